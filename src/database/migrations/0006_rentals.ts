@@ -1,0 +1,23 @@
+import type { Knex } from "knex";
+
+/** Who rented what, when. By their end: those of a period are those that had not ended before it. */
+export async function up(database: Knex): Promise<void> {
+  await database.raw(`
+    CREATE TABLE IF NOT EXISTS rentals (
+      id bigint unsigned NOT NULL AUTO_INCREMENT,
+      provider_id bigint unsigned NOT NULL,
+      server_id bigint unsigned NOT NULL,
+      instance_id bigint unsigned NULL DEFAULT NULL,
+      started_at datetime(3) NOT NULL,
+      ended_at datetime(3) NULL DEFAULT NULL,
+      updated_at datetime(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
+      PRIMARY KEY (provider_id, id),
+      KEY rentals_by_id (id),
+      KEY rentals_by_end (provider_id, ended_at, started_at, server_id, instance_id)
+    ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+  `);
+}
+
+export async function down(database: Knex): Promise<void> {
+  await database.raw("DROP TABLE IF EXISTS rentals");
+}

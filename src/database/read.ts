@@ -1,0 +1,117 @@
+/**
+ * Reading from the database under limits: one statement, which is one snapshot,
+ * ends on the server too when its deadline passes or its caller goes away, and
+ * is tried once more where a pooled connection turns out to be dead.
+ */
+import type { Knex } from "knex";
+import type { Connection } from "mysql2";
+import type { Limits } from "../limits.ts";
+import { isLostConnection, readFailure } from "./read-failure.ts";
+
+/** One row: each column as the database writes it. */
+export type Row = readonly (string | null)[];
+
+/**
+ * Runs one SELECT and resolves to its rows.
+ *
+ * Rejects with a `Failure`: `databaseAway`, `deadlineExceeded`, `canceled`, or `internal` where the
+ * statement itself is at fault.
+ *
+ * @param sql a statement that starts with `SELECT `, with `?` for each binding
+ */
+export type Read = (sql: string, bindings: readonly unknown[], limits: Limits) => Promise<Row[]>;
+
+/** Makes the `Read` of a pool. */
+export function createRead(database: Knex): Read {
+  return async (sql, bindings, limits) => {
+    try {
+      return await readOnce(database, sql, bindings, limits);
+    } catch (error) {
+      if (!isLostConnection(error) || limits.signal.aborted) throw readFailure(error);
+    }
+    // A pooled connection that the server had closed fails its first query; a read is
+    // safe to ask again.
+    try {
+      return await readOnce(database, sql, bindings, limits);
+    } catch (error) {
+      throw readFailure(error);
+    }
+  };
+}
+
+async function readOnce(
+  database: Knex,
+  sql: string,
+  bindings: readonly unknown[],
+  limits: Limits,
+): Promise<Row[]> {
+  const connection = await acquire(database, limits.signal);
+  const query = database
+    .raw<[Row[], unknown]>(capped(sql, limits.deadline), bindings as Knex.RawBinding[])
+    .options({ rowsAsArray: true })
+    .connection(connection);
+  let abandon = () => {};
+  const abandoned = new Promise<never>((_, reject) => {
+    abandon = () => reject(limits.signal.reason);
+  });
+  limits.signal.addEventListener("abort", abandon, { once: true });
+  try {
+    const [rows] = await Promise.race([query, abandoned]);
+    database.client.releaseConnection(connection);
+    return rows;
+  } catch (error) {
+    if (limits.signal.aborted) discard(database, connection);
+    else database.client.releaseConnection(connection);
+    throw error;
+  } finally {
+    limits.signal.removeEventListener("abort", abandon);
+  }
+}
+
+/** A connection of the pool; where the caller goes first, it is given back when it comes. */
+function acquire(database: Knex, signal: AbortSignal): Promise<PooledConnection> {
+  return new Promise((resolve, reject) => {
+    if (signal.aborted) return reject(signal.reason);
+    const abandon = () => reject(signal.reason);
+    signal.addEventListener("abort", abandon, { once: true });
+    (database.client.acquireConnection() as Promise<PooledConnection>).then(
+      (connection) => {
+        signal.removeEventListener("abort", abandon);
+        if (signal.aborted) database.client.releaseConnection(connection);
+        else resolve(connection);
+      },
+      (error) => {
+        signal.removeEventListener("abort", abandon);
+        reject(error);
+      },
+    );
+  });
+}
+
+/** A connection as Knex's pool keeps it: one that is marked as disposed is never used again. */
+type PooledConnection = Connection & { __knex__disposed?: unknown };
+
+/**
+ * Ends a query that nobody waits for. The connection is never used again, so that
+ * the KILL cannot hit another call's query; it keeps its place in the pool until the
+ * KILL is through, so that there are never more queries than the pool is large.
+ */
+function discard(database: Knex, connection: PooledConnection): void {
+  connection.__knex__disposed = "its query was abandoned";
+  (database.client.cancelQuery(connection) as Promise<unknown>)
+    .catch(() => {}) // the server is away or hangs; its own cap ends the query
+    .finally(() => {
+      connection.destroy();
+      database.client.releaseConnection(connection);
+    });
+}
+
+/**
+ * The statement with the time that is left as the server's own cap on it: as a hint
+ * to MySQL, and in a comment that only MariaDB executes.
+ */
+function capped(sql: string, deadline: number): string {
+  if (!sql.startsWith("SELECT ")) throw new Error("a read starts with SELECT");
+  const left = Math.max(1, Math.ceil(deadline - Date.now()));
+  return `/*M! SET STATEMENT max_statement_time=${left / 1000} FOR */ SELECT /*+ MAX_EXECUTION_TIME(${left}) */ ${sql.slice(7)}`;
+}
