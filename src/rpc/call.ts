@@ -3,15 +3,12 @@
  * what came in; `Rpc` answers it or throws a `Failure`.
  */
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import type { Credentials } from "../access/credentials.ts";
+
+export type { Credentials };
 
 /** The protocol by which a call came. */
 export type Door = "rest" | "connect" | "grpc-web" | "grpc";
-
-/** The values of the two headers (or metadata entries) that may carry an API key, as they came. */
-export interface Credentials {
-  readonly xApiKey: readonly string[];
-  readonly authorization: readonly string[];
-}
 
 /** A call as a door hands it in. */
 export interface IncomingCall<I extends DescMessage, O extends DescMessage> {
