@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connect } from "../../../src/database/connection.ts";
+import { demoTables } from "../../../src/database/demo-data/ledger.ts";
+import { NotEmptyError, seed } from "../../../src/database/demo-data/seed.ts";
+import { parseDatabaseUrl } from "../../../src/settings.ts";
+import { runCommand } from "../../commands/run-command.ts";
+import { createDatabase, type TestDatabase } from "../../setup/database.ts";
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const NOW = Date.UTC(2026, 10, 20, 9, 30, 0, 123);
+const epochOf = (datetime: string) => Date.parse(`${datetime.replace(" ", "T")}Z`);
+
+async function counts({ knex }: TestDatabase): Promise<Record<string, number>> {
+  const rows: Record<string, number> = {};
+  for (const table of demoTables) {
+    const [row] = await knex(table).count({ count: "*" });
+    rows[table] = Number(row?.count);
+  }
+  return rows;
+}
+
+async function inOwnDatabase(work: (own: TestDatabase) => Promise<void>): Promise<void> {
+  const own = await createDatabase();
+  try {
+    await work(own);
+  } finally {
+    await own.drop();
+  }
+}
+
+describe("the demo data", () => {
+  let database: TestDatabase;
+  let providers: Awaited<ReturnType<typeof seed>>;
+  beforeAll(async () => {
+    database = await createDatabase();
+    providers = await seed(database.knex, NOW, () => undefined);
+  });
+  afterAll(() => database.drop());
+  const knex = () => database.knex;
+  const count = async (query: Promise<unknown[]>) => (await query).length;
+
+  it("has three providers: a big one, a small one, and one that has earned nothing yet", async () => {
+    expect(providers.map(({ id, servers }) => [id, servers])).toEqual([
+      [1, 12],
+      [2, 3],
+      [3, 1],
+    ]);
+    const [big = 0, small = 0, none] = providers.map(({ charges }) => charges);
+    expect(big).toBeGreaterThan(20_000);
+    expect(small).toBeGreaterThan(200);
+    expect(none).toBe(0);
+    const ids = (await knex()("providers").orderBy("id").pluck("id")).map(Number);
+    expect(ids).toEqual([1, 2, 3]);
+    const [row] = await knex()("charges").where({ provider_id: 1 }).count({ count: "*" });
+    expect(Number(row?.count)).toBe(big);
+  });
+
+  it("has two years of charges that end now", async () => {
+    const [row] = await knex()("charges").min({ first: "charged_at" }).max({ last: "charged_at" });
+    const [first, last] = [epochOf(row?.first), epochOf(row?.last)];
+    expect(first).toBeGreaterThan(NOW - 731 * DAY);
+    expect(first).toBeLessThan(NOW - 720 * DAY);
+    expect(last).toBeGreaterThan(NOW - DAY);
+    expect(last).toBeLessThanOrEqual(NOW);
+  });
+
+  it("has charges of the big provider in each of the last twelve months", async () => {
+    const charged: string[] = await knex()("charges").where({ provider_id: 1 }).pluck("charged_at");
+    const months = new Set(charged.map((datetime) => datetime.slice(0, 7)));
+    for (let month = 0; month < 12; month++) {
+      expect(months).toContain(new Date(Date.UTC(2026, 10 - month)).toISOString().slice(0, 7));
+    }
+  });
+
+  it("has charged each rental its price times its hours, refunds apart", async () => {
+    const rows: Record<string, string | null>[] = await knex()("rentals")
+      .join("servers", "servers.id", "rentals.server_id")
+      .join("charges", "charges.rental_id", "rentals.id")
+      .where("charges.gross", ">", 0)
+      .whereNotNull("rentals.ended_at")
+      .groupBy("rentals.id", "rentals.started_at", "rentals.ended_at", "servers.price_per_hour")
+      .select("rentals.started_at", "rentals.ended_at", "servers.price_per_hour")
+      .sum({ gross: "charges.gross" })
+      .count({ charges: "charges.id" });
+    expect(rows.length).toBeGreaterThan(1000);
+    for (const { started_at, ended_at, price_per_hour, gross, charges } of rows) {
+      const hours = (epochOf(ended_at ?? "") - epochOf(started_at ?? "")) / HOUR;
+      const rounding = 0.005 * Number(charges) + 0.01; // a last charge of nothing is left out
+      expect(Math.abs(Number(gross) - hours * Number(price_per_hour))).toBeLessThan(rounding);
+    }
+  });
+
+  it("has refunds, running and ended rentals, free and whole servers", async () => {
+    expect(await count(knex()("charges").where("gross", "<", 0))).toBeGreaterThan(50);
+    expect(await count(knex()("rentals").whereNull("ended_at"))).toBeGreaterThan(10);
+    expect(await count(knex()("rentals").whereNotNull("ended_at"))).toBeGreaterThan(1000);
+    expect(await count(knex()("rentals").whereNull("instance_id"))).toBeGreaterThan(10);
+    expect(await count(knex()("rentals").where("started_at", ">", new Date(NOW)))).toBe(0);
+    expect(await count(knex()("rentals").whereRaw("ended_at <= started_at"))).toBe(0);
+    expect(await count(knex()("servers").where({ price_per_hour: 0 }))).toBe(1);
+  });
+
+  it("has soft-deleted servers and instances, with a history and without", async () => {
+    const deleted = knex()("servers").whereNotNull("deleted_at").where({ provider_id: 1 });
+    const ids: unknown[] = await deleted.orderBy("id").pluck("id");
+    const charges = await Promise.all(
+      ids.map((server_id) => count(knex()("charges").where({ server_id }))),
+    );
+    expect(charges).toEqual([expect.any(Number), 0]);
+    expect(charges[0]).toBeGreaterThan(1000);
+    const late = knex()("rentals")
+      .join("servers", "servers.id", "rentals.server_id")
+      .whereNotNull("servers.deleted_at")
+      .whereRaw("(rentals.ended_at IS NULL OR rentals.ended_at > servers.deleted_at)");
+    expect(await count(late)).toBe(0);
+    const retired = knex()("instances")
+      .join("servers", "servers.id", "instances.server_id")
+      .whereNotNull("instances.deleted_at")
+      .whereNull("servers.deleted_at");
+    expect(await count(retired)).toBeGreaterThan(0);
+  });
+
+  it("has servers under maintenance that nobody rents now", async () => {
+    const maintained: unknown[] = await knex()("servers")
+      .where({ status: "Maintenance" })
+      .pluck("id");
+    expect(maintained.length).toBeGreaterThan(0);
+    const running = knex()("rentals").whereIn("server_id", maintained.map(String));
+    expect(await count(running.whereNull("ended_at"))).toBe(0);
+  });
+
+  it("has odd names, kept to the character", async () => {
+    const names: string[] = await knex()("servers").pluck("name");
+    for (const odd of [
+      /"/,
+      /'/,
+      /<script>/,
+      /🚀/u,
+      /\p{Script=Arabic}/u,
+      /\p{Script=Han}/u,
+      /👩‍💻/u,
+    ]) {
+      expect(
+        names.some((name) => odd.test(name)),
+        String(odd),
+      ).toBe(true);
+    }
+    expect(names.some((name) => [...name].length === 255)).toBe(true);
+  });
+
+  it("has paid out what was earned, but for the balance", async () => {
+    for (const provider_id of [1, 2]) {
+      const [charged] = await knex()("charges").where({ provider_id }).sum({ gross: "gross" });
+      const [paid] = await knex()("payouts").where({ provider_id }).sum({ amount: "amount" });
+      const wallet = await knex()("wallets").where({ provider_id }).first();
+      const left = Number(charged?.gross) * 0.9 - Number(paid?.amount);
+      expect(Math.abs(Number(wallet.available_balance) - left)).toBeLessThan(0.25);
+      expect(Number(wallet.available_balance)).toBeGreaterThan(0);
+    }
+    expect(await count(knex()("payouts").where({ provider_id: 1 }))).toBeGreaterThan(12);
+    expect(await count(knex()("payouts").where({ provider_id: 1, status: "Pending" }))).toBe(1);
+    expect(await count(knex()("wallets").where({ provider_id: 3 }))).toBe(0);
+  });
+});
+
+describe("seeding", () => {
+  it("goes into an empty database only, whichever table has a row", async () => {
+    await inOwnDatabase(async (own) => {
+      const rows = {
+        providers: { name: "x" },
+        wallets: { provider_id: 1, available_balance: "0.00" },
+        api_keys: { provider_id: 1, name: "x", key_hash: Buffer.alloc(32), hint: "rvk_xxxx" },
+        payouts: {
+          provider_id: 1,
+          public_id: "x",
+          paid_at: new Date(NOW),
+          amount: "1.00",
+          method: "x",
+          status: "x",
+        },
+        charges: { provider_id: 1, server_id: 1, charged_at: new Date(NOW), gross: "1.00" },
+      };
+      for (const [table, row] of Object.entries(rows)) {
+        await own.knex(table).insert(row);
+        const before = await counts(own);
+        const refusal = new NotEmptyError(table);
+        await expect(seed(own.knex, NOW, () => undefined)).rejects.toThrow(refusal);
+        expect(await runCommand("seed", [], own.url)).toEqual({
+          code: 1,
+          stdout: "",
+          stderr: `error: ${refusal.message}\n`,
+        });
+        expect(await counts(own)).toEqual(before);
+        await own.knex(table).del();
+      }
+    });
+  });
+
+  it("leaves nothing where it is broken off", async () => {
+    await inOwnDatabase(async (own) => {
+      const breakOff = (line: string) => {
+        if (line.startsWith("payouts")) throw new Error("broken off");
+      };
+      await expect(seed(own.knex, NOW, breakOff)).rejects.toThrow("broken off");
+      expect(new Set(Object.values(await counts(own)))).toEqual(new Set([0]));
+      const again = await seed(own.knex, NOW, () => undefined);
+      expect(again.map(({ id }) => id)).toEqual([1, 2, 3]);
+    });
+  });
+
+  it("twice at once is done once", async () => {
+    await inOwnDatabase(async (own) => {
+      const other = connect(parseDatabaseUrl(own.url));
+      try {
+        const outcomes = await Promise.allSettled(
+          [own.knex, other].map((knex) => seed(knex, NOW, () => undefined)),
+        );
+        expect(outcomes.map(({ status }) => status).sort()).toEqual(["fulfilled", "rejected"]);
+        const loser = outcomes.find(({ status }) => status === "rejected");
+        expect(loser).toMatchObject({ reason: expect.any(NotEmptyError) });
+        const winner = outcomes.find(({ status }) => status === "fulfilled");
+        const charges =
+          winner?.status === "fulfilled" ? winner.value.map((its) => its.charges) : [];
+        expect((await counts(own)).charges).toBe(charges.reduce((sum, its) => sum + its, 0));
+      } finally {
+        await other.destroy();
+      }
+    });
+  });
+
+  it("says what it made and what to do next", async () => {
+    await inOwnDatabase(async (own) => {
+      const { code, stdout, stderr } = await runCommand("seed", [], own.url);
+      expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
+      expect(stdout).toMatch(/^PROVIDER {2}SERVERS {2}CHARGES {2}NAME$/m);
+      expect(stdout).toMatch(/^3 {9}1 {8}0 {8}\S/m);
+      expect(stdout).toMatch(/npm run key -- create --provider 1\n$/);
+    });
+  });
+});
