@@ -1,0 +1,64 @@
+/** The calendar of the figures: months of the Gregorian calendar, in UTC, with English names. */
+
+const NAMES = [
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
+] as const;
+
+export interface Month {
+  /** As the database counts months with EXTRACT(YEAR_MONTH FROM …): "202611". */
+  readonly key: string;
+  readonly year: number;
+  /** "November 2026" */
+  readonly label: string;
+  /** "Nov" */
+  readonly abbreviation: string;
+  /** Its first instant, in epoch ms. */
+  readonly start: number;
+}
+
+/** The `count` months up to the one that `now` (epoch ms) lies in, most recent first. */
+export function recentMonths(now: number, count: number): Month[] {
+  const date = new Date(now);
+  const current = date.getUTCFullYear() * 12 + date.getUTCMonth();
+  return Array.from({ length: count }, (_, ago) => month(current - ago));
+}
+
+/** @param index months since January of the year 0 */
+function month(index: number): Month {
+  const year = Math.floor(index / 12);
+  const name = NAMES[index - year * 12] as string;
+  return {
+    key: String(year * 100 + (index - year * 12) + 1),
+    year,
+    label: `${name} ${year}`,
+    abbreviation: name.slice(0, 3),
+    start: Date.UTC(year, index - year * 12),
+  };
+}
+
+/** The first instant of the UTC year that `now` lies in; both in epoch ms. */
+export function startOfYear(now: number): number {
+  return Date.UTC(new Date(now).getUTCFullYear(), 0);
+}
+
+/** An instant as a DATETIME(3) literal in UTC: "2026-11-20 09:30:00.000". Years 0 to 9999. */
+export function toDatetime(instant: number): string {
+  const text = new Date(instant).toISOString();
+  return `${text.slice(0, 10)} ${text.slice(11, 23)}`;
+}
+
+/** A DATETIME(3) of the database as epoch ms. */
+export function fromDatetime(text: string): number {
+  return Date.parse(`${text.replace(" ", "T")}Z`);
+}

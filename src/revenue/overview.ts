@@ -1,0 +1,119 @@
+/** GetOverview: the provider's figures at a glance. */
+import { create } from "@bufbuild/protobuf";
+import {
+  type GetOverviewRequest,
+  type GetOverviewResponse,
+  GetOverviewResponseSchema,
+  type MonthlyEarnings,
+  MonthlyEarningsSchema,
+  type Payout,
+  PayoutSchema,
+  type ServerRevenue,
+  ServerRevenueSchema,
+  type Summary,
+  SummarySchema,
+} from "../../gen/revenue/v1/revenue_pb.ts";
+import type { Read } from "../database/read.ts";
+import { fromDatetime, type Month, recentMonths, toDatetime } from "./calendar.ts";
+import { type Cents, parseCents, split } from "./cents.ts";
+import { decimal, money, timestamp } from "./message.ts";
+import { byRank } from "./order.ts";
+import { overviewQuestions } from "./overview-questions.ts";
+import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "./price.ts";
+import type { Context } from "./service.ts";
+
+/** How many calendar months an overview shows: enough to cover the year to date. */
+const MONTHS = 12;
+
+type Answers = Awaited<ReturnType<typeof overviewQuestions.ask>>;
+
+/** Answers GetOverview. Rejects with a `Failure`, as `Read` does. */
+export async function getOverview(
+  read: Read,
+  _request: GetOverviewRequest,
+  { caller, now, limits }: Context,
+): Promise<GetOverviewResponse> {
+  const months = recentMonths(now, MONTHS);
+  const oldest = months.at(-1) as Month;
+  const answers = await overviewQuestions.ask(
+    read,
+    {
+      provider: caller.providerId,
+      firstMonth: toDatetime(oldest.start),
+      now: toDatetime(now),
+    },
+    limits,
+  );
+  const gross = new Map(answers.months.map((row) => [row.month, parseCents(row.gross)]));
+  return create(GetOverviewResponseSchema, {
+    summary: summary(months, gross, answers.wallet),
+    monthlyEarnings: months.map((month) => monthlyEarnings(month, gross.get(month.key) ?? 0n)),
+    serverRevenue: serverRevenue(answers.servers, answers.lifetimes),
+    recentPayouts: answers.payouts.map(payout),
+  });
+}
+
+function summary(
+  months: readonly Month[],
+  grossByMonth: ReadonlyMap<string, Cents>,
+  wallet: Answers["wallet"],
+): Summary {
+  const [current] = months as [Month];
+  const yearToDate = split(
+    months
+      .filter((month) => month.year === current.year)
+      .reduce((sum, month) => sum + (grossByMonth.get(month.key) ?? 0n), 0n),
+  );
+  return create(SummarySchema, {
+    totalEarningsYtd: money(yearToDate.earnings),
+    platformFeesYtd: money(yearToDate.fee),
+    grossRevenueYtd: money(yearToDate.gross),
+    currentMonthEarnings: money(split(grossByMonth.get(current.key) ?? 0n).earnings),
+    availableBalance: money(parseCents(wallet[0]?.balance ?? "0.00")),
+  });
+}
+
+function monthlyEarnings(month: Month, gross: Cents): MonthlyEarnings {
+  return create(MonthlyEarningsSchema, {
+    month: month.label,
+    monthAbbreviation: month.abbreviation,
+    amount: money(split(gross).earnings),
+  });
+}
+
+function serverRevenue(
+  servers: Answers["servers"],
+  lifetimes: Answers["lifetimes"],
+): ServerRevenue[] {
+  const gross = new Map(lifetimes.map((row) => [row.server, parseCents(row.gross)]));
+  return servers
+    .filter((server) => server.deleted === "0" || gross.has(server.id))
+    .map((server) => ({
+      ...server,
+      price: parseHourlyPrice(server.price),
+      gross: gross.get(server.id) ?? 0n,
+    }))
+    .sort(byRank)
+    .map((server) => {
+      const { gross, fee, earnings } = split(server.gross);
+      return create(ServerRevenueSchema, {
+        serverId: server.uuid,
+        serverName: server.name,
+        pricePerHour: decimal(formatHourlyPrice(server.price)),
+        totalEarnings: money(earnings),
+        platformFees: money(fee),
+        grossRevenue: money(gross),
+        totalHours: decimal(estimateHours(gross, server.price)),
+      });
+    });
+}
+
+function payout(row: Answers["payouts"][number]): Payout {
+  return create(PayoutSchema, {
+    payoutId: row.id,
+    date: timestamp(fromDatetime(row.paidAt)),
+    amount: money(parseCents(row.amount)),
+    method: row.method,
+    status: row.status,
+  });
+}
