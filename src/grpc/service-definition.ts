@@ -1,0 +1,110 @@
+/**
+ * A protobuf-es service as grpc-js wants it. Requests stay bytes here: they are decoded
+ * inside the call, after the caller is known, and what cannot be decoded is the
+ * caller's mistake, not an internal error.
+ */
+import {
+  type DescMethod,
+  type DescMethodUnary,
+  type DescService,
+  fromBinary,
+  type Message,
+  toBinary,
+} from "@bufbuild/protobuf";
+import {
+  type handleUnaryCall,
+  Metadata,
+  type MethodDefinition,
+  type ServerUnaryCall,
+  type StatusObject,
+} from "@grpc/grpc-js";
+import { Failure } from "../failure.ts";
+import type { Rpc } from "../rpc/call.ts";
+import { requestIdFrom } from "../rpc/request-id.ts";
+
+type Unary = MethodDefinition<Buffer, Message>;
+
+/** What `Server.addService` takes: definitions and handlers, by the RPC's name. */
+export interface GrpcService {
+  readonly definition: Record<string, Unary>;
+  readonly handlers: Record<string, handleUnaryCall<Buffer, Message>>;
+}
+
+/** @throws Error where the service has an RPC that is not unary */
+export function defineService(service: DescService, rpc: Rpc): GrpcService {
+  const definition: Record<string, Unary> = {};
+  const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
+  for (const method of service.methods) {
+    if (!isUnary(method)) throw new Error(`${method} is not unary; gRPC serves unary RPCs alone`);
+    definition[method.name] = defineMethod(service, method);
+    handlers[method.name] = (call, callback) => {
+      answer(rpc, method, call).then(
+        (response) => callback(null, response),
+        (thrown) => callback(statusOf(Failure.from(thrown))),
+      );
+    };
+  }
+  return { definition, handlers };
+}
+
+function isUnary(method: DescMethod): method is DescMethod & DescMethodUnary {
+  return method.methodKind === "unary";
+}
+
+function defineMethod(service: DescService, method: DescMethodUnary): Unary {
+  return {
+    path: `/${service.typeName}/${method.name}`,
+    requestStream: false,
+    responseStream: false,
+    requestSerialize: (bytes) => bytes,
+    requestDeserialize: (bytes) => bytes,
+    responseSerialize: (message) => Buffer.from(toBinary(method.output, message)),
+    responseDeserialize: (bytes) => fromBinary(method.output, bytes),
+  };
+}
+
+function answer(
+  rpc: Rpc,
+  method: DescMethodUnary,
+  call: ServerUnaryCall<Buffer, Message>,
+): Promise<Message> {
+  const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
+  const head = new Metadata();
+  head.set("x-request-id", requestId);
+  call.sendMetadata(head);
+  const departure = new AbortController();
+  call.on("cancelled", () => departure.abort());
+  return rpc.call({
+    method,
+    door: "grpc",
+    requestId,
+    credentials: {
+      xApiKey: values(call.metadata, "x-api-key"),
+      authorization: values(call.metadata, "authorization"),
+    },
+    deadline: Number(call.getDeadline()),
+    signal: departure.signal,
+    request: () => decode(method, call.request),
+  });
+}
+
+function values(metadata: Metadata, name: string): string[] {
+  return metadata.get(name).map(String);
+}
+
+function decode(method: DescMethodUnary, bytes: Buffer): Message {
+  try {
+    return fromBinary(method.input, bytes);
+  } catch (error) {
+    throw new Failure("invalidArgument", `the request is not a ${method.input.typeName}`, {
+      cause: error,
+    });
+  }
+}
+
+function statusOf(failure: Failure): Partial<StatusObject> {
+  const { code, retryAfter } = failure.entry;
+  const metadata = new Metadata();
+  if (retryAfter !== undefined) metadata.set("retry-after", String(retryAfter));
+  return { code: code as number, details: failure.message, metadata };
+}

@@ -1,0 +1,108 @@
+/**
+ * The way of every call: admitted, authenticated, decoded, run under a deadline,
+ * measured and logged, in this order, whatever the door it came by.
+ */
+import type { DescMessage, DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf";
+import type { Logger } from "pino";
+import type { Authenticate } from "../access/authentication.ts";
+import type { Caller } from "../access/caller.ts";
+import { Failure } from "../failure.ts";
+import type { Limits } from "../limits.ts";
+import { ADMISSION_BOUNDS, type AdmissionBounds, createAdmission } from "./admission.ts";
+import type { IncomingCall, Rpc } from "./call.ts";
+import { logCall } from "./call-log.ts";
+import { startLimits } from "./deadline.ts";
+
+/** What an RPC's function is given besides its request. */
+interface Context {
+  readonly caller: Caller;
+  /** The one instant of the call, in epoch ms. */
+  readonly now: number;
+  readonly limits: Limits;
+}
+
+/** The functions of a service, by the RPC's name in TypeScript: `getOverview`. */
+export type Functions<Methods extends Record<string, DescMethodUnary>> = {
+  readonly [Name in keyof Methods]: (
+    request: MessageShape<Methods[Name]["input"]>,
+    context: Context,
+  ) => Promise<MessageShape<Methods[Name]["output"]>>;
+};
+
+export interface RpcParts<Methods extends Record<string, DescMethodUnary>> {
+  readonly service: { readonly method: Methods };
+  readonly functions: Functions<Methods>;
+  readonly authenticate: Authenticate;
+  readonly log: Logger;
+  readonly bounds?: AdmissionBounds;
+  /** Tells the time in epoch ms; the machine's clock by default. */
+  readonly clock?: () => number;
+}
+
+/** Joins a service's functions to what every call goes through. */
+export function createRpc<Methods extends Record<string, DescMethodUnary>>({
+  service,
+  functions,
+  authenticate,
+  log,
+  bounds = ADMISSION_BOUNDS,
+  clock = Date.now,
+}: RpcParts<Methods>): Rpc {
+  const admission = createAdmission(bounds);
+  const byMethod = new Map<
+    DescMethodUnary,
+    (request: Message, context: Context) => Promise<Message>
+  >(Object.entries(service.method).map(([name, method]) => [method, functions[name] as never]));
+
+  /** Runs an admitted call and hands its caller over as soon as it is known. */
+  async function run(
+    incoming: IncomingCall<DescMessage, DescMessage>,
+    recognise: (caller: Caller) => void,
+  ): Promise<Message> {
+    const now = clock();
+    const limits = startLimits(now, incoming.deadline, incoming.signal);
+    try {
+      limits.signal.throwIfAborted();
+      const caller = await authenticate(incoming.credentials, limits, now);
+      recognise(caller);
+      const run = byMethod.get(incoming.method);
+      if (!run) throw new Error(`no function for ${incoming.method}`);
+      return await run(incoming.request(), { caller, now, limits });
+    } finally {
+      limits.end();
+    }
+  }
+
+  return {
+    async call<I extends DescMessage, O extends DescMessage>(incoming: IncomingCall<I, O>) {
+      const began = performance.now();
+      let providerId: string | undefined;
+      let admitted = false;
+      let counted: string | undefined;
+      let failure: Failure | undefined;
+      try {
+        admission.enter();
+        admitted = true;
+        const response = await run(incoming, (caller) => {
+          providerId = caller.providerId;
+          admission.enterFor(providerId);
+          counted = providerId;
+        });
+        return response as MessageShape<O>;
+      } catch (thrown) {
+        failure = Failure.from(thrown);
+        throw failure;
+      } finally {
+        if (admitted) admission.leave(counted);
+        logCall(log, {
+          requestId: incoming.requestId,
+          door: incoming.door,
+          method: incoming.method.name,
+          providerId,
+          milliseconds: performance.now() - began,
+          failure,
+        });
+      }
+    },
+  };
+}
