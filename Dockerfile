@@ -1,0 +1,17 @@
+# The service alone: production dependencies, TypeScript as it is written, no build step.
+FROM node:26-slim
+
+WORKDIR /app
+ENV NODE_ENV=production HOST=0.0.0.0
+
+COPY package.json package-lock.json .npmrc ./
+# Not `npm ci`: it wants entries for every platform of packages that are used in development alone.
+RUN npm install --omit=dev --no-save
+
+COPY gen gen
+COPY src src
+
+USER node
+EXPOSE 8080 50051
+# npm hands SIGTERM on to the service and exits with its code.
+CMD ["npm", "start", "--silent"]
