@@ -1,0 +1,28 @@
+/**
+ * Paths of requests, as the router sees them and as its absence of a match is explained.
+ */
+import type { Segment } from "./scanner.ts";
+
+/** The segments as a path of Fastify's router: `/things/:thing_id`. */
+export function routerPath(segments: readonly Segment[]): string {
+  return segments
+    .map((segment) => ("literal" in segment ? `/${segment.literal}` : `/:${segment.variable}`))
+    .join("");
+}
+
+/** The path of a request-target, without its query: RFC 9112, section 3.2. */
+export function pathOf(target: string): string {
+  const end = target.search(/[?#]/);
+  return end === -1 ? target : target.slice(0, end);
+}
+
+/** Whether a request's path is one that the segments stand for. */
+export function matches(segments: readonly Segment[], path: string): boolean {
+  const pieces = path.split("/").slice(1);
+  return (
+    pieces.length === segments.length &&
+    segments.every((segment, index) =>
+      "literal" in segment ? pieces[index] === segment.literal : pieces[index] !== "",
+    )
+  );
+}
