@@ -1,0 +1,100 @@
+/**
+ * `npm start`: the service. Starts the parts from the database up to the doors, and stops
+ * them in the opposite order at SIGTERM or SIGINT.
+ */
+import type { AddressInfo } from "node:net";
+import type { Knex } from "knex";
+import type { Logger } from "pino";
+import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
+import { createAuthentication } from "./access/authentication.ts";
+import { createKeyLookup } from "./access/issued-key.ts";
+import { explain } from "./commands/explain.ts";
+import { connect } from "./database/connection.ts";
+import { pendingMigrations } from "./database/migrate.ts";
+import { createRead } from "./database/read.ts";
+import { stop as stopGateway } from "./gateway/drain.ts";
+import { createGateway } from "./gateway/server.ts";
+import { createGrpcServer } from "./grpc/server.ts";
+import { createLog } from "./log.ts";
+import { createRevenueService } from "./revenue/service.ts";
+import { createRpc } from "./rpc/rpc.ts";
+import { readSettings, type Settings, SettingsError } from "./settings.ts";
+
+/** How long calls under way may take to finish when the service stops, in ms. */
+const GRACE = 10_000;
+/** How long the pool may take to close after them: a database that hangs never says goodbye. */
+const POOL_GRACE = 1_000;
+
+try {
+  await start(readSettings(process.env));
+} catch (error) {
+  const reasons = error instanceof SettingsError ? error.mistakes : [explain(error)];
+  for (const reason of reasons) console.error(`cannot start: ${reason}`);
+  process.exit(1);
+}
+
+async function start(settings: Settings): Promise<void> {
+  const log = createLog(settings.logLevel);
+  const database = connect(settings.databaseUrl, {
+    readOnly: true,
+    warn: (message) => log.debug({ message }, "pool"),
+  });
+  await checkSchema(database);
+
+  const read = createRead(database);
+  const rpc = createRpc({
+    service: RevenueService,
+    functions: createRevenueService(read),
+    authenticate: createAuthentication(createKeyLookup(read)),
+    log,
+  });
+  const gateway = createGateway({ service: RevenueService, rpc, log });
+  const grpc = createGrpcServer(RevenueService, rpc);
+
+  const grpcPort = await grpc.listen(settings.host, settings.grpcPort);
+  await gateway.listen({ host: settings.host, port: settings.httpPort });
+  const { port: httpPort } = gateway.server.address() as AddressInfo;
+  log.info({ host: settings.host, httpPort, grpcPort }, "listening");
+
+  const stop = once(async (signal: string) => {
+    log.info({ signal }, "stopping: no new calls; those under way have 10 s");
+    await Promise.all([stopGateway(gateway, GRACE), grpc.stop(GRACE)]);
+    await Promise.race([database.destroy(), sleep(POOL_GRACE)]);
+    log.info("stopped");
+    process.exit(0);
+  });
+  process.on("SIGTERM", stop);
+  process.on("SIGINT", stop);
+  dieLoudly(log);
+}
+
+/** @throws Error that says what to do where the database lacks a migration */
+async function checkSchema(database: Knex): Promise<void> {
+  const pending = await pendingMigrations(database);
+  if (pending.length > 0) {
+    throw new Error(
+      `the database's schema is behind by ${pending.length} migrations (${pending[0]} is the first): run \`npm run migrate\``,
+    );
+  }
+}
+
+/** A fault that nobody caught leaves the process in an unknown state: say so, and end it. */
+function dieLoudly(log: Logger): void {
+  process.on("uncaughtException", (error) => {
+    log.fatal({ type: error.name, message: error.message, stack: error.stack }, "uncaught");
+    process.exit(1);
+  });
+}
+
+function once<A>(action: (argument: A) => void): (argument: A) => void {
+  let done = false;
+  return (argument) => {
+    if (done) return;
+    done = true;
+    action(argument);
+  };
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
+}
