@@ -23,9 +23,9 @@ export async function seed(url: string, say?: (line: string) => void): Promise<v
   }
 }
 
-/** Makes an API key for the first provider. */
-export async function createKey(url: string): Promise<string> {
-  const words = await run(url, "key.ts", "create", "--provider", "1", "--name", "demo");
+/** Makes an API key for a provider, the first one by default. */
+export async function createKey(url: string, provider = "1"): Promise<string> {
+  const words = await run(url, "key.ts", "create", "--provider", provider, "--name", "demo");
   return words.trimEnd().split("\n").at(-1) ?? "";
 }
 

@@ -1,0 +1,17 @@
+/** The limit of the stack: one `SELECT 1` and a static answer of an overview's size. */
+import type { AddressInfo } from "node:net";
+import { fastify } from "fastify";
+import { createPool } from "mysql2/promise";
+
+const pool = createPool({ uri: process.env.DATABASE_URL ?? "", connectionLimit: 10 });
+const app = fastify();
+const body = JSON.stringify({ filling: "x".repeat(3_000) });
+
+app.get("/api/provider/revenue", async (_request, reply) => {
+  await pool.query("SELECT 1");
+  return reply.type("application/json; charset=utf-8").send(body);
+});
+
+await app.listen({ host: "127.0.0.1", port: 0 });
+console.log(JSON.stringify({ httpPort: (app.server.address() as AddressInfo).port }));
+process.on("SIGTERM", () => process.exit(0));
