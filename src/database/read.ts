@@ -45,6 +45,7 @@ async function readOnce(
   bindings: readonly unknown[],
   limits: Limits,
 ): Promise<Row[]> {
+  if (!sql.startsWith("SELECT ")) throw new Error("a read starts with SELECT");
   const connection = await acquire(database, limits.signal);
   const query = database
     .raw<[Row[], unknown]>(capped(sql, limits.deadline), bindings as Knex.RawBinding[])
@@ -111,7 +112,6 @@ function discard(database: Knex, connection: PooledConnection): void {
  * to MySQL, and in a comment that only MariaDB executes.
  */
 function capped(sql: string, deadline: number): string {
-  if (!sql.startsWith("SELECT ")) throw new Error("a read starts with SELECT");
   const left = Math.max(1, Math.ceil(deadline - Date.now()));
   return `/*M! SET STATEMENT max_statement_time=${left / 1000} FOR */ SELECT /*+ MAX_EXECUTION_TIME(${left}) */ ${sql.slice(7)}`;
 }

@@ -3,8 +3,8 @@
  */
 import { randomUUID } from "node:crypto";
 
-/** An id that can stand in a header, a log line and a shell command as it is. */
-const SANE = /^[A-Za-z0-9._:+=/-]{1,128}$/;
+/** An id that can stand in a header, a log line and a shell command as it is; an API key is none. */
+const SANE = /^(?!.*rvk_)[A-Za-z0-9._:+=/-]{1,128}$/i;
 
 /**
  * The id that a request came with in `x-request-id`, where there is exactly one and it is
