@@ -1,6 +1,9 @@
 import type { Knex } from "knex";
 
-/** Who rented what, when. By their end: those of a period are those that had not ended before it. */
+/**
+ * Who rented what, when. By their end: those of a period are those that had not ended before
+ * it. By their last write: what the rollups do not hold yet.
+ */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS rentals (
@@ -11,9 +14,10 @@ export async function up(database: Knex): Promise<void> {
       started_at datetime(3) NOT NULL,
       ended_at datetime(3) NULL DEFAULT NULL,
       updated_at datetime(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3),
-      PRIMARY KEY (provider_id, id),
+      PRIMARY KEY (provider_id, started_at, id),
       KEY rentals_by_id (id),
-      KEY rentals_by_end (provider_id, ended_at, started_at, server_id, instance_id)
+      KEY rentals_by_end (provider_id, ended_at, started_at, updated_at, server_id, instance_id),
+      KEY rentals_by_update (provider_id, updated_at)
     ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
   `);
 }

@@ -1,6 +1,9 @@
 import type { Knex } from "knex";
 
-/** The ledger. The clustered key makes a provider's period one range. */
+/**
+ * The ledger. The clustered key makes a provider's period one range; by recording time lies
+ * what the rollups do not hold yet.
+ */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS charges (
@@ -13,7 +16,8 @@ export async function up(database: Knex): Promise<void> {
       gross decimal(14,2) NOT NULL,
       recorded_at datetime(3) NOT NULL DEFAULT CURRENT_TIMESTAMP(3),
       PRIMARY KEY (provider_id, charged_at, id),
-      KEY charges_by_id (id)
+      KEY charges_by_id (id),
+      KEY charges_by_recording (provider_id, recorded_at)
     ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
   `);
 }

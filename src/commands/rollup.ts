@@ -1,0 +1,99 @@
+/** `npm run rollup`: brings the rollups up to date, in the database in DATABASE_URL. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { SingleBar } from "cli-progress";
+import { Command, InvalidArgumentError } from "commander";
+import type { Knex } from "knex";
+import { type RollupProgress, rollUp } from "../database/rollup/rollup.ts";
+import { END } from "../database/rollup/timeline.ts";
+import { verify } from "../database/rollup/verify.ts";
+import { runOnDatabase } from "./run.ts";
+
+interface Flags {
+  readonly margin: number;
+  readonly watch?: number;
+  readonly rebuild?: boolean;
+  readonly verify?: boolean;
+}
+
+const program = new Command("rollup")
+  .description("Brings the rollups up to date, so that answers cost what is in them.")
+  .option("--margin <seconds>", "how long a writer's transaction may be open", seconds, 60)
+  .option("--watch <seconds>", "go on until SIGTERM, waiting so long between two runs", seconds)
+  .option("--rebuild", "build every rollup anew; reads use the old one meanwhile")
+  .option(
+    "--verify",
+    "compare with the ledger, print every difference; exit code 1 if there is one",
+  )
+  .action((flags: Flags) =>
+    runOnDatabase((database) => (flags.verify ? verifyAll(database) : run(database, flags))),
+  );
+await program.parseAsync();
+
+async function run(database: Knex, { margin, watch, rebuild = false }: Flags): Promise<void> {
+  const stop = new AbortController();
+  process.once("SIGTERM", () => stop.abort());
+  process.once("SIGINT", () => stop.abort());
+  for (let first = true; ; first = false) {
+    const begun = performance.now();
+    const bar = progressBar();
+    const result = await rollUp(database, {
+      margin: margin * 1000,
+      rebuild: rebuild && first,
+      signal: stop.signal,
+      report: (progress) => bar?.show(progress),
+    });
+    bar?.stop();
+    const took = ((performance.now() - begun) / 1000).toFixed(1);
+    console.log(
+      `${result.charges} charges taken up, ${result.providers} providers up to date, ${took} s`,
+    );
+    if (watch === undefined || stop.signal.aborted) return;
+    await sleep(watch * 1000, undefined, { signal: stop.signal }).catch(() => {});
+    if (stop.signal.aborted) return;
+  }
+}
+
+async function verifyAll(database: Knex): Promise<void> {
+  let differences = 0;
+  for (const provider of await database("providers").orderBy("id").pluck("id")) {
+    for await (const difference of verify(database, String(provider))) {
+      console.log(difference);
+      differences++;
+    }
+  }
+  console.log(
+    differences === 0 ? "the rollups agree with the ledger" : `${differences} differences`,
+  );
+  if (differences > 0) process.exitCode = 1;
+}
+
+/** A bar on a terminal; nothing where nobody watches. */
+function progressBar() {
+  if (!process.stderr.isTTY) return undefined;
+  const bar = new SingleBar({
+    format: "{bar} {value}/{total} providers, {charges} charges{building}",
+    stream: process.stderr,
+    clearOnComplete: true,
+  });
+  let started = false;
+  return {
+    show({ done, providers, charges, building }: RollupProgress) {
+      const at =
+        building === undefined || building === END ? "" : `, building ${building.slice(0, 10)}`;
+      if (!started) bar.start(providers, 0, { charges: 0, building: "" });
+      started = true;
+      bar.update(done, { charges, building: at });
+    },
+    stop() {
+      if (started) bar.stop();
+    },
+  };
+}
+
+function seconds(text: string): number {
+  const value = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value)) {
+    throw new InvalidArgumentError("It takes a number of seconds, like 60.");
+  }
+  return value;
+}

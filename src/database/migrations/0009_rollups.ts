@@ -1,0 +1,23 @@
+import type { Knex } from "knex";
+
+/**
+ * Each provider's rollup: which generation of it is read, and its cut. It holds the charges
+ * with `recorded_at` up to the cut and the ended rentals with `updated_at` up to it. The
+ * other columns are those of a generation that is being built.
+ */
+export async function up(database: Knex): Promise<void> {
+  await database.raw(`
+    CREATE TABLE IF NOT EXISTS rollups (
+      provider_id bigint unsigned NOT NULL,
+      generation int unsigned NOT NULL DEFAULT 0,
+      cut datetime(3) NOT NULL DEFAULT '1000-01-01 00:00:00.000',
+      build_generation int unsigned NULL DEFAULT NULL,
+      build_cut datetime(3) NULL DEFAULT NULL,
+      PRIMARY KEY (provider_id)
+    ) ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin
+  `);
+}
+
+export async function down(database: Knex): Promise<void> {
+  await database.raw("DROP TABLE IF EXISTS rollups");
+}

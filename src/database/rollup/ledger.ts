@@ -1,0 +1,179 @@
+/** What a rollup asks of the ledger: sums of a segment, and where to cut it. */
+import type { Knex } from "knex";
+import { END, nextMonth } from "./timeline.ts";
+import { plus, type Vector } from "./vector.ts";
+
+/** A provider's part of the timeline: [from, to). */
+export interface Segment {
+  readonly provider: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+type SumRow = { server: string; instance: string; gross: string; count: string };
+
+/**
+ * What the charges and the ended rentals of a segment come to, of those that were recorded
+ * up to `cut`. A rental that ended before it started never ran, and is not counted.
+ */
+export async function sumSegment(
+  reader: Knex.Transaction,
+  { provider, from, to }: Segment,
+  cut: string,
+): Promise<Vector> {
+  const within = (column: string) => `${column} >= ? AND ${column} ${to === END ? "<=" : "<"} ?`;
+  const ask = async (select: string, where: string): Promise<SumRow[]> => {
+    const [rows] = await reader.raw(
+      `SELECT server_id AS server, COALESCE(instance_id, 0) AS instance, ${select}
+       FROM ${where} GROUP BY server_id, instance_id`,
+      [provider, from, to, cut],
+    );
+    return rows;
+  };
+  const charges = await ask(
+    "SUM(gross) AS gross, COUNT(*) AS count",
+    `charges WHERE provider_id = ? AND ${within("charged_at")} AND recorded_at <= ?`,
+  );
+  const rentals = (column: string) =>
+    ask(
+      "0 AS gross, COUNT(*) AS count",
+      `rentals WHERE provider_id = ? AND ${within(column)}
+         AND ended_at >= started_at AND updated_at <= ?`,
+    );
+  const started = await rentals("started_at");
+  const ended = await rentals("ended_at");
+  return [
+    vector(charges, (row) => ({ gross: cents(row.gross), charges: Number(row.count) })),
+    vector(started, (row) => ({ started: Number(row.count) })),
+    vector(ended, (row) => ({ ended: Number(row.count) })),
+  ].reduce(plus);
+}
+
+function vector(
+  rows: readonly SumRow[],
+  figures: (
+    row: SumRow,
+  ) => Partial<{ gross: bigint; charges: number; started: number; ended: number }>,
+): Vector {
+  return new Map(
+    rows.map((row) => [
+      `${row.server}/${row.instance}`,
+      { gross: 0n, charges: 0, started: 0, ended: 0, ...figures(row) },
+    ]),
+  );
+}
+
+/** A provider's gross per month (202611), in cents, of the charges recorded up to `cut`. */
+export async function sumMonths(
+  reader: Knex.Transaction,
+  provider: string,
+  cut: string,
+): Promise<Map<number, bigint>> {
+  const [rows] = await reader.raw(
+    `SELECT EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross FROM charges
+     WHERE provider_id = ? AND recorded_at <= ? GROUP BY month`,
+    [provider, cut],
+  );
+  return new Map(
+    rows.map((row: { month: number; gross: string }) => [Number(row.month), cents(row.gross)]),
+  );
+}
+
+/** DECIMAL(…, 2) as the database writes it, in cents. */
+export function cents(text: string): bigint {
+  return BigInt(text.replace(".", ""));
+}
+
+/** Cents as DECIMAL(…, 2). */
+export function decimal(amount: bigint): string {
+  const digits = (amount < 0n ? -amount : amount).toString().padStart(3, "0");
+  return `${amount < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+}
+
+/**
+ * Where to put the next checkpoint in a segment, so that no more than `size` charges, starts
+ * or ends of rentals lie before it, and its charges are of one month; `to` where there is
+ * no need of one. Later than `from`, always.
+ */
+export async function nextBoundary(
+  reader: Knex.Transaction,
+  { provider, from, to }: Segment,
+  size: number,
+): Promise<string> {
+  /** The instant that follows `size` events; more than that may share one instant. */
+  const after = async (table: string, column: string): Promise<string | undefined> => {
+    const at = await nth(
+      reader,
+      `${table} WHERE provider_id = ? AND ${column} >= ?`,
+      column,
+      [provider, from],
+      size,
+    );
+    if (at === undefined || at > from) return at;
+    return nth(
+      reader,
+      `${table} WHERE provider_id = ? AND ${column} > ?`,
+      column,
+      [provider, from],
+      0,
+    );
+  };
+  const first = await nth(
+    reader,
+    "charges WHERE provider_id = ? AND charged_at >= ?",
+    "charged_at",
+    [provider, from],
+    0,
+  );
+  const candidates = [
+    to,
+    first === undefined ? undefined : nextMonth(first),
+    await after("charges", "charged_at"),
+    await after("rentals", "started_at"),
+    await after("rentals", "ended_at"),
+  ];
+  return candidates.filter((at) => at !== undefined).sort()[0] ?? to;
+}
+
+async function nth(
+  reader: Knex.Transaction,
+  from: string,
+  column: string,
+  bindings: readonly string[],
+  offset: number,
+): Promise<string | undefined> {
+  const [rows] = await reader.raw(
+    `SELECT ${column} AS at FROM ${from} ORDER BY ${column} LIMIT 1 OFFSET ${offset}`,
+    [...bindings],
+  );
+  return rows[0]?.at;
+}
+
+/**
+ * The segments, by the checkpoint that ends them, into which something recorded after
+ * `since` and up to `until` falls, in order.
+ */
+export async function touchedSegments(
+  reader: Knex.Transaction,
+  provider: string,
+  generation: number,
+  since: string,
+  until: string,
+): Promise<string[]> {
+  const ends = (table: string, column: string, recorded: string) =>
+    `SELECT (SELECT MIN(at) FROM rollup_checkpoints AS checkpoint
+             WHERE checkpoint.provider_id = ? AND checkpoint.generation = ?
+               AND checkpoint.at > event.${column}) AS at
+     FROM ${table} AS event
+     WHERE event.provider_id = ? AND event.${recorded} > ? AND event.${recorded} <= ?
+       AND event.${column} IS NOT NULL`;
+  const [rows] = await reader.raw(
+    `SELECT DISTINCT COALESCE(at, '${END}') AS at FROM (
+       ${ends("charges", "charged_at", "recorded_at")}
+       UNION ALL ${ends("rentals", "started_at", "updated_at")} AND event.ended_at IS NOT NULL
+       UNION ALL ${ends("rentals", "ended_at", "updated_at")}
+     ) AS touched ORDER BY at`,
+    [0, 1, 2].flatMap(() => [provider, generation, provider, since, until]),
+  );
+  return rows.map((row: { at: string }) => row.at);
+}
