@@ -17,7 +17,7 @@ import { money, timestamp } from "./message.ts";
 import { byRank } from "./order.ts";
 import { parsePeriod } from "./period.ts";
 import type { Context } from "./service.ts";
-import { createTallies, type Tallies } from "./tally.ts";
+import { createTallies, hadActivity, type Tallies, type Tally } from "./tally.ts";
 
 /** The stored status that counts as active. */
 const ACTIVE = "Active";
@@ -62,23 +62,32 @@ export async function getServerBreakdown(
 
 function tally(answers: Answers): Tallies {
   const tallies = createTallies();
-  for (const { server, instance, gross } of answers.charges) {
-    tallies.add(server, instance, { gross: parseCents(gross), touched: true });
-  }
-  for (const { server, instance, count } of [...answers.endedRentals, ...answers.openRentals]) {
-    tallies.add(server, instance, { rentals: Number(count), touched: true });
-  }
-  for (const { server, instance, count } of answers.runningRentals) {
-    tallies.add(server, instance, { running: Number(count) });
-  }
+  for (const row of answers.untilEnd) tallies.add(row, 1, allOf(row));
+  for (const row of answers.untilStart) tallies.add(row, -1, allOf(row));
+  for (const row of answers.upToEnd) tallies.add(row, 1, chargesOf(row));
+  for (const row of answers.upToStart) tallies.add(row, -1, chargesOf(row));
+  for (const row of answers.recentCharges) tallies.add(row, 1, chargesOf(row));
+  for (const row of answers.startsUpToEnd) tallies.add(row, 1, { rentals: Number(row.count) });
+  for (const row of answers.endsUpToStart) tallies.add(row, -1, { rentals: Number(row.count) });
+  for (const row of answers.recentRentals) tallies.add(row, 1, { rentals: Number(row.count) });
+  for (const row of answers.openRentals) tallies.add(row, 1, { rentals: Number(row.count) });
+  for (const row of answers.runningRentals) tallies.add(row, 1, { running: Number(row.count) });
   return tallies;
+}
+
+function chargesOf(row: { gross: string; charges: string }): Partial<Tally> {
+  return { gross: parseCents(row.gross), charges: Number(row.charges) };
+}
+
+function allOf(row: { gross: string; charges: string; count: string }): Partial<Tally> {
+  return { ...chargesOf(row), rentals: Number(row.count) };
 }
 
 function serverBreakdowns(answers: Answers, tallies: Tallies): ServerBreakdown[] {
   const instances = Map.groupBy(answers.instances, (instance) => instance.server);
   return answers.servers
     .map((server) => ({ ...server, ...tallies.server(server.id) }))
-    .filter((server) => server.deleted === "0" || server.touched)
+    .filter((server) => server.deleted === "0" || hadActivity(server))
     .sort(byRank)
     .map((server) =>
       create(ServerBreakdownSchema, {
@@ -100,7 +109,7 @@ function instanceBreakdowns(
 ): InstanceBreakdown[] {
   return instances
     .map((instance) => ({ ...instance, ...tallies.instance(instance.server, instance.id) }))
-    .filter((instance) => instance.deleted === "0" || instance.touched)
+    .filter((instance) => instance.deleted === "0" || hadActivity(instance))
     .sort(byRank)
     .map((instance) =>
       create(InstanceBreakdownSchema, {

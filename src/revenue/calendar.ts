@@ -25,6 +25,8 @@ export interface Month {
   readonly abbreviation: string;
   /** Its first instant, in epoch ms. */
   readonly start: number;
+  /** The first instant after it, in epoch ms. */
+  readonly end: number;
 }
 
 /** The `count` months up to the one that `now` (epoch ms) lies in, most recent first. */
@@ -44,6 +46,7 @@ function month(index: number): Month {
     label: `${name} ${year}`,
     abbreviation: name.slice(0, 3),
     start: Date.UTC(year, index - year * 12),
+    end: Date.UTC(year, index - year * 12 + 1),
   };
 }
 

@@ -1,5 +1,6 @@
 /** What GetOverview asks of the database, in one statement. */
 import { compileSnapshot } from "../database/snapshot.ts";
+import { ALL_TIME, CUT, figuresAt, MONTHS } from "./rolled-up.ts";
 
 export const overviewQuestions = compileSnapshot(
   {
@@ -7,14 +8,6 @@ export const overviewQuestions = compileSnapshot(
     wallet: {
       select: { balance: "available_balance" },
       from: "wallets WHERE provider_id = :provider",
-    },
-    /** Gross per calendar month, from the first of the months shown until now. */
-    months: {
-      select: { month: "month", gross: "gross" },
-      from: `(SELECT EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross
-              FROM charges
-              WHERE provider_id = :provider AND charged_at BETWEEN :firstMonth AND :now
-              GROUP BY month) AS months`,
     },
     /** Every server, deleted or not. */
     servers: {
@@ -27,10 +20,31 @@ export const overviewQuestions = compileSnapshot(
       },
       from: "servers WHERE provider_id = :provider",
     },
-    /** Lifetime gross per server. */
+    /** Gross per calendar month since the first of the months shown. */
+    months: {
+      select: { month: "month", gross: "gross" },
+      from: `${MONTHS} AND month >= EXTRACT(YEAR_MONTH FROM :firstMonth)`,
+    },
+    /** To be taken off the current month: what is dated in it, but after now. */
+    upcoming: {
+      select: { gross: "COALESCE(SUM(gross), 0.00)" },
+      from: `charges
+             WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
+               AND recorded_at <= ${CUT}`,
+    },
+    /** Lifetime gross per server that has a charge. */
     lifetimes: {
       select: { server: "server_id", gross: "SUM(gross)" },
-      from: "charges WHERE provider_id = :provider GROUP BY server_id",
+      from: `${figuresAt(ALL_TIME)} AND charges > 0 GROUP BY server_id`,
+    },
+    /** What was recorded after the cut, per server and month; `due` is what is not dated after now. */
+    recent: {
+      select: { server: "server_id", month: "month", gross: "gross", due: "due" },
+      from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross,
+                     SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END) AS due
+              FROM charges
+              WHERE provider_id = :provider AND recorded_at > ${CUT}
+              GROUP BY server_id, month) AS recent`,
     },
     /** The 10 latest payouts. */
     payouts: {
@@ -44,5 +58,5 @@ export const overviewQuestions = compileSnapshot(
       from: "payouts WHERE provider_id = :provider ORDER BY paid_at DESC, id DESC LIMIT 10",
     },
   },
-  ["provider", "firstMonth", "now"],
+  ["provider", "firstMonth", "nextMonth", "now"],
 );

@@ -34,23 +34,44 @@ export async function getOverview(
   { caller, now, limits }: Context,
 ): Promise<GetOverviewResponse> {
   const months = recentMonths(now, MONTHS);
-  const oldest = months.at(-1) as Month;
+  const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
   const answers = await overviewQuestions.ask(
     read,
     {
       provider: caller.providerId,
       firstMonth: toDatetime(oldest.start),
+      nextMonth: toDatetime(current.end),
       now: toDatetime(now),
     },
     limits,
   );
-  const gross = new Map(answers.months.map((row) => [row.month, parseCents(row.gross)]));
+  const gross = grossByMonth(answers, current);
   return create(GetOverviewResponseSchema, {
     summary: summary(months, gross, answers.wallet),
     monthlyEarnings: months.map((month) => monthlyEarnings(month, gross.get(month.key) ?? 0n)),
-    serverRevenue: serverRevenue(answers.servers, answers.lifetimes),
+    serverRevenue: serverRevenue(answers),
     recentPayouts: answers.payouts.map(payout),
   });
+}
+
+/** Gross per month, by `Month.key`; of the current one, until now. */
+function grossByMonth({ months, recent, upcoming }: Answers, current: Month): Map<string, Cents> {
+  const gross = new Map<string, Cents>();
+  for (const row of months) increase(gross, row.month, parseCents(row.gross));
+  for (const row of recent) increase(gross, row.month, parseCents(row.due));
+  for (const row of upcoming) increase(gross, current.key, -parseCents(row.gross));
+  return gross;
+}
+
+/** Lifetime gross per server, by `servers.id`. */
+function grossByServer({ lifetimes, recent }: Answers): Map<string, Cents> {
+  const gross = new Map<string, Cents>();
+  for (const row of [...lifetimes, ...recent]) increase(gross, row.server, parseCents(row.gross));
+  return gross;
+}
+
+function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount);
 }
 
 function summary(
@@ -81,12 +102,9 @@ function monthlyEarnings(month: Month, gross: Cents): MonthlyEarnings {
   });
 }
 
-function serverRevenue(
-  servers: Answers["servers"],
-  lifetimes: Answers["lifetimes"],
-): ServerRevenue[] {
-  const gross = new Map(lifetimes.map((row) => [row.server, parseCents(row.gross)]));
-  return servers
+function serverRevenue(answers: Answers): ServerRevenue[] {
+  const gross = grossByServer(answers);
+  return answers.servers
     .filter((server) => server.deleted === "0" || gross.has(server.id))
     .map((server) => ({
       ...server,

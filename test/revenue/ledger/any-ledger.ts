@@ -1,0 +1,124 @@
+/** Ledgers made up at random, with what tends to be counted wrong. */
+import fc from "fast-check";
+import { around } from "./instants.ts";
+import type { Charge, Instance, Ledger, Payout, Rental, Server } from "./ledger.ts";
+
+/** Every provider draws its ids from these, so that one's are another's too. */
+const IDS = [1n, 2n, 9n, 10n, 11n, 100n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n - 2n] as const;
+const NAMES = [
+  "",
+  "a",
+  "a ",
+  "A",
+  "b",
+  "ä",
+  "a\u0301",
+  "～",
+  "😀",
+  "O'Neill \\\" %",
+  "שרת",
+] as const;
+const STATUSES = ["Active", "Active", "Maintenance", "active", "ACTIVE", "Deleted", ""] as const;
+const PRICES = [0n, 1n, 10n, 100n, 3_475n, 25_000n, 30_000n, 999_999_999_999n] as const;
+/** Half cents of the fee on both sides of zero, and the column's ends. */
+const AMOUNTS = [0n, 1n, 4n, 5n, -5n, 15n, -15n, 25n, 99n, -1n, 10n ** 14n - 1n, 1n - 10n ** 14n];
+
+/** Where a charge or a rental belongs. */
+type Place = Pick<Charge, "server" | "instance">;
+
+const id = fc.constantFrom(...IDS);
+const name = fc.constantFrom(...NAMES);
+const cents = fc.oneof(fc.constantFrom(...AMOUNTS), fc.bigInt({ min: -100_000n, max: 100_000n }));
+const price = fc.oneof(fc.constantFrom(...PRICES), fc.bigInt({ min: 0n, max: 10n ** 12n - 1n }));
+
+/** The ledger of a provider whose activity lies around the landmarks. */
+export function anyLedger(provider: bigint, marks: readonly string[]): fc.Arbitrary<Ledger> {
+  const instant = around(marks);
+  const deletedAt = fc.option(instant, { freq: 2 });
+  const servers = distinct(anyServer(provider, deletedAt), 6);
+  const instances = distinct(anyInstance(provider, deletedAt), 7);
+  return fc.tuple(servers, instances).chain(([servers, instances]) => {
+    const place = anyPlace(servers, instances);
+    return fc.record({
+      provider: fc.constant(provider),
+      balance: fc.option(cents, { freq: 3 }),
+      servers: fc.constant(servers),
+      instances: fc.constant(instances),
+      rentals: many(anyRental(place, instant), 20),
+      charges: many(anyCharge(place, instant), 30),
+      payouts: distinct(anyPayout(provider, instant), 14),
+    });
+  });
+}
+
+function anyServer(provider: bigint, deletedAt: fc.Arbitrary<string | null>): fc.Arbitrary<Server> {
+  const type = fc.constantFrom("GPU", "CPU", "");
+  const status = fc.constantFrom(...STATUSES);
+  return fc
+    .record({ id, name, type, status, price, deletedAt })
+    .map((server) => ({ ...server, uuid: uuid(provider, server.id) }));
+}
+
+function anyInstance(
+  provider: bigint,
+  deletedAt: fc.Arbitrary<string | null>,
+): fc.Arbitrary<Instance> {
+  return fc
+    .record({ id, server: id, name, deletedAt })
+    .map((instance) => ({ ...instance, publicId: `instance-${provider}-${instance.id}` }));
+}
+
+/** Mostly an instance of the provider's; else one of its servers alone, or what it does not know. */
+function anyPlace(servers: readonly Server[], instances: readonly Instance[]) {
+  const known: Place[] = [
+    ...instances.map(({ id, server }) => ({ server, instance: id })),
+    ...servers.map(({ id }) => ({ server: id, instance: null })),
+  ];
+  const anywhere: fc.Arbitrary<Place> = fc.record({ server: id, instance: fc.option(id) });
+  if (known.length === 0) return anywhere;
+  return fc.oneof(
+    { weight: 4, arbitrary: fc.constantFrom(...known) },
+    { weight: 1, arbitrary: anywhere },
+  );
+}
+
+function anyCharge(place: fc.Arbitrary<Place>, at: fc.Arbitrary<string>): fc.Arbitrary<Charge> {
+  return fc
+    .record({ place, at, gross: cents })
+    .map(({ place, ...rest }) => ({ ...place, ...rest }));
+}
+
+/** Of two instants, a rental starts at the earlier; they may be the same. */
+function anyRental(
+  place: fc.Arbitrary<Place>,
+  instant: fc.Arbitrary<string>,
+): fc.Arbitrary<Rental> {
+  return fc.tuple(place, instant, fc.option(instant, { freq: 3 })).map(([place, one, other]) => {
+    const [startedAt, endedAt] = other === null || one <= other ? [one, other] : [other, one];
+    return { ...place, startedAt, endedAt };
+  });
+}
+
+function anyPayout(provider: bigint, paidAt: fc.Arbitrary<string>): fc.Arbitrary<Payout> {
+  const method = fc.constantFrom("Bank Transfer", "PayPal", "");
+  const status = fc.constantFrom("Completed", "Pending");
+  return fc
+    .record({ id: fc.bigInt({ min: 1n, max: 20n }), paidAt, amount: cents, method, status })
+    .map((payout) => ({ ...payout, publicId: `payout-${provider}-${payout.id}` }));
+}
+
+function uuid(provider: bigint, id: bigint): string {
+  const digits = id.toString(16).padStart(16, "0");
+  return `${String(provider).padStart(8, "0").slice(-8)}-${digits.slice(0, 4)}-4000-8000-${digits.slice(4)}`;
+}
+
+function many<T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<T[]> {
+  return fc.array(item, { maxLength, size: "max" });
+}
+
+function distinct<T extends { readonly id: bigint }>(
+  item: fc.Arbitrary<T>,
+  maxLength: number,
+): fc.Arbitrary<T[]> {
+  return fc.uniqueArray(item, { selector: ({ id }) => id, maxLength, size: "max" });
+}

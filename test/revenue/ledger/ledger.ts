@@ -1,0 +1,71 @@
+/**
+ * A ledger as the tests make it up and sum it: plain rows. Instants are ISO 8601 texts in
+ * UTC with milliseconds (`2026-11-20T09:30:00.000Z`), which compare as texts; money is in
+ * cents, hourly prices are in ten-thousandths of a dollar, ids are the database's numbers.
+ */
+
+export interface Server {
+  readonly id: bigint;
+  readonly uuid: string;
+  readonly name: string;
+  readonly type: string;
+  readonly status: string;
+  readonly price: bigint;
+  readonly deletedAt: string | null;
+}
+
+export interface Instance {
+  readonly id: bigint;
+  readonly server: bigint;
+  readonly publicId: string;
+  readonly name: string;
+  readonly deletedAt: string | null;
+}
+
+export interface Rental {
+  readonly server: bigint;
+  readonly instance: bigint | null;
+  readonly startedAt: string;
+  readonly endedAt: string | null;
+}
+
+export interface Charge {
+  readonly server: bigint;
+  readonly instance: bigint | null;
+  readonly at: string;
+  readonly gross: bigint;
+}
+
+export interface Payout {
+  readonly id: bigint;
+  readonly publicId: string;
+  readonly paidAt: string;
+  readonly amount: bigint;
+  readonly method: string;
+  readonly status: string;
+}
+
+/** All that one provider has. */
+export interface Ledger {
+  readonly provider: bigint;
+  /** The wallet's balance; null without a wallet. */
+  readonly balance: bigint | null;
+  readonly servers: readonly Server[];
+  readonly instances: readonly Instance[];
+  readonly rentals: readonly Rental[];
+  readonly charges: readonly Charge[];
+  readonly payouts: readonly Payout[];
+}
+
+/** A provider that has nothing yet. */
+export function emptyLedger(provider: bigint): Ledger {
+  return {
+    provider,
+    balance: null,
+    servers: [],
+    instances: [],
+    rentals: [],
+    charges: [],
+    payouts: [],
+  };
+}
