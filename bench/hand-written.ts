@@ -37,7 +37,13 @@ app.get("/api/provider/revenue", async (request, reply) => {
     { length: 12 },
     (_, ago) => new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - ago)),
   );
-  const values = { provider, firstMonth: sql(months[11] ?? now), now: sql(now) };
+  const nextMonth = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1));
+  const values = {
+    provider,
+    firstMonth: sql(months[11] ?? now),
+    nextMonth: sql(nextMonth),
+    now: sql(now),
+  };
   const [rows] = (await pool.query(
     overviewQuestions.sql,
     overviewQuestions.parameters.map((name) => values[name]),
@@ -51,15 +57,20 @@ app.get("/api/provider/revenue", async (request, reply) => {
   for (const [tag, ...columns] of rows as string[][]) {
     const question = Number(tag);
     const [first = "", second = ""] = columns;
+    const [third = "", fourth = ""] = columns.slice(2);
     if (question === 0) balance = cents(first);
-    else if (question === 1) byMonth.set(first, cents(second));
-    else if (question === 2) servers.push(columns);
-    else if (question === 3) byServer.set(first, cents(second));
-    else payouts.push(columns);
+    else if (question === 1) servers.push(columns);
+    else if (question === 2) add(byMonth, first, cents(second));
+    else if (question === 3) add(byMonth, monthOf(now), -cents(first));
+    else if (question === 4) add(byServer, first, cents(second));
+    else if (question === 5) {
+      add(byServer, first, cents(third));
+      add(byMonth, second, cents(fourth));
+    } else payouts.push(columns);
   }
 
   const monthly = months.map((month) => {
-    const gross = byMonth.get(`${month.getUTCFullYear()}${pad(month.getUTCMonth() + 1)}`) ?? 0n;
+    const gross = byMonth.get(monthOf(month)) ?? 0n;
     const name = month.toLocaleString("en-US", { month: "long", timeZone: "UTC" });
     return { gross, year: month.getUTCFullYear(), name };
   });
@@ -115,6 +126,14 @@ await app.listen({ host: "127.0.0.1", port: 0 });
 console.log(JSON.stringify({ httpPort: (app.server.address() as AddressInfo).port }));
 process.on("SIGTERM", () => process.exit(0));
 
+function monthOf(date: Date): string {
+  return `${date.getUTCFullYear()}${String(date.getUTCMonth() + 1).padStart(2, "0")}`;
+}
+
+function add(sums: Map<string, bigint>, key: string, amount: bigint): void {
+  sums.set(key, (sums.get(key) ?? 0n) + amount);
+}
+
 function cents(text: string): bigint {
   return BigInt(text.replace(".", ""));
 }
@@ -130,8 +149,4 @@ function money(amount: bigint): unknown {
 
 function sql(date: Date): string {
   return date.toISOString().replace("T", " ").slice(0, 23);
-}
-
-function pad(number: number): string {
-  return String(number).padStart(2, "0");
 }

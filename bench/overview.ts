@@ -3,7 +3,7 @@
  * a small provider, beside a Fastify route that runs the same SQL and builds the same JSON,
  * and beside `SELECT 1` with a static answer, the limit of such a stack.
  */
-import { createKey, migrate, seed } from "../dev/demo/setup.ts";
+import { createKey, migrate, rollUp, seed } from "../dev/demo/setup.ts";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { type Load, loadInTurns } from "./load.ts";
 import { startProcess } from "./process.ts";
@@ -17,6 +17,7 @@ export async function benchOverview(load: Load): Promise<void> {
   await using database = await startPrivateDatabase({ say, bufferPool: "512M" });
   await migrate(database.url);
   await seed(database.url);
+  await rollUp(database.url);
   const key = await createKey(database.url, PROVIDER);
 
   await using service = await startProcess("src/main.ts", database.url);

@@ -23,6 +23,11 @@ export async function seed(url: string, say?: (line: string) => void): Promise<v
   }
 }
 
+/** Brings the rollups up to date with what was loaded a moment ago. */
+export async function rollUp(url: string): Promise<void> {
+  await run(url, "rollup.ts", "--margin", "0");
+}
+
 /** Makes an API key for a provider, the first one by default. */
 export async function createKey(url: string, provider = "1"): Promise<string> {
   const words = await run(url, "key.ts", "create", "--provider", provider, "--name", "demo");
