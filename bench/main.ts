@@ -1,6 +1,7 @@
 /** `npm run bench`: the benchmarks. Every figure stands beside another that was measured in the same run. */
 import { Command } from "commander";
 import { benchOverview } from "./overview.ts";
+import { benchScale } from "./scale.ts";
 
 const program = new Command("bench").description("Benchmarks on a private database");
 
@@ -11,5 +12,17 @@ program
   .option("--rounds <n>", "rounds for each, taken in turns", Number, 5)
   .option("--connections <n>", "kept-alive connections", Number, 32)
   .action(benchOverview);
+
+program
+  .command("scale")
+  .description("the same questions to ledgers of more and more charges")
+  .option(
+    "--charges <list>",
+    "sizes, the smallest first",
+    (list: string) => list.split(",").map(Number),
+    [50_000, 500_000, 5_000_000],
+  )
+  .option("--requests <n>", "requests of each kind to each ledger", Number, 200)
+  .action(benchScale);
 
 await program.parseAsync();
