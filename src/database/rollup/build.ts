@@ -109,18 +109,20 @@ async function lastCheckpoint(
 /** How many rows of an old version go at once. */
 const SWEEP = 5_000;
 
-/** Deletes what is left of versions that are neither read nor being built. */
+/**
+ * Deletes what is left of the versions before the one that is read. Not of later ones: they may
+ * be a build that was begun while this goes on.
+ */
 export async function sweep(database: Knex, provider: string): Promise<void> {
   const state = await database.transaction((reader) => readState(reader, provider), {
     readOnly: true,
   });
   if (!state) return;
-  const kept = [state.generation, state.buildGeneration ?? state.generation];
   for (const table of ["rollup_figures", "rollup_months", "rollup_checkpoints"]) {
     const old = await database(table)
       .distinct("generation")
       .where({ provider_id: provider })
-      .whereNotIn("generation", kept);
+      .andWhere("generation", "<", state.generation);
     for (const { generation } of old) {
       let deleted: number;
       do {
