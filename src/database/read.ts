@@ -8,7 +8,7 @@ import type { Connection } from "mysql2";
 import type { Limits } from "../limits.ts";
 import { isLostConnection, readFailure } from "./read-failure.ts";
 
-/** One row: each column as the database writes it. */
+/** One row: each column as the database writes it; ask for text, with CAST, where it is none. */
 export type Row = readonly (string | null)[];
 
 /**
@@ -23,30 +23,35 @@ export type Read = (sql: string, bindings: readonly unknown[], limits: Limits) =
 
 /** Makes the `Read` of a pool. */
 export function createRead(database: Knex): Read {
+  /** Connections that answered before: only these can have died since. */
+  const proven = new WeakSet<PooledConnection>();
   return async (sql, bindings, limits) => {
-    try {
-      return await readOnce(database, sql, bindings, limits);
-    } catch (error) {
-      if (!isLostConnection(error) || limits.signal.aborted) throw readFailure(error);
-    }
-    // A pooled connection that the server had closed fails its first query; a read is
-    // safe to ask again.
-    try {
-      return await readOnce(database, sql, bindings, limits);
-    } catch (error) {
-      throw readFailure(error);
+    if (!sql.startsWith("SELECT ")) throw new Error("a read starts with SELECT");
+    for (;;) {
+      let connection: PooledConnection | undefined;
+      try {
+        connection = await acquire(database, limits.signal);
+        const rows = await readOn(connection, database, sql, bindings, limits);
+        proven.add(connection);
+        return rows;
+      } catch (error) {
+        // A pooled connection that the server had closed fails its next query, and all of
+        // them may be dead at once. A read is safe to ask again; each dead one leaves the
+        // pool, so this ends with a new one.
+        const retry = connection && proven.has(connection) && isLostConnection(error);
+        if (!retry || limits.signal.aborted) throw readFailure(error);
+      }
     }
   };
 }
 
-async function readOnce(
+async function readOn(
+  connection: PooledConnection,
   database: Knex,
   sql: string,
   bindings: readonly unknown[],
   limits: Limits,
 ): Promise<Row[]> {
-  if (!sql.startsWith("SELECT ")) throw new Error("a read starts with SELECT");
-  const connection = await acquire(database, limits.signal);
   const query = database
     .raw<[Row[], unknown]>(capped(sql, limits.deadline), bindings as Knex.RawBinding[])
     .options({ rowsAsArray: true })
@@ -99,12 +104,25 @@ type PooledConnection = Connection & { __knex__disposed?: unknown };
  */
 function discard(database: Knex, connection: PooledConnection): void {
   connection.__knex__disposed = "its query was abandoned";
-  (database.client.cancelQuery(connection) as Promise<unknown>)
+  kill(database, connection)
     .catch(() => {}) // the server is away or hangs; its own cap ends the query
     .finally(() => {
       connection.destroy();
       database.client.releaseConnection(connection);
     });
+}
+
+/**
+ * Ends a connection and its query over a connection of its own. Not `KILL QUERY`, which
+ * Knex's own cancellation uses: it does nothing where it overtakes the query.
+ */
+async function kill(database: Knex, connection: PooledConnection): Promise<void> {
+  const killer: Connection = await database.client.acquireRawConnection();
+  try {
+    await killer.promise().query("KILL ?", [connection.threadId]);
+  } finally {
+    killer.destroy();
+  }
 }
 
 /**

@@ -63,10 +63,15 @@ function describeCause(cause: unknown): Record<string, unknown> | undefined {
   const { code, errno, sqlState, sqlMessage } = cause as Error & Record<string, unknown>;
   return {
     type: cause.name,
-    message: sqlMessage ?? cause.message,
+    message: sqlMessage ?? withoutStatement(cause.message),
     code,
     errno,
     sqlState,
     stack: cause.stack?.match(/^ {4}at .*/gm)?.join("\n"),
   };
+}
+
+/** Knex puts the statement before the message: "SELECT … - read ECONNRESET". */
+function withoutStatement(message: string): string {
+  return /^(?:\/\*M!|SELECT )[\s\S]* - ([\s\S]*)$/.exec(message)?.[1] ?? message;
 }

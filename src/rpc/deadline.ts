@@ -26,8 +26,9 @@ export function startLimits(
   const deadline = Math.min(now + LONGEST_CALL, callerDeadline);
   const expire = () => controller.abort(new Failure("deadlineExceeded"));
   const cancel = () => controller.abort(new Failure("canceled"));
-  const timer = setTimeout(expire, deadline - now);
-  if (callerSignal.aborted) cancel();
+  const timer = setTimeout(expire, Math.max(0, deadline - now));
+  if (deadline <= now) expire();
+  else if (callerSignal.aborted) cancel();
   else callerSignal.addEventListener("abort", cancel, { once: true });
   return {
     deadline,

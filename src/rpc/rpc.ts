@@ -7,19 +7,11 @@ import type { Logger } from "pino";
 import type { Authenticate } from "../access/authentication.ts";
 import type { Caller } from "../access/caller.ts";
 import { Failure } from "../failure.ts";
-import type { Limits } from "../limits.ts";
+import type { Context } from "../revenue/context.ts";
 import { ADMISSION_BOUNDS, type AdmissionBounds, createAdmission } from "./admission.ts";
 import type { IncomingCall, Rpc } from "./call.ts";
 import { logCall } from "./call-log.ts";
 import { startLimits } from "./deadline.ts";
-
-/** What an RPC's function is given besides its request. */
-interface Context {
-  readonly caller: Caller;
-  /** The one instant of the call, in epoch ms. */
-  readonly now: number;
-  readonly limits: Limits;
-}
 
 /** The functions of a service, by the RPC's name in TypeScript: `getOverview`. */
 export type Functions<Methods extends Record<string, DescMethodUnary>> = {
