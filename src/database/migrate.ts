@@ -79,7 +79,9 @@ async function prepareBookkeeping(database: Knex): Promise<void> {
   await database.raw(
     `CREATE TABLE IF NOT EXISTS migration_guard (id int unsigned NOT NULL PRIMARY KEY) ${table}`,
   );
-  await database.raw("INSERT IGNORE INTO migration_guard (id) VALUES (1)");
+  // Not where the guard is there: even INSERT IGNORE would wait for whoever holds it.
+  const [guards] = await database.raw("SELECT id FROM migration_guard");
+  if (guards.length === 0) await database.raw("INSERT IGNORE INTO migration_guard (id) VALUES (1)");
 }
 
 async function waitInLine(guard: Knex.Transaction, say: (line: string) => void): Promise<void> {
