@@ -13,10 +13,10 @@ import type { Read } from "../database/read.ts";
 import { breakdownQuestions } from "./breakdown-questions.ts";
 import { toDatetime } from "./calendar.ts";
 import { parseCents } from "./cents.ts";
+import type { Context } from "./context.ts";
 import { money, timestamp } from "./message.ts";
 import { byRank } from "./order.ts";
 import { parsePeriod } from "./period.ts";
-import type { Context } from "./service.ts";
 import { createTallies, hadActivity, type Tallies, type Tally } from "./tally.ts";
 
 /** The stored status that counts as active. */

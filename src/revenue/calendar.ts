@@ -50,11 +50,6 @@ function month(index: number): Month {
   };
 }
 
-/** The first instant of the UTC year that `now` lies in; both in epoch ms. */
-export function startOfYear(now: number): number {
-  return Date.UTC(new Date(now).getUTCFullYear(), 0);
-}
-
 /** An instant as a DATETIME(3) literal in UTC: "2026-11-20 09:30:00.000". Years 0 to 9999. */
 export function toDatetime(instant: number): string {
   const text = new Date(instant).toISOString();

@@ -16,11 +16,11 @@ import {
 import type { Read } from "../database/read.ts";
 import { fromDatetime, type Month, recentMonths, toDatetime } from "./calendar.ts";
 import { type Cents, parseCents, split } from "./cents.ts";
+import type { Context } from "./context.ts";
 import { decimal, money, timestamp } from "./message.ts";
 import { byRank } from "./order.ts";
 import { overviewQuestions } from "./overview-questions.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "./price.ts";
-import type { Context } from "./service.ts";
 
 /** How many calendar months an overview shows: enough to cover the year to date. */
 const MONTHS = 12;

@@ -8,19 +8,10 @@ import type {
   GetServerBreakdownRequest,
   GetServerBreakdownResponse,
 } from "../../gen/revenue/v1/revenue_pb.ts";
-import type { Caller } from "../access/caller.ts";
 import type { Read } from "../database/read.ts";
-import type { Limits } from "../limits.ts";
 import { getServerBreakdown } from "./breakdown.ts";
+import type { Context } from "./context.ts";
 import { getOverview } from "./overview.ts";
-
-/** What a call brings besides its request. */
-export interface Context {
-  readonly caller: Caller;
-  /** The one instant of this call, in epoch ms. */
-  readonly now: number;
-  readonly limits: Limits;
-}
 
 /** The two RPCs. Each rejects with a `Failure`. */
 export interface RevenueFunctions {

@@ -12,7 +12,8 @@ import {
   type GetServerBreakdownResponse,
 } from "../../gen/revenue/v1/revenue_pb.ts";
 import { createRead } from "../../src/database/read.ts";
-import { type Context, createRevenueService } from "../../src/revenue/service.ts";
+import type { Context } from "../../src/revenue/context.ts";
+import { createRevenueService } from "../../src/revenue/service.ts";
 import { createDatabase, type TestDatabase } from "../setup/database.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.000Z");
