@@ -51,10 +51,13 @@ async function start(settings: Settings): Promise<void> {
   const gateway = createGateway({ service: RevenueService, rpc, log });
   const grpc = createGrpcServer(RevenueService, rpc);
 
-  const grpcPort = await grpc.listen(settings.host, settings.grpcPort);
-  await gateway.listen({ host: settings.host, port: settings.httpPort });
+  const { host } = settings;
+  const grpcPort = await listening("GRPC_PORT", settings.grpcPort, (port) =>
+    grpc.listen(host, port),
+  );
+  await listening("HTTP_PORT", settings.httpPort, (port) => gateway.listen({ host, port }));
   const { port: httpPort } = gateway.server.address() as AddressInfo;
-  log.info({ host: settings.host, httpPort, grpcPort }, "listening");
+  log.info({ host, httpPort, grpcPort }, "listening");
 
   const stop = once(async (signal: string) => {
     log.info({ signal }, "stopping: no new calls; those under way have 10 s");
@@ -68,12 +71,29 @@ async function start(settings: Settings): Promise<void> {
   dieLoudly(log);
 }
 
+/** @throws Error that names the variable whose port cannot be listened on */
+async function listening<T>(
+  variable: string,
+  port: number,
+  listen: (port: number) => Promise<T>,
+): Promise<T> {
+  try {
+    return await listen(port);
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const taken = reason.includes("EADDRINUSE")
+      ? "is taken by another process (EADDRINUSE)"
+      : `cannot be listened on (${reason})`;
+    throw new Error(`${variable} ${port} ${taken}`, { cause });
+  }
+}
+
 /** @throws Error that says what to do where the database lacks a migration */
 async function checkSchema(database: Knex): Promise<void> {
   const pending = await pendingMigrations(database);
   if (pending.length > 0) {
     throw new Error(
-      `the database's schema is behind by ${pending.length} migrations (${pending[0]} is the first): run \`npm run migrate\``,
+      `the database's schema is behind by ${pending.length} ${pending.length === 1 ? "migration" : "migrations"} (${pending[0]} is the first): run \`npm run migrate\``,
     );
   }
 }

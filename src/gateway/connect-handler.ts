@@ -57,7 +57,7 @@ async function handle(
 async function verdictOn(
   { method }: UniversalHandler,
   door: Door,
-  { requestId, credentials, departure }: Arrival,
+  { requestId, credentials }: Arrival,
   { rpc }: Port,
 ): Promise<Failure> {
   const unreadable = new Failure("invalidArgument", "the message cannot be decoded");
@@ -66,7 +66,8 @@ async function verdictOn(
     throw unreadable;
   };
   const deadline = Number.POSITIVE_INFINITY;
-  const signal = departure ?? new AbortController().signal;
+  // Not the caller's departure: what could not be read has ended the request already.
+  const { signal } = new AbortController();
   try {
     await rpc.call({ method, door, requestId, credentials, deadline, signal, request });
     return unreadable;

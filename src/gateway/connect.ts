@@ -4,6 +4,7 @@
  * here stands how they meet the port and the Rpc.
  */
 import type { DescMessage, DescMethodUnary, DescService, MessageShape } from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance } from "fastify";
@@ -17,6 +18,7 @@ import { credentialsOf } from "./credentials.ts";
 import { httpError } from "./errors.ts";
 import { type Port, refuse } from "./port.ts";
 import { isUnary } from "./routes.ts";
+import type { Served } from "./unmatched.ts";
 
 /** The largest request message, in bytes, compressed or not. */
 const READ_MAX_BYTES = 64 * 1024;
@@ -57,6 +59,17 @@ export function serveConnect(app: FastifyInstance, service: DescService, port: P
       },
     });
   });
+}
+
+/** The paths of a service's unary RPCs, and the methods that Connect answers there. */
+export function connectPaths(service: DescService): Served[] {
+  return service.methods.filter(isUnary).map((method) => ({
+    segments: [{ literal: service.typeName }, { literal: method.name }],
+    methods:
+      method.idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
+        ? ["GET", "POST"]
+        : ["POST"],
+  }));
 }
 
 async function call<I extends DescMessage, O extends DescMessage>(

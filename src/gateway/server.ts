@@ -7,13 +7,13 @@ import { type FastifyInstance, fastify } from "fastify";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { REQUEST_ID } from "./answer.ts";
-import { serveConnect } from "./connect.ts";
+import { connectPaths, serveConnect } from "./connect.ts";
 import { manageDrain } from "./drain.ts";
 import { httpError } from "./errors.ts";
 import { createHttpServer, HTTP_LIMITS } from "./http-server.ts";
 import type { Log } from "./log.ts";
 import { type Port, refuse } from "./port.ts";
-import { serveRoute } from "./rest.ts";
+import { REST_METHODS, serveRoute } from "./rest.ts";
 import { bindRoutes } from "./routes.ts";
 import { answerClientError } from "./socket-answer.ts";
 import { refused, unmatched } from "./unmatched.ts";
@@ -35,6 +35,10 @@ export interface GatewayParts {
 export function createGateway({ service, rpc, log }: GatewayParts): FastifyInstance {
   const port: Port = { rpc, log, draining: false };
   const routes = bindRoutes(service);
+  const served = [
+    ...routes.map(({ segments }) => ({ segments, methods: REST_METHODS })),
+    ...connectPaths(service),
+  ];
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
@@ -59,7 +63,7 @@ export function createGateway({ service, rpc, log }: GatewayParts): FastifyInsta
       refuse(port, reply, httpError(400, "a request of HTTP/1.1 needs a Host header"));
     } else if (request.is404) {
       // Here, and not in a handler for it: Fastify would look at the body before that.
-      refuse(port, reply, unmatched(routes, request.raw.url ?? ""));
+      refuse(port, reply, unmatched(served, request.raw.url ?? ""));
     } else {
       done();
     }

@@ -5,14 +5,19 @@ import type { Answer } from "./answer.ts";
 import { failureAnswer, httpError, methodNotAllowed, notFound } from "./errors.ts";
 import { matches, pathOf } from "./path.ts";
 import { type Port, refuse } from "./port.ts";
-import { REST_METHODS } from "./rest.ts";
-import type { Route } from "./routes.ts";
+import type { Segment } from "./scanner.ts";
 
-/** The answer where no route took the request: 405 with `Allow` on a route's path, 404 elsewhere. */
-export function unmatched(routes: readonly Route[], target: string): Answer {
+/** A path of the port, and the methods that it answers. */
+export interface Served {
+  readonly segments: readonly Segment[];
+  readonly methods: readonly string[];
+}
+
+/** The answer where nothing took the request: 405 with `Allow` on a served path, 404 elsewhere. */
+export function unmatched(served: readonly Served[], target: string): Answer {
   const path = pathOf(target);
-  const known = routes.some((route) => matches(route.segments, path));
-  return known ? methodNotAllowed(REST_METHODS) : notFound();
+  const known = served.find(({ segments }) => matches(segments, path));
+  return known ? methodNotAllowed(known.methods) : notFound();
 }
 
 /** Answers what Fastify refuses by itself: a path that cannot be decoded is the caller's mistake. */

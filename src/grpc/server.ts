@@ -3,7 +3,7 @@
  * on grpc-js.
  */
 import type { DescService } from "@bufbuild/protobuf";
-import { Server, ServerCredentials } from "@grpc/grpc-js";
+import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
 import { HealthImplementation } from "grpc-health-check";
 import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
 import type { Rpc } from "../rpc/call.ts";
@@ -15,15 +15,21 @@ import { defineService } from "./service-definition.ts";
 const LARGEST_REQUEST = 64 * 1024;
 /** How long a connection may be silent before it is asked whether it lives, and then answer, in ms. */
 const KEEPALIVE = { after: 60_000, timeout: 20_000 };
+/** How long calls are still taken after NOT_SERVING was said, so that clients can move away, in ms. */
+const LAME_DUCK = 200;
 /** How long streams that never end by themselves (health watches) may hold up a stop, in ms. */
 const WATCHERS_GRACE = 500;
+
+// grpc-js would write lines of its own between the log's; what matters is thrown as well.
+setLogVerbosity(logVerbosity.NONE);
 
 export interface GrpcServer {
   /** Listens on host and port (0 picks one) and resolves to the port; from then on it is SERVING. */
   listen(host: string, port: number): Promise<number>;
-  /** Says NOT_SERVING to whoever asks, while calls are still answered. */
-  announceStop(): void;
-  /** Takes no new call, lets those under way finish, for `grace` ms at most, and closes. */
+  /**
+   * Says NOT_SERVING for a moment while calls are still taken, then takes no new ones, lets
+   * those under way finish, for `grace` ms at most, and closes.
+   */
   stop(grace: number): Promise<void>;
 }
 
@@ -52,17 +58,17 @@ export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
       const bound = await new Promise<number>((resolve, reject) => {
         const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
         server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) =>
-          error ? reject(error) : resolve(actual),
+          error
+            ? reject(new Error(`gRPC cannot listen on ${address}: ${error.message}`))
+            : resolve(actual),
         );
       });
       setHealth("SERVING");
       return bound;
     },
-    announceStop() {
-      setHealth("NOT_SERVING");
-    },
     async stop(grace) {
       setHealth("NOT_SERVING");
+      await sleep(LAME_DUCK);
       const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       await Promise.race([
         drained,

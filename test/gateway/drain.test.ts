@@ -36,20 +36,31 @@ test("what is in flight is finished, and its connection closed with the answer",
   await stopping;
 });
 
-test("for a short while new connections are still served, and told to close", async () => {
+test("for a short while new connections are still served", async () => {
   const { app, port } = await listen(RevenueService, () => overview);
   const stopping = stop(app, 5000);
-  for (const path of [
-    PATH,
-    "/nothing",
-    "/revenue.v1.RevenueService/GetOverview?encoding=json&message={}",
-  ]) {
-    const raw = await exchange(port, `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
-    expect(raw).toMatch(/\r\nconnection: close\r\n/i);
-  }
+  const raw = await exchange(port, REQUEST.replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n"));
+  expect(raw).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   await stopping;
   await expect(exchange(port, REQUEST)).rejects.toThrow("ECONNREFUSED");
 });
+
+test.each([PATH, "/nothing", "/revenue.v1.RevenueService/GetOverview?encoding=json&message={}"])(
+  "then a kept-alive connection is served once more, and told to close (%s)",
+  async (path) => {
+    const { app, port } = await listen(RevenueService, () => overview);
+    const kept = connect(port, "127.0.0.1").setEncoding("utf8");
+    kept.write(REQUEST);
+    const [first] = await once(kept, "data");
+    expect(first).not.toMatch(/connection: close/i);
+    const stopping = stop(app, 5000);
+    await expect.poll(() => app.server.listening).toBe(false);
+    kept.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+    const [second] = await once(kept, "data");
+    expect(second).toMatch(/\r\nconnection: close\r\n/i);
+    await stopping;
+  },
+);
 
 test("idle kept-alive connections and those that never sent a byte do not hold it up", async () => {
   const { app, port } = await listen(RevenueService, () => overview);
