@@ -1,0 +1,210 @@
+/** Each question's plan, on a database with enough rows to make a full scan a bad idea. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KEY_WITH_HASH } from "../../src/access/issued-key.ts";
+import { rollUp } from "../../src/database/rollup/rollup.ts";
+import { breakdownQuestions } from "../../src/revenue/breakdown-questions.ts";
+import { overviewQuestions } from "../../src/revenue/overview-questions.ts";
+import { createDatabase, type TestDatabase } from "../setup/database.ts";
+
+const PROVIDERS = 8;
+/** Rows of each provider. The bulk of the ledger is older than any period asked for here. */
+const ROWS = { servers: 40, instances: 80, rentals: 1_000, charges: 4_000, payouts: 200 };
+const VALUES: Record<string, string> = {
+  provider: "3",
+  now: "2026-11-20 09:30:00.000",
+  firstMonth: "2025-12-01 00:00:00.000",
+  nextMonth: "2026-12-01 00:00:00.000",
+  start: "2026-10-21 09:30:00.000",
+  end: "2026-11-20 09:30:00.000",
+};
+
+interface Step {
+  readonly select_type: string;
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly key: string | null;
+}
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  await fill(database.knex);
+});
+afterAll(() => database.drop());
+
+/** Rows spread over three years, by the hour, and the same for every provider. */
+async function fill(knex: Knex): Promise<void> {
+  await knex.raw("CREATE TABLE many (n INT PRIMARY KEY)");
+  await knex("many").insert(Array.from({ length: 4_000 }, (_, n) => ({ n })));
+  const from = (rows: number) =>
+    `FROM many p, many i WHERE p.n BETWEEN 1 AND ${PROVIDERS} AND i.n < ${rows}`;
+  const at = (step: string) => `TIMESTAMP('2026-12-01') - INTERVAL i.n * ${step}`;
+  await knex("providers").insert(
+    Array.from({ length: PROVIDERS }, (_, index) => ({ id: index + 1, name: "provider" })),
+  );
+  for (const statement of [
+    `INSERT INTO wallets SELECT p.n, 1 FROM many p WHERE p.n BETWEEN 1 AND 500`,
+    `INSERT INTO servers (provider_id, uuid, name, status, price_per_hour)
+       SELECT p.n, CONCAT(p.n, '-', i.n), 'server', 'Active', 1 ${from(ROWS.servers)}`,
+    `INSERT INTO instances (provider_id, server_id, public_id, name)
+       SELECT p.n, i.n % ${ROWS.servers}, 'i', 'instance' ${from(ROWS.instances)}`,
+    `INSERT INTO rentals (provider_id, server_id, instance_id, started_at, ended_at)
+       SELECT p.n, i.n % ${ROWS.servers}, i.n, ${at("25 HOUR")},
+              IF(i.n % 50 = 0, NULL, ${at("25 HOUR")} + INTERVAL 20 HOUR) ${from(ROWS.rentals)}`,
+    `INSERT INTO charges (provider_id, server_id, instance_id, charged_at, gross)
+       SELECT p.n, i.n % ${ROWS.servers}, i.n % ${ROWS.instances}, ${at("6 HOUR")}, 1.25 ${from(ROWS.charges)}`,
+    `INSERT INTO payouts (provider_id, public_id, paid_at, amount, method, status)
+       SELECT p.n, 'p', ${at("5 DAY")}, 1, 'Bank Transfer', 'Completed' ${from(ROWS.payouts)}`,
+    `INSERT INTO api_keys (provider_id, key_hash)
+       SELECT p.n, UNHEX(SHA2(CONCAT(p.n, '-', i.n), 256)) ${from(100)}`,
+    "ANALYZE TABLE wallets, servers, instances, rentals, charges, payouts, api_keys",
+  ]) {
+    await knex.raw(statement);
+  }
+}
+
+/** The branches of a compiled statement, each with its bindings. */
+function branchesOf(snapshot: { readonly sql: string; readonly parameters: readonly string[] }) {
+  const parameters = [...snapshot.parameters];
+  return snapshot.sql.split("\nUNION ALL ").map((branch) => {
+    const sql = branch.replace(/^\(([\s\S]*)\)$/, "$1");
+    const count = sql.split("?").length - 1;
+    return { sql, bindings: parameters.splice(0, count).map((name) => VALUES[name] ?? "") };
+  });
+}
+
+async function planOf(sql: string, bindings: readonly (string | Buffer)[]): Promise<Step[]> {
+  const format = "EXPLAIN FORMAT=TRADITIONAL";
+  const [steps] = await database.knex.raw(`${format} ${sql}`, bindings as Knex.RawBinding[]);
+  return steps;
+}
+
+/** How a plan reads the service's tables: "table by key", for each step. */
+function readsOf(plan: readonly Step[]): string[] {
+  return plan
+    .filter(({ table }) => table !== null && !table.startsWith("<"))
+    .map(({ table, key, type }) => `${table} by ${key}${type === "ALL" ? ", all of it" : ""}`);
+}
+
+/** Checks how each question reads its own table, and that the rollup's own row is read by its key. */
+async function expectPlans(
+  snapshot: Parameters<typeof branchesOf>[0],
+  expected: readonly string[],
+) {
+  const reads: string[] = [];
+  for (const { sql, bindings } of branchesOf(snapshot)) {
+    const plan = await planOf(sql, bindings);
+    const isConstant = ({ select_type }: Step) => select_type === "SUBQUERY";
+    const constants = readsOf(plan.filter(isConstant));
+    expect(constants.filter((read) => read !== "rollups by PRIMARY")).toEqual([]);
+    reads.push(readsOf(plan.filter((step) => !isConstant(step))).join() || "nothing");
+  }
+  expect(reads).toEqual(expected);
+}
+
+describe.each([
+  ["overview", overviewQuestions],
+  ["breakdown", breakdownQuestions],
+] as const)("the %s", (_, questions) => {
+  it("asks for one provider's rows alone, in every question", () => {
+    for (const { sql, bindings } of branchesOf(questions)) {
+      expect(sql).toMatch(/\bFROM \w+\s+WHERE provider_id = \?/);
+      expect(sql.match(/\bWHERE\b/g)).toHaveLength(
+        sql.match(/\bWHERE provider_id = \?/g)?.length ?? 0,
+      );
+      expect(bindings).toContain(VALUES.provider);
+    }
+  });
+});
+
+describe("without a rollup, each question reads through the key meant for it, and no table whole:", () => {
+  it("the overview's", async () => {
+    await expectPlans(overviewQuestions, [
+      "wallets by PRIMARY", // wallet
+      "servers by PRIMARY", // servers
+      "nothing", // months
+      "charges by charges_by_recording", // upcoming: nothing was recorded before there was a rollup
+      "nothing", // lifetimes
+      "charges by PRIMARY", // recent
+      "payouts by PRIMARY", // payouts
+    ]);
+  });
+
+  it("the breakdown's", async () => {
+    await expectPlans(breakdownQuestions, [
+      "servers by PRIMARY", // servers
+      "instances by PRIMARY", // instances
+      "nothing", // untilEnd
+      "charges by charges_by_recording", // upToEnd
+      "rentals by rentals_by_update", // startsUpToEnd
+      "nothing", // untilStart
+      "charges by charges_by_recording", // upToStart
+      "rentals by rentals_by_update", // endsUpToStart
+      "charges by PRIMARY", // recentCharges: one range of the clustered key, the period
+      "rentals by rentals_by_end", // recentRentals
+      "rentals by rentals_by_end", // openRentals
+      "rentals by rentals_by_end", // runningRentals
+    ]);
+  });
+});
+
+describe("with a rollup, each question reads through the key meant for it, and no table whole:", () => {
+  beforeAll(async () => {
+    await rollUp(database.knex, { margin: 0 });
+    await database.knex.raw(
+      "ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months",
+    );
+  });
+
+  it("the overview's", async () => {
+    await expectPlans(overviewQuestions, [
+      "wallets by PRIMARY", // wallet
+      "servers by PRIMARY", // servers
+      "rollup_months by PRIMARY", // months
+      "charges by PRIMARY", // upcoming
+      "rollup_figures by PRIMARY", // lifetimes
+      "charges by charges_by_recording", // recent
+      "payouts by PRIMARY", // payouts
+    ]);
+  });
+
+  it("the breakdown's", async () => {
+    await expectPlans(breakdownQuestions, [
+      "servers by PRIMARY", // servers
+      "instances by PRIMARY", // instances
+      "rollup_figures by PRIMARY", // untilEnd
+      "charges by PRIMARY", // upToEnd: one range of the clustered key, from the checkpoint on
+      "rentals by PRIMARY", // startsUpToEnd
+      "rollup_figures by PRIMARY", // untilStart
+      "charges by PRIMARY", // upToStart
+      "rentals by rentals_by_end", // endsUpToStart
+      "charges by charges_by_recording", // recentCharges
+      "rentals by rentals_by_update", // recentRentals
+      "rentals by rentals_by_end", // openRentals
+      "rentals by rentals_by_end", // runningRentals
+    ]);
+  });
+
+  it.each([
+    ["overview", overviewQuestions],
+    ["breakdown", breakdownQuestions],
+  ] as const)("the %s's as one statement too", async (_, questions) => {
+    const bindings = questions.parameters.map((parameter) => VALUES[parameter] ?? "");
+    const whole = readsOf(await planOf(questions.sql, bindings));
+    const apart: string[] = [];
+    for (const { sql, bindings } of branchesOf(questions)) {
+      apart.push(...readsOf(await planOf(sql, bindings)));
+    }
+    expect(whole.toSorted()).toEqual(apart.toSorted());
+    expect(whole.filter((read) => read.endsWith("all of it"))).toEqual([]);
+  });
+});
+
+describe("the lookup of a key", () => {
+  it("reads one row by its hash", async () => {
+    const [row] = await database.knex("api_keys").limit(1).select("key_hash");
+    const plan = await planOf(KEY_WITH_HASH, [row.key_hash]);
+    expect(plan).toMatchObject([{ table: "api_keys", type: "const", key: "api_keys_by_hash" }]);
+  });
+});
