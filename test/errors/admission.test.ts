@@ -1,0 +1,118 @@
+/** Too many calls at once: 429 for the provider that has too many, 503 when the service has. */
+import { setTimeout } from "node:timers/promises";
+import type { Client } from "@grpc/grpc-js";
+import { createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { generateKey } from "../../src/access/key.ts";
+import type { Outcome } from "../service/door.ts";
+import { QUICK_DOORS } from "../service/doors.ts";
+import { callGrpc, grpcClient } from "../service/grpc-door.ts";
+import { checkHealth } from "../service/health.ts";
+import { smallLedger } from "../service/ledger.ts";
+import { withKey } from "../service/question.ts";
+import { bare, OVERLOADED, type Refusal, TOO_MANY_CALLS, through } from "../service/refusal.ts";
+import { type Stage, setStage } from "../service/stage.ts";
+
+/** How many calls may be under way at once. */
+const PER_PROVIDER = 250;
+const IN_ALL = 1_000;
+
+let stage: Stage;
+beforeAll(async () => {
+  stage = await setStage(smallLedger);
+});
+afterAll(() => stage?.strike());
+
+/** Locks a table until it is released: whatever reads it waits. */
+async function lock(table: string) {
+  const connection = await createConnection(stage.database.url);
+  await connection.query(`LOCK TABLES ${table} WRITE`);
+  return { release: () => connection.end(), destroy: () => connection.destroy() };
+}
+
+/** Sends calls over one connection. */
+function send(client: Client, count: number, key: string): Promise<Outcome[]> {
+  const question = { method: "GetOverview", headers: withKey(key) } as const;
+  return Promise.all(Array.from({ length: count }, () => callGrpc(client, question)));
+}
+
+/** One call through each door, at once. */
+function knock(key: string): readonly Promise<Outcome>[] {
+  return QUICK_DOORS.map((name) =>
+    stage.doors.named(name).call({ method: "GetOverview", headers: withKey(key) }),
+  );
+}
+
+function expectRefused(outcomes: readonly Outcome[], refusal: Refusal): void {
+  for (const [index, outcome] of outcomes.entries()) {
+    const door = stage.doors.named(QUICK_DOORS[index] ?? "");
+    expect(bare(outcome), door.name).toEqual(through(door, refusal));
+    expect(outcome.head["retry-after"], door.name).toBe("1");
+  }
+}
+
+/**
+ * Has the service take on everything that `ask` sends in one go: it sleeps meanwhile, so that
+ * however slowly the test sends, no call is older than another when the service wakes up.
+ */
+async function inOneGo<T>(client: Client, ask: () => T): Promise<T> {
+  stage.service.signal("SIGSTOP");
+  const asked = ask();
+  await setTimeout(300);
+  stage.service.signal("SIGCONT");
+  // Behind everything else through each door, and answered without the database.
+  await checkHealth(client, "");
+  await Promise.all(knock("no key"));
+  return asked;
+}
+
+// A call waits no longer than two seconds for a connection to the database, and what is held here
+// must be held by then: a machine that is very busy gets another try.
+const BUSY = { retry: 2 };
+
+it("a provider with 250 calls under way gets 429, through every door", BUSY, async () => {
+  const client = grpcClient(stage.service.grpc);
+  await Promise.all([...knock(stage.key), checkHealth(client, "")]); // every door is open already
+  const keys = await lock("api_keys");
+  const charges = await lock("charges");
+  try {
+    const { held, refused } = await inOneGo(client, () => {
+      // Keys are looked up on several connections at once, so that the last of these may be
+      // overtaken: some more than may be held are sent, so that who knocks then is too late.
+      const held = send(client, PER_PROVIDER + 30, stage.key);
+      return { held, refused: setTimeout(100).then(() => Promise.all(knock(stage.key))) };
+    });
+    await keys.release();
+    expectRefused(await refused, TOO_MANY_CALLS);
+    await charges.release();
+    const answered = (await held).filter((outcome) => "answer" in outcome);
+    expect(answered).toHaveLength(PER_PROVIDER);
+  } finally {
+    keys.destroy();
+    charges.destroy();
+    client.close();
+  }
+});
+
+it("a service with 1,000 calls under way answers 503, through every door", BUSY, async () => {
+  const client = grpcClient(stage.service.grpc);
+  await Promise.all([...knock(stage.key), checkHealth(client, "")]);
+  const keys = await lock("api_keys");
+  try {
+    // Keys that nobody issued: they are asked for in the database like any other.
+    const { held } = await inOneGo(client, () => ({ held: send(client, IN_ALL, generateKey()) }));
+    expectRefused(await Promise.all(knock(stage.key)), OVERLOADED);
+    expectRefused(await Promise.all(knock("no key")), OVERLOADED);
+    await keys.release();
+    const codes = (await held).map((outcome) => "code" in outcome && outcome.code);
+    expect(new Set(codes)).toEqual(new Set(["UNAUTHENTICATED"]));
+  } finally {
+    keys.destroy();
+    client.close();
+  }
+});
+
+it("afterwards everybody is answered again", async () => {
+  for (const outcome of await Promise.all(knock(stage.key)))
+    expect(outcome).toHaveProperty("answer");
+});
