@@ -1,0 +1,61 @@
+/** The schema stays loadable into the distributed MySQLs (`design.md`, Database). */
+import { posix } from "node:path";
+import { describe, expect, it } from "vitest";
+import { sources } from "./source.ts";
+
+const migrations = sources.filter(({ path }) => path.includes("/migrations/"));
+
+it("they are numbered without a gap, with one form of name", () => {
+  const names = migrations.map(({ path }) => posix.basename(path));
+  const numbers = names.map((name) => name.match(/^(\d{4})_[a-z]+(?:_[a-z]+)*\.ts$/)?.[1]);
+  expect(numbers).toEqual(names.map((_, index) => `${index + 1}`.padStart(4, "0")));
+});
+
+/** What Vitess, TiDB, Galera or Group Replication lack, or cannot shard. */
+const BANNED = {
+  trigger: /\bTRIGGER\b/i,
+  "stored procedure or function": /\b(PROCEDURE|FUNCTION|RETURNS)\b/,
+  event: /\bCREATE EVENT\b/i,
+  "window function": /\bOVER\s*\(/i,
+  "JSON column": /\bJSON\b|\bJSON_/i,
+  "foreign key": /\b(FOREIGN KEY|REFERENCES)\b/i,
+  "lock by name": /\b(GET|RELEASE)_LOCK\b/i,
+  partition: /\bPARTITION\b/i,
+  "lateral join": /\bLATERAL\b/i,
+};
+
+it.each(Object.entries(BANNED))("hold no %s", (_, banned) => {
+  expect(migrations.filter(({ code }) => banned.test(code)).map(({ path }) => path)).toEqual([]);
+});
+
+it.each(migrations)(
+  "$path is one statement each way, because MySQL commits at each",
+  ({ code }) => {
+    expect(code.match(/\.raw\(/g)).toHaveLength(2);
+    expect(code).not.toMatch(/;\s*\S.*`\s*\)/);
+  },
+);
+
+it("may run again", () => {
+  const statements = migrations.flatMap(
+    ({ code }) => code.match(/\b(CREATE|DROP) TABLE .*/g) ?? [],
+  );
+  expect(statements.filter((statement) => !/ IF (NOT )?EXISTS /.test(statement))).toEqual([]);
+});
+
+it("give each table its engine, its charset and a binary collation", () => {
+  const options = "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+  const makers = migrations.filter(({ code }) => code.includes("CREATE TABLE"));
+  expect(makers.filter(({ code }) => !code.includes(options)).map(({ path }) => path)).toEqual([]);
+});
+
+describe("the rest of the service", () => {
+  const literals = sources.flatMap(({ path, code }) =>
+    (code.match(/`[^`]*`|"[^"\n]*"/g) ?? []).map((text) => ({ path, text })),
+  );
+  const statements = literals.filter(({ text }) => /\b(SELECT|FROM|WHERE|INSERT|SET)\b/.test(text));
+
+  it.each(Object.entries(BANNED))("asks for no %s either", (_, banned) => {
+    expect(statements.filter(({ text }) => banned.test(text))).toEqual([]);
+  });
+});
