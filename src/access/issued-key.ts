@@ -1,4 +1,5 @@
 /** The one question that authentication asks of the database: which issued key has this hash? */
+import { fromDatetime } from "../database/datetime.ts";
 import type { Read } from "../database/read.ts";
 import type { Limits } from "../limits.ts";
 
@@ -36,5 +37,5 @@ export function createKeyLookup(read: Read): KeyLookup {
  * for what is no time NaN, which no instant lies before: such a key is refused.
  */
 function epochOf(datetime: string | null | undefined): number {
-  return datetime == null ? Infinity : Date.parse(`${datetime.replace(" ", "T")}Z`);
+  return datetime == null ? Infinity : fromDatetime(datetime);
 }

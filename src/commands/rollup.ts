@@ -1,11 +1,12 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in DATABASE_URL. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
-import { Command, InvalidArgumentError } from "commander";
+import { Command, InvalidArgumentError, Option } from "commander";
 import type { Knex } from "knex";
-import { type RollupProgress, rollUp } from "../database/rollup/rollup.ts";
+import { type RollupOptions, type RollupProgress, rollUp } from "../database/rollup/rollup.ts";
 import { END } from "../database/rollup/timeline.ts";
 import { verify } from "../database/rollup/verify.ts";
+import { explain } from "./explain.ts";
 import { runOnDatabase } from "./run.ts";
 
 interface Flags {
@@ -20,9 +21,11 @@ const program = new Command("rollup")
   .option("--margin <seconds>", "how long a writer's transaction may be open", seconds, 60)
   .option("--watch <seconds>", "go on until SIGTERM, waiting so long between two runs", seconds)
   .option("--rebuild", "build every rollup anew; reads use the old one meanwhile")
-  .option(
-    "--verify",
-    "compare with the ledger, print every difference; exit code 1 if there is one",
+  .addOption(
+    new Option(
+      "--verify",
+      "compare with the ledger, print every difference; exit code 1 if there is one",
+    ).conflicts(["rebuild", "watch"]),
   )
   .action((flags: Flags) =>
     runOnDatabase((database) => (flags.verify ? verifyAll(database) : run(database, flags))),
@@ -33,23 +36,34 @@ async function run(database: Knex, { margin, watch, rebuild = false }: Flags): P
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
   process.once("SIGINT", () => stop.abort());
-  for (let first = true; ; first = false) {
-    const begun = performance.now();
-    const bar = progressBar();
+  const once = (anew: boolean) =>
+    runOnce(database, { margin: margin * 1000, rebuild: anew, signal: stop.signal });
+  if (watch === undefined) return once(rebuild);
+  for (let first = true; !stop.signal.aborted; first = false) {
+    // A database that is away comes back; answers stay exact until then.
+    await once(rebuild && first).catch((error) => {
+      console.error(`this run failed, the next one follows: ${explain(error)}`);
+    });
+    await sleep(watch * 1000, undefined, { signal: stop.signal }).catch(() => {});
+  }
+}
+
+async function runOnce(database: Knex, options: RollupOptions): Promise<void> {
+  const begun = performance.now();
+  const bar = progressBar();
+  try {
     const result = await rollUp(database, {
-      margin: margin * 1000,
-      rebuild: rebuild && first,
-      signal: stop.signal,
+      ...options,
       report: (progress) => bar?.show(progress),
     });
-    bar?.stop();
     const took = ((performance.now() - begun) / 1000).toFixed(1);
     console.log(
-      `${result.charges} charges taken up, ${result.providers} providers up to date, ${took} s`,
+      options.signal?.aborted
+        ? `stopped after ${took} s, ${result.charges} charges taken up`
+        : `${result.charges} charges taken up, ${result.providers} providers up to date, ${took} s`,
     );
-    if (watch === undefined || stop.signal.aborted) return;
-    await sleep(watch * 1000, undefined, { signal: stop.signal }).catch(() => {});
-    if (stop.signal.aborted) return;
+  } finally {
+    bar?.stop();
   }
 }
 
@@ -62,7 +76,9 @@ async function verifyAll(database: Knex): Promise<void> {
     }
   }
   console.log(
-    differences === 0 ? "the rollups agree with the ledger" : `${differences} differences`,
+    differences === 0
+      ? "the rollups agree with the ledger"
+      : `${differences} ${differences === 1 ? "difference" : "differences"}`,
   );
   if (differences > 0) process.exitCode = 1;
 }

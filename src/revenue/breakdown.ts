@@ -9,10 +9,10 @@ import {
   type ServerBreakdown,
   ServerBreakdownSchema,
 } from "../../gen/revenue/v1/revenue_pb.ts";
+import { parseCents } from "../database/cents.ts";
+import { toDatetime } from "../database/datetime.ts";
 import type { Read } from "../database/read.ts";
 import { breakdownQuestions } from "./breakdown-questions.ts";
-import { toDatetime } from "./calendar.ts";
-import { parseCents } from "./cents.ts";
 import type { Context } from "./context.ts";
 import { money, timestamp } from "./message.ts";
 import { byRank } from "./order.ts";

@@ -49,14 +49,3 @@ function month(index: number): Month {
     end: Date.UTC(year, index - year * 12 + 1),
   };
 }
-
-/** An instant as a DATETIME(3) literal in UTC: "2026-11-20 09:30:00.000". Years 0 to 9999. */
-export function toDatetime(instant: number): string {
-  const text = new Date(instant).toISOString();
-  return `${text.slice(0, 10)} ${text.slice(11, 23)}`;
-}
-
-/** A DATETIME(3) of the database as epoch ms. */
-export function fromDatetime(text: string): number {
-  return Date.parse(`${text.replace(" ", "T")}Z`);
-}

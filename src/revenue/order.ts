@@ -1,5 +1,5 @@
 /** The order of the rows in an answer: money descending, then name, then id. */
-import type { Cents } from "./cents.ts";
+import type { Cents } from "../database/cents.ts";
 
 export interface Ranked {
   readonly gross: Cents;

@@ -13,10 +13,12 @@ import {
   type Summary,
   SummarySchema,
 } from "../../gen/revenue/v1/revenue_pb.ts";
+import { type Cents, parseCents } from "../database/cents.ts";
+import { fromDatetime, toDatetime } from "../database/datetime.ts";
 import type { Read } from "../database/read.ts";
-import { fromDatetime, type Month, recentMonths, toDatetime } from "./calendar.ts";
-import { type Cents, parseCents, split } from "./cents.ts";
+import { type Month, recentMonths } from "./calendar.ts";
 import type { Context } from "./context.ts";
+import { split } from "./fee.ts";
 import { decimal, money, timestamp } from "./message.ts";
 import { byRank } from "./order.ts";
 import { overviewQuestions } from "./overview-questions.ts";

@@ -1,5 +1,5 @@
 /** Adding up what a breakdown counts: money and rentals, per server and per instance. */
-import type { Cents } from "./cents.ts";
+import type { Cents } from "../database/cents.ts";
 
 /** What was counted of a server, of an instance, or of all. */
 export interface Tally {

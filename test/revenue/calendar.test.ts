@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { fromDatetime, recentMonths, toDatetime } from "../../src/revenue/calendar.ts";
+import { fromDatetime, toDatetime } from "../../src/database/datetime.ts";
+import { recentMonths } from "../../src/revenue/calendar.ts";
 
 const first = (now: string) => recentMonths(Date.parse(now), 1).at(0);
 

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { divide, formatCents, parseCents, split } from "../../src/revenue/cents.ts";
+import { formatCents, parseCents } from "../../src/database/cents.ts";
+import { divide, split } from "../../src/revenue/fee.ts";
 
 describe("an amount", () => {
   it.each([

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { parseCents } from "../../src/revenue/cents.ts";
+import { parseCents } from "../../src/database/cents.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../../src/revenue/price.ts";
 
 describe("an hourly price", () => {

@@ -4,6 +4,7 @@
  * snapshot first; what is written is one short transaction.
  */
 import type { Knex } from "knex";
+import { fromDatetime, toDatetime } from "../datetime.ts";
 import { shortly } from "./build.ts";
 import { nextBoundary, sumSegment, touchedSegments } from "./ledger.ts";
 import {
@@ -15,7 +16,7 @@ import {
   type Version,
   writeMonths,
 } from "./store.ts";
-import { fromDatetime, START, toDatetime } from "./timeline.ts";
+import { START } from "./timeline.ts";
 import { minus, plus, type Vector } from "./vector.ts";
 
 /**

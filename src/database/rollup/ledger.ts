@@ -1,5 +1,6 @@
 /** What a rollup asks of the ledger: sums of a segment, and where to cut it. */
 import type { Knex } from "knex";
+import { parseCents } from "../cents.ts";
 import { END, nextMonth } from "./timeline.ts";
 import { plus, type Vector } from "./vector.ts";
 
@@ -43,7 +44,7 @@ export async function sumSegment(
   const started = await rentals("started_at");
   const ended = await rentals("ended_at");
   return [
-    vector(charges, (row) => ({ gross: cents(row.gross), charges: Number(row.count) })),
+    vector(charges, (row) => ({ gross: parseCents(row.gross), charges: Number(row.count) })),
     vector(started, (row) => ({ started: Number(row.count) })),
     vector(ended, (row) => ({ ended: Number(row.count) })),
   ].reduce(plus);
@@ -63,6 +64,9 @@ function vector(
   );
 }
 
+/** Where the months end that are summed: the last one there is has no checkpoint at its end. */
+const END_OF_MONTHS = "9999-12-01 00:00:00.000";
+
 /** A provider's gross per month (202611), in cents, of the charges recorded up to `cut`. */
 export async function sumMonths(
   reader: Knex.Transaction,
@@ -71,23 +75,12 @@ export async function sumMonths(
 ): Promise<Map<number, bigint>> {
   const [rows] = await reader.raw(
     `SELECT EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross FROM charges
-     WHERE provider_id = ? AND recorded_at <= ? GROUP BY month`,
-    [provider, cut],
+     WHERE provider_id = ? AND recorded_at <= ? AND charged_at < ? GROUP BY month`,
+    [provider, cut, END_OF_MONTHS],
   );
   return new Map(
-    rows.map((row: { month: number; gross: string }) => [Number(row.month), cents(row.gross)]),
+    rows.map((row: { month: number; gross: string }) => [Number(row.month), parseCents(row.gross)]),
   );
-}
-
-/** DECIMAL(…, 2) as the database writes it, in cents. */
-export function cents(text: string): bigint {
-  return BigInt(text.replace(".", ""));
-}
-
-/** Cents as DECIMAL(…, 2). */
-export function decimal(amount: bigint): string {
-  const digits = (amount < 0n ? -amount : amount).toString().padStart(3, "0");
-  return `${amount < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
 }
 
 /**

@@ -4,10 +4,11 @@
  */
 import type { Knex } from "knex";
 import pRetry, { type Options } from "p-retry";
+import { fromDatetime, toDatetime } from "../datetime.ts";
 import { advance } from "./advance.ts";
 import { beginBuild, buildSegment, sweep } from "./build.ts";
 import { segmentSize } from "./segment-size.ts";
-import { END, fromDatetime, toDatetime } from "./timeline.ts";
+import { END } from "./timeline.ts";
 
 export interface RollupOptions {
   /** How far before now the cut stays, in ms: how long a writer's transaction may be open. */

@@ -1,6 +1,6 @@
 /** The rollup's tables: what is in them, and how it is put there. */
 import type { Knex } from "knex";
-import { cents, decimal } from "./ledger.ts";
+import { formatCents, parseCents } from "../cents.ts";
 import { END, monthBefore, START } from "./timeline.ts";
 import { type Figures, grossOf, type Vector } from "./vector.ts";
 
@@ -53,7 +53,7 @@ export async function readCheckpoints(
     .where({ provider_id: provider, generation })
     .orderBy("at")
     .select("at", "gross");
-  return rows.map(({ at, gross }) => ({ at, gross: cents(gross) }));
+  return rows.map(({ at, gross }) => ({ at, gross: parseCents(gross) }));
 }
 
 /** The figures at a checkpoint; none at the start of time. */
@@ -68,7 +68,7 @@ export async function readVector(
     rows.map((row): [string, Figures] => [
       `${row.server_id}/${row.instance_id}`,
       {
-        gross: cents(row.gross),
+        gross: parseCents(row.gross),
         charges: Number(row.charges),
         started: Number(row.started),
         ended: Number(row.ended),
@@ -91,7 +91,7 @@ export async function insertCheckpoint(
     provider_id: provider,
     generation,
     at,
-    gross: decimal(grossOf(vector)),
+    gross: formatCents(grossOf(vector)),
   });
   for (const entries of batches([...vector])) {
     await database.raw(
@@ -135,7 +135,7 @@ export async function addFrom(
     .where({ provider_id: provider, generation })
     .andWhere("at", ">=", at)
     .update({
-      gross: database.raw("gross + CAST(? AS DECIMAL(20, 2))", [decimal(grossOf(change))]),
+      gross: database.raw("gross + CAST(? AS DECIMAL(20, 2))", [formatCents(grossOf(change))]),
     });
 }
 
@@ -155,7 +155,7 @@ export async function writeMonths(database: Knex.Transaction, version: Version):
   for (const [month, gross] of months) {
     if (known.get(month) === gross) continue;
     await database("rollup_months")
-      .insert({ provider_id: provider, generation, month, gross: decimal(gross) })
+      .insert({ provider_id: provider, generation, month, gross: formatCents(gross) })
       .onConflict()
       .merge(["gross"]);
   }
@@ -167,12 +167,12 @@ export async function readMonths(
   { provider, generation }: Version,
 ): Promise<Map<number, bigint>> {
   const rows = await database("rollup_months").where({ provider_id: provider, generation });
-  return new Map(rows.map((row) => [row.month, cents(row.gross)]));
+  return new Map(rows.map((row) => [row.month, parseCents(row.gross)]));
 }
 
 function columns([key, { gross, charges, started, ended }]: [string, Figures]): string[] {
   const [server = "", instance = ""] = key.split("/");
-  return [server, instance, decimal(gross), String(charges), String(started), String(ended)];
+  return [server, instance, formatCents(gross), String(charges), String(started), String(ended)];
 }
 
 function batches<T>(items: readonly T[]): T[][] {

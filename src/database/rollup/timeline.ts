@@ -25,17 +25,6 @@ export function monthBefore(at: string): number {
   return Math.floor(index / 12) * 100 + (index % 12) + 1;
 }
 
-/** An instant as the database writes it. */
-export function toDatetime(epochMs: number): string {
-  const text = new Date(epochMs).toISOString();
-  return `${text.slice(0, 10)} ${text.slice(11, 23)}`;
-}
-
-/** An instant of the database in epoch ms. */
-export function fromDatetime(at: string): number {
-  return Date.parse(`${at.replace(" ", "T")}Z`);
-}
-
 function pad(number: number, digits: number): string {
   return String(number).padStart(digits, "0");
 }

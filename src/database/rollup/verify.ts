@@ -1,9 +1,10 @@
 /** Verifying a provider's rollup: every segment of it against the ledger, in one snapshot. */
 import type { Knex } from "knex";
-import { decimal, sumMonths, sumSegment } from "./ledger.ts";
+import { formatCents } from "../cents.ts";
+import { sumMonths, sumSegment } from "./ledger.ts";
 import { readCheckpoints, readMonths, readState, readVector, type Version } from "./store.ts";
 import { START } from "./timeline.ts";
-import { minus } from "./vector.ts";
+import { grossOf, minus } from "./vector.ts";
 
 /** Yields a line for each difference; none where the rollup is right, or where there is none. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
@@ -14,12 +15,15 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     const version = { provider, generation: state.generation };
     let from = START;
     let before = await readVector(reader, version, START);
-    for (const { at: to } of await readCheckpoints(reader, version)) {
+    for (const { at: to, gross } of await readCheckpoints(reader, version)) {
       const at = await readVector(reader, version, to);
+      if (gross !== grossOf(at)) {
+        yield `provider ${provider}, checkpoint ${to}: its gross differs from the sum of its figures by ${formatCents(gross - grossOf(at))}`;
+      }
       const ledger = await sumSegment(reader, { provider, from, to }, state.cut);
       for (const [key, difference] of minus(minus(at, before), ledger)) {
         const [server, instance] = key.split("/");
-        yield `provider ${provider}, ${from} to ${to}, server ${server}, instance ${instance}: the rollup differs from the ledger by ${decimal(difference.gross)} of gross, ${difference.charges} charges, ${difference.started} starts and ${difference.ended} ends of rentals`;
+        yield `provider ${provider}, ${from} to ${to}, server ${server}, instance ${instance}: the rollup differs from the ledger by ${formatCents(difference.gross)} of gross, ${difference.charges} charges, ${difference.started} starts and ${difference.ended} ends of rentals`;
       }
       [from, before] = [to, at];
     }
@@ -39,7 +43,7 @@ async function* verifyMonths(
   for (const month of new Set([...stored.keys(), ...ledger.keys()])) {
     const difference = (stored.get(month) ?? 0n) - (ledger.get(month) ?? 0n);
     if (difference !== 0n) {
-      yield `provider ${version.provider}, month ${month}: the rollup differs from the ledger by ${decimal(difference)} of gross`;
+      yield `provider ${version.provider}, month ${month}: the rollup differs from the ledger by ${formatCents(difference)} of gross`;
     }
   }
 }

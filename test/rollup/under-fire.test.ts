@@ -1,0 +1,85 @@
+/** Exact under fire: no answer ever differs from the raw sums of the snapshot it came from. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Knex } from "knex";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { connect } from "../../src/database/connection.ts";
+import { rollUp } from "../../src/database/rollup/rollup.ts";
+import { verify } from "../../src/database/rollup/verify.ts";
+import { parseDatabaseUrl } from "../../src/settings.ts";
+import { createDatabase, type TestDatabase } from "../setup/database.ts";
+import { rollAndDie, rollOn } from "./fire/rollers.ts";
+import { write } from "./fire/writers.ts";
+import { addBulk, type Bulk } from "./ledger/bulk.ts";
+import { expectExact } from "./ledger/snapshot-oracle.ts";
+
+const SECONDS = 16;
+/** In ms: longer than any writer's transaction is open. */
+const MARGIN = 1_000;
+const BULKS: readonly Bulk[] = [
+  { provider: 1, servers: 8, instances: 12, charges: 3_000, rentals: 400 },
+  { provider: 2, servers: 2, instances: 3, charges: 1_500, rentals: 100 },
+];
+
+let database: TestDatabase;
+let writers: Knex;
+let readers: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  writers = connect(parseDatabaseUrl(database.url));
+  readers = connect(parseDatabaseUrl(database.url));
+  await addBulk(database.knex, BULKS);
+});
+afterAll(async () => {
+  await readers.destroy();
+  await writers.destroy();
+  await database.drop();
+});
+
+async function ask(stop: AbortSignal, cuts: Set<string | undefined>): Promise<number> {
+  let compared = 0;
+  for (let turn = 0; !stop.aborted; turn++) {
+    const { provider } = BULKS[turn % BULKS.length] as Bulk;
+    const { answers, cut } = await expectExact(readers, String(provider));
+    compared += answers;
+    cuts.add(cut);
+  }
+  return compared;
+}
+
+it("while charges and rentals come in late, backdated and out of order, and rollups run, are killed and run twice", async () => {
+  const end = new AbortController();
+  const work = <T>(promise: Promise<T>): Promise<T> =>
+    promise.catch((error) => {
+      end.abort();
+      throw error;
+    });
+  const cuts = new Set<string | undefined>();
+  const hands = {
+    write: BULKS.flatMap((bulk) => [1, 2, 3].map(() => write(writers, bulk, MARGIN, end.signal))),
+    ask: [1, 2, 3].map(() => ask(end.signal, cuts)),
+    roll: [rollOn(database.knex, MARGIN, end.signal)],
+    die: [1, 2].map(() => rollAndDie(database.url, MARGIN, end.signal)),
+  };
+  const results = Promise.all(
+    Object.values(hands).map((hand) => Promise.all(hand.map((promise) => work<number>(promise)))),
+  );
+  await Promise.race([results, sleep(SECONDS * 1_000)]);
+  end.abort();
+  const [written, asked, rolled, died] = (await results).map((counts) =>
+    counts.reduce((sum, count) => sum + count, 0),
+  );
+  // What has been under fire at all: enough of everything.
+  expect({ written, asked, rolled, died }).toEqual({
+    written: expect.toSatisfy((count) => count > 50),
+    asked: expect.toSatisfy((count) => count > 100),
+    rolled: expect.toSatisfy((count) => count > 0),
+    died: expect.toSatisfy((count) => count > 3),
+  });
+  expect(cuts.size).toBeGreaterThan(5);
+
+  await rollUp(database.knex, { margin: 0 });
+  for (const { provider } of BULKS) {
+    expect(await Array.fromAsync(verify(database.knex, String(provider)))).toEqual([]);
+    await expectExact(readers, String(provider));
+  }
+}, 60_000);

@@ -1,0 +1,33 @@
+/** A provider's rollup, built in one go. */
+import type { Knex } from "knex";
+import { beginBuild, buildSegment } from "../../../src/database/rollup/build.ts";
+import { END } from "../../../src/database/rollup/timeline.ts";
+
+/** Builds a provider's rollup up to a cut, with so many charges between two checkpoints. */
+export async function build(database: Knex, provider: string, cut: string, size: number) {
+  const begun = await beginBuild(database, provider, cut);
+  for (;;) {
+    const step = await buildSegment(database, begun, size);
+    if (step === undefined || step.at === END) return;
+  }
+}
+
+/** A charge of provider 1, in the database's own words. */
+export function charge(chargedAt: string, recordedAt: string, gross = "1.00", server = 1) {
+  return {
+    provider_id: 1,
+    server_id: server,
+    charged_at: chargedAt,
+    recorded_at: recordedAt,
+    gross,
+  };
+}
+
+/** What a provider's rollup says that it took in all, and its cut. */
+export async function rollupOf(database: Knex, provider: string) {
+  const { cut, generation } = await database("rollups").where({ provider_id: provider }).first();
+  const total = await database("rollup_checkpoints")
+    .where({ provider_id: provider, generation, at: END })
+    .first();
+  return { cut, gross: total.gross };
+}
