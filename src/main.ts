@@ -8,6 +8,7 @@ import type { Logger } from "pino";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import { createAuthentication } from "./access/authentication.ts";
 import { createKeyLookup } from "./access/issued-key.ts";
+import { rememberKeys } from "./access/key-memory.ts";
 import { explain } from "./commands/explain.ts";
 import { connect } from "./database/connection.ts";
 import { pendingMigrations } from "./database/migrate.ts";
@@ -45,7 +46,7 @@ async function start(settings: Settings): Promise<void> {
   const rpc = createRpc({
     service: RevenueService,
     functions: createRevenueService(read),
-    authenticate: createAuthentication(createKeyLookup(read)),
+    authenticate: createAuthentication(rememberKeys(createKeyLookup(read))),
     log,
   });
   const gateway = createGateway({ service: RevenueService, rpc, log });
