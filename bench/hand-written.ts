@@ -15,6 +15,11 @@ type Row = (string | null)[];
 /** A number in JSON with these very digits; TypeScript does not know it yet. */
 const raw = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;
 
+const NAMES =
+  "January February March April May June July August September October November December".split(
+    " ",
+  );
+
 const pool = createPool({
   uri: process.env.DATABASE_URL ?? "",
   timezone: "Z",
@@ -71,8 +76,7 @@ app.get("/api/provider/revenue", async (request, reply) => {
 
   const monthly = months.map((month) => {
     const gross = byMonth.get(monthOf(month)) ?? 0n;
-    const name = month.toLocaleString("en-US", { month: "long", timeZone: "UTC" });
-    return { gross, year: month.getUTCFullYear(), name };
+    return { gross, year: month.getUTCFullYear(), name: NAMES[month.getUTCMonth()] ?? "" };
   });
   const ytd = monthly
     .filter(({ year }) => year === now.getUTCFullYear())
