@@ -5,8 +5,7 @@ WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
 
 COPY package.json package-lock.json .npmrc ./
-# Not `npm ci`: it wants entries for every platform of packages that are used in development alone.
-RUN npm install --omit=dev --no-save
+RUN npm ci --omit=dev
 
 COPY gen gen
 COPY src src

@@ -51,16 +51,14 @@ function install() {
   const node = process.env.npm_node_execpath ?? process.execPath;
   const npm = process.env.npm_execpath;
   const options = { cwd: root, stdio: ["ignore", "inherit", "inherit"] };
-  // Not `npm ci`: it refuses a lock file that was made where the registry does not carry the
-  // optional packages of other platforms. This installs the same versions and changes no file.
-  const args = ["install", "--no-save", "--include=dev", "--include=optional", "--loglevel=error"];
+  const args = ["ci", "--include=dev", "--include=optional", "--loglevel=error"];
   const run = npm ? spawnSync(node, [npm, ...args], options) : spawnSync("npm", args, options);
   if (run.status !== 0) {
     const how = run.error?.message ?? (run.signal ? `by ${run.signal}` : `with code ${run.status}`);
-    fail(`npm install ended ${how}; its words are above`);
+    fail(`npm ci ended ${how}; its words are above`);
   }
   const reason = missing();
-  if (reason !== undefined) fail(`npm install succeeded, but ${reason}`);
+  if (reason !== undefined) fail(`npm ci succeeded, but ${reason}`);
   console.error(`installed dependencies in ${Math.round((Date.now() - begun) / 1000)} s`);
 }
 

@@ -96,7 +96,7 @@ describe("the Dockerfile", () => {
 
   it("installs as the README does, without what is for development", () => {
     const [install] = instructionsOf("RUN");
-    expect(install).toBe("npm install --omit=dev --no-save");
+    expect(install).toBe("npm ci --omit=dev");
     expect(rootFile("README.md")).toContain(`\`${install} && `);
   });
 

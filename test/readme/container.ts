@@ -67,7 +67,7 @@ interface Locked {
   readonly optional?: boolean;
 }
 
-/** Where the packages lie that `npm install --omit=dev` installs. */
+/** Where the packages lie that `npm ci --omit=dev` installs. */
 function productionPackages(): string[] {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(
     rootFile("package-lock.json"),

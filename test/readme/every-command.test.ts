@@ -24,7 +24,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run bench": "it measures for minutes, and only means something on an idle machine",
   "npm run generate": "it writes gen/; `npm run check` makes the same code and compares",
   "npm run check": "it is run before the tests by .ci/run",
-  "npm install --omit=dev --no-save && npm run migrate && npm start":
+  "npm ci --omit=dev && npm run migrate && npm start":
     "its parts are run; the first needs the registry, and container.test.ts starts with what it installs",
   "node --env-file": "configuration.test.ts reads .env.example as it does",
   "buf curl": "requests.test.ts",
