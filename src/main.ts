@@ -18,6 +18,7 @@ import { createGateway } from "./gateway/server.ts";
 import { createGrpcServer } from "./grpc/server.ts";
 import { createLog } from "./log.ts";
 import { createRevenueService } from "./revenue/service.ts";
+import { LONGEST_CALL } from "./rpc/deadline.ts";
 import { createRpc } from "./rpc/rpc.ts";
 import { readSettings, type Settings, SettingsError } from "./settings.ts";
 
@@ -38,6 +39,8 @@ async function start(settings: Settings): Promise<void> {
   const log = createLog(settings.logLevel);
   const database = connect(settings.databaseUrl, {
     readOnly: true,
+    // A call's deadline is shorter; this is for a query that nobody is left to kill.
+    longestQuery: LONGEST_CALL,
     warn: (message) => log.debug({ message }, "pool"),
   });
   await checkSchema(database);

@@ -9,6 +9,8 @@ import type { DatabaseUrl } from "../settings.ts";
 export interface ConnectionPurpose {
   /** Refuses every write on the server's side too. Off by default: commands write. */
   readonly readOnly?: boolean;
+  /** After how many ms the server itself ends a query; by default it never does. */
+  readonly longestQuery?: number;
   /** The most connections at once; 10 by default. */
   readonly pool?: number;
   /** Is told what Knex warns of (a connection that was lost while idle, …). */
@@ -56,7 +58,7 @@ export function knexConfig(url: DatabaseUrl, purpose: ConnectionPurpose = {}): K
       max: purpose.pool ?? 10,
       idleTimeoutMillis: IDLE_TIMEOUT,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        prepareSession(connection, purpose.readOnly ?? false).then(() => done(null), done);
+        prepareSession(connection, purpose).then(() => done(null), done);
       },
     },
     log: { warn, error: warn, debug: () => {}, deprecate: warn },
@@ -66,11 +68,18 @@ export function knexConfig(url: DatabaseUrl, purpose: ConnectionPurpose = {}): K
 /**
  * Sets what must be the same on every connection. The isolation is set here, once:
  * asking for it together with `readOnly` at each transaction is a syntax error that
- * Knex makes on MySQL.
+ * Knex makes on MySQL. The comments are executed by MariaDB alone and by MySQL alone.
  */
-async function prepareSession(connection: Connection, readOnly: boolean): Promise<void> {
+async function prepareSession(
+  connection: Connection,
+  { readOnly = false, longestQuery = 0 }: ConnectionPurpose,
+): Promise<void> {
   const session = connection.promise();
-  await session.query(`SET SESSION time_zone = '+00:00', sql_mode = '${SQL_MODE}'`);
+  await session.query(
+    `SET SESSION time_zone = '+00:00', sql_mode = '${SQL_MODE}'
+     /*M! , max_statement_time = ${longestQuery / 1000} */
+     /*!80000 , max_execution_time = ${longestQuery} */`,
+  );
   await session.query(
     `SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ${readOnly ? ", READ ONLY" : ""}`,
   );

@@ -2,9 +2,12 @@
  * Reading from the database under limits: one statement, which is one snapshot,
  * ends on the server too when its deadline passes or its caller goes away, and
  * is tried once more where a pooled connection turns out to be dead.
+ *
+ * The pool is Knex's. The statement goes to the driver as a prepared one, which the server
+ * parses once per connection; Knex's own `raw` knows none.
  */
 import type { Knex } from "knex";
-import type { Connection } from "mysql2";
+import type { Connection, RowDataPacket } from "mysql2";
 import type { Limits } from "../limits.ts";
 import { isLostConnection, readFailure } from "./read-failure.ts";
 
@@ -19,7 +22,10 @@ export type Row = readonly (string | null)[];
  *
  * @param sql a statement that starts with `SELECT `, with `?` for each binding
  */
-export type Read = (sql: string, bindings: readonly unknown[], limits: Limits) => Promise<Row[]>;
+export type Read = (sql: string, bindings: readonly Binding[], limits: Limits) => Promise<Row[]>;
+
+/** The value of a `?`: text, which the database makes a number or an instant of, or bytes. */
+export type Binding = string | Buffer;
 
 /** Makes the `Read` of a pool. */
 export function createRead(database: Knex): Read {
@@ -49,20 +55,17 @@ async function readOn(
   connection: PooledConnection,
   database: Knex,
   sql: string,
-  bindings: readonly unknown[],
+  bindings: readonly Binding[],
   limits: Limits,
 ): Promise<Row[]> {
-  const query = database
-    .raw<[Row[], unknown]>(capped(sql, limits.deadline), bindings as Knex.RawBinding[])
-    .options({ rowsAsArray: true })
-    .connection(connection);
+  const query = execute(connection, sql, bindings);
   let abandon = () => {};
   const abandoned = new Promise<never>((_, reject) => {
     abandon = () => reject(limits.signal.reason);
   });
   limits.signal.addEventListener("abort", abandon, { once: true });
   try {
-    const [rows] = await Promise.race([query, abandoned]);
+    const rows = await Promise.race([query, abandoned]);
     database.client.releaseConnection(connection);
     return rows;
   } catch (error) {
@@ -72,6 +75,20 @@ async function readOn(
   } finally {
     limits.signal.removeEventListener("abort", abandon);
   }
+}
+
+/** Runs a prepared statement, which is prepared where the connection does not know it yet. */
+function execute(
+  connection: PooledConnection,
+  sql: string,
+  bindings: readonly Binding[],
+): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    connection.execute<RowDataPacket[][]>(
+      { sql, values: bindings as Binding[], rowsAsArray: true },
+      (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
+    );
+  });
 }
 
 /** A connection of the pool; where the caller goes first, it is given back when it comes. */
@@ -123,13 +140,4 @@ async function kill(database: Knex, connection: PooledConnection): Promise<void>
   } finally {
     killer.destroy();
   }
-}
-
-/**
- * The statement with the time that is left as the server's own cap on it: as a hint
- * to MySQL, and in a comment that only MariaDB executes.
- */
-function capped(sql: string, deadline: number): string {
-  const left = Math.max(1, Math.ceil(deadline - Date.now()));
-  return `/*M! SET STATEMENT max_statement_time=${left / 1000} FOR */ SELECT /*+ MAX_EXECUTION_TIME(${left}) */ ${sql.slice(7)}`;
 }

@@ -55,7 +55,7 @@ export function logCall(log: Logger, record: CallRecord): void {
 
 /**
  * The parts of an error that are worth a line and safe in it: a driver's error also holds the
- * query's values, and Knex puts the whole statement before the message.
+ * statement with its values.
  */
 function describeCause(cause: unknown): Record<string, unknown> | undefined {
   if (cause === undefined) return undefined;
@@ -63,15 +63,10 @@ function describeCause(cause: unknown): Record<string, unknown> | undefined {
   const { code, errno, sqlState, sqlMessage } = cause as Error & Record<string, unknown>;
   return {
     type: cause.name,
-    message: sqlMessage ?? withoutStatement(cause.message),
+    message: sqlMessage ?? cause.message,
     code,
     errno,
     sqlState,
     stack: cause.stack?.match(/^ {4}at .*/gm)?.join("\n"),
   };
-}
-
-/** Knex puts the statement before the message: "SELECT … - read ECONNRESET". */
-function withoutStatement(message: string): string {
-  return /^(?:\/\*M!|SELECT )[\s\S]* - ([\s\S]*)$/.exec(message)?.[1] ?? message;
 }
