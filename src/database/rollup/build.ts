@@ -46,6 +46,14 @@ export function beginBuild(
   });
 }
 
+/** Whether a build was begun and is not through. */
+export async function isBuilding(database: Knex, provider: string): Promise<boolean> {
+  const state = await database.transaction((reader) => readState(reader, provider), {
+    readOnly: true,
+  });
+  return state !== undefined && state.buildGeneration !== null;
+}
+
 /** How far a build is. */
 export interface BuildStep {
   /** Until which instant of the ledger; END when it is through. */

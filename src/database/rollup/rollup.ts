@@ -6,7 +6,7 @@ import type { Knex } from "knex";
 import pRetry, { type Options } from "p-retry";
 import { fromDatetime, toDatetime } from "../datetime.ts";
 import { advance } from "./advance.ts";
-import { beginBuild, buildSegment, sweep } from "./build.ts";
+import { beginBuild, buildSegment, isBuilding, sweep } from "./build.ts";
 import { segmentSize } from "./segment-size.ts";
 import { END } from "./timeline.ts";
 
@@ -64,11 +64,16 @@ async function rollUpProvider(
   let charges = 0;
   const until = await instantBefore(database, margin);
   const size = await segmentSize(database, provider);
-  if (!rebuild) {
+  const moveOn = async () => {
     const result = await patiently(() => advance(database, provider, until, size));
     if (result.outcome === "advanced") charges += result.charges;
     report(charges);
-    if (result.outcome !== "build") return charges;
+    return result.outcome;
+  };
+  if (!rebuild) {
+    const outcome = await moveOn();
+    // A build that was begun and killed is taken up, also one that was asked for.
+    if (outcome !== "build" && !(await isBuilding(database, provider))) return charges;
   }
   const build = await patiently(() => beginBuild(database, provider, until, rebuild));
   for (;;) {
@@ -79,6 +84,8 @@ async function rollUpProvider(
     if (step.at === END) break;
     if (signal?.aborted) return charges;
   }
+  // One that was taken up has the cut of when it was begun.
+  if (build.cut !== until) await moveOn();
   await patiently(() => sweep(database, provider));
   return charges;
 }

@@ -1,0 +1,44 @@
+/** A rebuild that was killed is not lost, and not forgotten either. */
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { beginBuild, buildSegment } from "../../../src/database/rollup/build.ts";
+import { rollUp } from "../../../src/database/rollup/rollup.ts";
+import { verify } from "../../../src/database/rollup/verify.ts";
+import { createDatabase, type TestDatabase } from "../../setup/database.ts";
+import { build, charge } from "./built.ts";
+
+const CUT = "2026-01-20 12:00:00.000";
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createDatabase();
+  await database.knex("providers").insert({ id: 1, name: "provider" });
+  const months = ["08", "09", "10", "11"];
+  await database
+    .knex("charges")
+    .insert(
+      months.map((month) => charge(`2025-${month}-05 00:00:00.000`, "2025-12-01 00:00:00.000")),
+    );
+  await build(database.knex, "1", CUT, 1);
+});
+afterEach(() => database.drop());
+
+const state = () => database.knex("rollups").where({ provider_id: 1 }).first();
+
+it("the next ordinary run finishes it, and moves its cut on", async () => {
+  await buildSegment(database.knex, await beginBuild(database.knex, "1", CUT, true), 1);
+  expect(await state()).toMatchObject({ generation: 1, build_generation: 2 });
+  await database.knex("charges").insert(charge("2025-09-07 00:00:00.000", "2026-02-01"));
+
+  await rollUp(database.knex, { margin: 0 });
+  const after = await state();
+  expect(after).toMatchObject({ generation: 2, build_generation: null });
+  expect(after.cut > "2026-02-01").toBe(true);
+  const versions = await database.knex("rollup_figures").distinct("generation").pluck("generation");
+  expect(versions).toEqual([2]);
+  expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
+});
+
+it("an ordinary run without one leaves the generation as it is", async () => {
+  await rollUp(database.knex, { margin: 0 });
+  expect(await state()).toMatchObject({ generation: 1, build_generation: null });
+});
