@@ -6,7 +6,7 @@
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../datetime.ts";
 import { shortly } from "./build.ts";
-import { nextBoundary, sumSegment, touchedSegments } from "./ledger.ts";
+import { nextBoundary, sumSegment, touchedSpans } from "./ledger.ts";
 import {
   addFrom,
   insertCheckpoint,
@@ -16,7 +16,7 @@ import {
   type Version,
   writeMonths,
 } from "./store.ts";
-import { START } from "./timeline.ts";
+import { START, segmentsOf } from "./timeline.ts";
 import { minus, plus, type Vector } from "./vector.ts";
 
 /**
@@ -90,7 +90,8 @@ async function reckon(
   const splits: { at: string; vector: Vector }[] = [];
   let carried: Vector = new Map();
   let rows = 0;
-  for (const to of await touchedSegments(reader, provider, generation, since, until)) {
+  const spans = await touchedSpans(reader, provider, since, until);
+  for (const to of segmentsOf(spans, checkpoints)) {
     const index = checkpoints.indexOf(to);
     const from = checkpoints[index - 1] ?? START;
     const before = await readVector(reader, version, from);

@@ -142,31 +142,33 @@ async function nth(
   return rows[0]?.at;
 }
 
+/** Two instants, both inside. */
+export interface Span {
+  readonly from: string;
+  readonly to: string;
+}
+
 /**
- * The segments, by the checkpoint that ends them, into which something recorded after
- * `since` and up to `until` falls, in order.
+ * Where on the timeline something lies that was recorded after `since` and up to `until`: a
+ * span for each minute that anything is dated in.
  */
-export async function touchedSegments(
+export async function touchedSpans(
   reader: Knex.Transaction,
   provider: string,
-  generation: number,
   since: string,
   until: string,
-): Promise<string[]> {
-  const ends = (table: string, column: string, recorded: string) =>
-    `SELECT (SELECT MIN(at) FROM rollup_checkpoints AS checkpoint
-             WHERE checkpoint.provider_id = ? AND checkpoint.generation = ?
-               AND checkpoint.at > event.${column}) AS at
-     FROM ${table} AS event
-     WHERE event.provider_id = ? AND event.${recorded} > ? AND event.${recorded} <= ?
-       AND event.${column} IS NOT NULL`;
+): Promise<Span[]> {
+  const spans = (table: string, column: string, recorded: string) =>
+    `SELECT MIN(${column}) AS \`from\`, MAX(${column}) AS \`to\`
+     FROM ${table}
+     WHERE provider_id = ? AND ${recorded} > ? AND ${recorded} <= ?
+       ${table === "rentals" ? "AND ended_at IS NOT NULL" : ""}
+     GROUP BY DATE_FORMAT(${column}, '%Y%m%d%H%i')`;
   const [rows] = await reader.raw(
-    `SELECT DISTINCT COALESCE(at, '${END}') AS at FROM (
-       ${ends("charges", "charged_at", "recorded_at")}
-       UNION ALL ${ends("rentals", "started_at", "updated_at")} AND event.ended_at IS NOT NULL
-       UNION ALL ${ends("rentals", "ended_at", "updated_at")}
-     ) AS touched ORDER BY at`,
-    [0, 1, 2].flatMap(() => [provider, generation, provider, since, until]),
+    `${spans("charges", "charged_at", "recorded_at")}
+     UNION ALL (${spans("rentals", "started_at", "updated_at")})
+     UNION ALL (${spans("rentals", "ended_at", "updated_at")})`,
+    [0, 1, 2].flatMap(() => [provider, since, until]),
   );
-  return rows.map((row: { at: string }) => row.at);
+  return rows;
 }

@@ -8,6 +8,34 @@ export const START = "0001-01-01 00:00:00.000";
 /** The last checkpoint, which stands for all of time: what is dated at it belongs to it too. */
 export const END = "9999-12-31 23:59:59.999";
 
+/**
+ * The segments that spans reach into, each by the checkpoint that ends it, in order.
+ *
+ * @param checkpoints in order; the last is END
+ */
+export function segmentsOf(
+  spans: readonly { readonly from: string; readonly to: string }[],
+  checkpoints: readonly string[],
+): string[] {
+  const reached = new Set<number>();
+  for (const { from, to } of spans) {
+    const last = indexAfter(checkpoints, to);
+    for (let index = indexAfter(checkpoints, from); index <= last; index++) reached.add(index);
+  }
+  return [...reached].sort((a, b) => a - b).map((index) => checkpoints[index] ?? END);
+}
+
+/** The index of the first checkpoint after an instant; of the last one where there is none. */
+function indexAfter(checkpoints: readonly string[], instant: string): number {
+  let [low, high] = [0, checkpoints.length - 1];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((checkpoints[middle] ?? END) > instant) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
 /** The first instant of the month after the one that an instant lies in. */
 export function nextMonth(at: string): string {
   const [year, month] = [Number(at.slice(0, 4)), Number(at.slice(5, 7))];

@@ -1,6 +1,13 @@
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromDatetime, toDatetime } from "../../../src/database/datetime.ts";
-import { END, monthBefore, nextMonth, START } from "../../../src/database/rollup/timeline.ts";
+import {
+  END,
+  monthBefore,
+  nextMonth,
+  START,
+  segmentsOf,
+} from "../../../src/database/rollup/timeline.ts";
 
 describe("the next month", () => {
   it.each([
@@ -52,4 +59,49 @@ describe("the month that a checkpoint ends, or lies in", () => {
 it("an instant keeps its milliseconds from the database and back, whatever the zone here", () => {
   expect(toDatetime(Date.UTC(2026, 10, 20, 9, 30, 0, 123))).toBe("2026-11-20 09:30:00.123");
   expect(fromDatetime("2026-03-08 02:30:00.000")).toBe(Date.UTC(2026, 2, 8, 2, 30));
+});
+
+describe("the segments that spans reach into", () => {
+  const CHECKPOINTS = ["b", "d", "f", END];
+  it.each([
+    ["none", [], []],
+    ["an instant before the first checkpoint", ["a-a"], ["b"]],
+    ["an instant at a checkpoint, which the segment after it begins with", ["b-b"], ["d"]],
+    ["an instant after the last but one", ["g-g"], [END]],
+    ["the end of time", [`${END}-${END}`], [END]],
+    ["a span within one", ["b-c"], ["d"]],
+    ["a span over several", ["c-f"], ["d", "f", END]],
+    ["the same ones twice, and others before them", ["e-e", "c-e", "a-a"], ["b", "d", "f"]],
+  ])("%s", (_, spans, segments) => {
+    // In the place of instants, which compare as text; END is a digit and would be before them.
+    const ordered = (text: string) => (text === END ? "z" : text);
+    const asked = spans.map((span) => {
+      const [from = "", to = ""] = span === `${END}-${END}` ? ["z", "z"] : span.split("-");
+      return { from, to };
+    });
+    expect(segmentsOf(asked, CHECKPOINTS.map(ordered))).toEqual(segments.map(ordered));
+  });
+
+  it("are those of every instant in them", () => {
+    const instant = fc.integer({ min: 10, max: 60 }).map(String);
+    const span = fc.tuple(instant, instant).map((ends) => {
+      const [from = "", to = ""] = ends.sort();
+      return { from, to };
+    });
+    const some = fc.uniqueArray(instant, { maxLength: 8 });
+    fc.assert(
+      fc.property(some, fc.array(span, { maxLength: 5 }), (instants, spans) => {
+        const checkpoints = [...instants.sort(), END];
+        const expected = checkpoints.filter((to, index) => {
+          const from = checkpoints[index - 1] ?? START;
+          const inside = (at: string) => at >= from && (at < to || to === END);
+          return spans.some((span) => {
+            const all = Array.from({ length: 51 }, (_, offset) => String(10 + offset));
+            return all.some((at) => at >= span.from && at <= span.to && inside(at));
+          });
+        });
+        expect(segmentsOf(spans, checkpoints)).toEqual(expected);
+      }),
+    );
+  });
 });
