@@ -8,7 +8,7 @@ import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { createPool } from "mysql2/promise";
 import { KEY_WITH_HASH } from "../src/access/issued-key.ts";
-import { overviewQuestions } from "../src/revenue/overview-questions.ts";
+import { wholeOverview } from "../src/revenue/overview-questions.ts";
 
 type Row = (string | null)[];
 
@@ -50,8 +50,8 @@ app.get("/api/provider/revenue", async (request, reply) => {
     now: sql(now),
   };
   const [rows] = (await pool.query(
-    overviewQuestions.sql,
-    overviewQuestions.parameters.map((name) => values[name]),
+    wholeOverview.sql,
+    wholeOverview.parameters.map((name) => values[name]),
   )) as unknown as [Row[]];
 
   let balance = 0n;
@@ -63,15 +63,15 @@ app.get("/api/provider/revenue", async (request, reply) => {
     const question = Number(tag);
     const [first = "", second = ""] = columns;
     const [third = "", fourth = ""] = columns.slice(2);
-    if (question === 0) balance = cents(first);
+    if (question === 0) balance = cents(third || "0.00");
     else if (question === 1) servers.push(columns);
-    else if (question === 2) add(byMonth, first, cents(second));
-    else if (question === 3) add(byMonth, monthOf(now), -cents(first));
-    else if (question === 4) add(byServer, first, cents(second));
-    else if (question === 5) {
+    else if (question === 2) {
       add(byServer, first, cents(third));
       add(byMonth, second, cents(fourth));
-    } else payouts.push(columns);
+    } else if (question === 3) payouts.push(columns);
+    else if (question === 4) add(byMonth, first, cents(second));
+    else if (question === 5) add(byMonth, monthOf(now), -cents(first));
+    else add(byServer, first, cents(second));
   }
 
   const monthly = months.map((month) => {

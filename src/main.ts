@@ -17,6 +17,7 @@ import { stop as stopGateway } from "./gateway/drain.ts";
 import { createGateway } from "./gateway/server.ts";
 import { createGrpcServer } from "./grpc/server.ts";
 import { createLog } from "./log.ts";
+import { createLagLog } from "./revenue/rollup-lag.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { LONGEST_CALL } from "./rpc/deadline.ts";
 import { createRpc } from "./rpc/rpc.ts";
@@ -48,7 +49,7 @@ async function start(settings: Settings): Promise<void> {
   const read = createRead(database);
   const rpc = createRpc({
     service: RevenueService,
-    functions: createRevenueService(read),
+    functions: createRevenueService(read, createLagLog(log)),
     authenticate: createAuthentication(rememberKeys(createKeyLookup(read))),
     log,
   });

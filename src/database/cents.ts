@@ -6,14 +6,14 @@
 /** An amount in US cents; negative where refunds outweigh charges. */
 export type Cents = bigint;
 
+const AMOUNT = /^-?\d+\.\d{2}$/;
+
 /** Parses a DECIMAL(…, 2) as the database writes it: "4500.00", "-0.05". */
 export function parseCents(text: string): Cents {
-  const [, sign, whole, fraction] = /^(-?)(\d+)\.(\d{2})$/.exec(text) ?? [];
-  if (whole === undefined || fraction === undefined) {
+  if (!AMOUNT.test(text)) {
     throw new Error(`not an amount with two digits: ${JSON.stringify(text)}`);
   }
-  const cents = BigInt(whole + fraction);
-  return sign === "-" ? -cents : cents;
+  return BigInt(text.slice(0, -3) + text.slice(-2));
 }
 
 /** Writes an amount with two digits: 450000n is "4500.00", -5n is "-0.05". */

@@ -1,25 +1,65 @@
-/** What GetOverview asks of the database, in one statement. */
+/**
+ * What GetOverview asks of the database, each time in one statement: the whole, or what is
+ * left to ask where the rollup's part is remembered.
+ */
 import { compileSnapshot } from "../database/snapshot.ts";
-import { ALL_TIME, CUT, figuresAt, MONTHS } from "./rolled-up.ts";
+import {
+  ALL_TIME,
+  AS_FOUND,
+  AS_REMEMBERED,
+  figuresAt,
+  MONTHS,
+  type RollupTerms,
+  STATE,
+} from "./rolled-up.ts";
 
-export const overviewQuestions = compileSnapshot(
+/** What no rollup holds. */
+const beside = ({ cut }: RollupTerms) => ({
+  /** The wallet, "" without one, and the rollup's state: always one row. */
+  singles: {
+    select: {
+      ...STATE,
+      balance: "(SELECT available_balance FROM wallets WHERE provider_id = :provider)",
+    },
+    from: "DUAL",
+  },
+  /** Every server, deleted or not. */
+  servers: {
+    select: {
+      id: "id",
+      uuid: "uuid",
+      name: "name",
+      price: "price_per_hour",
+      deleted: "deleted_at IS NOT NULL",
+    },
+    from: "servers WHERE provider_id = :provider",
+  },
+  /** What was recorded after the cut, per server and month; `due` is what is not dated after now. */
+  recent: {
+    select: { server: "server_id", month: "month", gross: "gross", due: "due" },
+    from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross,
+                   SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END) AS due
+            FROM charges
+            WHERE provider_id = :provider AND recorded_at > ${cut}
+            GROUP BY server_id, month) AS recent`,
+  },
+  /** The 10 latest payouts. */
+  payouts: {
+    select: {
+      id: "public_id",
+      paidAt: "paid_at",
+      amount: "amount",
+      method: "method",
+      status: "status",
+    },
+    from: "payouts WHERE provider_id = :provider ORDER BY paid_at DESC, id DESC LIMIT 10",
+  },
+});
+
+/** All of it. */
+export const wholeOverview = compileSnapshot(
   {
-    /** The wallet; no row without one. */
-    wallet: {
-      select: { balance: "available_balance" },
-      from: "wallets WHERE provider_id = :provider",
-    },
-    /** Every server, deleted or not. */
-    servers: {
-      select: {
-        id: "id",
-        uuid: "uuid",
-        name: "name",
-        price: "price_per_hour",
-        deleted: "deleted_at IS NOT NULL",
-      },
-      from: "servers WHERE provider_id = :provider",
-    },
+    ...beside(AS_FOUND),
     /** Gross per calendar month since the first of the months shown. */
     months: {
       select: { month: "month", gross: "gross" },
@@ -27,36 +67,23 @@ export const overviewQuestions = compileSnapshot(
     },
     /** To be taken off the current month: what is dated in it, but after now. */
     upcoming: {
-      select: { gross: "COALESCE(SUM(gross), 0.00)" },
+      select: { gross: "COALESCE(SUM(gross), 0.00)", charges: "COUNT(*)" },
       from: `charges
              WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
-               AND recorded_at <= ${CUT}`,
+               AND recorded_at <= ${AS_FOUND.cut}`,
     },
     /** Lifetime gross per server that has a charge. */
     lifetimes: {
       select: { server: "server_id", gross: "SUM(gross)" },
       from: `${figuresAt(ALL_TIME)} AND charges > 0 GROUP BY server_id`,
     },
-    /** What was recorded after the cut, per server and month; `due` is what is not dated after now. */
-    recent: {
-      select: { server: "server_id", month: "month", gross: "gross", due: "due" },
-      from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross,
-                     SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END) AS due
-              FROM charges
-              WHERE provider_id = :provider AND recorded_at > ${CUT}
-              GROUP BY server_id, month) AS recent`,
-    },
-    /** The 10 latest payouts. */
-    payouts: {
-      select: {
-        id: "public_id",
-        paidAt: "paid_at",
-        amount: "amount",
-        method: "method",
-        status: "status",
-      },
-      from: "payouts WHERE provider_id = :provider ORDER BY paid_at DESC, id DESC LIMIT 10",
-    },
   },
   ["provider", "firstMonth", "nextMonth", "now"],
 );
+
+/** What is left where the rollup's part is remembered. */
+export const overviewBesideRollup = compileSnapshot(beside(AS_REMEMBERED), [
+  "provider",
+  "cut",
+  "now",
+]);

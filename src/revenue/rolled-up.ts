@@ -14,15 +14,46 @@ import { END, START } from "../database/rollup/timeline.ts";
 const GENERATION = "(SELECT generation FROM rollups WHERE provider_id = :provider)";
 
 /** Until which recording time the rollup holds everything. */
-export const CUT =
-  "COALESCE((SELECT cut FROM rollups WHERE provider_id = :provider), '1000-01-01')";
+const CUT = "COALESCE((SELECT cut FROM rollups WHERE provider_id = :provider), '1000-01-01')";
 
-/** The last checkpoint not after an instant: what was charged before it is in its figures. */
-export function checkpointAt(parameter: string): string {
+/** How a question refers to the rollup: where it ends, and what of the period's edges it leaves. */
+export interface RollupTerms {
+  /** Until which recording time the rollup holds everything. */
+  readonly cut: string;
+  /** From where on raw rows are added up to the period's start or end: a comparison's right side. */
+  since(edge: "start" | "end"): string;
+}
+
+/** The last checkpoint not after the period's start or end: its figures are of what lies before it. */
+export function checkpointBefore(edge: "start" | "end"): string {
   return `COALESCE((SELECT MAX(at) FROM rollup_checkpoints
     WHERE provider_id = :provider AND generation = ${GENERATION}
-      AND at <= ${parameter} AND at < '${END}'), '${START}')`;
+      AND at <= :${edge} AND at < '${END}'), '${START}')`;
 }
+
+/** The rollup as the database has it: found in the statement itself. */
+export const AS_FOUND: RollupTerms = {
+  cut: CUT,
+  since: (edge) => `>= ${checkpointBefore(edge)}`,
+};
+
+/**
+ * The rollup as it is remembered, with what was added up to the edges of an earlier period:
+ * raw rows up to the cut do not change. A period includes its end, and so did the earlier one.
+ */
+export const AS_REMEMBERED: RollupTerms = {
+  cut: ":cut",
+  since: (edge) => (edge === "start" ? ">= :knownStart" : "> :knownEnd"),
+};
+
+/** The first checkpoint after the period's start or end. */
+export function checkpointAfter(edge: "start" | "end"): string {
+  return `COALESCE((SELECT MIN(at) FROM rollup_checkpoints
+    WHERE provider_id = :provider AND generation = ${GENERATION} AND at > :${edge}), '${END}')`;
+}
+
+/** Which rollup it is that an answer saw, as what is selected. */
+export const STATE = { generation: `COALESCE(${GENERATION}, 0)`, cut: CUT };
 
 /** The figures of every server and instance at a checkpoint, as what stands after FROM. */
 export function figuresAt(checkpoint: string): string {

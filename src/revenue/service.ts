@@ -9,9 +9,10 @@ import type {
   GetServerBreakdownResponse,
 } from "../../gen/revenue/v1/revenue_pb.ts";
 import type { Read } from "../database/read.ts";
-import { getServerBreakdown } from "./breakdown.ts";
+import { createBreakdownMemory, getServerBreakdown } from "./breakdown.ts";
 import type { Context } from "./context.ts";
-import { getOverview } from "./overview.ts";
+import { createOverviewMemory, getOverview } from "./overview.ts";
+import type { NoteLag } from "./rollup-lag.ts";
 
 /** The two RPCs. Each rejects with a `Failure`. */
 export interface RevenueFunctions {
@@ -22,10 +23,16 @@ export interface RevenueFunctions {
   ): Promise<GetServerBreakdownResponse>;
 }
 
-/** Makes the service on a database. */
-export function createRevenueService(read: Read): RevenueFunctions {
+/**
+ * Makes the service on a database. It remembers what it read of the rollups.
+ *
+ * @param noteLag is told which rollup each answer saw; nobody by default
+ */
+export function createRevenueService(read: Read, noteLag: NoteLag = () => {}): RevenueFunctions {
+  const overview = { read, memory: createOverviewMemory(), noteLag };
+  const breakdown = { read, memory: createBreakdownMemory(), noteLag };
   return {
-    getOverview: (request, context) => getOverview(read, request, context),
-    getServerBreakdown: (request, context) => getServerBreakdown(read, request, context),
+    getOverview: (request, context) => getOverview(overview, request, context),
+    getServerBreakdown: (request, context) => getServerBreakdown(breakdown, request, context),
   };
 }

@@ -3,13 +3,13 @@ import type { Cents } from "../database/cents.ts";
 
 /** What was counted of a server, of an instance, or of all. */
 export interface Tally {
-  gross: Cents;
+  readonly gross: Cents;
   /** Charges in the period. */
-  charges: number;
+  readonly charges: number;
   /** Rentals that ran in the period. */
-  rentals: number;
+  readonly rentals: number;
   /** Rentals that run now. */
-  running: number;
+  readonly running: number;
 }
 
 /** Whose figures they are. The instance is "" or "0" for what belongs to none. */
@@ -18,56 +18,88 @@ export interface Owner {
   readonly instance: string;
 }
 
-/** The tallies of a provider. An instance's figures count for its server and the total too. */
+/**
+ * The tallies of a provider. They are kept per instance, each server's "" and "0" among them;
+ * what a server has, and what all have, is added up where it is asked for.
+ */
 export interface Tallies {
-  readonly total: Tally;
+  /** Of all. */
+  total(): Tally;
   /** Of a server, by `servers.id`. */
   server(id: string): Tally;
   /** Of an instance of a server, by `servers.id` and `instances.id`. */
   instance(server: string, id: string): Tally;
-  /** Adds a part to its instance, its server and the total; or takes it off. */
+  /** Adds a part to its owner's; or takes it off. */
   add(owner: Owner, sign: 1 | -1, part: Partial<Tally>): void;
+  /** Tallies to add to, which start from these. */
+  copy(): Tallies;
+  /** How many owners there is something of. */
+  readonly size: number;
 }
+
+/** A tally that is being added to. */
+type Sum = { -readonly [Figure in keyof Tally]: Tally[Figure] };
+
+/** By server, then by instance. */
+type Sums = Map<string, Map<string, Sum>>;
 
 /** Makes empty tallies. */
 export function createTallies(): Tallies {
-  const total = empty();
-  const servers = new Map<string, Tally>();
-  const instances = new Map<string, Tally>();
+  return talliesOf(new Map());
+}
+
+function talliesOf(sums: Sums): Tallies {
   return {
-    total,
-    server: (id) => at(servers, id),
-    instance: (server, id) => at(instances, `${server}/${id}`),
-    add({ server, instance }, sign, part) {
-      increase(total, sign, part);
-      increase(at(servers, server), sign, part);
-      if (instance !== "" && instance !== "0") {
-        increase(at(instances, `${server}/${instance}`), sign, part);
+    total() {
+      const total = nothing();
+      for (const instances of sums.values()) {
+        for (const sum of instances.values()) increase(total, 1, sum);
       }
+      return total;
+    },
+    server(id) {
+      const total = nothing();
+      for (const sum of sums.get(id)?.values() ?? []) increase(total, 1, sum);
+      return total;
+    },
+    instance: (server, id) => sums.get(server)?.get(id) ?? NOTHING,
+    add(owner, sign, part) {
+      const instances = sums.getOrInsertComputed(owner.server, () => new Map());
+      increase(instances.getOrInsertComputed(owner.instance, nothing), sign, part);
+    },
+    copy() {
+      const copied: Sums = new Map();
+      for (const [server, instances] of sums) {
+        const copies = new Map<string, Sum>();
+        for (const [instance, { gross, charges, rentals, running }] of instances) {
+          copies.set(instance, { gross, charges, rentals, running });
+        }
+        copied.set(server, copies);
+      }
+      return talliesOf(copied);
+    },
+    get size() {
+      let size = 0;
+      for (const instances of sums.values()) size += instances.size;
+      return size;
     },
   };
 }
+
+function nothing(): Sum {
+  return { gross: 0n, charges: 0, rentals: 0, running: 0 };
+}
+
+const NOTHING: Tally = nothing();
 
 /** Whether there was a charge or a rental in the period, even if they add up to nothing. */
 export function hadActivity({ charges, rentals }: Tally): boolean {
   return charges > 0 || rentals > 0;
 }
 
-function at(tallies: Map<string, Tally>, key: string): Tally {
-  const known = tallies.get(key);
-  if (known) return known;
-  const tally = empty();
-  tallies.set(key, tally);
-  return tally;
-}
-
-function empty(): Tally {
-  return { gross: 0n, charges: 0, rentals: 0, running: 0 };
-}
-
-function increase(tally: Tally, sign: 1 | -1, part: Partial<Tally>): void {
-  if (part.gross !== undefined) tally.gross += sign === 1 ? part.gross : -part.gross;
-  tally.charges += sign * (part.charges ?? 0);
-  tally.rentals += sign * (part.rentals ?? 0);
-  tally.running += sign * (part.running ?? 0);
+function increase(sum: Sum, sign: 1 | -1, part: Partial<Tally>): void {
+  if (part.gross !== undefined) sum.gross += sign === 1 ? part.gross : -part.gross;
+  sum.charges += sign * (part.charges ?? 0);
+  sum.rentals += sign * (part.rentals ?? 0);
+  sum.running += sign * (part.running ?? 0);
 }

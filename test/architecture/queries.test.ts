@@ -12,9 +12,9 @@ async function statementsOf(path: string): Promise<Readonly<Record<string, strin
   return Object.fromEntries(Object.entries(exported).map(([name, { sql }]) => [name, sql]));
 }
 
-/** The tables that a statement reads; the FROM of an EXTRACT, a subquery's and a hint's are none. */
+/** The tables that a statement reads; the FROM of an EXTRACT, a subquery's and DUAL are none. */
 function tablesOf(sql: string): readonly string[] {
-  const reads = sql.replace(/EXTRACT\([^)]*\)/g, "").matchAll(/\b(?:FROM|JOIN)\s+(\w+)/g);
+  const reads = sql.replace(/EXTRACT\([^)]*\)/g, "").matchAll(/\b(?:FROM|JOIN)\s+(?!DUAL\b)(\w+)/g);
   return [...reads].map(([, table]) => table ?? "");
 }
 

@@ -6,27 +6,28 @@ import { advance } from "../../src/database/rollup/advance.ts";
 import { beginBuild, buildSegment } from "../../src/database/rollup/build.ts";
 import { END } from "../../src/database/rollup/timeline.ts";
 import { verify } from "../../src/database/rollup/verify.ts";
-import { createRevenueService, type RevenueFunctions } from "../../src/revenue/service.ts";
+import { createRevenueService } from "../../src/revenue/service.ts";
 import { createDatabase, type TestDatabase } from "../setup/database.ts";
 import { anySituation } from "./ledger/any-situation.ts";
 import { breakdownOf, overviewOf } from "./ledger/ask.ts";
 import { expectedBreakdown } from "./ledger/breakdown-oracle.ts";
+import { shift } from "./ledger/instants.ts";
 import { expectedOverview } from "./ledger/overview-oracle.ts";
+import { meantAt } from "./ledger/periods.ts";
 import { storeLedgers } from "./ledger/store.ts";
+import { recorded } from "./statements.ts";
 
 /** Seven recordings, a minute apart; charges and rentals were recorded at one of them each. */
 const RECORDINGS = 7;
 
 let database: TestDatabase;
-let service: RevenueFunctions;
 beforeAll(async () => {
   database = await createDatabase();
-  service = createRevenueService(createRead(database.knex));
 });
 afterAll(() => database.drop());
 
 /** `minute` 0 to 6 of the recordings. */
-const recorded = (minute: number) => `2026-01-01 00:0${minute}:00.000`;
+const recordedAt = (minute: number) => `2026-01-01 00:0${minute}:00.000`;
 
 async function spreadRecordings(): Promise<void> {
   for (const [table, column] of [
@@ -34,7 +35,7 @@ async function spreadRecordings(): Promise<void> {
     ["rentals", "updated_at"],
   ]) {
     await database.knex.raw(
-      `UPDATE ${table} SET ${column} = TIMESTAMPADD(MINUTE, (id * 7919) % ${RECORDINGS}, '${recorded(0)}')`,
+      `UPDATE ${table} SET ${column} = TIMESTAMPADD(MINUTE, (id * 7919) % ${RECORDINGS}, '${recordedAt(0)}')`,
     );
   }
 }
@@ -59,37 +60,53 @@ const anyRollup = fc.record({
   advances: fc.array(fc.integer({ min: 0, max: RECORDINGS - 1 }), { maxLength: 3 }),
 });
 
-it("whatever was recorded before and after its cut, and however often it was moved", async () => {
+/** When everything is asked, in ms after `now`: again, a little later, and as of before once more. */
+const LATER = [0, 0, 1, 1_000, 0];
+
+it("whatever was recorded before and after its cut, however often it was moved, and whatever is remembered", async () => {
+  let [asked, beside] = [0, 0];
   await fc.assert(
     fc.asyncProperty(anySituation, anyRollup, async ({ now, periods, ledgers }, rollup) => {
       await storeLedgers(database.knex, ledgers);
       await spreadRecordings();
       await forgetRollups();
-      const ask = () =>
+      // Its own service: another run's rollups may have this one's states, but not its ledgers.
+      const { read, taken } = recorded(createRead(database.knex));
+      const service = createRevenueService(read);
+      const askAt = (now: string) =>
         Promise.all(
           ledgers.map(async (ledger) => {
             const overview = await overviewOf(service, ledger.provider, now);
             expect(overview).toEqual(expectedOverview(ledger, now));
-            for (const { startDate, endDate, means } of periods) {
+            for (const period of periods.flatMap((period) => meantAt(period, now) ?? [])) {
+              const { startDate, endDate, means } = period;
               const answer = await breakdownOf(service, ledger.provider, now, startDate, endDate);
               expect(answer).toEqual(expectedBreakdown(ledger, means, now));
             }
           }),
         );
+      const ask = async () => {
+        for (const ms of LATER) await askAt(shift(now, ms));
+      };
+      await ask();
       for (const { provider } of ledgers) {
-        await buildAll(String(provider), recorded(rollup.built), rollup.size);
+        await buildAll(String(provider), recordedAt(rollup.built), rollup.size);
       }
       await ask();
       for (const until of rollup.advances) {
         for (const { provider } of ledgers) {
-          await advance(database.knex, String(provider), recorded(until), rollup.size);
+          await advance(database.knex, String(provider), recordedAt(until), rollup.size);
         }
         await ask();
       }
       for (const { provider } of ledgers) {
         expect(await Array.fromAsync(verify(database.knex, String(provider)))).toEqual([]);
       }
+      const statements = taken();
+      asked += statements.length;
+      beside += statements.filter((name) => name.endsWith("BesideRollup")).length;
     }),
     { numRuns: 60 },
   );
+  expect(beside / asked).toBeGreaterThan(0.5);
 }, 240_000);

@@ -7,7 +7,7 @@ const of = (server: string, instance: string) => ({ server, instance });
 describe("tallies", () => {
   it("are empty where nothing was added", () => {
     const tallies = createTallies();
-    expect([tallies.total, tallies.server("1"), tallies.instance("1", "2")]).toEqual([
+    expect([tallies.total(), tallies.server("1"), tallies.instance("1", "2")]).toEqual([
       nothing,
       nothing,
       nothing,
@@ -23,22 +23,34 @@ describe("tallies", () => {
     expect(tallies.instance("1", "3")).toEqual({ ...nothing, rentals: 2 });
     expect(tallies.server("1")).toEqual({ ...nothing, gross: 500n, charges: 1, rentals: 2 });
     expect(tallies.server("4")).toEqual({ ...nothing, running: 1 });
-    expect(tallies.total).toEqual({ gross: 500n, charges: 1, rentals: 2, running: 1 });
+    expect(tallies.total()).toEqual({ gross: 500n, charges: 1, rentals: 2, running: 1 });
   });
 
-  it.each(["", "0"])("count what belongs to no instance (%j) for the others alone", (none) => {
+  it.each(["", "0"])(
+    "count what belongs to no instance (%j) for its server and the total",
+    (none) => {
+      const tallies = createTallies();
+      tallies.add(of("1", none), 1, { gross: -5n });
+      tallies.add(of("1", "2"), 1, { gross: 7n });
+      expect(tallies.server("1").gross).toBe(2n);
+      expect(tallies.total().gross).toBe(2n);
+      expect(tallies.instance("1", none)).toEqual({ ...nothing, gross: -5n });
+      expect(tallies.instance("1", "2")).toEqual({ ...nothing, gross: 7n });
+    },
+  );
+
+  it("count what is told of no instance in two ways once each", () => {
     const tallies = createTallies();
-    tallies.add(of("1", none), 1, { gross: -5n });
-    expect(tallies.server("1").gross).toBe(-5n);
-    expect(tallies.total.gross).toBe(-5n);
-    expect(tallies.instance("1", none)).toEqual(nothing);
+    tallies.add(of("1", ""), 1, { rentals: 3 });
+    tallies.add(of("1", "0"), -1, { rentals: 1 });
+    expect([tallies.server("1").rentals, tallies.total().rentals]).toEqual([2, 2]);
   });
 
   it("take off what they are told to", () => {
     const tallies = createTallies();
     tallies.add(of("1", "2"), 1, { gross: 700n, charges: 3, rentals: 2 });
     tallies.add(of("1", "2"), -1, { gross: 800n, charges: 1, rentals: 2 });
-    expect(tallies.total).toEqual({ ...nothing, gross: -100n, charges: 2 });
+    expect(tallies.total()).toEqual({ ...nothing, gross: -100n, charges: 2 });
   });
 
   it("remember a charge although it was refunded", () => {
@@ -58,5 +70,58 @@ describe("tallies", () => {
       7n,
     ]);
     expect(tallies.instance("1", "3")).toEqual(nothing);
+  });
+
+  it("are as many as there are owners, each counted once", () => {
+    const tallies = createTallies();
+    expect(tallies.size).toBe(0);
+    for (const owner of [of("1", ""), of("1", "0"), of("1", "2"), of("3", "2"), of("1", "2")]) {
+      tallies.add(owner, 1, { gross: 1n });
+    }
+    expect(tallies.size).toBe(4);
+    expect(tallies.server("5")).toEqual(nothing);
+    expect(tallies.instance("1", "5")).toEqual(nothing);
+    expect(tallies.size).toBe(4);
+  });
+});
+
+describe("a copy of tallies", () => {
+  const figures = { gross: 500n, charges: 1, rentals: 2, running: 3 };
+  function original() {
+    const tallies = createTallies();
+    tallies.add(of("1", "2"), 1, figures);
+    return tallies;
+  }
+
+  it("starts from what they are", () => {
+    const copy = original().copy();
+    expect([copy.instance("1", "2"), copy.server("1"), copy.total()]).toEqual([
+      figures,
+      figures,
+      figures,
+    ]);
+    expect(copy.size).toBe(1);
+  });
+
+  it.each([
+    ["an instance that they have", of("1", "2")],
+    ["another instance of a server that they have", of("1", "3")],
+    ["another server", of("4", "2")],
+  ])("leaves them alone where it is added to %s", (_, owner) => {
+    const tallies = original();
+    const copy = tallies.copy();
+    copy.add(owner, 1, { gross: 70n, charges: 1, rentals: 1, running: 1 });
+    expect(copy.total()).toEqual({ gross: 570n, charges: 2, rentals: 3, running: 4 });
+    expect(tallies.total()).toEqual(figures);
+    expect(tallies.instance("1", "2")).toEqual(figures);
+    expect(tallies.size).toBe(1);
+  });
+
+  it("is left alone where they are added to", () => {
+    const tallies = original();
+    const copy = tallies.copy();
+    tallies.add(of("1", "2"), -1, figures);
+    expect(copy.total()).toEqual(figures);
+    expect(tallies.total()).toEqual(nothing);
   });
 });

@@ -2,8 +2,15 @@
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { toDatetime } from "../../src/database/datetime.ts";
-import { breakdownQuestions } from "../../src/revenue/breakdown-questions.ts";
-import { overviewQuestions } from "../../src/revenue/overview-questions.ts";
+import { createRead } from "../../src/database/read.ts";
+import {
+  bindingsOf,
+  branchesOf,
+  rememberedOf,
+  STATEMENTS,
+  type StatementName,
+  type Values,
+} from "../revenue/statements.ts";
 import { createDatabase, type TestDatabase } from "../setup/database.ts";
 import { addBulk } from "./ledger/bulk.ts";
 import { build } from "./units/built.ts";
@@ -11,7 +18,8 @@ import { build } from "./units/built.ts";
 const DAY = 86_400_000;
 const NOW = Date.now();
 const SIZE = 250;
-const VALUES: Readonly<Record<string, string>> = {
+/** What is asked for; the rollup's cut and checkpoints are added where it is built. */
+let values: Values = {
   provider: "2",
   now: toDatetime(NOW),
   firstMonth: `${toDatetime(NOW - 334 * DAY).slice(0, 7)}-01 00:00:00.000`,
@@ -42,6 +50,7 @@ beforeAll(async () => {
   await database.knex.raw(
     "ANALYZE TABLE servers, instances, rentals, charges, rollups, rollup_checkpoints, rollup_figures, rollup_months",
   );
+  values = { ...values, ...(await rememberedOf(createRead(database.knex), values)) };
 });
 afterAll(() => database.drop());
 
@@ -54,16 +63,9 @@ async function explain(sql: string, bindings: readonly string[]): Promise<Step[]
 }
 
 /** Each question's plan, in the questions' order. */
-async function plansOf(questions: {
-  readonly sql: string;
-  readonly parameters: readonly string[];
-}): Promise<Step[][]> {
-  const parameters = [...questions.parameters];
+async function plansOf(name: StatementName): Promise<Step[][]> {
   const plans: Step[][] = [];
-  for (const branch of questions.sql.split("\nUNION ALL ")) {
-    const sql = branch.replace(/^\(([\s\S]*)\)$/, "$1");
-    const count = sql.split("?").length - 1;
-    const bindings = parameters.splice(0, count).map((name) => VALUES[name] ?? "");
+  for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
     plans.push(await explain(sql, bindings));
   }
   return plans;
@@ -73,53 +75,70 @@ async function plansOf(questions: {
 const main = (plan: readonly Step[]) =>
   plan.filter(({ table }) => table !== null && !table.startsWith("<"));
 
-describe.each([
+const OVERVIEW = [
+  "wallets by PRIMARY", // singles
+  "servers by PRIMARY", // servers
+  "charges by charges_by_recording", // recent
+  "payouts by PRIMARY", // payouts
+];
+const BREAKDOWN = [
+  "rollups by PRIMARY", // state
+  "servers by PRIMARY", // servers
+  "instances by PRIMARY", // instances
+  "charges by PRIMARY", // upToEnd
+  "rentals by PRIMARY", // startsUpToEnd
+  "charges by PRIMARY", // upToStart
+  "rentals by rentals_by_end", // endsUpToStart
+  "charges by charges_by_recording", // recentCharges
+  "rentals by rentals_by_update", // recentRentals
+  "rentals by rentals_by_end", // openRentals
+  "rentals by rentals_by_end", // runningRentals
+];
+
+describe.each<[StatementName, readonly string[]]>([
   [
-    "the overview",
-    overviewQuestions,
+    "wholeOverview",
     [
-      "wallets by PRIMARY", // wallet
-      "servers by PRIMARY", // servers
+      ...OVERVIEW,
       "rollup_months by PRIMARY", // months
       "charges by PRIMARY", // upcoming
       "rollup_figures by PRIMARY", // lifetimes
-      "charges by charges_by_recording", // recent
-      "payouts by PRIMARY", // payouts
     ],
   ],
+  ["overviewBesideRollup", OVERVIEW],
   [
-    "the breakdown",
-    breakdownQuestions,
+    "wholeBreakdown",
     [
-      "servers by PRIMARY", // servers
-      "instances by PRIMARY", // instances
+      ...BREAKDOWN,
+      "rollups by PRIMARY", // checkpoints
       "rollup_figures by PRIMARY", // untilEnd
-      "charges by PRIMARY", // upToEnd
-      "rentals by PRIMARY", // startsUpToEnd
       "rollup_figures by PRIMARY", // untilStart
-      "charges by PRIMARY", // upToStart
-      "rentals by rentals_by_end", // endsUpToStart
-      "charges by charges_by_recording", // recentCharges
-      "rentals by rentals_by_update", // recentRentals
-      "rentals by rentals_by_end", // openRentals
-      "rentals by rentals_by_end", // runningRentals
     ],
   ],
-] as const)("%s", (_, questions, expected) => {
+  ["breakdownBesideRollup", BREAKDOWN],
+])("%s", (name, expected) => {
   it("reads each table through the key meant for it", async () => {
-    const plans = await plansOf(questions);
+    const plans = await plansOf(name);
     expect(plans.map((plan) => `${main(plan)[0]?.table} by ${main(plan)[0]?.key}`)).toEqual(
       expected,
     );
   });
 
   it("reads no more of charges, rentals and rollups than a few segments", async () => {
-    for (const plan of await plansOf(questions)) {
+    for (const plan of await plansOf(name)) {
       for (const { table, type, rows } of main(plan)) {
         expect(type, `how ${table} is read`).not.toBe("ALL");
         if (table === "servers" || table === "instances") continue;
         expect(Number(rows), `rows of ${table}`).toBeLessThanOrEqual(4 * SIZE);
       }
     }
+  });
+
+  it("reads as one statement what its questions read apart", async () => {
+    const { sql } = STATEMENTS[name];
+    const reads = (plan: readonly Step[]) =>
+      main(plan).map(({ table, key, type }) => `${table} by ${key}, ${type}`);
+    const whole = await explain(sql, bindingsOf(STATEMENTS[name], values));
+    expect(reads(whole).toSorted()).toEqual((await plansOf(name)).flatMap(reads).toSorted());
   });
 });

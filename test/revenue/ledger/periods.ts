@@ -10,6 +10,9 @@ export interface AskedPeriod {
   readonly means: ExpectedPeriod;
 }
 
+/** How far before now a period starts by default, in ms. */
+const MONTH = 30 * 86_400_000;
+
 type Form = "omitted" | "date" | "no offset" | "Z" | "+05:45" | "-11:00";
 const FORMS: readonly Form[] = ["omitted", "date", "no offset", "Z", "+05:45", "-11:00"];
 
@@ -19,7 +22,7 @@ export function anyPeriod(now: string): fc.Arbitrary<AskedPeriod> {
   const form = fc.constantFrom(...FORMS);
   return fc.tuple(instant, instant, form, form).map(([one, other, startForm, endForm]) => {
     const [start, end] = one <= other ? [one, other] : [other, one];
-    const monthAgo = shift(now, -30 * 86_400_000);
+    const monthAgo = shift(now, -MONTH);
     const endOmitted = endForm === "omitted" && start <= now;
     const startOmitted = startForm === "omitted" && (endOmitted || end >= monthAgo);
     return {
@@ -31,6 +34,13 @@ export function anyPeriod(now: string): fc.Arbitrary<AskedPeriod> {
       },
     };
   });
+}
+
+/** The same texts, asked at another `now`; `undefined` where they make no period then. */
+export function meantAt(period: AskedPeriod, now: string): AskedPeriod | undefined {
+  const start = period.startDate === "" ? shift(now, -MONTH) : period.means.start;
+  const end = period.endDate === "" ? now : period.means.end;
+  return start <= end ? { ...period, means: { start, end } } : undefined;
 }
 
 function written(instant: string, form: Form): string {

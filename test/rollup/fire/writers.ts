@@ -13,6 +13,9 @@ const DAY = 86_400_000;
 /** The longest that a transaction is meant to be open, in ms. */
 const LONGEST = 480;
 
+/** How far ahead a charge or a rental may be dated, in ms. */
+const AHEAD = 60 * DAY;
+
 /** What a writer does in one transaction: some steps, a pause after each. */
 const anyWork = fc.record({
   commits: fc.constantFrom(true, true, true, false),
@@ -25,7 +28,7 @@ const anyWork = fc.record({
         fc.integer({ min: 0, max: 5_000 }),
         fc.integer({ min: 0, max: 3 * DAY }),
         fc.integer({ min: 0, max: 800 * DAY }),
-        fc.integer({ min: -60 * DAY, max: 0 }),
+        fc.integer({ min: -AHEAD, max: 0 }),
       ),
       cents: fc.integer({ min: -50_000, max: 100_000 }),
       server: fc.nat(),
@@ -87,7 +90,7 @@ async function take(transaction: Knex.Transaction, bulk: Bulk, step: Step): Prom
     server_id: first + (step.server % bulk.servers),
     instance_id: step.instance % 4 === 0 ? null : first + (step.instance % bulk.instances),
   };
-  const at = Date.now() - step.ago;
+  const at = Date.now() - Math.max(step.ago, -(bulk.ahead ?? AHEAD));
   const later = toDatetime(at + step.hours * 3_600_000);
   switch (step.kind) {
     case "charge": {

@@ -10,6 +10,8 @@ export interface Bulk {
   readonly rentals?: number;
   /** Over how many days, back from now, the charges and rentals are spread; 760 by default. */
   readonly days?: number;
+  /** How far ahead, in ms, what is written later may be dated; 60 days by default. */
+  readonly ahead?: number;
 }
 
 /** Adds providers with their servers, instances, charges and rentals, each recorded when it happened. */

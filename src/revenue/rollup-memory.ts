@@ -1,0 +1,74 @@
+/**
+ * What was read of the providers' rollups, remembered. What a rollup holds changes with its
+ * generation and its cut alone, and every statement that relies on the memory also reads
+ * these two, in the same snapshot: where they are no longer what they were, its answers are
+ * thrown away, and the whole is asked.
+ */
+import { LRUCache } from "lru-cache";
+
+/** Which rollup it was that something was read from. */
+export interface RollupState {
+  /** "0" without one. */
+  readonly generation: string;
+  /** Until which recording time it holds everything, as the database writes it. */
+  readonly cut: string;
+}
+
+/** A part of a provider's rollup, and the state that it was read in. */
+export interface Remembered<Part> {
+  readonly state: RollupState;
+  readonly part: Part;
+}
+
+export interface RollupMemory<Part> {
+  /** A part of the provider's rollup that fits, if there is one. */
+  recall(provider: string, fits: (part: Part) => boolean): Remembered<Part> | undefined;
+  /**
+   * Remembers a part. Forgets those that were read in another state, and those that fit what
+   * this one was read for.
+   */
+  remember(provider: string, remembered: Remembered<Part>, fits: (part: Part) => boolean): void;
+}
+
+/** How many rows of rollups are remembered in all; the providers that did not ask for longest go first. */
+const MOST_ROWS = 200_000;
+/** How many rows and parts of one provider are; the parts that were not asked for longest go first. */
+const MOST_ROWS_OF_ONE = 50_000;
+const MOST_PARTS = 8;
+
+/** Makes an empty memory of parts. @param rowsOf how many rows a part takes the place of */
+export function createRollupMemory<Part>(rowsOf: (part: Part) => number): RollupMemory<Part> {
+  type Parts = readonly Remembered<Part>[];
+  const sizeOf = (parts: Parts) => parts.reduce((sum, { part }) => sum + 1 + rowsOf(part), 1);
+  const memory = new LRUCache<string, Parts>({ maxSize: MOST_ROWS, sizeCalculation: sizeOf });
+  return {
+    recall(provider, fits) {
+      const parts = memory.get(provider) ?? [];
+      const found = parts.find(({ part }) => fits(part));
+      if (found && found !== parts[0]) {
+        memory.set(provider, [found, ...parts.filter((other) => other !== found)]);
+      }
+      return found;
+    },
+    remember(provider, remembered, fits) {
+      const others = (memory.get(provider) ?? []).filter(
+        (other) => isSame(other, remembered) && !fits(other.part),
+      );
+      const parts = [remembered, ...others].slice(0, MOST_PARTS);
+      while (sizeOf(parts) > MOST_ROWS_OF_ONE) parts.pop();
+      memory.set(provider, parts);
+    },
+  };
+}
+
+/** Whether an answer saw the rollup in the state in which the part was read. */
+export function stillStands(
+  { state }: Remembered<unknown>,
+  [seen]: readonly RollupState[],
+): boolean {
+  return seen !== undefined && state.generation === seen.generation && state.cut === seen.cut;
+}
+
+function isSame(one: Remembered<unknown>, other: Remembered<unknown>): boolean {
+  return stillStands(one, [other.state]);
+}

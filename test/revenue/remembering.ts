@@ -1,0 +1,111 @@
+/** A long-lived service on a small ledger whose figures one can add up in the head. */
+import type { Knex } from "knex";
+import { expect } from "vitest";
+import { createRead } from "../../src/database/read.ts";
+import { advance } from "../../src/database/rollup/advance.ts";
+import { createRevenueService, type RevenueFunctions } from "../../src/revenue/service.ts";
+import { build } from "../rollup/units/built.ts";
+import { breakdownOf, overviewOf } from "./ledger/ask.ts";
+import { recorded, type StatementName } from "./statements.ts";
+
+/** When is asked, where nothing else is said. */
+export const NOW = "2026-11-20T09:30:00.000Z";
+
+/** A minute in which something is recorded, or up to which a rollup goes. */
+export const minute = (number: number) => `2026-11-20 08:${String(number).padStart(2, "0")}:00.000`;
+
+/** So many charges between two checkpoints. */
+const SIZE = 1;
+
+const TABLES = [
+  ...["servers", "charges", "rentals", "rollups"],
+  ...["rollup_checkpoints", "rollup_figures", "rollup_months"],
+];
+
+/** A charge of provider 1's only server, recorded in minute 5 unless that is said otherwise. */
+export function charge(at: string, gross: string, { provider = 1, recorded = 5, server = 1 } = {}) {
+  return {
+    provider_id: provider,
+    server_id: server,
+    charged_at: at,
+    recorded_at: minute(recorded),
+    gross,
+  };
+}
+
+/**
+ * Two providers with a server each, whose charges until now, of 2026, are 100.00 of provider
+ * 1 and 3.00 of provider 2; and provider 1 has a deleted server that was never charged for.
+ */
+export async function storeSmallLedger(database: Knex): Promise<void> {
+  for (const table of TABLES) await database(table).del();
+  const server = { name: "server", status: "Active", price_per_hour: "1.00" };
+  await database("servers").insert([
+    { ...server, provider_id: 1, id: 1, uuid: "1" },
+    { ...server, provider_id: 1, id: 2, uuid: "2", deleted_at: "2026-01-01" },
+    { ...server, provider_id: 2, id: 3, uuid: "3" },
+  ]);
+  const first = { recorded: 1 };
+  await database("charges").insert([
+    charge("2025-12-31 23:59:59.999", "7.00", first),
+    charge("2026-01-05 00:00:00.000", "10.00", first),
+    charge("2026-03-05 00:00:00.000", "20.00", first),
+    charge("2026-11-10 00:00:00.000", "70.00", first),
+    charge("2026-11-10 00:00:00.000", "3.00", { ...first, provider: 2, server: 3 }),
+  ]);
+}
+
+/** Builds a provider's rollup up to a minute, anew where there is one. */
+export const rollUpTo = (database: Knex, number: number, provider = "1") =>
+  build(database, provider, minute(number), SIZE);
+
+/** Moves the cut of provider 1's rollup to a minute. */
+export async function advanceTo(database: Knex, number: number): Promise<void> {
+  const { outcome } = await advance(database, "1", minute(number), SIZE);
+  expect(outcome).toBe("advanced");
+}
+
+/** Whom is asked for, and when. */
+interface Asked {
+  readonly provider?: bigint;
+  readonly now?: string;
+}
+/** Both ends, as a caller writes them. */
+type Period = readonly [start: string, end: string];
+
+/** What was answered: the gross of the year, or of the period; and what was asked for it. */
+interface Told {
+  readonly gross: string;
+  readonly asked: readonly StatementName[];
+}
+
+export interface Remembering {
+  overview(asked?: Asked): Promise<Told>;
+  breakdown(period: Period, asked?: Asked): Promise<Told>;
+}
+
+/** A service with a memory, each of whose answers is compared with that of one without. */
+export function remembering(database: Knex): Remembering {
+  const { read, taken } = recorded(createRead(database));
+  const service = createRevenueService(read);
+  async function both<Answer>(ask: (service: RevenueFunctions) => Promise<Answer>) {
+    const answer = await ask(service);
+    const asked = taken();
+    expect(answer).toEqual(await ask(createRevenueService(createRead(database))));
+    return { answer, asked };
+  }
+  return {
+    async overview({ provider = 1n, now = NOW } = {}) {
+      const { answer, asked } = await both((service) => overviewOf(service, provider, now));
+      const { summary } = answer as { summary: { grossRevenueYTD: { value: string } } };
+      return { gross: summary.grossRevenueYTD.value, asked };
+    },
+    async breakdown([start, end], { provider = 1n, now = NOW } = {}) {
+      const { answer, asked } = await both((service) =>
+        breakdownOf(service, provider, now, start, end),
+      );
+      const { totalRevenue } = answer as { totalRevenue: { value: string } };
+      return { gross: totalRevenue.value, asked };
+    },
+  };
+}
