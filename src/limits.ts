@@ -1,7 +1,5 @@
 /** How long a piece of work may take, and whether anybody still waits for it. */
 export interface Limits {
-  /** The instant by which the work must be done, in epoch milliseconds. */
-  readonly deadline: number;
   /** Aborts when the deadline has passed or the caller has gone; `reason` is a Failure. */
   readonly signal: AbortSignal;
 }

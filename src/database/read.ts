@@ -1,6 +1,6 @@
 /**
  * Reading from the database under limits: one statement, which is one snapshot,
- * ends on the server too when its deadline passes or its caller goes away, and
+ * ends on the server too when nobody waits for it any more, and
  * is tried once more where a pooled connection turns out to be dead.
  *
  * The pool is Knex's. The statement goes to the driver as a prepared one, which the server

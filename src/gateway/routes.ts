@@ -13,6 +13,7 @@ import {
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { http } from "../../gen/google/api/annotations_pb.ts";
+import { writeOnce } from "../rpc/write-once.ts";
 import { type Binder, compileBinder } from "./binder.ts";
 import { type Segment, scanTemplate } from "./scanner.ts";
 import { compileWriter, type Writer } from "./writer.ts";
@@ -59,7 +60,7 @@ function bindRoute(method: DescMethod): Route {
     template,
     segments,
     bind: inTemplate(template, () => compileBinder(method.input, segments)),
-    write: compileWriter(method.output),
+    write: writeOnce(compileWriter(method.output)),
   };
 }
 

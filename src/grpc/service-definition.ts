@@ -21,6 +21,7 @@ import {
 import { Failure } from "../failure.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
+import { writeOnce } from "../rpc/write-once.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
@@ -58,7 +59,9 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
     responseStream: false,
     requestSerialize: (bytes) => bytes,
     requestDeserialize: (bytes) => bytes,
-    responseSerialize: (message) => Buffer.from(toBinary(method.output, message)),
+    responseSerialize: writeOnce((message: Message) =>
+      Buffer.from(toBinary(method.output, message)),
+    ),
     responseDeserialize: (bytes) => fromBinary(method.output, bytes),
   };
 }

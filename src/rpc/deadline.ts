@@ -6,6 +6,8 @@ import type { Limits } from "../limits.ts";
 export const LONGEST_CALL = 10_000;
 
 export interface RunningLimits extends Limits {
+  /** The instant at which the signal aborts, in epoch ms. */
+  readonly deadline: number;
   /** Ends the limits with the call; nothing aborts any more. */
   end(): void;
 }

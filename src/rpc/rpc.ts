@@ -1,8 +1,16 @@
 /**
- * The way of every call: admitted, authenticated, decoded, run under a deadline,
- * measured and logged, in this order, whatever the door it came by.
+ * The way of every call: admitted, authenticated, decoded, run under a deadline (together
+ * with those that ask the same), measured and logged, in this order, whatever the door it
+ * came by.
  */
-import type { DescMessage, DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf";
+import {
+  type DescMessage,
+  type DescMethodUnary,
+  type Message,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "pino";
 import type { Authenticate } from "../access/authentication.ts";
 import type { Caller } from "../access/caller.ts";
@@ -12,6 +20,7 @@ import { ADMISSION_BOUNDS, type AdmissionBounds, createAdmission } from "./admis
 import type { IncomingCall, Rpc } from "./call.ts";
 import { logCall } from "./call-log.ts";
 import { startLimits } from "./deadline.ts";
+import { createSharing } from "./sharing.ts";
 
 /** The functions of a service, by the RPC's name in TypeScript: `getOverview`. */
 export type Functions<Methods extends Record<string, DescMethodUnary>> = {
@@ -41,6 +50,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   clock = Date.now,
 }: RpcParts<Methods>): Rpc {
   const admission = createAdmission(bounds);
+  const sharing = createSharing();
   const byMethod = new Map<
     DescMethodUnary,
     (request: Message, context: Context) => Promise<Message>
@@ -59,7 +69,14 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       recognise(caller);
       const run = byMethod.get(incoming.method);
       if (!run) throw new Error(`no function for ${incoming.method}`);
-      return await run(incoming.request(), { caller, now, limits });
+      const request = incoming.request();
+      if (incoming.method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
+        return await run(request, { caller, now, limits });
+      }
+      // A shared run's one instant is that of its beginning: not before any of its calls.
+      return await sharing.share(questionOf(caller, incoming.method, request), limits, (limits) =>
+        run(request, { caller, now: clock(), limits }),
+      );
     } finally {
       limits.end();
     }
@@ -97,4 +114,13 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       }
     },
   };
+}
+
+/** Who asks what: the same text for calls that one answer is right for. */
+function questionOf(
+  { providerId }: Caller,
+  { name, input }: DescMethodUnary,
+  request: Message,
+): string {
+  return `${providerId} ${name} ${Buffer.from(toBinary(input, request)).toString("latin1")}`;
 }

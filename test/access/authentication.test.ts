@@ -8,7 +8,7 @@ import { Failure } from "../../src/failure.ts";
 import { createDatabase, type TestDatabase } from "../setup/database.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 9, 30);
-const limits = { deadline: Date.now() + 600_000, signal: new AbortController().signal };
+const limits = { signal: new AbortController().signal };
 
 let database: TestDatabase;
 let lookups: Buffer[];

@@ -3,7 +3,7 @@ import type { IssuedKey, KeyLookup } from "../../src/access/issued-key.ts";
 import { rememberKeys } from "../../src/access/key-memory.ts";
 import type { Limits } from "../../src/limits.ts";
 
-const LIMITS: Limits = { deadline: Infinity, signal: new AbortController().signal };
+const LIMITS: Limits = { signal: new AbortController().signal };
 const hash = (key: number) => Buffer.from([key]);
 
 /** A memory over a registry that the test may change, with a clock that the test moves. */

@@ -3,7 +3,7 @@ import { createRead, type Read } from "../../src/database/read.ts";
 import { compileSnapshot } from "../../src/database/snapshot.ts";
 import { createDatabase, type TestDatabase } from "../setup/database.ts";
 
-const limits = { deadline: Date.now() + 60_000, signal: new AbortController().signal };
+const limits = { signal: new AbortController().signal };
 
 const figures = compileSnapshot(
   {

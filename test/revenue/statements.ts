@@ -39,7 +39,7 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
  * edges as far from the period's as they ever are.
  */
 export async function rememberedOf(read: Read, values: Values): Promise<Values> {
-  const limits = { deadline: Infinity, signal: new AbortController().signal };
+  const limits = { signal: new AbortController().signal };
   const { provider = "", start = "", end = "", now = "" } = values;
   const { state } = await wholeBreakdown.ask(read, { provider, start, end, now }, limits);
   if (!state[0]) throw new Error("the whole says nothing of the rollup's state");

@@ -39,6 +39,6 @@ function contextOf(provider: bigint, now: string): Context {
   return {
     caller: { providerId: String(provider) },
     now: Date.parse(now),
-    limits: { deadline: Date.now() + 30_000, signal: new AbortController().signal },
+    limits: { signal: new AbortController().signal },
   };
 }
