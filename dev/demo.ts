@@ -4,13 +4,15 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { greeting } from "./demo/greeting.ts";
+import { type RunningRollup, startRollup } from "./demo/rollup.ts";
 import { type RunningService, startService } from "./demo/service.ts";
-import { createKey, migrate, seed } from "./demo/setup.ts";
+import { createKey, migrate, rollUp, seed } from "./demo/setup.ts";
 import { type PrivateDatabase, startPrivateDatabase } from "./private-database/private-database.ts";
 
 const say = (line: string) => console.error(line);
 
 let database: Promise<PrivateDatabase> | undefined;
+let rollup: RunningRollup | undefined;
 let service: RunningService | undefined;
 let stopping = false;
 
@@ -26,6 +28,9 @@ try {
   await migrate(url);
   say("loading demo data ...");
   await seed(url, given ? say : undefined);
+  say("rolling it up ...");
+  await rollUp(url);
+  rollup = startRollup(url);
   const key = await createKey(url);
 
   say("starting the service ...");
@@ -44,12 +49,13 @@ try {
   }
 }
 
-/** Stops the service, which finishes what is in flight, then the database. */
+/** Stops the service, which finishes what is in flight, then the rollup, then the database. */
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
   say("stopping ...");
   await service?.stop();
+  await rollup?.stop();
   await database?.then(
     (started) => started.stop(),
     () => {}, // it was never there
