@@ -97,20 +97,22 @@ const beside = ({ cut, since }: RollupTerms) => ({
              AND ended_at >= :start AND started_at <= :end AND ${RAN}
            GROUP BY server_id, instance_id`,
   },
-  /** How many rentals without an end ran in the period. */
+  /** How many rentals without an end ran in the period, and how many of these run now. */
   openRentals: {
-    select: counts,
+    select: {
+      ...perInstance,
+      count: "SUM(CASE WHEN started_at <= :end THEN 1 ELSE 0 END)",
+      running: "SUM(CASE WHEN started_at <= :now THEN 1 ELSE 0 END)",
+    },
     from: `rentals
-           WHERE provider_id = :provider AND ended_at IS NULL AND started_at <= :end
+           WHERE provider_id = :provider AND ended_at IS NULL
            GROUP BY server_id, instance_id`,
   },
-
-  /** How many rentals run now, whatever the period. */
-  runningRentals: {
-    select: counts,
+  /** How many rentals run now although their end is known. */
+  endingRentals: {
+    select: { ...perInstance, running: "COUNT(*)" },
     from: `rentals
-           WHERE provider_id = :provider AND (ended_at IS NULL OR ended_at > :now)
-             AND started_at <= :now
+           WHERE provider_id = :provider AND ended_at > :now AND started_at <= :now
            GROUP BY server_id, instance_id`,
   },
 });

@@ -126,8 +126,10 @@ function addEdges(tallies: Tallies, answers: Answers): void {
 function addUnrolled(tallies: Tallies, answers: Answers): void {
   for (const row of answers.recentCharges) tallies.add(row, 1, chargesOf(row));
   for (const row of answers.recentRentals) tallies.add(row, 1, { rentals: Number(row.count) });
-  for (const row of answers.openRentals) tallies.add(row, 1, { rentals: Number(row.count) });
-  for (const row of answers.runningRentals) tallies.add(row, 1, { running: Number(row.count) });
+  for (const row of answers.openRentals) {
+    tallies.add(row, 1, { rentals: Number(row.count), running: Number(row.running) });
+  }
+  for (const row of answers.endingRentals) tallies.add(row, 1, { running: Number(row.running) });
 }
 
 function chargesOf(row: { gross: string; charges: string }): Partial<Tally> {

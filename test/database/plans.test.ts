@@ -125,7 +125,7 @@ describe("without a rollup, each question reads through the key meant for it, an
     "charges by PRIMARY", // recentCharges: one range of the clustered key, the period
     "rentals by rentals_by_end", // recentRentals
     "rentals by rentals_by_end", // openRentals
-    "rentals by rentals_by_end", // runningRentals
+    "rentals by rentals_by_end", // endingRentals
   ];
 
   it.each<[StatementName, string[]]>([
@@ -181,7 +181,7 @@ describe("with a rollup, each question reads through the key meant for it, and n
     "charges by charges_by_recording", // recentCharges
     "rentals by rentals_by_update", // recentRentals
     "rentals by rentals_by_end", // openRentals
-    "rentals by rentals_by_end", // runningRentals
+    "rentals by rentals_by_end", // endingRentals
   ];
 
   it.each<[StatementName, string[]]>([

@@ -92,7 +92,7 @@ const BREAKDOWN = [
   "charges by charges_by_recording", // recentCharges
   "rentals by rentals_by_update", // recentRentals
   "rentals by rentals_by_end", // openRentals
-  "rentals by rentals_by_end", // runningRentals
+  "rentals by rentals_by_end", // endingRentals
 ];
 
 describe.each<[StatementName, readonly string[]]>([
