@@ -1,14 +1,17 @@
-/** The limit of the stack: one `SELECT 1` and a static answer of an overview's size. */
+/** The limit of the stack: one `SELECT 1` and a static answer of as many bytes as the path says. */
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { createPool } from "mysql2/promise";
 
 const pool = createPool({ uri: process.env.DATABASE_URL ?? "", connectionLimit: 10 });
 const app = fastify();
-const body = JSON.stringify({ filling: "x".repeat(3_000) });
+const bodies = new Map<string, string>();
 
-app.get("/api/provider/revenue", async (_request, reply) => {
+app.get<{ Params: { bytes: string } }>("/:bytes", async (request, reply) => {
   await pool.query("SELECT 1");
+  const body = bodies.getOrInsertComputed(request.params.bytes, (bytes) =>
+    JSON.stringify({ filling: "x".repeat(Number(bytes)) }),
+  );
   return reply.type("application/json; charset=utf-8").send(body);
 });
 

@@ -1,17 +1,18 @@
 /** `npm run bench`: the benchmarks. Every figure stands beside another that was measured in the same run. */
 import { Command } from "commander";
-import { benchOverview } from "./overview.ts";
+import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
 
 const program = new Command("bench").description("Benchmarks on a private database");
 
 program
-  .command("overview", { isDefault: true })
-  .description("REST overview of a small provider, beside a hand-written route and the limit")
+  .command("peers", { isDefault: true })
+  .description("requests per second and CPU per request, beside what one might have instead")
   .option("--seconds <n>", "length of one round of load", Number, 3)
   .option("--rounds <n>", "rounds for each, taken in turns", Number, 5)
   .option("--connections <n>", "kept-alive connections", Number, 32)
-  .action(benchOverview);
+  .option("--charges <n>", "charges of the provider with 200 servers", Number, 500_000)
+  .action(benchPeers);
 
 program
   .command("scale")

@@ -3,14 +3,15 @@
  * 200 servers and 800 instances over 25 months, with more and more charges, each in a
  * database of its own, asked the same questions in turns.
  */
-import { createConnection } from "mysql2/promise";
-import { createKey, migrate } from "../dev/demo/setup.ts";
+import { type Connection, createConnection } from "mysql2/promise";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
-import { connect } from "../src/database/connection.ts";
-import { rollUp } from "../src/database/rollup/rollup.ts";
-import { parseDatabaseUrl } from "../src/settings.ts";
-import { fillLedger } from "./ledger.ts";
+import { toDatetime } from "../src/database/datetime.ts";
+import { wholeBreakdown } from "../src/revenue/breakdown-questions.ts";
+import { wholeOverview } from "../src/revenue/overview-questions.ts";
+import { fillLedger, LARGE } from "./ledger.ts";
 import { type PeerProcess, startProcess } from "./process.ts";
+import { createStage, NEW_CHARGES, timed } from "./stage.ts";
+import { quantile } from "./turns.ts";
 
 export interface Scale {
   /** How many charges, from the smallest ledger to the largest. */
@@ -22,18 +23,44 @@ export interface Scale {
 const DAY = 86_400_000;
 const iso = (daysAgo: number, ms = 0) => new Date(Date.now() - daysAgo * DAY + ms).toISOString();
 
+interface Question {
+  /** What stands after the path of the overview, for one request. */
+  readonly path: () => string;
+  /** The statement that answers it from the rollup, with everything in it. */
+  readonly bare?: { readonly sql: string; readonly parameters: readonly string[] };
+}
+
 /** The questions, by the names that the table shows. */
-const questions: Readonly<Record<string, string>> = {
-  overview: "",
-  "30 days (default)": "/servers",
-  "1 year": `/servers?startDate=${iso(365).slice(0, 10)}`,
-  "edges inside days": `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
+const questions: Readonly<Record<string, Question>> = {
+  overview: { path: () => "", bare: wholeOverview },
+  "30 days (default)": { path: () => "/servers", bare: wholeBreakdown },
+  "1 year": { path: () => `/servers?startDate=${iso(365).slice(0, 10)}` },
+  "edges inside days": {
+    path: () => `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
+  },
+  // Of which nothing is remembered.
+  "another period each time": {
+    path: () => {
+      const [later = 0, earlier = 0] = [Math.random() * 700, Math.random() * 700].sort(
+        (a, b) => a - b,
+      );
+      return `/servers?startDate=${iso(earlier)}&endDate=${iso(later)}`;
+    },
+  },
 };
 
 interface Ledger {
   readonly charges: number;
   readonly service: PeerProcess;
   readonly key: string;
+  /** Rows as arrays of the database's own text, as the service reads them. */
+  readonly connection: Connection;
+}
+
+/** How long each request took, in ms, and the bare query of the same question. */
+interface Latencies {
+  readonly service: number[];
+  readonly bare: number[];
 }
 
 export async function benchScale({ charges: sizes, requests }: Scale): Promise<void> {
@@ -43,23 +70,25 @@ export async function benchScale({ charges: sizes, requests }: Scale): Promise<v
   const ledgers: Ledger[] = [];
   const rollups: Record<string, Record<string, string>> = {};
   for (const charges of sizes) {
-    const url = await createSchema(server.url, `ledger_${charges}`);
-    await migrate(url);
-    const database = connect(parseDatabaseUrl(url));
-    say(`${charges} charges: filling ...`);
-    await fillLedger(database, charges);
-    say(`${charges} charges: rolling up ...`);
-    const first = await timed(() => rollUp(database, { margin: 0 }));
-    await database.raw("ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months");
-    const next = await timed(() => rollUp(database, { margin: 0 }));
-    await database.destroy();
+    say(`${charges} charges: filling and rolling up ...`);
+    const stage = await createStage(server.url, `ledger_${charges}`, LARGE.providers, (database) =>
+      fillLedger(database, { ...LARGE, charges }),
+    );
+    const [first, idle, next] = stage.rollups;
     rollups[charges.toLocaleString("en")] = {
       "first rollup (s)": (first / 1000).toFixed(1),
       "charges/s": Math.round((charges / first) * 1000).toLocaleString("en"),
-      "next, nothing new (ms)": next.toFixed(0),
+      "next, nothing new (ms)": idle.toFixed(0),
+      [`next, ${NEW_CHARGES.toLocaleString("en")} new (ms)`]: next.toFixed(0),
     };
-    const service = stack.use(await startProcess("src/main.ts", url));
-    ledgers.push({ charges, service, key: await createKey(url) });
+    const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: stage.url }));
+    const connection = await createConnection({
+      uri: stage.url,
+      dateStrings: true,
+      rowsAsArray: true,
+    });
+    stack.defer(() => connection.end());
+    ledgers.push({ charges, service, key: stage.keys[0] ?? "", connection });
   }
   const latencies = await askInTurns(ledgers, requests);
   console.log(
@@ -72,63 +101,71 @@ export async function benchScale({ charges: sizes, requests }: Scale): Promise<v
 async function askInTurns(
   ledgers: readonly Ledger[],
   requests: number,
-): Promise<Map<string, number[]>> {
-  const latencies = new Map<string, number[]>();
+): Promise<Map<string, Latencies>> {
+  const latencies = new Map<string, Latencies>();
   const warmUp = 30;
   for (let round = 0; round < requests + warmUp; round++) {
-    for (const [name, path] of Object.entries(questions)) {
-      for (const { charges, service, key } of ledgers) {
-        const begun = performance.now();
-        const response = await fetch(`${service.url}/api/provider/revenue${path}`, {
-          headers: { "x-api-key": key },
-        });
-        await response.arrayBuffer();
-        const took = performance.now() - begun;
-        if (response.status !== 200) throw new Error(`${path}: ${response.status}`);
+    for (const [name, { path, bare }] of Object.entries(questions)) {
+      const asked = path();
+      for (const { charges, service, key, connection } of ledgers) {
+        const took = await timed(() => ask(`${service.url}/api/provider/revenue${asked}`, key));
+        const bareTook = bare && (await timed(() => askBare(connection, bare)));
+        if (round < warmUp) continue;
         const id = `${name} ${charges}`;
-        if (round >= warmUp) latencies.set(id, [...(latencies.get(id) ?? []), took]);
+        const own = latencies.getOrInsertComputed(id, () => ({ service: [], bare: [] }));
+        own.service.push(took);
+        if (bareTook !== undefined) own.bare.push(bareTook);
       }
     }
   }
   return latencies;
 }
 
-function summary(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, number[]>) {
-  const smallest = ledgers[0]?.charges;
+async function ask(url: string, key: string): Promise<void> {
+  const response = await fetch(url, { headers: { "x-api-key": key } });
+  await response.arrayBuffer();
+  if (response.status !== 200) throw new Error(`${url}: ${response.status}`);
+}
+
+async function askBare(
+  connection: Connection,
+  { sql, parameters }: NonNullable<Question["bare"]>,
+): Promise<void> {
+  const now = new Date();
+  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
+  const values: Readonly<Record<string, string>> = {
+    provider: "1",
+    now: toDatetime(now.getTime()),
+    start: toDatetime(now.getTime() - 30 * DAY),
+    end: toDatetime(now.getTime()),
+    firstMonth: toDatetime(Date.UTC(year, month - 11)),
+    nextMonth: toDatetime(Date.UTC(year, month + 1)),
+  };
+  await connection.query(
+    sql,
+    parameters.map((name) => values[name]),
+  );
+}
+
+function summary(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, Latencies>) {
+  const of = (name: string, ledger: Ledger | undefined) =>
+    latencies.get(`${name} ${ledger?.charges}`) ?? { service: [], bare: [] };
   return Object.fromEntries(
     Object.keys(questions).flatMap((name) =>
-      ledgers.map(({ charges }) => {
-        const own = latencies.get(`${name} ${charges}`) ?? [];
-        const base = latencies.get(`${name} ${smallest}`) ?? [];
+      ledgers.map((ledger) => {
+        const { service, bare } = of(name, ledger);
+        const base = of(name, ledgers[0]).service;
+        const median = quantile(service, 0.5);
         return [
-          `${name}, ${charges.toLocaleString("en")}`,
+          `${name}, ${ledger.charges.toLocaleString("en")}`,
           {
-            median: quantile(own, 0.5).toFixed(2),
-            p99: quantile(own, 0.99).toFixed(2),
-            "÷ smallest": (quantile(own, 0.5) / quantile(base, 0.5)).toFixed(2),
+            median: median.toFixed(2),
+            p99: quantile(service, 0.99).toFixed(2),
+            "÷ smallest": (median / quantile(base, 0.5)).toFixed(2),
+            ...(bare.length > 0 && { "÷ bare query": (median / quantile(bare, 0.5)).toFixed(2) }),
           },
         ];
       }),
     ),
   );
-}
-
-function quantile(values: readonly number[], part: number): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.floor((sorted.length - 1) * part)] ?? Number.NaN;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const begun = performance.now();
-  await work();
-  return performance.now() - begun;
-}
-
-async function createSchema(serverUrl: string, name: string): Promise<string> {
-  const connection = await createConnection(serverUrl);
-  await connection.query(`CREATE DATABASE ${name}`);
-  await connection.end();
-  const url = new URL(serverUrl);
-  url.pathname = `/${name}`;
-  return url.href;
 }

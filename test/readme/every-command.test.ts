@@ -21,8 +21,9 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run seed": "accounts.test.ts",
   "npm run key": "keys.test.ts, accounts.test.ts",
   "npm run rollup": "accounts.test.ts",
-  "npm run bench": "it measures for minutes, and only means something on an idle machine",
-  "npm run bench -- scale": "the same",
+  "npm run bench": "bench/benchmarks.test.ts, on next to nothing: it measures for minutes",
+  "npm run bench -- peers": "bench/benchmarks.test.ts, the same",
+  "npm run bench -- scale": "bench/benchmarks.test.ts, the same",
   "npm run generate": "it writes gen/; `npm run check` makes the same code and compares",
   "npm run check": "it is run before the tests by .ci/run",
   "npm ci --omit=dev && npm run migrate && npm start":

@@ -1,0 +1,28 @@
+/**
+ * The peer that proxies: REST as a process of its own, which calls the service's gRPC port
+ * through connect-node. The very gateway of the service, with another `Rpc` behind it.
+ */
+import type { AddressInfo } from "node:net";
+import { type Client, createClient } from "@connectrpc/connect";
+import { createGrpcTransport } from "@connectrpc/connect-node";
+import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
+import { createGateway } from "../src/gateway/server.ts";
+import type { Rpc } from "../src/rpc/call.ts";
+
+const client: Client<typeof RevenueService> = createClient(
+  RevenueService,
+  createGrpcTransport({ baseUrl: `http://127.0.0.1:${process.env.UPSTREAM_GRPC_PORT}` }),
+);
+const rpc: Rpc = {
+  call: ({ method, credentials, signal, request }) => {
+    const call = client[method.localName as keyof typeof client] as (
+      request: unknown,
+      options: { headers: Record<string, string>; signal: AbortSignal },
+    ) => Promise<never>;
+    return call(request(), { headers: { "x-api-key": credentials.xApiKey[0] ?? "" }, signal });
+  },
+};
+const app = createGateway({ service: RevenueService, rpc });
+await app.listen({ host: "127.0.0.1", port: 0 });
+console.log(JSON.stringify({ httpPort: (app.server.address() as AddressInfo).port }));
+process.on("SIGTERM", () => process.exit(0));
