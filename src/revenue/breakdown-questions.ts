@@ -61,7 +61,7 @@ const beside = ({ cut, since }: RollupTerms) => ({
     select: counts,
     from: `rentals
            WHERE provider_id = :provider AND started_at ${since("end")}
-             AND started_at <= :end AND ${RAN} AND updated_at <= ${cut}
+             AND started_at <= :end AND ${RAN} AND updated_at <= ${cut} AND ended_at <= ${cut}
            GROUP BY server_id, instance_id`,
   },
   /** To be taken off: what was charged from a checkpoint, or an earlier start, to the start. */
@@ -77,7 +77,7 @@ const beside = ({ cut, since }: RollupTerms) => ({
     select: counts,
     from: `rentals
            WHERE provider_id = :provider AND ended_at ${since("start")}
-             AND ended_at < :start AND ${RAN} AND updated_at <= ${cut}
+             AND ended_at < :start AND ${RAN} AND updated_at <= ${cut} AND ended_at <= ${cut}
            GROUP BY server_id, instance_id`,
   },
 
@@ -94,6 +94,14 @@ const beside = ({ cut, since }: RollupTerms) => ({
     select: counts,
     from: `rentals
            WHERE provider_id = :provider AND updated_at > ${cut}
+             AND ended_at >= :start AND started_at <= :end AND ${RAN}
+           GROUP BY server_id, instance_id`,
+  },
+  /** How many rentals ran in the period whose end was written before the cut, but lies after it. */
+  dueRentals: {
+    select: counts,
+    from: `rentals
+           WHERE provider_id = :provider AND ended_at > ${cut} AND updated_at <= ${cut}
              AND ended_at >= :start AND started_at <= :end AND ${RAN}
            GROUP BY server_id, instance_id`,
   },

@@ -126,6 +126,7 @@ function addEdges(tallies: Tallies, answers: Answers): void {
 function addUnrolled(tallies: Tallies, answers: Answers): void {
   for (const row of answers.recentCharges) tallies.add(row, 1, chargesOf(row));
   for (const row of answers.recentRentals) tallies.add(row, 1, { rentals: Number(row.count) });
+  for (const row of answers.dueRentals) tallies.add(row, 1, { rentals: Number(row.count) });
   for (const row of answers.openRentals) {
     tallies.add(row, 1, { rentals: Number(row.count), running: Number(row.running) });
   }

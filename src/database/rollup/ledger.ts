@@ -15,7 +15,8 @@ type SumRow = { server: string; instance: string; gross: string; count: string }
 
 /**
  * What the charges and the ended rentals of a segment come to, of those that were recorded
- * up to `cut`. A rental that ended before it started never ran, and is not counted.
+ * up to `cut`. A rental that ended before it started never ran, and is not counted; one
+ * whose end lies after the cut has not ended, and may still be extended.
  */
 export async function sumSegment(
   reader: Knex.Transaction,
@@ -23,23 +24,25 @@ export async function sumSegment(
   cut: string,
 ): Promise<Vector> {
   const within = (column: string) => `${column} >= ? AND ${column} ${to === END ? "<=" : "<"} ?`;
-  const ask = async (select: string, where: string): Promise<SumRow[]> => {
+  const ask = async (select: string, where: string, ...cuts: string[]): Promise<SumRow[]> => {
     const [rows] = await reader.raw(
       `SELECT server_id AS server, COALESCE(instance_id, 0) AS instance, ${select}
        FROM ${where} GROUP BY server_id, instance_id`,
-      [provider, from, to, cut],
+      [provider, from, to, ...cuts],
     );
     return rows;
   };
   const charges = await ask(
     "SUM(gross) AS gross, COUNT(*) AS count",
     `charges WHERE provider_id = ? AND ${within("charged_at")} AND recorded_at <= ?`,
+    cut,
   );
   const rentals = (column: string) =>
     ask(
       "0 AS gross, COUNT(*) AS count",
       `rentals WHERE provider_id = ? AND ${within(column)}
-         AND ended_at >= started_at AND updated_at <= ?`,
+         AND ended_at >= started_at AND updated_at <= ? AND ended_at <= ?`,
+      ...[cut, cut],
     );
   const started = await rentals("started_at");
   const ended = await rentals("ended_at");
@@ -149,8 +152,9 @@ export interface Span {
 }
 
 /**
- * Where on the timeline something lies that was recorded after `since` and up to `until`: a
- * span for each minute that anything is dated in.
+ * Where on the timeline something lies that a rollup takes up when its cut moves from `since` to
+ * `until`: a span for each minute that anything is dated in. Charges and ended rentals
+ * recorded meanwhile, and rentals that have ended meanwhile.
  */
 export async function touchedSpans(
   reader: Knex.Transaction,
@@ -158,17 +162,22 @@ export async function touchedSpans(
   since: string,
   until: string,
 ): Promise<Span[]> {
-  const spans = (table: string, column: string, recorded: string) =>
-    `SELECT MIN(${column}) AS \`from\`, MAX(${column}) AS \`to\`
+  const spans = (table: string, column: string, moved: string) =>
+    `(SELECT MIN(${column}) AS \`from\`, MAX(${column}) AS \`to\`
      FROM ${table}
-     WHERE provider_id = ? AND ${recorded} > ? AND ${recorded} <= ?
+     WHERE provider_id = ? AND ${moved} > ? AND ${moved} <= ?
        ${table === "rentals" ? "AND ended_at IS NOT NULL" : ""}
-     GROUP BY DATE_FORMAT(${column}, '%Y%m%d%H%i')`;
+     GROUP BY DATE_FORMAT(${column}, '%Y%m%d%H%i'))`;
+  const parts = [
+    spans("charges", "charged_at", "recorded_at"),
+    spans("rentals", "started_at", "updated_at"),
+    spans("rentals", "ended_at", "updated_at"),
+    spans("rentals", "started_at", "ended_at"),
+    spans("rentals", "ended_at", "ended_at"),
+  ];
   const [rows] = await reader.raw(
-    `${spans("charges", "charged_at", "recorded_at")}
-     UNION ALL (${spans("rentals", "started_at", "updated_at")})
-     UNION ALL (${spans("rentals", "ended_at", "updated_at")})`,
-    [0, 1, 2].flatMap(() => [provider, since, until]),
+    parts.join(" UNION ALL "),
+    parts.flatMap(() => [provider, since, until]),
   );
   return rows;
 }
