@@ -45,6 +45,37 @@ it("a revocation counts after half a second at the latest", async () => {
   expect(await find(1)).toEqual(issued("7", true));
 });
 
+it("many calls at the half second are one question, and a revocation counts within a second", async () => {
+  const answer = Promise.withResolvers<IssuedKey>();
+  const state = { now: 0, asked: 0 };
+  const slow: KeyLookup = async () => (++state.asked === 1 ? issued("7") : answer.promise);
+  const find = rememberKeys(slow, () => state.now);
+  await find(hash(1), LIMITS);
+  state.now = 500;
+  const asking = find(hash(1), LIMITS);
+  for (let i = 0; i < 200; i++) expect(await find(hash(1), LIMITS)).toEqual(issued("7"));
+  expect(state.asked).toBe(2);
+  state.now = 900;
+  const late = find(hash(1), LIMITS);
+  expect(state.asked).toBe(3);
+  answer.resolve(issued("7", true));
+  expect(await Promise.all([asking, late])).toEqual([issued("7", true), issued("7", true)]);
+});
+
+it("a key whose lookup failed is asked for by the next call", async () => {
+  const state = { now: 0, asked: 0 };
+  const failing: KeyLookup = async () => {
+    if (++state.asked === 2) throw new Error("away");
+    return issued("7");
+  };
+  const find = rememberKeys(failing, () => state.now);
+  await find(hash(1), LIMITS);
+  state.now = 500;
+  await expect(find(hash(1), LIMITS)).rejects.toThrow("away");
+  expect(await find(hash(1), LIMITS)).toEqual(issued("7"));
+  expect(state.asked).toBe(3);
+});
+
 it("a key that was not found is asked for again, so that a new one counts at once", async () => {
   const { registry, find } = remembering();
   expect(await find(1)).toBeUndefined();
