@@ -1,14 +1,16 @@
 /**
  * Reading from the database under limits: one statement, which is one snapshot,
  * ends on the server too when nobody waits for it any more, and
- * is tried once more where a pooled connection turns out to be dead.
+ * is tried again where a pooled connection turns out to be dead.
  *
  * The pool is Knex's. The statement goes to the driver as a prepared one, which the server
  * parses once per connection; Knex's own `raw` knows none.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";
 import type { Limits } from "../limits.ts";
+import { CONNECT_TIMEOUT } from "./connection.ts";
 import { isLostConnection, readFailure } from "./read-failure.ts";
 
 /** One row: each column as the database writes it; ask for text, with CAST, where it is none. */
@@ -121,7 +123,7 @@ type PooledConnection = Connection & { __knex__disposed?: unknown };
  */
 function discard(database: Knex, connection: PooledConnection): void {
   connection.__knex__disposed = "its query was abandoned";
-  kill(database, connection)
+  Promise.race([kill(database, connection), sleep(CONNECT_TIMEOUT, undefined, { ref: false })])
     .catch(() => {}) // the server is away or hangs; its own cap ends the query
     .finally(() => {
       connection.destroy();

@@ -54,8 +54,8 @@ export function compileSnapshot<Q extends Questions, Parameter extends string>(
     while (columns.length < width) columns.push("NULL");
     return `SELECT ${[index, ...columns].join(", ")} FROM ${from}`;
   });
-  // The first branch stands bare, because the server's hints belong to the first SELECT;
-  // the others stand in parentheses, so that each may have its own ORDER BY and LIMIT.
+  // The first branch stands bare, so that the statement begins with SELECT; the others stand
+  // in parentheses, so that each may have its own ORDER BY and LIMIT.
   const text = branches
     .map((branch, index) => (index === 0 ? branch : `(${branch})`))
     .join("\nUNION ALL ");

@@ -38,9 +38,13 @@ const outcomeOf = (reading: Promise<unknown>) =>
 
 /** The connection of the slow query, once it runs, and it is not `other`. */
 async function slowConnection(other?: number): Promise<number> {
-  const find = async () => (await processes.running("AS slow")).find((id) => id !== other);
+  let found: number | undefined;
+  const find = async () => {
+    found = (await processes.running("AS slow")).find((id) => id !== other);
+    return found;
+  };
   await expect.poll(find, { timeout: 10_000 }).toBeDefined();
-  return (await find()) ?? 0;
+  return found ?? 0;
 }
 
 describe("a connection that the server closed", () => {
