@@ -35,11 +35,13 @@ const MOST_ROWS = 200_000;
 /** How many rows and parts of one provider are; the parts that were not asked for longest go first. */
 const MOST_ROWS_OF_ONE = 50_000;
 const MOST_PARTS = 8;
+/** How many rows a part weighs besides its own. */
+const PART = 10;
 
 /** Makes an empty memory of parts. @param rowsOf how many rows a part takes the place of */
 export function createRollupMemory<Part>(rowsOf: (part: Part) => number): RollupMemory<Part> {
   type Parts = readonly Remembered<Part>[];
-  const sizeOf = (parts: Parts) => parts.reduce((sum, { part }) => sum + 1 + rowsOf(part), 1);
+  const sizeOf = (parts: Parts) => parts.reduce((sum, { part }) => sum + PART + rowsOf(part), 1);
   const memory = new LRUCache<string, Parts>({ maxSize: MOST_ROWS, sizeCalculation: sizeOf });
   return {
     recall(provider, fits) {
