@@ -40,7 +40,7 @@ async function start(settings: Settings): Promise<void> {
   const log = createLog(settings.logLevel);
   const database = connect(settings.databaseUrl, {
     readOnly: true,
-    // A call's deadline is shorter; this is for a query that nobody is left to kill.
+    // A call's deadline passes earlier; this is for a query that nobody is left to kill.
     longestQuery: LONGEST_CALL,
     warn: (message) => log.debug({ message }, "pool"),
   });

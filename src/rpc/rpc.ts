@@ -67,15 +67,15 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       limits.signal.throwIfAborted();
       const caller = await authenticate(incoming.credentials, limits, now);
       recognise(caller);
-      const run = byMethod.get(incoming.method);
-      if (!run) throw new Error(`no function for ${incoming.method}`);
+      const answer = byMethod.get(incoming.method);
+      if (!answer) throw new Error(`no function for ${incoming.method}`);
       const request = incoming.request();
       if (incoming.method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
-        return await run(request, { caller, now, limits });
+        return await answer(request, { caller, now, limits });
       }
       // A shared run's one instant is that of its beginning: not before any of its calls.
-      return await sharing.share(questionOf(caller, incoming.method, request), limits, (limits) =>
-        run(request, { caller, now: clock(), limits }),
+      return await sharing.share(questionOf(caller, incoming.method, request), limits, (shared) =>
+        answer(request, { caller, now: clock(), limits: shared }),
       );
     } finally {
       limits.end();

@@ -1,16 +1,18 @@
 /**
- * Calls of one provider that ask the same thing at the same time share one run, as
- * transactions share one write of a database's log: while a run is under way, the calls that
- * come in gather, and the next run answers all of them. So one eager caller costs the
- * database one statement at a time, however many connections he opens.
+ * Calls of one provider that ask the same thing at the same time share a run, as transactions
+ * share one write of a database's log: while two runs are under way, the calls that come in
+ * gather, and the next run answers all of them. So one eager caller costs the database two
+ * statements of a kind at a time, however many connections they open.
  *
  * A call never joins a run that has begun: its snapshot would be older than the call, and an
  * answer could lack a charge that its caller knows was made.
  */
 import type { Limits } from "../limits.ts";
 
-/** How many runs of one question may be under way at once: one reads while one is written. */
+/** How many runs of one question may be under way at once: a second one where one is slow. */
 const MOST_UNDER_WAY = 2;
+/** After how many ms a run is no longer waited for: its connection may be dead without a sign. */
+const PATIENCE = 1_000;
 
 /** Runs what calls ask for, for all that ask the same. */
 export interface Sharing {
@@ -49,11 +51,16 @@ export function createSharing(): Sharing {
       return;
     }
     question.underWay++;
+    const over = once(() => {
+      question.underWay--;
+      begin(text, question);
+    });
+    const patience = setTimeout(over, PATIENCE).unref();
     Promise.try(group.run, { signal: group.controller.signal })
       .then(group.answer.resolve, group.answer.reject)
       .finally(() => {
-        question.underWay--;
-        begin(text, question);
+        clearTimeout(patience);
+        over();
       });
   }
 
@@ -67,6 +74,15 @@ export function createSharing(): Sharing {
       if (question.underWay < MOST_UNDER_WAY) begin(text, question);
       return answer as Promise<T>;
     },
+  };
+}
+
+function once(action: () => void): () => void {
+  let done = false;
+  return () => {
+    if (done) return;
+    done = true;
+    action();
   };
 }
 

@@ -96,6 +96,25 @@ describe("calls that ask the same at the same time", () => {
   });
 });
 
+it("runs that hang are waited for one second, not for ever", async () => {
+  const { share } = createSharing();
+  const { runs, run, end } = held();
+  share("q", caller().limits, run);
+  share("q", caller().limits, run);
+  const began = performance.now();
+  const answer = share("q", caller().limits, run);
+  await expect.poll(() => runs.length, { interval: 20, timeout: 5_000 }).toBe(3);
+  expect(performance.now() - began).toBeGreaterThan(900);
+  end(2, "fine");
+  expect(await answer).toBe("fine");
+  // What comes late changes nothing: two more may be under way, and no third.
+  end(0, "late");
+  end(1, "late");
+  await turn();
+  for (let i = 0; i < 3; i++) share("q", caller().limits, run);
+  expect(runs).toHaveLength(5);
+});
+
 describe("calls that ask something else", () => {
   it("do not wait for each other, and get their own answers", async () => {
     const { share } = createSharing();
