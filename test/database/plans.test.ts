@@ -119,11 +119,12 @@ describe("without a rollup, each question reads through the key meant for it, an
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
     "charges by charges_by_recording", // upToEnd: nothing was recorded before there was a rollup
-    "rentals by rentals_by_update", // startsUpToEnd
+    "rentals by rentals_by_end", // startsUpToEnd: nor had any ended
     "charges by charges_by_recording", // upToStart
-    "rentals by rentals_by_update", // endsUpToStart
+    "rentals by rentals_by_end", // endsUpToStart
     "charges by PRIMARY", // recentCharges: one range of the clustered key, the period
     "rentals by rentals_by_end", // recentRentals
+    "rentals by rentals_by_update", // dueRentals
     "rentals by rentals_by_end", // openRentals
     "rentals by rentals_by_end", // endingRentals
   ];
@@ -180,6 +181,7 @@ describe("with a rollup, each question reads through the key meant for it, and n
     "rentals by rentals_by_end", // endsUpToStart
     "charges by charges_by_recording", // recentCharges
     "rentals by rentals_by_update", // recentRentals
+    "rentals by rentals_by_end", // dueRentals
     "rentals by rentals_by_end", // openRentals
     "rentals by rentals_by_end", // endingRentals
   ];

@@ -91,6 +91,7 @@ const BREAKDOWN = [
   "rentals by rentals_by_end", // endsUpToStart
   "charges by charges_by_recording", // recentCharges
   "rentals by rentals_by_update", // recentRentals
+  "rentals by rentals_by_end", // dueRentals
   "rentals by rentals_by_end", // openRentals
   "rentals by rentals_by_end", // endingRentals
 ];

@@ -38,7 +38,13 @@ export function beginBuild(
     if (!anew && state.buildGeneration !== null && state.buildCut !== null) {
       return { provider, generation: state.buildGeneration, cut: state.buildCut };
     }
-    const generation = Math.max(state.generation, state.buildGeneration ?? 0) + 1;
+    // After whatever has rows, also where somebody deleted the provider's row of `rollups`.
+    const last = await transaction("rollup_checkpoints")
+      .where({ provider_id: provider })
+      .max("generation as generation")
+      .first();
+    const known = [state.generation, state.buildGeneration ?? 0, last?.generation ?? 0];
+    const generation = Math.max(...known) + 1;
     await transaction("rollups")
       .where({ provider_id: provider })
       .update({ build_generation: generation, build_cut: cut });

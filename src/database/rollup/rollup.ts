@@ -40,16 +40,31 @@ export interface RollupResult {
   readonly charges: number;
 }
 
-/** Brings the rollups of all providers up to date. */
+/**
+ * Brings the rollups of all providers up to date.
+ *
+ * @throws AggregateError that names the providers where something of their own is wrong, after
+ * all others are up to date; else what the database is away with
+ */
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const ids: string[] = (await database("providers").orderBy("id").pluck("id")).map(String);
+  const wrong: Error[] = [];
   let charges = 0;
   for (const [done, provider] of ids.entries()) {
     const place = { provider, done, providers: ids.length };
-    charges += await rollUpProvider(database, provider, options, (count, building) =>
-      options.report?.({ ...place, charges: charges + count, ...(building && { building }) }),
-    );
+    try {
+      charges += await rollUpProvider(database, provider, options, (count, building) =>
+        options.report?.({ ...place, charges: charges + count, ...(building && { building }) }),
+      );
+    } catch (cause) {
+      if (!isOfOne(cause)) throw cause;
+      const { message, sqlMessage = message } = cause;
+      wrong.push(new Error(`provider ${provider}: ${sqlMessage}`, { cause }));
+    }
     if (options.signal?.aborted) break;
+  }
+  if (wrong.length > 0) {
+    throw new AggregateError(wrong, wrong.map(({ message }) => message).join("\n"));
   }
   return { providers: ids.length, charges };
 }
@@ -73,7 +88,11 @@ async function rollUpProvider(
   if (!rebuild) {
     const outcome = await moveOn();
     // A build that was begun and killed is taken up, also one that was asked for.
-    if (outcome !== "build" && !(await isBuilding(database, provider))) return charges;
+    if (outcome !== "build" && !(await isBuilding(database, provider))) {
+      // What a run that was killed before it could sweep has left.
+      await patiently(() => sweep(database, provider));
+      return charges;
+    }
   }
   const build = await patiently(() => beginBuild(database, provider, until, rebuild));
   for (;;) {
@@ -111,8 +130,22 @@ const RETRY: Options = {
   minTimeout: 100,
   maxTimeout: 5_000,
   randomize: true,
-  shouldRetry: ({ error }) => "code" in error && PASSING.has(String(error.code)),
+  shouldRetry: ({ error }) => isPassing(error),
 };
+
+/** SQLSTATE's classes of what is wrong for every provider: connections, accounts, missing tables. */
+const EVERYBODYS = /^(08|28|42)/;
+
+/** Whether an error may be one provider's alone. */
+function isOfOne(error: unknown): error is Error & { readonly sqlMessage?: string } {
+  if (!(error instanceof Error) || isPassing(error)) return false;
+  if (error.name === "KnexTimeoutError") return false;
+  return !("sqlState" in error && EVERYBODYS.test(String(error.sqlState)));
+}
+
+function isPassing(error: Error): boolean {
+  return "code" in error && PASSING.has(String(error.code));
+}
 
 function patiently<T>(work: () => Promise<T>): Promise<T> {
   return pRetry(work, RETRY);
