@@ -2,8 +2,8 @@
  * How the questions use the rollup: everything recorded up to its cut comes from the figures
  * at a checkpoint and the few raw rows between the checkpoint and the instant that is asked
  * for; what was recorded later comes raw. All of it is asked in one snapshot together with
- * the cut, or remembered and checked against it there, so that a late charge, a backfill or a rollup that stands still never makes an
- * answer wrong. Without a rollup everything is raw.
+ * the cut, or remembered and checked against it there, so that a late charge, a backfill or
+ * a rollup that stands still never makes an answer wrong. Without a rollup everything is raw.
  *
  * The scalar subqueries read a primary key each, and both engines take them for constants
  * before they choose a plan.

@@ -1,24 +1,14 @@
 /** For which periods what is remembered of a rollup for a breakdown holds. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../setup/database.ts";
-import { type Remembering, remembering, rollUpTo, storeSmallLedger } from "./remembering.ts";
+import { beforeEach, describe, expect, it } from "vitest";
+import { rollUpTo, setRememberingStage } from "./remembering.ts";
 
-let database: TestDatabase;
-let service: Remembering;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-beforeEach(async () => {
-  await storeSmallLedger(database.knex);
-  service = remembering(database.knex);
-});
-afterAll(() => database.drop());
+const stage = setRememberingStage();
 
 describe("a breakdown", () => {
   const [WHOLE, BESIDE] = [["wholeBreakdown"], ["breakdownBesideRollup"]];
   beforeEach(async () => {
-    await rollUpTo(database.knex, 2);
-    const checkpoints = await database.knex("rollup_checkpoints").orderBy("at").pluck("at");
+    await rollUpTo(stage.database.knex, 2);
+    const checkpoints = await stage.database.knex("rollup_checkpoints").orderBy("at").pluck("at");
     expect(checkpoints.map((at) => at.slice(0, 10))).toEqual([
       ...["2026-01-01", "2026-02-01", "2026-04-01", "2026-12-01", "9999-12-31"],
     ]);
@@ -53,9 +43,9 @@ describe("a breakdown", () => {
     ["one that ends after the segment", "2026-02-10", "2026-12-01T00:00:00.000Z", "90.00", WHOLE],
     ["all of time", "0001-01-01", "9999-12-31", "107.00", WHOLE],
   ])("after one from a segment into another, %s", async (_, start, end, gross, asked) => {
-    await service.breakdown(["2026-02-10", "2026-10-10"]);
-    expect(await service.breakdown([start, end])).toEqual({ gross, asked });
-    expect((await service.breakdown(["2026-02-10", "2026-10-10"])).asked).toEqual(BESIDE);
+    await stage.service.breakdown(["2026-02-10", "2026-10-10"]);
+    expect(await stage.service.breakdown([start, end])).toEqual({ gross, asked });
+    expect((await stage.service.breakdown(["2026-02-10", "2026-10-10"])).asked).toEqual(BESIDE);
   });
 
   it.each([
@@ -67,20 +57,23 @@ describe("a breakdown", () => {
     ["all of time", "0001-01-01", "9999-12-31", "107.00"],
   ])("%s is remembered too", async (_, start, end, gross) => {
     for (const asked of [WHOLE, BESIDE]) {
-      expect(await service.breakdown([start, end])).toEqual({ gross, asked });
+      expect(await stage.service.breakdown([start, end])).toEqual({ gross, asked });
     }
   });
 
   it("is the same at every now, for what runs now is asked of the rentals each time", async () => {
     const rental = { provider_id: 1, server_id: 1, updated_at: "2026-11-20 08:01:00.000" };
-    await database.knex("rentals").insert([
+    await stage.database.knex("rentals").insert([
       { ...rental, started_at: "2026-11-21 00:00:00.000", ended_at: "2026-11-22 00:00:00.000" },
       { ...rental, started_at: "2026-11-21 00:00:00.000" },
     ]);
     const period = ["2026-02-10", "2026-10-10"] as const;
-    await service.breakdown(period);
+    await stage.service.breakdown(period);
     for (const now of ["2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", "2025-01-01T00:00:00Z"]) {
-      expect(await service.breakdown(period, { now })).toEqual({ gross: "20.00", asked: BESIDE });
+      expect(await stage.service.breakdown(period, { now })).toEqual({
+        gross: "20.00",
+        asked: BESIDE,
+      });
     }
   });
 });

@@ -1,34 +1,18 @@
 /** For which instants what is remembered of a rollup for an overview holds. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../setup/database.ts";
-import {
-  charge,
-  type Remembering,
-  remembering,
-  rollUpTo,
-  storeSmallLedger,
-} from "./remembering.ts";
+import { describe, expect, it } from "vitest";
+import { charge, rollUpTo, setRememberingStage } from "./remembering.ts";
 
-let database: TestDatabase;
-let service: Remembering;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-beforeEach(async () => {
-  await storeSmallLedger(database.knex);
-  service = remembering(database.knex);
-});
-afterAll(() => database.drop());
+const stage = setRememberingStage();
 
 const insert = (...charges: ReturnType<typeof charge>[]) =>
-  database.knex("charges").insert(charges);
+  stage.database.knex("charges").insert(charges);
 
 describe("an overview", () => {
   const [WHOLE, BESIDE] = [["wholeOverview"], ["overviewBesideRollup"]];
-  const at = (now: string) => service.overview({ now });
+  const at = (now: string) => stage.service.overview({ now });
 
   it("is remembered for every later instant of its month", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     expect((await at("2026-11-20T09:30:00.000Z")).asked).toEqual(WHOLE);
     for (const now of ["2026-11-20T09:30:00.001Z", "2026-11-30T23:59:59.999Z"]) {
       expect(await at(now)).toEqual({ gross: "100.00", asked: BESIDE });
@@ -37,14 +21,14 @@ describe("an overview", () => {
 
   it("is not remembered for an earlier one: something may have been due since then", async () => {
     await insert(charge("2026-11-20 09:30:00.000", "5.00"));
-    await rollUpTo(database.knex, 6);
+    await rollUpTo(stage.database.knex, 6);
     expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "105.00", asked: WHOLE });
     expect(await at("2026-11-20T09:29:59.999Z")).toEqual({ gross: "100.00", asked: WHOLE });
     expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "105.00", asked: BESIDE });
   });
 
   it("is not remembered for another month", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await at("2026-11-20T09:30:00.000Z");
     expect(await at("2026-12-01T00:00:00.000Z")).toEqual({ gross: "100.00", asked: WHOLE });
     expect(await at("2027-01-01T00:00:00.000Z")).toEqual({ gross: "0.00", asked: WHOLE });
@@ -53,7 +37,7 @@ describe("an overview", () => {
   });
 
   it("of some months at once may be remembered, each as long as the rollup stands", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     const nows = [
       "2025-12-31T23:59:59.999Z",
       "2026-11-20T09:30:00.000Z",
@@ -65,7 +49,7 @@ describe("an overview", () => {
 
   it("of a month in which something is still to come is never remembered, and counts it when it is due", async () => {
     await insert(charge("2026-11-25 00:00:00.000", "5.00"));
-    await rollUpTo(database.knex, 6);
+    await rollUpTo(stage.database.knex, 6);
     for (const [now, gross, asked] of [
       ["2026-11-20T09:30:00.000Z", "100.00", WHOLE],
       ["2026-11-20T09:30:00.000Z", "100.00", WHOLE],
@@ -82,7 +66,7 @@ describe("an overview", () => {
   it("counts what is to come one by one, also where it adds up to nothing", async () => {
     await insert(charge("2026-11-25 00:00:00.000", "5.00"));
     await insert(charge("2026-11-27 00:00:00.000", "-5.00"));
-    await rollUpTo(database.knex, 6);
+    await rollUpTo(stage.database.knex, 6);
     for (const [now, gross] of [
       ["2026-11-20T09:30:00.000Z", "100.00"],
       ["2026-11-25T00:00:00.000Z", "105.00"],
@@ -95,7 +79,7 @@ describe("an overview", () => {
 
   it("is remembered although something is to come in another month", async () => {
     await insert(charge("2026-12-01 00:00:00.000", "5.00"));
-    await rollUpTo(database.knex, 6);
+    await rollUpTo(stage.database.knex, 6);
     for (const asked of [WHOLE, BESIDE]) {
       expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "100.00", asked });
     }
@@ -105,7 +89,7 @@ describe("an overview", () => {
   });
 
   it("that is remembered counts what was recorded since and has become due since", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await at("2026-11-20T09:30:00.000Z");
     await insert(charge("2026-11-25 00:00:00.000", "5.00"));
     for (const [now, gross] of [

@@ -1,42 +1,24 @@
 /** What is remembered of a rollup saves asking for it, and never changes an answer. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { beginBuild, buildSegment } from "../../src/database/rollup/build.ts";
-import { createDatabase, type TestDatabase } from "../setup/database.ts";
-import {
-  advanceTo,
-  charge,
-  minute,
-  type Remembering,
-  remembering,
-  rollUpTo,
-  storeSmallLedger,
-} from "./remembering.ts";
+import { advanceTo, charge, minute, rollUpTo, setRememberingStage } from "./remembering.ts";
 
-let database: TestDatabase;
-let service: Remembering;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-beforeEach(async () => {
-  await storeSmallLedger(database.knex);
-  service = remembering(database.knex);
-});
-afterAll(() => database.drop());
+const stage = setRememberingStage();
 
 const insert = (...charges: ReturnType<typeof charge>[]) =>
-  database.knex("charges").insert(charges);
+  stage.database.knex("charges").insert(charges);
 const YEAR = ["2026-01-01", "2026-12-31"] as const;
 
 describe.each([
   {
     rpc: "an overview",
-    ask: (provider = 1n) => service.overview({ provider }),
+    ask: (provider = 1n) => stage.service.overview({ provider }),
     whole: "wholeOverview",
     beside: "overviewBesideRollup",
   },
   {
     rpc: "a breakdown",
-    ask: (provider = 1n) => service.breakdown(YEAR, { provider }),
+    ask: (provider = 1n) => stage.service.breakdown(YEAR, { provider }),
     whole: "wholeBreakdown",
     beside: "breakdownBesideRollup",
   },
@@ -46,14 +28,14 @@ describe.each([
     ["with a rollup of another provider alone", [2]],
     ["without a rollup", []],
   ])("%s the whole is asked for once, then what is beside the rollup", async (_, providers) => {
-    for (const provider of providers) await rollUpTo(database.knex, 2, String(provider));
+    for (const provider of providers) await rollUpTo(stage.database.knex, 2, String(provider));
     expect(await ask()).toEqual({ gross: "100.00", asked: [whole] });
     expect(await ask()).toEqual({ gross: "100.00", asked: [beside] });
     expect(await ask()).toEqual({ gross: "100.00", asked: [beside] });
   });
 
   it("what was recorded after the cut is in the answer, whenever it is dated", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await ask();
     let gross = 100;
     for (const [at, amount] of [
@@ -72,65 +54,65 @@ describe.each([
   });
 
   it("a deleted server appears with its first charge", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await ask();
     await insert(charge("2026-11-11 00:00:00.000", "5.00", { server: 2 }));
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside] });
   });
 
   it("once the rollup has advanced, the whole is asked for again, once", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await ask();
     await insert(charge("2026-03-05 00:00:00.000", "5.00"));
-    await advanceTo(database.knex, 6);
+    await advanceTo(stage.database.knex, 6);
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside, whole] });
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside] });
-    await advanceTo(database.knex, 7); // over nothing
+    await advanceTo(stage.database.knex, 7); // over nothing
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside, whole] });
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside] });
   });
 
   it("once it was built anew, too, even up to the same cut", async () => {
-    await rollUpTo(database.knex, 6);
+    await rollUpTo(stage.database.knex, 6);
     await ask();
     await insert(charge("2026-03-05 00:00:00.000", "5.00")); // committed later than the margin
-    await rollUpTo(database.knex, 6);
+    await rollUpTo(stage.database.knex, 6);
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside, whole] });
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside] });
   });
 
   it("a build beside the rollup that is read changes nothing before it is through", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await ask();
     await insert(charge("2026-03-05 00:00:00.000", "5.00"));
-    const begun = await beginBuild(database.knex, "1", minute(6));
-    await buildSegment(database.knex, begun, 1);
+    const begun = await beginBuild(stage.database.knex, "1", minute(6));
+    await buildSegment(stage.database.knex, begun, 1);
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside] });
   });
 
   it("the first rollup of a provider is used as soon as it is there", async () => {
     await ask();
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     expect(await ask()).toEqual({ gross: "100.00", asked: [beside, whole] });
     expect(await ask()).toEqual({ gross: "100.00", asked: [beside] });
   });
 
   it("where the rollup is gone, nothing of it is left in the answer", async () => {
-    await rollUpTo(database.knex, 2);
+    await rollUpTo(stage.database.knex, 2);
     await ask();
     await insert(charge("2026-03-05 00:00:00.000", "5.00"));
-    await database.knex("rollups").del();
+    await stage.database.knex("rollups").del();
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside, whole] });
     expect(await ask()).toEqual({ gross: "105.00", asked: [beside] });
   });
 
   it("no provider ever gets another's part, although their rollups are in the same state", async () => {
-    for (const provider of ["1", "2"]) await rollUpTo(database.knex, 2, provider);
+    for (const provider of ["1", "2"]) await rollUpTo(stage.database.knex, 2, provider);
     for (const asked of [[whole], [beside], [beside]]) {
       expect(await ask(1n)).toEqual({ gross: "100.00", asked });
       expect(await ask(2n)).toEqual({ gross: "3.00", asked });
     }
-    await advanceTo(database.knex, 6);
+    await advanceTo(stage.database.knex, 6);
     expect(await ask(2n), rpc).toEqual({ gross: "3.00", asked: [beside] });
     expect(await ask(1n), rpc).toEqual({ gross: "100.00", asked: [beside, whole] });
   });

@@ -1,10 +1,11 @@
 /** A long-lived service on a small ledger whose figures one can add up in the head. */
 import type { Knex } from "knex";
-import { expect } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createRead } from "../../src/database/read.ts";
 import { advance } from "../../src/database/rollup/advance.ts";
 import { createRevenueService, type RevenueFunctions } from "../../src/revenue/service.ts";
 import { build } from "../rollup/units/built.ts";
+import { createDatabase, type TestDatabase } from "../setup/database.ts";
 import { breakdownOf, overviewOf } from "./ledger/ask.ts";
 import { recorded, type StatementName } from "./statements.ts";
 
@@ -37,7 +38,7 @@ export function charge(at: string, gross: string, { provider = 1, recorded = 5, 
  * Two providers with a server each, whose charges until now, of 2026, are 100.00 of provider
  * 1 and 3.00 of provider 2; and provider 1 has a deleted server that was never charged for.
  */
-export async function storeSmallLedger(database: Knex): Promise<void> {
+async function storeSmallLedger(database: Knex): Promise<void> {
   for (const table of TABLES) await database(table).del();
   const server = { name: "server", status: "Active", price_per_hour: "1.00" };
   await database("servers").insert([
@@ -85,7 +86,7 @@ export interface Remembering {
 }
 
 /** A service with a memory, each of whose answers is compared with that of one without. */
-export function remembering(database: Knex): Remembering {
+function remembering(database: Knex): Remembering {
   const { read, taken } = recorded(createRead(database));
   const service = createRevenueService(read);
   async function both<Answer>(ask: (service: RevenueFunctions) => Promise<Answer>) {
@@ -108,4 +109,24 @@ export function remembering(database: Knex): Remembering {
       return { gross: totalRevenue.value, asked };
     },
   };
+}
+
+/** What the tests of a file stand on: the small ledger, and a service that knows nothing of it yet. */
+export interface RememberingStage {
+  readonly database: TestDatabase;
+  readonly service: Remembering;
+}
+
+/** Sets the stage anew before each test of the file that calls this. */
+export function setRememberingStage(): RememberingStage {
+  const stage = {} as { database: TestDatabase; service: Remembering };
+  beforeAll(async () => {
+    stage.database = await createDatabase();
+  });
+  beforeEach(async () => {
+    await storeSmallLedger(stage.database.knex);
+    stage.service = remembering(stage.database.knex);
+  });
+  afterAll(() => stage.database.drop());
+  return stage;
 }

@@ -23,6 +23,18 @@ export function charge(chargedAt: string, recordedAt: string, gross = "1.00", se
   };
 }
 
+/** The cut of `buildMonths`. */
+export const CUT = "2026-01-20 12:00:00.000";
+
+/** Four charges of provider 1, each in a month of its own, and a rollup of them with the cut `CUT`. */
+export async function buildMonths(database: Knex): Promise<void> {
+  const months = ["08", "09", "10", "11"];
+  await database("charges").insert(
+    months.map((month) => charge(`2025-${month}-05 00:00:00.000`, "2025-12-01 00:00:00.000")),
+  );
+  await build(database, "1", CUT, 1);
+}
+
 /** What a provider's rollup says that it took in all, and its cut. */
 export async function rollupOf(database: Knex, provider: string) {
   const { cut, generation } = await database("rollups").where({ provider_id: provider }).first();

@@ -4,21 +4,13 @@ import { beginBuild, buildSegment } from "../../../src/database/rollup/build.ts"
 import { rollUp } from "../../../src/database/rollup/rollup.ts";
 import { verify } from "../../../src/database/rollup/verify.ts";
 import { createDatabase, type TestDatabase } from "../../setup/database.ts";
-import { build, charge } from "./built.ts";
-
-const CUT = "2026-01-20 12:00:00.000";
+import { buildMonths, CUT, charge } from "./built.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
   database = await createDatabase();
   await database.knex("providers").insert({ id: 1, name: "provider" });
-  const months = ["08", "09", "10", "11"];
-  await database
-    .knex("charges")
-    .insert(
-      months.map((month) => charge(`2025-${month}-05 00:00:00.000`, "2025-12-01 00:00:00.000")),
-    );
-  await build(database.knex, "1", CUT, 1);
+  await buildMonths(database.knex);
 });
 afterEach(() => database.drop());
 
