@@ -88,6 +88,23 @@ describe("a call", () => {
     });
   });
 
+  it("shares its run with calls that ask the same alone", async () => {
+    const asked: string[] = [];
+    const { call } = createCalls({
+      run: async ({ startDate }) => {
+        asked.push(startDate);
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      },
+    });
+    const days = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
+    const requests = [...days, ...days, ...days, ...days].map((startDate) =>
+      create(GetServerBreakdownRequestSchema, { startDate }),
+    );
+    await Promise.all(requests.map((request) => call({ request: () => request })));
+    // Of the four that ask for each day two run at once, and two share the next run.
+    expect(asked.sort()).toEqual(days.flatMap((day) => [day, day, day]));
+  });
+
   it("without a valid key is not decoded: a bad key with a bad request is a bad key", async () => {
     const { outcome, steps } = createCalls({
       authenticate: () => Promise.reject(new Failure("unauthenticated")),
