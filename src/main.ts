@@ -4,7 +4,6 @@
  */
 import type { AddressInfo } from "node:net";
 import type { Knex } from "knex";
-import type { Logger } from "pino";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import { createAuthentication } from "./access/authentication.ts";
 import { createKeyLookup } from "./access/issued-key.ts";
@@ -64,16 +63,24 @@ async function start(settings: Settings): Promise<void> {
   const { port: httpPort } = gateway.server.address() as AddressInfo;
   log.info({ host, httpPort, grpcPort }, "listening");
 
-  const stop = once(async (signal: string) => {
-    log.info({ signal }, "stopping: no new calls; those under way have 10 s");
-    await Promise.all([stopGateway(gateway, GRACE), grpc.stop(GRACE)]);
-    await Promise.race([database.destroy(), sleep(POOL_GRACE)]);
-    log.info("stopped");
-    process.exit(0);
+  const stop = once(async (exitCode: number, reason: object) => {
+    log.info(reason, "stopping: no new calls; those under way have 10 s");
+    try {
+      await Promise.all([stopGateway(gateway, GRACE), grpc.stop(GRACE)]);
+      await Promise.race([database.destroy(), sleep(POOL_GRACE)]);
+      log.info("stopped");
+    } finally {
+      process.exit(exitCode);
+    }
   });
-  process.on("SIGTERM", stop);
-  process.on("SIGINT", stop);
-  dieLoudly(log);
+  process.on("SIGTERM", (signal) => stop(0, { signal }));
+  process.on("SIGINT", (signal) => stop(0, { signal }));
+  // After an error that nobody caught the state of the process is unknown: it says so, finishes
+  // what is under way, and ends.
+  process.on("uncaughtException", (error) => {
+    log.fatal({ type: error.name, message: error.message, stack: error.stack }, "uncaught");
+    stop(1, {});
+  });
 }
 
 /** @throws Error that names the variable whose port cannot be listened on */
@@ -103,20 +110,12 @@ async function checkSchema(database: Knex): Promise<void> {
   }
 }
 
-/** A fault that nobody caught leaves the process in an unknown state: say so, and end it. */
-function dieLoudly(log: Logger): void {
-  process.on("uncaughtException", (error) => {
-    log.fatal({ type: error.name, message: error.message, stack: error.stack }, "uncaught");
-    process.exit(1);
-  });
-}
-
-function once<A>(action: (argument: A) => void): (argument: A) => void {
+function once<A extends unknown[]>(action: (...parameters: A) => void): (...parameters: A) => void {
   let done = false;
-  return (argument) => {
+  return (...parameters) => {
     if (done) return;
     done = true;
-    action(argument);
+    action(...parameters);
   };
 }
 

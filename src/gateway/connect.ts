@@ -28,7 +28,8 @@ export function serveConnect(app: FastifyInstance, service: DescService, port: P
   app.register(async (scope) => {
     scope.addHook("onRequest", (request, reply, done) => {
       // The plugin would leave a request without an answer whose URL it cannot make.
-      if (!URL.canParse(request.raw.url ?? "", `http://${request.raw.headers.host}`)) {
+      const { host } = request.raw.headers;
+      if (host === undefined || !URL.canParse(request.raw.url ?? "", `http://${host}`)) {
         refuse(port, reply, httpError(400, "the Host header names no host"));
         return;
       }

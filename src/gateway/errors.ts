@@ -50,6 +50,7 @@ const HTTP_ERRORS = {
   413: "the request is too large",
   415: "this path does not take this content type",
   417: "this expectation cannot be met",
+  429: "too many requests wait on this connection",
   431: "the request's headers are too large",
 };
 

@@ -10,7 +10,7 @@ import { REQUEST_ID } from "./answer.ts";
 import { connectPaths, serveConnect } from "./connect.ts";
 import { manageDrain } from "./drain.ts";
 import { httpError } from "./errors.ts";
-import { createHttpServer, HTTP_LIMITS } from "./http-server.ts";
+import { createHttpServer, exchangesOf, HTTP_LIMITS } from "./http-server.ts";
 import type { Log } from "./log.ts";
 import { type Port, refuse } from "./port.ts";
 import { REST_METHODS, serveRoute } from "./rest.ts";
@@ -45,7 +45,8 @@ export function createGateway({ service, rpc, log }: GatewayParts): FastifyInsta
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
     serverFactory: (handler) => createHttpServer(handler, port),
-    clientErrorHandler: (error, socket) => answerClientError(port, error, socket),
+    clientErrorHandler: (error, socket) =>
+      answerClientError(port, error, socket, exchangesOf(socket)),
     frameworkErrors: refused(port),
     routerOptions: {
       // A path's variable is as long as the headers' limit lets it be.

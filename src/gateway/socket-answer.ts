@@ -1,11 +1,12 @@
 /**
  * Answers to what is not HTTP, or not in time: Node has no response for it, only the socket.
  */
-import { type ServerResponse, STATUS_CODES } from "node:http";
+import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { type Answer, commonHeaders, JSON_TYPE } from "./answer.ts";
 import { type HttpErrorStatus, httpError } from "./errors.ts";
+import type { ExchangeQueue } from "./exchange-queue.ts";
 import { logRefusal, type Port } from "./port.ts";
 
 /** For how long a refused client may still send; a reset at once could take the answer from it. */
@@ -18,19 +19,18 @@ const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
-/** Answers a client's error (Node's `clientError`) as far as the connection allows it. */
+/** Answers a client's error (Node's `clientError`) after the responses before it, and closes. */
 export function answerClientError(
   port: Port,
   error: Error & { readonly code?: string },
   socket: Socket,
+  exchanges: ExchangeQueue | undefined,
 ): void {
-  if (error.code === "ECONNRESET" || socket.writableEnded || !socket.writable) {
-    socket.destroySoon();
-  } else if (responseUnderWay(socket)) {
-    // What is written now would stand in the middle of another answer.
+  if (exchanges === undefined || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
   } else {
-    refuseOnSocket(port, socket, httpError(STATUSES[error.code ?? ""] ?? 400));
+    const answer = httpError(STATUSES[error.code ?? ""] ?? 400);
+    exchanges.end(() => refuseOnSocket(port, socket, answer));
   }
 }
 
@@ -48,9 +48,4 @@ export function refuseOnSocket(port: Port, socket: Socket, answer: Answer): void
   socket.end(`${lines.join("\r\n")}\r\n\r\n${answer.body}`);
   setTimeout(() => socket.destroy(), LINGER_MS).unref();
   logRefusal(port, "rest", requestId, answer.status);
-}
-
-/** Node's own test before it answers a client's error: lib/_http_server.js, socketOnError. */
-function responseUnderWay(socket: Socket & { readonly _httpMessage?: ServerResponse }): boolean {
-  return socket._httpMessage?.headersSent ?? false;
 }

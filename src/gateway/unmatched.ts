@@ -29,6 +29,10 @@ export function refused(port: Port) {
     }
     // What a POST to Connect calls its content type may be none.
     if (error.statusCode === 415) return refuse(port, reply, httpError(415));
+    if (error.code === "FST_ERR_NOT_FOUND") return refuse(port, reply, notFound());
+    if (error.statusCode !== undefined && error.statusCode < 500) {
+      return refuse(port, reply, httpError(400));
+    }
     port.log?.error({ requestId: request.id, err: error }, "cannot answer");
     return refuse(port, reply, failureAnswer(Failure.from(error)));
   };

@@ -30,10 +30,19 @@ async function lock(table: string) {
   return { release: () => connection.end(), destroy: () => connection.destroy() };
 }
 
-/** Sends calls over one connection. */
-function send(client: Client, count: number, key: string): Promise<Outcome[]> {
+/** Sends calls over some connections, so that no connection's limit of streams holds them back. */
+function send(clients: readonly Client[], count: number, key: string): Promise<Outcome[]> {
   const question = { method: "GetOverview", headers: withKey(key) } as const;
-  return Promise.all(Array.from({ length: count }, () => callGrpc(client, question)));
+  return Promise.all(
+    Array.from({ length: count }, (_, index) =>
+      callGrpc(clients[index % clients.length] as Client, question),
+    ),
+  );
+}
+
+/** Opens enough connections for all calls that the service takes. */
+function openClients(): Client[] {
+  return Array.from({ length: 8 }, () => grpcClient(stage.service.grpc));
 }
 
 /** One call through each door, at once. */
@@ -55,13 +64,13 @@ function expectRefused(outcomes: readonly Outcome[], refusal: Refusal): void {
  * Has the service take on everything that `ask` sends in one go: it sleeps meanwhile, so that
  * however slowly the test sends, no call is older than another when the service wakes up.
  */
-async function inOneGo<T>(client: Client, ask: () => T): Promise<T> {
+async function inOneGo<T>(clients: readonly Client[], ask: () => T): Promise<T> {
   stage.service.signal("SIGSTOP");
   const asked = ask();
   await setTimeout(300);
   stage.service.signal("SIGCONT");
   // Behind everything else through each door, and answered without the database.
-  await checkHealth(client, "");
+  await Promise.all(clients.map((client) => checkHealth(client, "")));
   await Promise.all(knock("no key"));
   return asked;
 }
@@ -71,15 +80,15 @@ async function inOneGo<T>(client: Client, ask: () => T): Promise<T> {
 const BUSY = { retry: 2 };
 
 it("a provider with 250 calls under way gets 429, through every door", BUSY, async () => {
-  const client = grpcClient(stage.service.grpc);
-  await Promise.all([...knock(stage.key), checkHealth(client, "")]); // every door is open already
+  const clients = openClients();
+  await Promise.all([...knock(stage.key), ...clients.map((client) => checkHealth(client, ""))]); // every door is open already
   const keys = await lock("api_keys");
   const charges = await lock("charges");
   try {
-    const { held, refused } = await inOneGo(client, () => {
+    const { held, refused } = await inOneGo(clients, () => {
       // Keys are looked up on several connections at once, so that the last of these may be
       // overtaken: some more than may be held are sent, so that who knocks then is too late.
-      const held = send(client, PER_PROVIDER + 30, stage.key);
+      const held = send(clients, PER_PROVIDER + 30, stage.key);
       return { held, refused: setTimeout(100).then(() => Promise.all(knock(stage.key))) };
     });
     await keys.release();
@@ -90,17 +99,17 @@ it("a provider with 250 calls under way gets 429, through every door", BUSY, asy
   } finally {
     keys.destroy();
     charges.destroy();
-    client.close();
+    for (const client of clients) client.close();
   }
 });
 
 it("a service with 1,000 calls under way answers 503, through every door", BUSY, async () => {
-  const client = grpcClient(stage.service.grpc);
-  await Promise.all([...knock(stage.key), checkHealth(client, "")]);
+  const clients = openClients();
+  await Promise.all([...knock(stage.key), ...clients.map((client) => checkHealth(client, ""))]);
   const keys = await lock("api_keys");
   try {
     // Keys that nobody issued: they are asked for in the database like any other.
-    const { held } = await inOneGo(client, () => ({ held: send(client, IN_ALL, generateKey()) }));
+    const { held } = await inOneGo(clients, () => ({ held: send(clients, IN_ALL, generateKey()) }));
     expectRefused(await Promise.all(knock(stage.key)), OVERLOADED);
     expectRefused(await Promise.all(knock("no key")), OVERLOADED);
     await keys.release();
@@ -108,7 +117,7 @@ it("a service with 1,000 calls under way answers 503, through every door", BUSY,
     expect(new Set(codes)).toEqual(new Set(["UNAUTHENTICATED"]));
   } finally {
     keys.destroy();
-    client.close();
+    for (const client of clients) client.close();
   }
 });
 

@@ -1,5 +1,6 @@
+import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
+import { GetOverviewResponseSchema, RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import { exchange, listen, parse } from "./gateway.ts";
 
 const REQUEST = "GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n";
@@ -106,11 +107,19 @@ test("HTTP/1.0 without a host is answered", async () => {
   expect(parse(await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n")).status).toBe(404);
 });
 
-test("garbage behind a request that is under way ends the connection with one answer", async () => {
-  const { port, calls } = await listen(RevenueService, never);
-  const raw = await exchange(port, `${REQUEST}\r\n`, "garbage\r\n\r\n");
-  expect(raw.match(/HTTP\/1\.1 /g)).toHaveLength(1);
-  expect(parse(raw).status).toBe(400);
-  expect(calls).toHaveLength(1);
-  await expect.poll(() => calls[0]?.signal.aborted).toBe(true);
+test("a malformed request behind one that is being answered is refused after that answer", async () => {
+  const released = Promise.withResolvers<void>();
+  const { port, calls } = await listen(RevenueService, async () => {
+    await released.promise;
+    return create(GetOverviewResponseSchema);
+  });
+  const answers = exchange(port, `${REQUEST}\r\n`, "garbage\r\n\r\n");
+  await expect.poll(() => calls).toHaveLength(1);
+  released.resolve();
+  const raw = await answers;
+  expect([...raw.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
+    "200",
+    "400",
+  ]);
+  expect(raw).toMatch(/connection: close\r\n/);
 });

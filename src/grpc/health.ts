@@ -1,0 +1,114 @@
+/**
+ * The standard health service (grpc.health.v1): one state for a fixed set of names. Nothing is
+ * kept of a name that a caller makes up, and nothing of a watch after it is cancelled.
+ *
+ * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/health-checking.md
+ */
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type MessageShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import {
+  type Server,
+  type ServerUnaryCall,
+  type ServerWritableStream,
+  type ServiceDefinition,
+  type sendUnaryData,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
+import {
+  Health,
+  type HealthCheckRequest,
+  HealthCheckRequestSchema,
+  type HealthCheckResponse,
+  HealthCheckResponseSchema,
+  type HealthListResponse,
+  HealthListResponseSchema,
+  HealthCheckResponse_ServingStatus as ServingStatus,
+} from "../../gen/health/v1/health_pb.ts";
+
+/** The health of a server. It is NOT_SERVING at first. */
+export interface HealthService {
+  /** Sets the state and sends it to every watcher. */
+  setServing(serving: boolean): void;
+}
+
+type Unary = ServerUnaryCall<Buffer, unknown>;
+type Watch = ServerWritableStream<Buffer, HealthCheckResponse>;
+
+/** Adds the health service to a server. @param names the services it speaks for; "" is the server */
+export function addHealthService(server: Server, names: readonly string[]): HealthService {
+  const watches = new Set<Watch>();
+  let current: ServingStatus = ServingStatus.NOT_SERVING;
+  const response = () => create(HealthCheckResponseSchema, { status: current });
+
+  const handlers: UntypedServiceImplementation = {
+    check(call: Unary, callback: sendUnaryData<HealthCheckResponse>) {
+      const request = parse(call.request);
+      if (request === undefined) callback(MALFORMED);
+      else if (names.includes(request.service)) callback(null, response());
+      else callback({ code: status.NOT_FOUND, details: "unknown service" });
+    },
+    watch(call: Watch) {
+      const request = parse(call.request);
+      if (request === undefined) {
+        call.emit("error", MALFORMED);
+      } else if (names.includes(request.service)) {
+        watches.add(call);
+        call.once("cancelled", () => watches.delete(call));
+        call.write(response());
+      } else {
+        // The set of names is fixed, so there will be nothing more to send.
+        call.write(create(HealthCheckResponseSchema, { status: ServingStatus.SERVICE_UNKNOWN }));
+      }
+    },
+    list(_call: Unary, callback: sendUnaryData<HealthListResponse>) {
+      const statuses = Object.fromEntries(names.map((name) => [name, response()]));
+      callback(null, create(HealthListResponseSchema, { statuses }));
+    },
+  };
+  server.addService(definition, handlers);
+
+  return {
+    setServing(serving) {
+      current = serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+      for (const watch of watches) watch.write(response());
+    },
+  };
+}
+
+const MALFORMED = {
+  code: status.INVALID_ARGUMENT,
+  details: `the request is not a ${HealthCheckRequestSchema.typeName}`,
+};
+
+function parse(bytes: Buffer): HealthCheckRequest | undefined {
+  try {
+    return fromBinary(HealthCheckRequestSchema, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Requests stay bytes here; a malformed one is the caller's fault, not INTERNAL. */
+const definition: ServiceDefinition = {
+  check: define("Check", HealthCheckResponseSchema, false),
+  watch: define("Watch", HealthCheckResponseSchema, true),
+  list: define("List", HealthListResponseSchema, false),
+};
+
+function define<O extends DescMessage>(name: string, output: O, responseStream: boolean) {
+  return {
+    path: `/${Health.typeName}/${name}`,
+    requestStream: false,
+    responseStream,
+    requestSerialize: (bytes: Buffer) => bytes,
+    requestDeserialize: (bytes: Buffer) => bytes,
+    responseSerialize: (message: MessageShape<O>) => Buffer.from(toBinary(output, message)),
+    responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
+  };
+}

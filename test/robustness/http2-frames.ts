@@ -1,0 +1,107 @@
+/** Mutations of whole HTTP/2 frames (RFC 9113, section 4.1) behind the client's preface. */
+import type { Mutation } from "./mutations.ts";
+import type { Random } from "./random.ts";
+
+const PREFACE = 24;
+const HEAD = 9;
+/** DATA to CONTINUATION, and two that are unknown. */
+const TYPES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255] as const;
+/** END_STREAM or ACK, END_HEADERS, PADDED, PRIORITY. */
+const FLAGS = [0, 1, 4, 5, 8, 0x20, 0x2d, 0xff] as const;
+const STREAMS = [0, 1, 2, 3, 5, 7, 101, 0x7fffffff, 0xffffffff] as const;
+
+function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
+  const head = Buffer.alloc(HEAD);
+  head.writeUIntBE(payload.length, 0, 3);
+  head.writeUInt8(type, 3);
+  head.writeUInt8(flags, 4);
+  head.writeUInt32BE(stream, 5);
+  return Buffer.concat([head, payload]);
+}
+
+/** The frames of a connection. What is no whole frame is the last. */
+function framesOf(bytes: Buffer): Buffer[] {
+  const frames: Buffer[] = [];
+  let rest = bytes.subarray(PREFACE);
+  while (rest.length >= HEAD) {
+    const end = HEAD + rest.readUIntBE(0, 3);
+    frames.push(rest.subarray(0, end));
+    rest = rest.subarray(end);
+  }
+  return rest.length > 0 ? [...frames, rest] : frames;
+}
+
+function onFrames(change: (frames: Buffer[], random: Random) => unknown): Mutation {
+  return (bytes, random) => {
+    const frames = framesOf(bytes);
+    change(frames, random);
+    return Buffer.concat([bytes.subarray(0, PREFACE), ...frames]);
+  };
+}
+
+const dropFrame = onFrames((frames, random) => frames.splice(random.below(frames.length), 1));
+
+const repeatFrame = onFrames((frames, random) => {
+  const at = random.below(frames.length);
+  const again = frames
+    .slice(at, at + 1)
+    .flatMap((one) => Array<Buffer>(random.below(20)).fill(one));
+  frames.splice(at, 0, ...again);
+});
+
+const moveFrame = onFrames((frames, random) => {
+  const moved = frames.splice(random.below(frames.length), 1);
+  frames.splice(random.below(frames.length + 1), 0, ...moved);
+});
+
+const strangeFrame = onFrames((frames, random) => {
+  const payload = random.bytes(random.pick([0, 1, 4, 5, 6, 8, 12, 40]));
+  const strange = frame(random.pick(TYPES), random.pick(FLAGS), random.pick(STREAMS), payload);
+  frames.splice(random.below(frames.length + 1), 0, strange);
+});
+
+const strangeHead = onFrames((frames, random) => {
+  const at = random.below(frames.length);
+  const head = frames[at];
+  if (head === undefined || head.length < HEAD) return;
+  const changed = Buffer.from(head);
+  const field = random.below(4);
+  if (field === 0) changed.writeUIntBE(random.pick([0, 1, 0x4001, 0xffffff]), 0, 3);
+  else if (field === 1) changed.writeUInt8(random.pick(TYPES), 3);
+  else if (field === 2) changed.writeUInt8(random.pick(FLAGS), 4);
+  else changed.writeUInt32BE(random.pick(STREAMS), 5);
+  frames[at] = changed;
+});
+
+/** SETTINGS with one setting: its identifier and an extreme value (section 6.5.2). */
+const strangeSetting = onFrames((frames, random) => {
+  const payload = Buffer.alloc(6);
+  payload.writeUInt16BE(random.below(9), 0);
+  payload.writeUInt32BE(random.pick([0, 1, 16_383, 0x7fffffff, 0xffffffff]), 2);
+  frames.splice(random.below(frames.length + 1), 0, frame(4, 0, 0, payload));
+});
+
+/** A WINDOW_UPDATE that overflows a window or is no update (section 6.9). */
+const strangeWindow = onFrames((frames, random) => {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(random.pick([0, 1, 0x7fffffff, 0xffffffff]));
+  frames.splice(random.below(frames.length + 1), 0, frame(8, 0, random.pick(STREAMS), payload));
+});
+
+/** A stream that the client takes back with any code (section 6.4). */
+const resetStream = onFrames((frames, random) => {
+  const payload = Buffer.alloc(4);
+  payload.writeUInt32BE(random.pick([0, 1, 2, 5, 7, 8, 0xffffffff]));
+  frames.splice(random.below(frames.length + 1), 0, frame(3, 0, random.pick([1, 3]), payload));
+});
+
+export const FRAME_MUTATIONS = [
+  dropFrame,
+  repeatFrame,
+  moveFrame,
+  strangeFrame,
+  strangeHead,
+  strangeSetting,
+  strangeWindow,
+  resetStream,
+] as const satisfies readonly Mutation[];
