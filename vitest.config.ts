@@ -11,8 +11,8 @@ export default defineConfig({
   test: {
     include: ["test/**/*.test.ts"],
     pool: "forks",
-    globalSetup: "test/setup/database-server.ts",
-    reporters: ["default", "./test/setup/tally-reporter.ts"],
+    globalSetup: "test/support/database-server.ts",
+    reporters: ["default", "./test/support/count-reporter.ts"],
     slowTestThreshold: 5_000,
     testTimeout: 60_000,
     hookTimeout: 120_000,

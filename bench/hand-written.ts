@@ -7,8 +7,8 @@ import { createHash } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { createPool } from "mysql2/promise";
-import { KEY_WITH_HASH } from "../src/access/issued-key.ts";
-import { wholeOverview } from "../src/revenue/overview-questions.ts";
+import { KEY_WITH_HASH } from "../src/auth/key-lookup.ts";
+import { fullOverview } from "../src/revenue/overview/queries.ts";
 
 type Row = (string | null)[];
 
@@ -50,8 +50,8 @@ app.get("/api/provider/revenue", async (request, reply) => {
     now: sql(now),
   };
   const [rows] = (await pool.query(
-    wholeOverview.sql,
-    wholeOverview.parameters.map((name) => values[name]),
+    fullOverview.sql,
+    fullOverview.parameters.map((name) => values[name]),
   )) as unknown as [Row[]];
 
   let balance = 0n;

@@ -4,11 +4,11 @@
  * the service over gRPC; and, as the limit of such a stack, `SELECT 1` with a static answer.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
+import { createFixture, type Fixture } from "./fixture.ts";
 import { driveGrpc } from "./grpc-load.ts";
 import { fillLedger, LARGE, SMALL } from "./ledger.ts";
 import { startProcess } from "./process.ts";
 import { driveRest } from "./rest-load.ts";
-import { createStage, type Stage } from "./stage.ts";
 import { type Figures, inTurns, type Peer, type Turns } from "./turns.ts";
 
 export interface PeersOptions extends Turns {
@@ -25,8 +25,10 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
   await using database = await startPrivateDatabase({ say, bufferPool: "1G" });
   const { url, pid = Number.NaN, server } = database;
   say("filling two databases ...");
-  const small = await createStage(url, "small", SMALL.providers, (knex) => fillLedger(knex, SMALL));
-  const large = await createStage(url, "large", LARGE.providers, (knex) =>
+  const small = await createFixture(url, "small", SMALL.providers, (knex) =>
+    fillLedger(knex, SMALL),
+  );
+  const large = await createFixture(url, "large", LARGE.providers, (knex) =>
     fillLedger(knex, { ...LARGE, charges: options.charges }),
   );
   const { rounds, seconds, connections } = options;
@@ -35,7 +37,7 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
 
   await using smallPeers = await startPeers(small);
   await using largePeers = await startPeers(large);
-  const one = (stage: Stage) => Array(connections).fill(stage.keys[0]);
+  const one = (fixture: Fixture) => Array(connections).fill(fixture.keys[0]);
   const each = Array.from(
     { length: connections },
     (_, i) => small.keys[i % small.keys.length] ?? "",
@@ -66,7 +68,7 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
 }
 
 /** The peers on one database, each in a process of its own. */
-async function startPeers({ url }: Stage) {
+async function startPeers({ url }: Fixture) {
   const stack = new AsyncDisposableStack();
   const start = async (script: string, env = {}) =>
     stack.use(await startProcess(script, { DATABASE_URL: url, ...env }));

@@ -14,12 +14,13 @@ const client: Client<typeof RevenueService> = createClient(
   createGrpcTransport({ baseUrl: `http://127.0.0.1:${process.env.UPSTREAM_GRPC_PORT}` }),
 );
 const rpc: Rpc = {
-  call: ({ method, credentials, signal, request }) => {
+  async accept({ method, credentials, signal }) {
     const call = client[method.localName as keyof typeof client] as (
       request: unknown,
       options: { headers: Record<string, string>; signal: AbortSignal },
     ) => Promise<never>;
-    return call(request(), { headers: { "x-api-key": credentials.xApiKey[0] ?? "" }, signal });
+    const headers = { "x-api-key": credentials.xApiKey[0] ?? "" };
+    return { signal, run: (decode) => call(decode(), { headers, signal }), reject() {} };
   },
 };
 const app = createGateway({ service: RevenueService, rpc });

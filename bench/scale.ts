@@ -5,12 +5,12 @@
  */
 import { type Connection, createConnection } from "mysql2/promise";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
-import { toDatetime } from "../src/database/datetime.ts";
-import { wholeBreakdown } from "../src/revenue/breakdown-questions.ts";
-import { wholeOverview } from "../src/revenue/overview-questions.ts";
+import { toDatetime } from "../src/db/datetime.ts";
+import { fullBreakdown } from "../src/revenue/breakdown/queries.ts";
+import { fullOverview } from "../src/revenue/overview/queries.ts";
+import { createFixture, NEW_CHARGES, timed } from "./fixture.ts";
 import { fillLedger, LARGE } from "./ledger.ts";
 import { type PeerProcess, startProcess } from "./process.ts";
-import { createStage, NEW_CHARGES, timed } from "./stage.ts";
 import { quantile } from "./turns.ts";
 
 export interface Scale {
@@ -32,8 +32,8 @@ interface Question {
 
 /** The questions, by the names that the table shows. */
 const questions: Readonly<Record<string, Question>> = {
-  overview: { path: () => "", bare: wholeOverview },
-  "30 days (default)": { path: () => "/servers", bare: wholeBreakdown },
+  overview: { path: () => "", bare: fullOverview },
+  "30 days (default)": { path: () => "/servers", bare: fullBreakdown },
   "1 year": { path: () => `/servers?startDate=${iso(365).slice(0, 10)}` },
   "edges inside days": {
     path: () => `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
@@ -71,24 +71,27 @@ export async function benchScale({ charges: sizes, requests }: Scale): Promise<v
   const rollups: Record<string, Record<string, string>> = {};
   for (const charges of sizes) {
     say(`${charges} charges: filling and rolling up ...`);
-    const stage = await createStage(server.url, `ledger_${charges}`, LARGE.providers, (database) =>
-      fillLedger(database, { ...LARGE, charges }),
+    const fixture = await createFixture(
+      server.url,
+      `ledger_${charges}`,
+      LARGE.providers,
+      (database) => fillLedger(database, { ...LARGE, charges }),
     );
-    const [first, idle, next] = stage.rollups;
+    const [first, idle, next] = fixture.rollups;
     rollups[charges.toLocaleString("en")] = {
       "first rollup (s)": (first / 1000).toFixed(1),
       "charges/s": Math.round((charges / first) * 1000).toLocaleString("en"),
       "next, nothing new (ms)": idle.toFixed(0),
       [`next, ${NEW_CHARGES.toLocaleString("en")} new (ms)`]: next.toFixed(0),
     };
-    const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: stage.url }));
+    const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: fixture.url }));
     const connection = await createConnection({
-      uri: stage.url,
+      uri: fixture.url,
       dateStrings: true,
       rowsAsArray: true,
     });
     stack.defer(() => connection.end());
-    ledgers.push({ charges, service, key: stage.keys[0] ?? "", connection });
+    ledgers.push({ charges, service, key: fixture.keys[0] ?? "", connection });
   }
   const latencies = await askInTurns(ledgers, requests);
   console.log(

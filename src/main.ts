@@ -5,22 +5,22 @@
 import type { AddressInfo } from "node:net";
 import type { Knex } from "knex";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
-import { createAuthentication } from "./access/authentication.ts";
-import { createKeyLookup } from "./access/issued-key.ts";
-import { rememberKeys } from "./access/key-memory.ts";
-import { explain } from "./commands/explain.ts";
-import { connect } from "./database/connection.ts";
-import { pendingMigrations } from "./database/migrate.ts";
-import { createRead } from "./database/read.ts";
-import { stop as stopGateway } from "./gateway/drain.ts";
+import { createAuthentication } from "./auth/authentication.ts";
+import { cacheKeys } from "./auth/key-cache.ts";
+import { createKeyLookup } from "./auth/key-lookup.ts";
+import { formatError } from "./cli/format-error.ts";
+import { type Config, ConfigError, readConfig } from "./config.ts";
+import { pendingMigrations } from "./db/migrate.ts";
+import { createPool } from "./db/pool.ts";
+import { createRead } from "./db/query.ts";
 import { createGateway } from "./gateway/server.ts";
+import { stop as stopGateway } from "./gateway/shutdown.ts";
 import { createGrpcServer } from "./grpc/server.ts";
-import { createLog } from "./log.ts";
-import { createLagLog } from "./revenue/rollup-lag.ts";
 import { createRevenueService } from "./revenue/service.ts";
+import { createLagLog } from "./rollup/read/lag-log.ts";
 import { LONGEST_CALL } from "./rpc/deadline.ts";
-import { createRpc } from "./rpc/rpc.ts";
-import { readSettings, type Settings, SettingsError } from "./settings.ts";
+import { createRpc } from "./rpc/pipeline.ts";
+import { createLog } from "./telemetry/log.ts";
 
 /** How long calls under way may take to finish when the service stops, in ms. */
 const GRACE = 10_000;
@@ -28,16 +28,16 @@ const GRACE = 10_000;
 const POOL_GRACE = 1_000;
 
 try {
-  await start(readSettings(process.env));
+  await start(readConfig(process.env));
 } catch (error) {
-  const reasons = error instanceof SettingsError ? error.mistakes : [explain(error)];
+  const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
   for (const reason of reasons) console.error(`cannot start: ${reason}`);
   process.exit(1);
 }
 
-async function start(settings: Settings): Promise<void> {
-  const log = createLog(settings.logLevel);
-  const database = connect(settings.databaseUrl, {
+async function start(config: Config): Promise<void> {
+  const log = createLog(config.logLevel);
+  const database = createPool(config.databaseUrl, {
     readOnly: true,
     // A call's deadline passes earlier; this is for a query that nobody is left to kill.
     longestQuery: LONGEST_CALL,
@@ -49,17 +49,15 @@ async function start(settings: Settings): Promise<void> {
   const rpc = createRpc({
     service: RevenueService,
     functions: createRevenueService(read, createLagLog(log)),
-    authenticate: createAuthentication(rememberKeys(createKeyLookup(read))),
+    authenticate: createAuthentication(cacheKeys(createKeyLookup(read))),
     log,
   });
   const gateway = createGateway({ service: RevenueService, rpc, log });
   const grpc = createGrpcServer(RevenueService, rpc);
 
-  const { host } = settings;
-  const grpcPort = await listening("GRPC_PORT", settings.grpcPort, (port) =>
-    grpc.listen(host, port),
-  );
-  await listening("HTTP_PORT", settings.httpPort, (port) => gateway.listen({ host, port }));
+  const { host } = config;
+  const grpcPort = await listening("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
+  await listening("HTTP_PORT", config.httpPort, (port) => gateway.listen({ host, port }));
   const { port: httpPort } = gateway.server.address() as AddressInfo;
   log.info({ host, httpPort, grpcPort }, "listening");
 

@@ -6,7 +6,7 @@ import { join } from "node:path";
 /** How long it waits between two runs, in seconds. */
 const PAUSE = "30";
 
-const COMMAND = join(import.meta.dirname, "../../src/commands/rollup.ts");
+const COMMAND = join(import.meta.dirname, "../../src/cli/rollup.ts");
 
 export interface RunningRollup {
   /** Tells it to end, and resolves when it has. */

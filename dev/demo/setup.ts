@@ -3,11 +3,11 @@ import { spawn } from "node:child_process";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 
-const COMMANDS = join(import.meta.dirname, "../../src/commands");
+const ROOT = join(import.meta.dirname, "../..");
 
 /** Brings the schema up to date. */
 export async function migrate(url: string): Promise<void> {
-  await run(url, "migrate.ts");
+  await run(url, "src/cli/migrate.ts");
 }
 
 /**
@@ -16,7 +16,7 @@ export async function migrate(url: string): Promise<void> {
  */
 export async function seed(url: string, say?: (line: string) => void): Promise<void> {
   try {
-    await run(url, "seed.ts");
+    await run(url, "dev/seed.ts");
   } catch (error) {
     if (say === undefined || !(error instanceof Error)) throw error;
     say(`${error.message}\nusing the database as it is`);
@@ -25,18 +25,26 @@ export async function seed(url: string, say?: (line: string) => void): Promise<v
 
 /** Brings the rollups up to date with what was loaded a moment ago. */
 export async function rollUp(url: string): Promise<void> {
-  await run(url, "rollup.ts", "--margin", "0");
+  await run(url, "src/cli/rollup.ts", "--margin", "0");
 }
 
 /** Makes an API key for a provider, the first one by default. */
 export async function createKey(url: string, provider = "1"): Promise<string> {
-  const words = await run(url, "key.ts", "create", "--provider", provider, "--name", "demo");
+  const words = await run(
+    url,
+    "src/cli/key.ts",
+    "create",
+    "--provider",
+    provider,
+    "--name",
+    "demo",
+  );
   return words.trimEnd().split("\n").at(-1) ?? "";
 }
 
 /** Runs a command on the database; what it wrote to stdout. Throws with what it wrote to stderr. */
 async function run(url: string, command: string, ...args: string[]): Promise<string> {
-  const child = spawn(process.execPath, [join(COMMANDS, command), ...args], {
+  const child = spawn(process.execPath, [join(ROOT, command), ...args], {
     env: { ...process.env, DATABASE_URL: url },
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -6,7 +6,7 @@
  *
  * @see https://nodejs.org/api/http.html#messageheaders
  */
-import type { Credentials } from "../access/credentials.ts";
+import type { Credentials } from "../auth/credentials.ts";
 
 const NONE: readonly string[] = [];
 

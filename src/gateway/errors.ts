@@ -1,21 +1,21 @@
 /**
- * Errors as answers: the catalogue's failures (src/failure.ts), and what goes wrong in HTTP
+ * Errors as answers: the catalogue's failures (src/errors.ts), and what goes wrong in HTTP
  * itself, before there is a call.
  */
 import { STATUS_CODES } from "node:http";
-import { Failure } from "../failure.ts";
-import type { Answer } from "./answer.ts";
-import { writeString } from "./scalar-writer.ts";
+import { ServiceError } from "../errors.ts";
+import type { HttpResponse } from "./response.ts";
+import { writeString } from "./transcoding/scalar-writer.ts";
 
 /**
  * A failure as its REST answer: `{"error", "message"}`; where something went wrong inside
  * (5xx, but for 503, which says that nothing was done), `error` alone, whatever the message.
  */
-export function failureAnswer(failure: Failure): Answer {
+export function errorResponse(failure: ServiceError): HttpResponse {
   const { status, error } = failure.entry;
   return {
     status,
-    headers: failureHeaders(failure),
+    headers: errorHeaders(failure),
     body:
       status >= 500 && status !== 503
         ? `{"error":${writeString(error)}}`
@@ -24,7 +24,7 @@ export function failureAnswer(failure: Failure): Answer {
 }
 
 /** The headers that belong to a failure, whatever the protocol. */
-export function failureHeaders(failure: Failure): Readonly<Record<string, string>> {
+export function errorHeaders(failure: ServiceError): Readonly<Record<string, string>> {
   const { status, retryAfter } = failure.entry;
   if (retryAfter !== undefined) return { "retry-after": retryAfter.toString() };
   // RFC 9110, section 11.6.1: a 401 says how to authenticate.
@@ -32,15 +32,15 @@ export function failureHeaders(failure: Failure): Readonly<Record<string, string
 }
 
 /** The answer to a path that is not served. */
-export function notFound(): Answer {
-  return failureAnswer(new Failure("notFound"));
+export function notFound(): HttpResponse {
+  return errorResponse(new ServiceError("notFound"));
 }
 
 /** The answer to a method that a path does not serve; `allowed` are those it does. */
-export function methodNotAllowed(allowed: readonly string[]): Answer {
+export function methodNotAllowed(allowed: readonly string[]): HttpResponse {
   const list = allowed.join(", ");
-  const failure = new Failure("methodNotAllowed", `this path answers ${list}`);
-  return { ...failureAnswer(failure), headers: { allow: list } };
+  const failure = new ServiceError("methodNotAllowed", `this path answers ${list}`);
+  return { ...errorResponse(failure), headers: { allow: list } };
 }
 
 /** What can be wrong with a request as HTTP, by status: what the caller reads. */
@@ -58,7 +58,7 @@ const HTTP_ERRORS = {
 export type HttpErrorStatus = keyof typeof HTTP_ERRORS;
 
 /** The answer to a request that is wrong as HTTP. */
-export function httpError(status: HttpErrorStatus, message = HTTP_ERRORS[status]): Answer {
+export function httpError(status: HttpErrorStatus, message = HTTP_ERRORS[status]): HttpResponse {
   return { status, headers: {}, body: twoFields(STATUS_CODES[status] ?? "", message) };
 }
 

@@ -14,11 +14,11 @@ import {
   ServerResponse,
 } from "node:http";
 import type { Socket } from "node:net";
+import type { Port } from "./context.ts";
 import { httpError, methodNotAllowed } from "./errors.ts";
 import { createExchangeQueue, type ExchangeQueue } from "./exchange-queue.ts";
-import type { Port } from "./port.ts";
-import { REST_METHODS } from "./rest.ts";
-import { refuseOnSocket } from "./socket-answer.ts";
+import { REST_METHODS } from "./rest/route.ts";
+import { refuseOnSocket } from "./socket-response.ts";
 
 /** Limits of the port. Times in milliseconds, sizes in bytes. */
 export const HTTP_LIMITS = {

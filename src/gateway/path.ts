@@ -1,7 +1,7 @@
 /**
  * Paths of requests, as the router sees them and as its absence of a match is explained.
  */
-import type { Segment } from "./scanner.ts";
+import type { Segment } from "./transcoding/path-template.ts";
 
 /** The segments as a path of Fastify's router: `/things/:thing_id`. */
 export function routerPath(segments: readonly Segment[]): string {

@@ -6,17 +6,17 @@ import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import { REQUEST_ID } from "./answer.ts";
-import { connectPaths, serveConnect } from "./connect.ts";
-import { manageDrain } from "./drain.ts";
+import { connectPaths, serveConnect } from "./connect/connect.ts";
+import { type Port, refuse } from "./context.ts";
 import { httpError } from "./errors.ts";
 import { createHttpServer, exchangesOf, HTTP_LIMITS } from "./http-server.ts";
 import type { Log } from "./log.ts";
-import { type Port, refuse } from "./port.ts";
-import { REST_METHODS, serveRoute } from "./rest.ts";
-import { bindRoutes } from "./routes.ts";
-import { answerClientError } from "./socket-answer.ts";
-import { refused, unmatched } from "./unmatched.ts";
+import { REQUEST_ID } from "./response.ts";
+import { REST_METHODS, serveRoute } from "./rest/route.ts";
+import { refused, unmatched } from "./rest/unmatched.ts";
+import { manageDrain } from "./shutdown.ts";
+import { handleClientError } from "./socket-response.ts";
+import { bindRoutes } from "./transcoding/routes.ts";
 
 /** What a gateway is made of. */
 export interface GatewayParts {
@@ -46,7 +46,7 @@ export function createGateway({ service, rpc, log }: GatewayParts): FastifyInsta
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
     serverFactory: (handler) => createHttpServer(handler, port),
     clientErrorHandler: (error, socket) =>
-      answerClientError(port, error, socket, exchangesOf(socket)),
+      handleClientError(port, error, socket, exchangesOf(socket)),
     frameworkErrors: refused(port),
     routerOptions: {
       // A path's variable is as long as the headers' limit lets it be.

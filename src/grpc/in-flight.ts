@@ -1,27 +1,25 @@
-/** Counting the calls under way, to know when a server that takes no new ones is done. */
-import type { Rpc } from "../rpc/call.ts";
-
+/** Counts the calls in flight, so that a stopping server knows when it is done. */
 export interface InFlight {
-  /** The same calls, counted. */
-  readonly rpc: Rpc;
-  /** Resolves as soon as no call is under way. */
+  /** Counts a call until it settles. */
+  track<T>(call: Promise<T>): Promise<T>;
+  /** Resolves as soon as no call is in flight. */
   idle(): Promise<void>;
 }
 
-export function countInFlight(rpc: Rpc): InFlight {
+/** Makes a count that starts at zero. */
+export function createInFlight(): InFlight {
   let count = 0;
-  const waiting: (() => void)[] = [];
+  let waiting: (() => void)[] = [];
+  const release = () => {
+    count--;
+    if (count > 0) return;
+    for (const resolve of waiting) resolve();
+    waiting = [];
+  };
   return {
-    rpc: {
-      async call(incoming) {
-        count++;
-        try {
-          return await rpc.call(incoming);
-        } finally {
-          count--;
-          if (count === 0) for (const resolve of waiting.splice(0)) resolve();
-        }
-      },
+    track(call) {
+      count++;
+      return call.finally(release);
     },
     idle() {
       return count === 0 ? Promise.resolve() : new Promise((resolve) => waiting.push(resolve));

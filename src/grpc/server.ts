@@ -10,7 +10,7 @@ import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService } from "./health.ts";
-import { countInFlight } from "./in-flight.ts";
+import { createInFlight } from "./in-flight.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
 import { defineService } from "./service-definition.ts";
@@ -55,8 +55,8 @@ export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
     "grpc.enable_channelz": 0,
     interceptors: [refuseMalformed, applyBackpressure],
   });
-  const inFlight = countInFlight(rpc);
-  const { definition, handlers } = defineService(service, inFlight.rpc);
+  const inFlight = createInFlight();
+  const { definition, handlers } = defineService(service, rpc, inFlight);
   server.addService(definition, handlers);
   // The empty name stands for the server as a whole.
   const health = addHealthService(server, ["", service.typeName]);

@@ -18,10 +18,11 @@ import {
   type ServerUnaryCall,
   type StatusObject,
 } from "@grpc/grpc-js";
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../errors.ts";
 import type { Rpc } from "../rpc/call.ts";
+import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import { writeOnce } from "../rpc/write-once.ts";
+import type { InFlight } from "./in-flight.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
@@ -32,23 +33,23 @@ export interface GrpcService {
 }
 
 /** @throws Error where the service has an RPC that is not unary */
-export function defineService(service: DescService, rpc: Rpc): GrpcService {
+export function defineService(service: DescService, rpc: Rpc, inFlight: InFlight): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
   for (const method of service.methods) {
     if (!isUnary(method)) throw new Error(`${method} is not unary; gRPC serves unary RPCs alone`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      answer(rpc, method, call).then(
+      inFlight.track(answer(rpc, method, call)).then(
         (response) => callback(null, response),
-        (thrown) => callback(statusOf(Failure.from(thrown))),
+        (thrown) => callback(statusOf(ServiceError.from(thrown))),
       );
     };
   }
   return { definition, handlers };
 }
 
-function isUnary(method: DescMethod): method is DescMethod & DescMethodUnary {
+function isUnary(method: DescMethod): method is DescMethodUnary {
   return method.methodKind === "unary";
 }
 
@@ -59,14 +60,12 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
     responseStream: false,
     requestSerialize: (bytes) => bytes,
     requestDeserialize: (bytes) => bytes,
-    responseSerialize: writeOnce((message: Message) =>
-      Buffer.from(toBinary(method.output, message)),
-    ),
+    responseSerialize: memoize((message: Message) => Buffer.from(toBinary(method.output, message))),
     responseDeserialize: (bytes) => fromBinary(method.output, bytes),
   };
 }
 
-function answer(
+async function answer(
   rpc: Rpc,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
@@ -75,20 +74,20 @@ function answer(
   const head = new Metadata();
   head.set("x-request-id", requestId);
   call.sendMetadata(head);
-  const departure = new AbortController();
-  call.on("cancelled", () => departure.abort());
-  return rpc.call({
+  const controller = new AbortController();
+  call.on("cancelled", () => controller.abort());
+  const accepted = await rpc.accept({
     method,
-    door: "grpc",
+    protocol: "grpc",
     requestId,
     credentials: {
       xApiKey: values(call.metadata, "x-api-key"),
       authorization: values(call.metadata, "authorization"),
     },
     deadline: Number(call.getDeadline()),
-    signal: departure.signal,
-    request: () => decode(method, call.request),
+    signal: controller.signal,
   });
+  return accepted.run(() => decode(method, call.request));
 }
 
 function values(metadata: Metadata, name: string): string[] {
@@ -99,13 +98,13 @@ function decode(method: DescMethodUnary, bytes: Buffer): Message {
   try {
     return fromBinary(method.input, bytes);
   } catch (error) {
-    throw new Failure("invalidArgument", `the request is not a ${method.input.typeName}`, {
+    throw new ServiceError("invalidArgument", `the request is not a ${method.input.typeName}`, {
       cause: error,
     });
   }
 }
 
-function statusOf(failure: Failure): Partial<StatusObject> {
+function statusOf(failure: ServiceError): Partial<StatusObject> {
   const { code, retryAfter } = failure.entry;
   const metadata = new Metadata();
   if (retryAfter !== undefined) metadata.set("retry-after", String(retryAfter));

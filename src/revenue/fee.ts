@@ -1,5 +1,5 @@
 /** What a gross amount comes to: the platform's fee, and what is left for the provider. */
-import type { Cents } from "../database/cents.ts";
+import type { Cents } from "../db/cents.ts";
 
 /** What is left of a gross amount for the provider, and what the platform takes. */
 export interface Split {

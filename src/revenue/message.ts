@@ -2,7 +2,7 @@
 import { create } from "@bufbuild/protobuf";
 import { type Timestamp, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { type Decimal, DecimalSchema } from "../../gen/google/type/decimal_pb.ts";
-import { type Cents, formatCents } from "../database/cents.ts";
+import { type Cents, formatCents } from "../db/cents.ts";
 
 /** An amount as a decimal with two digits. */
 export function money(cents: Cents): Decimal {

@@ -1,5 +1,5 @@
 /** Hourly prices, which are stored with four digits, and the usage that they let one estimate. */
-import { type Cents, formatCents } from "../database/cents.ts";
+import { type Cents, formatCents } from "../db/cents.ts";
 import { divide } from "./fee.ts";
 
 /** Ten-thousandths of a US dollar per hour. */

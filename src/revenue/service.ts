@@ -1,6 +1,6 @@
 /**
  * RevenueService, written once as plain functions: (request, context) → response.
- * Every door calls these; none of them knows of a protocol.
+ * Every protocol calls these; none of them knows of a protocol.
  */
 import type {
   GetOverviewRequest,
@@ -8,13 +8,13 @@ import type {
   GetServerBreakdownRequest,
   GetServerBreakdownResponse,
 } from "../../gen/revenue/v1/revenue_pb.ts";
-import type { Read } from "../database/read.ts";
-import { createBreakdownMemory, getServerBreakdown } from "./breakdown.ts";
+import type { Read } from "../db/query.ts";
+import type { ReportLag } from "../rollup/read/lag-log.ts";
+import { createBreakdownCache, getServerBreakdown } from "./breakdown/handler.ts";
 import type { Context } from "./context.ts";
-import { createOverviewMemory, getOverview } from "./overview.ts";
-import type { NoteLag } from "./rollup-lag.ts";
+import { createOverviewCache, getOverview } from "./overview/handler.ts";
 
-/** The two RPCs. Each rejects with a `Failure`. */
+/** The two RPCs. Each rejects with a `ServiceError`. */
 export interface RevenueFunctions {
   getOverview(request: GetOverviewRequest, context: Context): Promise<GetOverviewResponse>;
   getServerBreakdown(
@@ -26,11 +26,14 @@ export interface RevenueFunctions {
 /**
  * Makes the service on a database. It remembers what it read of the rollups.
  *
- * @param noteLag is told which rollup each answer saw; nobody by default
+ * @param reportLag is told which rollup each answer saw; nobody by default
  */
-export function createRevenueService(read: Read, noteLag: NoteLag = () => {}): RevenueFunctions {
-  const overview = { read, memory: createOverviewMemory(), noteLag };
-  const breakdown = { read, memory: createBreakdownMemory(), noteLag };
+export function createRevenueService(
+  read: Read,
+  reportLag: ReportLag = () => {},
+): RevenueFunctions {
+  const overview = { read, cache: createOverviewCache(), reportLag };
+  const breakdown = { read, cache: createBreakdownCache(), reportLag };
   return {
     getOverview: (request, context) => getOverview(overview, request, context),
     getServerBreakdown: (request, context) => getServerBreakdown(breakdown, request, context),

@@ -1,13 +1,13 @@
 /** Where an RPC's figures come from. */
-import type { Read } from "../database/read.ts";
-import type { NoteLag } from "./rollup-lag.ts";
-import type { RollupMemory } from "./rollup-memory.ts";
+import type { Read } from "../db/query.ts";
+import type { TotalsCache } from "../rollup/read/cache.ts";
+import type { ReportLag } from "../rollup/read/lag-log.ts";
 
 export interface Source<Part> {
   /** The database. */
   readonly read: Read;
   /** What was read of the rollups. */
-  readonly memory: RollupMemory<Part>;
+  readonly cache: TotalsCache<Part>;
   /** Is told which rollup each answer saw. */
-  readonly noteLag: NoteLag;
+  readonly reportLag: ReportLag;
 }

@@ -3,7 +3,7 @@
  * that neither a flood nor one eager script takes the service from everybody else.
  * Whoever is refused is refused before any work was done.
  */
-import { Failure } from "../failure.ts";
+import { ServiceError } from "../errors.ts";
 
 export interface AdmissionBounds {
   /** Calls under way in all. */
@@ -30,12 +30,12 @@ export function createAdmission(bounds: AdmissionBounds): Admission {
   const perProvider = new Map<string, number>();
   return {
     enter() {
-      if (total >= bounds.total) throw new Failure("overloaded");
+      if (total >= bounds.total) throw new ServiceError("overloaded");
       total++;
     },
     enterFor(providerId) {
       const count = perProvider.get(providerId) ?? 0;
-      if (count >= bounds.perProvider) throw new Failure("tooManyCalls");
+      if (count >= bounds.perProvider) throw new ServiceError("tooManyCalls");
       perProvider.set(providerId, count + 1);
     },
     leave(providerId) {

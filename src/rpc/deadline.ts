@@ -1,41 +1,39 @@
-/** The limits of one call: the service's own deadline, the caller's, and its going away. */
-import { Failure } from "../failure.ts";
-import type { Limits } from "../limits.ts";
+/** The deadline of one call: the service's own, the caller's if that is earlier, and its cancellation. */
+import { ServiceError } from "../errors.ts";
 
-/** The longest a call may take, in ms; a caller's deadline can only shorten it. */
+/** The longest call, in ms; a caller's deadline can only shorten it. */
 export const LONGEST_CALL = 10_000;
 
-export interface RunningLimits extends Limits {
-  /** The instant at which the signal aborts, in epoch ms. */
-  readonly deadline: number;
-  /** Ends the limits with the call; nothing aborts any more. */
-  end(): void;
+export interface Deadline {
+  /** Aborts when the deadline passes or the caller cancels; its reason is a `ServiceError`. */
+  readonly signal: AbortSignal;
+  /** Stops the timer at the end of the call. The signal does not abort after it. */
+  clear(): void;
 }
 
 /**
- * Starts the limits of a call that began at `now`.
+ * Starts the deadline of a call that began at `now`.
  *
  * @param now epoch ms
  * @param callerDeadline epoch ms; Infinity without one
- * @param callerSignal aborts when the caller goes away
+ * @param callerSignal aborts when the caller cancels or disconnects
  */
-export function startLimits(
+export function startDeadline(
   now: number,
   callerDeadline: number,
   callerSignal: AbortSignal,
-): RunningLimits {
+): Deadline {
   const controller = new AbortController();
-  const deadline = Math.min(now + LONGEST_CALL, callerDeadline);
-  const expire = () => controller.abort(new Failure("deadlineExceeded"));
-  const cancel = () => controller.abort(new Failure("canceled"));
-  const timer = setTimeout(expire, Math.max(0, deadline - now));
-  if (deadline <= now) expire();
+  const expire = () => controller.abort(new ServiceError("deadlineExceeded"));
+  const cancel = () => controller.abort(new ServiceError("canceled"));
+  const remaining = Math.min(LONGEST_CALL, callerDeadline - now);
+  const timer = setTimeout(expire, Math.max(0, remaining));
+  if (remaining <= 0) expire();
   else if (callerSignal.aborted) cancel();
   else callerSignal.addEventListener("abort", cancel, { once: true });
   return {
-    deadline,
     signal: controller.signal,
-    end() {
+    clear() {
       clearTimeout(timer);
       callerSignal.removeEventListener("abort", cancel);
     },

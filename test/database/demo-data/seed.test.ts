@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connect } from "../../../src/database/connection.ts";
-import { demoTables } from "../../../src/database/demo-data/ledger.ts";
-import { NotEmptyError, seed } from "../../../src/database/demo-data/seed.ts";
-import { parseDatabaseUrl } from "../../../src/settings.ts";
-import { runCommand } from "../../commands/run-command.ts";
-import { createDatabase, type TestDatabase } from "../../setup/database.ts";
+import { demoTables } from "../../../dev/demo-data/ledger.ts";
+import { NotEmptyError, seed } from "../../../dev/demo-data/seed.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { runCommand } from "../../support/commands/run-command.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -211,7 +211,7 @@ describe("seeding", () => {
 
   it("twice at once is done once", async () => {
     await inOwnDatabase(async (own) => {
-      const other = connect(parseDatabaseUrl(own.url));
+      const other = createPool(parseDatabaseUrl(own.url));
       try {
         const outcomes = await Promise.allSettled(
           [own.knex, other].map((knex) => seed(knex, NOW, () => undefined)),

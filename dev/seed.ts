@@ -1,0 +1,22 @@
+/** `npm run seed`: demo data into an empty database. */
+import { Command } from "commander";
+import { runOnDatabase } from "../src/cli/run.ts";
+import { formatTable } from "../src/cli/table.ts";
+import { seed } from "./demo-data/seed.ts";
+
+await new Command("npm run seed")
+  .description("Writes demo data into the empty database in DATABASE_URL; refuses any other.")
+  .action(() =>
+    runOnDatabase(async (database) => {
+      const providers = await seed(database, Date.now(), console.log);
+      const rows = providers.map(({ id, servers, charges, name }) => [
+        String(id),
+        String(servers),
+        String(charges),
+        name,
+      ]);
+      console.log(`\n${formatTable(["PROVIDER", "SERVERS", "CHARGES", "NAME"], rows)}\n`);
+      console.log("Next, a key to look at the first one with: npm run key -- create --provider 1");
+    }),
+  )
+  .parseAsync();

@@ -1,0 +1,12 @@
+/** `npm run migrate`: brings the schema of the database in DATABASE_URL up to date. */
+import { migrateToLatest } from "../db/migrate.ts";
+import { runOnDatabase } from "./run.ts";
+
+await runOnDatabase(async (database) => {
+  const ran = await migrateToLatest(database, (line) => console.log(line));
+  console.log(
+    ran.length === 0
+      ? "the schema was up to date"
+      : `the schema is up to date: ${ran.length} migrations ran`,
+  );
+});

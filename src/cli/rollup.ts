@@ -1,0 +1,115 @@
+/** `npm run rollup`: brings the rollups up to date, in the database in DATABASE_URL. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { SingleBar } from "cli-progress";
+import { Command, InvalidArgumentError, Option } from "commander";
+import type { Knex } from "knex";
+import { END } from "../rollup/timeline.ts";
+import { type RollupOptions, type RollupProgress, rollUp } from "../rollup/write/run.ts";
+import { verify } from "../rollup/write/verify.ts";
+import { formatError } from "./format-error.ts";
+import { runOnDatabase } from "./run.ts";
+
+interface Flags {
+  readonly margin: number;
+  readonly watch?: number;
+  readonly rebuild?: boolean;
+  readonly verify?: boolean;
+}
+
+const program = new Command("rollup")
+  .description("Brings the rollups up to date, so that answers cost what is in them.")
+  .option("--margin <seconds>", "how long a writer's transaction may be open", seconds, 60)
+  .option("--watch <seconds>", "go on until SIGTERM, waiting so long between two runs", seconds)
+  .option("--rebuild", "build every rollup anew; reads use the old one meanwhile")
+  .addOption(
+    new Option(
+      "--verify",
+      "compare with the ledger, print every difference; exit code 1 if there is one",
+    ).conflicts(["rebuild", "watch"]),
+  )
+  .action((flags: Flags) =>
+    runOnDatabase((database) => (flags.verify ? verifyAll(database) : run(database, flags))),
+  );
+await program.parseAsync();
+
+async function run(database: Knex, { margin, watch, rebuild = false }: Flags): Promise<void> {
+  const stop = new AbortController();
+  process.once("SIGTERM", () => stop.abort());
+  process.once("SIGINT", () => stop.abort());
+  const once = (anew: boolean) =>
+    runOnce(database, { margin: margin * 1000, rebuild: anew, signal: stop.signal });
+  if (watch === undefined) return once(rebuild);
+  for (let first = true; !stop.signal.aborted; first = false) {
+    // A database that is away comes back; answers stay exact until then.
+    await once(rebuild && first).catch((error) => {
+      console.error(`this run failed, the next one follows: ${formatError(error)}`);
+    });
+    await sleep(watch * 1000, undefined, { signal: stop.signal }).catch(() => {});
+  }
+}
+
+async function runOnce(database: Knex, options: RollupOptions): Promise<void> {
+  const begun = performance.now();
+  const bar = progressBar();
+  try {
+    const result = await rollUp(database, {
+      ...options,
+      report: (progress) => bar?.show(progress),
+    });
+    const took = ((performance.now() - begun) / 1000).toFixed(1);
+    console.log(
+      options.signal?.aborted
+        ? `stopped after ${took} s, ${result.charges} charges taken up`
+        : `${result.charges} charges taken up, ${result.providers} providers up to date, ${took} s`,
+    );
+  } finally {
+    bar?.stop();
+  }
+}
+
+async function verifyAll(database: Knex): Promise<void> {
+  let differences = 0;
+  for (const provider of await database("providers").orderBy("id").pluck("id")) {
+    for await (const difference of verify(database, String(provider))) {
+      console.log(difference);
+      differences++;
+    }
+  }
+  console.log(
+    differences === 0
+      ? "the rollups agree with the ledger"
+      : `${differences} ${differences === 1 ? "difference" : "differences"}`,
+  );
+  if (differences > 0) process.exitCode = 1;
+}
+
+/** A bar on a terminal; nothing where nobody watches. */
+function progressBar() {
+  if (!process.stderr.isTTY) return undefined;
+  const bar = new SingleBar({
+    format: "{bar} {value}/{total} providers, {charges} charges{building}",
+    stream: process.stderr,
+    clearOnComplete: true,
+  });
+  let started = false;
+  return {
+    show({ done, providers, charges, building }: RollupProgress) {
+      const at =
+        building === undefined || building === END ? "" : `, building ${building.slice(0, 10)}`;
+      if (!started) bar.start(providers, 0, { charges: 0, building: "" });
+      started = true;
+      bar.update(done, { charges, building: at });
+    },
+    stop() {
+      if (started) bar.stop();
+    },
+  };
+}
+
+function seconds(text: string): number {
+  const value = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
+  if (Number.isNaN(value)) {
+    throw new InvalidArgumentError("It takes a number of seconds, like 60.");
+  }
+  return value;
+}

@@ -1,0 +1,109 @@
+/**
+ * Coalescing: identical calls of one provider at the same time share a run, as transactions share
+ * one write in a group commit. While two runs of a key are in flight, further calls wait, and the
+ * next run answers all of them. So one busy caller costs the database two statements of a kind at
+ * a time, however many connections it opens.
+ *
+ * Unlike singleflight, a call never joins a run that has started: that run's snapshot could be
+ * older than the call, and its answer could lack a charge that the caller knows was recorded.
+ */
+
+/** How many runs of one key may be in flight; the second one, because the first may be slow. */
+const MAX_IN_FLIGHT = 2;
+/** After how many ms a run no longer counts as in flight: its connection may be dead. */
+const RUN_TIMEOUT = 1_000;
+
+/** Runs work once for all calls with the same key. */
+export interface Coalescing {
+  /**
+   * Joins the next run of a key. Rejects with what the run rejects with, or with the reason of
+   * `signal` as soon as it aborts; the run goes on for the other callers.
+   *
+   * @param key calls with the same key may get the same answer
+   * @param work is given a signal that aborts when the last of its callers has gone
+   */
+  run<T>(key: string, signal: AbortSignal, work: Work<T>): Promise<T>;
+}
+
+type Work<T> = (signal: AbortSignal) => Promise<T>;
+
+/** A run that is waiting or in flight, and its callers. */
+interface Run {
+  readonly controller: AbortController;
+  readonly result: PromiseWithResolvers<unknown>;
+  readonly work: Work<unknown>;
+  callers: number;
+}
+
+/** The runs of one key. */
+interface Queue {
+  inFlight: number;
+  next: Run | undefined;
+}
+
+/** Makes the coalescing of one process. */
+export function createCoalescing(): Coalescing {
+  const queues = new Map<string, Queue>();
+
+  function startNext(key: string, queue: Queue): void {
+    const run = queue.next;
+    queue.next = undefined;
+    if (run === undefined || run.callers === 0) {
+      if (queue.inFlight === 0) queues.delete(key);
+      return;
+    }
+    queue.inFlight++;
+    let counted = true;
+    const release = () => {
+      if (!counted) return;
+      counted = false;
+      queue.inFlight--;
+      startNext(key, queue);
+    };
+    const timeout = setTimeout(release, RUN_TIMEOUT).unref();
+    Promise.try(run.work, run.controller.signal)
+      .then(run.result.resolve, run.result.reject)
+      .finally(() => {
+        clearTimeout(timeout);
+        release();
+      });
+  }
+
+  return {
+    run<T>(key: string, signal: AbortSignal, work: Work<T>) {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const queue = queues.getOrInsertComputed(key, createQueue);
+      // A waiting run whose callers have all gone is aborted.
+      if (!queue.next?.callers) queue.next = createRun(work);
+      const result = join(queue.next, signal);
+      if (queue.inFlight < MAX_IN_FLIGHT) startNext(key, queue);
+      return result as Promise<T>;
+    },
+  };
+}
+
+function createQueue(): Queue {
+  return { inFlight: 0, next: undefined };
+}
+
+function createRun(work: Work<unknown>): Run {
+  const result = Promise.withResolvers<unknown>();
+  result.promise.catch(() => {}); // no caller may be left to handle it
+  return { controller: new AbortController(), result, work, callers: 0 };
+}
+
+/** Waits for a run's result; leaves the run if the signal aborts first. */
+function join(run: Run, signal: AbortSignal): Promise<unknown> {
+  run.callers++;
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      reject(signal.reason);
+      run.callers--;
+      if (run.callers === 0) run.controller.abort(signal.reason);
+    };
+    signal.addEventListener("abort", leave, { once: true });
+    run.result.promise
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", leave));
+  });
+}

@@ -1,0 +1,156 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { type ApiKey, generateKey, hashKey, hintOf } from "../../../src/auth/api-key.ts";
+import { type Authenticate, createAuthentication } from "../../../src/auth/authentication.ts";
+import { createKeyLookup, KEY_WITH_HASH, type KeyLookup } from "../../../src/auth/key-lookup.ts";
+import { issueKey, revokeKey } from "../../../src/auth/key-registry.ts";
+import { createRead } from "../../../src/db/query.ts";
+import { ServiceError } from "../../../src/errors.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const NOW = Date.UTC(2026, 10, 20, 9, 30);
+const { signal } = new AbortController();
+
+let database: TestDatabase;
+let lookups: Buffer[];
+let authenticate: Authenticate;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.knex("providers").insert([
+    { id: 1, name: "first" },
+    { id: "18446744073709551615", name: "last" },
+  ]);
+});
+afterAll(() => database.drop());
+
+beforeEach(() => {
+  const lookup = createKeyLookup(createRead(database.knex));
+  lookups = [];
+  const counted: KeyLookup = (keyHash, within) => {
+    lookups.push(keyHash);
+    return lookup(keyHash, within);
+  };
+  authenticate = createAuthentication(counted);
+});
+
+const issue = async (expiresAt: number | null = null, providerId = "1") =>
+  (await issueKey(database.knex, providerId, "test", expiresAt)).key;
+
+const callerOf = (key: string, now = NOW) =>
+  authenticate({ xApiKey: [key], authorization: [] }, signal, now);
+
+/** What became of a call: the caller's provider, or the failure's kind and message. */
+const outcomeOf = (key: string, now = NOW) =>
+  callerOf(key, now).then(
+    (caller) => caller.providerId,
+    (thrown) => (thrown instanceof ServiceError ? `${thrown.kind}: ${thrown.message}` : thrown),
+  );
+
+const REFUSED = `unauthenticated: ${new ServiceError("unauthenticated").message}`;
+
+describe("a key", () => {
+  it("opens the data of the provider that owns it, in either header", async () => {
+    const key = await issue();
+    expect(await callerOf(key)).toEqual({ providerId: "1" });
+    expect(
+      await authenticate({ xApiKey: [], authorization: [`bearer ${key}`] }, signal, NOW),
+    ).toEqual({ providerId: "1" });
+  });
+
+  it("of another provider opens that one's, whose id may be the largest there is", async () => {
+    const [first, last] = [await issue(), await issue(null, "18446744073709551615")];
+    expect(await callerOf(last)).toEqual({ providerId: "18446744073709551615" });
+    expect(await callerOf(first)).toEqual({ providerId: "1" });
+  });
+
+  it("is asked for once, by its hash", async () => {
+    const key = await issue();
+    await callerOf(key);
+    expect(lookups).toEqual([hashKey(key)]);
+  });
+});
+
+describe("a key is refused", () => {
+  it("where it is missing or malformed, without a lookup", async () => {
+    const key = await issue();
+    for (const text of ["", "rvk_", "x".repeat(53), `${key}0`, key.slice(1), `${key}, ${key}`]) {
+      expect(await outcomeOf(text), text).toBe(REFUSED);
+    }
+    const none = { xApiKey: [], authorization: [] };
+    await expect(authenticate(none, signal, NOW)).rejects.toThrow(
+      new ServiceError("unauthenticated"),
+    );
+    const both = { xApiKey: [key], authorization: [`Bearer ${key}`] };
+    await expect(authenticate(both, signal, NOW)).rejects.toThrow(
+      new ServiceError("unauthenticated"),
+    );
+    expect(lookups).toEqual([]);
+  });
+
+  it("where it was never issued", async () => {
+    expect(await outcomeOf(generateKey())).toBe(REFUSED);
+    expect(lookups).toHaveLength(1);
+  });
+
+  it("from the very millisecond of its expiry", async () => {
+    const key = await issue(NOW);
+    expect(await outcomeOf(key, NOW - 1)).toBe("1");
+    expect(await outcomeOf(key, NOW)).toBe(REFUSED);
+    expect(await outcomeOf(key, NOW + 1)).toBe(REFUSED);
+  });
+
+  it("from the very millisecond of its expiry, at a leap day's end", async () => {
+    const midnight = Date.UTC(2028, 1, 29, 23, 59, 59, 999);
+    const key = await issue(midnight);
+    expect(await outcomeOf(key, midnight - 1)).toBe("1");
+    expect(await outcomeOf(key, midnight)).toBe(REFUSED);
+  });
+
+  it("at once when it is revoked, by whatever clock", async () => {
+    const key = await issue();
+    expect(await outcomeOf(key)).toBe("1");
+    await revokeKey(database.knex, { key });
+    expect(await outcomeOf(key)).toBe(REFUSED);
+    expect(await outcomeOf(key, 0)).toBe(REFUSED);
+  });
+
+  it("when it is revoked, while the provider's other keys go on", async () => {
+    const [kept, revoked] = [await issue(), await issue()];
+    await revokeKey(database.knex, { key: revoked });
+    expect([await outcomeOf(kept), await outcomeOf(revoked)]).toEqual(["1", REFUSED]);
+  });
+});
+
+describe("a lookup that fails", () => {
+  it("fails the call as it is", async () => {
+    const away = new ServiceError("databaseUnavailable");
+    const failing = createAuthentication(() => Promise.reject(away));
+    const credentials = { xApiKey: [await issue()], authorization: [] };
+    await expect(failing(credentials, signal, NOW)).rejects.toBe(away);
+  });
+});
+
+describe("the query for a key", () => {
+  it("reads one row through the unique index on the hash", async () => {
+    const key: ApiKey = generateKey();
+    const others = Array.from({ length: 500 }, generateKey);
+    await database.knex("api_keys").insert(
+      [...others, key].map((each) => ({
+        provider_id: 1,
+        name: "",
+        key_hash: hashKey(each),
+        hint: hintOf(each),
+      })),
+    );
+    const [plan] = await database.knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${KEY_WITH_HASH}`, [
+      hashKey(key),
+    ]);
+    expect(plan).toHaveLength(1);
+    expect(plan[0]).toMatchObject({
+      table: "api_keys",
+      type: "const",
+      key_len: "32",
+      key: "api_keys_by_hash",
+    });
+  });
+});

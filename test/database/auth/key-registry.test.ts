@@ -1,0 +1,94 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { generateKey, hashKey } from "../../../src/auth/api-key.ts";
+import { issueKey, listKeys, RegistryError, revokeKey } from "../../../src/auth/key-registry.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const EXPIRY = Date.UTC(2027, 0, 1, 9, 30, 0, 250);
+
+let database: TestDatabase;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.knex("providers").insert([
+    { id: 1, name: "first" },
+    { id: 2, name: "second" },
+  ]);
+});
+afterAll(() => database.drop());
+beforeEach(() => database.knex("api_keys").del());
+
+describe("issuing a key", () => {
+  it("stores its hash and its hint, and the key nowhere", async () => {
+    const issued = await issueKey(database.knex, "1", "night job", EXPIRY);
+    const [row] = await database.knex("api_keys");
+    expect(row).toMatchObject({
+      id: issued.id,
+      name: "night job",
+      key_hash: hashKey(issued.key),
+      hint: issued.key.slice(0, 8),
+      expires_at: "2027-01-01 09:30:00.250",
+      revoked_at: null,
+    });
+    expect(JSON.stringify(row)).not.toContain(issued.key.slice(8));
+    expect(row.key_hash.toString("latin1")).not.toContain(issued.key.slice(8));
+  });
+
+  it("is refused where there is no such provider", async () => {
+    await expect(issueKey(database.knex, "3", "test", null)).rejects.toThrow(
+      new RegistryError("there is no provider 3 in the table providers"),
+    );
+    expect(await listKeys(database.knex)).toEqual([]);
+  });
+});
+
+describe("listing keys", () => {
+  it("shows those of all providers, or of one, in the order of their ids", async () => {
+    const issued = [
+      await issueKey(database.knex, "1", "a", null),
+      await issueKey(database.knex, "2", "b", EXPIRY),
+      await issueKey(database.knex, "1", "c", null),
+    ];
+    const [a, b, c] = issued.map(({ id }) => id);
+    const ids = async (providerId?: string) =>
+      (await listKeys(database.knex, providerId)).map(({ id }) => String(id));
+    expect(await ids()).toEqual([a, b, c]);
+    expect(await ids("1")).toEqual([a, c]);
+    expect(await ids("2")).toEqual([b]);
+    expect(await ids("3")).toEqual([]);
+  });
+});
+
+describe("revoking a key", () => {
+  it("by its id or by itself revokes it alone, from now on", async () => {
+    const issued = [];
+    for (const name of ["a", "b", "c"]) {
+      issued.push(await issueKey(database.knex, "1", name, null));
+    }
+    const [a, b] = issued;
+    if (a === undefined || b === undefined) throw new Error("no keys were issued");
+    await revokeKey(database.knex, { id: a.id });
+    await revokeKey(database.knex, { key: b.key });
+    const [{ now }] = await database.knex.select({ now: database.knex.fn.now(3) });
+    const revoked = (await listKeys(database.knex)).map(({ revokedAt }) => revokedAt);
+    expect(revoked).toEqual([expect.any(String), expect.any(String), null]);
+    expect(revoked[0] !== null && revoked[0] !== undefined && revoked[0] <= now).toBe(true);
+  });
+
+  it("twice changes nothing the second time", async () => {
+    const { id, key } = await issueKey(database.knex, "1", "a", null);
+    expect((await revokeKey(database.knex, { id })).revokedAt).toBeNull();
+    const [before] = await listKeys(database.knex);
+    expect((await revokeKey(database.knex, { key })).revokedAt).toBe(before?.revokedAt);
+    expect(await listKeys(database.knex)).toEqual([before]);
+  });
+
+  it("that is not there is refused, without showing it", async () => {
+    const key = generateKey();
+    await expect(revokeKey(database.knex, { id: "77" })).rejects.toThrow(
+      new RegistryError("there is no key with the id 77"),
+    );
+    await expect(revokeKey(database.knex, { key })).rejects.toThrow(
+      new RegistryError(`there is no key ${key.slice(0, 8)}… in this database`),
+    );
+  });
+});

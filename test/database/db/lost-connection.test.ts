@@ -1,0 +1,104 @@
+import type { Knex } from "knex";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { createRead, type Read } from "../../../src/db/query.ts";
+import { ServiceError } from "../../../src/errors.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
+
+const SLOW = "SELECT SUM(a.n * b.n * c.n) AS slow FROM many a, many b, many c";
+const signal = () => new AbortController().signal;
+
+let database: TestDatabase;
+let processes: ProcessList;
+let pool: Knex;
+let read: Read;
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.knex.raw("CREATE TABLE many (n INT PRIMARY KEY)");
+  processes = await watchProcesses(database.name);
+});
+afterAll(async () => {
+  await processes.close();
+  await database.drop();
+});
+beforeEach(async () => {
+  await database.knex("many").insert(Array.from({ length: 3_000 }, (_, n) => ({ n })));
+  pool = createPool(parseDatabaseUrl(database.url), { readOnly: true, pool: 4 });
+  read = createRead(pool);
+});
+afterEach(async () => {
+  await pool.destroy();
+  await database.knex("many").del();
+});
+
+const outcomeOf = (reading: Promise<unknown>) =>
+  reading.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
+
+/** The connection of the slow query, once it runs, and it is not `other`. */
+async function slowConnection(other?: number): Promise<number> {
+  let found: number | undefined;
+  const find = async () => {
+    found = (await processes.running("AS slow")).find((id) => id !== other);
+    return found;
+  };
+  await expect.poll(find, { timeout: 10_000 }).toBeDefined();
+  return found ?? 0;
+}
+
+describe("a connection that the server closed", () => {
+  it("while it was idle in the pool is replaced, and the caller sees nothing", async () => {
+    for (let round = 0; round < 20; round++) {
+      const ids = await Promise.all(
+        Array.from({ length: 4 }, () => read("SELECT CONNECTION_ID(), SLEEP(0.01)", [], signal())),
+      );
+      for (const id of new Set(ids.map(([row]) => Number(row?.[0])))) await processes.kill(id);
+      const again = Array.from({ length: 4 }, () => read("SELECT '1'", [], signal()));
+      expect(await Promise.all(again)).toEqual(again.map(() => [["1"]]));
+    }
+  });
+
+  it("in the middle of a query is replaced, and the query asked once more", async () => {
+    await read("SELECT '1'", [], signal()); // so that there is a connection in the pool
+    const reading = read(SLOW, [], signal());
+    const connection = await slowConnection();
+    await database.knex("many").where("n", ">", 2).del(); // the second time it is quick
+    await processes.kill(connection);
+    expect(await reading).toEqual([["27"]]);
+  });
+
+  it("twice fails the read as the database being away: it is asked no third time", async () => {
+    await read("SELECT '1'", [], signal());
+    const reading = outcomeOf(read(SLOW, [], signal()));
+    const first = await slowConnection();
+    await processes.kill(first);
+    await processes.kill(await slowConnection(first));
+    expect(await reading).toBe("databaseUnavailable");
+    await expect.poll(() => processes.running("AS slow")).toEqual([]);
+  });
+
+  it("after the caller has gone is not replaced", async () => {
+    const caller = new AbortController();
+    const reading = outcomeOf(read(SLOW, [], caller.signal));
+    await slowConnection();
+    caller.abort(new ServiceError("canceled"));
+    expect(await reading).toBe("canceled");
+    await expect.poll(() => processes.running("AS slow")).toEqual([]);
+  });
+});
+
+describe("a database that is not there", () => {
+  it.each([
+    ["no server", { port: 1 }, "databaseUnavailable"],
+    ["no such account", { user: "nobody", password: "wrong" }, "internal"],
+    ["no such database", { database: "nowhere" }, "internal"],
+  ])("because there is %s", async (_, wrong, kind) => {
+    const absent = createPool({ ...parseDatabaseUrl(database.url), ...wrong });
+    const failure = await createRead(absent)("SELECT '1'", [], signal()).catch((thrown) => thrown);
+    await absent.destroy();
+    expect(failure).toBeInstanceOf(ServiceError);
+    expect(failure.kind).toBe(kind);
+    expect(failure.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
+  });
+});

@@ -1,0 +1,119 @@
+import { randomBytes } from "node:crypto";
+import type { Knex } from "knex";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let readOnly: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  readOnly = createPool(parseDatabaseUrl(database.url), { readOnly: true });
+});
+afterAll(async () => {
+  await readOnly.destroy();
+  await database.drop();
+});
+
+/** The first row of a query. */
+async function firstOf(knex: Knex, sql: string): Promise<Record<string, unknown>> {
+  const [[row]] = await knex.raw(sql);
+  return row;
+}
+
+describe("every connection, whatever the server's defaults,", () => {
+  it("speaks UTC", async () => {
+    expect(await firstOf(readOnly, "SELECT @@session.time_zone AS zone")).toEqual({
+      zone: "+00:00",
+    });
+    const { apart } = await firstOf(
+      readOnly,
+      "SELECT ABS(TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), CURRENT_TIMESTAMP())) AS apart",
+    );
+    expect(Number(apart)).toBeLessThanOrEqual(1);
+  });
+
+  it("is strict, and reads a backslash in a string as an escape", async () => {
+    const { mode } = await firstOf(database.knex, "SELECT @@session.sql_mode AS mode");
+    expect(new Set(String(mode).split(","))).toEqual(
+      new Set([
+        "STRICT_TRANS_TABLES",
+        "ONLY_FULL_GROUP_BY",
+        "NO_ZERO_IN_DATE",
+        "NO_ZERO_DATE",
+        "ERROR_FOR_DIVISION_BY_ZERO",
+        "NO_ENGINE_SUBSTITUTION",
+      ]),
+    );
+  });
+
+  it("isolates by REPEATABLE READ", async () => {
+    const { Value } = await firstOf(
+      readOnly,
+      "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
+    );
+    expect(Value).toBe("REPEATABLE-READ");
+  });
+
+  it("takes and gives any character", async () => {
+    for (const text of ["😀👩‍👩‍👧", "שרת", "O'Neill \\ \" % _ `", "\u0000\u001f", "ﷺ", "a\u0301"]) {
+      const [[row]] = await readOnly.raw("SELECT ? AS text, HEX(?) AS hex", [text, text]);
+      expect(row).toEqual({ text, hex: Buffer.from(text).toString("hex").toUpperCase() });
+    }
+  });
+});
+
+describe("a value comes back as the database writes it:", () => {
+  it.each([
+    ["CAST('999999999999.99' AS DECIMAL(14, 2))", "999999999999.99"],
+    ["CAST('-0.10' AS DECIMAL(14, 2))", "-0.10"],
+    ["CAST('90071992547409.93' AS DECIMAL(40, 2)) * 100", "9007199254740993.00"],
+    ["CAST(18446744073709551615 AS UNSIGNED)", "18446744073709551615"],
+    ["CAST(-9223372036854775808 AS SIGNED)", "-9223372036854775808"],
+    ["TIMESTAMP('2026-03-08 02:30:00.123')", "2026-03-08 02:30:00.123"],
+    ["NULL", null],
+  ])("%s is %j", async (expression, text) => {
+    expect(await firstOf(readOnly, `SELECT ${expression} AS value`)).toEqual({ value: text });
+  });
+});
+
+describe("a connection that is read-only", () => {
+  const WRITES = [
+    "INSERT INTO providers (name) VALUES ('x')",
+    "UPDATE providers SET name = 'x'",
+    "DELETE FROM providers",
+    "CREATE TABLE more (id INT)",
+  ];
+  it.each(WRITES)("is refused %s by the server", async (write) => {
+    await expect(readOnly.raw(write)).rejects.toMatchObject({
+      code: "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
+    });
+  });
+
+  it("is so alone: another writes, and what it wrote is read", async () => {
+    const name = `written ${randomBytes(4).toString("hex")} 😀`;
+    const [id] = await database.knex("providers").insert({ name });
+    expect(await readOnly("providers").where({ id }).first("name")).toEqual({ name });
+  });
+});
+
+it("no connection is made before the first query, and none is left after the last", async () => {
+  const nowhere = createPool({
+    host: "127.0.0.1",
+    port: 1,
+    user: "u",
+    password: "p",
+    database: "d",
+  });
+  await nowhere.destroy();
+
+  const knex = createPool(parseDatabaseUrl(database.url));
+  const { id } = await firstOf(knex, "SELECT CONNECTION_ID() AS id");
+  await knex.destroy();
+  const alive = async () => {
+    const [processes] = await database.knex.raw("SHOW PROCESSLIST");
+    return processes.some((process: { Id: unknown }) => String(process.Id) === String(id));
+  };
+  await expect.poll(alive).toBe(false);
+});

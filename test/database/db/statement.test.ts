@@ -1,0 +1,120 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRead, type Read } from "../../../src/db/query.ts";
+import { compileStatement } from "../../../src/db/statement.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const { signal } = new AbortController();
+
+const figures = compileStatement(
+  {
+    wallet: {
+      select: { balance: "available_balance" },
+      from: "wallets WHERE provider_id = :provider",
+    },
+    latest: {
+      select: { id: "public_id", amount: "amount", paidAt: "paid_at" },
+      from: "payouts WHERE provider_id = :provider AND paid_at <= :now ORDER BY paid_at DESC LIMIT 2",
+    },
+    servers: {
+      select: { name: "name", deletedAt: "deleted_at" },
+      from: "servers WHERE provider_id = :provider ORDER BY id",
+    },
+  },
+  ["provider", "now"],
+);
+
+describe("questions become one statement", () => {
+  it("of numbered branches of text, as wide as the widest of them", () => {
+    expect(figures.sql).toBe(
+      [
+        "SELECT 0, CAST(available_balance AS CHAR), NULL, NULL FROM wallets WHERE provider_id = ?",
+        "UNION ALL (SELECT 1, CAST(public_id AS CHAR), CAST(amount AS CHAR), CAST(paid_at AS CHAR) FROM payouts WHERE provider_id = ? AND paid_at <= ? ORDER BY paid_at DESC LIMIT 2)",
+        "UNION ALL (SELECT 2, CAST(name AS CHAR), CAST(deleted_at AS CHAR), NULL FROM servers WHERE provider_id = ? ORDER BY id)",
+      ].join("\n"),
+    );
+  });
+
+  it("with a parameter for each binding, in order", () => {
+    expect(figures.parameters).toEqual(["provider", "provider", "now", "provider"]);
+  });
+
+  it("alone, a question is a statement as it stands", () => {
+    const one = compileStatement({ now: { select: { now: ":now" }, from: "DUAL" } }, ["now"]);
+    expect(one.sql).toBe("SELECT 0, CAST(? AS CHAR) FROM DUAL");
+  });
+});
+
+describe("what is wrong with the questions is told when they are compiled", () => {
+  it("a parameter that was not declared", () => {
+    const question = { select: { id: "id" }, from: "servers WHERE provider_id = :povider" };
+    expect(() => compileStatement({ question }, ["provider"])).toThrow(
+      new Error("the parameter :povider was not declared"),
+    );
+  });
+
+  it("a parameter that is not used", () => {
+    const question = { select: { id: "id" }, from: "servers WHERE provider_id = :provider" };
+    expect(() => compileStatement({ question }, ["provider", "end"])).toThrow(
+      new Error("the parameter :end is not used"),
+    );
+  });
+});
+
+describe("the bindings", () => {
+  it("are the values of the parameters, each as often as it is used", async () => {
+    const asked: unknown[] = [];
+    const read: Read = async (sql, bindings) => {
+      asked.push(sql, bindings);
+      return [];
+    };
+    const answers = await figures.run(read, { provider: "7", now: "2026-11-20" }, signal);
+    expect(asked).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);
+    expect(answers).toEqual({ wallet: [], latest: [], servers: [] });
+  });
+});
+
+describe("the answers of the database", () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await createDatabase();
+    const insert = (table: string, rows: object[]) => database.knex(table).insert(rows);
+    await insert("wallets", [{ provider_id: 1, available_balance: "-999999999999.99" }]);
+    const server = { provider_id: 1, status: "Active", price_per_hour: "1.0000" };
+    await insert("servers", [
+      { ...server, id: 1, uuid: "a", name: "😀 :now ? 'x'", deleted_at: null },
+      { ...server, id: 2, uuid: "b", name: "", deleted_at: "2026-02-28 23:59:59.999" },
+    ]);
+    const payout = { provider_id: 1, method: "Bank Transfer", status: "Completed" };
+    await insert("payouts", [
+      { ...payout, public_id: "p1", paid_at: "2026-01-01 00:00:00.000", amount: "0.10" },
+      { ...payout, public_id: "p2", paid_at: "2026-01-02 00:00:00.001", amount: "100.00" },
+      { ...payout, public_id: "p3", paid_at: "2026-01-03 00:00:00.000", amount: "0.00" },
+      { ...payout, public_id: "p4", paid_at: "2027-01-01 00:00:00.000", amount: "1.00" },
+    ]);
+  });
+  afterAll(() => database.drop());
+
+  it("are the exact text of each value, in the order asked for, and '' for NULL", async () => {
+    const values = { provider: "1", now: "2026-12-31 00:00:00.000" };
+    expect(await figures.run(createRead(database.knex), values, signal)).toEqual({
+      wallet: [{ balance: "-999999999999.99" }],
+      latest: [
+        { id: "p3", amount: "0.00", paidAt: "2026-01-03 00:00:00.000" },
+        { id: "p2", amount: "100.00", paidAt: "2026-01-02 00:00:00.001" },
+      ],
+      servers: [
+        { name: "😀 :now ? 'x'", deletedAt: "" },
+        { name: "", deletedAt: "2026-02-28 23:59:59.999" },
+      ],
+    });
+  });
+
+  it("are empty where there is nothing", async () => {
+    const values = { provider: "2", now: "2026-12-31 00:00:00.000" };
+    expect(await figures.run(createRead(database.knex), values, signal)).toEqual({
+      wallet: [],
+      latest: [],
+      servers: [],
+    });
+  });
+});

@@ -1,0 +1,146 @@
+/**
+ * One response is one picture: while money moves between servers, and charges and rentals
+ * come in, no answer ever shows one half of a transaction.
+ */
+
+import { create } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import {
+  GetOverviewRequestSchema,
+  type GetOverviewResponse,
+  GetServerBreakdownRequestSchema,
+  type GetServerBreakdownResponse,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import { createRead } from "../../../src/db/query.ts";
+import type { Context } from "../../../src/revenue/context.ts";
+import { createRevenueService } from "../../../src/revenue/service.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+const NOW = Date.parse("2026-11-20T09:30:00.000Z");
+const SERVERS = 12;
+const SECONDS = 4;
+/** What every server has to begin with, in cents. */
+const ENDOWMENT = 1_000_000n;
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  const numbers = Array.from({ length: SERVERS }, (_, index) => index + 1);
+  await database.knex("servers").insert(
+    numbers.map((id) => ({
+      provider_id: 1,
+      id,
+      uuid: `server-${id}`,
+      name: `server ${id}`,
+      status: "Active",
+      price_per_hour: "1.0000",
+    })),
+  );
+  await database.knex("charges").insert(numbers.map((id) => charge(id, ENDOWMENT)));
+});
+afterAll(() => database.drop());
+
+function charge(server: number, cents: bigint) {
+  const sign = cents < 0n ? "-" : "";
+  const digits = String(cents < 0n ? -cents : cents).padStart(3, "0");
+  return {
+    provider_id: 1,
+    server_id: server,
+    charged_at: "2026-11-10 12:00:00.000",
+    gross: `${sign}${digits.slice(0, -2)}.${digits.slice(-2)}`,
+  };
+}
+
+/** The cents of an amount in an answer. */
+function cents(amount: { readonly value: string } | undefined): bigint {
+  return BigInt((amount?.value ?? "").replace(".", ""));
+}
+
+const total = (amounts: readonly bigint[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
+
+describe("while a writer writes", () => {
+  const service = () => createRevenueService(createRead(database.knex));
+  const context = (): Context => ({
+    caller: { providerId: "1" },
+    now: NOW,
+    signal: new AbortController().signal,
+  });
+  const overview = () => service().getOverview(create(GetOverviewRequestSchema), context());
+  const breakdown = () =>
+    service().getServerBreakdown(create(GetServerBreakdownRequestSchema), context());
+
+  /** Writes with one hand and reads with four, for some seconds. */
+  async function writeAndRead(
+    write: (round: number) => Promise<void>,
+    check: (overview: GetOverviewResponse, breakdown: GetServerBreakdownResponse) => void,
+  ): Promise<void> {
+    const end = performance.now() + SECONDS * 1_000;
+    let written = 0;
+    let read = 0;
+    const writer = async () => {
+      while (performance.now() < end) await write(written++);
+    };
+    const reader = async () => {
+      while (performance.now() < end) {
+        check(await overview(), await breakdown());
+        read++;
+      }
+    };
+    await Promise.all([writer(), reader(), reader(), reader(), reader()]);
+    expect(Math.min(written, read)).toBeGreaterThan(20);
+  }
+
+  it("that moves money between servers, the money stays what it is", async () => {
+    const all = ENDOWMENT * BigInt(SERVERS);
+    await writeAndRead(
+      async (round) => {
+        const amount = BigInt(round % 977) + 1n;
+        const [from, to] = [(round % SERVERS) + 1, ((round * 7 + 3) % SERVERS) + 1];
+        await database.knex.transaction(async (transaction) => {
+          await transaction("charges").insert(charge(from, -amount));
+          await transaction("charges").insert(charge(to, amount));
+        });
+      },
+      ({ summary, monthlyEarnings, serverRevenue }, { totalRevenue, servers }) => {
+        expect(cents(summary?.grossRevenueYtd)).toBe(all);
+        expect(cents(summary?.totalEarningsYtd)).toBe((all * 9n) / 10n);
+        expect(cents(monthlyEarnings[0]?.amount)).toBe((all * 9n) / 10n);
+        expect(total(serverRevenue.map((server) => cents(server.grossRevenue)))).toBe(all);
+        expect(cents(totalRevenue)).toBe(all);
+        expect(total(servers.map((server) => cents(server.totalRevenue)))).toBe(all);
+      },
+    );
+  });
+
+  it("that charges a cent for each rental it starts, and puts it in the wallet, all three stay equal", async () => {
+    const before = cents((await overview()).summary?.grossRevenueYtd);
+    await database.knex("wallets").insert({ provider_id: 1, available_balance: "0.00" });
+    await writeAndRead(
+      async (round) => {
+        const server = (round % SERVERS) + 1;
+        const rental = { provider_id: 1, server_id: server, started_at: "2026-11-10 12:00:00.000" };
+        await database.knex.transaction(async (transaction) => {
+          await transaction("charges").insert(charge(server, 1n));
+          await transaction("wallets").increment("available_balance", 0.01);
+          await transaction("rentals").insert(rental);
+        });
+      },
+      ({ summary, serverRevenue }, breakdown) => {
+        const charged = cents(summary?.grossRevenueYtd) - before;
+        expect(cents(summary?.availableBalance)).toBe(charged);
+        expect(cents(summary?.totalEarningsYtd) + cents(summary?.platformFeesYtd)).toBe(
+          cents(summary?.grossRevenueYtd),
+        );
+        expect(total(serverRevenue.map((server) => cents(server.grossRevenue)))).toBe(
+          before + charged,
+        );
+        const rentals = cents(breakdown.totalRevenue) - before;
+        expect(BigInt(breakdown.totalRentals)).toBe(rentals);
+        expect(BigInt(breakdown.activeRentals)).toBe(rentals);
+        expect(breakdown.servers.reduce((sum, { activeRentals }) => sum + activeRentals, 0)).toBe(
+          breakdown.totalRentals,
+        );
+      },
+    );
+  });
+});

@@ -1,0 +1,232 @@
+/** Each question's plan, on a database with enough rows to make a full scan a bad idea. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { KEY_WITH_HASH } from "../../../src/auth/key-lookup.ts";
+import { createRead } from "../../../src/db/query.ts";
+import { rollUp } from "../../../src/rollup/write/run.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import {
+  bindingsOf,
+  branchesOf,
+  cachedOf,
+  STATEMENT_NAMES,
+  STATEMENTS,
+  type StatementName,
+  type Values,
+} from "../../support/statements.ts";
+
+const PROVIDERS = 8;
+/** Rows of each provider. The bulk of the ledger is older than any period asked for here. */
+const ROWS = { servers: 40, instances: 80, rentals: 1_000, charges: 4_000, payouts: 200 };
+/** What is asked for; the rollup's watermark and checkpoints are those of a provider without one. */
+const VALUES: Values = {
+  provider: "3",
+  watermark: "1000-01-01",
+  knownStart: "0001-01-01 00:00:00.000",
+  knownEnd: "0001-01-01 00:00:00.000",
+  now: "2026-11-20 09:30:00.000",
+  firstMonth: "2025-12-01 00:00:00.000",
+  nextMonth: "2026-12-01 00:00:00.000",
+  start: "2026-10-21 09:30:00.000",
+  end: "2026-11-20 09:30:00.000",
+};
+
+interface Step {
+  readonly select_type: string;
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly key: string | null;
+}
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  await fill(database.knex);
+});
+afterAll(() => database.drop());
+
+/** Rows spread over three years, by the hour, and the same for every provider. */
+async function fill(knex: Knex): Promise<void> {
+  await knex.raw("CREATE TABLE many (n INT PRIMARY KEY)");
+  await knex("many").insert(Array.from({ length: 4_000 }, (_, n) => ({ n })));
+  const from = (rows: number) =>
+    `FROM many p, many i WHERE p.n BETWEEN 1 AND ${PROVIDERS} AND i.n < ${rows}`;
+  const at = (step: string) => `TIMESTAMP('2026-12-01') - INTERVAL i.n * ${step}`;
+  await knex("providers").insert(
+    Array.from({ length: PROVIDERS }, (_, index) => ({ id: index + 1, name: "provider" })),
+  );
+  for (const statement of [
+    `INSERT INTO wallets SELECT p.n, 1 FROM many p WHERE p.n BETWEEN 1 AND 500`,
+    `INSERT INTO servers (provider_id, uuid, name, status, price_per_hour)
+       SELECT p.n, CONCAT(p.n, '-', i.n), 'server', 'Active', 1 ${from(ROWS.servers)}`,
+    `INSERT INTO instances (provider_id, server_id, public_id, name)
+       SELECT p.n, i.n % ${ROWS.servers}, 'i', 'instance' ${from(ROWS.instances)}`,
+    `INSERT INTO rentals (provider_id, server_id, instance_id, started_at, ended_at)
+       SELECT p.n, i.n % ${ROWS.servers}, i.n, ${at("25 HOUR")},
+              IF(i.n % 50 = 0, NULL, ${at("25 HOUR")} + INTERVAL 20 HOUR) ${from(ROWS.rentals)}`,
+    `INSERT INTO charges (provider_id, server_id, instance_id, charged_at, gross)
+       SELECT p.n, i.n % ${ROWS.servers}, i.n % ${ROWS.instances}, ${at("6 HOUR")}, 1.25 ${from(ROWS.charges)}`,
+    `INSERT INTO payouts (provider_id, public_id, paid_at, amount, method, status)
+       SELECT p.n, 'p', ${at("5 DAY")}, 1, 'Bank Transfer', 'Completed' ${from(ROWS.payouts)}`,
+    `INSERT INTO api_keys (provider_id, key_hash)
+       SELECT p.n, UNHEX(SHA2(CONCAT(p.n, '-', i.n), 256)) ${from(100)}`,
+    "ANALYZE TABLE wallets, servers, instances, rentals, charges, payouts, api_keys",
+  ]) {
+    await knex.raw(statement);
+  }
+}
+
+async function planOf(sql: string, bindings: readonly (string | Buffer)[]): Promise<Step[]> {
+  const format = "EXPLAIN FORMAT=TRADITIONAL";
+  const [steps] = await database.knex.raw(`${format} ${sql}`, bindings as Knex.RawBinding[]);
+  return steps;
+}
+
+/** How a plan reads the service's tables: "table by key", for each step. */
+function readsOf(plan: readonly Step[]): string[] {
+  return plan
+    .filter(({ table }) => table !== null && !table.startsWith("<"))
+    .map(({ table, key, type }) => `${table} by ${key}${type === "ALL" ? ", all of it" : ""}`);
+}
+
+/** Checks how each question reads its own table, and that the rollup's state is read by its key. */
+async function expectPlans(name: StatementName, values: Values, expected: readonly string[]) {
+  const reads: string[] = [];
+  for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
+    const plan = await planOf(sql, bindings);
+    const isConstant = ({ select_type }: Step) => select_type === "SUBQUERY";
+    const constants = readsOf(plan.filter(isConstant));
+    if (sql.endsWith("FROM DUAL")) {
+      expect(readsOf(plan)).toEqual(constants);
+      reads.push([...new Set(constants)].sort().join() || "nothing");
+      continue;
+    }
+    expect(constants.filter((read) => read !== "rollups by PRIMARY")).toEqual([]);
+    reads.push(readsOf(plan.filter((step) => !isConstant(step))).join() || "nothing");
+  }
+  expect(reads).toEqual(expected);
+}
+
+describe("without a rollup, each question reads through the key meant for it, and no table whole:", () => {
+  const overview = [
+    "wallets by PRIMARY", // singles
+    "servers by PRIMARY", // servers
+    "charges by PRIMARY", // recent
+    "payouts by PRIMARY", // payouts
+  ];
+  const breakdown = [
+    "nothing", // state
+    "servers by PRIMARY", // servers
+    "instances by PRIMARY", // instances
+    "charges by charges_by_recording", // upToEnd: nothing was recorded before there was a rollup
+    "rentals by rentals_by_end", // startsUpToEnd: nor had any ended
+    "charges by charges_by_recording", // upToStart
+    "rentals by rentals_by_end", // endsUpToStart
+    "charges by PRIMARY", // recentCharges: one range of the clustered key, the period
+    "rentals by rentals_by_end", // recentRentals
+    "rentals by rentals_by_update", // dueRentals
+    "rentals by rentals_by_end", // openRentals
+    "rentals by rentals_by_end", // endingRentals
+  ];
+
+  it.each<[StatementName, string[]]>([
+    [
+      "fullOverview",
+      [
+        ...overview,
+        "nothing", // months
+        "charges by charges_by_recording", // upcoming: nothing was recorded before there was a rollup
+        "nothing", // lifetimes
+      ],
+    ],
+    ["uncoveredOverview", overview],
+    [
+      "fullBreakdown",
+      [
+        ...breakdown,
+        "nothing", // checkpoints
+        "nothing", // untilEnd
+        "nothing", // untilStart
+      ],
+    ],
+    ["uncoveredBreakdown", breakdown],
+  ])("%s", async (name, expected) => {
+    await expectPlans(name, VALUES, expected);
+  });
+});
+
+describe("with a rollup, each question reads through the key meant for it, and no table whole:", () => {
+  let values: Values;
+  beforeAll(async () => {
+    await rollUp(database.knex, { margin: 0 });
+    await database.knex.raw(
+      "ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months",
+    );
+    values = { ...VALUES, ...(await cachedOf(createRead(database.knex), VALUES)) };
+  });
+
+  const overview = [
+    "rollups by PRIMARY,wallets by PRIMARY", // singles
+    "servers by PRIMARY", // servers
+    "charges by charges_by_recording", // recent
+    "payouts by PRIMARY", // payouts
+  ];
+  const breakdown = [
+    "rollups by PRIMARY", // state
+    "servers by PRIMARY", // servers
+    "instances by PRIMARY", // instances
+    "charges by PRIMARY", // upToEnd: one range of the clustered key, from the checkpoint on
+    "rentals by PRIMARY", // startsUpToEnd
+    "charges by PRIMARY", // upToStart
+    "rentals by rentals_by_end", // endsUpToStart
+    "charges by charges_by_recording", // recentCharges
+    "rentals by rentals_by_update", // recentRentals
+    "rentals by rentals_by_end", // dueRentals
+    "rentals by rentals_by_end", // openRentals
+    "rentals by rentals_by_end", // endingRentals
+  ];
+
+  it.each<[StatementName, string[]]>([
+    [
+      "fullOverview",
+      [
+        ...overview,
+        "rollup_months by PRIMARY", // months
+        "charges by PRIMARY", // upcoming
+        "rollup_figures by PRIMARY", // lifetimes
+      ],
+    ],
+    ["uncoveredOverview", overview],
+    [
+      "fullBreakdown",
+      [
+        ...breakdown,
+        "rollups by PRIMARY", // checkpoints
+        "rollup_figures by PRIMARY", // untilEnd
+        "rollup_figures by PRIMARY", // untilStart
+      ],
+    ],
+    ["uncoveredBreakdown", breakdown],
+  ])("%s", async (name, expected) => {
+    await expectPlans(name, values, expected);
+  });
+
+  it.each(STATEMENT_NAMES)("%s as one statement too", async (name) => {
+    const statement = STATEMENTS[name];
+    const whole = readsOf(await planOf(statement.sql, bindingsOf(statement, values)));
+    const apart: string[] = [];
+    for (const { sql, bindings } of branchesOf(statement, values)) {
+      apart.push(...readsOf(await planOf(sql, bindings)));
+    }
+    expect(whole.toSorted()).toEqual(apart.toSorted());
+    expect(whole.filter((read) => read.endsWith("all of it"))).toEqual([]);
+  });
+});
+
+describe("the lookup of a key", () => {
+  it("reads one row by its hash", async () => {
+    const [row] = await database.knex("api_keys").limit(1).select("key_hash");
+    const plan = await planOf(KEY_WITH_HASH, [row.key_hash]);
+    expect(plan).toMatchObject([{ table: "api_keys", type: "const", key: "api_keys_by_hash" }]);
+  });
+});

@@ -1,0 +1,89 @@
+/** Where a segment is watermark. */
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { END, START } from "../../../../src/rollup/timeline.ts";
+import { nextBoundary, type Segment } from "../../../../src/rollup/write/ledger.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { charge } from "./built.ts";
+
+const RECORDED = "2026-11-20 00:00:00.000";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+beforeEach(async () => {
+  for (const table of ["charges", "rentals"]) await database.knex(table).del();
+});
+afterAll(() => database.drop());
+
+const day = (number: number) => `2026-11-${String(number).padStart(2, "0")} 12:00:00.000`;
+const charged = (...instants: string[]) =>
+  database.knex("charges").insert(instants.map((at) => charge(at, RECORDED)));
+const rented = (...periods: [string, string | null][]) =>
+  database.knex("rentals").insert(
+    periods.map(([started_at, ended_at]) => ({
+      provider_id: 1,
+      server_id: 1,
+      started_at,
+      ended_at,
+    })),
+  );
+const boundary = (size: number, segment: Partial<Segment> = {}) =>
+  database.knex.transaction((reader) =>
+    nextBoundary(reader, { provider: "1", from: START, to: END, ...segment }, size),
+  );
+
+it("a ledger without anything is one segment", async () => {
+  expect(await boundary(3)).toBe(END);
+});
+
+it("no more charges than its size lie before a boundary", async () => {
+  await charged(...[1, 2, 3, 4, 5].map(day));
+  expect(await boundary(3)).toBe(day(4));
+  expect(await boundary(3, { from: day(4) })).toBe("2026-12-01 00:00:00.000");
+});
+
+it("exactly its size of charges needs no boundary but the month's", async () => {
+  await charged(...[1, 2, 3].map(day));
+  expect(await boundary(3)).toBe("2026-12-01 00:00:00.000");
+});
+
+it("a segment holds one month's charges, the month being the first charge's", async () => {
+  await charged("2026-03-31 23:59:59.999", "2026-04-01 00:00:00.000");
+  expect(await boundary(100)).toBe("2026-04-01 00:00:00.000");
+  expect(await boundary(100, { from: "2026-04-01 00:00:00.000" })).toBe("2026-05-01 00:00:00.000");
+  expect(await boundary(100, { from: "2026-05-01 00:00:00.000" })).toBe(END);
+});
+
+it("a boundary never leaves its segment", async () => {
+  await charged(...[1, 2, 3, 4, 5].map(day));
+  expect(await boundary(3, { to: day(3) })).toBe(day(3));
+  expect(await boundary(3, { to: day(4) })).toBe(day(4));
+});
+
+it("more charges than its size at one instant stay together, and the boundary moves on", async () => {
+  await charged(...Array(7).fill(day(1)), day(2));
+  expect(await boundary(3)).toBe(day(1));
+  expect(await boundary(3, { from: day(1) })).toBe(day(2));
+});
+
+it("charges at one instant that are the last end with their month", async () => {
+  await charged(...Array(7).fill(day(1)));
+  expect(await boundary(3, { from: day(1) })).toBe("2026-12-01 00:00:00.000");
+});
+
+it("starts and ends of rentals count each for themselves", async () => {
+  await rented([day(1), day(9)], [day(2), day(8)], [day(3), day(7)], [day(4), null]);
+  expect(await boundary(2)).toBe(day(3));
+  expect(await boundary(2, { from: day(5) })).toBe(day(9));
+});
+
+it("another provider's charges make no boundary", async () => {
+  await database.knex("charges").insert({ ...charge(day(1), RECORDED), provider_id: 2 });
+  expect(await boundary(0)).toBe(END);
+});
+
+it("a charge of the last month of time is in the last segment", async () => {
+  await charged("9999-12-05 00:00:00.000");
+  expect(await boundary(3)).toBe(END);
+});

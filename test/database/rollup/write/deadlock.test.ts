@@ -1,0 +1,47 @@
+/** A rollup that is the victim of a deadlock tries again; so does Galera's, with the same code. */
+import { afterEach, beforeEach, expect, it } from "vitest";
+import { END } from "../../../../src/rollup/timeline.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { verify } from "../../../../src/rollup/write/verify.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { type ProcessList, watchProcesses } from "../../../support/process-list.ts";
+
+let database: TestDatabase;
+let processes: ProcessList;
+beforeEach(async () => {
+  database = await createDatabase();
+  processes = await watchProcesses(database.name);
+  await database.knex("providers").insert({ id: 1, name: "provider" });
+  await charge();
+  await rollUp(database.knex, { margin: 0 });
+  await charge();
+});
+afterEach(async () => {
+  await processes.close();
+  await database.drop();
+});
+
+const charge = () =>
+  database
+    .knex("charges")
+    .insert({ provider_id: 1, server_id: 1, charged_at: "2026-01-10", gross: "1.00" });
+
+it("and goes through", async () => {
+  const codes: unknown[] = [];
+  database.knex.on("query-error", (error: { readonly code?: unknown }) => codes.push(error.code));
+
+  const other = await database.knex.transaction();
+  // The engine ends the transaction that has changed less: not this one.
+  await other("rollup_months").insert(
+    Array.from({ length: 500 }, (_, month) => ({ provider_id: 2, generation: 1, month, gross: 1 })),
+  );
+  await other("rollup_figures").where({ provider_id: 1, generation: 1, at: END }).forUpdate();
+  const rolling = rollUp(database.knex, { margin: 0 });
+  await expect.poll(() => processes.running("INSERT INTO rollup_figures")).toHaveLength(1);
+  await other("rollups").where({ provider_id: 1 }).forUpdate();
+  await other.rollback();
+
+  expect(await rolling).toEqual({ providers: 1, charges: 1 });
+  expect(codes).toEqual(["ER_LOCK_DEADLOCK"]);
+  expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
+});

@@ -1,0 +1,86 @@
+/** Each question's plan where there is a fresh rollup: it reads what is in the answer, not the ledger. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
+import { createRead } from "../../../../src/db/query.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addBulk } from "../../../support/rollup/bulk.ts";
+import {
+  branchesOf,
+  cachedOf,
+  STATEMENT_NAMES,
+  STATEMENTS,
+  type StatementName,
+  type Values,
+} from "../../../support/statements.ts";
+import { build } from "./built.ts";
+
+const DAY = 86_400_000;
+const NOW = Date.now();
+const SIZE = 250;
+/** What is asked for; the rollup's watermark and checkpoints are added where it is built. */
+let values: Values = {
+  provider: "2",
+  now: toDatetime(NOW),
+  firstMonth: `${toDatetime(NOW - 334 * DAY).slice(0, 7)}-01 00:00:00.000`,
+  nextMonth: `${toDatetime(NOW + 31 * DAY).slice(0, 7)}-01 00:00:00.000`,
+  start: toDatetime(NOW - 400 * DAY),
+  end: toDatetime(NOW - 20 * DAY),
+};
+
+interface Step {
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly rows: string | number | null;
+}
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  const others = { servers: 10, instances: 10, charges: 4_000, rentals: 400 };
+  await addBulk(database.knex, [
+    { provider: 1, ...others },
+    { provider: 2, servers: 20, instances: 40, charges: 50_000, rentals: 5_000 },
+    { provider: 3, ...others },
+  ]);
+  for (const provider of ["1", "2", "3"]) {
+    await build(database.knex, provider, toDatetime(NOW - 60_000), SIZE);
+  }
+  await database.knex.raw(
+    "ANALYZE TABLE servers, instances, rentals, charges, rollups, rollup_checkpoints, rollup_figures, rollup_months",
+  );
+  values = { ...values, ...(await cachedOf(createRead(database.knex), values)) };
+});
+afterAll(() => database.drop());
+
+async function explain(sql: string, bindings: readonly string[]): Promise<Step[]> {
+  const [steps] = await database.knex.raw(
+    `EXPLAIN FORMAT=TRADITIONAL ${sql}`,
+    bindings as Knex.RawBinding[],
+  );
+  return steps;
+}
+
+/** Each question's plan, in the questions' order. */
+async function plansOf(name: StatementName): Promise<Step[][]> {
+  const plans: Step[][] = [];
+  for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
+    plans.push(await explain(sql, bindings));
+  }
+  return plans;
+}
+
+/** Its reads of the service's tables. */
+const readsOf = (plan: readonly Step[]) =>
+  plan.filter(({ table }) => table !== null && !table.startsWith("<"));
+
+// Which keys they are read by, test/database/revenue/plans.test.ts says.
+it.each(STATEMENT_NAMES)("%s reads no more than a few segments", async (name) => {
+  const plans = await plansOf(name);
+  expect(plans.flatMap(readsOf).length).toBeGreaterThan(3);
+  for (const { table, type, rows } of plans.flatMap(readsOf)) {
+    expect(type, `how ${table} is read`).not.toBe("ALL");
+    if (table === "servers" || table === "instances") continue;
+    expect(Number(rows), `rows of ${table}`).toBeLessThanOrEqual(4 * SIZE);
+  }
+});

@@ -1,0 +1,152 @@
+/**
+ * From an empty database to an answer, as "Running it for real" says: the README's SQL from
+ * top to bottom, and each command under exactly the account that is meant for it.
+ */
+import { randomBytes } from "node:crypto";
+import { type Connection, createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { until } from "../../support/poll.ts";
+import { paths, withKey } from "../../support/request.ts";
+import { startService } from "../../support/service/service-process.ts";
+import { blocksWith, codeIn, commands, ROOT, tableWith } from "../readme.ts";
+import { startNpm } from "./npm-process.ts";
+import { type Outcome, paste, terminalEnvironment } from "./terminal.ts";
+
+const suffix = randomBytes(4).toString("hex");
+const database = `revenue_test_${suffix}`;
+const password = randomBytes(18).toString("base64url");
+
+/** An account of the SQL blocks, and the command that it is for. */
+interface Account {
+  readonly command: string;
+  readonly name: string;
+  readonly statements: readonly string[];
+}
+
+/** The blocks' accounts, with the names and the password of this test. */
+const accounts: readonly Account[] = blocksWith("sql", "GRANT")
+  .flatMap((block) => block.split("\n\n"))
+  .map((part) => {
+    const sql = part
+      .replaceAll(/'(\w+)'@/g, `'$1_${suffix}'@`)
+      .replaceAll(/ ON revenue\./g, ` ON ${database}.`)
+      .replaceAll("'…'", `'${password}'`);
+    return {
+      command: part.match(/^-- (.*)$/m)?.[1] ?? commandOf(part.match(/'revenue_?(\w*)'@/)?.[1]),
+      name: sql.match(/CREATE USER '(\w+)'@/)?.[1] ?? "",
+      statements: sql
+        .replaceAll(/^--.*$/gm, "")
+        .split(";")
+        .map((text) => text.trim())
+        .filter((text) => text !== ""),
+    };
+  });
+
+/** What an account is for where no comment says it: its name does. */
+function commandOf(name: string | undefined): string {
+  return name ? `npm run ${name}` : "npm start";
+}
+
+let server: Connection;
+/** Statements that stand above what they need. */
+const early: string[] = [];
+
+/** Pastes the SQL from top to bottom, and migrates as soon as there is an account for it. */
+beforeAll(async () => {
+  server = await createConnection(inject("databaseServer"));
+  await server.query(`CREATE DATABASE ${database}`);
+  for (const { command, statements } of accounts) {
+    for (const statement of statements) await server.query(statement).catch(postpone(statement));
+    if (command === "npm run migrate") await runAs(command, command);
+  }
+  // So that one fault of order does not hide all others.
+  for (const statement of early) await server.query(statement);
+});
+
+/** Notes a statement whose table is not there yet. */
+function postpone(statement: string): (error: Error & { code?: string }) => void {
+  return (error) => {
+    if (error.code !== "ER_NO_SUCH_TABLE") throw error;
+    early.push(statement);
+  };
+}
+
+afterAll(async () => {
+  for (const { name } of accounts) await server.query(`DROP USER IF EXISTS '${name}'@'%'`);
+  await server.query(`DROP DATABASE IF EXISTS ${database}`);
+  await server.end();
+});
+
+/** The DATABASE_URL of a command's account. */
+function urlFor(command: string): string {
+  const account = accounts.find((one) => one.command === command);
+  if (account === undefined) throw new Error(`the README has no account for ${command}`);
+  const url = new URL(inject("databaseServer"));
+  return Object.assign(url, { username: account.name, password, pathname: `/${database}` }).href;
+}
+
+async function runAs(account: string, command: string): Promise<Outcome> {
+  const outcome = await paste(command, { DATABASE_URL: urlFor(account) });
+  expect(outcome).toMatchObject({ code: 0, stderr: "" });
+  return outcome;
+}
+
+it("the service has an account, and so has each command that writes", () => {
+  const listed = tableWith("command", "does").flatMap(([command = ""]) => codeIn(command));
+  const writers = ["npm run key", "npm run migrate", "npm run rollup"];
+  expect(accounts.map(({ command }) => command).sort()).toEqual([
+    ...writers.filter((command) => listed.includes(command)),
+    "npm start",
+  ]);
+});
+
+it("the SQL may be pasted from top to bottom: none of it needs a table before the migration", () => {
+  expect(early).toEqual([]);
+});
+
+it("the migration's account may run it again, and seed the demo data", async () => {
+  const { stdout } = await runAs("npm run migrate", "npm run migrate");
+  expect(stdout).toMatch(/the schema was up to date\n$/);
+  await runAs("npm run migrate", "npm run seed");
+});
+
+const rollup = "npm run rollup";
+
+it.each([rollup, `${rollup} -- --rebuild`, `${rollup} -- --verify`])(
+  "the rollup's account may %s",
+  async (command) => {
+    const { stdout } = await runAs(rollup, command);
+    expect(stdout).toMatch(/ providers up to date, |the rollups agree with the ledger\n$/);
+  },
+);
+
+it("the rollup that goes on ends at SIGTERM", async () => {
+  const watch = commands.find(({ text }) => text.startsWith(`${rollup} -- --watch `));
+  const [npm, ...args] = watch?.text.split(" ") ?? [];
+  expect(npm).toBe("npm");
+  const env = terminalEnvironment({ DATABASE_URL: urlFor(rollup) });
+  const running = startNpm(args, { cwd: ROOT, env });
+  onTestFinished(() => running.kill());
+  await until(30_000, () => running.stdout().includes(" providers up to date, "));
+  process.kill(running.pid, "SIGTERM");
+  expect(await running.ended).toBe(0);
+});
+
+let key: string;
+it("the keys' account may make a key", async () => {
+  const { stdout } = await runAs("npm run key", "npm run key -- create --provider 1");
+  key = stdout.trimEnd().split("\n").at(-1) ?? "";
+});
+
+it("the service answers under its own", async () => {
+  const service = await startService(urlFor("npm start"));
+  try {
+    for (const target of Object.values(paths)) {
+      const { status, text } = await rawHttp(service.http, { target, headers: withKey(key) });
+      expect({ status, text }).toMatchObject({ status: 200 });
+    }
+  } finally {
+    expect(await service.stop()).toBe(0);
+  }
+});

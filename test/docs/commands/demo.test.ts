@@ -1,0 +1,86 @@
+/** `npm run demo`, for real: what it prints, what can be pasted from it, and what Ctrl-C leaves. */
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { freePort, isFree } from "../../../dev/free-port.ts";
+import { poll, until } from "../../support/poll.ts";
+import { blockWith, ROOT } from "../readme.ts";
+import { type NpmProcess, startNpm } from "./npm-process.ts";
+import { isGroupLeft, processesWith } from "./processes.ts";
+import { HAS_CURL, paste, terminalEnvironment } from "./terminal.ts";
+
+/** Lines without what is different each time: keys, ports, versions and durations. */
+function essence(text: string): string[] {
+  return text
+    .replaceAll(/rvk_[0-9A-Za-z]+…?/g, "KEY")
+    .replaceAll(/127\.0\.0\.1:\d+/g, "HOST:PORT")
+    .replaceAll(/(MariaDB|MySQL) [\d.]+ \(.*\)/g, "SERVER")
+    .replaceAll(/(MariaDB|MySQL) answers (.*) after [\d.]+ s/g, "SERVER answers $2")
+    .split("\n")
+    .filter((line) => line.trim() !== "");
+}
+
+/** With DATABASE_URL the tests have no server of their own, nor perhaps the machine. */
+describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
+  const folder = mkdtempSync(join(tmpdir(), "readme-demo-"));
+  let ports: readonly [http: number, grpc: number];
+  let demo: NpmProcess;
+
+  beforeAll(async () => {
+    chmodSync(folder, 0o700);
+    ports = [await freePort(), await freePort()];
+    demo = startNpm(["run", "demo"], {
+      cwd: ROOT,
+      env: terminalEnvironment({
+        HTTP_PORT: `${ports[0]}`,
+        GRPC_PORT: `${ports[1]}`,
+        TMPDIR: folder,
+      }),
+    });
+    await poll(110_000, () => {
+      if (!isGroupLeft(demo.pid)) throw new Error(`the demo ended:\n${demo.stderr()}`);
+      return demo.stdout().includes("Ctrl-C stops") || undefined;
+    });
+  });
+  afterAll(() => {
+    demo?.kill();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  it("prints what the README shows, in its order", () => {
+    const shown = essence(blockWith("console", "The service is ready."));
+    // The command itself, the ellipsis at the end, and what is only done once.
+    const expected = shown.filter((line) => !/^\$ |^ *…$|^installing /.test(line));
+    const printed = [...essence(demo.stderr()), ...essence(demo.stdout())];
+    expect(printed.filter((line) => expected.includes(line))).toEqual(expected);
+  });
+
+  it.skipIf(!HAS_CURL)("prints requests that work as pasted", async () => {
+    const [, text = ""] = demo.stdout().split("Requests to paste");
+    const requests = [...text.matchAll(/^ {2}((?:curl|npx) (?:.*\\\n)*.*)$/gm)];
+    expect(requests).toHaveLength(4);
+    for (const [, request = ""] of requests) {
+      expect(request).toContain(`:${ports[request.startsWith("curl") ? 0 : 1]}/`);
+      const { code, stdout, stderr } = await paste(request, {});
+      expect(code, stderr).toBe(0);
+      expect(Object.keys(JSON.parse(stdout)), stdout).toContain(
+        /servers\?|GetServerBreakdown/.test(request) ? "totalServers" : "summary",
+      );
+    }
+  });
+
+  it("ends at Ctrl-C and leaves nothing: no process, no file, no port", async () => {
+    expect(processesWith("TMPDIR", folder)).not.toEqual([]);
+    expect(readdirSync(folder)).not.toEqual([]);
+    // What a terminal does: the signal goes to the whole foreground process group.
+    process.kill(-demo.pid, "SIGINT");
+    await demo.ended;
+    expect(demo.stderr()).toMatch(/stopped; nothing is left running\n/);
+    await until(5_000, () => processesWith("TMPDIR", folder).length === 0);
+    expect(isGroupLeft(demo.pid)).toBe(false);
+    // npm and Node keep caches where temporary files go; the database's files are what is meant.
+    expect(readdirSync(folder).filter((name) => /revenue/.test(name))).toEqual([]);
+    expect(await Promise.all(ports.map((port) => isFree(port)))).toEqual([true, true]);
+  });
+});

@@ -1,0 +1,77 @@
+/** Each request of the README, pasted into a shell: it succeeds, with the answer that stands beside it. */
+import { fromJsonString } from "@bufbuild/protobuf";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { seed } from "../../../dev/demo-data/seed.ts";
+import {
+  GetOverviewResponseSchema,
+  GetServerBreakdownResponseSchema,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { commands, isRequest, named } from "../readme.ts";
+import { shapeOf } from "../shape.ts";
+import { atPorts, HAS_CURL, paste } from "./terminal.ts";
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture(({ knex }) => seed(knex, Date.now(), () => {}));
+});
+afterAll(() => fixture?.dispose());
+
+/** What is expected of a request without an answer beside it. A field that is unknown is an error. */
+const ANSWERS: readonly (readonly [command: RegExp, check: (stdout: string) => void])[] = [
+  [
+    /\/GetOverview$/,
+    (stdout) => {
+      const answer = fromJsonString(GetOverviewResponseSchema, stdout);
+      expect(answer.monthlyEarnings).toHaveLength(12);
+      expect(answer.serverRevenue).not.toEqual([]);
+      expect(answer.recentPayouts).toHaveLength(10);
+    },
+  ],
+  [
+    /\/GetServerBreakdown$/,
+    (stdout) => {
+      const { totalServers, servers } = fromJsonString(GetServerBreakdownResponseSchema, stdout);
+      expect(servers).not.toEqual([]);
+      expect(servers).toHaveLength(totalServers);
+    },
+  ],
+  [
+    /--list-methods /,
+    (stdout) =>
+      expect(stdout.split("\n")).toEqual(
+        expect.arrayContaining([
+          "revenue.v1.RevenueService/GetOverview",
+          "revenue.v1.RevenueService/GetServerBreakdown",
+          "grpc.health.v1.Health/Check",
+        ]),
+      ),
+  ],
+  [/\.Health\/Check$/, (stdout) => expect(JSON.parse(stdout)).toEqual({ status: "SERVING" })],
+];
+
+const requests = commands.filter(({ text }) => isRequest(text));
+
+describe.skipIf(!HAS_CURL)("as pasted", () => {
+  it.each(named(requests))("%s", async (_, { text, example }) => {
+    const command = atPorts(text, fixture.service);
+    expect(command).not.toMatch(/127\.0\.0\.1:(8080|50051)/);
+    const { code, stdout, stderr } = await paste(command, { KEY: fixture.key });
+    expect(code, stderr).toBe(0);
+    if (example !== undefined) {
+      expect(shapeOf(stdout)).toEqual(shapeOf(example));
+      return;
+    }
+    const check = ANSWERS.find(([pattern]) => pattern.test(text))?.[1];
+    if (check === undefined) throw new Error("nobody said what this command answers");
+    check(stdout);
+  });
+});
+
+it("there is an answer beside each endpoint of REST", () => {
+  const shown = requests.filter(({ example }) => example !== undefined);
+  expect(shown.map(({ text }) => text.match(/8080([^?' ]+)/)?.[1])).toEqual([
+    "/api/provider/revenue",
+    "/api/provider/revenue/servers",
+  ]);
+});

@@ -1,0 +1,113 @@
+/** The Dockerfile: what it copies is enough for `npm start`, which stops as it should as nobody in particular. */
+import { dirname } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { issueKey } from "../../../src/auth/key-registry.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { poll, until } from "../../support/poll.ts";
+import { paths, withKey } from "../../support/request.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+import { type NpmProcess, startNpm } from "../commands/npm-process.ts";
+import { isGroupLeft } from "../commands/processes.ts";
+import { terminalEnvironment } from "../commands/terminal.ts";
+import { rootFile, tableWith } from "../readme.ts";
+import { buildImage, copied, type Image, instructionsOf } from "./container.ts";
+
+const manifest = JSON.parse(rootFile("package.json"));
+
+/** Root becomes the user nobody; anybody else is unprivileged already. */
+const uid = process.getuid?.() === 0 ? 65_534 : undefined;
+
+describe("npm start with what is in the image", () => {
+  let database: TestDatabase;
+  let image: Image;
+  let started: NpmProcess;
+  let key: string;
+
+  beforeAll(async () => {
+    database = await createDatabase();
+    await smallLedger(database);
+    key = (await issueKey(database.knex, "1", "test", null)).key;
+    image = buildImage(uid);
+    const [command = "[]"] = instructionsOf("CMD");
+    const [npm, ...args]: string[] = JSON.parse(command);
+    expect(npm).toBe("npm");
+    started = startNpm(args, {
+      cwd: image.app,
+      env: terminalEnvironment({
+        NODE_ENV: "production",
+        DATABASE_URL: database.url,
+        HTTP_PORT: "0",
+        GRPC_PORT: "0",
+        HOME: image.home,
+        PATH: `${dirname(image.node)}:/usr/bin:/bin`,
+      }),
+      node: image.node,
+      npm: image.npm,
+      ...(uid === undefined ? {} : { uid }),
+    });
+  });
+  afterAll(async () => {
+    started?.kill();
+    image?.remove();
+    await database?.drop();
+  });
+
+  /** Lines of the log. With --silent npm itself writes none. */
+  const log = (): Record<string, unknown>[] =>
+    started
+      .stdout()
+      .split("\n")
+      .slice(0, -1)
+      .map((line) => JSON.parse(line));
+
+  it("answers", async () => {
+    const { httpPort } = await poll(30_000, () => {
+      if (!isGroupLeft(started.pid)) throw new Error(`it ended:\n${started.stderr()}`);
+      return log().find(({ msg }) => msg === "listening");
+    });
+    const { status, text } = await rawHttp(`http://127.0.0.1:${httpPort}`, {
+      target: paths.GetOverview,
+      headers: withKey(key),
+    });
+    expect({ status, text }).toMatchObject({ status: 200 });
+  });
+
+  it("SIGTERM to npm alone ends the service in order, with code 0", async () => {
+    process.kill(started.pid, "SIGTERM");
+    expect(await started.ended).toBe(0);
+    await until(5_000, () => !isGroupLeft(started.pid));
+    expect(log().at(-1)).toMatchObject({ msg: "stopped" });
+    expect(started.stderr()).toBe("");
+  });
+});
+
+describe("the Dockerfile", () => {
+  it("copies nothing that .dockerignore keeps from it, and .dockerignore lets nothing else in", () => {
+    const admitted = rootFile(".dockerignore").match(/(?<=^!).*$/gm) ?? [];
+    expect(admitted.sort()).toEqual(copied().sort());
+  });
+
+  it("is of the Node that development has", () => {
+    const major = manifest.devDependencies.node.split(".")[0];
+    expect(instructionsOf("FROM")).toEqual([`node:${major}-slim`]);
+    expect(manifest.engines.node).toBe(`>=${major}`);
+  });
+
+  it("installs as the README does, without what is for development", () => {
+    const [install] = instructionsOf("RUN");
+    expect(install).toBe("npm ci --omit=dev");
+    expect(rootFile("README.md")).toContain(`\`${install} && `);
+  });
+
+  it("runs as a user who is not root", () => {
+    expect(instructionsOf("USER")).toEqual(["node"]);
+  });
+
+  it("exposes the ports that are the defaults, on every address", () => {
+    const rows = tableWith("variable", "default", "");
+    const ports = rows.filter(([name]) => /_PORT/.test(name ?? "")).map(([, port]) => port);
+    expect(instructionsOf("EXPOSE")).toEqual([ports.join(" ").replaceAll("`", "")]);
+    expect(instructionsOf("ENV").join(" ")).toContain("HOST=0.0.0.0");
+  });
+});

@@ -1,0 +1,70 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { failed, runCommand } from "../../support/commands/run-command.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+let blank: string;
+
+beforeAll(async () => {
+  database = await createDatabase();
+  blank = `${database.name}_blank`;
+  await database.knex.raw(`CREATE DATABASE ${blank}`);
+});
+afterAll(async () => {
+  await database.knex.raw(`DROP DATABASE ${blank}`);
+  await database.drop();
+});
+
+/** The test database's URL, otherwise. */
+const urlWith = (change: Partial<Pick<URL, "host" | "pathname" | "username">>) =>
+  Object.assign(new URL(database.url), change).href;
+
+describe.each([
+  ["key", ["list"]],
+  ["seed", []],
+])("npm run %s says in one line, without a stack, that", (name, args) => {
+  it("DATABASE_URL is missing", async () => {
+    const { code, stdout, stderr } = await runCommand(name, args);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+    expect(stderr).toMatch(/^error: DATABASE_URL .*\n$/);
+  });
+
+  it("DATABASE_URL is malformed, without repeating it", async () => {
+    const { code, stderr } = await runCommand(name, args, "postgres://me:secret@here/revenue");
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^error: DATABASE_URL .*\n$/);
+    expect(stderr).not.toContain("secret");
+  });
+
+  it("the database cannot be reached", async () => {
+    expect(await runCommand(name, args, urlWith({ host: "127.0.0.1:1" }))).toEqual(
+      failed(
+        "the database in DATABASE_URL cannot be reached: is it running, and are host and port right? (ECONNREFUSED)",
+      ),
+    );
+  });
+
+  it("the account is refused", async () => {
+    expect(await runCommand(name, args, urlWith({ username: "nobody_of_this_name" }))).toEqual(
+      failed(
+        "the database in DATABASE_URL refuses the account: are user, password and database name right? (ER_ACCESS_DENIED_ERROR)",
+      ),
+    );
+  });
+
+  it("there is no such database", async () => {
+    expect(await runCommand(name, args, urlWith({ pathname: `/${blank}_not` }))).toEqual(
+      failed(
+        "the database named in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)",
+      ),
+    );
+  });
+
+  it("its tables are missing", async () => {
+    expect(await runCommand(name, args, urlWith({ pathname: `/${blank}` }))).toEqual(
+      failed(
+        "the database does not have the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)",
+      ),
+    );
+  });
+});

@@ -1,0 +1,102 @@
+/** REST's JSON to the letter: the specification's fields and nothing else, every one, digits as written. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture(smallLedger);
+});
+afterAll(() => fixture?.dispose());
+
+async function get(target: string, key = fixture.key): Promise<string> {
+  const { status, text } = await rawHttp(fixture.service.http, { target, headers: withKey(key) });
+  expect({ status, text }).toMatchObject({ status: 200 });
+  return text;
+}
+
+const MONTHS = [
+  ...["January", "February", "March", "April", "May", "June", "July"],
+  ...["August", "September", "October", "November", "December"],
+];
+
+/** Twelve months without a charge, as text. */
+function emptyMonths(now: Date): string {
+  return Array.from({ length: 12 }, (_, back) => {
+    const months = now.getUTCFullYear() * 12 + now.getUTCMonth() - back;
+    const name = MONTHS[months % 12] ?? "";
+    const abbreviation = name.slice(0, 3);
+    const year = Math.floor(months / 12);
+    return `{"month":"${name} ${year}","monthAbbreviation":"${abbreviation}","amount":0.00}`;
+  }).join(",");
+}
+
+const NO_EARNINGS =
+  '"totalEarningsYTD":0.00,"platformFeesYTD":0.00,"grossRevenueYTD":0.00,"currentMonthEarnings":0.00';
+
+it("the overview", async () => {
+  expect(await get("/api/provider/revenue")).toBe(
+    `{"summary":{${NO_EARNINGS},"availableBalance":1250.50},` +
+      `"monthlyEarnings":[${emptyMonths(new Date())}],` +
+      '"serverRevenue":[{"serverId":"6b0f3d1e-5c0e-4c59-9d0a-2f4f4f0d7e11","serverName":"alpha",' +
+      '"pricePerHour":2.50,"totalEarnings":4050.04,"platformFees":450.01,"grossRevenue":4500.05,"totalHours":1800.02}],' +
+      '"recentPayouts":[{"payoutId":"po-1","date":"2024-04-01T09:30:00Z","amount":4000.00,' +
+      '"method":"Bank Transfer","status":"Completed"}]}',
+  );
+});
+
+it("the overview of a provider that has nothing", async () => {
+  expect(await get("/api/provider/revenue", await fixture.issue("2"))).toBe(
+    `{"summary":{${NO_EARNINGS},"availableBalance":0.00},` +
+      `"monthlyEarnings":[${emptyMonths(new Date())}],"serverRevenue":[],"recentPayouts":[]}`,
+  );
+});
+
+const ALPHA = '{"serverId":"6b0f3d1e-5c0e-4c59-9d0a-2f4f4f0d7e11","serverName":"alpha",';
+
+it("the breakdown of days", async () => {
+  const target = "/api/provider/revenue/servers?startDate=2024-03-01&endDate=2024-03-31";
+  expect(await get(target)).toBe(
+    '{"startDate":"2024-03-01T00:00:00Z","endDate":"2024-03-31T23:59:59.999Z",' +
+      '"totalServers":1,"activeServers":1,"totalRevenue":4500.05,"totalRentals":1,"activeRentals":0,' +
+      `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
+      '"totalRevenue":4500.05,"totalRentals":1,"activeRentals":0,' +
+      '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":4500.00,' +
+      '"totalRentals":1,"activeRentals":0}]}]}',
+  );
+});
+
+it("the breakdown of a period without anything in it", async () => {
+  const target =
+    "/api/provider/revenue/servers?startDate=2020-02-29T23:00:00.500-01:30&endDate=2020-03-01T00:30:00.5Z";
+  expect(await get(target)).toBe(
+    '{"startDate":"2020-03-01T00:30:00.500Z","endDate":"2020-03-01T00:30:00.500Z",' +
+      '"totalServers":1,"activeServers":1,"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
+      `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
+      '"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
+      '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":0.00,' +
+      '"totalRentals":0,"activeRentals":0}]}]}',
+  );
+});
+
+it.each([
+  ["no parameters", ""],
+  ["empty ones", "?startDate=&endDate="],
+])("the breakdown with %s applies and tells the last 30 days", async (_, query) => {
+  const before = Date.now();
+  const { startDate, endDate } = JSON.parse(await get(`/api/provider/revenue/servers${query}`));
+  const after = Date.now();
+  expect(Date.parse(endDate)).toBeGreaterThanOrEqual(before);
+  expect(Date.parse(endDate)).toBeLessThanOrEqual(after);
+  expect(Date.parse(endDate) - Date.parse(startDate)).toBe(30 * 24 * 60 * 60 * 1000);
+});
+
+it("a plus in an offset may arrive as a space", async () => {
+  const period = "startDate=2024-03-01T02:00:00+02:00&endDate=2024-03-02T00:00:00%2B01:00";
+  expect(JSON.parse(await get(`/api/provider/revenue/servers?${period}`))).toMatchObject({
+    startDate: "2024-03-01T00:00:00Z",
+    endDate: "2024-03-01T23:00:00Z",
+  });
+});

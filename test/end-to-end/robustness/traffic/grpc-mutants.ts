@@ -1,0 +1,98 @@
+/** gRPC calls on sound HTTP/2 whose metadata, envelope or message is mutated. */
+import { connect, type IncomingHttpHeaders } from "node:http2";
+import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import { frame } from "../../../support/clients/raw-clients.ts";
+import { BYTE_MUTATIONS, mutate } from "./mutations.ts";
+import type { Random } from "./random.ts";
+import { KEY } from "./target.ts";
+
+/** How long an answer is waited for, in milliseconds: a stream may never end by itself. */
+const PATIENCE = 150;
+
+export interface GrpcMutant {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+const text = (field: number, value: string) =>
+  Buffer.from(new BinaryWriter().tag(field, WireType.LengthDelimited).string(value).finish());
+
+const NAME = "revenue.v1.RevenueService";
+const METHODS = [
+  [`/${NAME}/GetOverview`, Buffer.alloc(0)],
+  [`/${NAME}/GetServerBreakdown`, Buffer.concat([text(1, "2024-03-01"), text(2, "2024-03-31")])],
+  ["/grpc.health.v1.Health/Check", text(1, NAME)],
+  ["/grpc.health.v1.Health/Watch", text(1, NAME)],
+  ["/grpc.health.v1.Health/List", Buffer.alloc(0)],
+  ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", text(4, NAME)],
+  ["/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", text(7, "*")],
+] as const satisfies readonly (readonly [string, Buffer])[];
+
+const STRANGE_HEADERS = [
+  ["content-type", "application/grpc+json"],
+  ["content-type", "text/plain"],
+  ["grpc-timeout", "1n"],
+  ["grpc-timeout", "99999999H"],
+  ["grpc-timeout", "999999999999H"],
+  ["grpc-timeout", "-1S"],
+  ["grpc-timeout", "x"],
+  ["grpc-encoding", "gzip"],
+  ["grpc-encoding", "deflate"],
+  ["grpc-encoding", "nonsense"],
+  ["grpc-accept-encoding", "gzip"],
+  ["grpc-accept-encoding", ",,;"],
+  ["any-bin", "%%%"],
+  ["any-bin", "AAAA,BBBB"],
+  ["x-api-key", "x"],
+  ["x-request-id", "\u007f"],
+  ["content-length", "1"],
+  ["grpc-message-type", "x"],
+  ["user-agent", ""],
+] as const;
+
+/** A mutant of one of the calls. */
+export function grpcMutant(random: Random): GrpcMutant {
+  const [path, message] = random.pick(METHODS);
+  const headers: Record<string, string> = {
+    "content-type": "application/grpc",
+    te: "trailers",
+    "x-api-key": KEY,
+  };
+  const [name, value] = random.pick(STRANGE_HEADERS);
+  if (random.below(3) === 0) headers[name] = value;
+  const strange = () => mutate(BYTE_MUTATIONS, Buffer.concat([message, text(9, "more")]), random);
+  const body = random.pick([
+    () => frame(strange()),
+    () => frame(strange(), random.below(256)),
+    () => mutate(BYTE_MUTATIONS, frame(message), random),
+    () => Buffer.concat([frame(message), frame(strange())]),
+    () => Buffer.alloc(0),
+  ])();
+  return { path, headers, body };
+}
+
+/** Makes the call. Resolves to its status, `13 details`, or undefined where there was none in time. */
+export function callMutant(
+  port: number,
+  { path, headers, body }: GrpcMutant,
+): Promise<string | undefined> {
+  const { promise, resolve } = Promise.withResolvers<string | undefined>();
+  let status: string | undefined;
+  const read = (head: IncomingHttpHeaders) => {
+    const code = head["grpc-status"];
+    if (code !== undefined) status = `${code} ${decodeURIComponent(`${head["grpc-message"]}`)}`;
+  };
+  const session = connect(`http://127.0.0.1:${port}`).on("error", () => {});
+  const timer = setTimeout(() => session.destroy(), PATIENCE);
+  session.once("close", () => {
+    clearTimeout(timer);
+    resolve(status);
+  });
+  const stream = session.request({ ":method": "POST", ":path": path, ...headers });
+  stream.on("error", () => {});
+  stream.on("response", read).on("trailers", read).resume();
+  stream.once("close", () => session.destroy());
+  stream.end(body);
+  return promise;
+}

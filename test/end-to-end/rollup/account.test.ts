@@ -1,0 +1,65 @@
+/** The account that the README makes for `npm run rollup` may do exactly that. */
+import { randomBytes } from "node:crypto";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { blockWith } from "../../docs/readme.ts";
+import { runRollup } from "../../support/commands/rollup-process.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { addBulk } from "../../support/rollup/bulk.ts";
+
+const account = `rollup_${randomBytes(6).toString("hex")}`;
+const password = randomBytes(18).toString("base64url");
+
+let database: TestDatabase;
+let url: string;
+beforeAll(async () => {
+  database = await createDatabase();
+  const statements = blockWith("sql", "'revenue_rollup'@")
+    .replaceAll("revenue_rollup'", `${account}'`)
+    .replaceAll(" ON revenue.", ` ON ${database.name}.`)
+    .replaceAll("'…'", `'${password}'`)
+    .split(";")
+    .filter((statement) => statement.trim() !== "");
+  for (const statement of statements) await database.knex.raw(statement);
+  await addBulk(database.knex, [
+    { provider: 1, servers: 3, instances: 3, charges: 1_000, rentals: 50 },
+  ]);
+  url = Object.assign(new URL(database.url), { username: account, password }).href;
+});
+afterAll(async () => {
+  await database.knex.raw(`DROP USER ${account}`);
+  await database.drop();
+});
+
+it("builds, advances, builds anew and verifies under it", async () => {
+  const done = { code: 0, stderr: "" };
+  expect(await runRollup(url)).toMatchObject(done);
+  await database.knex("charges").insert({
+    provider_id: 1,
+    server_id: 1_001,
+    charged_at: "2025-01-05 00:00:00.000",
+    gross: "5.00",
+  });
+  expect(await runRollup(url, "--margin", "0")).toMatchObject(done);
+  expect(await runRollup(url, "--rebuild")).toMatchObject(done);
+  expect(await runRollup(url, "--verify")).toMatchObject(done);
+});
+
+it.each([
+  "INSERT INTO charges (provider_id, server_id, charged_at, gross) VALUES (1, 1, '2026-01-01', 1)",
+  "UPDATE charges SET gross = 0",
+  "DELETE FROM rentals",
+  "UPDATE wallets SET available_balance = 0",
+  "INSERT INTO api_keys (provider_id, key_hash) VALUES (1, UNHEX(SHA2('x', 256)))",
+  "DROP TABLE rollups",
+])("may not: %s", async (statement) => {
+  const session = createPool(parseDatabaseUrl(url), { pool: 1 });
+  try {
+    await expect(session.raw(statement)).rejects.toMatchObject({
+      code: "ER_TABLEACCESS_DENIED_ERROR",
+    });
+  } finally {
+    await session.destroy();
+  }
+});

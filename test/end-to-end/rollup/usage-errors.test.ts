@@ -1,0 +1,44 @@
+/** What `npm run rollup` says where it cannot do its work. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { runRollup } from "../../support/commands/rollup-process.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+it.each([
+  [["--margin", "soon"], "error: option '--margin <seconds>' argument 'soon' is invalid. "],
+  [["--margin", "-1"], "error: option '--margin <seconds>' argument '-1' is invalid. "],
+  [["--watch", "1e3"], "error: option '--watch <seconds>' argument '1e3' is invalid. "],
+  [["--watch"], "error: option '--watch <seconds>' argument missing"],
+  [["--quickly"], "error: unknown option '--quickly'"],
+  [["now"], "error: too many arguments"],
+])("%j is told, by the option's name", async (args, error) => {
+  const { code, stdout, stderr } = await runRollup(database.url, ...args);
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain(error);
+});
+
+it("a database that is away is told in clear words", async () => {
+  const away = Object.assign(new URL(database.url), { port: "1" });
+  expect(await runRollup(away.href)).toEqual({
+    code: 1,
+    signal: null,
+    stdout: "",
+    stderr:
+      "error: the database in DATABASE_URL cannot be reached: is it running, and are host and port right? (ECONNREFUSED)\n",
+  });
+});
+
+it("a database without the tables is told so", async () => {
+  await database.knex.schema.dropTable("rollups");
+  await database.knex("providers").insert({ id: 1, name: "first" });
+  expect(await runRollup(database.url)).toMatchObject({
+    code: 1,
+    stderr:
+      "error: the database does not have the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)\n",
+  });
+});

@@ -1,0 +1,46 @@
+/** A fixture on a database server of its own, which a test may kill, suspend and restart. */
+import type { Knex } from "knex";
+import {
+  type PrivateDatabase,
+  startPrivateDatabase,
+} from "../../../dev/private-database/private-database.ts";
+import { issueKey } from "../../../src/auth/key-registry.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { migrateToLatest } from "../../../src/db/migrate.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { type Clients, openClients } from "../clients/clients.ts";
+import { smallLedger } from "../small-ledger.ts";
+import { type ServiceProcess, startService } from "./service-process.ts";
+
+export interface PrivateFixture {
+  readonly server: PrivateDatabase;
+  readonly service: ServiceProcess;
+  readonly clients: Clients;
+  /** A valid key of provider 1. */
+  readonly key: string;
+  /** Ends the service and the server. */
+  dispose(): Promise<void>;
+}
+
+/** Sets the fixture with the small ledger. */
+export async function createPrivateFixture(): Promise<PrivateFixture> {
+  const server = await startPrivateDatabase({ bufferPool: "64M" });
+  const knex: Knex = createPool(parseDatabaseUrl(server.url));
+  await migrateToLatest(knex);
+  await smallLedger({ knex });
+  const { key } = await issueKey(knex, "1", "test", null);
+  await knex.destroy();
+  const service = await startService(server.url);
+  const clients = openClients(service);
+  return {
+    server,
+    service,
+    clients,
+    key,
+    async dispose() {
+      clients.close();
+      await service.stop();
+      await server.stop();
+    },
+  };
+}

@@ -1,0 +1,71 @@
+/** The service's queries: which there are, and that each asks for one provider's rows alone. */
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { KEY_WITH_HASH } from "../../../src/auth/key-lookup.ts";
+import { ROOT, reachableFrom, sourceAt, sources } from "./source.ts";
+
+const QUERIES = sources.map(({ path }) => path).filter((path) => path.endsWith("/queries.ts"));
+
+/** The statements that a file of questions exports, by their names. */
+async function statementsOf(path: string): Promise<Readonly<Record<string, string>>> {
+  const exported: Record<string, { readonly sql: string }> = await import(join(ROOT, path));
+  return Object.fromEntries(Object.entries(exported).map(([name, { sql }]) => [name, sql]));
+}
+
+/** The tables that a statement reads; the FROM of an EXTRACT, a subquery's and DUAL are none. */
+function tablesOf(sql: string): readonly string[] {
+  const reads = sql.replace(/EXTRACT\([^)]*\)/g, "").matchAll(/\b(?:FROM|JOIN)\s+(?!DUAL\b)(\w+)/g);
+  return [...reads].map(([, table]) => table ?? "");
+}
+
+describe.each(QUERIES)("%s", (path) => {
+  it("asks each table for the rows of one provider", async () => {
+    const statements = await statementsOf(path);
+    expect(Object.keys(statements)).not.toEqual([]);
+    for (const branch of Object.values(statements).flatMap((sql) => sql.split("\nUNION ALL "))) {
+      const restrictions = branch.match(/\bprovider_id = (\?|\w+\.provider_id)/g) ?? [];
+      expect(tablesOf(branch), branch).not.toEqual([]);
+      expect(restrictions.length, branch).toBeGreaterThanOrEqual(tablesOf(branch).length);
+    }
+  });
+});
+
+it("only the lookup of a key asks without it: it finds the provider, by a unique hash", () => {
+  expect(KEY_WITH_HASH).toMatch(/^SELECT provider_id, .* FROM api_keys WHERE key_hash = \?$/);
+});
+
+/** Where SQL may be written that the service runs. */
+const HOMES = [
+  ...QUERIES,
+  "src/auth/key-lookup.ts",
+  // The parts of the questions that ask the rollup.
+  "src/rollup/read/sql.ts",
+  // These two make statements of what they are given.
+  "src/db/query.ts",
+  "src/db/statement.ts",
+  // The schema's bookkeeping, which is no provider's.
+  "src/db/migrate.ts",
+];
+
+const service = [...reachableFrom(["src/main.ts"])].sort();
+
+it("no statement is written elsewhere in what the service consists of", () => {
+  const SQL = /\bSELECT\b[^;]*\bFROM\b|\bINSERT INTO\b|\bUPDATE \w+ SET\b|\bDELETE FROM\b/;
+  const writers = service.filter((path) => SQL.test(sourceAt(path).code));
+  expect(writers.filter((path) => !HOMES.includes(path))).toEqual([]);
+});
+
+it("Knex builds no query in it, but for the list of the migrations that ran", () => {
+  const builds = /\b(database|knex|transaction)\("(\w+)"\)/g;
+  const built = service.flatMap((path) =>
+    [...sourceAt(path).code.matchAll(builds)].map(([, , table]) => `${path}: ${table}`),
+  );
+  expect(built).toEqual(["src/db/migrate.ts: knex_migrations"]);
+});
+
+it("nothing in it writes, and the registry of keys is not part of it", () => {
+  const writes = /\.(insert|update|del|delete|merge|increment)\(/;
+  const onDatabase = service.map(sourceAt).filter(({ imports }) => imports.includes("knex"));
+  expect(onDatabase.filter(({ code }) => writes.test(code)).map(({ path }) => path)).toEqual([]);
+  expect(service).not.toContain("src/auth/key-registry.ts");
+});

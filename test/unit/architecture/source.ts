@@ -1,0 +1,61 @@
+/** The files of `src/`, what each imports, and its code without its comments. */
+import { readdirSync, readFileSync } from "node:fs";
+import { dirname, join, posix } from "node:path";
+
+export const ROOT = join(import.meta.dirname, "../../..");
+
+/** An import, or an export on, of any form. */
+const IMPORT =
+  /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
+
+export interface SourceFile {
+  /** From the root of the repository: `src/rpc/call.ts`. */
+  readonly path: string;
+  readonly text: string;
+  /** The text without its comments. */
+  readonly code: string;
+  /** What it imports or exports on, types included: paths like its own, or names of packages. */
+  readonly imports: readonly string[];
+}
+
+/** Every TypeScript file below a folder of the repository. */
+export function filesBelow(folder: string): readonly SourceFile[] {
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: "utf8" })
+    .filter((name) => name.endsWith(".ts"))
+    .sort()
+    .map((name) => readSource(posix.join(folder, name)));
+}
+
+/** The service. */
+export const sources = filesBelow("src");
+
+/** The file at a path of `src/`; throws where there is none. */
+export function sourceAt(path: string): SourceFile {
+  const file = sources.find((source) => source.path === path);
+  if (file === undefined) throw new Error(`there is no ${path}`);
+  return file;
+}
+
+/** The paths of the files of `src/` that can be reached from some of them, these included. */
+export function reachableFrom(paths: readonly string[]): ReadonlySet<string> {
+  const reached = new Set(paths);
+  for (const path of reached) {
+    for (const next of sourceAt(path).imports) {
+      if (next.startsWith("src/")) reached.add(next);
+    }
+  }
+  return reached;
+}
+
+function readSource(path: string): SourceFile {
+  const text = readFileSync(join(ROOT, path), "utf8");
+  const code = text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
+  return { path, text, code, imports: importsOf(path, code) };
+}
+
+function importsOf(path: string, code: string): readonly string[] {
+  return [...code.matchAll(IMPORT)].map(([, from, bare, dynamic]) => {
+    const name = from ?? bare ?? dynamic ?? "";
+    return name.startsWith(".") ? posix.join(dirname(path), name) : name;
+  });
+}

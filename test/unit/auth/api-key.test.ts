@@ -1,0 +1,133 @@
+import { createHash } from "node:crypto";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { generateKey, hashKey, hintOf, parseKey, redactKeys } from "../../../src/auth/api-key.ts";
+
+const DIGITS = [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"];
+/** What is told to people who run secret scanners. */
+const SCANNER = /rvk_[0-9A-Za-z]{49}/g;
+
+const keys = fc.constant(undefined).map(generateKey);
+
+describe("an API key", () => {
+  it("is parsed as it was generated", () => {
+    fc.assert(fc.property(keys, (key) => parseKey(key) === key));
+  });
+
+  it("never comes twice", () => {
+    expect(new Set(Array.from({ length: 10_000 }, generateKey)).size).toBe(10_000);
+  });
+
+  it("is found in any text by the scanners' expression, whole", () => {
+    fc.assert(
+      fc.property(keys, (key) => {
+        expect(`{"key":"${key}"} curl -H 'x-api-key: ${key}'`.match(SCANNER)).toEqual([key, key]);
+      }),
+    );
+  });
+
+  it("uses every digit at every place of its secret that can have it", () => {
+    const seen = Array.from({ length: 43 }, () => new Set<string>());
+    for (let count = 0; count < 5_000; count++) {
+      [...generateKey().slice(4, 47)].forEach((digit, place) => {
+        seen[place]?.add(digit);
+      });
+    }
+    // 2^256 lies just below 62^43, so that the first place has almost every digit too.
+    seen.forEach((digits, place) => {
+      expect(digits.size, `place ${place}`).toBeGreaterThan(place === 0 ? 55 : 61);
+    });
+  });
+
+  it("carries the checksum that others can compute from its description", () => {
+    // Worked out with Python: zlib.crc32(b"rvk_" + b"0" * 42 + b"1"), written in base62.
+    expect(parseKey(`rvk_${"0".repeat(42)}10KzG5F`)).toBeDefined();
+  });
+});
+
+describe("a mistyped key is refused", () => {
+  it("with any one character changed", () => {
+    const key = generateKey();
+    for (let place = 0; place < key.length; place++) {
+      for (const digit of [...DIGITS, "_", "-", " ", "é", "\0"]) {
+        if (digit === key[place]) continue;
+        const mistyped = key.slice(0, place) + digit + key.slice(place + 1);
+        expect(parseKey(mistyped), mistyped).toBeUndefined();
+      }
+    }
+  });
+
+  it("with any two neighbours exchanged", () => {
+    fc.assert(
+      fc.property(keys, fc.integer({ min: 0, max: 51 }), (key, place) => {
+        const [left = "", right = ""] = key.slice(place, place + 2);
+        fc.pre(left !== right);
+        const mistyped = key.slice(0, place) + right + left + key.slice(place + 2);
+        expect(parseKey(mistyped)).toBeUndefined();
+      }),
+    );
+  });
+
+  it("with a character lost, doubled or added, or in other case", () => {
+    fc.assert(
+      fc.property(keys, fc.integer({ min: 0, max: 52 }), (key, place) => {
+        const [before, at, after] = [key.slice(0, place), key.charAt(place), key.slice(place + 1)];
+        expect(parseKey(before + after)).toBeUndefined();
+        expect(parseKey(before + at + at + after)).toBeUndefined();
+        expect(parseKey(key.toLowerCase())).toBeUndefined();
+        expect(parseKey(key.toUpperCase())).toBeUndefined();
+      }),
+    );
+    const key = generateKey();
+    for (const around of [` ${key}`, `${key} `, `${key}\n`, `"${key}"`, `${key}\0`, key + key]) {
+      expect(parseKey(around), around).toBeUndefined();
+    }
+  });
+
+  it("and so is any other text, however long or odd, at once", () => {
+    fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => parseKey(text) === undefined));
+    const started = performance.now();
+    for (const text of [
+      "rvk_".repeat(1e6),
+      "0".repeat(1e7),
+      "\ud800".repeat(53),
+      "__proto__",
+      "",
+    ]) {
+      expect(parseKey(text)).toBeUndefined();
+    }
+    expect(performance.now() - started).toBeLessThan(1000);
+  });
+});
+
+describe("what is kept of a key", () => {
+  it("is the SHA-256 of its text", () => {
+    fc.assert(
+      fc.property(keys, (key) => {
+        expect(hashKey(key)).toEqual(createHash("sha256").update(key, "ascii").digest());
+      }),
+    );
+  });
+
+  it("and its first eight characters", () => {
+    fc.assert(fc.property(keys, (key) => hintOf(key) === key.slice(0, 8)));
+  });
+});
+
+describe("redacting", () => {
+  const key = generateKey();
+  const hint = hintOf(key);
+  it.each([
+    ["a key", key, `${hint}…`],
+    ["a key in a text", `option '${key}' is unknown`, `option '${hint}…' is unknown`],
+    ["two keys", `${key} ${key}`, `${hint}… ${hint}…`],
+    ["a key that lost its end", key.slice(0, 20), `${hint}…`],
+    ["a key with a strange character", `rvk_Ab-${key.slice(6)}`, "rvk_Ab…"],
+    ["a key in other case", key.toUpperCase(), `${hint.toUpperCase()}…`],
+    ["a key without its prefix", key.slice(4), `${key.slice(4, 8)}…`],
+    ["no key", "there is no provider 12", "there is no provider 12"],
+    ["a UUID", "0b3571ad-8da2-4a42-bf24-806dd7ff7ab2", "0b3571ad-8da2-4a42-bf24-806dd7ff7ab2"],
+  ])("cuts %s to what may be shown", (_, text, redacted) => {
+    expect(redactKeys(text)).toBe(redacted);
+  });
+});

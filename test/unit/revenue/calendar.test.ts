@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
+import { recentMonths } from "../../../src/revenue/calendar.ts";
+
+const first = (now: string) => recentMonths(Date.parse(now), 1).at(0);
+
+describe("the current month", () => {
+  it.each([
+    ["2026-11-20T09:30:00.000Z", "November 2026", "Nov", "202611", "2026-11-01", "2026-12-01"],
+    ["2026-01-01T00:00:00.000Z", "January 2026", "Jan", "202601", "2026-01-01", "2026-02-01"],
+    ["2025-12-31T23:59:59.999Z", "December 2025", "Dec", "202512", "2025-12-01", "2026-01-01"],
+    ["2028-02-29T23:59:59.999Z", "February 2028", "Feb", "202802", "2028-02-01", "2028-03-01"],
+    ["2028-03-01T00:00:00.000Z", "March 2028", "Mar", "202803", "2028-03-01", "2028-04-01"],
+    ["2100-02-28T23:59:59.999Z", "February 2100", "Feb", "210002", "2100-02-01", "2100-03-01"],
+    ["2100-03-01T00:00:00.000Z", "March 2100", "Mar", "210003", "2100-03-01", "2100-04-01"],
+    ["2026-09-30T23:59:59.999Z", "September 2026", "Sep", "202609", "2026-09-01", "2026-10-01"],
+  ])("at %s is %s", (now, label, abbreviation, key, start, end) => {
+    expect(first(now)).toEqual({
+      label,
+      abbreviation,
+      key,
+      year: Number(start.slice(0, 4)),
+      start: Date.parse(start),
+      end: Date.parse(end),
+    });
+  });
+});
+
+describe("recent months", () => {
+  it("are the current one and those before it, most recent first, across the year's end", () => {
+    expect(recentMonths(Date.parse("2026-03-31T12:00Z"), 12).map((month) => month.label)).toEqual([
+      "March 2026",
+      "February 2026",
+      "January 2026",
+      "December 2025",
+      "November 2025",
+      "October 2025",
+      "September 2025",
+      "August 2025",
+      "July 2025",
+      "June 2025",
+      "May 2025",
+      "April 2025",
+    ]);
+  });
+
+  it("are the whole year in December", () => {
+    const months = recentMonths(Date.parse("2027-12-31T23:59:59.999Z"), 12);
+    expect(new Set(months.map((month) => month.year))).toEqual(new Set([2027]));
+    expect(months.at(-1)?.label).toBe("January 2027");
+  });
+});
+
+describe("an instant", () => {
+  it.each([
+    ["2026-11-20T09:30:00.000Z", "2026-11-20 09:30:00.000"],
+    ["2028-02-29T23:59:59.999Z", "2028-02-29 23:59:59.999"],
+    ["1969-12-31T23:59:59.999Z", "1969-12-31 23:59:59.999"],
+    ["0001-01-01T00:00:00.000Z", "0001-01-01 00:00:00.000"],
+    ["9999-12-31T23:59:59.999Z", "9999-12-31 23:59:59.999"],
+    // The nights in which New York, where the tests run, changes its clocks.
+    ["2026-03-08T07:00:00.001Z", "2026-03-08 07:00:00.001"],
+    ["2026-11-01T06:00:00.000Z", "2026-11-01 06:00:00.000"],
+  ])("%s is the database's %s", (iso, datetime) => {
+    expect(toDatetime(Date.parse(iso))).toBe(datetime);
+    expect(fromDatetime(datetime)).toBe(Date.parse(iso));
+  });
+});

@@ -1,0 +1,88 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { formatCents, parseCents } from "../../../src/db/cents.ts";
+import { divide, split } from "../../../src/revenue/fee.ts";
+
+describe("an amount", () => {
+  it.each([
+    ["0.00", 0n],
+    ["0.01", 1n],
+    ["-0.01", -1n],
+    ["-0.05", -5n],
+    ["0.99", 99n],
+    ["1.00", 100n],
+    ["4500.00", 450_000n],
+    ["-123.40", -12_340n],
+    ["90071992547409.93", 9_007_199_254_740_993n], // 2^53 + 1 cents
+    ["9999999999999999999999999999999999.99", 999_999_999_999_999_999_999_999_999_999_999_999n],
+  ])("%s is read and written digit for digit", (text, cents) => {
+    expect(parseCents(text)).toBe(cents);
+    expect(formatCents(cents)).toBe(text);
+  });
+
+  it("of minus nothing is nothing", () => {
+    expect(formatCents(parseCents("-0.00"))).toBe("0.00");
+  });
+
+  it.each(["", "1", "1.0", "1.000", ".50", "+1.00", "1,00", "1e2.00", " 1.00", "1.00\n", "١.٠٠"])(
+    "is not %j",
+    (text) => {
+      expect(() => parseCents(text)).toThrow(
+        new Error(`not an amount with two digits: ${JSON.stringify(text)}`),
+      );
+    },
+  );
+});
+
+describe("the split of a gross amount", () => {
+  it.each([
+    // gross, fee, earnings
+    ["0.00", "0.00", "0.00"],
+    ["0.01", "0.00", "0.01"],
+    ["0.04", "0.00", "0.04"],
+    ["0.05", "0.01", "0.04"],
+    ["0.06", "0.01", "0.05"],
+    ["0.14", "0.01", "0.13"],
+    ["0.15", "0.02", "0.13"],
+    ["0.25", "0.03", "0.22"],
+    ["-0.01", "0.00", "-0.01"],
+    ["-0.04", "0.00", "-0.04"],
+    ["-0.05", "-0.01", "-0.04"],
+    ["-0.15", "-0.02", "-0.13"],
+    ["5000.00", "500.00", "4500.00"],
+    ["90071992547409.95", "9007199254741.00", "81064793292668.95"],
+    ["-90071992547409.95", "-9007199254741.00", "-81064793292668.95"],
+  ])("of %s is a fee of %s and earnings of %s", (gross, fee, earnings) => {
+    const parts = split(parseCents(gross));
+    expect([parts.fee, parts.earnings].map(formatCents)).toEqual([fee, earnings]);
+    expect(parts.gross).toBe(parts.fee + parts.earnings);
+  });
+});
+
+describe("a division", () => {
+  it.each([
+    // dividend, divisor, quotient
+    [0n, 7n, 0n],
+    [1n, 2n, 1n],
+    [-1n, 2n, -1n],
+    [1n, 3n, 0n],
+    [2n, 3n, 1n],
+    [-2n, 3n, -1n],
+    [3n, 2n, 2n],
+    [5n, 1n, 5n],
+    [10n ** 30n + 5n, 10n, 10n ** 29n + 1n],
+  ])("of %d by %d is %d", (dividend, divisor, quotient) => {
+    expect(divide(dividend, divisor)).toBe(quotient);
+  });
+
+  it("is off by half a divisor at most, and by exactly half only away from zero", () => {
+    const huge = { min: -(10n ** 30n), max: 10n ** 30n };
+    fc.assert(
+      fc.property(fc.bigInt(huge), fc.bigInt({ min: 1n, max: 10n ** 12n }), (dividend, divisor) => {
+        const excess = 2n * (divide(dividend, divisor) * divisor - dividend);
+        const outwards = dividend < 0n ? -excess : excess;
+        expect(-divisor < outwards && outwards <= divisor).toBe(true);
+      }),
+    );
+  });
+});

@@ -1,0 +1,117 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+
+const NOW = Date.parse("2026-11-20T09:30:00.123Z");
+const iso = (instant: number) => new Date(instant).toISOString();
+const startOf = (text: string) => iso(parsePeriod(text, "9999-12-31", NOW).start);
+const endOf = (text: string) => iso(parsePeriod("0001-01-01", text, NOW).end);
+
+describe("a date alone", () => {
+  it.each(["2026-11-01", "0001-01-01", "9999-12-31", "2024-02-29", "2000-02-29", "2100-02-28"])(
+    "%s is its first instant as startDate, its last as endDate",
+    (day) => {
+      expect(startOf(day)).toBe(`${day}T00:00:00.000Z`);
+      expect(endOf(day)).toBe(`${day}T23:59:59.999Z`);
+    },
+  );
+});
+
+describe("a date-time", () => {
+  it.each([
+    // without an offset: UTC
+    ["2026-11-01T09:30", "2026-11-01T09:30:00.000Z"],
+    ["2026-11-01T09:30:15", "2026-11-01T09:30:15.000Z"],
+    ["2026-11-01t09:30:15", "2026-11-01T09:30:15.000Z"],
+    ["2026-11-01T00:00:00.000", "2026-11-01T00:00:00.000Z"],
+    ["2026-11-01T23:59:59.999", "2026-11-01T23:59:59.999Z"],
+    // in the hour that New York, where the tests run, skips
+    ["2026-03-08T02:30:00", "2026-03-08T02:30:00.000Z"],
+    // fractions: to the millisecond, the rest cut off
+    ["2026-11-01T09:30:15.5Z", "2026-11-01T09:30:15.500Z"],
+    ["2026-11-01T09:30:15.05Z", "2026-11-01T09:30:15.050Z"],
+    ["2026-11-01T09:30:15,123Z", "2026-11-01T09:30:15.123Z"],
+    ["2026-11-01T09:30:15.9999Z", "2026-11-01T09:30:15.999Z"],
+    ["2026-11-01T09:30:15.123456789Z", "2026-11-01T09:30:15.123Z"],
+    [`2026-11-01T09:30:15.${"9".repeat(100)}Z`, "2026-11-01T09:30:15.999Z"],
+    // offsets
+    ["2026-11-01T09:30Z", "2026-11-01T09:30:00.000Z"],
+    ["2026-11-01T09:30z", "2026-11-01T09:30:00.000Z"],
+    ["2026-11-01T09:30:00+00:00", "2026-11-01T09:30:00.000Z"],
+    ["2026-11-01T09:30:00-00:00", "2026-11-01T09:30:00.000Z"],
+    ["2026-11-01T09:30:00+02:00", "2026-11-01T07:30:00.000Z"],
+    ["2026-11-01T09:30:00 02:00", "2026-11-01T07:30:00.000Z"],
+    ["2026-11-01T09:30 0200", "2026-11-01T07:30:00.000Z"],
+    ["2026-11-01T09:30:00-02:00", "2026-11-01T11:30:00.000Z"],
+    ["2026-11-01T09:30:00\u221202:00", "2026-11-01T11:30:00.000Z"],
+    ["2026-11-01T09:30:00+0530", "2026-11-01T04:00:00.000Z"],
+    ["2026-11-01T09:30:00+05", "2026-11-01T04:30:00.000Z"],
+    ["2026-11-01T00:30:00+05:45", "2026-10-31T18:45:00.000Z"],
+    ["2026-12-31T23:30:00-14:00", "2027-01-01T13:30:00.000Z"],
+    ["2028-02-29T23:30:00-01:00", "2028-03-01T00:30:00.000Z"],
+    ["2026-11-01T09:30:00.250+23:59", "2026-10-31T09:31:00.250Z"],
+    ["0001-01-01T00:00:00Z", "0001-01-01T00:00:00.000Z"],
+    ["9999-12-31T23:59:59.999Z", "9999-12-31T23:59:59.999Z"],
+  ])("%s is %s, as startDate and as endDate", (text, instant) => {
+    expect(startOf(text)).toBe(instant);
+    expect(endOf(text)).toBe(instant);
+  });
+
+  it("is read as Temporal reads it, at any offset", () => {
+    const instant = fc.date({
+      min: new Date("0001-01-03T00:00Z"),
+      max: new Date("9999-12-29T00:00Z"),
+      noInvalidDate: true,
+    });
+    fc.assert(
+      fc.property(instant, fc.integer({ min: -1439, max: 1439 }), (date, minutes) => {
+        const size = Math.abs(minutes);
+        const pad = (part: number) => String(part).padStart(2, "0");
+        const timeZone = `${minutes < 0 ? "-" : "+"}${pad(Math.trunc(size / 60))}:${pad(size % 60)}`;
+        const text = Temporal.Instant.from(date.toISOString()).toString({ timeZone });
+        expect(startOf(text)).toBe(date.toISOString());
+        expect(endOf(text.replace("+", " "))).toBe(date.toISOString());
+      }),
+    );
+  });
+});
+
+describe("an omitted parameter", () => {
+  it("is 30 days before now for startDate, now for endDate", () => {
+    const { start, end } = parsePeriod("", "", NOW);
+    expect([iso(start), iso(end)]).toEqual([
+      "2026-10-21T09:30:00.123Z",
+      "2026-11-20T09:30:00.123Z",
+    ]);
+  });
+
+  it("leaves the other one as it is", () => {
+    expect(iso(parsePeriod("2020-01-01", "", NOW).end)).toBe("2026-11-20T09:30:00.123Z");
+    expect(iso(parsePeriod("", "2026-11-01", NOW).start)).toBe("2026-10-21T09:30:00.123Z");
+  });
+
+  it("makes 30 days of 24 hours, whatever the length of the month", () => {
+    const now = Date.parse("2028-03-01T00:00:00.000Z");
+    expect(iso(parsePeriod("", "", now).start)).toBe("2028-01-31T00:00:00.000Z");
+  });
+});
+
+describe("a period", () => {
+  it("may be one millisecond long", () => {
+    const text = "2026-11-01T09:30:00.001Z";
+    expect(parsePeriod(text, text, NOW)).toEqual({
+      start: Date.parse(text),
+      end: Date.parse(text),
+    });
+  });
+
+  it("may be one day, the future, or all that can be written", () => {
+    expect(parsePeriod("2026-11-01", "2026-11-01", NOW).end).toBe(
+      Date.parse("2026-11-01T23:59:59.999Z"),
+    );
+    expect(iso(parsePeriod("2300-01-01", "2301-01-01", NOW).start)).toBe(
+      "2300-01-01T00:00:00.000Z",
+    );
+    expect(iso(parsePeriod("0001-01-01", "9999-12-31", NOW).end)).toBe("9999-12-31T23:59:59.999Z");
+  });
+});

@@ -1,0 +1,49 @@
+import { describe, expect, it } from "vitest";
+import { parseCents } from "../../../src/db/cents.ts";
+import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../../../src/revenue/price.ts";
+
+describe("an hourly price", () => {
+  it.each([
+    ["0.0000", "0.00"],
+    ["0.0001", "0.0001"],
+    ["0.0010", "0.001"],
+    ["0.0100", "0.01"],
+    ["0.1000", "0.10"],
+    ["0.3475", "0.3475"],
+    ["2.5000", "2.50"],
+    ["2.5050", "2.505"],
+    ["10.0000", "10.00"],
+    ["99999999.9999", "99999999.9999"],
+    ["-0.5000", "-0.50"],
+  ])("that is stored as %s is shown as %s", (stored, shown) => {
+    expect(formatHourlyPrice(parseHourlyPrice(stored))).toBe(shown);
+  });
+
+  it.each(["", "1", "1.00", "1.00000", "1,0000", " 1.0000", "NaN"])("is not %j", (text) => {
+    expect(() => parseHourlyPrice(text)).toThrow(
+      new Error(`not a price with four digits: ${JSON.stringify(text)}`),
+    );
+  });
+});
+
+describe("the estimated hours", () => {
+  it.each([
+    // gross, price, hours
+    ["0.00", "2.5000", "0.00"],
+    ["2.50", "2.5000", "1.00"],
+    ["1.00", "3.0000", "0.33"],
+    ["2.00", "3.0000", "0.67"],
+    ["0.01", "2.0000", "0.01"], // half a hundredth of an hour: away from zero
+    ["-0.01", "2.0000", "-0.01"],
+    ["0.01", "2.0001", "0.00"],
+    ["-7.50", "2.5000", "-3.00"],
+    ["1.00", "0.3475", "2.88"],
+    ["5.00", "0.0000", "0.00"],
+    ["-5.00", "0.0000", "0.00"],
+    ["5.00", "-1.0000", "0.00"],
+    ["0.01", "99999999.9999", "0.00"],
+    ["999999999999.99", "0.0001", "9999999999999900.00"],
+  ])("of %s charged at %s an hour are %s", (gross, price, hours) => {
+    expect(estimateHours(parseCents(gross), parseHourlyPrice(price))).toBe(hours);
+  });
+});

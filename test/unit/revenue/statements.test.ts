@@ -1,0 +1,54 @@
+/** The service's statements, as they are written. */
+import { describe, expect, it } from "vitest";
+import {
+  branchesOf,
+  STATEMENT_NAMES,
+  STATEMENTS,
+  type StatementName,
+} from "../../support/statements.ts";
+
+/** A statement's questions, the name of each parameter in the place of its value. */
+function questionsOf(name: StatementName) {
+  const statement = STATEMENTS[name];
+  return branchesOf(
+    statement,
+    Object.fromEntries(statement.parameters.map((name) => [name, name])),
+  );
+}
+
+/** A statement without what stands in parentheses after SELECT: `(SELECT …)` is `()`. */
+function withoutSubqueries(sql: string): string {
+  const at = sql.indexOf("(SELECT ");
+  if (at === -1) return sql;
+  let [end, open] = [at + 1, 1];
+  for (; open > 0; end++) open += { "(": 1, ")": -1 }[sql[end] ?? ""] ?? 0;
+  return withoutSubqueries(`${sql.slice(0, at)}()${sql.slice(end)}`);
+}
+
+describe.each(STATEMENT_NAMES)("%s", (name) => {
+  it("asks for one provider's rows alone, in every question", () => {
+    for (const { sql, bindings } of questionsOf(name)) {
+      const reads = sql
+        .replace(/EXTRACT\([^)]*\)/g, "")
+        .matchAll(/\bFROM (?!DUAL\b)(\w+)(\s+WHERE \S+ = \?)?/g);
+      for (const [, table, where] of reads) {
+        expect(where?.trim(), `${table} in ${sql}`).toBe("WHERE provider_id = ?");
+      }
+      expect(sql.match(/\bWHERE\b/g)).toHaveLength(
+        sql.match(/\bWHERE provider_id = \?/g)?.length ?? 0,
+      );
+      expect(bindings).toContain("provider");
+    }
+  });
+
+  it("reads nothing but one value at a time where it reads from no table", () => {
+    const branches = questionsOf(name).map(({ sql }) => sql);
+    const single = branches.filter((sql) => sql.endsWith(" FROM DUAL"));
+    expect(single).not.toEqual([]);
+    for (const sql of single) {
+      expect(withoutSubqueries(sql)).toMatch(
+        /^SELECT \d+(, (NULL|CAST\((\(\)|COALESCE\(\(\), (\d+|'[^']*')\)) AS CHAR\)))+ FROM DUAL$/,
+      );
+    }
+  });
+});

@@ -1,0 +1,47 @@
+import { describe, expect, it } from "vitest";
+import { requestIdFrom } from "../../../src/rpc/request-id.ts";
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+describe("the id that a request came with", () => {
+  it.each([
+    "a",
+    "0",
+    "7f3e9c1e-2d5a-4c41-9a0b-1b1f6a0f6d11",
+    "Root=1-67891233-abcdef012345678912345678",
+    "trace:span/0.1+a_b==",
+    "x".repeat(128),
+  ])("%s is taken over", (id) => {
+    expect(requestIdFrom(id)).toBe(id);
+    expect(requestIdFrom([id])).toBe(id);
+  });
+
+  it.each([
+    ["", "empty"],
+    [" ", "blank"],
+    ["a b", "two words"],
+    ["a, b", "two values that Node joined"],
+    ["x".repeat(129), "too long"],
+    ["a\r\nset-cookie: b", "a header of its own"],
+    ["a\n", "a line of the log of its own"],
+    ['a"b', "a quote"],
+    ["$(reboot)", "a command"],
+    ["<script>", "markup"],
+    ["ä", "beyond ASCII"],
+    ["\u0000", "a control character"],
+  ])("%j (%s) is replaced by a random UUID", (id) => {
+    expect(requestIdFrom(id)).toMatch(UUID);
+    expect(requestIdFrom([id])).toMatch(UUID);
+  });
+});
+
+describe("a request without an id, or with several,", () => {
+  it.each([[undefined], [[]], [["a", "b"]], [["a", "a"]]])("(%j) is given one", (came) => {
+    expect(requestIdFrom(came)).toMatch(UUID);
+  });
+
+  it("is given another one each time", () => {
+    const ids = Array.from({ length: 1_000 }, () => requestIdFrom(undefined));
+    expect(new Set(ids).size).toBe(1_000);
+  });
+});

@@ -1,0 +1,47 @@
+/** Descriptors of the test's own contracts (test/unit/transcoding/proto), compiled by buf when the tests run. */
+import { execFileSync } from "node:child_process";
+import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
+import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+
+const google = "node_modules/google-proto-files";
+const config = {
+  version: "v2",
+  modules: [
+    { path: "test/unit/transcoding/proto" },
+    { path: google, includes: [`${google}/google/api`, `${google}/google/type`] },
+  ],
+};
+
+/** All types of test/unit/transcoding/proto. */
+export const contract = createFileRegistry(
+  fromBinary(
+    FileDescriptorSetSchema,
+    execFileSync(
+      "node_modules/.bin/buf",
+      [
+        "build",
+        "test/unit/transcoding/proto",
+        "--config",
+        JSON.stringify(config),
+        "--as-file-descriptor-set",
+        "-o",
+        "-",
+      ],
+      { maxBuffer: 64 * 1024 * 1024 },
+    ),
+  ),
+);
+
+/** A service of the test's contracts: "gateway.shapes.ThingService". */
+export function serviceOf(typeName: string) {
+  const service = contract.getService(typeName);
+  if (service === undefined) throw new Error(`no service ${typeName}`);
+  return service;
+}
+
+/** A message type of the test's contracts. */
+export function messageOf(typeName: string) {
+  const message = contract.getMessage(typeName);
+  if (message === undefined) throw new Error(`no message ${typeName}`);
+  return message;
+}

@@ -1,0 +1,160 @@
+import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import fc from "fast-check";
+import { expect, test } from "vitest";
+import {
+  GetOverviewResponseSchema,
+  GetServerBreakdownResponseSchema,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import { compileWriter } from "../../../src/gateway/transcoding/json-writer.ts";
+import { messageOf } from "./contract.ts";
+
+const thing = messageOf("gateway.shapes.Thing");
+const write = compileWriter(thing);
+
+/** The JSON text of a thing with these fields, parsed. */
+function written(fields: Record<string, unknown>): Record<string, JsonValue> {
+  return JSON.parse(write(create(thing, fields)));
+}
+
+test("every field is written, in the order of the contract, whatever it holds", () => {
+  expect(write(create(thing))).toBe(
+    '{"text":"","flag":false,"i32":0,"u32":0,"s32":0,"f32":0,"sf32":0,' +
+      '"i64":"0","u64":"0","s64":"0","f64":"0","sf64":"0","text64":"0","wide":0,"narrow":0,' +
+      '"raw":"","size":"SIZE_UNSPECIFIED","part":null,"amount":0,"at":null,"nothing":null,' +
+      '"maybe":null,"maybeSize":null,"total\\"YTD":"","texts":[],"numbers":[],"sizes":[],' +
+      '"parts":[],"amounts":[],"times":[],"raws":[]}',
+  );
+});
+
+test("a response with digits that no binary number holds keeps them", () => {
+  const amounts = ["4500.00", "0.3475", "90071992547409931.10"].map((value) => ({ value }));
+  expect(write(create(thing, { amount: { value: "-12.50" }, amounts }))).toContain(
+    '"amounts":[4500.00,0.3475,90071992547409931.10]',
+  );
+});
+
+test.each<[string, Record<string, unknown>, string, JsonValue]>([
+  ["64-bit numbers are strings", { i64: -(2n ** 63n) }, "i64", "-9223372036854775808"],
+  ["jstype does not show", { text64: "9007199254740993" }, "text64", "9007199254740993"],
+  ["NaN is a string", { wide: Number.NaN }, "wide", "NaN"],
+  ["infinity is a string", { wide: Number.NEGATIVE_INFINITY }, "wide", "-Infinity"],
+  ["a large double is a number", { wide: 1e21 }, "wide", 1e21],
+  ["bytes are base64", { raw: new Uint8Array([0, 255, 62]) }, "raw", "AP8+"],
+  ["an enum is its name", { size: 2 }, "size", "SIZE_LARGE"],
+  ["an enum value that is not known is its number", { size: 7 }, "size", 7],
+  ["an optional field that is set is its value", { maybe: 0 }, "maybe", 0],
+  ["an empty message is an object", { nothing: {} }, "nothing", {}],
+  ["a nested message is an object", { part: { name: "a" } }, "part", { name: "a", price: 0 }],
+])("%s", (_name, fields, key, value) => {
+  expect(written(fields)[key]).toEqual(value);
+});
+
+test.each([
+  "",
+  "plain",
+  "é 日本 🙂",
+  '"quoted"',
+  "back\\slash",
+  "\u0000\n\u001f",
+  "\u2028</script>",
+])("the text %j comes back as it was", (text) => {
+  expect(written({ text, texts: [text] })).toMatchObject({ text, texts: [text] });
+});
+
+test("a lone surrogate is escaped, so that the answer is valid UTF-8", () => {
+  expect(write(create(thing, { text: "a\ud800b" }))).toContain('{"text":"a\\ud800b",');
+});
+
+test("what cannot be written is an error that names the field", () => {
+  const parts = [{ name: "a", price: { value: "1.00" } }, { price: { value: "one" } }];
+  expect(() => write(create(thing, { parts }))).toThrow(
+    new Error(
+      'field gateway.shapes.Thing.parts: field gateway.shapes.Part.price: "one" is not a decimal number',
+    ),
+  );
+  expect(() => write(create(thing, { at: { seconds: 253_402_300_800n } }))).toThrow(
+    new Error(
+      "field gateway.shapes.Thing.at: 253402300800 seconds are outside the years 0001 to 9999",
+    ),
+  );
+});
+
+const text = fc.string({ unit: "binary" });
+const cents = fc.bigInt({ min: -(10n ** 14n), max: 10n ** 14n });
+const decimal = fc.record({
+  value: cents.map((n) => `${n / 100n}.${`${n < 0n ? -n : n}`.slice(-2).padStart(2, "0")}`),
+});
+const instant = fc
+  .integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 })
+  .map(timestampFromMs);
+const int32 = fc.integer();
+const uint32 = fc.nat({ max: 2 ** 32 - 1 });
+const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
+const size = fc.integer({ min: 0, max: 2 });
+const raw = fc.uint8Array();
+const part = fc.record({ name: text, price: decimal });
+const things = fc.record({
+  text,
+  flag: fc.boolean(),
+  i32: int32,
+  u32: uint32,
+  s32: int32,
+  f32: uint32,
+  sf32: int32,
+  i64: int64,
+  u64: uint64,
+  s64: int64,
+  f64: uint64,
+  sf64: int64,
+  text64: int64.map(String),
+  wide: fc.double(),
+  narrow: fc.float(),
+  raw,
+  size,
+  part,
+  amount: decimal,
+  at: instant,
+  nothing: fc.constant({}),
+  maybe: int32,
+  maybeSize: size,
+  renamed: text,
+  texts: fc.array(text),
+  numbers: fc.array(int64),
+  sizes: fc.array(size),
+  parts: fc.array(part),
+  amounts: fc.array(decimal),
+  times: fc.array(instant),
+  raws: fc.array(raw),
+});
+
+test("any message is written as protobuf-es writes it, but for decimals", () => {
+  fc.assert(
+    fc.property(things, (fields) => {
+      const message = create(thing, fields);
+      const expected = toJson(thing, message, { alwaysEmitImplicit: true });
+      expect(JSON.parse(write(message))).toEqual(
+        // Through text, where -0 is 0.
+        JSON.parse(JSON.stringify(expected), (_key, value) => decimalAsNumber(value)),
+      );
+    }),
+  );
+});
+
+/** protobuf-es writes a Decimal as any message: `{"value":"4500.00"}`. */
+function decimalAsNumber(value: JsonValue): JsonValue {
+  return value !== null && typeof value === "object" && "value" in value
+    ? Number(value.value)
+    : value;
+}
+
+test.each([GetOverviewResponseSchema, GetServerBreakdownResponseSchema])(
+  "%s has a writer",
+  (desc) => {
+    const message = create(desc);
+    expect(Object.keys(JSON.parse(compileWriter(desc)(message as never)))).toEqual(
+      desc.fields.map((field) => field.jsonName),
+    );
+  },
+);

@@ -1,0 +1,22 @@
+import { expect, test } from "vitest";
+import { quote } from "../../../src/gateway/transcoding/quote.ts";
+
+test.each([
+  ["", '""'],
+  ["2026-13-01", '"2026-13-01"'],
+  ["a b", '"a b"'],
+  ["é 日本 🙂", '"é 日本 🙂"'],
+  ['say "no"', '"say \\"no\\""'],
+  ["a\\b", '"a\\\\b"'],
+  ["a\nb\u0000", '"a\\u{a}b\\u{0}"'],
+  ["\u001b[31m", '"\\u{1b}[31m"'],
+  ["\u202eabc\u200b", '"\\u{202e}abc\\u{200b}"'],
+  ["a\u00a0b\u2028", '"a\\u{a0}b\\u{2028}"'],
+  ["\ud800", '"\\u{d800}"'],
+  ["x".repeat(48), `"${"x".repeat(48)}"`],
+  ["x".repeat(49), `"${"x".repeat(48)}…"`],
+  ["🙂".repeat(49), `"${"🙂".repeat(48)}…"`],
+  ["x".repeat(100_000), `"${"x".repeat(48)}…"`],
+])("%j is quoted as %s", (text, expected) => {
+  expect(quote(text)).toBe(expected);
+});
