@@ -1,4 +1,4 @@
-# The service alone: production dependencies, TypeScript as it is written, no build step.
+# The service with its production dependencies. Node runs the TypeScript sources; there is no build step.
 FROM node:26-slim
 
 WORKDIR /app
@@ -12,5 +12,5 @@ COPY src src
 
 USER node
 EXPOSE 8080 50051
-# npm hands SIGTERM on to the service and exits with its code.
+# npm forwards SIGTERM to the service and exits with its exit code.
 CMD ["npm", "start", "--silent"]

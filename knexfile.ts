@@ -1,4 +1,4 @@
-/** For Knex's own command line: `npx knex migrate:status`. The service reads `src/config.ts`. */
+/** Configuration of Knex's command line: `npx knex migrate:status`. Reads DATABASE_URL, as the service does. */
 
 import { readDatabaseUrl } from "./src/config.ts";
 import { migrations } from "./src/db/migrate.ts";

@@ -1,21 +1,35 @@
-/** How the tests are run. */
+/**
+ * How the tests run. `npm test` runs all; `npm test -- --project unit` those that need neither a
+ * database nor a process of the service.
+ */
 import { defineConfig } from "vitest/config";
 
-// The tests run far from UTC and from English, so that whatever relies on the process's own
-// zone or locale shows. Node reads both once, at its start: they are set here, before vitest
-// starts the processes that run the tests, and those hand them on to what they start.
+// The tests run far from UTC and from English, so that code that depends on the time zone or the
+// locale of the process fails. Node reads both at its start: they are set here, before vitest
+// starts its workers, which pass them on to the processes that they start.
 process.env.TZ = "America/New_York";
 process.env.LC_ALL = "de_DE.UTF-8";
 
 export default defineConfig({
   test: {
-    include: ["test/**/*.test.ts"],
     pool: "forks",
-    globalSetup: "test/support/database-server.ts",
+    // Many tests wait for a timeout or for another process, so three share two cores well.
+    maxWorkers: 3,
     reporters: ["default", "./test/support/count-reporter.ts"],
     slowTestThreshold: 5_000,
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
+    projects: [
+      { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
+      {
+        extends: true,
+        test: {
+          name: "service",
+          include: ["test/{database,end-to-end,docs}/**/*.test.ts"],
+          globalSetup: "test/support/database-server.ts",
+        },
+      },
+    ],
   },
 });

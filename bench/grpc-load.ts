@@ -1,15 +1,15 @@
-/** Load over gRPC, by grpc-js; the answers are counted, but not decoded. */
+/** Load over gRPC with grpc-js. Responses are counted, but not decoded. */
 import { Client, credentials, Metadata } from "@grpc/grpc-js";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 
-/** Drives an RPC with as many connections as there are keys, each with one of them. */
-export function driveGrpc(port: number, rpc: string, keys: readonly string[]) {
+/** Returns a load generator for an RPC. It opens one connection per key. Throws on a gRPC error. */
+export function grpcLoad(port: number, rpc: string, keys: readonly string[]) {
   const path = `/${RevenueService.typeName}/${rpc}`;
   return async (seconds: number): Promise<number> => {
     const end = performance.now() + seconds * 1_000;
     const counts = await Promise.all(
       keys.map(async (key) => {
-        // A connection of its own: channels to one address share it by default.
+        // By default, channels to the same address share a connection.
         const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
           "grpc.use_local_subchannel_pool": 1,
         });

@@ -1,4 +1,4 @@
-/** `npm run bench`: the benchmarks. Every figure stands beside another that was measured in the same run. */
+/** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
 import { Command } from "commander";
 import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
@@ -7,23 +7,25 @@ const program = new Command("bench").description("Benchmarks on a private databa
 
 program
   .command("peers", { isDefault: true })
-  .description("requests per second and CPU per request, beside what one might have instead")
-  .option("--seconds <n>", "length of one round of load", Number, 3)
-  .option("--rounds <n>", "rounds for each, taken in turns", Number, 5)
-  .option("--connections <n>", "kept-alive connections", Number, 32)
+  .description("compares requests per second and CPU time per request with alternatives")
+  .option("--seconds <n>", "length of a round", Number, 3)
+  .option("--rounds <n>", "rounds per peer, interleaved", Number, 5)
+  .option("--connections <n>", "keep-alive connections", Number, 32)
+  .option("--providers <n>", "providers with three servers", Number, 32)
   .option("--charges <n>", "charges of the provider with 200 servers", Number, 500_000)
   .action(benchPeers);
 
 program
   .command("scale")
-  .description("the same questions to ledgers of more and more charges")
+  .description("compares the latency of requests on ledgers of different sizes")
   .option(
     "--charges <list>",
-    "sizes, the smallest first",
+    "charges per ledger, in ascending order",
     (list: string) => list.split(",").map(Number),
     [50_000, 500_000, 5_000_000],
   )
-  .option("--requests <n>", "requests of each kind to each ledger", Number, 200)
+  .option("--requests <n>", "measured requests of each kind per ledger", Number, 200)
+  .option("--warm-up <n>", "requests of each kind per ledger before these", Number, 30)
   .action(benchScale);
 
 await program.parseAsync();

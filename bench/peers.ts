@@ -1,138 +1,133 @@
 /**
- * What the service does with a core, beside what one might have instead: a Fastify route that
- * runs the same SQL and builds the same JSON, written by hand; a gateway of its own that calls
- * the service over gRPC; and, as the limit of such a stack, `SELECT 1` with a static answer.
+ * Compares the service's throughput and CPU time with its peers': a hand-written Fastify route
+ * with the same SQL and JSON, a gateway in a separate process that calls the service over gRPC,
+ * and, as a baseline, `SELECT 1` with a static response.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
-import { driveGrpc } from "./grpc-load.ts";
-import { fillLedger, LARGE, SMALL } from "./ledger.ts";
+import { grpcLoad } from "./grpc-load.ts";
+import { LARGE, SMALL } from "./ledger.ts";
 import { startProcess } from "./process.ts";
-import { driveRest } from "./rest-load.ts";
-import { type Figures, inTurns, type Peer, type Turns } from "./turns.ts";
+import { restLoad } from "./rest-load.ts";
+import { type Measurement, measureInRounds, type Peer, type Rounds } from "./rounds.ts";
 
-export interface PeersOptions extends Turns {
+/** The options of `npm run bench -- peers`. */
+export interface PeersOptions extends Rounds {
   readonly connections: number;
-  /** How many charges the provider with 200 servers has. */
+  /** The number of small providers. */
+  readonly providers: number;
+  /** The number of charges of the provider with 200 servers. */
   readonly charges: number;
 }
 
-const OVERVIEW = "/api/provider/revenue";
-const BREAKDOWN = "/api/provider/revenue/servers";
+/** The measured RPCs and their REST paths. */
+const OVERVIEW = { rpc: "GetOverview", path: "/api/provider/revenue" };
+const BREAKDOWN = { rpc: "GetServerBreakdown", path: "/api/provider/revenue/servers" };
+type Target = typeof OVERVIEW;
 
+/** Measures all peers and prints a table per scenario. */
 export async function benchPeers(options: PeersOptions): Promise<void> {
-  const say = (line: string) => console.error(line);
-  await using database = await startPrivateDatabase({ say, bufferPool: "1G" });
+  const log = (line: string) => console.error(line);
+  await using database = await startPrivateDatabase({ log, bufferPool: "1G" });
   const { url, pid = Number.NaN, server } = database;
-  say("filling two databases ...");
-  const small = await createFixture(url, "small", SMALL.providers, (knex) =>
-    fillLedger(knex, SMALL),
-  );
-  const large = await createFixture(url, "large", LARGE.providers, (knex) =>
-    fillLedger(knex, { ...LARGE, charges: options.charges }),
-  );
-  const { rounds, seconds, connections } = options;
-  say(`${rounds} rounds of ${seconds} s for each, in turns, ${connections} connections`);
+  const { rounds, seconds, connections, providers, charges } = options;
+  log("filling two databases ...");
+  const small = await createFixture(url, "small", { ...SMALL, providers });
+  const large = await createFixture(url, "large", { ...LARGE, charges });
+  log(`${rounds} rounds of ${seconds} s per peer, interleaved, ${connections} connections`);
   console.log(`\n${server.engine} ${server.version}, ${connections} connections, medians`);
 
-  await using smallPeers = await startPeers(small);
-  await using largePeers = await startPeers(large);
-  const one = (fixture: Fixture) => Array(connections).fill(fixture.keys[0]);
-  const each = Array.from(
-    { length: connections },
-    (_, i) => small.keys[i % small.keys.length] ?? "",
-  );
-  for (const [title, peers, keys, path, rpc] of [
-    ["Overview, a small provider", smallPeers, one(small), OVERVIEW, "GetOverview"],
-    [
-      "Overview, another small provider on each connection",
-      smallPeers,
-      each,
-      OVERVIEW,
-      "GetOverview",
-    ],
-    ["Overview, 200 servers", largePeers, one(large), OVERVIEW, "GetOverview"],
-    [
-      "30 days, 200 servers and 800 instances",
-      largePeers,
-      one(large),
-      BREAKDOWN,
-      "GetServerBreakdown",
-    ],
+  await using peersOfSmall = await startPeers(small);
+  await using peersOfLarge = await startPeers(large);
+  /** A key for each connection. */
+  const keys = (choose: (connection: number) => string | undefined) =>
+    Array.from({ length: connections }, (_, connection) => choose(connection) ?? "");
+  const smallKey = keys(() => small.keys[0]);
+  const smallKeys = keys((connection) => small.keys[connection % small.keys.length]);
+  const largeKey = keys(() => large.keys[0]);
+
+  for (const [title, peers, target, keysOfConnections] of [
+    ["Overview, a small provider", peersOfSmall, OVERVIEW, smallKey],
+    ["Overview, another small provider on each connection", peersOfSmall, OVERVIEW, smallKeys],
+    ["Overview, 200 servers", peersOfLarge, OVERVIEW, largeKey],
+    ["30 days, 200 servers and 800 instances", peersOfLarge, BREAKDOWN, largeKey],
   ] as const) {
-    say(title);
-    const figures = await inTurns(await peers.asked(path, rpc, keys), pid, options);
+    log(title);
+    const peersOf = await peers.serving(target, keysOfConnections);
     console.log(`\n${title}`);
-    console.table(table(figures));
+    console.table(table(await measureInRounds(peersOf, pid, options)));
   }
 }
 
-/** The peers on one database, each in a process of its own. */
+/** Starts the peers on a database, each in a process. */
 async function startPeers({ url }: Fixture) {
-  const stack = new AsyncDisposableStack();
+  await using stack = new AsyncDisposableStack();
   const start = async (script: string, env = {}) =>
     stack.use(await startProcess(script, { DATABASE_URL: url, ...env }));
-  const service = await start("src/main.ts");
-  const handWritten = await start("bench/hand-written.ts");
-  const proxy = await start("bench/proxy.ts", { UPSTREAM_GRPC_PORT: String(service.grpcPort) });
-  const limit = await start("bench/limit.ts");
+  const [service, handWritten, baseline] = await Promise.all([
+    start("src/main.ts"),
+    start("bench/servers/hand-written.ts"),
+    start("bench/servers/baseline.ts"),
+  ]);
+  const proxy = await start("bench/servers/proxy.ts", {
+    UPSTREAM_GRPC_PORT: String(service.grpcPort),
+  });
+  const processes = stack.move();
   return {
-    [Symbol.asyncDispose]: () => stack.disposeAsync(),
-    async asked(path: string, rpc: string, keys: readonly string[]): Promise<Record<string, Peer>> {
-      const urls = [service.url, proxy.url];
-      if (path === OVERVIEW) urls.push(handWritten.url);
-      const size = await sameAnswer(
-        urls.map((url) => url + path),
+    [Symbol.asyncDispose]: () => processes.disposeAsync(),
+    /** The peers that serve a target. @throws Error if their responses differ */
+    async serving({ path, rpc }: Target, keys: readonly string[]): Promise<Record<string, Peer>> {
+      const rest = (peer: typeof service) => ({
+        load: restLoad(peer.url + path, keys),
+        pids: [peer.pid],
+      });
+      // The hand-written peer serves only the overview.
+      const isOverview = path === OVERVIEW.path;
+      const sameResponse = [service, proxy, ...(isOverview ? [handWritten] : [])];
+      const size = await responseSize(
+        sameResponse.map((peer) => peer.url + path),
         keys[0] ?? "",
       );
       return {
-        "service, REST": { drive: driveRest(service.url + path, keys), pids: [service.pid] },
-        "service, gRPC": { drive: driveGrpc(service.grpcPort, rpc, keys), pids: [service.pid] },
-        ...(path === OVERVIEW && {
-          "hand-written": {
-            drive: driveRest(handWritten.url + path, keys),
-            pids: [handWritten.pid],
-          },
-        }),
-        "proxying gateway": {
-          drive: driveRest(proxy.url + path, keys),
-          pids: [proxy.pid, service.pid],
-        },
-        limit: { drive: driveRest(`${limit.url}/${size}`, keys), pids: [limit.pid] },
+        "service, REST": rest(service),
+        "service, gRPC": { load: grpcLoad(service.grpcPort, rpc, keys), pids: [service.pid] },
+        ...(isOverview && { "hand-written": rest(handWritten) }),
+        "proxying gateway": { ...rest(proxy), pids: [proxy.pid, service.pid] },
+        baseline: { load: restLoad(`${baseline.url}/${size}`, keys), pids: [baseline.pid] },
       };
     },
   };
 }
 
 /**
- * How long the answer is, in bytes.
+ * The size of the response in bytes.
  *
- * @throws Error where a peer does not build the very JSON of the first; a period's default
- * start and end, which are the instant of the call, aside
+ * @throws Error if the responses differ, except in a period's default start and end, which depend
+ * on the time of the call
  */
-async function sameAnswer(urls: readonly string[], key: string): Promise<number> {
-  const answers = await Promise.all(
+async function responseSize(urls: readonly string[], key: string): Promise<number> {
+  const bodies = await Promise.all(
     urls.map(async (url) => {
       const response = await fetch(url, { headers: { "x-api-key": key } });
       return (await response.text()).replace(/"(start|end)Date":"[^"]*"/g, "");
     }),
   );
-  for (const answer of answers) {
-    if (answer !== answers[0]) throw new Error(`the answers differ:\n${answers[0]}\n${answer}`);
+  for (const body of bodies) {
+    if (body !== bodies[0]) throw new Error(`the responses differ:\n${bodies[0]}\n${body}`);
   }
-  return Buffer.byteLength(answers[0] ?? "");
+  return Buffer.byteLength(bodies[0] ?? "");
 }
 
-function table(figures: Readonly<Record<string, Figures>>) {
-  const base = figures["service, REST"]?.perSecond ?? Number.NaN;
+function table(measurements: Readonly<Record<string, Measurement>>) {
+  const base = measurements["service, REST"]?.requestsPerSecond ?? Number.NaN;
   return Object.fromEntries(
-    Object.entries(figures).map(([name, { perSecond, cpu, databaseCpu }]) => [
+    Object.entries(measurements).map(([name, { requestsPerSecond, cpu, databaseCpu }]) => [
       name,
       {
-        "requests/s": Math.round(perSecond),
-        "service ÷ it": (base / perSecond).toFixed(2),
+        "requests/s": Math.round(requestsPerSecond),
+        "service ÷ peer": (base / requestsPerSecond).toFixed(2),
         "CPU/request (µs)": Math.round(cpu),
-        "database's (µs)": Math.round(databaseCpu),
+        "database CPU/request (µs)": Math.round(databaseCpu),
       },
     ]),
   );

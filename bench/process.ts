@@ -1,35 +1,42 @@
-/** A peer as a process of its own, so that its CPU time is its own too. */
+/** Runs a peer in a child process, so that its CPU time can be measured. */
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 
+const ROOT = join(import.meta.dirname, "..");
+const PARENT_WATCH = join(ROOT, "dev/parent-watch.ts");
+
+/** A running peer. */
 export interface PeerProcess extends AsyncDisposable {
   /** `http://127.0.0.1:…` */
   readonly url: string;
-  /** The gRPC port; NaN where it has none. */
+  /** The gRPC port; NaN without one. */
   readonly grpcPort: number;
   readonly pid: number;
 }
 
 /**
- * Starts a script; it writes `{"httpPort":…}`, or `grpcPort` too, in a JSON line once it listens.
+ * Starts a script. When it listens, it writes a JSON line with `httpPort` and, if it serves gRPC,
+ * `grpcPort`.
  *
- * @param env besides what this process has: `DATABASE_URL`, …
+ * @param env added to the environment of this process
+ * @throws Error if the script ends before it listens
  */
 export async function startProcess(
   script: string,
   env: Readonly<Record<string, string>>,
 ): Promise<PeerProcess> {
-  const root = join(import.meta.dirname, "..");
-  const child = spawn(process.execPath, [join(root, script)], {
-    // As it runs for real: a line per call, which nobody reads here.
+  const child = spawn(process.execPath, ["--import", PARENT_WATCH, join(ROOT, script)], {
+    // As in production, the service logs a line per call.
     env: { ...process.env, HTTP_PORT: "0", GRPC_PORT: "0", LOG_LEVEL: "info", ...env },
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
   });
-  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  const ended = once(child, "exit");
   const ports = await new Promise<{ httpPort: number; grpcPort?: number }>((resolve, reject) => {
     ended.then(() => reject(new Error(`${script} ended before it listened`)));
-    createInterface(child.stdout).on("line", (line) => {
+    createInterface(child.stdout as Readable).on("line", (line) => {
       const { httpPort, grpcPort } = JSON.parse(line);
       if (httpPort !== undefined) resolve({ httpPort, grpcPort });
     });

@@ -1,13 +1,13 @@
 /**
- * `npm run check`: types, lint, formatting, the contract's rules, its
- * compatibility with the main branch, and generated code that is up to date.
- * A line for each, and the tool's words where one fails. Changes no file.
+ * `npm run check`: types, lint, formatting, the contract's lint rules and compatibility with the
+ * main branch, and whether the generated code is current. Prints a line per check, and the tool's
+ * output if the check does not pass. Changes no file.
  */
 import { checkCompatibility } from "./check/compatibility.ts";
 import { checkGeneratedCode } from "./check/generated-code.ts";
-import { runTool, type Verdict } from "./check/tool.ts";
+import { type CheckResult, runTool } from "./check/tool.ts";
 
-const checks: Record<string, () => Promise<Verdict>> = {
+const checks: Record<string, () => Promise<CheckResult>> = {
   types: () => runTool("tsc", ["-p", "."]),
   "lint and formatting": () => runTool("biome", ["check", "--error-on-warnings", "."]),
   "proto lint": () => runTool("buf", ["lint"]),
@@ -16,19 +16,19 @@ const checks: Record<string, () => Promise<Verdict>> = {
   "generated code": checkGeneratedCode,
 };
 
-const verdicts = await Promise.all(
+const results = await Promise.all(
   Object.entries(checks).map(async ([name, check]) => {
-    const begun = performance.now();
-    const verdict = await check();
-    const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-    console.log(`${verdict.outcome.padEnd(8)} ${name} (${verdict.note ?? `${seconds} s`})`);
-    if (verdict.outcome !== "passed") console.log(indented(verdict.words));
-    return verdict;
+    const startedAt = performance.now();
+    const result = await check();
+    const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+    console.log(`${result.outcome.padEnd(8)} ${name} (${result.note ?? `${seconds} s`})`);
+    if (result.outcome !== "passed") console.log(indent(result.output));
+    return result;
   }),
 );
 
-if (verdicts.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
+if (results.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
 
-function indented(words: string): string {
-  return words.trimEnd().replaceAll(/^(?=.)/gm, "    ");
+function indent(text: string): string {
+  return text.trimEnd().replaceAll(/^(?=.)/gm, "    ");
 }

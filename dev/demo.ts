@@ -1,18 +1,18 @@
 /**
- * `npm run demo`: the whole service on a database of its own with demo data,
- * until Ctrl-C. With DATABASE_URL, on that database.
+ * `npm run demo`: the service with demo data, on a private database or on the one in
+ * DATABASE_URL, until Ctrl-C.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { greeting } from "./demo/greeting.ts";
-import { type RunningRollup, startRollup } from "./demo/rollup.ts";
+import { formatInstructions } from "./demo/instructions.ts";
+import { type RunningScript, startScript } from "./demo/script.ts";
 import { type RunningService, startService } from "./demo/service.ts";
 import { createKey, migrate, rollUp, seed } from "./demo/setup.ts";
 import { type PrivateDatabase, startPrivateDatabase } from "./private-database/private-database.ts";
 
-const say = (line: string) => console.error(line);
+const log = (line: string) => console.error(line);
 
 let database: Promise<PrivateDatabase> | undefined;
-let rollup: RunningRollup | undefined;
+let rollup: RunningScript | undefined;
 let service: RunningService | undefined;
 let stopping = false;
 
@@ -20,51 +20,51 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => s
 stopWithNpm();
 
 try {
-  const given = process.env.DATABASE_URL;
-  if (!given) database = startPrivateDatabase({ say });
-  const url = given || (await database)?.url || "";
+  const databaseUrl = process.env.DATABASE_URL;
+  if (!databaseUrl) database = startPrivateDatabase({ log });
+  const url = databaseUrl || (await database)?.url || "";
 
-  say("bringing the schema up to date ...");
+  log("bringing the schema up to date ...");
   await migrate(url);
-  say("loading demo data ...");
-  await seed(url, given ? say : undefined);
-  say("rolling it up ...");
+  log("loading demo data ...");
+  await seed(url, databaseUrl ? log : undefined);
+  log("rolling it up ...");
   await rollUp(url);
-  rollup = startRollup(url);
+  rollup = startScript(["src/cli/rollup.ts", "--watch", "30"], { DATABASE_URL: url }, "ignore");
   const key = await createKey(url);
 
-  say("starting the service ...");
-  service = await startService(url, say);
-  service.ended.then((how) => {
+  log("starting the service ...");
+  service = await startService(url, log);
+  service.ended.then((exit) => {
     if (stopping) return;
-    say(`The service ended by itself, ${how}.`);
+    log(`The service ended unexpectedly ${exit}.`);
     stop(1);
   });
-  await service.answers(key);
-  console.log(greeting(service, key, !given));
+  await service.untilReady(key);
+  console.log(formatInstructions(service, key, !databaseUrl));
 } catch (error) {
   if (!stopping) {
-    say(error instanceof Error ? error.message : String(error));
+    log(error instanceof Error ? error.message : String(error));
     await stop(1);
   }
 }
 
-/** Stops the service, which finishes what is in flight, then the rollup, then the database. */
+/** Stops the service, which finishes the calls in flight, then the rollup, then the database. */
 async function stop(exitCode: number): Promise<void> {
   if (stopping) return;
   stopping = true;
-  say("stopping ...");
+  log("stopping ...");
   await service?.stop();
   await rollup?.stop();
   await database?.then(
     (started) => started.stop(),
-    () => {}, // it was never there
+    () => {}, // it did not start
   );
-  say("stopped; nothing is left running");
+  log("stopped; nothing is left running");
   process.exit(exitCode);
 }
 
-/** Where npm is killed outright it tells nobody: then its children get another parent. */
+/** Stops the demo if npm is killed by SIGKILL: this process then gets another parent. */
 async function stopWithNpm(): Promise<void> {
   if (process.env.npm_lifecycle_event === undefined) return;
   const npm = process.ppid;

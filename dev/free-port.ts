@@ -1,16 +1,15 @@
-/** Ports of this machine that nobody listens on. */
+/** Finds free TCP ports. */
 import { randomInt } from "node:crypto";
 import { createServer } from "node:net";
 
 /**
- * The range that `freePort` draws from. It lies below the one that Linux takes
- * a client's own port from: a client that calls a server while it is down, on a
- * port of that range, may be given the very same port and end up talking to itself.
+ * The range of `freePort`. It lies below Linux's ephemeral ports: a client that connects to an
+ * ephemeral port with no listener can be assigned that port itself and connect to itself.
  */
 const LOWEST = 20_000;
 const HIGHEST = 32_000;
 
-/** A port that nobody listens on at this moment. */
+/** A port without a listener at this moment. */
 export async function freePort(host = "127.0.0.1"): Promise<number> {
   for (;;) {
     const port = randomInt(LOWEST, HIGHEST);
@@ -18,7 +17,7 @@ export async function freePort(host = "127.0.0.1"): Promise<number> {
   }
 }
 
-/** Whether nobody listens on a port. Throws where the host is not one of this machine's. */
+/** Reports whether a port can be listened on. Throws if `host` is not an address of this machine. */
 export function isFree(port: number, host = "127.0.0.1"): Promise<boolean> {
   const { promise, resolve, reject } = Promise.withResolvers<boolean>();
   const server = createServer();

@@ -1,7 +1,7 @@
 /**
- * Makes node_modules what package-lock.json says, where it is not that yet. It
- * runs before everything else, so it is plain JavaScript for any Node since 18
- * and uses no package. Silent where there is nothing to do.
+ * Installs node_modules if it does not match package-lock.json. It runs before everything else,
+ * so it is plain JavaScript for Node 18 and later, without packages. Prints nothing if
+ * node_modules is up to date.
  */
 import { spawnSync } from "node:child_process";
 import { readFileSync, rmSync } from "node:fs";
@@ -10,31 +10,33 @@ import { fileURLToPath } from "node:url";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 
-if (missing() !== undefined) install();
+if (findMismatch() !== undefined) install();
 
-/** Why node_modules cannot be used as it is; undefined where it can. */
-function missing() {
-  const wanted = packagesOf("package-lock.json");
-  const present = packagesOf("node_modules/.package-lock.json");
-  if (wanted === undefined) return "there is no package-lock.json";
-  if (present === undefined) return "node_modules is missing";
-  for (const [path, { version, integrity, optional }] of Object.entries(wanted)) {
+/** The first difference between node_modules and package-lock.json, or undefined. */
+function findMismatch() {
+  const expected = packagesOf("package-lock.json");
+  const installed = packagesOf("node_modules/.package-lock.json");
+  if (expected === undefined) return "there is no package-lock.json";
+  if (installed === undefined) return "node_modules is missing";
+  for (const [path, { version, integrity, optional }] of Object.entries(expected)) {
     if (path === "") continue;
-    const found = present[path];
-    // What is optional may be for another platform.
-    if (found === undefined && optional) continue;
-    if (found?.version !== version || found?.integrity !== integrity) return `${path} differs`;
+    const actual = installed[path];
+    // An optional package may be for another platform.
+    if (actual === undefined && optional) continue;
+    if (actual?.version !== version || actual?.integrity !== integrity) return `${path} differs`;
   }
-  const surplus = Object.keys(present).find((path) => !wanted[path] && !present[path].optional);
-  if (surplus !== undefined) return `${surplus} is not wanted`;
+  const extraneous = Object.keys(installed).find(
+    (path) => !expected[path] && !installed[path].optional,
+  );
+  if (extraneous !== undefined) return `${extraneous} is extraneous`;
 
-  // The package `node` fetches its program in its install script, which npm may have skipped.
-  const { version } = wanted["node_modules/node"];
+  // The package `node` downloads its binary in an install script, which npm may have skipped.
+  const { version } = expected["node_modules/node"];
   const node = spawnSync(join(root, "node_modules/.bin/node"), ["--version"], { encoding: "utf8" });
-  return node.stdout?.trim() === `v${version}` ? undefined : "node_modules/.bin/node is not usable";
+  return node.stdout?.trim() === `v${version}` ? undefined : "node_modules/.bin/node does not run";
 }
 
-/** The `packages` of one of npm's lock files, or undefined where it cannot be read. */
+/** The `packages` of one of npm's lock files, or undefined if it cannot be read. */
 function packagesOf(file) {
   try {
     return JSON.parse(readFileSync(join(root, file), "utf8")).packages;
@@ -45,21 +47,22 @@ function packagesOf(file) {
 
 function install() {
   console.error("installing dependencies (about 40 s) ...");
-  const begun = Date.now();
+  const startedAt = Date.now();
   rmSync(join(root, "node_modules"), { recursive: true, force: true });
-  // npm's own Node: the one that runs this file may have lain in what was just removed.
+  // The Node that runs npm: the one that runs this file may have been in node_modules.
   const node = process.env.npm_node_execpath ?? process.execPath;
   const npm = process.env.npm_execpath;
   const options = { cwd: root, stdio: ["ignore", "inherit", "inherit"] };
   const args = ["ci", "--include=dev", "--include=optional", "--loglevel=error"];
   const run = npm ? spawnSync(node, [npm, ...args], options) : spawnSync("npm", args, options);
   if (run.status !== 0) {
-    const how = run.error?.message ?? (run.signal ? `by ${run.signal}` : `with code ${run.status}`);
-    fail(`npm ci ended ${how}; its words are above`);
+    const exit =
+      run.error?.message ?? (run.signal ? `by ${run.signal}` : `with code ${run.status}`);
+    fail(`npm ci ended ${exit}; its output is above`);
   }
-  const reason = missing();
+  const reason = findMismatch();
   if (reason !== undefined) fail(`npm ci succeeded, but ${reason}`);
-  console.error(`installed dependencies in ${Math.round((Date.now() - begun) / 1000)} s`);
+  console.error(`installed dependencies in ${Math.round((Date.now() - startedAt) / 1000)} s`);
 }
 
 function fail(reason) {

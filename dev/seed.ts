@@ -1,11 +1,11 @@
-/** `npm run seed`: demo data into an empty database. */
+/** `npm run seed`: loads demo data into an empty database. */
 import { Command } from "commander";
 import { runOnDatabase } from "../src/cli/run.ts";
 import { formatTable } from "../src/cli/table.ts";
 import { seed } from "./demo-data/seed.ts";
 
 await new Command("npm run seed")
-  .description("Writes demo data into the empty database in DATABASE_URL; refuses any other.")
+  .description("Loads demo data into the database in DATABASE_URL, which must be empty.")
   .action(() =>
     runOnDatabase(async (database) => {
       const providers = await seed(database, Date.now(), console.log);
@@ -16,7 +16,7 @@ await new Command("npm run seed")
         name,
       ]);
       console.log(`\n${formatTable(["PROVIDER", "SERVERS", "CHARGES", "NAME"], rows)}\n`);
-      console.log("Next, a key to look at the first one with: npm run key -- create --provider 1");
+      console.log("Next, create a key for the first provider: npm run key -- create --provider 1");
     }),
   )
   .parseAsync();

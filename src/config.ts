@@ -1,33 +1,37 @@
 /**
- * What the environment says: the config of the service and of its commands.
- * Everything is parsed once, at start, and all mistakes are told at once. A
- * message never repeats the value of `DATABASE_URL`, which holds a password.
+ * The configuration of the service and of its commands, from environment variables. It is parsed
+ * once, at start, and all mistakes are reported together. No message repeats the value of
+ * `DATABASE_URL`, which holds a password.
  */
 import type { ConnectionOptions } from "mysql2";
 
+/** The configuration of the service. */
 export interface Config {
+  /** `DATABASE_URL`. */
   readonly databaseUrl: DatabaseUrl;
-  /** The address to listen on, for HTTP and gRPC alike. */
+  /** `HOST`: the address on which HTTP and gRPC listen. */
   readonly host: string;
-  /** 0 picks a free port. */
+  /** `HTTP_PORT`; 0 picks a free port. */
   readonly httpPort: number;
-  /** 0 picks a free port. */
+  /** `GRPC_PORT`; 0 picks a free port. */
   readonly grpcPort: number;
+  /** `LOG_LEVEL`. */
   readonly logLevel: LogLevel;
 }
 
-/** A parsed `DATABASE_URL`: the part of mysql2's options that it decides. */
+/** A parsed `DATABASE_URL`: the options of mysql2 that it sets. */
 export type DatabaseUrl = Pick<
   ConnectionOptions,
   "host" | "port" | "user" | "password" | "database" | "ssl"
 >;
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+/** The lowest level that is logged; "silent" logs nothing. */
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The environment is wrong; one line per mistake. */
+/** The environment is invalid. `mistakes` has one line for each mistake. */
 export class ConfigError extends Error {
   override readonly name = "ConfigError";
   readonly mistakes: readonly string[];
@@ -39,9 +43,9 @@ export class ConfigError extends Error {
 }
 
 /**
- * Reads all config of the service. An empty variable counts as unset.
+ * Reads the configuration of the service. An empty variable counts as unset.
  *
- * @throws ConfigError with every mistake
+ * @throws ConfigError with all mistakes
  */
 export function readConfig(environment: Environment): Config {
   const mistakes: string[] = [];
@@ -60,7 +64,7 @@ export function readConfig(environment: Environment): Config {
   const grpcPort = attempt(() => readPort(environment, "GRPC_PORT", 50051));
   const logLevel = attempt(() => readLogLevel(environment));
   if (httpPort !== undefined && httpPort !== 0 && httpPort === grpcPort) {
-    mistakes.push(`HTTP_PORT and GRPC_PORT are both ${httpPort}; each needs a port of its own`);
+    mistakes.push(`HTTP_PORT and GRPC_PORT are both ${httpPort}; they must differ`);
   }
   if (
     databaseUrl === undefined ||
@@ -75,9 +79,9 @@ export function readConfig(environment: Environment): Config {
   return { databaseUrl, host, httpPort, grpcPort, logLevel };
 }
 
-const URL_FORM = "it should read mysql://user:password@host:3306/database";
+const URL_FORM = "expected mysql://user:password@host:3306/database";
 
-/** How a connection to the database is secured, in the words of MySQL's own `--ssl-mode`. */
+/** TLS to the database, by the names of MySQL's `--ssl-mode`. */
 const SSL_MODES: Readonly<Record<string, ConnectionOptions["ssl"]>> = {
   DISABLED: undefined,
   REQUIRED: { rejectUnauthorized: false },
@@ -86,9 +90,9 @@ const SSL_MODES: Readonly<Record<string, ConnectionOptions["ssl"]>> = {
 };
 
 /**
- * Reads `DATABASE_URL` alone, for the commands.
+ * Reads `DATABASE_URL` only, for the commands.
  *
- * @throws ConfigError where it is missing or malformed
+ * @throws ConfigError if it is missing or malformed
  */
 export function readDatabaseUrl(environment: Environment): DatabaseUrl {
   const text = environment.DATABASE_URL;
@@ -97,31 +101,31 @@ export function readDatabaseUrl(environment: Environment): DatabaseUrl {
 }
 
 /**
- * Parses the text of a `DATABASE_URL`.
+ * Parses a `DATABASE_URL`.
  *
- * @throws ConfigError that says what is wrong, without the text itself
+ * @throws ConfigError with what is wrong, without the text itself
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl {
-  const wrong = (what: string) => new ConfigError([`DATABASE_URL ${what}; ${URL_FORM}`]);
+  const invalid = (what: string) => new ConfigError([`DATABASE_URL ${what}; ${URL_FORM}`]);
   const url = URL.parse(text);
-  if (!url) throw wrong("is not a URL");
-  if (url.protocol !== "mysql:") throw wrong(`starts with "${url.protocol}//"`);
-  if (!url.hostname) throw wrong("names no host");
+  if (!url) throw invalid("is not a URL");
+  if (url.protocol !== "mysql:") throw invalid(`starts with "${url.protocol}//"`);
+  if (!url.hostname) throw invalid("has no host");
   const decode = (part: string, name: string) => {
     try {
       return decodeURIComponent(part);
     } catch {
-      throw wrong(`has a malformed percent-encoding in its ${name}`);
+      throw invalid(`has a malformed percent-encoding in its ${name}`);
     }
   };
   const database = decode(url.pathname.slice(1), "database");
-  if (!database || database.includes("/")) throw wrong("names no database, or more than one");
-  if (!url.username) throw wrong("names no user");
+  if (!database || database.includes("/")) throw invalid("does not name exactly one database");
+  if (!url.username) throw invalid("has no user");
   let ssl: ConnectionOptions["ssl"];
   for (const [name, value] of url.searchParams) {
-    if (name !== "ssl-mode") throw wrong(`has an unknown parameter "${name}" (known: ssl-mode)`);
+    if (name !== "ssl-mode") throw invalid(`has an unknown parameter "${name}" (known: ssl-mode)`);
     if (!Object.hasOwn(SSL_MODES, value)) {
-      throw wrong(`has ssl-mode "${value}" (known: ${Object.keys(SSL_MODES).join(", ")})`);
+      throw invalid(`has ssl-mode "${value}" (known: ${Object.keys(SSL_MODES).join(", ")})`);
     }
     ssl = SSL_MODES[value];
   }
@@ -138,7 +142,7 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
 function readHost(environment: Environment): string {
   const host = environment.HOST || "127.0.0.1";
   if (!/^[\w.:-]+$/.test(host)) {
-    throw new ConfigError([`HOST is "${host}"; it should be an address, like 127.0.0.1 or ::`]);
+    throw new ConfigError([`HOST is "${host}"; expected an address such as 127.0.0.1 or ::`]);
   }
   return host;
 }
@@ -148,7 +152,7 @@ function readPort(environment: Environment, name: string, fallback: number): num
   if (!text) return fallback;
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
   if (!(port <= 65535)) {
-    throw new ConfigError([`${name} is "${text}"; it should be a port, 0 to 65535`]);
+    throw new ConfigError([`${name} is "${text}"; expected a port from 0 to 65535`]);
   }
   return port;
 }
@@ -157,7 +161,7 @@ function readLogLevel(environment: Environment): LogLevel {
   const text = environment.LOG_LEVEL || "info";
   const level = LOG_LEVELS.find((known) => known === text);
   if (level === undefined) {
-    throw new ConfigError([`LOG_LEVEL is "${text}"; it should be one of ${LOG_LEVELS.join(", ")}`]);
+    throw new ConfigError([`LOG_LEVEL is "${text}"; expected one of ${LOG_LEVELS.join(", ")}`]);
   }
   return level;
 }

@@ -1,32 +1,33 @@
 /**
- * The catalogue of failures: every way in which a call can fail, with its gRPC
- * code, its HTTP status and the text a caller reads. It knows nothing of the
- * rooms that raise failures or of the doors that show them.
+ * The error catalogue: every way in which a call can fail, with its gRPC code, its HTTP status
+ * and its message to the caller. It does not depend on where errors are raised or how a protocol
+ * formats them.
  */
 import { Code } from "@connectrpc/connect";
 
 interface Entry {
   /** The gRPC and Connect code. */
   readonly code: Code;
-  /** The HTTP status of the REST answer. */
+  /** The HTTP status of the REST response. */
   readonly status: number;
-  /** The REST answer's `error` field. */
+  /** The `error` field of the REST response. */
   readonly error: string;
-  /** What a caller reads, unless the failure says it more precisely. */
+  /** The message to the caller, unless the error carries a more specific one. */
   readonly message: string;
-  /** After how many seconds a caller may try again (`Retry-After`). */
+  /** When the caller may retry, in seconds (`Retry-After`). */
   readonly retryAfter?: number;
 }
 
-/** The REST answer's only field where something went wrong inside (spec, section 7). */
-const INSIDE = "An error occurred while retrieving revenue data";
+/** The only field of a REST response with status 500, whatever the cause. */
+const INTERNAL_ERROR = "An error occurred while retrieving revenue data";
 
+/** The catalogue, by kind of error. */
 export const serviceErrors = {
   invalidArgument: {
     code: Code.InvalidArgument,
     status: 400,
     error: "Bad Request",
-    message: "the request cannot be understood",
+    message: "the request is malformed",
   },
   unauthenticated: {
     code: Code.Unauthenticated,
@@ -39,77 +40,79 @@ export const serviceErrors = {
     code: Code.Unimplemented,
     status: 404,
     error: "Not Found",
-    message: "there is nothing at this path",
+    message: "no resource at this path",
   },
   methodNotAllowed: {
     code: Code.Unimplemented,
     status: 405,
     error: "Method Not Allowed",
-    message: "this path does not answer this method",
+    message: "method not allowed",
   },
   tooManyCalls: {
     code: Code.ResourceExhausted,
     status: 429,
     error: "Too Many Requests",
-    message: "too many calls of this provider are under way; try again in a second",
+    message: "too many concurrent calls for this provider; retry after one second",
     retryAfter: 1,
   },
   overloaded: {
     code: Code.Unavailable,
     status: 503,
     error: "Service Unavailable",
-    message: "the service has more calls under way than it takes on; try again in a second",
+    message: "the service is overloaded; retry after one second",
     retryAfter: 1,
   },
-  /** The database cannot be reached, or cut the connection. Safe to retry. */
+  /** The database cannot be reached, or closed the connection. Safe to retry. */
   databaseUnavailable: {
     code: Code.Unavailable,
     status: 500,
-    error: INSIDE,
-    message: "the revenue data cannot be reached at the moment; try again",
+    error: INTERNAL_ERROR,
+    message: "the revenue data is temporarily unavailable; retry the call",
   },
   deadlineExceeded: {
     code: Code.DeadlineExceeded,
     status: 500,
-    error: INSIDE,
-    message: "the call took longer than its deadline",
+    error: INTERNAL_ERROR,
+    message: "deadline exceeded",
   },
-  /** The caller went away; nobody reads the answer. */
+  /** The caller cancelled or disconnected, so the response is not read. */
   canceled: {
     code: Code.Canceled,
     status: 500,
-    error: INSIDE,
-    message: "the call was canceled by its caller",
+    error: INTERNAL_ERROR,
+    message: "canceled by the caller",
   },
   internal: {
     code: Code.Internal,
     status: 500,
-    error: INSIDE,
+    error: INTERNAL_ERROR,
     message: "an error occurred while retrieving revenue data",
   },
 } as const satisfies Record<string, Entry>;
 
+/** A key of the catalogue. */
 export type ServiceErrorKind = keyof typeof serviceErrors;
 
 /**
- * A failure that a caller may see: its kind, and a message that is safe to show.
- * The `cause` is for the log alone and never leaves the process.
+ * An error that a caller may see. Its message is safe to show; its `cause` is for the log and
+ * never leaves the process.
  */
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly kind: ServiceErrorKind;
 
+  /** @param message the catalogue's message by default */
   constructor(kind: ServiceErrorKind, message?: string, options?: { cause?: unknown }) {
     super(message ?? serviceErrors[kind].message, options);
     this.kind = kind;
   }
 
-  /** The catalogue's entry of this failure. */
+  /** The catalogue entry of this error. */
   get entry(): Entry {
     return serviceErrors[this.kind];
   }
 
-  /** Any thrown value as a failure: itself, or `internal` with the value as its cause. */
+  /** Returns a thrown value itself if it is a `ServiceError`, otherwise as the cause of `internal`. */
   static from(thrown: unknown): ServiceError {
     return thrown instanceof ServiceError
       ? thrown

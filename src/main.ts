@@ -1,8 +1,8 @@
 /**
- * `npm start`: the service. Starts the parts from the database up to the doors, and stops
- * them in the opposite order at SIGTERM or SIGINT.
+ * `npm start`: the service. Starts the parts in order, from the database to the ports, and stops
+ * them in reverse order on SIGTERM, SIGINT or an uncaught error.
  */
-import type { AddressInfo } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import { createAuthentication } from "./auth/authentication.ts";
@@ -14,17 +14,17 @@ import { pendingMigrations } from "./db/migrate.ts";
 import { createPool } from "./db/pool.ts";
 import { createRead } from "./db/query.ts";
 import { createGateway } from "./gateway/server.ts";
-import { stop as stopGateway } from "./gateway/shutdown.ts";
 import { createGrpcServer } from "./grpc/server.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createLagLog } from "./rollup/read/lag-log.ts";
-import { LONGEST_CALL } from "./rpc/deadline.ts";
+import { MAX_CALL_MS } from "./rpc/deadline.ts";
 import { createRpc } from "./rpc/pipeline.ts";
+import { errorFields } from "./telemetry/error-fields.ts";
 import { createLog } from "./telemetry/log.ts";
 
-/** How long calls under way may take to finish when the service stops, in ms. */
+/** How long calls in flight may take to finish when the service stops, in ms. */
 const GRACE = 10_000;
-/** How long the pool may take to close after them: a database that hangs never says goodbye. */
+/** How long the pool may then take to close, in ms; it waits for a database that hangs. */
 const POOL_GRACE = 1_000;
 
 try {
@@ -39,8 +39,8 @@ async function start(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   const database = createPool(config.databaseUrl, {
     readOnly: true,
-    // A call's deadline passes earlier; this is for a query that nobody is left to kill.
-    longestQuery: LONGEST_CALL,
+    // Calls cancel their queries at their deadline; this also ends a query whose KILL failed.
+    maxQueryMs: MAX_CALL_MS,
     warn: (message) => log.debug({ message }, "pool"),
   });
   await checkSchema(database);
@@ -48,7 +48,7 @@ async function start(config: Config): Promise<void> {
   const read = createRead(database);
   const rpc = createRpc({
     service: RevenueService,
-    functions: createRevenueService(read, createLagLog(log)),
+    handlers: createRevenueService(read, createLagLog(log)),
     authenticate: createAuthentication(cacheKeys(createKeyLookup(read))),
     log,
   });
@@ -56,67 +56,59 @@ async function start(config: Config): Promise<void> {
   const grpc = createGrpcServer(RevenueService, rpc);
 
   const { host } = config;
-  const grpcPort = await listening("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
-  await listening("HTTP_PORT", config.httpPort, (port) => gateway.listen({ host, port }));
-  const { port: httpPort } = gateway.server.address() as AddressInfo;
+  const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
+  const httpPort = await listen("HTTP_PORT", config.httpPort, (port) => gateway.listen(host, port));
   log.info({ host, httpPort, grpcPort }, "listening");
 
-  const stop = once(async (exitCode: number, reason: object) => {
-    log.info(reason, "stopping: no new calls; those under way have 10 s");
+  let stopping = false;
+  const stop = async (reason: object) => {
+    if (stopping) return;
+    stopping = true;
+    log.info(reason, `stopping: calls in flight have ${GRACE / 1000} s to finish`);
     try {
-      await Promise.all([stopGateway(gateway, GRACE), grpc.stop(GRACE)]);
+      await Promise.all([gateway.stop(GRACE), grpc.stop(GRACE)]);
       await Promise.race([database.destroy(), sleep(POOL_GRACE)]);
       log.info("stopped");
+    } catch (error) {
+      process.exitCode = 1;
+      log.error(errorFields(error), "stop failed");
     } finally {
-      process.exit(exitCode);
+      process.exit();
     }
-  });
-  process.on("SIGTERM", (signal) => stop(0, { signal }));
-  process.on("SIGINT", (signal) => stop(0, { signal }));
-  // After an error that nobody caught the state of the process is unknown: it says so, finishes
-  // what is under way, and ends.
-  process.on("uncaughtException", (error) => {
-    log.fatal({ type: error.name, message: error.message, stack: error.stack }, "uncaught");
-    stop(1, {});
+  };
+  process.on("SIGTERM", (signal) => stop({ signal }));
+  process.on("SIGINT", (signal) => stop({ signal }));
+  // The state of the process is unknown after an uncaught error, so the process is replaced.
+  process.on("uncaughtException", (error, origin) => {
+    process.exitCode = 1;
+    log.fatal(errorFields(error), "uncaught error");
+    stop({ reason: origin });
   });
 }
 
-/** @throws Error that names the variable whose port cannot be listened on */
-async function listening<T>(
+/** @throws Error that names the variable and its port if the port cannot be listened on */
+async function listen(
   variable: string,
   port: number,
-  listen: (port: number) => Promise<T>,
-): Promise<T> {
+  bind: (port: number) => Promise<number>,
+): Promise<number> {
   try {
-    return await listen(port);
+    return await bind(port);
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    const taken = reason.includes("EADDRINUSE")
-      ? "is taken by another process (EADDRINUSE)"
+    const problem = reason.includes("EADDRINUSE")
+      ? "is in use by another process (EADDRINUSE)"
       : `cannot be listened on (${reason})`;
-    throw new Error(`${variable} ${port} ${taken}`, { cause });
+    throw new Error(`${variable} ${port} ${problem}`, { cause });
   }
 }
 
-/** @throws Error that says what to do where the database lacks a migration */
+/** @throws Error with the first missing migration and what to do, if the schema is behind */
 async function checkSchema(database: Knex): Promise<void> {
-  const pending = await pendingMigrations(database);
-  if (pending.length > 0) {
-    throw new Error(
-      `the database's schema is behind by ${pending.length} ${pending.length === 1 ? "migration" : "migrations"} (${pending[0]} is the first): run \`npm run migrate\``,
-    );
-  }
-}
-
-function once<A extends unknown[]>(action: (...parameters: A) => void): (...parameters: A) => void {
-  let done = false;
-  return (...parameters) => {
-    if (done) return;
-    done = true;
-    action(...parameters);
-  };
-}
-
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => setTimeout(resolve, ms));
+  const [next, ...others] = await pendingMigrations(database);
+  if (next === undefined) return;
+  const behind = others.length === 0 ? "1 migration" : `${others.length + 1} migrations`;
+  throw new Error(
+    `the database schema is ${behind} behind (next: ${next}): run \`npm run migrate\``,
+  );
 }

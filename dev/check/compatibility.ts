@@ -1,49 +1,51 @@
-/** Whether the contract still serves the clients of the main branch: `buf breaking`. */
+/** Checks with `buf breaking` that the contract is compatible with the main branch's. */
 import { mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT, runTool, type Verdict } from "./tool.ts";
+import { type CheckResult, ROOT, runTool } from "./tool.ts";
 
 const MAIN_BRANCHES = ["origin/main", "main"];
 
 /**
- * Compares the working tree's contract with the main branch's. Where HEAD is the
- * main branch's own commit, as in a fresh clone, its parent is compared as well:
- * else a commit would be compared with itself alone.
+ * Compares the working tree's contract with the main branch's. If HEAD is the main branch's
+ * commit, as in a fresh clone, the contract is also compared with the parent commit's: otherwise
+ * a commit would only be compared with itself.
  */
-export async function checkCompatibility(): Promise<Verdict> {
-  const main = await firstKnown(MAIN_BRANCHES);
+export async function checkCompatibility(): Promise<CheckResult> {
+  const main = await firstExisting(MAIN_BRANCHES);
   if (main === undefined) {
-    return notDone(`there is neither ${MAIN_BRANCHES.join(" nor ")} to compare with`);
+    return notDone(`no branch to compare with: ${MAIN_BRANCHES.join(", ")}`);
   }
   const atMain = (await commitOf(main)) === (await commitOf("HEAD"));
-  const parent = atMain ? await firstKnown(["HEAD^"]) : undefined;
+  const parent = atMain ? await firstExisting(["HEAD^"]) : undefined;
   const bases = parent === undefined ? [main] : [main, parent];
 
   for (const base of bases) {
-    const verdict = await compareWith(base);
-    if (verdict.outcome !== "passed") return verdict;
+    const result = await compareWith(base);
+    if (result.outcome !== "passed") return result;
   }
-  return { outcome: "passed", note: `with ${bases.join(" and ")}`, words: "" };
+  return { outcome: "passed", note: `with ${bases.join(" and ")}`, output: "" };
 }
 
-async function compareWith(revision: string): Promise<Verdict> {
+async function compareWith(revision: string): Promise<CheckResult> {
   const folder = await mkdtemp(join(tmpdir(), "revenue-contract-"));
   try {
     const archive = join(folder, "contract.tar");
     const packed = await git("archive", `--output=${archive}`, revision, "proto", "buf.yaml");
-    if (packed.outcome !== "passed") return notDone(`${revision} has no contract: ${packed.words}`);
+    if (packed.outcome !== "passed") {
+      return notDone(`git archive of ${revision} failed: ${packed.output}`);
+    }
     await runTool("tar", ["-xf", archive, "-C", folder]);
-    // The contract's imports come from npm and are not in git.
+    // The contract's imports are in npm packages.
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
-    const verdict = await runTool("buf", ["breaking", "--against", folder]);
-    return { ...verdict, note: `with ${revision}` };
+    const result = await runTool("buf", ["breaking", "--against", folder]);
+    return { ...result, note: `with ${revision}` };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-async function firstKnown(revisions: readonly string[]): Promise<string | undefined> {
+async function firstExisting(revisions: readonly string[]): Promise<string | undefined> {
   for (const revision of revisions) {
     if ((await commitOf(revision)) !== undefined) return revision;
   }
@@ -52,13 +54,13 @@ async function firstKnown(revisions: readonly string[]): Promise<string | undefi
 
 async function commitOf(revision: string): Promise<string | undefined> {
   const found = await git("rev-parse", "--verify", "--quiet", `${revision}^{commit}`);
-  return found.outcome === "passed" ? found.words.trim() : undefined;
+  return found.outcome === "passed" ? found.output.trim() : undefined;
 }
 
-function git(...args: readonly string[]): Promise<Verdict> {
+function git(...args: readonly string[]): Promise<CheckResult> {
   return runTool("git", args);
 }
 
-function notDone(reason: string): Verdict {
-  return { outcome: "NOT DONE", note: "!", words: `${reason}\nFetch it: git fetch origin main` };
+function notDone(reason: string): CheckResult {
+  return { outcome: "NOT DONE", note: "!", output: `${reason}\nFetch it: git fetch origin main` };
 }

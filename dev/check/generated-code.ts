@@ -1,11 +1,11 @@
-/** Whether `gen/` is what `npm run generate` makes of the contract. */
+/** Checks that `gen/` is what `npm run generate` produces. */
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { ROOT, runTool, type Verdict } from "./tool.ts";
+import { type CheckResult, ROOT, runTool } from "./tool.ts";
 
 /** Generates into a temporary folder and names the files that differ. */
-export async function checkGeneratedCode(): Promise<Verdict> {
+export async function checkGeneratedCode(): Promise<CheckResult> {
   const folder = await mkdtemp(join(tmpdir(), "revenue-generated-"));
   try {
     const generated = await runTool("buf", ["generate", "--output", folder]);
@@ -14,14 +14,14 @@ export async function checkGeneratedCode(): Promise<Verdict> {
       await filesBelow(join(folder, "gen")),
       await filesBelow(join(ROOT, "gen")),
     );
-    if (differences.length === 0) return { outcome: "passed", words: "" };
-    return { outcome: "failed", words: `${differences.join("\n")}\nRun: npm run generate` };
+    if (differences.length === 0) return { outcome: "passed", output: "" };
+    return { outcome: "failed", output: `${differences.join("\n")}\nRun: npm run generate` };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** Every file below a folder, by its path in it. */
+/** The contents of every file below a folder, by relative path. */
 async function filesBelow(folder: string): Promise<Map<string, string>> {
   const files = new Map<string, string>();
   for await (const entry of glob("**", { cwd: folder, withFileTypes: true })) {
@@ -32,11 +32,11 @@ async function filesBelow(folder: string): Promise<Map<string, string>> {
   return files;
 }
 
-function compare(fresh: Map<string, string>, present: Map<string, string>): string[] {
-  const paths = [...new Set([...fresh.keys(), ...present.keys()])].sort();
+function compare(expected: Map<string, string>, actual: Map<string, string>): string[] {
+  const paths = [...new Set([...expected.keys(), ...actual.keys()])].sort();
   return paths.flatMap((path) => {
-    if (!present.has(path)) return `missing: gen/${path}`;
-    if (!fresh.has(path)) return `not generated any more: gen/${path}`;
-    return fresh.get(path) === present.get(path) ? [] : `stale: gen/${path}`;
+    if (!actual.has(path)) return `missing: gen/${path}`;
+    if (!expected.has(path)) return `no longer generated: gen/${path}`;
+    return expected.get(path) === actual.get(path) ? [] : `stale: gen/${path}`;
   });
 }

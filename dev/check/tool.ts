@@ -1,21 +1,22 @@
-/** Running one of the project's tools, and what comes of it. */
+/** Runs a tool and reports its result. */
 import { spawn } from "node:child_process";
 import { delimiter, join } from "node:path";
 
-/** The project's folder. */
+/** The project's root folder. */
 export const ROOT = join(import.meta.dirname, "../..");
 
-export interface Verdict {
-  /** `NOT DONE`: it could not be checked here; not a failure, but never silent. */
+/** The result of a check. */
+export interface CheckResult {
+  /** `NOT DONE`: the check cannot run here. It does not fail `npm run check`, but is printed. */
   readonly outcome: "passed" | "failed" | "NOT DONE";
-  /** What stands behind the check's name, instead of its duration. */
+  /** Printed after the check's name instead of its duration. */
   readonly note?: string;
-  /** What to show where it did not pass. */
-  readonly words: string;
+  /** The tool's output, printed if the check did not pass. */
+  readonly output: string;
 }
 
-/** Runs a program, the project's own before the machine's: passed where it exits with 0. */
-export async function runTool(program: string, args: readonly string[]): Promise<Verdict> {
+/** Runs a program, preferably from node_modules. It passes if it exits with code 0. Never rejects. */
+export async function runTool(program: string, args: readonly string[]): Promise<CheckResult> {
   const child = spawn(program, args, {
     cwd: ROOT,
     env: {
@@ -24,16 +25,16 @@ export async function runTool(program: string, args: readonly string[]): Promise
     },
     stdio: ["ignore", "pipe", "pipe"],
   });
-  let words = "";
+  let output = "";
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding("utf8").on("data", (text: string) => {
-      words += text;
+      output += text;
     });
   }
   return new Promise((resolve) => {
-    child.once("error", (error) => resolve({ outcome: "failed", words: error.message }));
+    child.once("error", (error) => resolve({ outcome: "failed", output: error.message }));
     child.once("close", (code) =>
-      resolve({ outcome: code === 0 ? "passed" : "failed", words: words || `exit code ${code}` }),
+      resolve({ outcome: code === 0 ? "passed" : "failed", output: output || `exit code ${code}` }),
     );
   });
 }

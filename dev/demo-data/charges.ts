@@ -1,23 +1,27 @@
-/** The demo's charges: what the rentals cost, and what was given back. */
+/** The demo's charges: the price of rentals, and refunds. */
+import { DAY, HOUR } from "../duration.ts";
 import type { Random } from "./random.ts";
-import { DAY, HOUR, type Rental } from "./rentals.ts";
+import type { Rental } from "./rentals.ts";
 
 /** A charge of a rental. */
 export interface Charge {
-  /** Epoch milliseconds. */
+  /** Epoch ms. */
   readonly chargedAt: number;
   /** Cents; negative for a refund. */
   readonly cents: number;
 }
 
-/** A rental is billed so often, at the end of each interval, and once more when it ends. */
+/** The billing interval, in ms. A rental is charged at the end of each interval and when it ends. */
 const INTERVAL = 12 * HOUR;
+/** The fraction of charges that is refunded. */
 const REFUNDED = 0.004;
 
 /**
- * The charges of a rental up to now, refunds included: price × time, rounded to the cent.
- * What costs nothing is not charged.
+ * The charges and refunds of a rental until now. A charge is price × time, rounded to the cent;
+ * there are no charges of 0.
+ *
  * @param price USD per hour
+ * @param now epoch ms
  */
 export function chargesOf(rental: Rental, price: number, now: number, random: Random): Charge[] {
   const charges: Charge[] = [];
@@ -34,7 +38,7 @@ export function chargesOf(rental: Rental, price: number, now: number, random: Ra
   return charges.filter(({ chargedAt }) => chargedAt <= now);
 }
 
-/** All of a charge, or half of it, given back within days. */
+/** A refund of a charge or of half of it, up to five days later. */
 function refund(chargedAt: number, cents: number, random: Random): Charge {
   return {
     chargedAt: chargedAt + Math.round(random.between(HOUR, 5 * DAY)),

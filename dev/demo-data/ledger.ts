@@ -1,11 +1,12 @@
-/** The demo's ledger: the cast's history as rows of the contract's tables. */
-import { type CastProvider, type CastServer, cast } from "./cast.ts";
+/** The demo's ledger: the history of its providers as table rows. */
+import { DAY } from "../duration.ts";
 import { chargesOf } from "./charges.ts";
 import { settle } from "./payouts.ts";
+import { type DemoProvider, type DemoServer, demoProviders } from "./providers.ts";
 import { createRandom, type Random } from "./random.ts";
-import { DAY, rentalsOf } from "./rentals.ts";
+import { rentalsOf } from "./rentals.ts";
 
-/** The tables that the demo fills, in the order in which it does. */
+/** The tables that the demo fills, in this order. */
 export const demoTables = [
   "providers",
   "wallets",
@@ -16,13 +17,13 @@ export const demoTables = [
   "payouts",
 ] as const;
 
-/** A row; a column that is not there is the database's to fill. */
+/** A row. Omitted columns get their defaults. */
 type Row = Readonly<Record<string, string | number | Date | null>>;
 
 /** The rows of each table. */
 export type Ledger = Readonly<Record<(typeof demoTables)[number], Row[]>>;
 
-/** Makes the ledger as it stands at `now` (epoch milliseconds): the same now, the same ledger. */
+/** Creates the ledger as of `now` (epoch ms). It is deterministic: it depends on `now` only. */
 export function createLedger(now: number): Ledger {
   const ledger: Ledger = {
     providers: [],
@@ -34,11 +35,11 @@ export function createLedger(now: number): Ledger {
     payouts: [],
   };
   const random = createRandom(20_240_229);
-  for (const provider of cast) addProvider(ledger, provider, now, random);
+  for (const provider of demoProviders) addProvider(ledger, provider, now, random);
   return ledger;
 }
 
-function addProvider(ledger: Ledger, provider: CastProvider, now: number, random: Random): void {
+function addProvider(ledger: Ledger, provider: DemoProvider, now: number, random: Random): void {
   const id = ledger.providers.length + 1;
   ledger.providers.push({ id, name: provider.name, created_at: daysAgo(provider.created, now) });
   const charges = provider.servers
@@ -47,7 +48,7 @@ function addProvider(ledger: Ledger, provider: CastProvider, now: number, random
   for (const { chargedAt, cents, ...row } of charges) {
     ledger.charges.push({ ...row, charged_at: new Date(chargedAt), gross: usd(cents) });
   }
-  if (charges.length === 0) return; // a wallet comes with the first charge
+  if (charges.length === 0) return; // a provider gets its wallet with its first charge
   const { payouts, balance } = settle(charges, provider.methods, now);
   ledger.wallets.push({ provider_id: id, available_balance: usd(balance) });
   for (const { paidAt, cents, method, status } of payouts) {
@@ -65,7 +66,7 @@ function addProvider(ledger: Ledger, provider: CastProvider, now: number, random
 function addServer(
   ledger: Ledger,
   providerId: number,
-  server: CastServer,
+  server: DemoServer,
   now: number,
   random: Random,
 ) {
@@ -109,7 +110,7 @@ function addServer(
   if (server.instances.length === 0) return rent(null, deleted);
   return server.instances.flatMap((instance) => {
     const id = ledger.instances.length + 1;
-    const gone = instance.deleted === undefined ? deleted : daysAgo(instance.deleted, now);
+    const deletedAt = instance.deleted === undefined ? deleted : daysAgo(instance.deleted, now);
     ledger.instances.push({
       id,
       provider_id: providerId,
@@ -117,9 +118,9 @@ function addServer(
       public_id: `inst_${random.hex(12)}`,
       name: instance.name,
       created_at: created,
-      deleted_at: gone,
+      deleted_at: deletedAt,
     });
-    return rent(id, gone);
+    return rent(id, deletedAt);
   });
 }
 
@@ -127,12 +128,12 @@ function daysAgo(days: number, now: number): Date {
   return new Date(now - days * DAY);
 }
 
-/** Cents as a decimal of USD: -0.05. */
+/** Formats cents as USD: -5 is -0.05. */
 function usd(cents: number): string {
   return (cents / 100).toFixed(2);
 }
 
-/** A random UUID: RFC 9562 §5.4. */
+/** A random UUID (RFC 9562, section 5.4). */
 function uuid(random: Random): string {
   const variant = (8 + random.integer(0, 4)).toString(16);
   return `${random.hex(8)}-${random.hex(4)}-4${random.hex(3)}-${variant}${random.hex(3)}-${random.hex(12)}`;

@@ -1,8 +1,8 @@
-/** The demo's payouts: what was earned in a month is paid on the 5th of the next. */
+/** The demo's payouts: earnings of a month are paid out on the 5th of the next. */
+import { DAY } from "../duration.ts";
 import type { Charge } from "./charges.ts";
-import { DAY } from "./rentals.ts";
 
-/** A payout; epoch milliseconds and cents. */
+/** A payout, in epoch ms and cents. */
 export interface Payout {
   readonly paidAt: number;
   readonly cents: number;
@@ -10,15 +10,17 @@ export interface Payout {
   readonly status: "Completed" | "Pending";
 }
 
-/** The payouts of a provider, and what is left in its wallet, in cents. */
+/** The payouts of a provider and its wallet's balance in cents. */
 export interface Settlement {
   readonly payouts: readonly Payout[];
   readonly balance: number;
 }
 
 /**
- * Pays out a provider's earnings month by month, by its methods in turn; of what is left, it
- * asked for a half yesterday, which is pending.
+ * Pays out a provider's earnings month by month, with its methods in rotation. Half of the
+ * remaining balance was requested yesterday and is pending.
+ *
+ * @param now epoch ms
  */
 export function settle(
   charges: readonly Charge[],

@@ -1,18 +1,18 @@
-/** Random that repeats itself: the same seed, the same demo data. */
+/** A seeded random number generator, so that the demo data is reproducible. */
 
-/** A source of random. */
+/** A random number generator. */
 export interface Random {
-  /** A number from `from` up to, but not including, `to`. */
+  /** A number in [from, to). */
   between(from: number, to: number): number;
-  /** A whole number from `from` up to, but not including, `to`. */
+  /** An integer in [from, to). */
   integer(from: number, to: number): number;
-  /** True in this share of the cases, 0 to 1. */
-  happens(share: number): boolean;
-  /** As many hexadecimal digits. */
+  /** True with a probability from 0 to 1. */
+  happens(probability: number): boolean;
+  /** A string of hexadecimal digits. */
   hex(digits: number): string;
 }
 
-/** Random from the 32-bit generator Mulberry32: short, quick, and even enough to look at. */
+/** Creates a Mulberry32 generator, which is sufficient for demo data. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const fraction = () => {
@@ -26,7 +26,7 @@ export function createRandom(seed: number): Random {
   return {
     between,
     integer,
-    happens: (share) => fraction() < share,
+    happens: (probability) => fraction() < probability,
     hex: (digits) => Array.from({ length: digits }, () => integer(0, 16).toString(16)).join(""),
   };
 }

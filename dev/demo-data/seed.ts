@@ -1,22 +1,22 @@
-/** Puts the demo data into an empty database. */
+/** Loads the demo data into an empty database. */
 import type { Knex } from "knex";
 import { createLedger, demoTables, type Ledger } from "./ledger.ts";
 
-/** Rows per statement: some 100 kB, well below any `max_allowed_packet`. */
+/** Rows per INSERT: about 100 kB, well below the default `max_allowed_packet`. */
 const BATCH = 1000;
 
-/** The database has data of its own, which demo data must not mix with. */
+/** The database already has data, so demo data is not loaded. */
 export class NotEmptyError extends Error {
   override readonly name = "NotEmptyError";
 
   constructor(table: string) {
     super(
-      `the database is not empty: the table ${table} has rows. Demo data goes into an empty one`,
+      `the database is not empty: table ${table} has rows. Demo data requires an empty database`,
     );
   }
 }
 
-/** What a provider of the demo has. */
+/** A provider of the demo and its number of rows. */
 export interface SeededProvider {
   readonly id: number;
   readonly name: string;
@@ -25,43 +25,43 @@ export interface SeededProvider {
 }
 
 /**
- * Writes the demo data, in one transaction: all of it or nothing. Ids are given, from 1,
- * so that they are known, and so that of two seeds at once one waits for the other's
- * provider 1, and then fails.
- * @param now where the demo's history ends, in epoch milliseconds
- * @param say told of each step, in words for people
- * @throws NotEmptyError where a table of the contract has a row; nothing is written then
+ * Writes the demo data in one transaction. Ids are explicit and start at 1: of two concurrent
+ * calls, the second waits for the first one's provider 1 and then fails.
+ *
+ * @param now the end of the demo's history, in epoch ms
+ * @param log receives a line for each table
+ * @throws NotEmptyError if a table has a row; nothing is written then
  */
 export async function seed(
   database: Knex,
   now: number,
-  say: (line: string) => void,
+  log: (line: string) => void,
 ): Promise<SeededProvider[]> {
   const ledger = createLedger(now);
   await database.transaction(async (transaction) => {
-    await refuseRows(transaction);
+    await requireEmpty(transaction);
     for (const table of demoTables) {
       const rows = ledger[table];
-      say(`${table}: ${rows.length.toLocaleString("en-US")} rows`);
+      log(`${table}: ${rows.length.toLocaleString("en-US")} rows`);
       for (let start = 0; start < rows.length; start += BATCH) {
         await transaction(table)
           .insert(rows.slice(start, start + BATCH))
-          .catch(explainDuplicate);
+          .catch(throwNotEmptyOnDuplicate);
       }
     }
   });
   return summaryOf(ledger);
 }
 
-async function refuseRows(transaction: Knex): Promise<void> {
+async function requireEmpty(transaction: Knex): Promise<void> {
   for (const table of [...demoTables, "api_keys"]) {
     const row: unknown = await transaction(table).first(transaction.raw("1"));
     if (row !== undefined) throw new NotEmptyError(table);
   }
 }
 
-/** An id that was free a moment ago is taken: another seed was faster. */
-function explainDuplicate(thrown: unknown): never {
+/** A duplicate id means that a concurrent call wrote the demo data first. */
+function throwNotEmptyOnDuplicate(thrown: unknown): never {
   if (thrown instanceof Error && "code" in thrown && thrown.code === "ER_DUP_ENTRY") {
     throw new NotEmptyError("providers");
   }
@@ -70,12 +70,12 @@ function explainDuplicate(thrown: unknown): never {
 
 function summaryOf({ providers, servers, charges }: Ledger): SeededProvider[] {
   return providers.map((provider) => {
-    const isIts = (row: { readonly provider_id?: unknown }) => row.provider_id === provider.id;
+    const belongs = (row: { readonly provider_id?: unknown }) => row.provider_id === provider.id;
     return {
       id: Number(provider.id),
       name: String(provider.name),
-      servers: servers.filter(isIts).length,
-      charges: charges.filter(isIts).length,
+      servers: servers.filter(belongs).length,
+      charges: charges.filter(belongs).length,
     };
   });
 }

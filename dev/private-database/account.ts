@@ -1,16 +1,16 @@
-/** The one account of a private server, which may do everything there. */
+/** The only account of a private server, with all privileges. */
 import { randomBytes } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ServerBinary } from "./server-binary.ts";
 
-/** The account's name and the database's. */
+/** The name of the account and of the database. */
 const NAME = "revenue";
 
 /**
- * Writes the statements that the server runs before it listens: they make the
- * database and the account, and take away root's, which has no password.
- * Returns the account's URL on a port.
+ * Writes `accounts.sql`, which the server runs before it listens. The statements create the
+ * database and the account, and drop the root accounts, which have no password.
+ * Returns a function that maps a port to the account's URL.
  */
 export function writeAccount(binary: ServerBinary, folder: string): (port: number) => string {
   const password = randomBytes(18).toString("base64url");
@@ -22,7 +22,7 @@ export function writeAccount(binary: ServerBinary, folder: string): (port: numbe
     ...(binary.engine === "MySQL"
       ? ["DROP USER IF EXISTS 'root'@'localhost'"]
       : [
-          // One root for each name that the machine has.
+          // MariaDB creates a root account for each host name of the machine.
           "DELETE FROM mysql.global_priv WHERE User IN ('root', '')",
           "FLUSH PRIVILEGES",
         ]),

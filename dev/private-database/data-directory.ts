@@ -1,14 +1,14 @@
-/** The data directory of a private server, made by the server's own means. */
+/** Creates the data directory of a private server with the server's own tools. */
 import { mkdirSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { findProgram, type ServerBinary } from "./server-binary.ts";
 import { type ServerSettings, storageOptions } from "./server-options.ts";
-import type { WatchedFolder } from "./watched-folder.ts";
+import type { SupervisedFolder } from "./supervised-folder.ts";
 
-/** Makes `data` and `tmp` in the folder. Throws an Error with the server's last words where it fails. */
+/** Creates `data` and `tmp` in the folder. Throws an Error with the end of the server's log if it fails. */
 export async function createDataDirectory(
   binary: ServerBinary,
-  folder: WatchedFolder,
+  folder: SupervisedFolder,
   settings: ServerSettings,
 ): Promise<void> {
   mkdirSync(join(folder.path, "tmp"));
@@ -18,13 +18,13 @@ export async function createDataDirectory(
       ? [binary.path, ...binary.firstOptions, ...options, "--initialize-insecure"]
       : mariadbCommand(binary, options),
   );
-  const how = await initialization.ended;
-  if (how !== "with code 0") {
-    throw new Error(`the data directory's making ended ${how}:\n${folder.lastWords()}`);
+  const exit = await initialization.ended;
+  if (exit !== "with code 0") {
+    throw new Error(`initializing the data directory ended ${exit}:\n${folder.logTail()}`);
   }
 }
 
-/** MariaDB leaves it to a script, which lies beside the server or a folder further. */
+/** MariaDB initializes the directory with a script, in the server's `bin` or `scripts` folder. */
 function mariadbCommand(binary: ServerBinary, options: readonly string[]): string[] {
   const base = dirname(dirname(binary.path));
   const folders = ["bin", "scripts"].map((folder) => join(base, folder));
@@ -32,14 +32,14 @@ function mariadbCommand(binary: ServerBinary, options: readonly string[]): strin
     findProgram("mariadb-install-db", folders) ?? findProgram("mysql_install_db", folders);
   if (script === undefined) {
     throw new Error(
-      `mariadb-install-db, which makes a data directory for ${binary.path}, is neither in ${folders.join(" or ")} nor on the PATH`,
+      `mariadb-install-db, which ${binary.path} needs to create a data directory, was not found in ${folders.join(", ")} or on the PATH`,
     );
   }
   return [
     script,
     "--no-defaults",
     `--basedir=${base}`,
-    // Passwordless accounts, for the moments until accounts.sql replaces them.
+    // Accounts without passwords, until the server runs accounts.sql.
     "--auth-root-authentication-method=normal",
     "--skip-test-db",
     ...options,

@@ -1,6 +1,6 @@
 /**
- * A private, throw-away MySQL or MariaDB server: its own folder, port and
- * account, and gone when this process is, however it ends.
+ * A private, temporary MySQL or MariaDB server with its own folder, port and account. It is
+ * removed when this process exits for any reason.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
@@ -9,38 +9,43 @@ import { writeAccount } from "./account.ts";
 import { createDataDirectory } from "./data-directory.ts";
 import { findServerBinary, type ServerBinary } from "./server-binary.ts";
 import { type ServerSettings, serverCommand } from "./server-options.ts";
-import { standstill } from "./suspension.ts";
-import { createWatchedFolder, type WatchedFolder, type WatchedProcess } from "./watched-folder.ts";
+import {
+  createSupervisedFolder,
+  type SupervisedFolder,
+  type SupervisedProcess,
+} from "./supervised-folder.ts";
+import { untilSuspended } from "./suspend.ts";
 
+/** The server's settings, and where progress goes. */
 export interface PrivateDatabaseOptions extends Partial<ServerSettings> {
-  /** Told what is being done, a line at a time. Silent by default. */
-  readonly say?: (line: string) => void;
+  /** Receives a line for each step. Default: none. */
+  readonly log?: (line: string) => void;
 }
 
-/** How long a server may take until it answers, in milliseconds. */
+/** How long a server may take to accept connections, in ms. */
 const START_TIMEOUT = 120_000;
 
-/** How many ports are tried where somebody else was quicker. */
-const PORTS = 5;
+/** How many ports to try if another process takes the chosen one first. */
+const PORT_ATTEMPTS = 5;
 
 /**
- * Starts a private server with an empty database. It keeps this process alive
- * until it is stopped. Throws an Error for people, with the server's last words,
- * where it cannot be started; then nothing is left of it.
+ * Starts a private server with an empty database. It keeps this process alive until it is
+ * stopped. Throws an Error with the end of the server's log if it cannot be started; nothing is
+ * left behind then.
  */
 export async function startPrivateDatabase(
   options: PrivateDatabaseOptions = {},
 ): Promise<PrivateDatabase> {
-  const { say = () => {} } = options;
+  const { log = () => {} } = options;
   const settings = {
     timeZone: options.timeZone ?? "+00:00",
     bufferPool: options.bufferPool ?? "256M",
     serverOptions: options.serverOptions ?? [],
   };
-  const binary = findServerBinary(say);
-  say(`starting a private ${binary.engine} ${binary.version} (${binary.path}) ...`);
-  const begun = performance.now();
-  const folder = createWatchedFolder("revenue-database-");
+  const binary = findServerBinary(log);
+  log(`starting a private ${binary.engine} ${binary.version} (${binary.path}) ...`);
+  const startedAt = performance.now();
+  const folder = createSupervisedFolder("revenue-database-");
   try {
     await createDataDirectory(binary, folder, settings);
     const urlOn = writeAccount(binary, folder.path);
@@ -51,11 +56,12 @@ export async function startPrivateDatabase(
       );
       try {
         await database.start();
-        const seconds = ((performance.now() - begun) / 1000).toFixed(1);
-        say(`${binary.engine} answers on 127.0.0.1:${port} after ${seconds} s`);
+        const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
+        log(`${binary.engine} answers on 127.0.0.1:${port} after ${seconds} s`);
         return database;
       } catch (error) {
-        if (attempt === PORTS || !/address already in use/i.test(folder.lastWords())) throw error;
+        const portTaken = /address already in use/i.test(folder.logTail());
+        if (attempt === PORT_ATTEMPTS || !portTaken) throw error;
       }
     }
   } catch (error) {
@@ -64,23 +70,23 @@ export async function startPrivateDatabase(
   }
 }
 
-/** A private server that was started. Beyond `stop`, its methods are for tests of faults. */
+/** A private server. The methods other than `stop` are for tests of failures. */
 export class PrivateDatabase {
-  /** `mysql://user:password@127.0.0.1:port/revenue`; the account may do everything on the server. */
+  /** `mysql://user:password@127.0.0.1:port/revenue`. The account has all privileges. */
   readonly url: string;
   readonly server: Pick<ServerBinary, "engine" | "version">;
-  /** Where its files lie: `data`, `tmp`, `socket`, `pid`, `log`. */
+  /** The folder with its files: `data`, `tmp`, `socket`, `pid`, `log`. */
   readonly folder: string;
-  readonly #folder: WatchedFolder;
-  readonly #run: () => Promise<WatchedProcess>;
-  #process: WatchedProcess | undefined;
+  readonly #folder: SupervisedFolder;
+  readonly #run: () => Promise<SupervisedProcess>;
+  #process: SupervisedProcess | undefined;
 
-  /** See `startPrivateDatabase`. */
+  /** Called by `startPrivateDatabase` only. */
   constructor(
     server: ServerBinary,
-    folder: WatchedFolder,
+    folder: SupervisedFolder,
     url: string,
-    run: () => Promise<WatchedProcess>,
+    run: () => Promise<SupervisedProcess>,
   ) {
     this.server = { engine: server.engine, version: server.version };
     this.folder = folder.path;
@@ -89,48 +95,48 @@ export class PrivateDatabase {
     this.#run = run;
   }
 
-  /** The server's process id; undefined while it does not run. */
+  /** The server's process id; undefined while it is not running. */
   get pid(): number | undefined {
     return this.#process?.pid;
   }
 
-  /** Stops the server for good and removes its files. */
+  /** Stops the server and removes its files. */
   stop(): Promise<void> {
     return this.#folder.remove();
   }
 
-  /** Kills the server, as a crash would. What was committed stays. */
+  /** Kills the server with SIGKILL, as in a crash. Committed data survives. */
   async kill(): Promise<void> {
     this.#process?.signal("SIGKILL");
     await this.#process?.ended;
   }
 
-  /** Brings the server to a standstill: connections stay open, nothing answers. */
+  /** Suspends the server with SIGSTOP: connections stay open, but nothing is answered. */
   async suspend(): Promise<void> {
     if (this.#process === undefined) return;
     this.#process.signal("SIGSTOP");
-    await standstill(this.#process.pid);
+    await untilSuspended(this.#process.pid);
   }
 
-  /** Lets a suspended server go on. */
+  /** Resumes a suspended server. */
   resume(): void {
     this.#process?.signal("SIGCONT");
   }
 
-  /** Starts the server that was killed again, on the same data and port; resolves when it answers. */
+  /** Starts the server again after `kill`, on the same data and port. Resolves when it accepts connections. */
   async start(): Promise<void> {
-    if (this.#process !== undefined) throw new Error("the private database runs already");
+    if (this.#process !== undefined) throw new Error("the private database is already running");
     const process = await this.#run();
     this.#process = process;
-    const ended = process.ended.then((how) => {
+    const ended = process.ended.then((exit) => {
       this.#process = undefined;
-      return how;
+      return exit;
     });
     const starting = new AbortController();
     try {
-      const how = await Promise.race([ended, answers(this.url, starting.signal)]);
-      if (how !== undefined) {
-        throw new Error(`the private database ended ${how}:\n${this.#folder.lastWords()}`);
+      const exit = await Promise.race([ended, untilReady(this.url, starting.signal)]);
+      if (exit !== undefined) {
+        throw new Error(`the private database ended ${exit}:\n${this.#folder.logTail()}`);
       }
     } finally {
       starting.abort();
@@ -142,8 +148,8 @@ export class PrivateDatabase {
   }
 }
 
-/** Resolves when a server answers a query under the URL, or the signal aborts. */
-async function answers(url: string, signal: AbortSignal): Promise<undefined> {
+/** Resolves when the server at the URL answers a query, or when the signal aborts. */
+async function untilReady(url: string, signal: AbortSignal): Promise<undefined> {
   const deadline = Date.now() + START_TIMEOUT;
   while (!signal.aborted) {
     try {
@@ -153,7 +159,7 @@ async function answers(url: string, signal: AbortSignal): Promise<undefined> {
       return;
     } catch (error) {
       if (Date.now() > deadline) {
-        throw new Error("the private database does not answer", { cause: error });
+        throw new Error("the private database does not accept connections", { cause: error });
       }
       await sleep(50);
     }

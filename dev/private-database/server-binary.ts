@@ -1,53 +1,54 @@
 /**
- * Which database server to run: `MYSQLD` where it is set, else what is on the
- * PATH, else Debian's light packages, else an error that says the ways on.
+ * Finds the database server to run: `MYSQLD` if it is set, otherwise the first on the PATH,
+ * otherwise from Debian's packages, which are installed.
  */
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
 import { canInstallPackages, installPackages } from "./debian-packages.ts";
 
+/** A server program. */
 export interface ServerBinary {
   readonly path: string;
   readonly engine: "MySQL" | "MariaDB";
   /** `9.7.4`, `10.11.19` */
   readonly version: string;
-  /** The options that keep the machine's own configuration files out; they come first. */
+  /** Options that must come first: they disable the machine's configuration files. */
   readonly firstOptions: readonly string[];
 }
 
-/** The oldest servers that the service runs on. */
-const OLDEST = { MySQL: [8, 4], MariaDB: [10, 11] } as const;
+/** The oldest versions that the service supports. */
+const MINIMUM = { MySQL: [8, 4], MariaDB: [10, 11] } as const;
 
-const WAYS_ON = `No MySQL or MariaDB server was found on this machine. There are three ways on:
+const INSTRUCTIONS = `No MySQL or MariaDB server was found on this machine. Do one of the following:
   - install one (Debian, Ubuntu: apt-get install mariadb-server-core mariadb-client-core)
-  - set MYSQLD to the path of a mysqld (8.4 or later) or a mariadbd (10.11 or later)
-  - set DATABASE_URL to a database that may be used (mysql://user:password@127.0.0.1:3306/revenue)`;
+  - set MYSQLD to the path of mysqld (8.4 or later) or mariadbd (10.11 or later)
+  - set DATABASE_URL to an existing database (mysql://user:password@127.0.0.1:3306/revenue)`;
 
 /**
- * Finds the server to run, installing one where there is none and that can be
- * done. Throws an Error for people where there is no way, or `MYSQLD` is wrong.
+ * Finds the server to run and installs one if there is none. Throws an Error with instructions
+ * if that is not possible, or with the reason if `MYSQLD` is invalid.
  */
-export function findServerBinary(say: (line: string) => void): ServerBinary {
-  const named = process.env.MYSQLD;
-  if (named !== undefined && named !== "") return namedBinary(named);
+export function findServerBinary(log: (line: string) => void): ServerBinary {
+  const configured = process.env.MYSQLD;
+  if (configured) return configuredBinary(configured);
 
-  const found = binaryOnPath(say);
+  const found = binaryOnPath(log);
   if (found !== undefined) return found;
 
   if (canInstallPackages()) {
     try {
-      installPackages(["mariadb-server-core", "mariadb-client-core"], say);
+      installPackages(["mariadb-server-core", "mariadb-client-core"], log);
     } catch (error) {
-      throw new Error(`${error instanceof Error ? error.message : error}\n\n${WAYS_ON}`);
+      throw new Error(`${error instanceof Error ? error.message : error}\n\n${INSTRUCTIONS}`);
     }
-    const installed = binaryOnPath(say);
+    const installed = binaryOnPath(log);
     if (installed !== undefined) return installed;
   }
-  throw new Error(WAYS_ON);
+  throw new Error(INSTRUCTIONS);
 }
 
-/** The file `program` in the folders of the PATH, or in those where servers lie beside it. */
+/** The path of `program` in the given folders, on the PATH or in the usual folders of servers. */
 export function findProgram(program: string, folders: readonly string[] = []): string | undefined {
   const path = (process.env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
   return [...folders, ...path, "/usr/local/sbin", "/usr/sbin", "/usr/libexec"]
@@ -55,31 +56,31 @@ export function findProgram(program: string, folders: readonly string[] = []): s
     .find(isExecutable);
 }
 
-function namedBinary(path: string): ServerBinary {
+function configuredBinary(path: string): ServerBinary {
   if (!isAbsolute(path) || !isExecutable(path)) {
-    throw new Error(`MYSQLD is ${path}, which is not the absolute path of a program`);
+    throw new Error(`MYSQLD must be the absolute path of a program: ${path}`);
   }
   const binary = readBinary(path);
   if (binary === undefined) {
-    throw new Error(`MYSQLD is ${path}, which is not a MySQL or MariaDB server`);
+    throw new Error(`MYSQLD must be a MySQL or MariaDB server: ${path}`);
   }
-  if (isTooOld(binary)) throw new Error(`MYSQLD is ${tooOld(binary)}`);
+  if (isTooOld(binary)) throw new Error(`MYSQLD is too old: ${tooOld(binary)}`);
   return binary;
 }
 
-function binaryOnPath(say: (line: string) => void): ServerBinary | undefined {
+function binaryOnPath(log: (line: string) => void): ServerBinary | undefined {
   for (const program of ["mariadbd", "mysqld"]) {
     const path = findProgram(program);
     const binary = path === undefined ? undefined : readBinary(path);
     if (binary === undefined) continue;
     if (!isTooOld(binary)) return binary;
-    say(`not used: ${tooOld(binary)}`);
+    log(`skipped: ${tooOld(binary)}`);
   }
   return undefined;
 }
 
 function readBinary(path: string): ServerBinary | undefined {
-  const firstOptions = namesDefaults(path) ? [] : ["--no-defaults"];
+  const firstOptions = passesNoDefaults(path) ? [] : ["--no-defaults"];
   let text: string;
   try {
     text = execFileSync(path, [...firstOptions, "--version"], {
@@ -96,8 +97,8 @@ function readBinary(path: string): ServerBinary | undefined {
   return { path, engine, version, firstOptions };
 }
 
-/** Whether it is a script that passes `--no-defaults` itself: a server takes it only once. */
-function namesDefaults(path: string): boolean {
+/** Reports whether the program is a script that passes `--no-defaults` itself: servers reject it a second time. */
+function passesNoDefaults(path: string): boolean {
   if (statSync(path).size > 100_000) return false;
   const script = readFileSync(path, "utf8");
   return script.startsWith("#!") && /--(no-defaults|defaults-file)\b/.test(script);
@@ -105,12 +106,12 @@ function namesDefaults(path: string): boolean {
 
 function isTooOld({ engine, version }: ServerBinary): boolean {
   const [major = 0, minor = 0] = version.split(".").map(Number);
-  const [oldestMajor, oldestMinor] = OLDEST[engine];
-  return major < oldestMajor || (major === oldestMajor && minor < oldestMinor);
+  const [minimumMajor, minimumMinor] = MINIMUM[engine];
+  return major < minimumMajor || (major === minimumMajor && minor < minimumMinor);
 }
 
 function tooOld({ path, engine, version }: ServerBinary): string {
-  return `${path} is ${engine} ${version}; ${OLDEST[engine].join(".")} or later is needed`;
+  return `${path} is ${engine} ${version}; ${MINIMUM[engine].join(".")} or later is required`;
 }
 
 function isExecutable(path: string): boolean {

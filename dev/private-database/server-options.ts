@@ -1,34 +1,35 @@
 /**
- * The command line of a private server: reachable from this machine alone, its
- * own files only, fast rather than durable.
+ * The command line of a private server. It listens on 127.0.0.1, uses only files in its folder and
+ * trades durability for speed.
  */
 import type { ServerBinary } from "./server-binary.ts";
 
+/** The settings that a caller can choose. */
 export interface ServerSettings {
-  /** The zone of sessions that set none, as an offset: `+00:00`. */
+  /** Default time zone of sessions, as an offset: `+00:00`. */
   readonly timeZone: string;
-  /** InnoDB's buffer pool: `256M`. */
+  /** Size of the InnoDB buffer pool: `256M`. */
   readonly bufferPool: string;
-  /** More options of the server's own; they come last, so they win. */
+  /** Additional options of the server. They come last, so they override the others. */
   readonly serverOptions: readonly string[];
 }
 
-/** The options for making the data directory and for running on it, all paths within `folder`. */
+/** The options for creating the data directory and for running on it. All paths are in `folder`. */
 export function storageOptions(folder: string, settings: ServerSettings): string[] {
   return [
     `--datadir=${folder}/data`,
-    // Of its own: servers that share one delete each other's temporary tables.
+    // Servers that share a tmpdir delete each other's temporary tables.
     `--tmpdir=${folder}/tmp`,
-    // Both servers refuse to run as root unless told so.
+    // Both servers refuse to run as root without this option.
     ...(process.getuid?.() === 0 ? ["--user=root"] : []),
-    // What is committed outlives the server's being killed, not the machine's.
+    // Commits survive a crash of the server, but not of the machine.
     "--innodb-flush-log-at-trx-commit=2",
     "--loose-innodb-flush-method=nosync",
     `--innodb-buffer-pool-size=${settings.bufferPool}`,
   ];
 }
 
-/** The command that runs the server on `port`, for as long as it may. */
+/** The command that runs the server on `port` in the foreground. */
 export function serverCommand(
   binary: ServerBinary,
   folder: string,

@@ -1,31 +1,31 @@
 /**
- * The API key: `rvk_`, 256 random bits as 43 base62 digits, and the CRC-32 of all
- * that as 6 more, 53 characters of ASCII.
+ * The API key: `rvk_`, 256 random bits as 43 base62 digits, and the CRC-32 of these 47 characters
+ * as 6 digits; 53 ASCII characters in total.
  *
- * The prefix lets people and secret scanners recognise a key, with the regular expression
- * `rvk_[0-9A-Za-z]{49}`; the checksum tells a key from what only looks like one, and a
- * mistyped key from an unknown one, without asking the database.
- * After https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
+ * The prefix lets people and secret scanners recognise a key, by the regular expression
+ * `rvk_[0-9A-Za-z]{49}`. The checksum detects a mistyped key without a query.
+ *
+ * @see https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
  */
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
 import { encodeBase62 } from "./base62.ts";
 
 const PREFIX = "rvk_";
-/** The bytes of randomness, and the base62 digits that hold them: 62^43 > 2^256. */
+/** The random bytes, and the base62 digits that encode them: 62^43 > 2^256. */
 const SECRET_BYTES = 32;
 const SECRET_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
 const KEY_LENGTH = PREFIX.length + SECRET_DIGITS + CHECKSUM_DIGITS;
 const HINT_LENGTH = PREFIX.length + 4;
-const SHAPE = /^rvk_[0-9A-Za-z]{49}$/;
+const FORM = /^rvk_[0-9A-Za-z]{49}$/;
 
 declare const apiKey: unique symbol;
 
-/** A text with the shape and the checksum of a key. Whether it was ever issued is another question. */
+/** A text with the form and the checksum of a key. It may never have been issued. */
 export type ApiKey = string & { readonly [apiKey]: true };
 
-/** A new key, from the operating system's randomness. */
+/** Generates a key from the operating system's random source. */
 export function generateKey(): ApiKey {
   const secret = BigInt(`0x${randomBytes(SECRET_BYTES).toString("hex")}`);
   const body = PREFIX + encodeBase62(secret, SECRET_DIGITS);
@@ -33,32 +33,32 @@ export function generateKey(): ApiKey {
 }
 
 /**
- * The text as a key, or undefined where it is none. Every change of one character and
- * every exchange of two neighbours within the secret is noticed; any other damage
- * passes with a chance of 2^-32.
+ * Returns the text as a key, or undefined if its form or checksum is wrong. The checksum detects
+ * one changed character, and two adjacent characters swapped, with certainty; other damage
+ * passes with a probability of 2^-32.
  */
 export function parseKey(text: string): ApiKey | undefined {
-  if (text.length !== KEY_LENGTH || !SHAPE.test(text)) return undefined;
+  if (text.length !== KEY_LENGTH || !FORM.test(text)) return undefined;
   const body = text.slice(0, -CHECKSUM_DIGITS);
   return text.endsWith(checksum(body)) ? (text as ApiKey) : undefined;
 }
 
 /**
- * What is stored in place of the key: the SHA-256 of its ASCII text, 32 bytes. A plain hash
- * is enough, since there is no guessing 256 random bits, however fast each guess is.
+ * The hash that is stored instead of the key: SHA-256 of its ASCII text, 32 bytes. A slow
+ * password hash is not needed, because 256 random bits cannot be guessed.
  */
 export function hashKey(key: ApiKey): Buffer {
   return hash("sha256", key, "buffer");
 }
 
-/** The key's first characters (`rvk_AbCd`), by which people tell their keys apart. */
+/** The hint, by which people tell their keys apart: the first characters, `rvk_AbCd`. */
 export function hintOf(key: ApiKey): string {
   return key.slice(0, HINT_LENGTH);
 }
 
 /**
- * The text with all that looks like a key, or like a damaged one, cut to its first
- * characters, for what is written where others may read it: `rvk_AbCd…`.
+ * Cuts everything that looks like a key, or like a damaged one, to its hint: `rvk_AbCd…`. For
+ * text that others may read.
  */
 export function redactKeys(text: string): string {
   return text.replace(/(rvk_\w{0,4})\S*?(?=["']?(?:\s|$))|(\w{4})\w{36,}/gi, "$1$2…");

@@ -1,4 +1,4 @@
-/** Authentication: from the headers of a call to its caller. */
+/** Authentication: from the credentials of a call to its caller. */
 import { ServiceError } from "../errors.ts";
 import { hashKey } from "./api-key.ts";
 import type { Caller } from "./caller.ts";
@@ -6,7 +6,7 @@ import { type Credentials, readCredentials } from "./credentials.ts";
 import type { IssuedKey, KeyLookup } from "./key-lookup.ts";
 
 /**
- * Tells who calls, at the instant `now` (epoch milliseconds). Rejects with
+ * Identifies the caller at the instant `now` (epoch ms). Rejects with
  * `ServiceError("unauthenticated")`, the same for a key that is missing, malformed, unknown,
  * expired or revoked, or with what the lookup rejects with.
  */
@@ -16,7 +16,7 @@ export type Authenticate = (
   now: number,
 ) => Promise<Caller>;
 
-/** Authentication by API key. A text that cannot be a key is refused without a lookup. */
+/** Creates authentication by API key. A malformed key is rejected without a lookup. */
 export function createAuthentication(lookup: KeyLookup): Authenticate {
   return async (credentials, signal, now) => {
     const key = readCredentials(credentials);
@@ -28,8 +28,8 @@ export function createAuthentication(lookup: KeyLookup): Authenticate {
 }
 
 /**
- * A key is refused from the very millisecond of its expiry. A revoked key is refused whatever
- * the time of its revocation, so that no difference between two machines' clocks keeps it alive.
+ * A key is invalid from the millisecond of its expiry. The time of a revocation does not matter:
+ * compared with this machine's clock, it could lie in the future.
  */
 function isValid(issued: IssuedKey, now: number): boolean {
   return !issued.revoked && now < issued.expiresAt;

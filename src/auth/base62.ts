@@ -1,10 +1,11 @@
-/** Base62 as in GitHub's tokens: digits, then capitals, then small letters. */
+/** Base62 with the digits in ASCII order, as in GitHub's tokens: 0-9, A-Z, a-z. */
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 const BASE = BigInt(ALPHABET.length);
 
 /**
- * Writes a number in base62, most significant digit first, with zeros in front up to `length`.
- * @param value zero or more, and less than 62 to the power of `length`
+ * Encodes a number in base62, most significant digit first, padded with zeros to `length`.
+ *
+ * @param value at least 0 and less than 62 to the power of `length`
  */
 export function encodeBase62(value: bigint, length: number): string {
   let text = "";

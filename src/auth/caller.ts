@@ -1,5 +1,5 @@
-/** Who calls: what an API key stands for. */
+/** The authenticated caller of an RPC: the provider that owns the API key. */
 export interface Caller {
-  /** `providers.id`, a decimal string (an unsigned 64-bit number). */
+  /** `providers.id`, an unsigned 64-bit integer as a decimal string. */
   readonly providerId: string;
 }

@@ -1,44 +1,43 @@
 /**
- * Remembering keys for a moment, so that a caller in a loop does not cost a second query per
- * request. A revocation counts within one second all the same.
+ * Caches API keys for half a second, so that a busy caller does not cost a key query per call.
+ * A revocation takes effect within one second.
  */
+import { LRUCache } from "lru-cache";
 import type { IssuedKey, KeyLookup } from "./key-lookup.ts";
 
-/** How long what was read of a key is used, in ms, counted from before it was asked for. */
+/** How long a cached key is used, in ms from the start of its query. */
 const FRESH = 500;
-/** And how long while one call is asking again: many at once would all ask. */
+/** How long it is used while one call refreshes it, in ms, so that the others need not query. */
 const STALE = 900;
-/** How many keys are remembered; beyond that the oldest goes. */
-const MOST = 10_000;
+/** The size of the cache; least recently used keys are evicted first. */
+const MAX_KEYS = 10_000;
 
-interface Cached {
+interface Entry {
   readonly key: IssuedKey;
-  readonly asked: number;
-  /** Whether a call is asking for it again. */
-  asking: boolean;
+  /** When its query started. */
+  readonly queriedAt: number;
+  /** Whether a call is refreshing it. */
+  refreshing: boolean;
 }
 
 /**
- * A lookup that remembers the keys that `lookup` found. Only found ones, so that a new key
- * counts at once and unknown keys take no room.
+ * Caches the keys that `lookup` finds. Unknown keys are not cached, so that a new key is valid
+ * at once and unknown keys take no memory.
  *
- * @param clock the time in ms, from any beginning
+ * @param clock a monotonic time in ms
  */
 export function cacheKeys(lookup: KeyLookup, clock = () => performance.now()): KeyLookup {
-  const cache = new Map<string, Cached>();
+  const cache = new LRUCache<string, Entry>({ max: MAX_KEYS });
   return async (keyHash, signal) => {
-    const name = keyHash.toString("latin1");
-    const known = cache.get(name);
-    const asked = clock();
-    if (known && asked - known.asked < (known.asking ? STALE : FRESH)) return known.key;
-    if (known) known.asking = true;
+    const hash = keyHash.toString("latin1");
+    const cached = cache.get(hash);
+    const now = clock();
+    if (cached && now - cached.queriedAt < (cached.refreshing ? STALE : FRESH)) return cached.key;
+    if (cached) cached.refreshing = true;
     const key = await lookup(keyHash, signal).finally(() => {
-      if (known) known.asking = false;
+      if (cached) cached.refreshing = false;
     });
-    cache.delete(name);
-    if (key) cache.set(name, { key, asked, asking: false });
-    const [oldest] = cache.keys();
-    if (cache.size > MOST && oldest !== undefined) cache.delete(oldest);
+    if (key) cache.set(hash, { key, queriedAt: now, refreshing: false });
     return key;
   };
 }

@@ -1,40 +1,37 @@
-/** The one question that authentication asks of the database: which issued key has this hash? */
+/** Finds an issued API key in the database by its hash. */
 import { fromDatetime } from "../db/datetime.ts";
 import type { Read } from "../db/query.ts";
 
-/** A key as it was issued: whose it is, and until when. */
+/** What authentication needs to know of an issued key. */
 export interface IssuedKey {
   /** `providers.id`, a decimal string. */
   readonly providerId: string;
-  /** The instant from which it is refused, in epoch milliseconds; Infinity without one. */
+  /** The key is invalid from this instant, in epoch ms; Infinity if it does not expire. */
   readonly expiresAt: number;
   readonly revoked: boolean;
 }
 
-/** Finds an issued key by its hash; undefined where none has it. Rejects with a `ServiceError`. */
+/** Finds an issued key by its hash; undefined if there is none. Rejects with a `ServiceError`. */
 export type KeyLookup = (keyHash: Buffer, signal: AbortSignal) => Promise<IssuedKey | undefined>;
 
 /**
- * The key with a hash. This is the one query without `provider_id` in its WHERE: it finds
- * the provider. It reads one row through the unique index on `key_hash`.
+ * The key with a hash. This is the only query without `provider_id` in its WHERE, because it
+ * finds the provider. It reads one row through the unique index on `key_hash`.
  */
-export const KEY_WITH_HASH =
+export const KEY_BY_HASH =
   "SELECT provider_id, expires_at, revoked_at FROM api_keys WHERE key_hash = ?";
 
-/** A lookup that asks the database each time, so that a revocation counts at once. */
+/** Creates a lookup that queries the database each time. */
 export function createKeyLookup(read: Read): KeyLookup {
   return async (keyHash, signal) => {
-    const [row] = await read(KEY_WITH_HASH, [keyHash], signal);
+    const [row] = await read(KEY_BY_HASH, [keyHash], signal);
     const [providerId, expiresAt, revokedAt] = row ?? [];
     if (providerId == null) return undefined;
-    return { providerId, expiresAt: epochOf(expiresAt), revoked: revokedAt != null };
+    return { providerId, expiresAt: toExpiry(expiresAt), revoked: revokedAt != null };
   };
 }
 
-/**
- * A stored `YYYY-MM-DD HH:MM:SS.mmm` (UTC) in epoch milliseconds; Infinity for NULL, and
- * for what is no time NaN, which no instant lies before: such a key is refused.
- */
-function epochOf(datetime: string | null | undefined): number {
+/** A key with an unreadable expiry gets NaN; every comparison with it is false, so it is invalid. */
+function toExpiry(datetime: string | null | undefined): number {
   return datetime == null ? Infinity : fromDatetime(datetime);
 }

@@ -1,27 +1,28 @@
 /**
- * The registry of issued keys, for the people who run the service: they issue, list and
- * revoke keys with it. It stores a key's hash and hint, never the key. The service itself
- * does not use it, and its account cannot.
+ * The registry of API keys: issue, list and revoke. It stores the hash and the hint of a key,
+ * never the key. Only `npm run key` uses it; the service's database account has no access.
  */
 import type { Knex } from "knex";
 import { type ApiKey, generateKey, hashKey, hintOf } from "./api-key.ts";
 
-/** What keeps the registry from doing what it was asked; the message is for people. */
+/** There is no such provider or key. The message is shown to the operator. */
 export class RegistryError extends Error {
   override readonly name = "RegistryError";
 }
 
-/** A key that was just issued. `key` is known here and now, and to nobody afterwards. */
+/** A key that was just issued. */
 export interface NewKey {
   /** `api_keys.id`, a decimal string. */
   readonly id: string;
+  /** The key itself. It cannot be read again later. */
   readonly key: ApiKey;
+  /** The first characters of the key, `rvk_AbCd`. */
   readonly hint: string;
-  /** The name of the provider that owns it. */
+  /** `providers.name` of its owner. */
   readonly providerName: string;
 }
 
-/** A key as the registry shows it. Times are `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
+/** A row of the registry. Ids are decimal strings, times `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
 export interface RegisteredKey {
   readonly id: string;
   readonly providerId: string;
@@ -32,13 +33,14 @@ export interface RegisteredKey {
   readonly revokedAt: string | null;
 }
 
-/** Names one key: by its number in the registry, or by itself. */
+/** Selects one key, by `api_keys.id` or by the key itself. */
 export type KeySelector = { readonly id: string } | { readonly key: ApiKey };
 
 /**
  * Issues a key to a provider.
- * @param expiresAt the instant from which it is refused, in epoch milliseconds; null for never
- * @throws RegistryError where there is no such provider
+ *
+ * @param expiresAt the key is invalid from this instant, in epoch ms; null for never
+ * @throws RegistryError if there is no such provider
  */
 export async function issueKey(
   database: Knex,
@@ -49,8 +51,9 @@ export async function issueKey(
   const provider: { name: string } | undefined = await database("providers")
     .where({ id: providerId })
     .first("name");
-  if (provider === undefined)
-    throw new RegistryError(`there is no provider ${providerId} in the table providers`);
+  if (provider === undefined) {
+    throw new RegistryError(`provider ${providerId} does not exist in the table providers`);
+  }
   const key = generateKey();
   const hint = hintOf(key);
   const [id] = await database("api_keys").insert({
@@ -63,16 +66,17 @@ export async function issueKey(
   return { id: String(id), key, hint, providerName: provider.name };
 }
 
-/** The keys of one provider, or of all, in the order of their numbers; revoked ones included. */
+/** Lists the keys of one provider, or of all, by id; revoked keys included. */
 export async function listKeys(database: Knex, providerId?: string): Promise<RegisteredKey[]> {
   const keys = registeredKeys(database).orderBy("id");
   return providerId === undefined ? keys : keys.where({ provider_id: providerId });
 }
 
 /**
- * Revokes a key from now on, by the database's clock. A key that is revoked already stays as it is.
- * @returns the key as it was before, so that the caller can tell whether it was revoked already
- * @throws RegistryError where there is no such key
+ * Revokes a key, at the time of the database's clock. Does nothing if it was revoked before.
+ *
+ * @returns the key as it was before the call; its `revokedAt` tells if it was revoked before
+ * @throws RegistryError if there is no such key
  */
 export async function revokeKey(database: Knex, selector: KeySelector): Promise<RegisteredKey> {
   const [key] = await registeredKeys(database).where(
@@ -81,8 +85,8 @@ export async function revokeKey(database: Knex, selector: KeySelector): Promise<
   if (key === undefined) {
     throw new RegistryError(
       "id" in selector
-        ? `there is no key with the id ${selector.id}`
-        : `there is no key ${hintOf(selector.key)}… in this database`,
+        ? `key ${selector.id} does not exist`
+        : `key ${hintOf(selector.key)}… does not exist in this database`,
     );
   }
   await database("api_keys")

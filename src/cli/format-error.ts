@@ -1,12 +1,12 @@
-/** What went wrong with a command, in words for the person who typed it. */
+/** Formats errors for the operator who ran a command or started the service. */
 
 const UNREACHABLE =
-  "the database in DATABASE_URL cannot be reached: is it running, and are host and port right?";
-const REFUSED =
-  "the database in DATABASE_URL refuses the account: are user, password and database name right?";
-const NO_TABLES = "the database does not have the tables of this service: run `npm run migrate`";
+  "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
+const REJECTED =
+  "the database in DATABASE_URL rejected the account: check the user, the password and the database name";
+const NO_TABLES = "the database lacks the tables of this service: run `npm run migrate`";
 
-/** By the `code` of Node's, mysql2's and the database's errors. */
+/** By the `code` of errors of Node, mysql2 and the database. */
 const explanations = new Map([
   ["ECONNREFUSED", UNREACHABLE],
   ["ECONNRESET", UNREACHABLE],
@@ -16,24 +16,22 @@ const explanations = new Map([
   ["EAI_AGAIN", UNREACHABLE],
   ["ETIMEDOUT", UNREACHABLE],
   ["PROTOCOL_CONNECTION_LOST", UNREACHABLE],
-  ["ER_ACCESS_DENIED_ERROR", REFUSED],
-  ["ER_DBACCESS_DENIED_ERROR", REFUSED],
-  ["ER_BAD_DB_ERROR", "the database named in DATABASE_URL does not exist: create it first"],
+  ["ER_ACCESS_DENIED_ERROR", REJECTED],
+  ["ER_DBACCESS_DENIED_ERROR", REJECTED],
+  ["ER_BAD_DB_ERROR", "the database in DATABASE_URL does not exist: create it first"],
   ["ER_NO_SUCH_TABLE", NO_TABLES],
   ["ER_BAD_FIELD_ERROR", NO_TABLES],
 ]);
 
 /**
- * What a command says of a value that was thrown: its own words for what often happens, the
- * database's for the rest. Never Knex's message, which holds the statement with its values.
+ * Explains a thrown value in one line: an explanation for common codes, the database's message
+ * for its other errors. Never Knex's message, which holds the statement with its values.
  */
 export function formatError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
-  const code = "code" in thrown ? String(thrown.code) : thrown.name;
   if (thrown.name === "KnexTimeoutError") return UNREACHABLE;
+  const code = "code" in thrown ? String(thrown.code) : thrown.name;
   const explanation = explanations.get(code);
   if (explanation !== undefined) return `${explanation} (${code})`;
-  return "sqlMessage" in thrown
-    ? `the database says: ${thrown.sqlMessage} (${code})`
-    : thrown.message;
+  return "sqlMessage" in thrown ? `database error: ${thrown.sqlMessage} (${code})` : thrown.message;
 }

@@ -9,48 +9,49 @@ import {
   type RegisteredKey,
   revokeKey,
 } from "../auth/key-registry.ts";
+import { toDatetime } from "../db/datetime.ts";
 import { runOnDatabase } from "./run.ts";
 import { formatTable, printable } from "./table.ts";
 
-/** The largest bigint unsigned, and the length of `api_keys.name`. */
-const LARGEST_ID = 2n ** 64n - 1n;
-const LONGEST_NAME = 255;
+/** The largest bigint unsigned. */
+const MAX_ID = 2n ** 64n - 1n;
+/** The length of the column `api_keys.name`, in characters. */
+const MAX_NAME_LENGTH = 255;
 
 const program = new Command("npm run key --")
-  .description("Issues, lists and revokes the API keys of providers, on DATABASE_URL.")
+  .description("Issues, lists and revokes the API keys of providers, in DATABASE_URL.")
+  // A mistyped key must not end up in a terminal's log.
   .configureOutput({ outputError: (text, write) => write(redactKeys(text)) });
 
 program
   .command("create")
-  .description("make an API key and print it, once: the last line of stdout is the key alone")
-  .requiredOption("--provider <id>", "the provider whose data it opens", toId)
-  .option("--name <text>", "what people call it", toName, "API key")
-  .option("--expires <date>", "when it ends: 2027-01-01 or 2027-01-01T09:30:00Z (UTC)", toExpiry)
+  .description("issue an API key and print it once; the last line of stdout is the key alone")
+  .requiredOption("--provider <id>", "the provider whose data the key gives access to", toId)
+  .option("--name <text>", "a name for the key", toName, "API key")
+  .option("--expires <date>", "2027-01-01 or 2027-01-01T09:30:00Z (UTC by default)", toExpiry)
   .action((options: { provider: string; name: string; expires?: number }) =>
     runOnDatabase(async (database) => {
       const { provider, name, expires = null } = options;
       const issued = await issueKey(database, provider, name, expires);
-      const until = expires === null ? "it does not expire" : `it expires ${instant(expires)}`;
-      console.log(`Made key ${issued.id}, "${printable(name)}", ${issued.hint}…; ${until}.`);
-      console.log(
-        `It opens the data of provider ${provider}, "${printable(issued.providerName)}".`,
-      );
-      console.log("Keep it now: only its hash is stored, and it is never shown again.\n");
+      const expiry = expires === null ? "does not expire" : `expires ${formatInstant(expires)}`;
+      console.log(`Issued key ${issued.id}, "${printable(name)}", ${issued.hint}…; ${expiry}.`);
+      console.log(`Access to provider ${provider}, "${printable(issued.providerName)}".`);
+      console.log("Store the key now: it cannot be shown again.\n");
       console.log(issued.key);
     }),
   );
 
 program
   .command("list")
-  .description("show which keys there are, by their first characters")
-  .option("--provider <id>", "only those of one provider", toId)
+  .description("list the keys, by their first characters")
+  .option("--provider <id>", "only the keys of one provider", toId)
   .action((options: { provider?: string }) =>
     runOnDatabase(async (database) => {
       const keys = await listKeys(database, options.provider);
-      const now = Date.now();
+      const now = toDatetime(Date.now());
       console.log(
         keys.length === 0
-          ? "There are no keys. Make one: npm run key -- create --provider ID"
+          ? "There are no keys. Issue one: npm run key -- create --provider ID"
           : formatTable(
               ["ID", "PROVIDER", "KEY", "CREATED (UTC)", "EXPIRES (UTC)", "STATUS", "NAME"],
               keys.map((key) => [
@@ -69,40 +70,45 @@ program
 
 program
   .command("revoke")
-  .description("end a key at once and for good")
-  .argument("<id-or-key>", "its ID in the list, or the key itself", toSelector)
+  .description("revoke a key, immediately and permanently")
+  .argument("<id-or-key>", "an ID from the list, or the key itself", toSelector)
   .action((selector: KeySelector) =>
     runOnDatabase(async (database) => {
       const key = await revokeKey(database, selector);
-      const which = `key ${key.id}, "${printable(key.name)}", ${key.hint}… of provider ${key.providerId}`;
+      const name = `key ${key.id}, "${printable(key.name)}", ${key.hint}… of provider ${key.providerId}`;
       console.log(
         key.revokedAt === null
-          ? `Revoked ${which}. It is refused from now on.`
-          : `Nothing to do: ${which} was revoked ${toSecond(key.revokedAt)} UTC.`,
+          ? `Revoked ${name}. The service rejects it within one second.`
+          : `No change: ${name} was revoked ${toSecond(key.revokedAt)} UTC.`,
       );
     }),
   );
 
 await program.parseAsync();
 
+/** Whether a text is a value that an id column can hold. */
+function isId(text: string): boolean {
+  return /^[1-9]\d{0,19}$/.test(text) && BigInt(text) <= MAX_ID;
+}
+
 function toId(text: string): string {
-  if (/^[1-9]\d{0,19}$/.test(text) && BigInt(text) <= LARGEST_ID) return text;
-  throw new InvalidArgumentError("An id is a whole number, as in the table `providers`: 1");
+  if (isId(text)) return text;
+  throw new InvalidArgumentError("Expected an id from the table `providers`, such as 1.");
 }
 
 function toName(text: string): string {
   const length = [...text].length;
-  if (length <= LONGEST_NAME) return text;
-  throw new InvalidArgumentError(`A name has at most ${LONGEST_NAME} characters, not ${length}.`);
+  if (length <= MAX_NAME_LENGTH) return text;
+  throw new InvalidArgumentError(`Expected at most ${MAX_NAME_LENGTH} characters, not ${length}.`);
 }
 
 function toExpiry(text: string): number {
   const expiry = parseExpiry(text);
   if (expiry === undefined) {
-    throw new InvalidArgumentError("Write a date, 2027-01-01, or a time, 2027-01-01T09:30:00Z.");
+    throw new InvalidArgumentError("Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.");
   }
   if (expiry <= Date.now()) {
-    throw new InvalidArgumentError(`That is ${instant(expiry)}, which has passed.`);
+    throw new InvalidArgumentError(`Expected a time in the future, not ${formatInstant(expiry)}.`);
   }
   return expiry;
 }
@@ -110,26 +116,21 @@ function toExpiry(text: string): number {
 function toSelector(text: string): KeySelector {
   const key = parseKey(text.trim());
   if (key !== undefined) return { key };
-  if (/^\d+$/.test(text)) return { id: toId(text) };
-  throw new InvalidArgumentError(
-    "It is neither an ID of `npm run key -- list` nor a whole key; is it mistyped?",
-  );
+  if (isId(text)) return { id: text };
+  throw new InvalidArgumentError("Expected an ID from `npm run key -- list`, or a complete key.");
 }
 
-function statusOf(key: RegisteredKey, now: number): string {
+/** @param now DATETIME text, which compares in order of time */
+function statusOf(key: RegisteredKey, now: string): string {
   if (key.revokedAt !== null) return `revoked ${toSecond(key.revokedAt)}`;
-  return key.expiresAt !== null && key.expiresAt <= datetime(now) ? "expired" : "active";
+  return key.expiresAt !== null && key.expiresAt <= now ? "expired" : "active";
 }
 
-/** An instant (epoch milliseconds) as the database writes it, `YYYY-MM-DD HH:MM:SS.mmm`. */
-function datetime(epoch: number): string {
-  return new Date(epoch).toISOString().replace("T", " ").replace("Z", "");
+function formatInstant(epochMs: number): string {
+  return `${toSecond(toDatetime(epochMs))} UTC`;
 }
 
-function instant(epoch: number): string {
-  return `${toSecond(datetime(epoch))} UTC`;
-}
-
+/** Cuts DATETIME text to the second. */
 function toSecond(datetime: string): string {
   return datetime.slice(0, "YYYY-MM-DD HH:MM:SS".length);
 }

@@ -1,4 +1,4 @@
-/** `npm run migrate`: brings the schema of the database in DATABASE_URL up to date. */
+/** `npm run migrate`: brings the schema of the database in `DATABASE_URL` up to date. */
 import { migrateToLatest } from "../db/migrate.ts";
 import { runOnDatabase } from "./run.ts";
 
@@ -7,6 +7,6 @@ await runOnDatabase(async (database) => {
   console.log(
     ran.length === 0
       ? "the schema was up to date"
-      : `the schema is up to date: ${ran.length} migrations ran`,
+      : `the schema is up to date: ${ran.length} ${ran.length === 1 ? "migration" : "migrations"} ran`,
   );
 });

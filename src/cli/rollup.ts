@@ -1,4 +1,4 @@
-/** `npm run rollup`: brings the rollups up to date, in the database in DATABASE_URL. */
+/** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError, Option } from "commander";
@@ -17,14 +17,14 @@ interface Flags {
 }
 
 const program = new Command("rollup")
-  .description("Brings the rollups up to date, so that answers cost what is in them.")
-  .option("--margin <seconds>", "how long a writer's transaction may be open", seconds, 60)
-  .option("--watch <seconds>", "go on until SIGTERM, waiting so long between two runs", seconds)
-  .option("--rebuild", "build every rollup anew; reads use the old one meanwhile")
+  .description("Brings the rollups up to date.")
+  .option("--margin <seconds>", "how long a writer's transaction may be open", toSeconds, 60)
+  .option("--watch <seconds>", "repeat until SIGTERM, with this pause between runs", toSeconds)
+  .option("--rebuild", "build every rollup again; queries use the old one meanwhile")
   .addOption(
     new Option(
       "--verify",
-      "compare with the ledger, print every difference; exit code 1 if there is one",
+      "compare with the ledger and print every difference; exit code 1 if there is one",
     ).conflicts(["rebuild", "watch"]),
   )
   .action((flags: Flags) =>
@@ -36,31 +36,30 @@ async function run(database: Knex, { margin, watch, rebuild = false }: Flags): P
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
   process.once("SIGINT", () => stop.abort());
-  const once = (anew: boolean) =>
-    runOnce(database, { margin: margin * 1000, rebuild: anew, signal: stop.signal });
-  if (watch === undefined) return once(rebuild);
+  const options = { margin: margin * 1000, signal: stop.signal };
+  if (watch === undefined) return runOnce(database, { ...options, rebuild });
   for (let first = true; !stop.signal.aborted; first = false) {
-    // A database that is away comes back; answers stay exact until then.
-    await once(rebuild && first).catch((error) => {
-      console.error(`this run failed, the next one follows: ${formatError(error)}`);
+    // An unavailable database may come back. Queries stay exact without fresh rollups.
+    await runOnce(database, { ...options, rebuild: rebuild && first }).catch((error) => {
+      console.error(`run failed, will retry: ${formatError(error)}`);
     });
     await sleep(watch * 1000, undefined, { signal: stop.signal }).catch(() => {});
   }
 }
 
 async function runOnce(database: Knex, options: RollupOptions): Promise<void> {
-  const begun = performance.now();
+  const started = performance.now();
   const bar = progressBar();
   try {
-    const result = await rollUp(database, {
+    const { charges, providers } = await rollUp(database, {
       ...options,
       report: (progress) => bar?.show(progress),
     });
-    const took = ((performance.now() - begun) / 1000).toFixed(1);
+    const seconds = ((performance.now() - started) / 1000).toFixed(1);
     console.log(
       options.signal?.aborted
-        ? `stopped after ${took} s, ${result.charges} charges taken up`
-        : `${result.charges} charges taken up, ${result.providers} providers up to date, ${took} s`,
+        ? `stopped after ${seconds} s, ${charges} charges added`
+        : `${charges} charges added, ${providers} providers up to date, ${seconds} s`,
     );
   } finally {
     bar?.stop();
@@ -83,7 +82,7 @@ async function verifyAll(database: Knex): Promise<void> {
   if (differences > 0) process.exitCode = 1;
 }
 
-/** A bar on a terminal; nothing where nobody watches. */
+/** Creates a progress bar on stderr; undefined if that is not a terminal. */
 function progressBar() {
   if (!process.stderr.isTTY) return undefined;
   const bar = new SingleBar({
@@ -94,11 +93,11 @@ function progressBar() {
   let started = false;
   return {
     show({ done, providers, charges, building }: RollupProgress) {
-      const at =
+      const position =
         building === undefined || building === END ? "" : `, building ${building.slice(0, 10)}`;
       if (!started) bar.start(providers, 0, { charges: 0, building: "" });
       started = true;
-      bar.update(done, { charges, building: at });
+      bar.update(done, { charges, building: position });
     },
     stop() {
       if (started) bar.stop();
@@ -106,10 +105,7 @@ function progressBar() {
   };
 }
 
-function seconds(text: string): number {
-  const value = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : Number.NaN;
-  if (Number.isNaN(value)) {
-    throw new InvalidArgumentError("It takes a number of seconds, like 60.");
-  }
-  return value;
+function toSeconds(text: string): number {
+  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
+  throw new InvalidArgumentError("Expected a number of seconds, such as 60.");
 }

@@ -1,4 +1,4 @@
-/** Runs a command on the database, from connecting to the exit code. */
+/** Runs a command on the database in `DATABASE_URL`. */
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import { readDatabaseUrl } from "../config.ts";
@@ -6,8 +6,8 @@ import { createPool } from "../db/pool.ts";
 import { formatError } from "./format-error.ts";
 
 /**
- * Does the work on the database in DATABASE_URL and disconnects. Where that fails, says why
- * in a line on stderr and lets the process exit with 1.
+ * Connects, runs the work and disconnects. If that fails, prints one line to stderr and sets the
+ * exit code to 1.
  */
 export async function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<void> {
   try {

@@ -1,8 +1,8 @@
-/** Tables for people, on a terminal. */
+/** Formats tables for a terminal. */
 
 /**
- * Rows under their headings in aligned columns. Free text belongs into the last column, which
- * is not padded: how wide a terminal draws an emoji or Arabic is for nobody to know.
+ * Formats rows under their headings, in aligned columns. Free text belongs in the last column,
+ * which is not padded: the width of an emoji depends on the terminal.
  */
 export function formatTable(headings: readonly string[], rows: readonly string[][]): string {
   const lines = [headings, ...rows].map((cells) => cells.map(printable));
@@ -16,8 +16,8 @@ export function formatTable(headings: readonly string[], rows: readonly string[]
 }
 
 /**
- * The text with its control characters and its changes of direction spelled out (`\u{1b}`), so
- * that a stored name can neither steer the terminal nor disorder the line.
+ * Escapes control characters and changes of text direction (`\u{1b}`), so that a stored name
+ * cannot control the terminal or reorder the line.
  */
 export function printable(text: string): string {
   return text.replace(

@@ -1,7 +1,7 @@
-/** What went wrong in the database, in the words of the catalogue. */
+/** Maps errors of the database driver and of Knex to service errors. */
 import { ServiceError } from "../errors.ts";
 
-/** Errors that say that a connection which had been made is gone. */
+/** The connection was established, and then lost. */
 const LOST = new Set([
   "PROTOCOL_CONNECTION_LOST",
   "ECONNRESET",
@@ -10,9 +10,8 @@ const LOST = new Set([
   "ER_CONNECTION_KILLED",
 ]);
 
-/** Errors that say that the database cannot be reached, is shutting down, or takes no more. */
-const AWAY = new Set([
-  ...LOST,
+/** The database cannot be reached, is shutting down, or accepts no more connections. */
+const UNAVAILABLE = new Set([
   "ECONNREFUSED",
   "ETIMEDOUT",
   "ENOENT",
@@ -28,20 +27,19 @@ const AWAY = new Set([
   "ER_QUERY_INTERRUPTED",
 ]);
 
-/** The server's own cap on a statement: MySQL's and MariaDB's number for it. */
-const CAPPED = new Set([3024, 1969]);
-/** MariaDB's number for a connection that was killed, which mysql2 has no name for. */
+/** The statement exceeded `max_execution_time` (MySQL) or `max_statement_time` (MariaDB). */
+const TIMED_OUT = new Set([3024, 1969]);
+/** MariaDB's ER_CONNECTION_KILLED, for which mysql2 has no name. */
 const MARIADB_CONNECTION_KILLED = 1927;
 
 interface DriverError {
   readonly code?: unknown;
   readonly errno?: unknown;
-  readonly fatal?: unknown;
   readonly name?: unknown;
   readonly message?: unknown;
 }
 
-/** Whether the error says that a pooled connection was dead: nothing was answered on it. */
+/** Whether the error means that the connection was lost, so the query may be retried on another. */
 export function isLostConnection(error: unknown): boolean {
   const { code, errno, message } = (error ?? {}) as DriverError;
   return (
@@ -51,14 +49,14 @@ export function isLostConnection(error: unknown): boolean {
   );
 }
 
-/** Any error of a read as a failure; the error itself becomes the cause, for the log. */
+/** Converts an error of a read. The error becomes the cause, which is logged and never returned. */
 export function toServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   const { code, errno, name } = (error ?? {}) as DriverError;
-  if (CAPPED.has(Number(errno))) {
+  if (TIMED_OUT.has(Number(errno))) {
     return new ServiceError("deadlineExceeded", undefined, { cause: error });
   }
-  if (isLostConnection(error) || AWAY.has(String(code)) || name === "KnexTimeoutError") {
+  if (isLostConnection(error) || UNAVAILABLE.has(String(code)) || name === "KnexTimeoutError") {
     return new ServiceError("databaseUnavailable", undefined, { cause: error });
   }
   return new ServiceError("internal", undefined, { cause: error });

@@ -1,25 +1,25 @@
 /**
- * Connections to the database: a pool whose every connection speaks UTC, exact
- * decimals and one pinned SQL mode, whatever the server's defaults are.
+ * The connection pool. Every session uses UTC, exact decimals and one SQL mode, whatever the
+ * server's defaults.
  */
 import knexModule, { type Knex } from "knex";
 import type { Connection } from "mysql2";
 import type { DatabaseUrl } from "../config.ts";
 
 export interface PoolOptions {
-  /** Refuses every write on the server's side too. Off by default: commands write. */
+  /** Makes every session read-only on the server. Default: false. */
   readonly readOnly?: boolean;
-  /** After how many ms the server itself ends a query; by default it never does. */
-  readonly longestQuery?: number;
-  /** The most connections at once; 10 by default. */
-  readonly pool?: number;
-  /** Is told what Knex warns of (a connection that was lost while idle, …). */
+  /** The time after which the server cancels a query, in ms. Default: no limit. */
+  readonly maxQueryMs?: number;
+  /** The size of the pool. Default: 10. */
+  readonly maxConnections?: number;
+  /** Called with Knex's warnings: a connection was lost while idle, for example. */
   readonly warn?: (message: string) => void;
 }
 
-/** How long a new connection, or a place in the pool, is waited for, in ms. */
+/** The time limit for a new connection, and for a place in the pool, in ms. */
 export const CONNECT_TIMEOUT = 2_000;
-/** After how long an idle connection is given back, in ms; below what any server keeps one. */
+/** The time after which an idle connection is closed, in ms. Servers keep one for longer. */
 const IDLE_TIMEOUT = 30_000;
 
 const SQL_MODE = [
@@ -31,14 +31,14 @@ const SQL_MODE = [
   "NO_ENGINE_SUBSTITUTION",
 ].join(",");
 
-/** Opens a pool. No connection is made before the first query; end it with `destroy()`. */
-export function createPool(url: DatabaseUrl, purpose: PoolOptions = {}): Knex {
-  return knexModule(knexConfig(url, purpose));
+/** Creates a pool. It connects with the first query; `destroy()` closes it. */
+export function createPool(url: DatabaseUrl, options: PoolOptions = {}): Knex {
+  return knexModule(knexConfig(url, options));
 }
 
-/** Knex's configuration for a database, for `connect` and for `knexfile.ts`. */
-export function knexConfig(url: DatabaseUrl, purpose: PoolOptions = {}): Knex.Config {
-  const warn = purpose.warn ?? (() => {});
+/** Knex's configuration for a database. */
+export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Config {
+  const warn = options.warn ?? (() => {});
   return {
     client: "mysql2",
     connection: {
@@ -51,14 +51,14 @@ export function knexConfig(url: DatabaseUrl, purpose: PoolOptions = {}): Knex.Co
       connectTimeout: CONNECT_TIMEOUT,
     } as Knex.MySql2ConnectionConfig,
     acquireConnectionTimeout: CONNECT_TIMEOUT,
-    // A query's text may appear in a logged error; its values never do.
+    // Keeps the values of a query out of error messages, which are logged.
     compileSqlOnError: false,
     pool: {
       min: 0,
-      max: purpose.pool ?? 10,
+      max: options.maxConnections ?? 10,
       idleTimeoutMillis: IDLE_TIMEOUT,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        prepareSession(connection, purpose).then(() => done(null), done);
+        prepareSession(connection, options).then(() => done(null), done);
       },
     },
     log: { warn, error: warn, debug: () => {}, deprecate: warn },
@@ -66,19 +66,19 @@ export function knexConfig(url: DatabaseUrl, purpose: PoolOptions = {}): Knex.Co
 }
 
 /**
- * Sets what must be the same on every connection. The isolation is set here, once:
- * asking for it together with `readOnly` at each transaction is a syntax error that
- * Knex makes on MySQL. The comments are executed by MariaDB alone and by MySQL alone.
+ * Sets the session variables. MariaDB alone executes the first comment, MySQL alone the second.
+ * The isolation level is set here because `transaction({ isolationLevel, readOnly })` of Knex is a
+ * syntax error on MySQL.
  */
 async function prepareSession(
   connection: Connection,
-  { readOnly = false, longestQuery = 0 }: PoolOptions,
+  { readOnly = false, maxQueryMs = 0 }: PoolOptions,
 ): Promise<void> {
   const session = connection.promise();
   await session.query(
     `SET SESSION time_zone = '+00:00', sql_mode = '${SQL_MODE}'
-     /*M! , max_statement_time = ${longestQuery / 1000} */
-     /*!80000 , max_execution_time = ${longestQuery} */`,
+     /*M! , max_statement_time = ${maxQueryMs / 1000} */
+     /*!80000 , max_execution_time = ${maxQueryMs} */`,
   );
   await session.query(
     `SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ${readOnly ? ", READ ONLY" : ""}`,

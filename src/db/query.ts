@@ -1,10 +1,11 @@
 /**
- * Reading from the database under limits: one statement, which is one snapshot,
- * ends on the server too when nobody waits for it any more, and
- * is tried again where a pooled connection turns out to be dead.
+ * Reading from the database until a signal aborts. Each read is one prepared statement, and so one
+ * snapshot. It is cancelled on the server when the signal aborts, and retried if a pooled
+ * connection turns out to be dead.
  *
- * The pool is Knex's. The statement goes to the driver as a prepared one, which the server
- * parses once per connection; Knex's own `raw` knows none.
+ * Knex's `raw` cannot prepare statements, so a read borrows a connection from Knex's pool. The
+ * methods that borrow and return it are declared in Knex's types but not documented; if they
+ * change, the types and test/database/db/query.test.ts fail.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
@@ -12,14 +13,17 @@ import type { Connection, RowDataPacket } from "mysql2";
 import { isLostConnection, toServiceError } from "./driver-error.ts";
 import { CONNECT_TIMEOUT } from "./pool.ts";
 
-/** One row: each column as the database writes it; ask for text, with CAST, where it is none. */
+/** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
+
+/** The value of a `?`: text, which the database converts to a number or an instant, or bytes. */
+export type Binding = string | Buffer;
 
 /**
  * Runs one SELECT and resolves to its rows.
  *
- * Rejects with a `ServiceError`: `databaseUnavailable`, `deadlineExceeded`, `canceled`, or `internal` where the
- * statement itself is at fault.
+ * Rejects with a `ServiceError`: `databaseUnavailable`; `deadlineExceeded`; the signal's reason if
+ * it aborts; `internal` for any other error.
  *
  * @param sql a statement that starts with `SELECT `, with `?` for each binding
  */
@@ -29,62 +33,56 @@ export type Read = (
   signal: AbortSignal,
 ) => Promise<Row[]>;
 
-/** The value of a `?`: text, which the database makes a number or an instant of, or bytes. */
-export type Binding = string | Buffer;
-
-/** Makes the `Read` of a pool. */
+/** Creates a `Read` that uses the pool. */
 export function createRead(database: Knex): Read {
-  /** Connections that answered before: only these can have died since. */
-  const proven = new WeakSet<PooledConnection>();
+  const client: Knex.Client = database.client;
+  /** Connections that have run a query. Only these can have died in the pool. */
+  const used = new WeakSet<Connection>();
   return async (sql, bindings, signal) => {
-    if (!sql.startsWith("SELECT ")) throw new Error("a read starts with SELECT");
+    if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
     for (;;) {
-      let connection: PooledConnection | undefined;
+      let connection: Connection | undefined;
       try {
-        connection = await acquire(database, signal);
-        const rows = await readOn(connection, database, sql, bindings, signal);
-        proven.add(connection);
+        connection = await acquire(client, signal);
+        const rows = await runOn(connection, client, sql, bindings, signal);
+        used.add(connection);
         return rows;
       } catch (error) {
-        // A pooled connection that the server had closed fails its next query, and all of
-        // them may be dead at once. A read is safe to ask again; each dead one leaves the
-        // pool, so this ends with a new one.
-        const retry = connection && proven.has(connection) && isLostConnection(error);
+        // If the server closed a pooled connection, its next query fails. Several may be dead at
+        // once. Each leaves the pool, so the loop ends with a new connection.
+        const retry = connection && used.has(connection) && isLostConnection(error);
         if (!retry || signal.aborted) throw toServiceError(error);
       }
     }
   };
 }
 
-async function readOn(
-  connection: PooledConnection,
-  database: Knex,
+async function runOn(
+  connection: Connection,
+  client: Knex.Client,
   sql: string,
   bindings: readonly Binding[],
   signal: AbortSignal,
 ): Promise<Row[]> {
-  const query = execute(connection, sql, bindings);
-  let abandon = () => {};
-  const abandoned = new Promise<never>((_, reject) => {
-    abandon = () => reject(signal.reason);
-  });
-  signal.addEventListener("abort", abandon, { once: true });
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
   try {
-    const rows = await Promise.race([query, abandoned]);
-    database.client.releaseConnection(connection);
+    const rows = await Promise.race([execute(connection, sql, bindings), aborted.promise]);
+    client.releaseConnection(connection);
     return rows;
   } catch (error) {
-    if (signal.aborted) discard(database, connection);
-    else database.client.releaseConnection(connection);
+    if (signal.aborted) cancel(client, connection);
+    else client.releaseConnection(connection);
     throw error;
   } finally {
-    signal.removeEventListener("abort", abandon);
+    signal.removeEventListener("abort", abort);
   }
 }
 
-/** Runs a prepared statement, which is prepared where the connection does not know it yet. */
+/** Runs a prepared statement. The driver prepares it once per connection. */
 function execute(
-  connection: PooledConnection,
+  connection: Connection,
   sql: string,
   bindings: readonly Binding[],
 ): Promise<Row[]> {
@@ -96,50 +94,41 @@ function execute(
   });
 }
 
-/** A connection of the pool; where the caller goes first, it is given back when it comes. */
-function acquire(database: Knex, signal: AbortSignal): Promise<PooledConnection> {
+/** Takes a connection from the pool. If the signal aborts first, the connection is returned. */
+function acquire(client: Knex.Client, signal: AbortSignal): Promise<Connection> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) return reject(signal.reason);
-    const abandon = () => reject(signal.reason);
-    signal.addEventListener("abort", abandon, { once: true });
-    (database.client.acquireConnection() as Promise<PooledConnection>).then(
-      (connection) => {
-        signal.removeEventListener("abort", abandon);
-        if (signal.aborted) database.client.releaseConnection(connection);
+    const abort = () => reject(signal.reason);
+    signal.addEventListener("abort", abort, { once: true });
+    (client.acquireConnection() as Promise<Connection>)
+      .then((connection) => {
+        if (signal.aborted) client.releaseConnection(connection);
         else resolve(connection);
-      },
-      (error) => {
-        signal.removeEventListener("abort", abandon);
-        reject(error);
-      },
-    );
+      }, reject)
+      .finally(() => signal.removeEventListener("abort", abort));
   });
 }
 
-/** A connection as Knex's pool keeps it: one that is marked as disposed is never used again. */
-type PooledConnection = Connection & { __knex__disposed?: unknown };
-
 /**
- * Ends a query that nobody waits for. The connection is never used again, so that
- * the KILL cannot hit another call's query; it keeps its place in the pool until the
- * KILL is through, so that there are never more queries than the pool is large.
+ * Cancels the query of a connection on the server, in the background, and closes the connection.
+ * The connection keeps its place in the pool until the KILL is done, so there are never more
+ * queries than the size of the pool. The pool drops a closed connection when it is released.
  */
-function discard(database: Knex, connection: PooledConnection): void {
-  connection.__knex__disposed = "its query was abandoned";
-  Promise.race([kill(database, connection), sleep(CONNECT_TIMEOUT, undefined, { ref: false })])
-    .catch(() => {}) // the server is away or hangs; its own cap ends the query
+function cancel(client: Knex.Client, connection: Connection): void {
+  Promise.race([kill(client, connection), sleep(CONNECT_TIMEOUT, undefined, { ref: false })])
+    .catch(() => {}) // the server is unavailable; its own time limit ends the query
     .finally(() => {
       connection.destroy();
-      database.client.releaseConnection(connection);
+      client.releaseConnection(connection);
     });
 }
 
 /**
- * Ends a connection and its query over a connection of its own. Not `KILL QUERY`, which
- * Knex's own cancellation uses: it does nothing where it overtakes the query.
+ * Kills a connection and its query, over a connection of its own. Knex's own cancellation uses
+ * KILL QUERY, which has no effect if it reaches the server before the query does.
  */
-async function kill(database: Knex, connection: PooledConnection): Promise<void> {
-  const killer: Connection = await database.client.acquireRawConnection();
+async function kill(client: Knex.Client, connection: Connection): Promise<void> {
+  const killer: Connection = await client.acquireRawConnection();
   try {
     await killer.promise().query("KILL ?", [connection.threadId]);
   } finally {

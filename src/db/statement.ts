@@ -1,33 +1,34 @@
 /**
- * Several queries, one statement: one statement is one consistent snapshot of
- * the database and one round trip, without a transaction around it.
+ * Several queries in one statement: one consistent snapshot and one round trip, without a
+ * transaction.
  *
- * Each question becomes a branch of a UNION ALL. The branches are told apart by
- * their number in the first column; every other column is text, so that branches
- * of different shapes fit together and decimals keep their very digits.
+ * Each query becomes a branch of a UNION ALL. The first column is the number of the branch. Every
+ * other column is text, so that branches of different shapes fit together and decimals keep their
+ * exact digits.
  */
 import type { Read, Row } from "./query.ts";
 
-/** One question: what it selects, under which names, and from where. `:name` is a parameter. */
+/** A query. `:name` is a parameter. */
 export interface Query<Column extends string = string> {
   /** The SQL expression of each column. */
   readonly select: Readonly<Record<Column, string>>;
-  /** Everything from FROM on: `charges WHERE provider_id = :provider …`. */
+  /** What follows FROM: `charges WHERE provider_id = :provider …`. */
   readonly from: string;
 }
 
-/** The rows to a question: one object per row; every value is the database's text, "" for NULL. */
+/** The rows of a query: the text of each column, "" for NULL. */
 export type Rows<Q> = Q extends Query<infer Column> ? Readonly<Record<Column, string>>[] : never;
 
+/** Queries by name. */
 export type Queries = Readonly<Record<string, Query>>;
 
-/** Named queries, compiled into one statement. */
+/** Queries compiled into one statement. */
 export interface Statement<Q extends Queries, Parameter extends string> {
   /** The statement, with `?` for each binding. */
   readonly sql: string;
   /** The parameter of each `?`, in order. */
   readonly parameters: readonly Parameter[];
-  /** Asks all queries of one snapshot. Rejects with a `ServiceError`, as `Read` does. */
+  /** Resolves to the rows of every query. Rejects with a `ServiceError`, as `Read` does. */
   run(
     read: Read,
     values: Readonly<Record<Parameter, string>>,
@@ -36,36 +37,36 @@ export interface Statement<Q extends Queries, Parameter extends string> {
 }
 
 /**
- * Compiles queries, once, at start.
+ * Compiles queries. Done once, at start.
  *
- * @throws Error where a question uses a parameter that was not declared, or one that was is not used
+ * @throws Error if a query uses a parameter that is not declared, or a declared one is not used
  */
 export function compileStatement<Q extends Queries, Parameter extends string>(
   queries: Q,
   declared: readonly Parameter[],
 ): Statement<Q, Parameter> {
   const names = Object.keys(queries);
-  const shapes = Object.values(queries).map((question) => Object.keys(question.select));
+  const shapes = Object.values(queries).map(({ select }) => Object.keys(select));
   const width = Math.max(...shapes.map((columns) => columns.length));
   const branches = Object.values(queries).map(({ select, from }, index) => {
     const columns = Object.values(select).map((expression) => `CAST(${expression} AS CHAR)`);
     while (columns.length < width) columns.push("NULL");
     return `SELECT ${[index, ...columns].join(", ")} FROM ${from}`;
   });
-  // The first branch stands bare, so that the statement begins with SELECT; the others stand
-  // in parentheses, so that each may have its own ORDER BY and LIMIT.
+  // The first branch has no parentheses, because `Read` expects a statement that starts with
+  // SELECT. The others have them, so that each can have its own ORDER BY and LIMIT.
   const text = branches
     .map((branch, index) => (index === 0 ? branch : `(${branch})`))
     .join("\nUNION ALL ");
   const parameters: Parameter[] = [];
   const sql = text.replace(/:([a-z]\w*)/gi, (_, name: string) => {
     const parameter = declared.find((known) => known === name);
-    if (parameter === undefined) throw new Error(`the parameter :${name} was not declared`);
+    if (parameter === undefined) throw new Error(`parameter :${name} is not declared`);
     parameters.push(parameter);
     return "?";
   });
   for (const parameter of declared) {
-    if (!parameters.includes(parameter)) throw new Error(`the parameter :${parameter} is not used`);
+    if (!parameters.includes(parameter)) throw new Error(`parameter :${parameter} is not used`);
   }
 
   return {

@@ -1,29 +1,45 @@
-/** The HTTP port: what everything on it shares. */
+/** State that all parts of a gateway share. */
+import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Protocol, Rpc } from "../rpc/call.ts";
-import type { Log } from "./log.ts";
+import type { ExchangeQueue } from "./http/exchange-queue.ts";
 import { type HttpResponse, sendResponse } from "./response.ts";
 
-/** The port's parts and state. */
-export interface Port {
+/**
+ * The log of requests that never become a call, and of responses that cannot be written. Calls are
+ * logged by the pipeline. URLs, headers and bodies are never logged.
+ */
+export interface Log {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** The parts and the state of one gateway. */
+export interface GatewayContext {
   readonly rpc: Rpc;
   readonly log: Log | undefined;
-  /** Whether it is on its way out: then every answer closes its connection. */
+  /** The open connections, each with its exchanges. */
+  readonly connections: Map<Socket, ExchangeQueue>;
+  /** Whether every response closes its connection, because the gateway is stopping. */
   draining: boolean;
 }
 
-/** Logs a request that became no call: one line, as the Rpc's of a call. */
-export function logRefusal(
-  port: Port,
+/** Logs a request that was rejected before it became a call. */
+export function logRejection(
+  gateway: GatewayContext,
   protocol: Protocol,
   requestId: string,
   status: number,
 ): void {
-  port.log?.info({ requestId, protocol, status }, "refused");
+  gateway.log?.info({ requestId, protocol, status }, "request rejected");
 }
 
-/** Answers a request that becomes no call, and logs that. */
-export function refuse(port: Port, reply: FastifyReply, answer: HttpResponse): FastifyReply {
-  logRefusal(port, "rest", reply.request.id, answer.status);
-  return sendResponse(reply, answer, port.draining);
+/** Sends the response to a request that does not become a call, and logs it. */
+export function rejectRequest(
+  gateway: GatewayContext,
+  reply: FastifyReply,
+  response: HttpResponse,
+): FastifyReply {
+  logRejection(gateway, "rest", reply.request.id, response.status);
+  return sendResponse(reply, response);
 }

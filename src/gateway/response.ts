@@ -1,50 +1,37 @@
-/**
- * An answer of the HTTP port as plain data, and how it goes out. Everything that is not
- * Connect's goes through here, so that all of it carries the same headers.
- */
+/** HTTP responses as plain data, and how Fastify sends them. Connect-ES writes its own. */
 import type { FastifyReply } from "fastify";
 
-/** An answer without what all of them have in common. */
+/** A response without the headers that all responses share. */
 export interface HttpResponse {
   /** The HTTP status. */
   readonly status: number;
-  /** Headers of this answer alone. */
+  /** Headers of this response only. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON. */
+  /** JSON text. */
   readonly body: string;
 }
 
-/** The header that carries the request's id, both ways. */
+/** The header that carries the request id in both directions. */
 export const REQUEST_ID = "x-request-id";
 
-/**
- * What every answer of the port carries, Connect's included: figures are private and change.
- *
- * @param last whether the connection closes after it
- */
-export function commonHeaders(requestId: string, last: boolean): Record<string, string> {
-  const headers: Record<string, string> = {
+/** The content type of every response that Connect-ES does not write. */
+export const JSON_TYPE = "application/json; charset=utf-8";
+
+/** The headers of every response, Connect's included. Figures are private and change: no caching. */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return {
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     [REQUEST_ID]: requestId,
   };
-  if (last) headers.connection = "close";
-  return headers;
 }
 
-/** What every answer carries that is not Connect's. */
-export const JSON_TYPE = "application/json; charset=utf-8";
-
-/** Sends an answer; Fastify leaves its body out where HEAD was asked. */
-export function sendResponse(
-  reply: FastifyReply,
-  answer: HttpResponse,
-  last: boolean,
-): FastifyReply {
+/** Sends a response. Fastify omits the body for HEAD. */
+export function sendResponse(reply: FastifyReply, response: HttpResponse): FastifyReply {
   return reply
-    .code(answer.status)
-    .headers(commonHeaders(reply.request.id, last))
-    .headers(answer.headers)
+    .code(response.status)
+    .headers(commonHeaders(reply.request.id))
+    .headers(response.headers)
     .type(JSON_TYPE)
-    .send(answer.body);
+    .send(response.body);
 }

@@ -1,41 +1,64 @@
-/**
- * The gateway: a service's REST routes, Connect and gRPC-Web on one HTTP port. It is built
- * here and listens when it is told to (`app.listen`).
- */
+/** The gateway: a service over REST, Connect and gRPC-Web on one HTTP port. */
+import type { Server } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
-import { type Port, refuse } from "./context.ts";
+import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
 import { httpError } from "./errors.ts";
-import { createHttpServer, exchangesOf, HTTP_LIMITS } from "./http-server.ts";
-import type { Log } from "./log.ts";
+import { createHttpServer, HTTP_LIMITS } from "./http/http-server.ts";
+import { shutDown } from "./http/shutdown.ts";
+import { handleClientError } from "./http/socket-response.ts";
 import { REQUEST_ID } from "./response.ts";
 import { REST_METHODS, serveRoute } from "./rest/route.ts";
-import { refused, unmatched } from "./rest/unmatched.ts";
-import { manageDrain } from "./shutdown.ts";
-import { handleClientError } from "./socket-response.ts";
+import { handleFastifyError, unmatched } from "./rest/unmatched.ts";
 import { bindRoutes } from "./transcoding/routes.ts";
 
-/** What a gateway is made of. */
+/** The parts of a gateway. */
 export interface GatewayParts {
   /** The service whose annotated RPCs are served. */
   readonly service: DescService;
-  /** What answers the calls. */
+  /** Runs the calls. */
   readonly rpc: Rpc;
-  /** Where refused requests are logged; nowhere without it. */
+  /** Logs rejected requests; by default they are not logged. */
   readonly log?: Log;
 }
 
+/** A gateway. */
+export interface Gateway {
+  /** The HTTP server. */
+  readonly server: Server;
+  /** Listens on host and port (0 picks a free one). Resolves to the port. */
+  listen(host: string, port: number): Promise<number>;
+  /**
+   * Stops the gateway without losing a request. Resolves when the last connection is closed;
+   * requests that are unfinished after `grace` ms are aborted.
+   */
+  stop(grace: number): Promise<void>;
+}
+
 /**
- * Builds the gateway. Throws an Error that names the RPC and the reason where the service
- * cannot be served as it is annotated. `stop` (drain.ts) ends it.
+ * Makes the gateway of a service. It does not listen yet. Throws an Error that names the RPC and
+ * the reason if an annotation of the service cannot be served.
  */
-export function createGateway({ service, rpc, log }: GatewayParts): FastifyInstance {
-  const port: Port = { rpc, log, draining: false };
+export function createGateway({ service, rpc, log }: GatewayParts): Gateway {
+  const gateway: GatewayContext = { rpc, log, connections: new Map(), draining: false };
+  const app = createApp(service, gateway);
+  return {
+    server: app.server,
+    async listen(host, port) {
+      await app.listen({ host, port });
+      return (app.server.address() as AddressInfo).port;
+    },
+    stop: (grace) => shutDown(app, gateway, grace),
+  };
+}
+
+function createApp(service: DescService, gateway: GatewayContext): FastifyInstance {
   const routes = bindRoutes(service);
-  const served = [
+  const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: REST_METHODS })),
     ...connectPaths(service),
   ];
@@ -44,34 +67,32 @@ export function createGateway({ service, rpc, log }: GatewayParts): FastifyInsta
     exposeHeadRoutes: false,
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
-    serverFactory: (handler) => createHttpServer(handler, port),
-    clientErrorHandler: (error, socket) =>
-      handleClientError(port, error, socket, exchangesOf(socket)),
-    frameworkErrors: refused(port),
+    serverFactory: (handler) => createHttpServer(handler, gateway),
+    clientErrorHandler: (error, socket) => handleClientError(gateway, error, socket),
+    frameworkErrors: handleFastifyError(gateway),
     routerOptions: {
-      // A path's variable is as long as the headers' limit lets it be.
+      // A path variable is limited by the size of the headers only.
       maxParamLength: HTTP_LIMITS.maxHeaderSize,
-      // The binder takes the query apart: it knows the parameters and says what is wrong.
+      // The binder parses the query, because it knows the parameters.
       querystringParser: (raw) => ({ raw }),
     },
   });
-  // No route of REST has a body, and what came with one all the same is not read.
+  // REST requests have no body. One that is sent all the same is not read.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.addHook("onRequest", (request, reply, done) => {
-    // RFC 9112, section 3.2: a request of HTTP/1.1 names its host.
+    // RFC 9112, section 3.2: an HTTP/1.1 request has a Host header.
     if (request.raw.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      refuse(port, reply, httpError(400, "a request of HTTP/1.1 needs a Host header"));
+      rejectRequest(gateway, reply, httpError(400, "missing Host header"));
     } else if (request.is404) {
-      // Here, and not in a handler for it: Fastify would look at the body before that.
-      refuse(port, reply, unmatched(served, request.raw.url ?? ""));
+      // Not in a not-found handler: Fastify would check the body's content type before that.
+      rejectRequest(gateway, reply, unmatched(paths, request.raw.url ?? ""));
     } else {
       done();
     }
   });
-  app.setErrorHandler(refused(port));
-  for (const route of routes) serveRoute(app, route, port);
-  serveConnect(app, service, port);
-  manageDrain(app, port);
+  app.setErrorHandler(handleFastifyError(gateway));
+  for (const route of routes) serveRoute(app, route, gateway);
+  serveConnect(app, service, gateway);
   return app;
 }

@@ -1,7 +1,7 @@
 /**
- * Back-pressure on bidirectional streams: a message is read when the answers to those before it
- * have been sent. Without it, a client that asks and never reads fills the memory, because
- * handlers such as @grpc/reflection's write without looking at the stream's buffer.
+ * Back-pressure on bidirectional streams: the next request is delivered once the responses to
+ * the requests before it are sent. Handlers such as @grpc/reflection's ignore the stream's
+ * buffer, so a client that sends and never reads would otherwise exhaust the memory.
  */
 import {
   ServerInterceptingCall,
@@ -10,7 +10,7 @@ import {
   ServerListenerBuilder,
 } from "@grpc/grpc-js";
 
-/** Applies back-pressure to calls whose requests are a stream; leaves the others as they are. */
+/** Applies back-pressure to calls with a request stream, and does not change other calls. */
 export const applyBackpressure: ServerInterceptor = (method, call) =>
   method.requestStream ? new BackpressureCall(call) : new ServerInterceptingCall(call);
 
@@ -24,7 +24,7 @@ class BackpressureCall extends ServerInterceptingCall {
         next(
           new ServerListenerBuilder()
             .withOnReceiveMessage((message, deliver) => {
-              // At most one is held: grpc-js reads the next one only after it was delivered.
+              // One slot is enough: grpc-js reads the next message after this one is delivered.
               if (this.#unsent === 0) deliver(message);
               else this.#deliver = () => deliver(message);
             })

@@ -1,6 +1,6 @@
 /**
- * The standard health service (grpc.health.v1): one state for a fixed set of names. Nothing is
- * kept of a name that a caller makes up, and nothing of a watch after it is cancelled.
+ * The standard health service (grpc.health.v1): one status for a fixed set of services. Unknown
+ * names and cancelled watches take no memory.
  *
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/health-checking.md
  */
@@ -31,16 +31,20 @@ import {
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/health/v1/health_pb.ts";
 
-/** The health of a server. It is NOT_SERVING at first. */
+/** The health of a server, NOT_SERVING at first. */
 export interface HealthService {
-  /** Sets the state and sends it to every watcher. */
+  /** Sets the status of all services and sends it to every watcher. */
   setServing(serving: boolean): void;
 }
 
 type Unary = ServerUnaryCall<Buffer, unknown>;
 type Watch = ServerWritableStream<Buffer, HealthCheckResponse>;
 
-/** Adds the health service to a server. @param names the services it speaks for; "" is the server */
+/**
+ * Adds the health service to a server.
+ *
+ * @param names the services that it reports on; "" stands for the whole server
+ */
 export function addHealthService(server: Server, names: readonly string[]): HealthService {
   const watches = new Set<Watch>();
   let current: ServingStatus = ServingStatus.NOT_SERVING;
@@ -62,7 +66,7 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
         call.once("cancelled", () => watches.delete(call));
         call.write(response());
       } else {
-        // The set of names is fixed, so there will be nothing more to send.
+        // The set of names is fixed, so this status never changes.
         call.write(create(HealthCheckResponseSchema, { status: ServingStatus.SERVICE_UNKNOWN }));
       }
     },
@@ -83,7 +87,7 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
 
 const MALFORMED = {
   code: status.INVALID_ARGUMENT,
-  details: `the request is not a ${HealthCheckRequestSchema.typeName}`,
+  details: `the request is not a valid ${HealthCheckRequestSchema.typeName}`,
 };
 
 function parse(bytes: Buffer): HealthCheckRequest | undefined {
@@ -94,7 +98,7 @@ function parse(bytes: Buffer): HealthCheckRequest | undefined {
   }
 }
 
-/** Requests stay bytes here; a malformed one is the caller's fault, not INTERNAL. */
+/** The handlers decode requests: if the deserializer failed, grpc-js would answer INTERNAL. */
 const definition: ServiceDefinition = {
   check: define("Check", HealthCheckResponseSchema, false),
   watch: define("Watch", HealthCheckResponseSchema, true),

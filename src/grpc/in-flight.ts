@@ -1,12 +1,14 @@
-/** Counts the calls in flight, so that a stopping server knows when it is done. */
+/** Counts calls in flight, so that a stopping server can wait for them. */
+
+/** The count. */
 export interface InFlight {
-  /** Counts a call until it settles. */
+  /** Counts a call until it settles; returns its result. */
   track<T>(call: Promise<T>): Promise<T>;
-  /** Resolves as soon as no call is in flight. */
+  /** Resolves once no call is in flight. */
   idle(): Promise<void>;
 }
 
-/** Makes a count that starts at zero. */
+/** Creates a count at zero. */
 export function createInFlight(): InFlight {
   let count = 0;
   let waiting: (() => void)[] = [];

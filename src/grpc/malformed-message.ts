@@ -1,6 +1,6 @@
 /**
- * Malformed messages on request streams are the caller's fault: INVALID_ARGUMENT. grpc-js would
- * answer INTERNAL where a message cannot be deserialized, before any interceptor sees it.
+ * Fails a request stream with INVALID_ARGUMENT at a malformed message. grpc-js would fail it with
+ * INTERNAL: it deserializes messages before any interceptor sees them.
  */
 import {
   ServerInterceptingCall,
@@ -10,10 +10,10 @@ import {
   status,
 } from "@grpc/grpc-js";
 
-/** What a malformed message is deserialized to. */
+/** Stands for a message that could not be deserialized. */
 const MALFORMED = Symbol("malformed message");
 
-/** The same definition; its requests are deserialized to a marker where that fails. */
+/** Returns the definition with request deserializers that return a marker instead of throwing. */
 export function markMalformed(definition: ServiceDefinition): ServiceDefinition {
   return Object.fromEntries(
     Object.entries(definition).map(([name, method]) => [
@@ -32,7 +32,7 @@ export function markMalformed(definition: ServiceDefinition): ServiceDefinition 
   );
 }
 
-/** Ends a call whose message was marked with INVALID_ARGUMENT. */
+/** Fails calls with a marked message. */
 export const refuseMalformed: ServerInterceptor = (method, call) =>
   method.requestStream
     ? new ServerInterceptingCall(call, {

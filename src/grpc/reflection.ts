@@ -1,14 +1,14 @@
-/** Server reflection, `v1` and `v1alpha`, so that `buf curl` and grpcurl need no schema. */
+/** Server reflection, `v1` and `v1alpha`, for clients without a schema: `buf curl`, grpcurl. */
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Server } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 import { markMalformed } from "./malformed-message.ts";
 
-/** The library reads nothing of a grpc-js definition but the encoded files in it. */
+/** Of a package definition, the library reads `fileDescriptorProtos` only. */
 type PackageDefinition = ConstructorParameters<typeof ReflectionService>[0];
 
-/** Adds reflection on the services in these files, and on what the files import, to a server. */
+/** Adds reflection to a server, for the services in `files` and everything that these import. */
 export function addReflection(server: Server, files: readonly DescFile[]): void {
   const fileDescriptorProtos = withImports(files).map((file) =>
     Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)),

@@ -1,64 +1,64 @@
-/**
- * The gRPC server: RevenueService or any other unary service, health and reflection,
- * on grpc-js.
- */
+/** The gRPC server, on grpc-js: one service with unary RPCs, health and reflection. */
 import { subscribe } from "node:diagnostics_channel";
 import type { ServerHttp2Stream } from "node:http2";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
 import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
-import type { Rpc } from "../rpc/call.ts";
+import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
 import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
+import { correctRequestHeaders, refuseMalformedTimeout } from "./request-headers.ts";
 import { defineService } from "./service-definition.ts";
 
-/** The largest request taken, in bytes; ours are some dozens. */
-const LARGEST_REQUEST = 64 * 1024;
-/** How many calls may be under way on one connection; a client's further ones wait at the client. */
+/** How many streams one connection may have; further calls wait in the client. */
 const MAX_STREAMS = 250;
-/** How long a connection may be silent before it is asked whether it lives, and then answer, in ms. */
+/** When an idle connection is pinged, and how long the reply may take, in ms. */
 const KEEPALIVE = { after: 60_000, timeout: 20_000 };
-/** How long calls are still taken after NOT_SERVING was said, so that clients can move away, in ms. */
+/** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
 const LAME_DUCK = 200;
-/** How long streams that never end by themselves (health watches) may hold up a stop, in ms. */
-const WATCHERS_GRACE = 500;
+/** How long streams without an end (health watches) may delay a stop, in ms. */
+const STREAMS_GRACE = 500;
 
-// grpc-js would write lines of its own between the log's; what matters is thrown as well.
+// grpc-js writes its own format to stderr. What it logs is thrown or emitted as well.
 setLogVerbosity(logVerbosity.NONE);
 
-// An error on a stream ends that stream. grpc-js takes the first one of each; Node may emit another.
+// grpc-js handles the first error of a stream. Node may emit a second one, which would be uncaught.
 subscribe("http2.server.stream.created", (message) => {
-  (message as { stream: ServerHttp2Stream }).stream.on("error", () => {});
+  const { stream } = message as { stream: ServerHttp2Stream };
+  stream.on("error", () => {});
+  correctRequestHeaders(stream);
 });
 
+/** The gRPC server of one service. */
 export interface GrpcServer {
-  /** Listens on host and port (0 picks one) and resolves to the port; from then on it is SERVING. */
+  /** Listens on host and port (0 picks a free one), sets SERVING and resolves to the port. */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Says NOT_SERVING for a moment while calls are still taken, then takes no new ones, lets
-   * those under way finish, for `grace` ms at most, and closes.
+   * Sets NOT_SERVING, accepts calls for another moment, waits up to `grace` ms for calls in
+   * flight, and closes.
    */
   stop(grace: number): Promise<void>;
 }
 
-/** Makes the server of a service; nothing listens yet. */
+/** Creates the server of a service. It does not listen yet. */
 export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
   const server = new Server({
-    "grpc.max_receive_message_length": LARGEST_REQUEST,
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.keepalive_time_ms": KEEPALIVE.after,
     "grpc.keepalive_timeout_ms": KEEPALIVE.timeout,
     "grpc.max_concurrent_streams": MAX_STREAMS,
-    // Nothing reads channelz here, and it keeps a record for every connection.
+    // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
-    interceptors: [refuseMalformed, applyBackpressure],
+    interceptors: [refuseMalformedTimeout, refuseMalformed, applyBackpressure],
   });
   const inFlight = createInFlight();
   const { definition, handlers } = defineService(service, rpc, inFlight);
   server.addService(definition, handlers);
-  // The empty name stands for the server as a whole.
+  // "" stands for the whole server.
   const health = addHealthService(server, ["", service.typeName]);
   addReflection(server, [service.file, file_health_v1_health]);
 
@@ -77,20 +77,19 @@ export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
     },
     async stop(grace) {
       health.setServing(false);
-      await sleep(LAME_DUCK);
+      await pause(LAME_DUCK);
       const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
       await Promise.race([
         drained,
-        sleep(grace),
-        inFlight.idle().then(() => Promise.race([drained, sleep(WATCHERS_GRACE)])),
+        pause(grace),
+        inFlight.idle().then(() => Promise.race([drained, pause(STREAMS_GRACE)])),
       ]);
       server.forceShutdown();
     },
   };
 }
 
-function sleep(ms: number): Promise<void> {
-  return new Promise((resolve) => {
-    setTimeout(resolve, ms).unref();
-  });
+/** Sleeps without keeping the process alive. */
+function pause(ms: number): Promise<void> {
+  return sleep(ms, undefined, { ref: false });
 }

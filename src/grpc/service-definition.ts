@@ -1,7 +1,7 @@
 /**
- * A protobuf-es service as grpc-js wants it. Requests stay bytes here: they are decoded
- * inside the call, after the caller is known, and what cannot be decoded is the
- * caller's mistake, not an internal error.
+ * A protobuf-es service as a service of grpc-js. The deserializer passes requests through as
+ * bytes. They are decoded in the call, after authentication, and a malformed one fails with
+ * INVALID_ARGUMENT.
  */
 import {
   type DescMethod,
@@ -26,21 +26,26 @@ import type { InFlight } from "./in-flight.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
-/** What `Server.addService` takes: definitions and handlers, by the RPC's name. */
+/** The arguments of `Server.addService`: definitions and handlers, by RPC name. */
 export interface GrpcService {
   readonly definition: Record<string, Unary>;
   readonly handlers: Record<string, handleUnaryCall<Buffer, Message>>;
 }
 
-/** @throws Error where the service has an RPC that is not unary */
+/**
+ * Defines a service whose calls go through the pipeline.
+ *
+ * @param inFlight counts the calls
+ * @throws Error if the service has an RPC that is not unary
+ */
 export function defineService(service: DescService, rpc: Rpc, inFlight: InFlight): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
   for (const method of service.methods) {
-    if (!isUnary(method)) throw new Error(`${method} is not unary; gRPC serves unary RPCs alone`);
+    if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      inFlight.track(answer(rpc, method, call)).then(
+      inFlight.track(serve(rpc, method, call)).then(
         (response) => callback(null, response),
         (thrown) => callback(statusOf(ServiceError.from(thrown))),
       );
@@ -65,15 +70,15 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
   };
 }
 
-async function answer(
+async function serve(
   rpc: Rpc,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
 ): Promise<Message> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
-  const head = new Metadata();
-  head.set("x-request-id", requestId);
-  call.sendMetadata(head);
+  const headers = new Metadata();
+  headers.set("x-request-id", requestId);
+  call.sendMetadata(headers);
   const controller = new AbortController();
   call.on("cancelled", () => controller.abort());
   const accepted = await rpc.accept({
@@ -98,15 +103,19 @@ function decode(method: DescMethodUnary, bytes: Buffer): Message {
   try {
     return fromBinary(method.input, bytes);
   } catch (error) {
-    throw new ServiceError("invalidArgument", `the request is not a ${method.input.typeName}`, {
-      cause: error,
-    });
+    throw new ServiceError(
+      "invalidArgument",
+      `the request is not a valid ${method.input.typeName}`,
+      {
+        cause: error,
+      },
+    );
   }
 }
 
-function statusOf(failure: ServiceError): Partial<StatusObject> {
-  const { code, retryAfter } = failure.entry;
+function statusOf(error: ServiceError): Partial<StatusObject> {
+  const { code, retryAfter } = error.entry;
   const metadata = new Metadata();
   if (retryAfter !== undefined) metadata.set("retry-after", String(retryAfter));
-  return { code: code as number, details: failure.message, metadata };
+  return { code: code as number, details: error.message, metadata };
 }

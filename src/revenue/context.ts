@@ -1,9 +1,11 @@
-/** What a call brings to an RPC, besides its request. */
+/** The context of a call: its caller, its time and its signal. */
 import type { Caller } from "../auth/caller.ts";
 
+/** What an RPC gets besides its request. */
 export interface Context {
   readonly caller: Caller;
-  /** The one instant of this call, in epoch ms. */
+  /** The time of the call, in epoch ms. All figures of a response relate to it. */
   readonly now: number;
+  /** Aborted if the caller gives up or the deadline passes. */
   readonly signal: AbortSignal;
 }

@@ -1,14 +1,15 @@
-/** The order of the rows in an answer: money descending, then name, then id. */
+/** The order of servers and instances in a response: gross descending, then name, then id. */
 import type { Cents } from "../db/cents.ts";
 
+/** The fields that determine the order. */
 export interface Ranked {
   readonly gross: Cents;
   readonly name: string;
-  /** The database's id, a decimal number of up to 20 digits. */
+  /** The id in the database: an unsigned integer of up to 20 digits. */
   readonly id: string;
 }
 
-/** Compares two rows for `sort`. Names are compared by code point, as the database does. */
+/** Compares two rows for `sort`. Names are compared by code point, as in the database's collation. */
 export function byRank(a: Ranked, b: Ranked): number {
   if (a.gross !== b.gross) return a.gross > b.gross ? -1 : 1;
   return compareCodePoints(a.name, b.name) || compareIds(a.id, b.id);
@@ -20,8 +21,8 @@ function compareIds(a: string, b: string): number {
 }
 
 /**
- * Compares by code point. `<` on strings compares UTF-16 units, in which an emoji (two
- * surrogates) sorts before a character at the end of the first plane.
+ * Compares by code point. `<` compares UTF-16 code units, so that surrogates, which stand for
+ * code points from U+10000 on, sort before U+E000 to U+FFFF.
  */
 function compareCodePoints(a: string, b: string): number {
   const length = Math.min(a.length, b.length);

@@ -1,6 +1,6 @@
 /**
- * RevenueService, written once as plain functions: (request, context) → response.
- * Every protocol calls these; none of them knows of a protocol.
+ * RevenueService as plain functions: (request, context) → response. All protocols call these
+ * functions; the functions do not depend on a protocol.
  */
 import type {
   GetOverviewRequest,
@@ -10,11 +10,11 @@ import type {
 } from "../../gen/revenue/v1/revenue_pb.ts";
 import type { Read } from "../db/query.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
-import { createBreakdownCache, getServerBreakdown } from "./breakdown/handler.ts";
+import { createGetServerBreakdown } from "./breakdown/handler.ts";
 import type { Context } from "./context.ts";
-import { createOverviewCache, getOverview } from "./overview/handler.ts";
+import { createGetOverview } from "./overview/handler.ts";
 
-/** The two RPCs. Each rejects with a `ServiceError`. */
+/** The two RPCs. Both reject with a `ServiceError`. */
 export interface RevenueFunctions {
   getOverview(request: GetOverviewRequest, context: Context): Promise<GetOverviewResponse>;
   getServerBreakdown(
@@ -24,18 +24,16 @@ export interface RevenueFunctions {
 }
 
 /**
- * Makes the service on a database. It remembers what it read of the rollups.
+ * Creates the service. It caches totals that it reads from rollups.
  *
- * @param reportLag is told which rollup each answer saw; nobody by default
+ * @param reportLag called once per call with the state of the rollup that the call used
  */
 export function createRevenueService(
   read: Read,
   reportLag: ReportLag = () => {},
 ): RevenueFunctions {
-  const overview = { read, cache: createOverviewCache(), reportLag };
-  const breakdown = { read, cache: createBreakdownCache(), reportLag };
   return {
-    getOverview: (request, context) => getOverview(overview, request, context),
-    getServerBreakdown: (request, context) => getServerBreakdown(breakdown, request, context),
+    getOverview: createGetOverview(read, reportLag),
+    getServerBreakdown: createGetServerBreakdown(read, reportLag),
   };
 }

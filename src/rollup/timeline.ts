@@ -1,31 +1,39 @@
 /**
- * The timeline of a rollup: instants as the database writes them, DATETIME(3) in UTC, which
- * compare as text. Segments are half open: [from, to).
+ * The timeline of a rollup: instants as DATETIME(3) text in UTC, which sort in order of time.
+ * Checkpoints divide it into segments, each half open: [from, to).
  */
 
-/** Before every charge. */
+/** The start of the timeline, before every charge. */
 export const START = "0001-01-01 00:00:00.000";
-/** The last checkpoint, which stands for all of time: what is dated at it belongs to it too. */
-export const END = "9999-12-31 23:59:59.999";
 
 /**
- * The segments that spans reach into, each by the checkpoint that ends it, in order.
- *
- * @param checkpoints in order; the last is END
+ * The end of the timeline, and the last checkpoint of every rollup. Only the segment that ends
+ * here includes its end.
  */
-export function segmentsOf(
-  spans: readonly { readonly from: string; readonly to: string }[],
-  checkpoints: readonly string[],
-): string[] {
-  const reached = new Set<number>();
-  for (const { from, to } of spans) {
-    const last = indexAfter(checkpoints, to);
-    for (let index = indexAfter(checkpoints, from); index <= last; index++) reached.add(index);
-  }
-  return [...reached].sort((a, b) => a - b).map((index) => checkpoints[index] ?? END);
+export const END = "9999-12-31 23:59:59.999";
+
+/** Two instants, both inclusive. */
+export interface Span {
+  readonly from: string;
+  readonly to: string;
 }
 
-/** The index of the first checkpoint after an instant; of the last one where there is none. */
+/**
+ * The segments that overlap any of the spans, in order and without duplicates. Each segment is
+ * identified by the checkpoint at its end.
+ *
+ * @param checkpoints in ascending order; the last one is `END`
+ */
+export function segmentsOf(spans: readonly Span[], checkpoints: readonly string[]): string[] {
+  const overlapped = new Set<number>();
+  for (const { from, to } of spans) {
+    const last = indexAfter(checkpoints, to);
+    for (let index = indexAfter(checkpoints, from); index <= last; index++) overlapped.add(index);
+  }
+  return [...overlapped].sort((a, b) => a - b).map((index) => checkpoints[index] ?? END);
+}
+
+/** The index of the first checkpoint after an instant; of the last checkpoint if there is none. */
 function indexAfter(checkpoints: readonly string[], instant: string): number {
   let [low, high] = [0, checkpoints.length - 1];
   while (low < high) {
@@ -36,15 +44,15 @@ function indexAfter(checkpoints: readonly string[], instant: string): number {
   return low;
 }
 
-/** The first instant of the month after the one that an instant lies in. */
+/** The first instant of the calendar month after the month that contains `at`; `END` after 9999-12. */
 export function nextMonth(at: string): string {
   const [year, month] = [Number(at.slice(0, 4)), Number(at.slice(5, 7))];
   if (year === 9999 && month === 12) return END;
-  const next = year * 12 + month; // months are counted from 1, so this is the next one from 0
+  const next = year * 12 + month; // months since year 0; `month` counts from 1
   return `${pad(Math.floor(next / 12), 4)}-${pad((next % 12) + 1, 2)}-01 00:00:00.000`;
 }
 
-/** The month that ends at or after an instant, the instant itself left out, as 202611. */
+/** The calendar month of the last instant before `at`, as a number: 202611. */
 export function monthBefore(at: string): number {
   const year = Number(at.slice(0, 4));
   const month = Number(at.slice(5, 7));

@@ -1,49 +1,68 @@
 /**
- * Admission: how many calls may be under way at once, in all and of one provider, so
- * that neither a flood nor one eager script takes the service from everybody else.
- * Whoever is refused is refused before any work was done.
+ * Admission: limits on concurrent calls, in total and per provider, so that neither a flood nor
+ * one eager script starves the other callers. A call is rejected before it costs any work.
  */
 import { ServiceError } from "../errors.ts";
 
-export interface AdmissionBounds {
-  /** Calls under way in all. */
+/** How many calls may be in flight at once. */
+export interface AdmissionLimits {
+  /** Calls of all providers together, unauthenticated ones included. */
   readonly total: number;
-  /** Calls under way of one provider. */
+  /** Calls of one provider. */
   readonly perProvider: number;
 }
 
-/** Far above what the database's pool works on at once: a bound, not a schedule. */
-export const ADMISSION_BOUNDS: AdmissionBounds = { total: 1_000, perProvider: 250 };
+/** The limits of the service. They bound memory; the connection pool schedules the queries. */
+export const ADMISSION_LIMITS: AdmissionLimits = { total: 1_000, perProvider: 250 };
 
+/** Counts the calls in flight. */
 export interface Admission {
-  /** Lets a call in. Throws `overloaded` where there are too many. */
-  enter(): void;
-  /** Counts the call for its provider. Throws `tooManyCalls` where it has too many. */
-  enterFor(providerId: string): void;
-  /** Lets the call out again; with its provider, where it was counted for one. */
-  leave(providerId: string | undefined): void;
+  /** Counts a call. Throws `ServiceError("overloaded")` at the total limit. */
+  enter(): Slot;
 }
 
-/** Makes the counts of one process. */
-export function createAdmission(bounds: AdmissionBounds): Admission {
+/** The place of one call in the counts. */
+export interface Slot {
+  /**
+   * Counts the call for its provider, once that is known.
+   * Throws `ServiceError("tooManyCalls")` at the provider's limit.
+   */
+  assign(providerId: string): void;
+  /** Removes the call from all counts. Must be called exactly once. */
+  release(): void;
+}
+
+/** Creates the counts of one process, at zero. */
+export function createAdmission(limits: AdmissionLimits): Admission {
   let total = 0;
   const perProvider = new Map<string, number>();
+
+  const increment = (providerId: string) => {
+    const count = perProvider.get(providerId) ?? 0;
+    if (count >= limits.perProvider) throw new ServiceError("tooManyCalls");
+    perProvider.set(providerId, count + 1);
+  };
+  const decrement = (providerId: string) => {
+    const count = (perProvider.get(providerId) ?? 0) - 1;
+    if (count > 0) perProvider.set(providerId, count);
+    else perProvider.delete(providerId);
+  };
+
   return {
     enter() {
-      if (total >= bounds.total) throw new ServiceError("overloaded");
+      if (total >= limits.total) throw new ServiceError("overloaded");
       total++;
-    },
-    enterFor(providerId) {
-      const count = perProvider.get(providerId) ?? 0;
-      if (count >= bounds.perProvider) throw new ServiceError("tooManyCalls");
-      perProvider.set(providerId, count + 1);
-    },
-    leave(providerId) {
-      total--;
-      if (providerId === undefined) return;
-      const count = (perProvider.get(providerId) ?? 1) - 1;
-      if (count === 0) perProvider.delete(providerId);
-      else perProvider.set(providerId, count);
+      let assigned: string | undefined;
+      return {
+        assign(providerId) {
+          increment(providerId);
+          assigned = providerId;
+        },
+        release() {
+          total--;
+          if (assigned !== undefined) decrement(assigned);
+        },
+      };
     },
   };
 }

@@ -1,12 +1,15 @@
-/** One call, whatever its protocol: what an adapter hands to the pipeline, and what it gets back. */
+/** One call, whatever its protocol: the input and output of the pipeline. */
 import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
 import type { Credentials } from "../auth/credentials.ts";
 import type { ServiceError } from "../errors.ts";
 
 export type { Credentials };
 
-/** The protocol of a call. */
+/** The protocol of a call, as the log names it. */
 export type Protocol = "rest" | "connect" | "grpc-web" | "grpc";
+
+/** The largest request message that any protocol accepts, in bytes, compressed or not. */
+export const MAX_MESSAGE_BYTES = 64 * 1024;
 
 /** What is known of a call from its headers. */
 export interface IncomingCall<
@@ -17,13 +20,16 @@ export interface IncomingCall<
   readonly protocol: Protocol;
   readonly requestId: string;
   readonly credentials: Credentials;
-  /** The caller's own deadline in epoch ms; Infinity without one. */
+  /** The caller's own deadline in epoch ms; Infinity if it sent none. */
   readonly deadline: number;
   /** Aborts when the caller cancels or disconnects. */
   readonly signal: AbortSignal;
 }
 
-/** A call that was admitted and authenticated. It ends with one of `run` and `reject`. */
+/**
+ * A call that was admitted and authenticated. It ends when `run` settles, when `reject` is
+ * called, or, if neither was called yet, when its deadline passes or the caller cancels.
+ */
 export interface AcceptedCall<
   I extends DescMessage = DescMessage,
   O extends DescMessage = DescMessage,
@@ -36,15 +42,16 @@ export interface AcceptedCall<
    * @param decode throws `ServiceError("invalidArgument")` for a malformed request
    */
   run(decode: () => MessageShape<I>): Promise<MessageShape<O>>;
-  /** Ends the call without running it, for a request that never became a message. */
+  /** Ends the call without running it, if its request could not be read. */
   reject(error: ServiceError): void;
 }
 
-/** Takes calls through admission, authentication, coalescing, deadline and log. */
+/** The pipeline of all calls, as the protocols see it. */
 export interface Rpc {
   /**
-   * Admits and authenticates a call from its headers, before its message is read: a request with
-   * a bad key and a malformed message gets `unauthenticated`. Rejects with a `ServiceError`.
+   * Admits and authenticates a call from its headers, before its message is read: a call with
+   * both a bad key and a malformed message fails with `unauthenticated`. Rejects with a
+   * `ServiceError` and nothing else.
    */
   accept<I extends DescMessage, O extends DescMessage>(
     incoming: IncomingCall<I, O>,

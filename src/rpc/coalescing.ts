@@ -1,26 +1,26 @@
 /**
- * Coalescing: identical calls of one provider at the same time share a run, as transactions share
- * one write in a group commit. While two runs of a key are in flight, further calls wait, and the
- * next run answers all of them. So one busy caller costs the database two statements of a kind at
- * a time, however many connections it opens.
+ * Coalescing: identical concurrent calls of one provider share a run, as transactions share one
+ * write in a group commit. While two runs of a key are in flight, further calls wait, and the
+ * next run serves all of them. A caller that repeats one request over many connections thus
+ * costs the database two statements at a time.
  *
  * Unlike singleflight, a call never joins a run that has started: that run's snapshot could be
- * older than the call, and its answer could lack a charge that the caller knows was recorded.
+ * older than the call, and its result could lack a charge that the caller knows was recorded.
  */
 
-/** How many runs of one key may be in flight; the second one, because the first may be slow. */
+/** How many runs of one key may be in flight: more than one, because one may be slow. */
 const MAX_IN_FLIGHT = 2;
-/** After how many ms a run no longer counts as in flight: its connection may be dead. */
+/** A run no longer counts as in flight after this many ms: its connection may be dead. */
 const RUN_TIMEOUT = 1_000;
 
-/** Runs work once for all calls with the same key. */
+/** Runs work once for several calls with the same key. */
 export interface Coalescing {
   /**
    * Joins the next run of a key. Rejects with what the run rejects with, or with the reason of
    * `signal` as soon as it aborts; the run goes on for the other callers.
    *
-   * @param key calls with the same key may get the same answer
-   * @param work is given a signal that aborts when the last of its callers has gone
+   * @param key calls with the same key may get the same result
+   * @param work receives a signal that aborts when the last of its callers leaves
    */
   run<T>(key: string, signal: AbortSignal, work: Work<T>): Promise<T>;
 }
@@ -41,7 +41,7 @@ interface Queue {
   next: Run | undefined;
 }
 
-/** Makes the coalescing of one process. */
+/** Creates the coalescing of one process. */
 export function createCoalescing(): Coalescing {
   const queues = new Map<string, Queue>();
 
@@ -73,7 +73,7 @@ export function createCoalescing(): Coalescing {
     run<T>(key: string, signal: AbortSignal, work: Work<T>) {
       if (signal.aborted) return Promise.reject(signal.reason);
       const queue = queues.getOrInsertComputed(key, createQueue);
-      // A waiting run whose callers have all gone is aborted.
+      // A waiting run without callers was aborted when the last one left; it is replaced.
       if (!queue.next?.callers) queue.next = createRun(work);
       const result = join(queue.next, signal);
       if (queue.inFlight < MAX_IN_FLIGHT) startNext(key, queue);
@@ -88,7 +88,7 @@ function createQueue(): Queue {
 
 function createRun(work: Work<unknown>): Run {
   const result = Promise.withResolvers<unknown>();
-  result.promise.catch(() => {}); // no caller may be left to handle it
+  result.promise.catch(() => {}); // every caller may have left
   return { controller: new AbortController(), result, work, callers: 0 };
 }
 

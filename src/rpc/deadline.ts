@@ -1,21 +1,25 @@
-/** The deadline of one call: the service's own, the caller's if that is earlier, and its cancellation. */
+/** The deadline of one call: the earlier of the service's and the caller's, or cancellation. */
 import { ServiceError } from "../errors.ts";
 
-/** The longest call, in ms; a caller's deadline can only shorten it. */
-export const LONGEST_CALL = 10_000;
+/** The longest a call may take, in ms. A caller's deadline can only shorten it. */
+export const MAX_CALL_MS = 10_000;
 
+/** A running deadline. */
 export interface Deadline {
-  /** Aborts when the deadline passes or the caller cancels; its reason is a `ServiceError`. */
+  /**
+   * Aborts when the deadline passes or the caller cancels. Its reason is the `ServiceError`
+   * `deadlineExceeded` or `canceled`.
+   */
   readonly signal: AbortSignal;
-  /** Stops the timer at the end of the call. The signal does not abort after it. */
+  /** Stops the timer and detaches from the caller's signal. `signal` does not abort after this. */
   clear(): void;
 }
 
 /**
- * Starts the deadline of a call that began at `now`.
+ * Starts the deadline of a call that arrived at `now`.
  *
  * @param now epoch ms
- * @param callerDeadline epoch ms; Infinity without one
+ * @param callerDeadline epoch ms; Infinity if the caller sent none
  * @param callerSignal aborts when the caller cancels or disconnects
  */
 export function startDeadline(
@@ -26,7 +30,7 @@ export function startDeadline(
   const controller = new AbortController();
   const expire = () => controller.abort(new ServiceError("deadlineExceeded"));
   const cancel = () => controller.abort(new ServiceError("canceled"));
-  const remaining = Math.min(LONGEST_CALL, callerDeadline - now);
+  const remaining = Math.min(MAX_CALL_MS, callerDeadline - now);
   const timer = setTimeout(expire, Math.max(0, remaining));
   if (remaining <= 0) expire();
   else if (callerSignal.aborted) cancel();

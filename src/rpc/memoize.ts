@@ -1,13 +1,13 @@
-/** Writing a response that several calls share once, not once for each. */
+/** Serializes a response that coalesced calls share once, not once per call. */
 
-/** A writer that remembers what it wrote of a message for as long as the message lives. */
+/** Caches the result of `write` for each message, as long as the message is alive. */
 export function memoize<Message extends object, Written>(
   write: (message: Message) => Written,
 ): (message: Message) => Written {
-  const known = new WeakMap<Message, Written>();
+  const cache = new WeakMap<Message, Written>();
   return (message) => {
-    const written = known.get(message) ?? write(message);
-    known.set(message, written);
+    const written = cache.get(message) ?? write(message);
+    cache.set(message, written);
     return written;
   };
 }

@@ -1,6 +1,6 @@
 /**
- * The pipeline of every call, whatever its protocol: admission, authentication, decoding,
- * coalescing, deadline, log, in this order.
+ * The pipeline of every call, whatever its protocol: deadline, admission, authentication,
+ * decoding, coalescing, handler, log.
  */
 import {
   type DescMethodUnary,
@@ -15,78 +15,82 @@ import type { Caller } from "../auth/caller.ts";
 import { ServiceError } from "../errors.ts";
 import type { Context } from "../revenue/context.ts";
 import { logCall } from "../telemetry/call-log.ts";
-import { ADMISSION_BOUNDS, type AdmissionBounds, createAdmission } from "./admission.ts";
+import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission, type Slot } from "./admission.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
 import { startDeadline } from "./deadline.ts";
 
-/** The functions of a service, by the RPC's name in TypeScript: `getOverview`. */
-export type Functions<Methods extends Record<string, DescMethodUnary>> = {
+/** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
+export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
   readonly [Name in keyof Methods]: (
     request: MessageShape<Methods[Name]["input"]>,
     context: Context,
   ) => Promise<MessageShape<Methods[Name]["output"]>>;
 };
 
-type AnyFunction = (request: Message, context: Context) => Promise<Message>;
+type AnyHandler = (request: Message, context: Context) => Promise<Message>;
 
-/** What a pipeline is made of. */
-export interface RpcParts<Methods extends Record<string, DescMethodUnary>> {
+/** What `createRpc` needs. */
+export interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly service: { readonly method: Methods };
-  readonly functions: Functions<Methods>;
+  readonly handlers: Handlers<Methods>;
   readonly authenticate: Authenticate;
   readonly log: Logger;
-  readonly bounds?: AdmissionBounds;
-  /** Tells the time in epoch ms; the machine's clock by default. */
+  /** The limits on concurrent calls; `ADMISSION_LIMITS` by default. */
+  readonly limits?: AdmissionLimits;
+  /** Returns the time in epoch ms; the system clock by default. */
   readonly clock?: () => number;
 }
 
-/** Joins a service's functions to what every call goes through. */
+/** Creates the pipeline of a service. */
 export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   service,
-  functions,
+  handlers,
   authenticate,
   log,
-  bounds = ADMISSION_BOUNDS,
+  limits = ADMISSION_LIMITS,
   clock = Date.now,
-}: RpcParts<Methods>): Rpc {
-  const admission = createAdmission(bounds);
+}: RpcOptions<Methods>): Rpc {
+  const admission = createAdmission(limits);
   const coalescing = createCoalescing();
-  const byMethod = new Map<DescMethodUnary, AnyFunction>(
-    Object.entries(service.method).map(([name, method]) => [method, functions[name] as never]),
+  const handlerOf = new Map<DescMethodUnary, AnyHandler>(
+    Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
 
-  async function run(
+  async function handle(
     { method }: IncomingCall,
     caller: Caller,
     signal: AbortSignal,
     decode: () => Message,
   ): Promise<Message> {
-    const answer = byMethod.get(method);
-    if (!answer) throw new Error(`no function for ${method}`);
+    signal.throwIfAborted();
+    const handler = handlerOf.get(method);
+    if (!handler) throw new Error(`no handler for ${method}`);
     const request = decode();
     if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
-      return answer(request, { caller, now: clock(), signal });
+      return handler(request, { caller, now: clock(), signal });
     }
-    // The instant of a coalesced run is its start, which is after the arrival of all its calls.
-    return coalescing.run(keyOf(caller, method, request), signal, (shared) =>
-      answer(request, { caller, now: clock(), signal: shared }),
+    // A coalesced run's `now` is its start, which is after the arrival of all its calls.
+    return coalescing.run(coalescingKey(caller, method, request), signal, (shared) =>
+      handler(request, { caller, now: clock(), signal: shared }),
     );
   }
 
   async function accept(incoming: IncomingCall): Promise<AcceptedCall> {
-    const began = performance.now();
+    const started = performance.now();
     const now = clock();
     const deadline = startDeadline(now, incoming.deadline, incoming.signal);
+    const { signal } = deadline;
+    let slot: Slot | undefined;
     let providerId: string | undefined;
-    let leave = () => {};
     let ended = false;
+
     const end = (error?: ServiceError) => {
       if (ended) return;
       ended = true;
       deadline.clear();
-      leave();
-      const milliseconds = performance.now() - began;
+      slot?.release();
+      const milliseconds = performance.now() - started;
       logCall(log, { ...incoming, method: incoming.method.name, providerId, milliseconds, error });
     };
     const fail = (thrown: unknown): ServiceError => {
@@ -94,19 +98,24 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       end(error);
       return error;
     };
+
     try {
-      admission.enter();
-      leave = () => admission.leave(undefined);
-      deadline.signal.throwIfAborted();
-      const caller = await authenticate(incoming.credentials, deadline.signal, now);
+      slot = admission.enter();
+      signal.throwIfAborted();
+      const caller = await authenticate(incoming.credentials, signal, now);
       providerId = caller.providerId;
-      admission.enterFor(providerId);
-      leave = () => admission.leave(providerId);
+      signal.throwIfAborted();
+      slot.assign(providerId);
+
+      // The message may never arrive: until `run`, the call ends at its deadline by itself.
+      const abandon = () => fail(signal.reason);
+      signal.addEventListener("abort", abandon, { once: true });
       return {
-        signal: deadline.signal,
+        signal,
         async run(decode) {
+          signal.removeEventListener("abort", abandon);
           try {
-            const response = await run(incoming, caller, deadline.signal, decode);
+            const response = await handle(incoming, caller, signal, decode);
             end();
             return response;
           } catch (thrown) {
@@ -120,11 +129,15 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     }
   }
 
-  // The pipeline knows no types of messages; the method of the call ties them together.
+  // `accept` ignores message types; the method of the call relates request and response.
   return { accept: accept as Rpc["accept"] };
 }
 
-/** The coalescing key: the same for calls of a provider that one answer is right for. */
-function keyOf({ providerId }: Caller, { name, input }: DescMethodUnary, request: Message): string {
+/** Calls with the same key may share one response: same provider, RPC and request. */
+function coalescingKey(
+  { providerId }: Caller,
+  { name, input }: DescMethodUnary,
+  request: Message,
+): string {
   return `${providerId} ${name} ${Buffer.from(toBinary(input, request)).toString("latin1")}`;
 }

@@ -1,21 +1,21 @@
-/**
- * The id of a request: what its log line, its answer and its caller call it by.
- */
+/** The request id: identifies one call in the log, in the response headers and at the caller. */
 import { randomUUID } from "node:crypto";
 
-/** An id that can stand in a header, a log line and a shell command as it is; an API key is none. */
-const SANE = /^(?!.*rvk_)[A-Za-z0-9._:+=/-]{1,128}$/i;
+/** Safe in a header, a log line and a shell command as it is, and not an API key. */
+const SAFE_ID = /^(?!.*rvk_)[A-Za-z0-9._:+=/-]{1,128}$/i;
 
 /**
- * The id that a request came with in `x-request-id`, where there is exactly one and it is
- * sane; otherwise a new one, a random UUID. An array holds one item for each time that the
- * header was sent; a string is what Node made of it (several values, joined by ", ").
+ * Returns the caller's `x-request-id` if exactly one was sent and it is safe to repeat;
+ * otherwise a new random UUID.
+ *
+ * @param value the header: an array has one item per occurrence; a string is what Node made of
+ *   it, with several values joined by ", "
  */
 export function requestIdFrom(value: string | undefined | readonly string[]): string {
-  const id = typeof value === "object" ? only(value) : value;
-  return id !== undefined && SANE.test(id) ? id : randomUUID();
+  const id = typeof value === "object" ? single(value) : value;
+  return id !== undefined && SAFE_ID.test(id) ? id : randomUUID();
 }
 
-function only(values: readonly string[]): string | undefined {
+function single(values: readonly string[]): string | undefined {
   return values.length === 1 ? values[0] : undefined;
 }

@@ -1,23 +1,28 @@
-/** The log line of a call: one JSON object per call, without anything the caller sent as data. */
+/** The log line of a call: one JSON object per call, without its key and request data. */
 import { status } from "@grpc/grpc-js";
 import type { Logger } from "pino";
 import type { ServiceError } from "../errors.ts";
+import { errorFields } from "./error-fields.ts";
 
-/** What is known of a call when it is over. */
+/** What is known of a call when it ends. */
 export interface CallRecord {
   readonly requestId: string;
   /** "rest", "connect", "grpc-web" or "grpc". */
   readonly protocol: string;
   /** The RPC's name: "GetOverview". */
   readonly method: string;
-  /** Undefined where the caller was not recognised. */
+  /** Undefined if the caller was not authenticated. */
   readonly providerId: string | undefined;
   readonly milliseconds: number;
-  /** Undefined where the call succeeded. */
+  /** Undefined if the call succeeded. */
   readonly error: ServiceError | undefined;
 }
 
-/** Writes the line. What went wrong inside is told with its cause; a caller's mistake is not an error. */
+/**
+ * Logs a call: at level `error` if the service is at fault, `warn` if it is overloaded, slow or
+ * without its database, `info` otherwise. Messages of errors may quote the request and are left
+ * out; causes are logged for the first two.
+ */
 export function logCall(log: Logger, record: CallRecord): void {
   const { error } = record;
   const line = {
@@ -32,35 +37,19 @@ export function logCall(log: Logger, record: CallRecord): void {
     log.info(line, "call");
     return;
   }
-  switch (error.kind) {
+  const reason = error.kind;
+  const cause = error.cause === undefined ? undefined : errorFields(error.cause);
+  switch (reason) {
     case "internal":
-      log.error({ ...line, reason: error.kind, cause: describeCause(error.cause) }, "call failed");
+      log.error({ ...line, reason, cause }, "call failed");
       break;
     case "databaseUnavailable":
     case "deadlineExceeded":
     case "overloaded":
     case "tooManyCalls":
-      log.warn({ ...line, reason: error.kind, cause: describeCause(error.cause) }, "call failed");
+      log.warn({ ...line, reason, cause }, "call failed");
       break;
     default:
-      log.info({ ...line, reason: error.kind }, "call refused");
+      log.info({ ...line, reason }, "call refused");
   }
-}
-
-/**
- * The parts of an error that are worth a line and safe in it: a driver's error also holds the
- * statement with its values.
- */
-function describeCause(cause: unknown): Record<string, unknown> | undefined {
-  if (cause === undefined) return undefined;
-  if (!(cause instanceof Error)) return { message: String(cause) };
-  const { code, errno, sqlState, sqlMessage } = cause as Error & Record<string, unknown>;
-  return {
-    type: cause.name,
-    message: sqlMessage ?? cause.message,
-    code,
-    errno,
-    sqlState,
-    stack: cause.stack?.match(/^ {4}at .*/gm)?.join("\n"),
-  };
 }

@@ -2,7 +2,7 @@
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { LogLevel } from "../config.ts";
 
-/** Makes the log of a process. Lines are written at once, so that none is lost at the end. */
+/** Creates the log of a process. It writes synchronously, so no line is lost at exit. */
 export function createLog(level: LogLevel): Logger {
   return pino({
     level,

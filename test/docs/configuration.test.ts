@@ -1,8 +1,8 @@
-/** The README's table of variables, `.env.example` and `src/config.ts` say the same. */
+/** The table of variables in docs/operations.md, `.env.example` and `src/config.ts` agree. */
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ConfigError, readConfig } from "../../src/config.ts";
-import { codeIn, rootFile, tableWith } from "./readme.ts";
+import { codeIn, rootFile, tableWith } from "./markdown.ts";
 
 const URL_FORM = "mysql://user:password@host:3306/database";
 
@@ -15,7 +15,7 @@ const rows = tableWith("variable", "default", "").map(
 );
 const names = rows.map(({ name }) => name);
 
-/** Which variables `readConfig` looks at. */
+/** The variables that `readConfig` reads, in order. */
 function variablesRead(): string[] {
   const read = new Set<string>();
   const environment = new Proxy<Record<string, string>>(
@@ -33,24 +33,24 @@ function variablesRead(): string[] {
 
 const example = parseEnv(rootFile(".env.example"));
 
-it("the variables are those that are read, in the table and in .env.example", () => {
+it("the table and .env.example have the variables that are read", () => {
   expect(names).toEqual(variablesRead());
   expect(Object.keys(example).sort()).toEqual(names.toSorted());
 });
 
-it("the defaults are those that apply, in the table and in .env.example", () => {
+it("the table and .env.example have the defaults that apply", () => {
   const { host, httpPort, grpcPort, logLevel } = readConfig({ DATABASE_URL: URL_FORM });
   const defaults = [host, httpPort, grpcPort, logLevel].map(String);
   expect(rows.map(({ fallback }) => fallback)).toEqual([undefined, ...defaults]);
   expect(names.slice(1).map((name) => example[name])).toEqual(defaults);
 });
 
-it(".env.example is complete as it is", () => {
+it(".env.example is valid as it is", () => {
   const { databaseUrl } = readConfig(example);
   expect(databaseUrl).toMatchObject({ user: "revenue", database: "revenue", port: 3306 });
 });
 
-describe("the values that the table names are taken:", () => {
+describe("values in the table are accepted:", () => {
   const wordsOf = (name: string) => codeIn(rows.find((row) => row.name === name)?.words ?? "");
 
   it.each(wordsOf("LOG_LEVEL"))("LOG_LEVEL %s", (level) => {

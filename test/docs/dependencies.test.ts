@@ -1,12 +1,12 @@
-/** Each package earns its place: the README says why it is there, and names none that is not. */
+/** docs/architecture.md says why each dependency is there, and names no other package. */
 import { expect, it } from "vitest";
-import { codeIn, rootFile, section, tableWith } from "./readme.ts";
+import { codeIn, rootFile, section, tableWith } from "./markdown.ts";
 
 const manifest: Record<"dependencies" | "devDependencies", Record<string, string>> = JSON.parse(
   rootFile("package.json"),
 );
 
-/** Names of a cell; `-node` behind `@connectrpc/connect` is `@connectrpc/connect-node`. */
+/** The names in a cell; `-node` after `@connectrpc/connect` is `@connectrpc/connect-node`. */
 function packagesIn(cell: string): string[] {
   const [first = "", ...others] = codeIn(cell);
   return [first, ...others.map((name) => (name.startsWith("-") ? first + name : name))];
@@ -23,15 +23,15 @@ it("each of them has a reason", () => {
   }
 });
 
-it("the paragraph below it names those for development", () => {
-  const paragraph = section("Dependencies")
+it("the paragraph below the table names the development dependencies", () => {
+  const paragraph = section("docs/architecture.md", "Dependencies")
     .split("\n")
     .find((line) => line.startsWith("For development: "));
   const named = codeIn(paragraph ?? "");
   // The types of a package come with it.
   const installed = Object.keys(manifest.devDependencies).filter((name) => !/^@types\//.test(name));
-  // `buf` is how people call @bufbuild/buf.
-  const isMeant = (name: string, called: string) => name === called || name.endsWith(`/${called}`);
-  expect(installed.filter((name) => !named.some((called) => isMeant(name, called)))).toEqual([]);
-  expect(named.filter((called) => !installed.some((name) => isMeant(name, called)))).toEqual([]);
+  // `buf` is short for @bufbuild/buf.
+  const matches = (name: string, short: string) => name === short || name.endsWith(`/${short}`);
+  expect(installed.filter((name) => !named.some((short) => matches(name, short)))).toEqual([]);
+  expect(named.filter((short) => !installed.some((name) => matches(name, short)))).toEqual([]);
 });

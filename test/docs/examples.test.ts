@@ -1,11 +1,20 @@
-/** The answers that the README shows could be real: their figures add up. */
+/** The figures in the README's example responses add up. */
 import { expect, it } from "vitest";
-import { blockWith } from "./readme.ts";
+import { blocksOf, page } from "./markdown.ts";
+
+const readme = blocksOf(page("README.md"));
+
+/** The README's only block of a language that contains `mark`. */
+function block(language: string, mark: string): string {
+  const found = readme.filter((one) => one.language === language && one.text.includes(mark));
+  expect(found).toHaveLength(1);
+  return found[0]?.text ?? "";
+}
 
 const cents = (amount: number) => Math.round(amount * 100);
 
-it("earnings and fee make the gross, the fee is a tenth of it, and hours are gross by price", () => {
-  const { summary, monthlyEarnings, serverRevenue } = JSON.parse(blockWith("json", '"summary"'));
+it("earnings + fee = gross, the fee is a tenth of the gross, and hours are gross ÷ price", () => {
+  const { summary, monthlyEarnings, serverRevenue } = JSON.parse(block("json", '"summary"'));
   const objects: [earnings: number, fee: number, gross: number][] = [
     [summary.totalEarningsYTD, summary.platformFeesYTD, summary.grossRevenueYTD],
     ...serverRevenue.map((server: Record<string, number>) => [
@@ -24,25 +33,24 @@ it("earnings and fee make the gross, the fee is a tenth of it, and hours are gro
   }
 });
 
-it("the breakdown's period is the one asked for beside it, and no part is more than the whole", () => {
-  const answer = JSON.parse(blockWith("json", '"totalServers"'));
-  const asked = new URL(blockWith("console", "/servers?").match(/'(http.*)'/)?.[1] ?? "")
-    .searchParams;
-  expect(answer.startDate).toBe(`${asked.get("startDate")}T00:00:00Z`);
-  expect(answer.endDate).toBe(`${asked.get("endDate")}T23:59:59.999Z`);
-  expect(answer.activeServers).toBeLessThanOrEqual(answer.totalServers);
-  for (const server of answer.servers) {
+it("the breakdown has the period of its request, and no part exceeds the total", () => {
+  const response = JSON.parse(block("json", '"totalServers"'));
+  const request = new URL(block("console", "/servers?").match(/'(http.*)'/)?.[1] ?? "");
+  expect(response.startDate).toBe(`${request.searchParams.get("startDate")}T00:00:00Z`);
+  expect(response.endDate).toBe(`${request.searchParams.get("endDate")}T23:59:59.999Z`);
+  expect(response.activeServers).toBeLessThanOrEqual(response.totalServers);
+  for (const server of response.servers) {
     for (const part of [server, ...server.instances]) {
-      expect(part.totalRevenue).toBeLessThanOrEqual(answer.totalRevenue);
-      expect(part.totalRentals).toBeLessThanOrEqual(answer.totalRentals);
+      expect(part.totalRevenue).toBeLessThanOrEqual(response.totalRevenue);
+      expect(part.totalRentals).toBeLessThanOrEqual(response.totalRentals);
       expect(part.activeRentals).toBeLessThanOrEqual(part.totalRentals);
     }
   }
 });
 
-it("amounts are written as the service writes them: with two digits", () => {
+it("amounts have two digits, as in a real response", () => {
   for (const mark of ['"summary"', '"totalServers"']) {
-    const decimals = blockWith("json", mark).match(/: \d+\.\d+/g) ?? [];
+    const decimals = block("json", mark).match(/: \d+\.\d+/g) ?? [];
     expect(decimals.length).toBeGreaterThan(1);
     expect(decimals.filter((text) => !/\.\d\d$/.test(text))).toEqual([]);
   }

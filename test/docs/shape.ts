@@ -1,6 +1,6 @@
-/** The shape of a JSON text: which fields it has, and what kind of value each is. */
+/** The shape of a JSON text: its fields, and the kind of value of each. */
 
-/** A number, by the way it is written. */
+/** A number; its kind is that of its text: 5.00 is a decimal. */
 class WrittenNumber {
   readonly kind: "decimal" | "integer";
   constructor(source: string) {
@@ -13,7 +13,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /**
  * Each field with its kind, once: `servers[].instances[].totalRevenue: decimal`. Kinds are
- * the specification's: decimal, integer, string, and strings that are an instant or a UUID.
+ * decimal, integer, string, and strings that are an instant or a UUID.
  */
 export function shapeOf(json: string): string[] {
   const value: unknown = JSON.parse(

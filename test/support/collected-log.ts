@@ -1,15 +1,16 @@
-/** A log like the service's own whose lines a test can read. */
+/** A logger like the service's that collects its lines in memory. */
 import { type Logger, pino } from "pino";
 
+/** A logger and what was logged. */
 export interface CollectedLog {
   readonly log: Logger;
-  /** Every line so far, as it would stand on stdout. */
+  /** Every line so far, as it would appear on stdout. */
   readonly lines: readonly string[];
-  /** The lines, parsed. */
+  /** Every line so far, parsed. */
   entries(): Record<string, unknown>[];
 }
 
-/** Makes a log that is kept in memory, without times. */
+/** Creates a logger with an empty collection. Its lines have no timestamps. */
 export function collectLog(): CollectedLog {
   const lines: string[] = [];
   const log = pino(

@@ -1,14 +1,13 @@
-/** A database for one test file: empty, with the service's tables, on the run's server. */
+/** A database for one test file: a copy of the template, on the run's server. */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { createConnection } from "mysql2/promise";
 import { inject } from "vitest";
 import { parseDatabaseUrl } from "../../src/config.ts";
-import { migrateToLatest } from "../../src/db/migrate.ts";
 import { createPool } from "../../src/db/pool.ts";
 
 export interface TestDatabase {
-  /** What the service takes as DATABASE_URL. Its account may do everything on the server. */
+  /** For the service's DATABASE_URL. Its account may do everything on the server. */
   readonly url: string;
   /** The database's name. */
   readonly name: string;
@@ -18,30 +17,44 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** Creates a database of its own for the calling test, up to date and without a row. */
+/** The tables that say which migrations ran; the others are copied without rows. */
+const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock", "migration_guard"];
+
+/** Creates a database for the calling test, with the current schema and without data. */
 export async function createDatabase(): Promise<TestDatabase> {
   const name = `revenue_test_${randomBytes(6).toString("hex")}`;
-  await onServer(`CREATE DATABASE ${name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
-
+  const template = inject("template");
+  await onServer([
+    `CREATE DATABASE ${name} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`,
+    ...template.tables.map(
+      (table) => `CREATE TABLE ${name}.${table} LIKE ${template.database}.${table}`,
+    ),
+    ...BOOKKEEPING.map(
+      (table) => `INSERT INTO ${name}.${table} SELECT * FROM ${template.database}.${table}`,
+    ),
+  ]);
   const url = new URL(inject("databaseServer"));
   url.pathname = `/${name}`;
   const knex = createPool(parseDatabaseUrl(url.href));
-  await migrateToLatest(knex);
   return {
     url: url.href,
     name,
     knex,
     async drop() {
       await knex.destroy();
-      await onServer(`DROP DATABASE ${name}`);
+      await onServer([`DROP DATABASE ${name}`]);
     },
   };
 }
 
-async function onServer(statement: string): Promise<void> {
-  const connection = await createConnection(inject("databaseServer"));
+/** Runs statements on the server, in one round trip. */
+async function onServer(statements: readonly string[]): Promise<void> {
+  const connection = await createConnection({
+    uri: inject("databaseServer"),
+    multipleStatements: true,
+  });
   try {
-    await connection.query(statement);
+    await connection.query(statements.join(";"));
   } finally {
     await connection.end();
   }

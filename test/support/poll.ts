@@ -1,29 +1,33 @@
-/** Waiting for a condition instead of for a time. */
+/** Waits for a condition instead of for a fixed time. */
 import { setTimeout as sleep } from "node:timers/promises";
 
+const INTERVAL_MS = 10;
+
 /**
- * Asks until there is an answer, every 10 ms; what the question throws ends it.
+ * Calls `read` every 10 ms until it returns a value other than undefined, and resolves to that
+ * value. An error thrown by `read` ends the wait.
  *
- * @param patience how long, in milliseconds
- * @throws Error where there is none by then
+ * @param timeout in milliseconds
+ * @throws Error if there is no value within the timeout
  */
 export async function poll<T>(
-  patience: number,
-  ask: () => T | undefined | Promise<T | undefined>,
+  timeout: number,
+  read: () => T | undefined | Promise<T | undefined>,
+  description = `${read}`,
 ): Promise<T> {
-  const deadline = performance.now() + patience;
+  const deadline = performance.now() + timeout;
   for (;;) {
-    const answer = await ask();
-    if (answer !== undefined) return answer;
-    if (performance.now() > deadline) throw new Error(`not within ${patience} ms: ${ask}`);
-    await sleep(10);
+    const value = await read();
+    if (value !== undefined) return value;
+    if (performance.now() > deadline) throw new Error(`not within ${timeout} ms: ${description}`);
+    await sleep(INTERVAL_MS);
   }
 }
 
-/** As `poll`, until the question is answered with true. */
+/** Waits until the condition is true. Timeout and errors as for `poll`. */
 export async function until(
-  patience: number,
-  ask: () => boolean | Promise<boolean>,
+  timeout: number,
+  condition: () => boolean | Promise<boolean>,
 ): Promise<void> {
-  await poll(patience, async () => (await ask()) || undefined);
+  await poll(timeout, async () => (await condition()) || undefined, `${condition}`);
 }

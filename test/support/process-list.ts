@@ -1,4 +1,4 @@
-/** What the database server is doing, seen over a connection of its own. */
+/** The connections of one database, from the server's process list. */
 import { type Connection, createConnection } from "mysql2/promise";
 import { inject } from "vitest";
 
@@ -9,17 +9,21 @@ interface Process {
   readonly Info: string | null;
 }
 
+/** Reads and kills the connections of one database. */
 export interface ProcessList {
-  /** The ids of the connections to the database, whatever they do. */
+  /** The ids of all connections to the database. */
   connections(): Promise<number[]>;
-  /** The ids of the connections to the database that run a statement with the text in it. */
+  /** The ids of the connections to the database that run a statement containing the text. */
   running(text: string): Promise<number[]>;
-  /** Ends a connection, as an operator does. */
+  /** Kills a connection. */
   kill(id: number): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Watches what is done in one database. */
+/**
+ * Watches the database with a name. Its own connection selects no database, so it is not in the
+ * list.
+ */
 export async function watchProcesses(database: string): Promise<ProcessList> {
   const admin: Connection = await createConnection(inject("databaseServer"));
   const list = async (): Promise<Process[]> => {

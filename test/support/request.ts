@@ -1,4 +1,4 @@
-/** What the tests ask the service, independent of the protocol. */
+/** A call to the service, independent of the protocol. */
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 
 /** The RPCs by name. */
@@ -7,28 +7,31 @@ export const methods = {
   GetServerBreakdown: RevenueService.method.getServerBreakdown,
 } as const;
 
+/** The name of an RPC, as in the proto file. */
 export type MethodName = keyof typeof methods;
 
-/** The paths of REST, as the specification writes them (sections 4.1 and 4.2). */
+/** The REST path of each RPC. Written out here, not read from the proto file: clients depend on them. */
 export const paths: Readonly<Record<MethodName, string>> = {
   GetOverview: "/api/provider/revenue",
   GetServerBreakdown: "/api/provider/revenue/servers",
 };
+
+/** Headers or metadata to send, in order. A name may occur more than once. */
+export type RequestHeaders = readonly (readonly [name: string, value: string])[];
 
 /** A call to make. */
 export interface RpcRequest {
   readonly method: MethodName;
   /** The request's fields by their JSON names; none by default. */
   readonly message?: { readonly startDate?: string; readonly endDate?: string };
-  /** Headers, or metadata. */
-  readonly headers?: readonly (readonly [name: string, value: string])[];
-  /** The caller's own deadline, in milliseconds from now. REST has none. */
+  readonly headers?: RequestHeaders;
+  /** The client's deadline, in milliseconds from now. Ignored by REST clients. */
   readonly timeout?: number;
-  /** Aborts when the caller goes away. */
+  /** Cancels the call. */
   readonly signal?: AbortSignal;
 }
 
-/** The key in the header that scripts use. */
-export function withKey(key: string): readonly (readonly [string, string])[] {
+/** The headers of a call with an API key. */
+export function withKey(key: string): RequestHeaders {
   return [["x-api-key", key]];
 }

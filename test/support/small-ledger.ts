@@ -1,7 +1,7 @@
-/** A small ledger whose figures can be told by heart. */
+/** A small ledger whose figures are easy to check by hand. */
 import type { TestDatabase } from "./database.ts";
 
-/** Two providers, the first with a server, an instance, charges, a rental and a payout, long ago. */
+/** Stores two providers. The first has a server, an instance, a rental, two charges and a payout of 2024. */
 export async function smallLedger({ knex }: Pick<TestDatabase, "knex">): Promise<void> {
   await knex("providers").insert([
     { id: 1, name: "first" },

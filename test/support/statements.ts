@@ -1,4 +1,4 @@
-/** The statements that the service asks of the database, told apart. */
+/** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
@@ -22,27 +22,27 @@ export type StatementName = keyof typeof STATEMENTS;
 
 export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 
-/** A value for each parameter, by its name. */
+/** Parameter values by parameter name. */
 export type Values = Readonly<Record<string, string>>;
 
-/** What stands for a statement's `?`, in order. */
+/** The bindings of a statement's `?`, in order. Throws if a parameter has no value. */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {
   return parameters.map((parameter) => {
     const value = values[parameter];
-    if (value === undefined) throw new Error(`there is no value for :${parameter}`);
+    if (value === undefined) throw new Error(`no value for :${parameter}`);
     return value;
   });
 }
 
 /**
- * What may be remembered of the rollup as it is, as the values of the statements beside it: with
- * edges as far from the period's as they ever are.
+ * The parameters that an uncovered query takes from the cache: the rollup's watermark, and the
+ * period edges that lie farthest from those in `values`, which are the checkpoints before them.
  */
-export async function cachedOf(read: Read, values: Values): Promise<Values> {
+export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { signal } = new AbortController();
   const { provider = "", start = "", end = "", now = "" } = values;
   const { state } = await fullBreakdown.run(read, { provider, start, end, now }, signal);
-  if (!state[0]) throw new Error("the whole says nothing of the rollup's state");
+  if (!state[0]) throw new Error("the full query returned no rollup state");
   const before = async (instant: string) => {
     const [row] = await read(
       "SELECT CAST(MAX(at) AS CHAR) FROM rollup_checkpoints WHERE provider_id = ? AND at <= ?",
@@ -53,18 +53,18 @@ export async function cachedOf(read: Read, values: Values): Promise<Values> {
   };
   return {
     watermark: state[0].watermark,
-    knownStart: await before(start),
-    knownEnd: await before(end),
+    cachedStart: await before(start),
+    cachedEnd: await before(end),
   };
 }
 
-/** One question of a statement. */
+/** One query of a statement: a branch of its UNION ALL. */
 export interface Branch {
   readonly sql: string;
   readonly bindings: readonly string[];
 }
 
-/** The questions of a statement, in order, each with its bindings. */
+/** The queries of a statement, in order, each with its bindings. */
 export function branchesOf(statement: Statement, values: Values): Branch[] {
   const bindings = bindingsOf(statement, values);
   return statement.sql.split("\nUNION ALL ").map((branch) => {
@@ -73,15 +73,15 @@ export function branchesOf(statement: Statement, values: Values): Branch[] {
   });
 }
 
-/** A `Read` that passes everything on, and takes down what it was asked. */
-export interface RecordedRead {
+/** A `Read` that records the statements it runs. */
+export interface RecordingRead {
   readonly read: Read;
-  /** The names of the statements that were asked since the last time that this was called. */
-  taken(): StatementName[];
+  /** Returns the names of the statements that ran since the previous call. */
+  takeNames(): StatementName[];
 }
 
-/** Takes down what a `Read` is asked. */
-export function recorded(read: Read): RecordedRead {
+/** Wraps a `Read` so that it records the statements it runs. It throws on any other statement. */
+export function recordStatements(read: Read): RecordingRead {
   let names: StatementName[] = [];
   return {
     read: (sql, ...rest) => {
@@ -90,7 +90,7 @@ export function recorded(read: Read): RecordedRead {
       names.push(name);
       return read(sql, ...rest);
     },
-    taken() {
+    takeNames() {
       const taken = names;
       names = [];
       return taken;

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** Those who rent out servers. */
+/** The companies that rent out servers. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS providers (

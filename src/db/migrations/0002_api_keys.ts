@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** API keys: of each, only the SHA-256 and its first characters, for people. */
+/** API keys. Stores the SHA-256 of a key, and its first characters (`hint`) to recognise it by. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS api_keys (

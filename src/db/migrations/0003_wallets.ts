@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** One wallet a provider. */
+/** The available balance of each provider. A provider has at most one wallet. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS wallets (

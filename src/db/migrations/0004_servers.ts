@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** What is rented out. A provider's servers lie together: every question asks for all of them. */
+/** The servers that are rented out, clustered by provider: every query reads all of a provider's. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS servers (

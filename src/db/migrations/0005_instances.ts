@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** Parts of servers. A provider's instances lie together, as its servers do. */
+/** The instances of servers, clustered by provider as servers are. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS instances (

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 
 /**
- * Who rented what, when. By their end: those of a period are those that had not ended before
- * it. By their last write: what the rollups do not hold yet.
+ * The rentals of servers and instances. Queries find the rentals of a period by their end; rollups
+ * find the changed ones by their last update.
  */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 
 /**
- * The ledger. The clustered key makes a provider's period one range; by recording time lies
- * what the rollups do not hold yet.
+ * The ledger of charges. The clustered key makes a provider's period one range. The key on
+ * `recorded_at` finds the charges that a rollup does not cover.
  */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

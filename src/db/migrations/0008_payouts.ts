@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** What was paid out. By time: the latest are asked for. */
+/** The payouts to providers, clustered by time: queries read the latest. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS payouts (

@@ -1,9 +1,9 @@
 import type { Knex } from "knex";
 
 /**
- * Each provider's rollup: which generation of it is read, and its cut. It holds the charges
- * with `recorded_at` up to the cut and the ended rentals with `updated_at` up to it. The
- * other columns are those of a generation that is being built.
+ * The state of each provider's rollup: the generation that queries use, and its watermark (`cut`).
+ * A rollup covers the rows that were recorded up to its watermark. `build_generation` and
+ * `build_cut` are those of a build in progress.
  */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 
 /**
- * The instants between which few charges lie, and what was charged before each. The last
- * one, 9999-12-31 23:59:59.999, stands for all of time.
+ * The checkpoints of each rollup, and the gross of everything dated before each. Few charges lie
+ * between two checkpoints. The last one, 9999-12-31 23:59:59.999, counts all charges.
  */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

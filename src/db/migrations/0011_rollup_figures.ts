@@ -1,8 +1,8 @@
 import type { Knex } from "knex";
 
 /**
- * What each server and instance (0: none) had come to before a checkpoint: the sum and the
- * number of its charges, and of its ended rentals how many had started and had ended.
+ * The totals of each server and instance (0: none) before a checkpoint: the gross and the number of
+ * its charges, and the number of starts and of ends of its rentals that have ended.
  */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

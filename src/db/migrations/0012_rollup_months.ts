@@ -1,8 +1,6 @@
 import type { Knex } from "knex";
 
-/**
- * Gross revenue of a provider per calendar month (202611), of the charges that its rollup holds.
- */
+/** The gross of each provider per calendar month (202611), of the charges that its rollup covers. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS rollup_months (

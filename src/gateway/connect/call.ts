@@ -1,24 +1,27 @@
-/** What a Connect or gRPC-Web call is besides its message, carried in its context values. */
+/** What belongs to a Connect or gRPC-Web call besides its message, carried in context values. */
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { AcceptedCall, Credentials } from "../../rpc/call.ts";
 
+/** One call, from its headers to its end. */
 export interface ConnectCall {
   readonly requestId: string;
   readonly credentials: Credentials;
-  /** Aborts when the client disconnects. */
+  /** Epoch ms; Infinity without one. */
+  readonly deadline: number;
+  /** Aborts if the client disconnects. */
   readonly signal: AbortSignal;
-  /** The call as the request gate accepted it. */
+  /** Set once the request gate has accepted the call. */
   accepted?: AcceptedCall;
-  /** Whether its message could be read, so that it ran. */
+  /** Whether its message was decoded, and the call run. */
   ran?: boolean;
 }
 
-/** The key of the call among its context values. */
+/** The context key of the call. */
 export const CALL = createContextKey<ConnectCall | undefined>(undefined);
 
-/** The call that context values belong to. */
+/** The call in context values. Throws an Error if there is none. */
 export function callOf(values: ContextValues): ConnectCall {
   const call = values.get(CALL);
-  if (call === undefined) throw new Error("a Connect request without its call");
+  if (call === undefined) throw new Error("no call in the context values");
   return call;
 }

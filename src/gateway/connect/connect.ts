@@ -1,8 +1,8 @@
 /**
- * Connect and gRPC-Web on the paths `/package.Service/Method`. Connect-ES implements the
- * protocols; this file mounts them and hands their calls to the pipeline.
+ * Connect and gRPC-Web on the paths `/package.Service/Method`. Connect-ES implements the protocols;
+ * this file mounts them and passes their calls to the pipeline.
  *
- * A call is admitted and authenticated in the request gate, before its message is read.
+ * Calls are admitted and authenticated in the request gate, before their message is read.
  *
  * @see https://connectrpc.com/docs/protocol
  */
@@ -13,48 +13,47 @@ import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../../errors.ts";
-import type { IncomingCall } from "../../rpc/call.ts";
-import { closeSignalOf } from "../close-signal.ts";
-import { type Port, refuse } from "../context.ts";
-import { credentialsOf } from "../credentials.ts";
+import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
+import { type GatewayContext, rejectRequest } from "../context.ts";
+import { closeSignalOf, credentialsOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
-import type { Served } from "../rest/unmatched.ts";
-import { isUnary } from "../transcoding/routes.ts";
+import type { ServedPath } from "../rest/unmatched.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
-import { connectError, decodingError } from "./error.ts";
-import { refusalOf } from "./request-check.ts";
-import { removeEndlessTimeout } from "./timeout.ts";
+import { blameClient, connectError, malformedMessage } from "./error.ts";
+import { checkMessageParameter, checkRequest } from "./request-check.ts";
+import { takeTimeout } from "./timeout.ts";
 
-/** The largest request message, in bytes, compressed or not. */
-const READ_MAX_BYTES = 64 * 1024;
-
-/** Serves a service's unary RPCs: POST, and GET for RPCs without side effects. */
-export function serveConnect(app: FastifyInstance, service: DescService, port: Port): void {
-  const methods = service.methods.filter(isUnary);
+/** Serves the unary RPCs of a service: POST, and GET for RPCs without side effects. */
+export function serveConnect(
+  app: FastifyInstance,
+  service: DescService,
+  gateway: GatewayContext,
+): void {
+  const methods = unaryMethods(service);
   const allowed = new Map(methods.map((method) => [pathOf(method), allowedMethods(method)]));
   const calls = new WeakMap<IncomingMessage, ConnectCall>();
   app.register(async (scope) => {
     scope.addHook("onRequest", (request, reply, done) => {
       const { raw } = request;
-      const refusal = refusalOf(raw, allowed.get(request.routeOptions.url ?? "") ?? []);
-      if (refusal !== undefined) {
-        refuse(port, reply, refusal);
+      const rejection = checkRequest(raw, allowed.get(request.routeOptions.url ?? "") ?? []);
+      if (rejection !== undefined) {
+        rejectRequest(gateway, reply, rejection);
         return;
       }
-      removeEndlessTimeout(raw.headers);
       calls.set(raw, {
         requestId: request.id,
         credentials: credentialsOf(raw.rawHeaders),
+        deadline: Date.now() + takeTimeout(raw.headers),
         signal: closeSignalOf(reply.raw),
       });
-      reply.headers(commonHeaders(request.id, port.draining));
+      reply.headers(commonHeaders(request.id));
       done();
     });
     await scope.register(fastifyConnectPlugin, {
       grpc: false,
-      readMaxBytes: READ_MAX_BYTES,
+      readMaxBytes: MAX_MESSAGE_BYTES,
       contextValues: ({ raw }) => createContextValues().set(CALL, calls.get(raw)),
-      requestGate: (context) => accept(port, callOf(context.values), context),
+      requestGate: (context) => accept(gateway, callOf(context.values), context),
       routes: (router) => {
         for (const method of methods) {
           router.rpc(method, (message, { values }) => run(callOf(values), message));
@@ -64,12 +63,18 @@ export function serveConnect(app: FastifyInstance, service: DescService, port: P
   });
 }
 
-/** The paths of a service's unary RPCs, and the HTTP methods that Connect allows there. */
-export function connectPaths(service: DescService): Served[] {
-  return service.methods.filter(isUnary).map((method) => ({
+/** The paths of a service's unary RPCs, and the HTTP methods that Connect allows on them. */
+export function connectPaths(service: DescService): ServedPath[] {
+  return unaryMethods(service).map((method) => ({
     segments: [{ literal: service.typeName }, { literal: method.name }],
     methods: allowedMethods(method),
   }));
+}
+
+function unaryMethods(service: DescService): DescMethodUnary[] {
+  return service.methods.filter(
+    (method): method is DescMethodUnary => method.methodKind === "unary",
+  );
 }
 
 function pathOf({ parent, name }: DescMethodUnary): string {
@@ -82,24 +87,34 @@ function allowedMethods({ idempotency }: DescMethodUnary): readonly string[] {
     : ["POST"];
 }
 
-/** Admits and authenticates a call, and ends it if its message turns out to be malformed. */
-async function accept(port: Port, call: ConnectCall, context: HandlerContext): Promise<void> {
+/**
+ * Admits and authenticates a call, and rejects it if its message turns out to be malformed. A call
+ * whose message never arrives is ended by the pipeline, at its deadline.
+ */
+async function accept(
+  gateway: GatewayContext,
+  call: ConnectCall,
+  context: HandlerContext,
+): Promise<void> {
   try {
-    const accepted = await port.rpc.accept(incomingCall(call, context));
+    const accepted = await gateway.rpc.accept(incomingCall(call, context));
     call.accepted = accepted;
-    const end = (reason: unknown) => {
-      if (!call.ran) accepted.reject(decodingError(reason));
+    const reject = () => {
+      if (call.ran) return;
+      blameClient(context.signal.reason);
+      accepted.reject(malformedMessage());
     };
-    context.signal.addEventListener("abort", () => end(context.signal.reason), { once: true });
-    accepted.signal.addEventListener("abort", () => end(accepted.signal.reason), { once: true });
+    context.signal.addEventListener("abort", reject, { once: true });
+    if (context.requestMethod === "GET") checkMessageParameter(context.url);
   } catch (thrown) {
     throw connectError(ServiceError.from(thrown));
   }
 }
 
+/** Runs a call once its message is decoded. */
 async function run(call: ConnectCall, message: Message): Promise<Message> {
   try {
-    if (call.accepted === undefined) throw new Error("the call did not pass the request gate");
+    if (call.accepted === undefined) throw new Error("the request gate did not accept the call");
     call.ran = true;
     return await call.accepted.run(() => message);
   } catch (thrown) {
@@ -108,14 +123,13 @@ async function run(call: ConnectCall, message: Message): Promise<Message> {
 }
 
 function incomingCall(call: ConnectCall, context: HandlerContext): IncomingCall {
-  const timeout = context.timeoutMs();
   return {
     method: context.method as DescMethodUnary,
     protocol: context.protocolName === "grpc-web" ? "grpc-web" : "connect",
     requestId: call.requestId,
     credentials: call.credentials,
-    deadline: timeout === undefined ? Number.POSITIVE_INFINITY : Date.now() + timeout,
-    // Not the context's signal, which also aborts at the deadline and at the end of the call.
+    deadline: call.deadline,
+    // Not the context's signal, which also aborts at every end of the call.
     signal: call.signal,
   };
 }

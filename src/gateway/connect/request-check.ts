@@ -1,27 +1,47 @@
-/** Requests on a Connect path that are no Connect or gRPC-Web call: refused as HTTP, in JSON. */
+/** Checks of requests on Connect paths that Connect-ES does not make, or not well. */
 import type { IncomingMessage } from "node:http";
+import { base64Decode } from "@bufbuild/protobuf/wire";
 import { httpError, methodNotAllowed } from "../errors.ts";
 import type { HttpResponse } from "../response.ts";
+import { malformedMessage } from "./error.ts";
 
-/** Connect's unary and gRPC-Web's content types: https://connectrpc.com/docs/protocol */
+/** Content types of unary Connect and of gRPC-Web: https://connectrpc.com/docs/protocol */
 const CONTENT_TYPE =
   /^application\/(?:json(?:; ?charset=utf-?8)?|proto|grpc-web(?:\+(?:json(?:; ?charset=utf-?8)?|proto))?)$/i;
 
 /** Connect's codecs, which a GET names in its query. */
 const ENCODINGS: readonly (string | null)[] = ["json", "proto"];
 
-/** The refusal of a request that is no call; undefined for a call. @param allowed its path's methods */
-export function refusalOf(
+/**
+ * The response to a request that is no Connect or gRPC-Web call; undefined if it is one.
+ *
+ * @param allowed the methods of its path
+ */
+export function checkRequest(
   { method = "", url = "", headers }: IncomingMessage,
   allowed: readonly string[],
 ): HttpResponse | undefined {
-  // Connect-ES makes a URL of the two, and leaves a request without an answer if it cannot.
+  // Connect-ES makes a URL of the two. If it cannot, it sends no response.
   const target = headers.host === undefined ? null : URL.parse(url, `http://${headers.host}`);
-  if (target === null) return httpError(400, "the Host header names no host");
+  if (target === null) return httpError(400, "invalid Host header");
   if (!allowed.includes(method)) return methodNotAllowed(allowed);
   const isCall =
     method === "GET"
       ? ENCODINGS.includes(target.searchParams.get("encoding"))
       : CONTENT_TYPE.test(headers["content-type"] ?? "");
   return isCall ? undefined : httpError(415);
+}
+
+/**
+ * Checks the base64 of a GET's message, for which Connect-ES would throw a plain Error, and so
+ * respond with an internal one. Throws `ServiceError("invalidArgument")`.
+ */
+export function checkMessageParameter(url: string): void {
+  const { searchParams } = new URL(url);
+  if (searchParams.get("base64") !== "1") return;
+  try {
+    base64Decode(searchParams.get("message") ?? "");
+  } catch {
+    throw malformedMessage();
+  }
 }

@@ -1,24 +1,35 @@
 /**
- * Timeouts of Connect and gRPC-Web that no timer can hold. Clients write a very long one to
- * say "none"; handed to `setTimeout`, it would be over after 1 ms.
+ * The timeout of a Connect or gRPC-Web request, taken out of its headers.
  *
- * @see https://connectrpc.com/docs/protocol/#unary-request (10 digits of milliseconds: up to 115 days)
- * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (8 digits of hours: up to 11,415 years)
+ * The pipeline enforces deadlines. With the header left in, Connect-ES would set a timer too: one
+ * that overflows for the very long timeouts that some clients send for "none", and that aborts the
+ * call's context before an error of the call could (see error.ts).
+ *
+ * @see https://connectrpc.com/docs/protocol/#unary-request (up to 10 digits, in ms)
+ * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (up to 8 digits and a unit)
  */
 import type { IncomingHttpHeaders } from "node:http";
 
-/** The longest delay of a timer, in milliseconds: https://nodejs.org/api/timers.html */
-const LONGEST_TIMER = 2 ** 31 - 1;
+/** Milliseconds of gRPC's units. */
+const UNITS: Readonly<Record<string, number>> = {
+  H: 3_600_000,
+  M: 60_000,
+  S: 1000,
+  m: 1,
+  u: 1e-3,
+  n: 1e-6,
+};
 
-/** Milliseconds of the gRPC units that can exceed it. */
-const UNITS: Readonly<Record<string, number>> = { H: 3_600_000, M: 60_000, S: 1000 };
-
-/** Removes a timeout that is longer than a timer can be; leaves others, malformed ones included. */
-export function removeEndlessTimeout(headers: IncomingHttpHeaders): void {
-  const connect = `${headers["connect-timeout-ms"] ?? ""}`;
-  if (/^\d{10}$/.test(connect) && Number(connect) > LONGEST_TIMER) {
-    delete headers["connect-timeout-ms"];
-  }
-  const [, amount, unit] = /^(\d{1,8})([HMS])$/.exec(`${headers["grpc-timeout"] ?? ""}`) ?? [];
-  if (Number(amount) * (UNITS[unit ?? ""] ?? 0) > LONGEST_TIMER) delete headers["grpc-timeout"];
+/**
+ * Removes the timeout of the request's protocol from its headers and returns it in ms; Infinity
+ * without one. Leaves a malformed one, which Connect-ES rejects.
+ */
+export function takeTimeout(headers: IncomingHttpHeaders): number {
+  const grpcWeb = /^application\/grpc-web/i.test(headers["content-type"] ?? "");
+  const name = grpcWeb ? "grpc-timeout" : "connect-timeout-ms";
+  const pattern = grpcWeb ? /^(\d{1,8})([HMSmun])$/ : /^(\d{1,10})$/;
+  const [, amount, unit = "m"] = pattern.exec(`${headers[name] ?? ""}`) ?? [];
+  if (amount === undefined) return Number.POSITIVE_INFINITY;
+  delete headers[name];
+  return Number(amount) * (UNITS[unit] ?? 1);
 }

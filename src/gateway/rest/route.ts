@@ -1,37 +1,39 @@
-/** REST: a route's request to a call, its response or error to JSON. */
+/** One RPC as a REST route: transcodes the request, runs the call, writes the response as JSON. */
 import type { Message } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { memoize } from "../../rpc/memoize.ts";
-import { closeSignalOf } from "../close-signal.ts";
-import { type Port, refuse } from "../context.ts";
-import { credentialsOf } from "../credentials.ts";
+import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, notFound } from "../errors.ts";
-import { routerPath } from "../path.ts";
+import { closeSignalOf, credentialsOf } from "../request.ts";
 import { type HttpResponse, sendResponse } from "../response.ts";
 import { RequestError } from "../transcoding/request-error.ts";
 import type { Route } from "../transcoding/routes.ts";
+import { routerPath } from "./path.ts";
 
 /** The methods of a route. */
 export const REST_METHODS = ["GET", "HEAD"] as const;
 
-/** A request as the router leaves it: path variables decoded, the query raw and without its "?". */
+/** A request after routing: path variables are decoded, the query is raw and without its "?". */
 interface RestRequest {
   Params: Record<string, string>;
   Querystring: { readonly raw: string };
 }
 
-/** Serves a route: GET, and HEAD like GET without the body. */
-export function serveRoute(app: FastifyInstance, route: Route, port: Port): void {
-  // Coalesced calls get one message, which is written once for all of them.
+/** Serves a route. HEAD is GET without the response body. */
+export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayContext): void {
+  // Coalesced calls get the same message object, which is written once.
   const write = memoize(route.write);
   app.route<RestRequest>({
     method: [...REST_METHODS],
     url: routerPath(route.segments),
     handler: async (request, reply) => {
-      // "{id}" stands for one segment, and a segment is not empty: http.proto. The router allows it.
-      if (Object.values(request.params).includes("")) return refuse(port, reply, notFound());
-      return sendResponse(reply, await respond(route, write, request, reply, port), port.draining);
+      // A path variable matches one non-empty segment (google/api/http.proto). Fastify's router
+      // also matches an empty one.
+      if (Object.values(request.params).includes("")) {
+        return rejectRequest(gateway, reply, notFound());
+      }
+      return sendResponse(reply, await respond(route, write, request, reply, gateway));
     },
   });
 }
@@ -41,10 +43,10 @@ async function respond(
   write: (message: Message) => string,
   request: FastifyRequest<RestRequest>,
   reply: FastifyReply,
-  port: Port,
+  gateway: GatewayContext,
 ): Promise<HttpResponse> {
   try {
-    const call = await port.rpc.accept({
+    const call = await gateway.rpc.accept({
       method: route.method,
       protocol: "rest",
       requestId: request.id,
@@ -56,8 +58,8 @@ async function respond(
     return { status: 200, headers: {}, body: write(message) };
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) {
-      // The pipeline throws and logs ServiceErrors; this is a response that cannot be written.
-      port.log?.error(
+      // The pipeline throws and logs ServiceErrors. Any other error was thrown by the writer.
+      gateway.log?.error(
         { requestId: request.id, method: route.method.name, err: thrown },
         "cannot write the response",
       );

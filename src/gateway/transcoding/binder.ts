@@ -1,8 +1,8 @@
 /**
- * The binder: a request's path variables and query to its typed message.
+ * Binders: path variables and query to a typed request message.
  *
- * A parameter is known by its field's JSON name, exactly; it may come once. What cannot be
- * bound is the caller's mistake and told in full: the parameter, what came, what is right.
+ * A query parameter has the JSON name of its field and may be given once. An error names the
+ * parameter, what was received and what is expected.
  */
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
 import type { Segment } from "./path-template.ts";
@@ -12,27 +12,27 @@ import { RequestError } from "./request-error.ts";
 import { type TextReader, textReader } from "./scalar-reader.ts";
 
 /**
- * Makes the request message of the path variables (decoded, by the field's proto name) and
- * the raw query (without its "?"). Throws `RequestError`.
+ * Makes a request message from path variables (decoded, by proto field name) and a raw query
+ * (without its "?"). Throws `RequestError` if they do not fit the message.
  */
 export type Binder<I extends DescMessage> = (
   variables: Readonly<Record<string, string>>,
   query: string,
 ) => MessageShape<I>;
 
-/** One field, and how its text is read. */
-interface Place {
-  /** The key of the message's property. */
+/** A field that is bound to a path variable or a query parameter. */
+interface BoundField {
+  /** The message property. */
   readonly property: string;
-  /** What messages call it: `query parameter "limit"`. */
+  /** Its name in error messages: `query parameter "limit"`. */
   readonly title: string;
   readonly reader: TextReader;
 }
 
 /**
- * Compiles the binder of a request type on a path: its variables fill their fields, every
- * other field is a query parameter. Throws an Error that names a variable without a field
- * and a field whose type has no place in a URL.
+ * Compiles the binder of a request type for a path. The path variables are bound to the fields of
+ * their names, all other fields to query parameters. Throws an Error if a variable names no field,
+ * or a URL cannot carry the type of a field.
  */
 export function compileBinder<I extends DescMessage>(
   desc: I,
@@ -43,20 +43,20 @@ export function compileBinder<I extends DescMessage>(
   if (unknown !== undefined) {
     throw new Error(`the variable "${unknown}" names no field of ${desc.typeName}`);
   }
-  const variables = new Map<string, Place>();
-  const parameters = new Map<string, Place>();
+  const variables = new Map<string, BoundField>();
+  const parameters = new Map<string, BoundField>();
   for (const field of desc.fields) {
     if (names.includes(field.name)) {
-      variables.set(field.name, place(field, "path variable", field.name));
+      variables.set(field.name, boundField(field, "path variable", field.name));
     } else {
-      parameters.set(field.jsonName, place(field, "query parameter", field.jsonName));
+      parameters.set(field.jsonName, boundField(field, "query parameter", field.jsonName));
     }
   }
-  const takes = `this path takes ${list([...parameters.keys()])}`;
+  const allowed = `allowed parameters: ${[...parameters.keys()].join(", ") || "none"}`;
 
   return (values, query) => {
     const message = create(desc);
-    // A message type that is known only at run time has no typed properties.
+    // The message type is known at run time only: its properties have no types.
     const properties = message as unknown as Record<string, unknown>;
     for (const [name, variable] of variables) {
       properties[variable.property] = read(variable, values[name] ?? "");
@@ -66,10 +66,10 @@ export function compileBinder<I extends DescMessage>(
       forEachParameter(query, (name, value) => {
         const parameter = parameters.get(name);
         if (parameter === undefined) {
-          throw new RequestError(`unknown query parameter ${quote(name)}; ${takes}`);
+          throw new RequestError(`unknown query parameter ${quote(name)}; ${allowed}`);
         }
         if (seen.has(name)) {
-          throw new RequestError(`${parameter.title} comes twice; send it once`);
+          throw new RequestError(`${parameter.title} is repeated; it must be given once`);
         }
         seen.add(name);
         properties[parameter.property] = read(parameter, value);
@@ -79,24 +79,18 @@ export function compileBinder<I extends DescMessage>(
   };
 }
 
-function place(field: DescField, what: string, name: string): Place {
+function boundField(field: DescField, kind: string, name: string): BoundField {
   const reader = textReader(field);
   if (reader === undefined) {
-    throw new Error(`${field}: a field of this type cannot be a ${what}`);
+    throw new Error(`${field}: a field of this type cannot be a ${kind}`);
   }
-  return { property: field.localName, title: `${what} "${name}"`, reader };
+  return { property: field.localName, title: `${kind} "${name}"`, reader };
 }
 
-function read(place: Place, text: string): unknown {
-  const value = place.reader.read(text);
+function read({ title, reader }: BoundField, text: string): unknown {
+  const value = reader.read(text);
   if (value === undefined) {
-    throw new RequestError(`${place.title} is ${quote(text)}; it takes ${place.reader.takes}`);
+    throw new RequestError(`${title}: expected ${reader.expected}, got ${quote(text)}`);
   }
   return value;
-}
-
-/** "none", "a", "a and b", "a, b and c". */
-function list(names: readonly string[]): string {
-  if (names.length < 2) return names[0] ?? "none";
-  return `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }

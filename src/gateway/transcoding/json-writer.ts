@@ -1,12 +1,12 @@
 /**
- * The writer: a response message to JSON text, by a plan compiled once from its descriptor.
+ * Writers: response message to JSON text, by a plan compiled once from the message descriptor.
  *
- * It differs from protobuf's JSON mapping where a REST client is served better: every field
- * is always written (zeros, "", [] included; null for a message or an `optional` field that
- * is not set), and `google.type.Decimal` is a number.
+ * The text differs from protobuf's JSON mapping in two ways: every field is written (zeros, "" and
+ * [] included; null for a message or an `optional` field that is not set), and `google.type.Decimal`
+ * is a number.
  *
- * It walks a plan of key fragments and functions instead of generating code: code made with
- * `new Function` was about 1.3 times as fast for a large answer, and is not worth an eval.
+ * A plan consists of key fragments and functions. Code generated with `new Function` was about 1.3
+ * times as fast for a large response, which does not justify an eval.
  */
 import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
 import {
@@ -24,25 +24,25 @@ import { writeTimestamp } from "./timestamp.ts";
 export type Writer<O extends DescMessage> = (message: MessageShape<O>) => string;
 
 /**
- * Compiles the writer of a message type. Throws an Error that names the field or the type
- * where it cannot serve one: maps, oneofs, types that contain themselves, and the
- * well-known types with a JSON form of their own, but for Timestamp.
+ * Compiles the writer of a message type. Throws an Error that names the field or the type if it is
+ * not supported: maps, oneofs, recursive types, and well-known types with a JSON form of their own,
+ * except Timestamp.
  *
- * The writer throws an Error that names the field for a Decimal that is no number and a
- * Timestamp out of range.
+ * The writer throws an Error that names the field if a Decimal is no number or a Timestamp is out of
+ * range.
  */
 export function compileWriter<O extends DescMessage>(desc: O): Writer<O> {
   return messageWriter(desc, [], desc);
 }
 
 /**
- * @param around the types that contain this one, outermost first
- * @param place what a refusal names: the field of this type, or the response type itself
+ * @param parents the types that contain this one, outermost first
+ * @param subject what an error names: the field of this type, or the response type itself
  */
 function messageWriter(
   desc: DescMessage,
-  around: readonly DescMessage[],
-  place: DescField | DescMessage,
+  parents: readonly DescMessage[],
+  subject: DescField | DescMessage,
 ): Write {
   switch (desc.typeName) {
     case DecimalSchema.typeName:
@@ -56,81 +56,81 @@ function messageWriter(
       break;
     default:
       if (desc.typeName.startsWith("google.protobuf.")) {
-        throw new Error(`${place}: the well-known type ${desc.typeName} is not served`);
+        throw new Error(`${subject}: the well-known type ${desc.typeName} is not supported`);
       }
   }
-  if (around.includes(desc)) {
-    throw new Error(`${place}: a type that contains itself is not served`);
+  if (parents.includes(desc)) {
+    throw new Error(`${subject}: a recursive type is not supported`);
   }
-  return objectWriter(desc, [...around, desc]);
+  return objectWriter(desc, [...parents, desc]);
 }
 
 /** One field of an object. */
 interface Step {
-  /** What stands before the value: `,"serverId":`. */
+  /** The text before the value: `,"serverId":`. */
   readonly key: string;
-  /** The key of the message's property. */
+  /** The message property. */
   readonly property: string;
   readonly write: Write;
 }
 
-function objectWriter(desc: DescMessage, around: readonly DescMessage[]): Write {
+function objectWriter(desc: DescMessage, parents: readonly DescMessage[]): Write {
   const { fields } = desc;
   const plan = fields.map(
     (field, index): Step => ({
       key: `${index === 0 ? "{" : ","}${JSON.stringify(field.jsonName)}:`,
       property: field.localName,
-      write: fieldWriter(field, around),
+      write: fieldWriter(field, parents),
     }),
   );
   const end = fields.length === 0 ? "{}" : "}";
 
   return (message) => {
-    // A message type that is known only at run time has no typed properties.
+    // The message type is known at run time only: its properties have no types.
     const values = message as Readonly<Record<string, unknown>>;
     let json = "";
-    let at = 0;
+    let index = 0;
     try {
-      for (; at < plan.length; at++) {
-        const step = plan[at] as Step;
+      for (; index < plan.length; index++) {
+        const step = plan[index] as Step;
         json += step.key + step.write(values[step.property]);
       }
     } catch (cause) {
       const reason = cause instanceof Error ? cause.message : String(cause);
-      throw new Error(`${fields[at]}: ${reason}`, { cause });
+      throw new Error(`${fields[index]}: ${reason}`, { cause });
     }
     return json + end;
   };
 }
 
-function fieldWriter(field: DescField, around: readonly DescMessage[]): Write {
-  if (field.oneof !== undefined) throw new Error(`${field}: a member of a oneof is not served`);
+function fieldWriter(field: DescField, parents: readonly DescMessage[]): Write {
+  if (field.oneof !== undefined) throw new Error(`${field}: a member of a oneof is not supported`);
   switch (field.fieldKind) {
     case "map":
-      throw new Error(`${field}: a map is not served`);
+      throw new Error(`${field}: a map is not supported`);
     case "list":
-      return listWriter(valueWriter(field, around));
+      return listWriter(valueWriter(field, parents));
     case "message":
       return orUnset(
-        valueWriter(field, around),
+        valueWriter(field, parents),
         field.message.typeName === DecimalSchema.typeName ? "0" : "null",
       );
     default: {
-      const write = valueWriter(field, around);
+      const write = valueWriter(field, parents);
       return field.presence === FeatureSet_FieldPresence.IMPLICIT ? write : orUnset(write, "null");
     }
   }
 }
 
-/** The writer of the field's value, or of one item of its list. */
+/** The writer of a field's value, or of one item of its list. */
 function valueWriter(
   field: DescField & { fieldKind: "scalar" | "enum" | "message" | "list" },
-  around: readonly DescMessage[],
+  parents: readonly DescMessage[],
 ): Write {
-  if (field.message !== undefined) return messageWriter(field.message, around, field);
+  if (field.message !== undefined) return messageWriter(field.message, parents, field);
   if (field.scalar !== undefined) return scalarWriter(field.scalar);
   if (field.enum.typeName === "google.protobuf.NullValue") {
-    throw new Error(`${field}: the well-known type ${field.enum.typeName} is not served`);
+    throw new Error(`${field}: the well-known type ${field.enum.typeName} is not supported`);
   }
   return enumWriter(field.enum);
 }

@@ -1,22 +1,22 @@
-/**
- * What a client sent, made fit for a message: quoted, short, and nothing in it that could
- * act on a terminal or on the direction of the text around it.
- */
+/** Client input in error messages: quoted, shortened and without invisible characters. */
 
 /** The longest quote, in code points. */
-const LONGEST = 48;
+const MAX_LENGTH = 48;
 
-/** Control, format, private-use and unassigned characters, lone surrogates, odd spaces. */
-const UNSEEN = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
+/** Control, format, private-use and unassigned characters, lone surrogates, spaces but " ". */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
-/** The text in double quotes: at most 48 characters of it, then "…"; unseen ones as escapes. */
+/**
+ * The text in double quotes: its first 48 characters, then "…" if there are more. Characters that
+ * could act on a terminal, or on the direction of text, become escapes.
+ */
 export function quote(text: string): string {
-  // Two code units are enough for any code point, so that a long text is not walked whole.
-  const points = [...text.slice(0, 2 * LONGEST + 2)];
-  const short = points.length > LONGEST ? `${points.slice(0, LONGEST).join("")}…` : text;
-  return `"${short.replace(/["\\]/g, "\\$&").replace(UNSEEN, escapeUnseen)}"`;
+  // A code point has at most two code units. A long text is not split as a whole.
+  const points = [...text.slice(0, 2 * MAX_LENGTH + 2)];
+  const short = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join("")}…` : text;
+  return `"${short.replace(/["\\]/g, "\\$&").replace(INVISIBLE, escapeCodePoint)}"`;
 }
 
-function escapeUnseen(character: string): string {
+function escapeCodePoint(character: string): string {
   return `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
 }

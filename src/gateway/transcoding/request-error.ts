@@ -1,5 +1,7 @@
+/** The error of the transcoder for what the client got wrong. */
+
 /**
- * A request that cannot be transcoded. The message is for the caller: it names the parameter, what
+ * A request that cannot be transcoded. The message is for the client: it names the parameter, what
  * was received and what is expected.
  */
 export class RequestError extends Error {

@@ -1,8 +1,8 @@
 /**
- * Routes: a service's `google.api.http` annotations, bound once at start.
+ * Routes: the `google.api.http` annotations of a service, bound once at start.
  *
- * What the gateway cannot serve as annotated stops the start, with the RPC's name and the
- * reason: a route that half works is found out by a client, one that is refused by its author.
+ * An annotation that is not supported is an error at start, which its author sees, and not a route
+ * that works in part, which clients would find out.
  */
 import {
   type DescMessage,
@@ -17,29 +17,26 @@ import { type Binder, compileBinder } from "./binder.ts";
 import { compileWriter, type Writer } from "./json-writer.ts";
 import { parsePathTemplate, type Segment } from "./path-template.ts";
 
-/** One RPC as REST. */
+/** An RPC as a REST route. */
 export interface Route<I extends DescMessage = DescMessage, O extends DescMessage = DescMessage> {
   readonly method: DescMethodUnary<I, O>;
-  /** The path template, as annotated. */
+  /** The annotated path template. */
   readonly template: string;
   readonly segments: readonly Segment[];
   readonly bind: Binder<I>;
   readonly write: Writer<O>;
 }
 
-/**
- * The routes of all RPCs of a service. Throws an Error that names the RPC and what of it
- * cannot be served.
- */
+/** The routes of all RPCs of a service. Throws an Error that names the RPC and the reason. */
 export function bindRoutes(service: DescService): readonly Route[] {
   const byShape = new Map<string, Route>();
   for (const method of service.methods) {
-    const route = naming(method, () => bindRoute(method));
+    const route = withMethod(method, () => bindRoute(method));
     const shape = shapeOf(route.segments);
     const other = byShape.get(shape);
     if (other !== undefined) {
-      naming(method, () => {
-        throw new Error(`its path ${route.template} is also that of ${other.method.name}`);
+      withMethod(method, () => {
+        throw new Error(`its path ${route.template} is already the path of ${other.method.name}`);
       });
     }
     byShape.set(shape, route);
@@ -48,55 +45,51 @@ export function bindRoutes(service: DescService): readonly Route[] {
 }
 
 function bindRoute(method: DescMethod): Route {
-  if (!isUnary(method)) throw new Error("streaming is not served");
+  if (method.methodKind !== "unary") throw new Error("streaming is not supported");
   if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
-    throw new Error("served is what has idempotency_level = NO_SIDE_EFFECTS");
+    throw new Error("idempotency_level must be NO_SIDE_EFFECTS");
   }
   const template = annotatedPath(method);
-  const segments = inTemplate(template, () => parsePathTemplate(template));
+  const segments = withTemplate(template, () => parsePathTemplate(template));
   return {
-    method,
+    method: method as DescMethodUnary,
     template,
     segments,
-    bind: inTemplate(template, () => compileBinder(method.input, segments)),
+    bind: withTemplate(template, () => compileBinder(method.input, segments)),
     write: compileWriter(method.output),
   };
 }
 
-/** Whether an RPC has one request and one response. */
-export function isUnary(method: DescMethod): method is DescMethodUnary {
-  return method.methodKind === "unary";
-}
-
-/** The path of the method's GET annotation, which holds nothing else. */
+/** The path of a method's annotation, which must be a GET without any option. */
 function annotatedPath(method: DescMethod): string {
   const { pattern, body, responseBody, additionalBindings } = getOption(method, http);
-  if (pattern.case === undefined) throw new Error("it has no google.api.http annotation");
-  if (pattern.case !== "get") throw new Error(`"${pattern.case}" is not served, only "get"`);
-  if (body !== "") throw new Error('"body" is not served');
-  if (responseBody !== "") throw new Error('"response_body" is not served');
-  if (additionalBindings.length > 0) throw new Error('"additional_bindings" are not served');
+  if (pattern.case === undefined) throw new Error("missing google.api.http annotation");
+  if (pattern.case !== "get") throw new Error(`"${pattern.case}" is not supported, only "get"`);
+  if (body !== "") throw new Error('"body" is not supported');
+  if (responseBody !== "") throw new Error('"response_body" is not supported');
+  if (additionalBindings.length > 0) throw new Error('"additional_bindings" is not supported');
   return pattern.value;
 }
 
-/** What tells two paths apart: the variables' names do not. */
+/** A template without the names of its variables: equal for templates that match the same paths. */
 function shapeOf(segments: readonly Segment[]): string {
   return segments.map((segment) => ("literal" in segment ? `/${segment.literal}` : "/{}")).join("");
 }
 
-function naming<T>(method: DescMethod, bind: () => T): T {
-  return saying(`cannot serve ${method.parent.typeName}.${method.name} as REST`, bind);
+function withMethod<T>(method: DescMethod, bind: () => T): T {
+  return withPrefix(`cannot serve ${method.parent.typeName}.${method.name} over REST`, bind);
 }
 
-function inTemplate<T>(template: string, bind: () => T): T {
-  return saying(`path template "${template}"`, bind);
+function withTemplate<T>(template: string, bind: () => T): T {
+  return withPrefix(`path template "${template}"`, bind);
 }
 
-function saying<T>(what: string, bind: () => T): T {
+/** Prefixes the message of an error. */
+function withPrefix<T>(prefix: string, bind: () => T): T {
   try {
     return bind();
   } catch (cause) {
-    throw new Error(`${what}: ${cause instanceof Error ? cause.message : String(cause)}`, {
+    throw new Error(`${prefix}: ${cause instanceof Error ? cause.message : String(cause)}`, {
       cause,
     });
   }

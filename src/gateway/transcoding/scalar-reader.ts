@@ -1,25 +1,25 @@
 /**
- * A field's value as text in a URL: the text to the value that protobuf-es keeps.
+ * Readers of singular values: text in a URL to protobuf-es value.
  *
- * Numbers are read as people and programs write them in JSON, without leading zeros or
- * signs that say nothing; a value outside its type's range is refused, never wrapped.
+ * Numbers are written as in JSON: no leading zeros, no "+". A number outside the range of its type
+ * is an error.
  */
 import { type DescEnum, type DescField, ScalarType } from "@bufbuild/protobuf";
 
-/** How the text of one field is read. */
+/** Reads the text of one field. */
 export interface TextReader {
-  /** What would be right, to follow "it takes …". */
-  readonly takes: string;
-  /** The value, or undefined where the text is no such value. */
+  /** What the text must be, to follow "expected …": "an integer from 0 to 4294967295". */
+  readonly expected: string;
+  /** The value; undefined if the text is not as expected. */
   readonly read: (text: string) => TextValue | undefined;
 }
 
-/** The values of singular fields that can stand in a URL. */
+/** The values of fields that a URL can carry. */
 export type TextValue = string | boolean | number | bigint;
 
 /**
- * The reader of a field, or undefined where the field's type has no place in a URL:
- * messages, lists, maps, bytes, members of a oneof, enums that JSON writes otherwise.
+ * The reader of a field; undefined if a URL cannot carry the field: messages, lists, maps, bytes,
+ * members of a oneof, `google.protobuf.NullValue`.
  */
 export function textReader(field: DescField): TextReader | undefined {
   if (field.oneof !== undefined) return undefined;
@@ -27,22 +27,22 @@ export function textReader(field: DescField): TextReader | undefined {
   if (field.fieldKind !== "scalar") return undefined;
   const reader = SCALARS[field.scalar];
   return reader !== undefined && field.longAsString
-    ? { takes: reader.takes, read: (text) => reader.read(text)?.toString() }
+    ? { expected: reader.expected, read: (text) => reader.read(text)?.toString() }
     : reader;
 }
 
-const WHOLE = /^(?:0|-?[1-9][0-9]*)$/;
+const INTEGER = /^(?:0|-?[1-9][0-9]*)$/;
 const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?$/;
 
-const INT32 = whole(-(2n ** 31n), 2n ** 31n - 1n, Number);
-const UINT32 = whole(0n, 2n ** 32n - 1n, Number);
-const INT64 = whole(-(2n ** 63n), 2n ** 63n - 1n, BigInt);
-const UINT64 = whole(0n, 2n ** 64n - 1n, BigInt);
+const INT32 = integer(-(2n ** 31n), 2n ** 31n - 1n, Number);
+const UINT32 = integer(0n, 2n ** 32n - 1n, Number);
+const INT64 = integer(-(2n ** 63n), 2n ** 63n - 1n, BigInt);
+const UINT64 = integer(0n, 2n ** 64n - 1n, BigInt);
 
 const SCALARS: { readonly [type in ScalarType]?: TextReader } = {
-  [ScalarType.STRING]: { takes: "a text", read: (text) => text },
+  [ScalarType.STRING]: { expected: "text", read: (text) => text },
   [ScalarType.BOOL]: {
-    takes: "true or false",
+    expected: "true or false",
     read: (text) => (text === "true" ? true : text === "false" ? false : undefined),
   },
   [ScalarType.INT32]: INT32,
@@ -59,22 +59,26 @@ const SCALARS: { readonly [type in ScalarType]?: TextReader } = {
   [ScalarType.FLOAT]: decimal(Math.fround),
 };
 
-function whole(least: bigint, most: bigint, from: (value: bigint) => number | bigint): TextReader {
-  // The longest number of the range; a longer text is out of it, and need not be parsed to know.
-  const longest = Math.max(`${least}`.length, `${most}`.length);
+function integer(
+  min: bigint,
+  max: bigint,
+  convert: (value: bigint) => number | bigint,
+): TextReader {
+  // Longer texts are out of range. They are not parsed: BigInt is slow on a very long one.
+  const maxLength = Math.max(`${min}`.length, `${max}`.length);
   return {
-    takes: `a whole number from ${least} to ${most}`,
+    expected: `an integer from ${min} to ${max}`,
     read(text) {
-      if (text.length > longest || !WHOLE.test(text)) return undefined;
+      if (text.length > maxLength || !INTEGER.test(text)) return undefined;
       const value = BigInt(text);
-      return value < least || value > most ? undefined : from(value);
+      return value < min || value > max ? undefined : convert(value);
     },
   };
 }
 
 function decimal(round: (value: number) => number): TextReader {
   return {
-    takes: "a decimal number",
+    expected: "a decimal number",
     read(text) {
       if (!DECIMAL.test(text)) return undefined;
       const value = round(Number(text));
@@ -86,5 +90,8 @@ function decimal(round: (value: number) => number): TextReader {
 function enumReader(desc: DescEnum): TextReader | undefined {
   if (desc.typeName === "google.protobuf.NullValue") return undefined;
   const numbers = new Map(desc.values.map((value) => [value.name, value.number]));
-  return { takes: `one of ${[...numbers.keys()].join(", ")}`, read: (text) => numbers.get(text) };
+  return {
+    expected: `one of ${[...numbers.keys()].join(", ")}`,
+    read: (text) => numbers.get(text),
+  };
 }

@@ -1,20 +1,20 @@
 /**
- * A singular value of a message to its JSON text, by the protobuf JSON mapping.
+ * Writers of singular values: protobuf-es value to JSON text, by the protobuf JSON mapping.
  *
  * @see https://protobuf.dev/programming-guides/json/
  */
 import { type DescEnum, ScalarType } from "@bufbuild/protobuf";
 
-/** Writes one value as JSON. The value is what protobuf-es keeps for the field's type. */
+/** Writes a value as JSON. The value has the type that protobuf-es uses for the field. */
 export type Write = (value: unknown) => string;
 
 /**
- * Whether a text holds more than what stands in JSON as it is (RFC 8259, section 7: no
- * control character, quotation mark or backslash; here no surrogate either: it may be alone).
+ * Matches text with characters to escape: control characters, quotation marks and backslashes
+ * (RFC 8259, section 7), and surrogates, since one may be unpaired.
  */
 const NEEDS_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
-/** A text as a JSON string. Lone surrogates become escapes, so that the answer is valid UTF-8. */
+/** A text as a JSON string. Lone surrogates become escapes, so that the JSON is valid UTF-8. */
 export function writeString(text: string): string {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
@@ -37,7 +37,7 @@ export function scalarWriter(type: ScalarType): Write {
     case ScalarType.SFIXED64:
     case ScalarType.UINT64:
     case ScalarType.FIXED64:
-      // As a string: JavaScript's JSON.parse would round a larger number.
+      // A string: JSON.parse in JavaScript would round a large number.
       return (value) => `"${value as bigint | string}"`;
     case ScalarType.DOUBLE:
     case ScalarType.FLOAT:
@@ -50,7 +50,7 @@ export function scalarWriter(type: ScalarType): Write {
   }
 }
 
-/** The writer of an enum: a value's name; its number where the name is not known here. */
+/** The writer of an enum: the name of the value, or its number if it has no name. */
 export function enumWriter(desc: DescEnum): Write {
   const names = new Map(desc.values.map((value) => [value.number, writeString(value.name)]));
   return (value) => names.get(value as number) ?? `${value as number}`;

@@ -9,9 +9,11 @@ const FIRST_SECOND = -62_135_596_800;
 const LAST_SECOND = 253_402_300_799;
 
 /**
- * The instant as a JSON string: `"2026-11-20T09:30:00Z"`. A fraction is written where it is
- * not zero, with 3, 6 or 9 digits, as few as hold it exactly. `seconds` count from 1970,
- * `nanos` (0 to 999,999,999) on from there. Throws an Error outside the years 1 to 9999.
+ * A timestamp as a JSON string: `"2026-11-20T09:30:00Z"`. A fraction that is not zero has 3, 6 or 9
+ * digits, as few as are exact. Throws an Error outside the years 1 to 9999.
+ *
+ * @param seconds since 1970
+ * @param nanos 0 to 999,999,999, counted forward from `seconds`
  */
 export function writeTimestamp(seconds: bigint, nanos: number): string {
   const second = Number(seconds);

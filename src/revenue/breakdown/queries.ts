@@ -1,30 +1,51 @@
 /**
- * What GetServerBreakdown asks of the database, each time in one statement: the whole, or
- * what is left to ask where the rollup's part is remembered.
+ * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that
+ * completes cached totals. A result adds up four regions:
+ *
+ * - the totals of the rollup at the last checkpoint before each edge of the period, or the cached
+ *   totals of an earlier period;
+ * - the covered rows between there and the edges;
+ * - the rows that the rollup does not cover;
+ * - the rentals without an end, which no rollup covers.
  */
 import { compileStatement } from "../../db/statement.ts";
+import { chargeCovered, RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
 import {
-  AS_CACHED,
-  AS_FOUND,
   checkpointAfter,
   checkpointBefore,
-  figuresAt,
+  FROM_CACHE,
+  FROM_TABLES,
   type RollupTerms,
   STATE,
+  totalsAt,
 } from "../../rollup/read/sql.ts";
 
-const perInstance = { server: "server_id", instance: "instance_id" };
-const sums = { ...perInstance, gross: "SUM(gross)", charges: "COUNT(*)" };
-const counts = { ...perInstance, count: "COUNT(*)" };
+const owner = { server: "server_id", instance: "instance_id" };
 
-/** A rental that ended before it started never ran. */
-const RAN = "ended_at >= started_at";
+/** Sums the charges that match an SQL condition, by owner. */
+const sumCharges = (condition: string) => ({
+  select: { ...owner, gross: "SUM(gross)", charges: "COUNT(*)" },
+  from: `charges WHERE provider_id = :provider AND ${condition} GROUP BY server_id, instance_id`,
+});
 
-/** What no rollup holds. */
+const COUNT = { count: "COUNT(*)" };
+
+/** Counts the rentals that match an SQL condition, by owner. `counts` are the columns to select. */
+const countRentals = <Counts extends Record<string, string>>(
+  counts: Counts,
+  condition: string,
+) => ({
+  select: { ...owner, ...counts },
+  from: `rentals WHERE provider_id = :provider AND ${condition} GROUP BY server_id, instance_id`,
+});
+
+/** SQL condition: the rental ran at some time of the period, and has an end. */
+const RAN_IN_PERIOD = `ended_at >= :start AND started_at <= :end AND ${RENTAL_RAN}`;
+
 const uncovered = ({ watermark, since }: RollupTerms) => ({
-  /** The rollup's state: always one row. */
+  /** One row: the rollup's state. */
   state: { select: STATE, from: "DUAL" },
-  /** Every server, deleted or not. */
+  /** Every server, including deleted ones. */
   servers: {
     select: {
       id: "id",
@@ -36,7 +57,7 @@ const uncovered = ({ watermark, since }: RollupTerms) => ({
     },
     from: "servers WHERE provider_id = :provider",
   },
-  /** Every instance, deleted or not. */
+  /** Every instance, including deleted ones. */
   instances: {
     select: {
       id: "id",
@@ -48,112 +69,75 @@ const uncovered = ({ watermark, since }: RollupTerms) => ({
     from: "instances WHERE provider_id = :provider",
   },
 
-  /** What was charged from a checkpoint, or from an earlier period's end, to the end. */
-  upToEnd: {
-    select: sums,
-    from: `charges
-           WHERE provider_id = :provider AND charged_at ${since("end")}
-             AND charged_at <= :end AND recorded_at <= ${watermark}
-           GROUP BY server_id, instance_id`,
-  },
-  /** How many rentals, ended by now, started from there to the end. */
-  startsUpToEnd: {
-    select: counts,
-    from: `rentals
-           WHERE provider_id = :provider AND started_at ${since("end")}
-             AND started_at <= :end AND ${RAN} AND updated_at <= ${watermark} AND ended_at <= ${watermark}
-           GROUP BY server_id, instance_id`,
-  },
-  /** To be taken off: what was charged from a checkpoint, or an earlier start, to the start. */
-  upToStart: {
-    select: sums,
-    from: `charges
-           WHERE provider_id = :provider AND charged_at ${since("start")}
-             AND charged_at < :start AND recorded_at <= ${watermark}
-           GROUP BY server_id, instance_id`,
-  },
-  /** To be taken off: how many rentals ended from there to the start. */
-  endsUpToStart: {
-    select: counts,
-    from: `rentals
-           WHERE provider_id = :provider AND ended_at ${since("start")}
-             AND ended_at < :start AND ${RAN} AND updated_at <= ${watermark} AND ended_at <= ${watermark}
-           GROUP BY server_id, instance_id`,
-  },
+  /** To add: the covered charges from the checkpoint, or the cached end, to the end. */
+  chargesUpToEnd: sumCharges(
+    `charged_at ${since("end")} AND charged_at <= :end AND ${chargeCovered(watermark)}`,
+  ),
+  /** To add: the covered rentals that started there. */
+  startsUpToEnd: countRentals(
+    COUNT,
+    `started_at ${since("end")} AND started_at <= :end AND ${rentalCovered(watermark)}`,
+  ),
+  /** To subtract: the covered charges from the checkpoint, or the cached start, to the start. */
+  chargesUpToStart: sumCharges(
+    `charged_at ${since("start")} AND charged_at < :start AND ${chargeCovered(watermark)}`,
+  ),
+  /** To subtract: the covered rentals that ended there. */
+  endsUpToStart: countRentals(
+    COUNT,
+    `ended_at ${since("start")} AND ended_at < :start AND ${rentalCovered(watermark)}`,
+  ),
 
-  /** What was charged in the period, but recorded after the watermark. */
-  recentCharges: {
-    select: sums,
-    from: `charges
-           WHERE provider_id = :provider AND recorded_at > ${watermark}
-             AND charged_at BETWEEN :start AND :end
-           GROUP BY server_id, instance_id`,
-  },
-  /** How many rentals ran in the period whose end was written after the watermark. */
-  recentRentals: {
-    select: counts,
-    from: `rentals
-           WHERE provider_id = :provider AND updated_at > ${watermark}
-             AND ended_at >= :start AND started_at <= :end AND ${RAN}
-           GROUP BY server_id, instance_id`,
-  },
-  /** How many rentals ran in the period whose end was written before the watermark, but lies after it. */
-  dueRentals: {
-    select: counts,
-    from: `rentals
-           WHERE provider_id = :provider AND ended_at > ${watermark} AND updated_at <= ${watermark}
-             AND ended_at >= :start AND started_at <= :end AND ${RAN}
-           GROUP BY server_id, instance_id`,
-  },
-  /** How many rentals without an end ran in the period, and how many of these run now. */
-  openRentals: {
-    select: {
-      ...perInstance,
+  /** The uncovered charges of the period. */
+  uncoveredCharges: sumCharges(`recorded_at > ${watermark} AND charged_at BETWEEN :start AND :end`),
+  /** The rentals of the period that have an end and were written after the watermark. */
+  writtenRentals: countRentals(COUNT, `updated_at > ${watermark} AND ${RAN_IN_PERIOD}`),
+  /** The rentals of the period that were written before the watermark, but end after it. */
+  endingRentals: countRentals(
+    COUNT,
+    `ended_at > ${watermark} AND updated_at <= ${watermark} AND ${RAN_IN_PERIOD}`,
+  ),
+  /** The rentals without an end that ran in the period, and those of them that run now. */
+  openRentals: countRentals(
+    {
       count: "SUM(CASE WHEN started_at <= :end THEN 1 ELSE 0 END)",
       running: "SUM(CASE WHEN started_at <= :now THEN 1 ELSE 0 END)",
     },
-    from: `rentals
-           WHERE provider_id = :provider AND ended_at IS NULL
-           GROUP BY server_id, instance_id`,
-  },
-  /** How many rentals run now although their end is known. */
-  endingRentals: {
-    select: { ...perInstance, running: "COUNT(*)" },
-    from: `rentals
-           WHERE provider_id = :provider AND ended_at > :now AND started_at <= :now
-           GROUP BY server_id, instance_id`,
-  },
+    "ended_at IS NULL",
+  ),
+  /** The rentals that run now and have an end, whatever the period. */
+  runningRentals: countRentals({ running: "COUNT(*)" }, "ended_at > :now AND started_at <= :now"),
 });
 
-/** All of it. */
+/** The full query: the totals at the checkpoints and everything to add to them. */
 export const fullBreakdown = compileStatement(
   {
-    ...uncovered(AS_FOUND),
-    /** The checkpoints after the period's edges: always one row. */
+    ...uncovered(FROM_TABLES),
+    /** One row: the first checkpoints after the edges of the period. */
     checkpoints: {
       select: { afterStart: checkpointAfter("start"), afterEnd: checkpointAfter("end") },
       from: "DUAL",
     },
-    /** What was charged, and how many ended rentals had started, before the checkpoint near the end. */
-    untilEnd: {
-      select: { ...perInstance, gross: "gross", charges: "charges", count: "started" },
-      from: figuresAt(checkpointBefore("end")),
+    /** To add: the charges dated, and the rentals started, before the checkpoint at the end. */
+    totalsAtEnd: {
+      select: { ...owner, gross: "gross", charges: "charges", count: "started" },
+      from: totalsAt(checkpointBefore("end")),
     },
-    /** To be taken off: what was charged, and how many rentals had ended, before the one near the start. */
-    untilStart: {
-      select: { ...perInstance, gross: "gross", charges: "charges", count: "ended" },
-      from: figuresAt(checkpointBefore("start")),
+    /** To subtract: the charges dated, and the rentals ended, before the checkpoint at the start. */
+    totalsAtStart: {
+      select: { ...owner, gross: "gross", charges: "charges", count: "ended" },
+      from: totalsAt(checkpointBefore("start")),
     },
   },
   ["provider", "start", "end", "now"],
 );
 
-/** What is left where the rollup's part is remembered. */
-export const uncoveredBreakdown = compileStatement(uncovered(AS_CACHED), [
+/** The query that completes cached totals, whose edges are `:cachedStart` and `:cachedEnd`. */
+export const uncoveredBreakdown = compileStatement(uncovered(FROM_CACHE), [
   "provider",
   "watermark",
-  "knownStart",
-  "knownEnd",
+  "cachedStart",
+  "cachedEnd",
   "start",
   "end",
   "now",

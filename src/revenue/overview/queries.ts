@@ -1,29 +1,29 @@
 /**
- * What GetOverview asks of the database, each time in one statement: the whole, or what is
- * left to ask where the rollup's part is remembered.
+ * The SQL of GetOverview, as one statement each: the full query, and the query of the uncovered
+ * rows alone, for calls that take the totals of the covered rows from the cache.
  */
 import { compileStatement } from "../../db/statement.ts";
+import { chargeCovered } from "../../rollup/coverage.ts";
 import {
   ALL_TIME,
-  AS_CACHED,
-  AS_FOUND,
-  figuresAt,
+  FROM_CACHE,
+  FROM_TABLES,
   MONTHS,
   type RollupTerms,
   STATE,
+  totalsAt,
 } from "../../rollup/read/sql.ts";
 
-/** What no rollup holds. */
 const uncovered = ({ watermark }: RollupTerms) => ({
-  /** The wallet, "" without one, and the rollup's state: always one row. */
-  singles: {
+  /** One row: the rollup's state, and the wallet's balance or "" without a wallet. */
+  state: {
     select: {
       ...STATE,
       balance: "(SELECT available_balance FROM wallets WHERE provider_id = :provider)",
     },
     from: "DUAL",
   },
-  /** Every server, deleted or not. */
+  /** Every server, including deleted ones. */
   servers: {
     select: {
       id: "id",
@@ -34,9 +34,12 @@ const uncovered = ({ watermark }: RollupTerms) => ({
     },
     from: "servers WHERE provider_id = :provider",
   },
-  /** What was recorded after the watermark, per server and month; `due` is what is not dated after now. */
-  recent: {
-    select: { server: "server_id", month: "month", gross: "gross", due: "due" },
+  /**
+   * The uncovered charges per server and month: their gross, and the gross of those that are not
+   * dated after now.
+   */
+  charges: {
+    select: { server: "server_id", month: "month", gross: "gross", grossUntilNow: "due" },
     from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross,
                    SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END) AS due
             FROM charges
@@ -56,33 +59,33 @@ const uncovered = ({ watermark }: RollupTerms) => ({
   },
 });
 
-/** All of it. */
+/** The full query: the uncovered rows and the totals of the covered ones. */
 export const fullOverview = compileStatement(
   {
-    ...uncovered(AS_FOUND),
-    /** Gross per calendar month since the first of the months shown. */
-    months: {
+    ...uncovered(FROM_TABLES),
+    /** Covered gross per calendar month, from `:firstMonth` on. */
+    grossByMonth: {
       select: { month: "month", gross: "gross" },
       from: `${MONTHS} AND month >= EXTRACT(YEAR_MONTH FROM :firstMonth)`,
     },
-    /** To be taken off the current month: what is dated in it, but after now. */
-    upcoming: {
+    /** The covered charges dated after now, but in the current month. `grossByMonth` includes them. */
+    futureCharges: {
       select: { gross: "COALESCE(SUM(gross), 0.00)", charges: "COUNT(*)" },
       from: `charges
              WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
-               AND recorded_at <= ${AS_FOUND.watermark}`,
+               AND ${chargeCovered(FROM_TABLES.watermark)}`,
     },
-    /** Lifetime gross per server that has a charge. */
-    lifetimes: {
+    /** Covered lifetime gross per server that has a charge. */
+    grossByServer: {
       select: { server: "server_id", gross: "SUM(gross)" },
-      from: `${figuresAt(ALL_TIME)} AND charges > 0 GROUP BY server_id`,
+      from: `${totalsAt(ALL_TIME)} AND charges > 0 GROUP BY server_id`,
     },
   },
   ["provider", "firstMonth", "nextMonth", "now"],
 );
 
-/** What is left where the rollup's part is remembered. */
-export const uncoveredOverview = compileStatement(uncovered(AS_CACHED), [
+/** The query of the uncovered rows alone. */
+export const uncoveredOverview = compileStatement(uncovered(FROM_CACHE), [
   "provider",
   "watermark",
   "now",

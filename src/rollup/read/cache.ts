@@ -1,75 +1,66 @@
 /**
- * What was read of the providers' rollups, remembered. What a rollup holds changes with its
- * generation and its watermark alone, and every statement that relies on the cache also reads
- * these two, in the same snapshot: where they are no longer what they were, its rows are
- * thrown away, and the whole is asked.
+ * A cache of totals read from rollups, per provider. The totals of a rollup change only with its
+ * generation and its watermark. Every statement that relies on cached totals also selects these
+ * two in the same snapshot; if they differ, the caller discards the rows and runs the full query.
  */
 import { LRUCache } from "lru-cache";
+import type { RollupState } from "../coverage.ts";
 
-/** Which rollup it was that something was read from. */
-export interface RollupState {
-  /** "0" without one. */
-  readonly generation: string;
-  /** Until which recording time it holds everything, as the database writes it. */
-  readonly watermark: string;
-}
-
-/** A part of a provider's rollup, and the state that it was read in. */
-export interface Cached<Part> {
+/** Cached totals, and the state of the rollup that they were read from. */
+export interface Cached<Totals> {
   readonly state: RollupState;
-  readonly part: Part;
+  readonly totals: Totals;
 }
 
-export interface TotalsCache<Part> {
-  /** A part of the provider's rollup that fits, if there is one. */
-  get(provider: string, fits: (part: Part) => boolean): Cached<Part> | undefined;
-  /**
-   * Remembers a part. Forgets those that were read in another state, and those that fit what
-   * this one was read for.
-   */
-  set(provider: string, remembered: Cached<Part>, fits: (part: Part) => boolean): void;
+/** Totals by provider. A provider has several entries: one for each period, for example. */
+export interface TotalsCache<Totals> {
+  /** The most recently used entry of the provider that `fits` accepts, if there is one. */
+  get(provider: string, fits: (totals: Totals) => boolean): Cached<Totals> | undefined;
+  /** Adds an entry. Evicts the provider's entries of another state, and those that `fits` accepts. */
+  set(provider: string, entry: Cached<Totals>, fits: (totals: Totals) => boolean): void;
 }
 
-/** How many rows of rollups are remembered in all; the providers that did not ask for longest go first. */
-const MOST_ROWS = 200_000;
-/** How many rows and parts of one provider are; the parts that were not asked for longest go first. */
-const MOST_ROWS_OF_ONE = 50_000;
-const MOST_PARTS = 8;
-/** How many rows a part weighs besides its own. */
-const PART = 10;
+/** The maximum number of rows in the cache. Least recently used providers are evicted first. */
+const MAX_ROWS = 200_000;
+/** The maximum for one provider. Least recently used entries are evicted first. */
+const MAX_ROWS_PER_PROVIDER = 50_000;
+const MAX_ENTRIES_PER_PROVIDER = 8;
+/** The memory of an entry or a provider beyond its rows, expressed in rows. */
+const ENTRY_OVERHEAD = 10;
+const PROVIDER_OVERHEAD = 1;
 
-/** Makes an empty cache of parts. @param rowsOf how many rows a part takes the place of */
-export function createTotalsCache<Part>(rowsOf: (part: Part) => number): TotalsCache<Part> {
-  type Parts = readonly Cached<Part>[];
-  const sizeOf = (parts: Parts) => parts.reduce((sum, { part }) => sum + PART + rowsOf(part), 1);
-  const cache = new LRUCache<string, Parts>({ maxSize: MOST_ROWS, sizeCalculation: sizeOf });
+/** Creates an empty cache. `countRows` returns how many rows of memory the totals take. */
+export function createTotalsCache<Totals>(
+  countRows: (totals: Totals) => number,
+): TotalsCache<Totals> {
+  type Entries = readonly Cached<Totals>[];
+  const sizeOf = (entries: Entries) =>
+    entries.reduce(
+      (sum, { totals }) => sum + ENTRY_OVERHEAD + countRows(totals),
+      PROVIDER_OVERHEAD,
+    );
+  const cache = new LRUCache<string, Entries>({ maxSize: MAX_ROWS, sizeCalculation: sizeOf });
   return {
     get(provider, fits) {
-      const parts = cache.get(provider) ?? [];
-      const found = parts.find(({ part }) => fits(part));
-      if (found && found !== parts[0]) {
-        cache.set(provider, [found, ...parts.filter((other) => other !== found)]);
+      const entries = cache.get(provider) ?? [];
+      const found = entries.find(({ totals }) => fits(totals));
+      if (found && found !== entries[0]) {
+        cache.set(provider, [found, ...entries.filter((other) => other !== found)]);
       }
       return found;
     },
-    set(provider, remembered, fits) {
+    set(provider, entry, fits) {
       const others = (cache.get(provider) ?? []).filter(
-        (other) => isSame(other, remembered) && !fits(other.part),
+        (other) => isCurrent(other, [entry.state]) && !fits(other.totals),
       );
-      const parts = [remembered, ...others].slice(0, MOST_PARTS);
-      while (sizeOf(parts) > MOST_ROWS_OF_ONE) parts.pop();
-      cache.set(provider, parts);
+      const entries = [entry, ...others].slice(0, MAX_ENTRIES_PER_PROVIDER);
+      while (sizeOf(entries) > MAX_ROWS_PER_PROVIDER) entries.pop();
+      cache.set(provider, entries);
     },
   };
 }
 
-/** Whether an answer saw the rollup in the state in which the part was read. */
-export function isCurrent({ state }: Cached<unknown>, [seen]: readonly RollupState[]): boolean {
-  return (
-    seen !== undefined && state.generation === seen.generation && state.watermark === seen.watermark
-  );
-}
-
-function isSame(one: Cached<unknown>, other: Cached<unknown>): boolean {
-  return isCurrent(one, [other.state]);
+/** Whether a statement found the rollup in the state that the cached totals were read from. */
+export function isCurrent({ state }: Cached<unknown>, [found]: readonly RollupState[]): boolean {
+  return state.generation === found?.generation && state.watermark === found.watermark;
 }

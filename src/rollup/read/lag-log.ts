@@ -1,33 +1,32 @@
 /**
- * Telling the log how far behind the rollups are, as far as rows see it. A rollup that
- * stands still never makes an answer wrong, only slower with every charge, and whoever runs
- * the service should hear of it from the log and not from the providers.
+ * Logs a warning if a rollup is missing or its watermark is old. Queries read every row that a
+ * rollup does not cover, so they slow down as it falls behind.
  */
 import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
-import type { RollupState } from "./cache.ts";
+import { NO_GENERATION, type RollupState } from "../coverage.ts";
 
-/** Is told which rollup an answer saw, at which instant (epoch ms). */
+/** Reports the state of the rollup that a call used. `now` is in epoch ms. */
 export type ReportLag = (provider: string, state: RollupState, now: number) => void;
 
-/** From how old a watermark on a rollup counts as behind, in ms: some runs were missed by then. */
-const BEHIND = 600_000;
-/** How often the log is told, at most, in ms. */
+/** The age of a watermark, in ms, from which the rollup is reported as behind. */
+const MAX_LAG = 600_000;
+/** The minimum time between two warnings, in ms. */
 const INTERVAL = 60_000;
 
-/** Notes into a log: a line a minute at most, of the provider that was seen at that moment. */
+/** Creates a `ReportLag` that logs at most one warning a minute, about one provider. */
 export function createLagLog(log: Logger): ReportLag {
-  let told = Number.NEGATIVE_INFINITY;
+  let lastLogged = Number.NEGATIVE_INFINITY;
   return (providerId, { generation, watermark }, now) => {
-    const missing = generation === "0";
-    const behind = now - fromDatetime(watermark);
-    if ((!missing && behind < BEHIND) || now - told < INTERVAL) return;
-    told = now;
+    const missing = generation === NO_GENERATION;
+    const lag = now - fromDatetime(watermark);
+    if ((!missing && lag < MAX_LAG) || now - lastLogged < INTERVAL) return;
+    lastLogged = now;
     if (missing) {
-      log.warn({ providerId }, "no rollup: every charge is read");
+      log.warn({ providerId }, "provider has no rollup");
     } else {
-      const behindSeconds = Math.round(behind / 1_000);
-      log.warn({ providerId, watermark, behindSeconds }, "rollup is behind: more rows are read");
+      const behindSeconds = Math.round(lag / 1_000);
+      log.warn({ providerId, watermark, behindSeconds }, "rollup is behind");
     }
   };
 }

@@ -1,68 +1,78 @@
 /**
- * How the queries use the rollup: everything recorded up to its watermark comes from the figures
- * at a checkpoint and the few raw rows between the checkpoint and the instant that is asked
- * for; what was recorded later comes raw. All of it is asked in one snapshot together with
- * the watermark, or remembered and checked against it there, so that a late charge, a backfill or
- * a rollup that stands still never makes an answer wrong. Without a rollup everything is raw.
+ * SQL expressions that refer to a provider's rollup, for the queries of the RPCs.
  *
- * The scalar subqueries read a primary key each, and both engines take them for constants
- * before they choose a plan.
+ * A result is the totals at a checkpoint, plus the covered rows between the checkpoint and the
+ * requested instant, plus the rows that the rollup does not cover. One statement selects all of it
+ * together with the watermark, or selects the rest and verifies the state of cached totals, so
+ * late charges, backfills and a stalled rollup never change the result. Without a rollup, every
+ * row is uncovered.
+ *
+ * Each scalar subquery reads one primary key. MySQL and MariaDB evaluate such a subquery as a
+ * constant before they choose a plan.
  */
+import { NO_GENERATION } from "../coverage.ts";
+import { TABLES } from "../tables.ts";
 import { END, START } from "../timeline.ts";
 
-/** The version of the provider's rollup that is read; NULL without one. */
-const GENERATION = "(SELECT generation FROM rollups WHERE provider_id = :provider)";
+/** The generation of the provider's current rollup; NULL if there is none. */
+const GENERATION = `(SELECT generation FROM ${TABLES.state} WHERE provider_id = :provider)`;
 
-/** Until which recording time the rollup holds everything. */
-const WATERMARK = "COALESCE((SELECT cut FROM rollups WHERE provider_id = :provider), '1000-01-01')";
+/** The watermark of the provider's rollup; before every recording if there is none. */
+const WATERMARK = `COALESCE((SELECT cut FROM ${TABLES.state} WHERE provider_id = :provider), '1000-01-01')`;
 
-/** How a question refers to the rollup: where it ends, and what of the period's edges it leaves. */
+/** One end of the requested period. */
+type Edge = "start" | "end";
+
+/** How a query refers to the totals that it completes. */
 export interface RollupTerms {
-  /** Until which recording time the rollup holds everything. */
+  /** The watermark, as an SQL expression. */
   readonly watermark: string;
-  /** From where on raw rows are added up to the period's start or end: a comparison's right side. */
-  since(edge: "start" | "end"): string;
+  /** Where the rows between the totals and an edge begin: the right side of a comparison. */
+  since(edge: Edge): string;
 }
 
-/** The last checkpoint not after the period's start or end: its figures are of what lies before it. */
-export function checkpointBefore(edge: "start" | "end"): string {
-  return `COALESCE((SELECT MAX(at) FROM rollup_checkpoints
+/** The last checkpoint at or before an edge. Its totals count what is dated before it. */
+export function checkpointBefore(edge: Edge): string {
+  return `COALESCE((SELECT MAX(at) FROM ${TABLES.checkpoints}
     WHERE provider_id = :provider AND generation = ${GENERATION}
       AND at <= :${edge} AND at < '${END}'), '${START}')`;
 }
 
-/** The rollup as the database has it: found in the statement itself. */
-export const AS_FOUND: RollupTerms = {
+/** The first checkpoint after an edge. */
+export function checkpointAfter(edge: Edge): string {
+  return `COALESCE((SELECT MIN(at) FROM ${TABLES.checkpoints}
+    WHERE provider_id = :provider AND generation = ${GENERATION} AND at > :${edge}), '${END}')`;
+}
+
+/** For a statement that reads the totals at a checkpoint itself. */
+export const FROM_TABLES: RollupTerms = {
   watermark: WATERMARK,
   since: (edge) => `>= ${checkpointBefore(edge)}`,
 };
 
 /**
- * The rollup as it is remembered, with what was added up to the edges of an earlier period:
- * raw rows up to the watermark do not change. A period includes its end, and so did the earlier one.
+ * For a statement that completes cached totals of an earlier period, whose edges are
+ * `:cachedStart` and `:cachedEnd`. Both periods include their end.
  */
-export const AS_CACHED: RollupTerms = {
+export const FROM_CACHE: RollupTerms = {
   watermark: ":watermark",
-  since: (edge) => (edge === "start" ? ">= :knownStart" : "> :knownEnd"),
+  since: (edge) => (edge === "start" ? ">= :cachedStart" : "> :cachedEnd"),
 };
 
-/** The first checkpoint after the period's start or end. */
-export function checkpointAfter(edge: "start" | "end"): string {
-  return `COALESCE((SELECT MIN(at) FROM rollup_checkpoints
-    WHERE provider_id = :provider AND generation = ${GENERATION} AND at > :${edge}), '${END}')`;
-}
+/** The state of the provider's rollup: the columns of a `RollupState`, without a table. */
+export const STATE = {
+  generation: `COALESCE(${GENERATION}, ${NO_GENERATION})`,
+  watermark: WATERMARK,
+};
 
-/** Which rollup it is that an answer saw, as what is selected. */
-export const STATE = { generation: `COALESCE(${GENERATION}, 0)`, watermark: WATERMARK };
-
-/** The figures of every server and instance at a checkpoint, as what stands after FROM. */
-export function figuresAt(checkpoint: string): string {
-  return `rollup_figures
+/** The totals by server and instance at a checkpoint: what follows FROM. */
+export function totalsAt(checkpoint: string): string {
+  return `${TABLES.totals}
     WHERE provider_id = :provider AND generation = ${GENERATION} AND at = ${checkpoint}`;
 }
 
-/** The checkpoint that stands for all of time. */
+/** The checkpoint whose totals count everything covered. */
 export const ALL_TIME = `'${END}'`;
 
-/** The sums per month, as what stands after FROM. */
-export const MONTHS = `rollup_months WHERE provider_id = :provider AND generation = ${GENERATION}`;
+/** The gross per calendar month: what follows FROM. */
+export const MONTHS = `${TABLES.months} WHERE provider_id = :provider AND generation = ${GENERATION}`;

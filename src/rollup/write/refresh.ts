@@ -1,15 +1,19 @@
 /**
- * Advancing a provider's rollup: moving its watermark, and mending the segments into which
- * something was recorded since the last watermark. Everything is read and reckoned in one
- * snapshot first; what is written is one short transaction.
+ * Refreshing a provider's rollup: moving its watermark forward, and repairing the segments in which
+ * rows became covered. The change is computed in one snapshot and written in one short transaction.
  */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
+import { NO_GENERATION } from "../coverage.ts";
+import { TABLES } from "../tables.ts";
 import { START, segmentsOf } from "../timeline.ts";
-import { inShortTransaction } from "./build.ts";
-import { nextBoundary, sumSegment, touchedSpans } from "./ledger.ts";
+import { nextBoundary } from "./boundary.ts";
+import { changedSpans } from "./changed-spans.ts";
+import { sumSegment } from "./ledger.ts";
 import {
   addFrom,
+  inShortTransaction,
+  inSnapshot,
   insertCheckpoint,
   readCheckpoints,
   readState,
@@ -17,43 +21,50 @@ import {
   type Version,
   writeMonths,
 } from "./store.ts";
-import { minus, plus, type TotalsByKey } from "./totals-by-key.ts";
+import { chargesOf, minus, plus, type TotalsByKey } from "./totals-by-key.ts";
 
 /**
- * How far before the last watermark is looked again, in ms: a writer whose transaction was open for
- * longer than the margin committed what the last watermark had passed already.
+ * How far before the current watermark to look for changes, in ms. A transaction that was open for
+ * longer than the margin commits rows whose recording time the watermark has already passed.
  */
-const HEALING = 3_600_000;
+const LOOKBACK = 3_600_000;
 
-/** More rows than this are better built anew than changed in one transaction. */
-const MOST_ROWS = 200_000;
+/** The maximum number of rows changed in one transaction. A larger change needs a build. */
+const MAX_CHANGED_ROWS = 200_000;
 
-/** A change to a version, reckoned but not yet written. */
-interface Change extends Version {
-  /** The watermark that it was reckoned from, and the one that it leads to. */
-  readonly watermark: string;
-  readonly until: string;
-  /** What is added to the figures at a checkpoint and at every later one. */
-  readonly additions: readonly { readonly at: string; readonly totals: TotalsByKey }[];
-  /** New checkpoints in segments that have grown. */
-  readonly splits: readonly { readonly at: string; readonly totals: TotalsByKey }[];
+/** The totals to write at a checkpoint. */
+interface TotalsAt {
+  readonly at: string;
+  readonly totals: TotalsByKey;
 }
 
-/** What became of an refresh. */
+/** A computed change to a version. */
+interface Change extends Version {
+  /** The watermark before the change. */
+  readonly watermark: string;
+  /** The watermark after the change. */
+  readonly until: string;
+  /** What to add to the totals at a checkpoint and at every later one. */
+  readonly additions: readonly TotalsAt[];
+  /** New checkpoints in segments that have grown too large. */
+  readonly splits: readonly TotalsAt[];
+}
+
+/** The outcome of a refresh. */
 export type Refresh =
-  /** The watermark was moved. */
-  | { readonly outcome: "advanced"; readonly watermark: string; readonly charges: number }
-  /** Nothing to do: the watermark is there already. */
+  /** The watermark was moved; `charges` is the number of charges added. */
+  | { readonly outcome: "refreshed"; readonly watermark: string; readonly charges: number }
+  /** The rollup already has this watermark, or a later one. */
   | { readonly outcome: "current" }
-  /** Another run was quicker; its work was left as it is. */
-  | { readonly outcome: "overtaken" }
-  /** There is no rollup, or so much has changed that a build is quicker. */
+  /** Another run changed the rollup in the meantime. Nothing was written. */
+  | { readonly outcome: "superseded" }
+  /** There is no rollup, or the change is too large. A build is needed. */
   | { readonly outcome: "build" };
 
 /**
- * Moves a provider's watermark to `until` (never back).
+ * Moves a provider's watermark forward to `until`.
  *
- * @param size how many charges may lie between two checkpoints
+ * @param size the segment size, in charges
  */
 export async function refresh(
   database: Knex,
@@ -61,19 +72,14 @@ export async function refresh(
   until: string,
   size: number,
 ): Promise<Refresh> {
-  const change = await database.transaction(
-    (reader) => computeChange(reader, provider, until, size),
-    {
-      readOnly: true,
-    },
+  const change = await inSnapshot(database, (reader) =>
+    computeChange(reader, provider, until, size),
   );
   if (typeof change === "string") return { outcome: change };
   const written = await inShortTransaction(database, (transaction) => write(transaction, change));
-  if (!written) return { outcome: "overtaken" };
-  const charges = change.additions
-    .flatMap(({ totals }) => [...totals.values()])
-    .reduce((sum, figures) => sum + figures.charges, 0);
-  return { outcome: "advanced", watermark: until, charges };
+  if (!written) return { outcome: "superseded" };
+  const charges = change.additions.reduce((sum, { totals }) => sum + chargesOf(totals), 0);
+  return { outcome: "refreshed", watermark: until, charges };
 }
 
 async function computeChange(
@@ -83,17 +89,17 @@ async function computeChange(
   size: number,
 ): Promise<Change | "current" | "build"> {
   const state = await readState(reader, provider);
-  if (state === undefined || state.generation === 0) return "build";
+  if (state === undefined || state.generation === NO_GENERATION) return "build";
   const { generation, watermark } = state;
   if (until <= watermark) return "current";
   const version = { provider, generation };
   const checkpoints = (await readCheckpoints(reader, version)).map(({ at }) => at);
-  const since = toDatetime(fromDatetime(watermark) - HEALING);
-  const additions: { at: string; totals: TotalsByKey }[] = [];
-  const splits: { at: string; totals: TotalsByKey }[] = [];
-  let carried: TotalsByKey = new Map();
+  const since = toDatetime(fromDatetime(watermark) - LOOKBACK);
+  const spans = await changedSpans(reader, provider, since, until);
+  const additions: TotalsAt[] = [];
+  const splits: TotalsAt[] = [];
+  let added: TotalsByKey = new Map(); // the sum of `additions`
   let rows = 0;
-  const spans = await touchedSpans(reader, provider, since, until);
   for (const to of segmentsOf(spans, checkpoints)) {
     const index = checkpoints.indexOf(to);
     const from = checkpoints[index - 1] ?? START;
@@ -104,23 +110,23 @@ async function computeChange(
       additions.push({ at: to, totals: addition });
       rows += addition.size * (checkpoints.length - index);
     }
-    // Twice the size: a segment is watermark when it pays, not at every charge.
-    let [left, running] = [from, plus(before, carried)];
+    // A segment is split at twice the size, so that most refreshes add no checkpoint.
+    let [left, totals] = [from, plus(before, added)];
     for (;;) {
       const at = await nextBoundary(reader, { provider, from: left, to }, 2 * size);
       if (at === to) break;
-      running = plus(running, await sumSegment(reader, { provider, from: left, to: at }, until));
-      splits.push({ at, totals: running });
-      rows += running.size;
+      totals = plus(totals, await sumSegment(reader, { provider, from: left, to: at }, until));
+      splits.push({ at, totals });
+      rows += totals.size;
       left = at;
     }
-    if (rows > MOST_ROWS) return "build";
-    carried = plus(carried, addition);
+    if (rows > MAX_CHANGED_ROWS) return "build";
+    added = plus(added, addition);
   }
   return { ...version, watermark, until, additions, splits };
 }
 
-/** Writes a change; false where the rollup is no longer the one that it was reckoned from. */
+/** Writes a change. Resolves to false if the rollup has changed since the change was computed. */
 async function write(transaction: Knex.Transaction, change: Change): Promise<boolean> {
   const state = await readState(transaction, change.provider, true);
   if (state?.generation !== change.generation || state.watermark !== change.watermark) return false;
@@ -129,7 +135,7 @@ async function write(transaction: Knex.Transaction, change: Change): Promise<boo
     await insertCheckpoint(transaction, change, at, totals);
   }
   if (change.additions.length > 0) await writeMonths(transaction, change);
-  await transaction("rollups")
+  await transaction(TABLES.state)
     .where({ provider_id: change.provider })
     .update({ cut: change.until });
   return true;

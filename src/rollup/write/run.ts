@@ -1,75 +1,79 @@
 /**
- * The rollup run: brings the rollup of every provider up to date, one after the other.
- * Idempotent; may be killed at any point, and run twice at once.
+ * A rollup run: brings the rollup of every provider up to date, one provider at a time. A run is
+ * idempotent. It may be killed at any point, and runs may overlap.
  */
 import type { Knex } from "knex";
-import pRetry, { type Options } from "p-retry";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { END } from "../timeline.ts";
-import { beginBuild, buildSegment, isBuilding, purge } from "./build.ts";
+import { beginBuild, buildSegment, isBuilding } from "./build.ts";
+import { purge } from "./purge.ts";
 import { refresh } from "./refresh.ts";
+import { isProviderSpecific, withRetry } from "./retry.ts";
 import { segmentSize } from "./segment-size.ts";
 
 export interface RollupOptions {
-  /** How far before now the watermark stays, in ms: how long a writer's transaction may be open. */
+  /** The distance of the watermark from now, in ms: how long a writer's transaction may be open. */
   readonly margin: number;
-  /** Builds every rollup anew; reads use the old one meanwhile. */
+  /** Builds every rollup again. Queries use the old one until the new one is complete. */
   readonly rebuild?: boolean;
-  /** Stops between two steps when it aborts. */
+  /** Stops the run after the current step. */
   readonly signal?: AbortSignal;
-  /** Is told of each step. */
+  /** Called after each step. */
   readonly report?: (progress: RollupProgress) => void;
 }
 
-/** Where a run is. */
+/** The progress of a run. */
 export interface RollupProgress {
-  /** `providers.id` */
+  /** The current provider, as `providers.id`. */
   readonly provider: string;
-  /** How many providers are done, of how many. */
+  /** The number of providers done. */
   readonly done: number;
+  /** The number of providers in all. */
   readonly providers: number;
-  /** How many charges this run has taken up so far. */
+  /** The number of charges added so far. */
   readonly charges: number;
-  /** Of a build: until which instant of the ledger it is. */
+  /** During a build: its last checkpoint. */
   readonly building?: string;
 }
 
-/** What a run did. */
+/** The result of a run. */
 export interface RollupResult {
+  /** The number of providers. */
   readonly providers: number;
+  /** The number of charges added. */
   readonly charges: number;
 }
 
 /**
  * Brings the rollups of all providers up to date.
  *
- * @throws AggregateError that names the providers where something of their own is wrong, after
- * all others are up to date; else what the database is away with
+ * @throws AggregateError with one error per provider that failed for a reason of its own, after all
+ * other providers are up to date; the driver's error if the database is unavailable
  */
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const ids: string[] = (await database("providers").orderBy("id").pluck("id")).map(String);
-  const wrong: Error[] = [];
+  const errors: Error[] = [];
   let charges = 0;
   for (const [done, provider] of ids.entries()) {
-    const place = { provider, done, providers: ids.length };
+    const position = { provider, done, providers: ids.length };
     try {
       charges += await rollUpProvider(database, provider, options, (count, building) =>
-        options.report?.({ ...place, charges: charges + count, ...(building && { building }) }),
+        options.report?.({ ...position, charges: charges + count, ...(building && { building }) }),
       );
     } catch (cause) {
-      if (!isOfOne(cause)) throw cause;
+      if (!isProviderSpecific(cause)) throw cause;
       const { message, sqlMessage = message } = cause;
-      wrong.push(new Error(`provider ${provider}: ${sqlMessage}`, { cause }));
+      errors.push(new Error(`provider ${provider}: ${sqlMessage}`, { cause }));
     }
     if (options.signal?.aborted) break;
   }
-  if (wrong.length > 0) {
-    throw new AggregateError(wrong, wrong.map(({ message }) => message).join("\n"));
+  if (errors.length > 0) {
+    throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
   }
   return { providers: ids.length, charges };
 }
 
-/** Resolves to how many charges were taken up. */
+/** Resolves to the number of charges added. */
 async function rollUpProvider(
   database: Knex,
   provider: string,
@@ -77,24 +81,24 @@ async function rollUpProvider(
   report: (charges: number, building?: string) => void,
 ): Promise<number> {
   let charges = 0;
-  const until = await instantBefore(database, margin);
+  const watermark = await instantBeforeNow(database, margin);
   const size = await segmentSize(database, provider);
-  const moveOn = async () => {
-    const result = await withRetry(() => refresh(database, provider, until, size));
-    if (result.outcome === "advanced") charges += result.charges;
+  const refreshOnce = async () => {
+    const result = await withRetry(() => refresh(database, provider, watermark, size));
+    if (result.outcome === "refreshed") charges += result.charges;
     report(charges);
     return result.outcome;
   };
   if (!rebuild) {
-    const outcome = await moveOn();
-    // A build that was begun and killed is taken up, also one that was asked for.
+    const outcome = await refreshOnce();
+    // A killed build is resumed, even if it was a requested rebuild.
     if (outcome !== "build" && !(await isBuilding(database, provider))) {
-      // What a run that was killed before it could purge has left.
+      // An earlier run may have been killed before its purge.
       await withRetry(() => purge(database, provider));
       return charges;
     }
   }
-  const build = await withRetry(() => beginBuild(database, provider, until, rebuild));
+  const build = await withRetry(() => beginBuild(database, provider, watermark, rebuild));
   for (;;) {
     const step = await withRetry(() => buildSegment(database, build, size));
     if (step === undefined) break;
@@ -103,50 +107,14 @@ async function rollUpProvider(
     if (step.at === END) break;
     if (signal?.aborted) return charges;
   }
-  // One that was taken up has the watermark of when it was begun.
-  if (build.watermark !== until) await moveOn();
+  // A resumed build has the watermark of the run that began it.
+  if (build.watermark !== watermark) await refreshOnce();
   await withRetry(() => purge(database, provider));
   return charges;
 }
 
-/** An instant of the database's clock, which is the one that `recorded_at` is written by. */
-async function instantBefore(database: Knex, margin: number): Promise<string> {
+/** The instant `margin` ms before now, by the database's clock, which also sets `recorded_at`. */
+async function instantBeforeNow(database: Knex, margin: number): Promise<string> {
   const [rows] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
   return toDatetime(fromDatetime(rows[0].now) - margin);
-}
-
-/** What passes when it is tried again: deadlocks, Galera's certification failures, lost connections. */
-const PASSING = new Set([
-  "ER_LOCK_DEADLOCK",
-  "ER_LOCK_WAIT_TIMEOUT",
-  "PROTOCOL_CONNECTION_LOST",
-  "ECONNRESET",
-  "ECONNREFUSED",
-  "EPIPE",
-]);
-
-const RETRY: Options = {
-  retries: 6,
-  minTimeout: 100,
-  maxTimeout: 5_000,
-  randomize: true,
-  shouldRetry: ({ error }) => isPassing(error),
-};
-
-/** SQLSTATE's classes of what is wrong for every provider: connections, accounts, missing tables. */
-const EVERYBODYS = /^(08|28|42)/;
-
-/** Whether an error may be one provider's alone. */
-function isOfOne(error: unknown): error is Error & { readonly sqlMessage?: string } {
-  if (!(error instanceof Error) || isPassing(error)) return false;
-  if (error.name === "KnexTimeoutError") return false;
-  return !("sqlState" in error && EVERYBODYS.test(String(error.sqlState)));
-}
-
-function isPassing(error: Error): boolean {
-  return "code" in error && PASSING.has(String(error.code));
-}
-
-function withRetry<T>(work: () => Promise<T>): Promise<T> {
-  return pRetry(work, RETRY);
 }

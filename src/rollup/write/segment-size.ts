@@ -1,15 +1,15 @@
-/** How many charges may lie between two checkpoints. */
+/** How many charges lie between two checkpoints. */
 import type { Knex } from "knex";
 
-/** The bounds: fewer would make many checkpoints of few charges, more would be felt by every answer. */
-const [FEWEST, MOST] = [250, 8_000];
-/** Reading a few charges costs as much as reading one row of a checkpoint. */
-const PER_ROW = 4;
+/** The bounds. Below, checkpoints would outnumber charges; above, every query would slow down. */
+const [MIN_SIZE, MAX_SIZE] = [250, 8_000];
+/** Reading this many charges costs as much as reading one row of totals. */
+const CHARGES_PER_ROW = 4;
 
 /**
- * The size of a provider's segments, in charges. A checkpoint has a row for each server and
- * instance, and an answer reads as many of them: the raw charges that it reads besides should
- * cost about the same, and the rollup should stay smaller than the ledger.
+ * The segment size of a provider, in charges. A checkpoint has one row for each server and
+ * instance. A query reads all of them, and up to a segment of charges: both should cost about the
+ * same, and the rollup should stay smaller than the ledger.
  */
 export async function segmentSize(database: Knex, provider: string): Promise<number> {
   const [rows] = await database.raw(
@@ -17,5 +17,5 @@ export async function segmentSize(database: Knex, provider: string): Promise<num
           + (SELECT COUNT(*) FROM instances WHERE provider_id = ?) AS count`,
     [provider, provider],
   );
-  return Math.min(MOST, Math.max(FEWEST, PER_ROW * Number(rows[0].count)));
+  return Math.min(MAX_SIZE, Math.max(MIN_SIZE, CHARGES_PER_ROW * Number(rows[0].count)));
 }

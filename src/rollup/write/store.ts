@@ -1,137 +1,137 @@
-/** The rollup's tables: what is in them, and how it is put there. */
+/** Reading and writing the rollup's tables. */
 import type { Knex } from "knex";
 import { formatCents, parseCents } from "../../db/cents.ts";
+import type { RollupState } from "../coverage.ts";
+import { TABLES } from "../tables.ts";
 import { END, monthBefore, START } from "../timeline.ts";
-import { grossOf, type Totals, type TotalsByKey } from "./totals-by-key.ts";
+import { grossOf, type Totals, type TotalsByKey, toTotalsByKey } from "./totals-by-key.ts";
 
-/** One version of a provider's rollup; a new one is built beside the one that is read. */
+/** One generation of a provider's rollup: the current one, or one that is being built. */
 export interface Version {
   readonly provider: string;
-  readonly generation: number;
+  readonly generation: string;
 }
 
-/** A row of `rollups`. */
-export interface RollupState {
-  /** 0 before the first one is built. */
-  readonly generation: number;
-  readonly watermark: string;
-  readonly buildGeneration: number | null;
-  readonly buildWatermark: string | null;
+/** The state of a provider's rollup. */
+export interface StoredState extends RollupState {
+  /** The build in progress; `undefined` if there is none. */
+  readonly build: RollupState | undefined;
 }
 
-/** An instant, and what was charged before it, in cents. */
+/** An instant, and the gross of everything dated before it, in cents. */
 export interface Checkpoint {
   readonly at: string;
   readonly gross: bigint;
 }
 
-/** The state of a provider's rollup; `undefined` where it has none. With `lock`, for this transaction alone. */
+/** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
+export function inShortTransaction<T>(
+  database: Knex,
+  work: (transaction: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  return database.transaction(work, { isolationLevel: "read committed" });
+}
+
+/** Runs queries on one snapshot. */
+export function inSnapshot<T>(
+  database: Knex,
+  work: (reader: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  return database.transaction(work, { readOnly: true });
+}
+
+/** The state of a provider's rollup; `undefined` if it has no row. `lock` locks the row. */
 export async function readState(
   database: Knex.Transaction,
   provider: string,
   lock = false,
-): Promise<RollupState | undefined> {
-  const query = database("rollups").where({ provider_id: provider });
+): Promise<StoredState | undefined> {
+  const query = database(TABLES.state).where({ provider_id: provider });
   if (lock) query.forUpdate();
   const row = await query.first();
-  return (
-    row && {
-      generation: row.generation,
-      watermark: row.cut,
-      buildGeneration: row.build_generation,
-      buildWatermark: row.build_cut,
-    }
-  );
+  if (row === undefined) return undefined;
+  const { generation, cut, build_generation, build_cut } = row;
+  return {
+    generation: String(generation),
+    watermark: cut,
+    build:
+      build_generation === null
+        ? undefined
+        : { generation: String(build_generation), watermark: build_cut },
+  };
 }
 
-/** All checkpoints of a version, in order. */
+/** All checkpoints of a version, in ascending order. */
 export async function readCheckpoints(
   database: Knex.Transaction,
   { provider, generation }: Version,
 ): Promise<Checkpoint[]> {
-  const rows = await database("rollup_checkpoints")
+  const rows = await database(TABLES.checkpoints)
     .where({ provider_id: provider, generation })
     .orderBy("at")
     .select("at", "gross");
   return rows.map(({ at, gross }) => ({ at, gross: parseCents(gross) }));
 }
 
-/** The figures at a checkpoint; none at the start of time. */
+/** The totals at a checkpoint; none at `START`. */
 export async function readTotals(
   database: Knex.Transaction,
   { provider, generation }: Version,
   at: string,
 ): Promise<TotalsByKey> {
   if (at === START) return new Map();
-  const rows = await database("rollup_figures").where({ provider_id: provider, generation, at });
-  return new Map(
-    rows.map((row): [string, Totals] => [
-      `${row.server_id}/${row.instance_id}`,
-      {
-        gross: parseCents(row.gross),
-        charges: Number(row.charges),
-        started: Number(row.started),
-        ended: Number(row.ended),
-      },
-    ]),
+  return toTotalsByKey(
+    await database(TABLES.totals).where({ provider_id: provider, generation, at }),
   );
 }
 
-/** How many rows go into one INSERT. */
+/** The number of rows in one INSERT. */
 const BATCH = 500;
 
-/** Writes a new checkpoint. */
+/** Inserts a checkpoint with its totals. */
 export async function insertCheckpoint(
   database: Knex.Transaction,
   { provider, generation }: Version,
   at: string,
   totals: TotalsByKey,
 ): Promise<void> {
-  await database("rollup_checkpoints").insert({
-    provider_id: provider,
-    generation,
-    at,
-    gross: formatCents(grossOf(totals)),
-  });
-  for (const entries of batches([...totals])) {
-    await database.raw(
-      `INSERT INTO rollup_figures
-         (provider_id, generation, at, server_id, instance_id, gross, charges, started, ended)
-       VALUES ${entries.map(() => "(?, ?, ?, ?, ?, ?, ?, ?, ?)").join(", ")}`,
-      entries.flatMap((entry) => [provider, generation, at, ...columns(entry)]),
-    );
+  const version = { provider_id: provider, generation, at };
+  await database(TABLES.checkpoints).insert({ ...version, gross: formatCents(grossOf(totals)) });
+  for (const batch of batches([...totals].map(columnsOf))) {
+    await database(TABLES.totals).insert(batch.map((row) => ({ ...version, ...row })));
   }
 }
 
-/** Adds a change to the figures at a checkpoint and at every later one. */
+/** Adds a change to the totals at a checkpoint and at every later one. */
 export async function addFrom(
   database: Knex.Transaction,
   { provider, generation }: Version,
   at: string,
   change: TotalsByKey,
 ): Promise<void> {
-  for (const entries of batches([...change])) {
-    const parts = entries.map((_, index) =>
+  for (const batch of batches([...change].map(columnsOf))) {
+    const selects = batch.map((_, index) =>
       index === 0
-        ? "SELECT ? AS server, ? AS instance, ? AS gross, ? AS charges, ? AS started, ? AS ended"
+        ? "SELECT ? AS server_id, ? AS instance_id, ? AS gross, ? AS charges, ? AS started, ? AS ended"
         : "SELECT ?, ?, ?, ?, ?, ?",
     );
     await database.raw(
-      `INSERT INTO rollup_figures
+      `INSERT INTO ${TABLES.totals}
          (provider_id, generation, at, server_id, instance_id, gross, charges, started, ended)
        SELECT checkpoint.provider_id, checkpoint.generation, checkpoint.at,
-              part.server, part.instance, part.gross, part.charges, part.started, part.ended
-       FROM rollup_checkpoints AS checkpoint CROSS JOIN (${parts.join(" UNION ALL ")}) AS part
+              added.server_id, added.instance_id,
+              added.gross, added.charges, added.started, added.ended
+       FROM ${TABLES.checkpoints} AS checkpoint CROSS JOIN (${selects.join(" UNION ALL ")}) AS added
        WHERE checkpoint.provider_id = ? AND checkpoint.generation = ? AND checkpoint.at >= ?
        ON DUPLICATE KEY UPDATE
-         gross = rollup_figures.gross + VALUES(gross),
-         charges = rollup_figures.charges + VALUES(charges),
-         started = rollup_figures.started + VALUES(started),
-         ended = rollup_figures.ended + VALUES(ended)`,
-      [...entries.flatMap(columns), provider, generation, at],
+         gross = ${TABLES.totals}.gross + VALUES(gross),
+         charges = ${TABLES.totals}.charges + VALUES(charges),
+         started = ${TABLES.totals}.started + VALUES(started),
+         ended = ${TABLES.totals}.ended + VALUES(ended)`,
+      [...batch.flatMap((row) => Object.values(row)), provider, generation, at],
     );
   }
-  await database("rollup_checkpoints")
+  await database(TABLES.checkpoints)
     .where({ provider_id: provider, generation })
     .andWhere("at", ">=", at)
     .update({
@@ -139,7 +139,7 @@ export async function addFrom(
     });
 }
 
-/** Brings the sums per month in line with the checkpoints, which stand at the end of each month. */
+/** Updates the gross per month from the checkpoints. There is one at the end of each month. */
 export async function writeMonths(database: Knex.Transaction, version: Version): Promise<void> {
   const { provider, generation } = version;
   const months = new Map<number, bigint>();
@@ -151,34 +151,40 @@ export async function writeMonths(database: Knex.Transaction, version: Version):
     }
     before = gross;
   }
-  const known = await readMonths(database, version);
+  const stored = await readMonths(database, version);
   for (const [month, gross] of months) {
-    if (known.get(month) === gross) continue;
-    await database("rollup_months")
+    if (stored.get(month) === gross) continue;
+    await database(TABLES.months)
       .insert({ provider_id: provider, generation, month, gross: formatCents(gross) })
       .onConflict()
       .merge(["gross"]);
   }
 }
 
-/** The sums per month of a version, in cents, by month (202611). */
+/** The gross per month (202611) of a version, in cents. */
 export async function readMonths(
   database: Knex.Transaction,
   { provider, generation }: Version,
 ): Promise<Map<number, bigint>> {
-  const rows = await database("rollup_months").where({ provider_id: provider, generation });
-  return new Map(rows.map((row) => [row.month, parseCents(row.gross)]));
+  const rows = await database(TABLES.months).where({ provider_id: provider, generation });
+  return new Map(rows.map(({ month, gross }) => [month, parseCents(gross)]));
 }
 
-function columns([key, { gross, charges, started, ended }]: [string, Totals]): string[] {
-  const [server = "", instance = ""] = key.split("/");
-  return [server, instance, formatCents(gross), String(charges), String(started), String(ended)];
+/** The columns of a row of totals, in the order of the INSERT. */
+function columnsOf([key, { gross, charges, started, ended }]: [string, Totals]) {
+  const [server_id = "", instance_id = ""] = key.split("/");
+  return {
+    server_id,
+    instance_id,
+    gross: formatCents(gross),
+    charges: String(charges),
+    started: String(started),
+    ended: String(ended),
+  };
 }
 
-function batches<T>(items: readonly T[]): T[][] {
-  const parts: T[][] = [];
+function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
   for (let start = 0; start < items.length; start += BATCH) {
-    parts.push(items.slice(start, start + BATCH));
+    yield items.slice(start, start + BATCH);
   }
-  return parts;
 }

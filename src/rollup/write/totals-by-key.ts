@@ -1,53 +1,84 @@
-/** What each server and instance came to: a totals of figures, added up and compared in memory. */
+/** The totals that a rollup holds, by server and instance, and their arithmetic. */
+import { parseCents } from "../../db/cents.ts";
 
-/** Totals of one server and instance. */
+/** The totals of one server and instance. */
 export interface Totals {
-  /** Cents. */
+  /** The gross of the charges, in cents. */
   readonly gross: bigint;
-  /** How many charges. */
+  /** The number of charges. */
   readonly charges: number;
-  /** How many ended rentals had started. */
+  /** The number of starts of covered rentals. */
   readonly started: number;
-  /** How many ended rentals had ended. */
+  /** The number of ends of covered rentals. */
   readonly ended: number;
 }
 
-/** Totals by `server/instance`; the instance is 0 for what belongs to none. */
+/** Totals by `server/instance`; the instance is 0 for rows without one. Zero totals are omitted. */
 export type TotalsByKey = ReadonlyMap<string, Totals>;
 
-const NOTHING: Totals = { gross: 0n, charges: 0, started: 0, ended: 0 };
+const ZERO: Totals = { gross: 0n, charges: 0, started: 0, ended: 0 };
 
-/** The sum of two vectors. */
+/** A row of totals as the database returns it. A missing column counts as zero. */
+export interface TotalsRow {
+  readonly server_id: string;
+  readonly instance_id: string;
+  readonly gross?: string;
+  readonly charges?: string | number;
+  readonly started?: string | number;
+  readonly ended?: string | number;
+}
+
+/** The totals in rows of distinct keys. */
+export function toTotalsByKey(rows: readonly TotalsRow[]): TotalsByKey {
+  return new Map(
+    rows.map(({ server_id, instance_id, gross, charges, started, ended }) => [
+      `${server_id}/${instance_id}`,
+      {
+        gross: parseCents(gross ?? "0.00"),
+        charges: Number(charges ?? 0),
+        started: Number(started ?? 0),
+        ended: Number(ended ?? 0),
+      },
+    ]),
+  );
+}
+
+/** The sum, key by key. */
 export function plus(left: TotalsByKey, right: TotalsByKey): TotalsByKey {
   return combine(left, right, 1);
 }
 
-/** The difference of two vectors, without what is nothing in it. */
+/** The difference, key by key. */
 export function minus(left: TotalsByKey, right: TotalsByKey): TotalsByKey {
   return combine(left, right, -1);
 }
 
-/** The gross of all, in cents. */
+/** The gross of all keys, in cents. */
 export function grossOf(totals: TotalsByKey): bigint {
   return totals.values().reduce((sum, { gross }) => sum + gross, 0n);
+}
+
+/** The number of charges of all keys. */
+export function chargesOf(totals: TotalsByKey): number {
+  return totals.values().reduce((sum, { charges }) => sum + charges, 0);
 }
 
 function combine(left: TotalsByKey, right: TotalsByKey, sign: 1 | -1): TotalsByKey {
   const result = new Map(left);
   for (const [key, change] of right) {
-    const { gross, charges, started, ended } = result.get(key) ?? NOTHING;
-    const figures = {
+    const { gross, charges, started, ended } = result.get(key) ?? ZERO;
+    const totals = {
       gross: gross + BigInt(sign) * change.gross,
       charges: charges + sign * change.charges,
       started: started + sign * change.started,
       ended: ended + sign * change.ended,
     };
-    if (isNothing(figures)) result.delete(key);
-    else result.set(key, figures);
+    if (isZero(totals)) result.delete(key);
+    else result.set(key, totals);
   }
   return result;
 }
 
-function isNothing({ gross, charges, started, ended }: Totals): boolean {
+function isZero({ gross, charges, started, ended }: Totals): boolean {
   return gross === 0n && charges === 0 && started === 0 && ended === 0;
 }

@@ -1,35 +1,45 @@
-/** Verifying a provider's rollup: every segment of it against the ledger, in one snapshot. */
+/** Comparing a provider's rollup with the ledger, in one snapshot. */
 import type { Knex } from "knex";
 import { formatCents } from "../../db/cents.ts";
+import { NO_GENERATION } from "../coverage.ts";
 import { START } from "../timeline.ts";
 import { sumMonths, sumSegment } from "./ledger.ts";
 import { readCheckpoints, readMonths, readState, readTotals, type Version } from "./store.ts";
 import { grossOf, minus } from "./totals-by-key.ts";
 
-/** Yields a line for each difference; none where the rollup is right, or where there is none. */
+/** Yields one line of text for each difference; nothing if the provider has no rollup. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
   const reader = await database.transaction(undefined, { readOnly: true });
   try {
     const state = await readState(reader, provider);
-    if (state === undefined || state.generation === 0) return;
+    if (state === undefined || state.generation === NO_GENERATION) return;
     const version = { provider, generation: state.generation };
-    let from = START;
-    let before = await readTotals(reader, version, START);
-    for (const { at: to, gross } of await readCheckpoints(reader, version)) {
-      const at = await readTotals(reader, version, to);
-      if (gross !== grossOf(at)) {
-        yield `provider ${provider}, checkpoint ${to}: its gross differs from the sum of its figures by ${formatCents(gross - grossOf(at))}`;
-      }
-      const ledger = await sumSegment(reader, { provider, from, to }, state.watermark);
-      for (const [key, difference] of minus(minus(at, before), ledger)) {
-        const [server, instance] = key.split("/");
-        yield `provider ${provider}, ${from} to ${to}, server ${server}, instance ${instance}: the rollup differs from the ledger by ${formatCents(difference.gross)} of gross, ${difference.charges} charges, ${difference.started} starts and ${difference.ended} ends of rentals`;
-      }
-      [from, before] = [to, at];
-    }
+    yield* verifySegments(reader, version, state.watermark);
     yield* verifyMonths(reader, version, state.watermark);
   } finally {
     await reader.rollback();
+  }
+}
+
+async function* verifySegments(
+  reader: Knex.Transaction,
+  version: Version,
+  watermark: string,
+): AsyncGenerator<string> {
+  const { provider } = version;
+  let from = START;
+  let before = await readTotals(reader, version, START);
+  for (const { at: to, gross } of await readCheckpoints(reader, version)) {
+    const totals = await readTotals(reader, version, to);
+    if (gross !== grossOf(totals)) {
+      yield `provider ${provider}, checkpoint ${to}: its gross differs from the sum of its totals by ${formatCents(gross - grossOf(totals))}`;
+    }
+    const ledger = await sumSegment(reader, { provider, from, to }, watermark);
+    for (const [key, difference] of minus(minus(totals, before), ledger)) {
+      const [server, instance] = key.split("/");
+      yield `provider ${provider}, ${from} to ${to}, server ${server}, instance ${instance}: the rollup differs from the ledger by ${formatCents(difference.gross)} of gross, ${difference.charges} charges, ${difference.started} starts and ${difference.ended} ends of rentals`;
+    }
+    [from, before] = [to, totals];
   }
 }
 

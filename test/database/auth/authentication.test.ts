@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiKey, generateKey, hashKey, hintOf } from "../../../src/auth/api-key.ts";
 import { type Authenticate, createAuthentication } from "../../../src/auth/authentication.ts";
-import { createKeyLookup, KEY_WITH_HASH, type KeyLookup } from "../../../src/auth/key-lookup.ts";
+import { createKeyLookup, KEY_BY_HASH, type KeyLookup } from "../../../src/auth/key-lookup.ts";
 import { issueKey, revokeKey } from "../../../src/auth/key-registry.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
@@ -39,17 +39,17 @@ const issue = async (expiresAt: number | null = null, providerId = "1") =>
 const callerOf = (key: string, now = NOW) =>
   authenticate({ xApiKey: [key], authorization: [] }, signal, now);
 
-/** What became of a call: the caller's provider, or the failure's kind and message. */
+/** The caller's provider, or the kind and the message of the error. */
 const outcomeOf = (key: string, now = NOW) =>
   callerOf(key, now).then(
     (caller) => caller.providerId,
     (thrown) => (thrown instanceof ServiceError ? `${thrown.kind}: ${thrown.message}` : thrown),
   );
 
-const REFUSED = `unauthenticated: ${new ServiceError("unauthenticated").message}`;
+const UNAUTHENTICATED = `unauthenticated: ${new ServiceError("unauthenticated").message}`;
 
 describe("a key", () => {
-  it("opens the data of the provider that owns it, in either header", async () => {
+  it("identifies its provider, in either header", async () => {
     const key = await issue();
     expect(await callerOf(key)).toEqual({ providerId: "1" });
     expect(
@@ -57,24 +57,24 @@ describe("a key", () => {
     ).toEqual({ providerId: "1" });
   });
 
-  it("of another provider opens that one's, whose id may be the largest there is", async () => {
+  it("of another provider identifies that provider, up to the largest id", async () => {
     const [first, last] = [await issue(), await issue(null, "18446744073709551615")];
     expect(await callerOf(last)).toEqual({ providerId: "18446744073709551615" });
     expect(await callerOf(first)).toEqual({ providerId: "1" });
   });
 
-  it("is asked for once, by its hash", async () => {
+  it("is looked up once, by its hash", async () => {
     const key = await issue();
     await callerOf(key);
     expect(lookups).toEqual([hashKey(key)]);
   });
 });
 
-describe("a key is refused", () => {
-  it("where it is missing or malformed, without a lookup", async () => {
+describe("a key is rejected", () => {
+  it("if it is missing or malformed, without a lookup", async () => {
     const key = await issue();
     for (const text of ["", "rvk_", "x".repeat(53), `${key}0`, key.slice(1), `${key}, ${key}`]) {
-      expect(await outcomeOf(text), text).toBe(REFUSED);
+      expect(await outcomeOf(text), text).toBe(UNAUTHENTICATED);
     }
     const none = { xApiKey: [], authorization: [] };
     await expect(authenticate(none, signal, NOW)).rejects.toThrow(
@@ -87,46 +87,46 @@ describe("a key is refused", () => {
     expect(lookups).toEqual([]);
   });
 
-  it("where it was never issued", async () => {
-    expect(await outcomeOf(generateKey())).toBe(REFUSED);
+  it("if it was never issued", async () => {
+    expect(await outcomeOf(generateKey())).toBe(UNAUTHENTICATED);
     expect(lookups).toHaveLength(1);
   });
 
-  it("from the very millisecond of its expiry", async () => {
+  it("from the millisecond of its expiry", async () => {
     const key = await issue(NOW);
     expect(await outcomeOf(key, NOW - 1)).toBe("1");
-    expect(await outcomeOf(key, NOW)).toBe(REFUSED);
-    expect(await outcomeOf(key, NOW + 1)).toBe(REFUSED);
+    expect(await outcomeOf(key, NOW)).toBe(UNAUTHENTICATED);
+    expect(await outcomeOf(key, NOW + 1)).toBe(UNAUTHENTICATED);
   });
 
-  it("from the very millisecond of its expiry, at a leap day's end", async () => {
+  it("from the millisecond of its expiry, at the end of a leap day", async () => {
     const midnight = Date.UTC(2028, 1, 29, 23, 59, 59, 999);
     const key = await issue(midnight);
     expect(await outcomeOf(key, midnight - 1)).toBe("1");
-    expect(await outcomeOf(key, midnight)).toBe(REFUSED);
+    expect(await outcomeOf(key, midnight)).toBe(UNAUTHENTICATED);
   });
 
-  it("at once when it is revoked, by whatever clock", async () => {
+  it("if it was revoked, whatever the clock says", async () => {
     const key = await issue();
     expect(await outcomeOf(key)).toBe("1");
     await revokeKey(database.knex, { key });
-    expect(await outcomeOf(key)).toBe(REFUSED);
-    expect(await outcomeOf(key, 0)).toBe(REFUSED);
+    expect(await outcomeOf(key)).toBe(UNAUTHENTICATED);
+    expect(await outcomeOf(key, 0)).toBe(UNAUTHENTICATED);
   });
 
-  it("when it is revoked, while the provider's other keys go on", async () => {
+  it("if it was revoked, while the provider's other keys stay valid", async () => {
     const [kept, revoked] = [await issue(), await issue()];
     await revokeKey(database.knex, { key: revoked });
-    expect([await outcomeOf(kept), await outcomeOf(revoked)]).toEqual(["1", REFUSED]);
+    expect([await outcomeOf(kept), await outcomeOf(revoked)]).toEqual(["1", UNAUTHENTICATED]);
   });
 });
 
-describe("a lookup that fails", () => {
-  it("fails the call as it is", async () => {
-    const away = new ServiceError("databaseUnavailable");
-    const failing = createAuthentication(() => Promise.reject(away));
+describe("a failed lookup", () => {
+  it("fails the call with the same error", async () => {
+    const unavailable = new ServiceError("databaseUnavailable");
+    const failing = createAuthentication(() => Promise.reject(unavailable));
     const credentials = { xApiKey: [await issue()], authorization: [] };
-    await expect(failing(credentials, signal, NOW)).rejects.toBe(away);
+    await expect(failing(credentials, signal, NOW)).rejects.toBe(unavailable);
   });
 });
 
@@ -142,7 +142,7 @@ describe("the query for a key", () => {
         hint: hintOf(each),
       })),
     );
-    const [plan] = await database.knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${KEY_WITH_HASH}`, [
+    const [plan] = await database.knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${KEY_BY_HASH}`, [
       hashKey(key),
     ]);
     expect(plan).toHaveLength(1);

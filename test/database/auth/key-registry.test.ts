@@ -18,7 +18,7 @@ afterAll(() => database.drop());
 beforeEach(() => database.knex("api_keys").del());
 
 describe("issuing a key", () => {
-  it("stores its hash and its hint, and the key nowhere", async () => {
+  it("stores its hash and its hint, but not the key", async () => {
     const issued = await issueKey(database.knex, "1", "night job", EXPIRY);
     const [row] = await database.knex("api_keys");
     expect(row).toMatchObject({
@@ -33,16 +33,16 @@ describe("issuing a key", () => {
     expect(row.key_hash.toString("latin1")).not.toContain(issued.key.slice(8));
   });
 
-  it("is refused where there is no such provider", async () => {
+  it("fails if there is no such provider", async () => {
     await expect(issueKey(database.knex, "3", "test", null)).rejects.toThrow(
-      new RegistryError("there is no provider 3 in the table providers"),
+      new RegistryError("provider 3 does not exist in the table providers"),
     );
     expect(await listKeys(database.knex)).toEqual([]);
   });
 });
 
 describe("listing keys", () => {
-  it("shows those of all providers, or of one, in the order of their ids", async () => {
+  it("returns the keys of all providers, or of one, by id", async () => {
     const issued = [
       await issueKey(database.knex, "1", "a", null),
       await issueKey(database.knex, "2", "b", EXPIRY),
@@ -59,22 +59,28 @@ describe("listing keys", () => {
 });
 
 describe("revoking a key", () => {
-  it("by its id or by itself revokes it alone, from now on", async () => {
+  it("by its id or by the key itself revokes this key only, at the current time", async () => {
     const issued = [];
     for (const name of ["a", "b", "c"]) {
       issued.push(await issueKey(database.knex, "1", name, null));
     }
     const [a, b] = issued;
     if (a === undefined || b === undefined) throw new Error("no keys were issued");
+    const now = async () => (await database.knex.select({ now: database.knex.fn.now(3) }))[0].now;
+    const before = await now();
     await revokeKey(database.knex, { id: a.id });
     await revokeKey(database.knex, { key: b.key });
-    const [{ now }] = await database.knex.select({ now: database.knex.fn.now(3) });
+    const after = await now();
     const revoked = (await listKeys(database.knex)).map(({ revokedAt }) => revokedAt);
     expect(revoked).toEqual([expect.any(String), expect.any(String), null]);
-    expect(revoked[0] !== null && revoked[0] !== undefined && revoked[0] <= now).toBe(true);
+    expect([before, ...revoked.slice(0, 2), after].toSorted()).toEqual([
+      before,
+      ...revoked.slice(0, 2),
+      after,
+    ]);
   });
 
-  it("twice changes nothing the second time", async () => {
+  it("has no effect the second time", async () => {
     const { id, key } = await issueKey(database.knex, "1", "a", null);
     expect((await revokeKey(database.knex, { id })).revokedAt).toBeNull();
     const [before] = await listKeys(database.knex);
@@ -82,13 +88,13 @@ describe("revoking a key", () => {
     expect(await listKeys(database.knex)).toEqual([before]);
   });
 
-  it("that is not there is refused, without showing it", async () => {
+  it("fails if there is no such key, without repeating it", async () => {
     const key = generateKey();
     await expect(revokeKey(database.knex, { id: "77" })).rejects.toThrow(
-      new RegistryError("there is no key with the id 77"),
+      new RegistryError("key 77 does not exist"),
     );
     await expect(revokeKey(database.knex, { key })).rejects.toThrow(
-      new RegistryError(`there is no key ${key.slice(0, 8)}… in this database`),
+      new RegistryError(`key ${key.slice(0, 8)}… does not exist in this database`),
     );
   });
 });

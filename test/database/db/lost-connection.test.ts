@@ -25,7 +25,7 @@ afterAll(async () => {
 });
 beforeEach(async () => {
   await database.knex("many").insert(Array.from({ length: 3_000 }, (_, n) => ({ n })));
-  pool = createPool(parseDatabaseUrl(database.url), { readOnly: true, pool: 4 });
+  pool = createPool(parseDatabaseUrl(database.url), { readOnly: true, maxConnections: 4 });
   read = createRead(pool);
 });
 afterEach(async () => {
@@ -33,10 +33,11 @@ afterEach(async () => {
   await database.knex("many").del();
 });
 
-const outcomeOf = (reading: Promise<unknown>) =>
-  reading.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
+/** The rows of a read, or the kind of its error. */
+const outcomeOf = (result: Promise<unknown>) =>
+  result.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
 
-/** The connection of the slow query, once it runs, and it is not `other`. */
+/** Resolves to the id of the connection that runs the slow query, if it is not `other`. */
 async function slowConnection(other?: number): Promise<number> {
   let found: number | undefined;
   const find = async () => {
@@ -47,8 +48,8 @@ async function slowConnection(other?: number): Promise<number> {
   return found ?? 0;
 }
 
-describe("a connection that the server closed", () => {
-  it("while it was idle in the pool is replaced, and the caller sees nothing", async () => {
+describe("a read on a connection that the server closes", () => {
+  it("while it is idle in the pool uses another connection", async () => {
     for (let round = 0; round < 20; round++) {
       const ids = await Promise.all(
         Array.from({ length: 4 }, () => read("SELECT CONNECTION_ID(), SLEEP(0.01)", [], signal())),
@@ -59,46 +60,48 @@ describe("a connection that the server closed", () => {
     }
   });
 
-  it("in the middle of a query is replaced, and the query asked once more", async () => {
-    await read("SELECT '1'", [], signal()); // so that there is a connection in the pool
-    const reading = read(SLOW, [], signal());
+  it("in the middle of the query is retried once on another connection", async () => {
+    await read("SELECT '1'", [], signal()); // opens a connection in the pool
+    const result = read(SLOW, [], signal());
     const connection = await slowConnection();
-    await database.knex("many").where("n", ">", 2).del(); // the second time it is quick
+    await database.knex("many").where("n", ">", 2).del(); // the retry is fast
     await processes.kill(connection);
-    expect(await reading).toEqual([["27"]]);
+    expect(await result).toEqual([["27"]]);
   });
 
-  it("twice fails the read as the database being away: it is asked no third time", async () => {
+  it("twice rejects as the database being unavailable, without a third attempt", async () => {
     await read("SELECT '1'", [], signal());
-    const reading = outcomeOf(read(SLOW, [], signal()));
+    const result = outcomeOf(read(SLOW, [], signal()));
     const first = await slowConnection();
     await processes.kill(first);
     await processes.kill(await slowConnection(first));
-    expect(await reading).toBe("databaseUnavailable");
+    expect(await result).toBe("databaseUnavailable");
     await expect.poll(() => processes.running("AS slow")).toEqual([]);
   });
 
-  it("after the caller has gone is not replaced", async () => {
+  it("after the caller has cancelled is not retried", async () => {
     const caller = new AbortController();
-    const reading = outcomeOf(read(SLOW, [], caller.signal));
+    const result = outcomeOf(read(SLOW, [], caller.signal));
     await slowConnection();
     caller.abort(new ServiceError("canceled"));
-    expect(await reading).toBe("canceled");
+    expect(await result).toBe("canceled");
     await expect.poll(() => processes.running("AS slow")).toEqual([]);
   });
 });
 
-describe("a database that is not there", () => {
+describe("a read rejects", () => {
   it.each([
     ["no server", { port: 1 }, "databaseUnavailable"],
     ["no such account", { user: "nobody", password: "wrong" }, "internal"],
     ["no such database", { database: "nowhere" }, "internal"],
-  ])("because there is %s", async (_, wrong, kind) => {
-    const absent = createPool({ ...parseDatabaseUrl(database.url), ...wrong });
-    const failure = await createRead(absent)("SELECT '1'", [], signal()).catch((thrown) => thrown);
-    await absent.destroy();
-    expect(failure).toBeInstanceOf(ServiceError);
-    expect(failure.kind).toBe(kind);
-    expect(failure.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
+  ])("if there is %s", async (_, wrong, kind) => {
+    const unavailable = createPool({ ...parseDatabaseUrl(database.url), ...wrong });
+    const error = await createRead(unavailable)("SELECT '1'", [], signal()).catch(
+      (thrown) => thrown,
+    );
+    await unavailable.destroy();
+    expect(error).toBeInstanceOf(ServiceError);
+    expect(error.kind).toBe(kind);
+    expect(error.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
   });
 });

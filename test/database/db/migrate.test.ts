@@ -15,7 +15,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-/** Makes the database as it was before the first migration ever ran. */
+/** Makes the database empty, as before its first migration. */
 async function empty(): Promise<void> {
   const server = await createConnection(inject("databaseServer"));
   await server.query(`DROP DATABASE ${database.name}`);
@@ -23,7 +23,7 @@ async function empty(): Promise<void> {
   await server.end();
 }
 
-/** Several pools to the database, as several processes have them. */
+/** Calls `use` with several pools, which stand for several processes. */
 async function withPools<T>(count: number, use: (pools: Knex[]) => Promise<T>): Promise<T> {
   const url = parseDatabaseUrl(database.url);
   const pools = Array.from({ length: count }, () => createPool(url));
@@ -34,7 +34,7 @@ async function withPools<T>(count: number, use: (pools: Knex[]) => Promise<T>): 
   }
 }
 
-/** Every table with its columns and keys, as the server tells them. */
+/** The definition of every table, as the server reports it. */
 async function schemaOf(knex: Knex): Promise<string[]> {
   const [tables] = await knex.raw("SHOW TABLES");
   const names: string[] = tables.flatMap((row: Record<string, string>) => Object.values(row));
@@ -47,16 +47,16 @@ async function schemaOf(knex: Knex): Promise<string[]> {
 }
 
 describe("migrating", () => {
-  it("an empty database runs every migration, in order, and says so", async () => {
+  it("an empty database runs every migration in order, and reports each", async () => {
     await empty();
-    const said: string[] = [];
+    const reported: string[] = [];
     expect(await pendingMigrations(database.knex)).toEqual(FILES);
-    expect(await migrateToLatest(database.knex, (line) => said.push(line))).toEqual(FILES);
-    expect(said).toEqual(FILES.map((file) => `ran ${file}`));
+    expect(await migrateToLatest(database.knex, (line) => reported.push(line))).toEqual(FILES);
+    expect(reported).toEqual(FILES.map((file) => `ran ${file}`));
     expect(await pendingMigrations(database.knex)).toEqual([]);
   });
 
-  it("again does nothing, and keeps the rows", async () => {
+  it("an up-to-date database does nothing, and keeps its rows", async () => {
     await database.knex("providers").insert({ id: 7, name: "first" });
     const before = await schemaOf(database.knex);
     expect(await migrateToLatest(database.knex)).toEqual([]);
@@ -66,7 +66,7 @@ describe("migrating", () => {
     ]);
   });
 
-  it("five times at once runs each migration once; the others wait, and find nothing to do", async () => {
+  it("concurrently runs each migration once: one run does it, the others wait", async () => {
     const expected = await schemaOf(database.knex);
     await empty();
     const runs = await withPools(5, (pools) =>
@@ -78,7 +78,7 @@ describe("migrating", () => {
     expect(completed).toEqual(FILES);
   });
 
-  it("down and up again comes to the same schema", async () => {
+  it("down and up again restores the schema", async () => {
     const before = await schemaOf(database.knex);
     await database.knex.migrate.rollback(migrations, true);
     expect(await schemaOf(database.knex)).toEqual([]);
@@ -89,7 +89,7 @@ describe("migrating", () => {
 });
 
 describe("a run that was killed", () => {
-  it("after a table was made, before that was noted, with Knex's lock held, is carried on", async () => {
+  it("after it created a table, before it recorded that, while it held Knex's lock, is completed by the next run", async () => {
     const expected = await schemaOf(database.knex);
     const [last] = FILES.slice(-1);
     await database.knex("knex_migrations").where({ name: last }).del();
@@ -101,16 +101,16 @@ describe("a run that was killed", () => {
     expect(await database.knex("knex_migrations_lock").pluck("is_locked")).toEqual([0]);
   });
 
-  it("lets the next one in as soon as the server notices", async () => {
+  it("does not block the next run once the server has closed its connection", async () => {
     const killed = await createConnection(database.url);
     killed.on("error", () => {}); // it is killed below
     await killed.query("BEGIN");
     await killed.query("SELECT id FROM migration_guard WHERE id = 1 FOR UPDATE");
 
-    const said: string[] = [];
-    const run = migrateToLatest(database.knex, (line) => said.push(line));
+    const reported: string[] = [];
+    const run = migrateToLatest(database.knex, (line) => reported.push(line));
     await expect
-      .poll(() => said, { timeout: 10_000 })
+      .poll(() => reported, { timeout: 10_000 })
       .toEqual(["another migration is running; waiting for it"]);
     await database.knex.raw(`KILL ${killed.threadId}`);
     expect(await run).toEqual([]);
@@ -118,15 +118,15 @@ describe("a run that was killed", () => {
 });
 
 describe("the pending migrations", () => {
-  it("are those whose names are not noted, in order", async () => {
+  it("are those that are not recorded, in order", async () => {
     const missing = FILES.filter((_, index) => index === 1 || index === 4);
     await database.knex("knex_migrations").whereIn("name", missing).del();
     expect(await pendingMigrations(database.knex)).toEqual(missing);
   });
 
-  it("cannot be told where the database does not answer", async () => {
-    const absent = createPool({ ...parseDatabaseUrl(database.url), port: 1 });
-    await expect(pendingMigrations(absent)).rejects.toMatchObject({ code: "ECONNREFUSED" });
-    await absent.destroy();
+  it("reject with the driver's error if the database is unavailable", async () => {
+    const unavailable = createPool({ ...parseDatabaseUrl(database.url), port: 1 });
+    await expect(pendingMigrations(unavailable)).rejects.toMatchObject({ code: "ECONNREFUSED" });
+    await unavailable.destroy();
   });
 });

@@ -16,14 +16,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The first row of a query. */
+/** The first row of a query's result. */
 async function firstOf(knex: Knex, sql: string): Promise<Record<string, unknown>> {
   const [[row]] = await knex.raw(sql);
   return row;
 }
 
 describe("every connection, whatever the server's defaults,", () => {
-  it("speaks UTC", async () => {
+  it("uses UTC", async () => {
     expect(await firstOf(readOnly, "SELECT @@session.time_zone AS zone")).toEqual({
       zone: "+00:00",
     });
@@ -34,7 +34,7 @@ describe("every connection, whatever the server's defaults,", () => {
     expect(Number(apart)).toBeLessThanOrEqual(1);
   });
 
-  it("is strict, and reads a backslash in a string as an escape", async () => {
+  it("uses strict mode, with backslash escapes", async () => {
     const { mode } = await firstOf(database.knex, "SELECT @@session.sql_mode AS mode");
     expect(new Set(String(mode).split(","))).toEqual(
       new Set([
@@ -48,7 +48,7 @@ describe("every connection, whatever the server's defaults,", () => {
     );
   });
 
-  it("isolates by REPEATABLE READ", async () => {
+  it("uses REPEATABLE READ", async () => {
     const { Value } = await firstOf(
       readOnly,
       "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
@@ -56,7 +56,7 @@ describe("every connection, whatever the server's defaults,", () => {
     expect(Value).toBe("REPEATABLE-READ");
   });
 
-  it("takes and gives any character", async () => {
+  it("transmits any character unchanged", async () => {
     for (const text of ["😀👩‍👩‍👧", "שרת", "O'Neill \\ \" % _ `", "\u0000\u001f", "ﷺ", "a\u0301"]) {
       const [[row]] = await readOnly.raw("SELECT ? AS text, HEX(?) AS hex", [text, text]);
       expect(row).toEqual({ text, hex: Buffer.from(text).toString("hex").toUpperCase() });
@@ -64,7 +64,7 @@ describe("every connection, whatever the server's defaults,", () => {
   });
 });
 
-describe("a value comes back as the database writes it:", () => {
+describe("a value is returned as the database's text:", () => {
   it.each([
     ["CAST('999999999999.99' AS DECIMAL(14, 2))", "999999999999.99"],
     ["CAST('-0.10' AS DECIMAL(14, 2))", "-0.10"],
@@ -78,42 +78,42 @@ describe("a value comes back as the database writes it:", () => {
   });
 });
 
-describe("a connection that is read-only", () => {
+describe("a read-only pool", () => {
   const WRITES = [
     "INSERT INTO providers (name) VALUES ('x')",
     "UPDATE providers SET name = 'x'",
     "DELETE FROM providers",
     "CREATE TABLE more (id INT)",
   ];
-  it.each(WRITES)("is refused %s by the server", async (write) => {
+  it.each(WRITES)("is refused by the server: %s", async (write) => {
     await expect(readOnly.raw(write)).rejects.toMatchObject({
       code: "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
     });
   });
 
-  it("is so alone: another writes, and what it wrote is read", async () => {
+  it("sees what another pool writes", async () => {
     const name = `written ${randomBytes(4).toString("hex")} 😀`;
     const [id] = await database.knex("providers").insert({ name });
     expect(await readOnly("providers").where({ id }).first("name")).toEqual({ name });
   });
 });
 
-it("no connection is made before the first query, and none is left after the last", async () => {
-  const nowhere = createPool({
+it("a pool connects with its first query, and destroy() closes its connections", async () => {
+  const unused = createPool({
     host: "127.0.0.1",
     port: 1,
     user: "u",
     password: "p",
     database: "d",
   });
-  await nowhere.destroy();
+  await unused.destroy();
 
   const knex = createPool(parseDatabaseUrl(database.url));
   const { id } = await firstOf(knex, "SELECT CONNECTION_ID() AS id");
   await knex.destroy();
-  const alive = async () => {
+  const isOpen = async () => {
     const [processes] = await database.knex.raw("SHOW PROCESSLIST");
     return processes.some((process: { Id: unknown }) => String(process.Id) === String(id));
   };
-  await expect.poll(alive).toBe(false);
+  await expect.poll(isOpen).toBe(false);
 });

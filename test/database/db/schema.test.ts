@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
-/** The contract's tables (design.md): what the platform's other services write. */
+/** The tables that the platform's other services write. Their columns are part of the contract. */
 const CONTRACT: Record<string, string> = {
   providers: "id bigint unsigned, name varchar(255), created_at datetime(3)",
   api_keys:
@@ -26,7 +26,7 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 describe("the table", () => {
-  it.each(Object.entries(CONTRACT))("%s is %s", async (table, columns) => {
+  it.each(Object.entries(CONTRACT))("%s has the columns %s", async (table, columns) => {
     const [rows] = await database.knex.raw(
       `SELECT COLUMN_NAME AS name, COLUMN_TYPE AS type, IS_NULLABLE AS nullable
        FROM information_schema.COLUMNS
@@ -35,14 +35,14 @@ describe("the table", () => {
     );
     const described = rows.map(
       ({ name, type, nullable }: Record<string, string>) =>
-        // MariaDB still tells how wide a number is displayed; MySQL no longer does.
+        // MariaDB reports a display width for integers; MySQL does not.
         `${name} ${type?.replace("bigint(20)", "bigint")}${nullable === "YES" ? " null" : ""}`,
     );
     expect(described.join(", ")).toBe(columns);
   });
 
   it.each(Object.keys(CONTRACT))(
-    "%s has its own charset, a binary collation, and InnoDB",
+    "%s uses InnoDB, utf8mb4 and a binary collation",
     async (table) => {
       const [[row]] = await database.knex.raw(
         `SELECT ENGINE AS engine, TABLE_COLLATION AS collation FROM information_schema.TABLES
@@ -54,10 +54,10 @@ describe("the table", () => {
   );
 });
 
-describe("the database itself notes", () => {
+describe("the database sets", () => {
   const now = async () => (await database.knex.raw("SELECT NOW(3) AS now"))[0][0].now;
 
-  it("when a charge was recorded, in UTC", async () => {
+  it("recorded_at of a charge, when it is inserted, in UTC", async () => {
     const before = await now();
     await database.knex("charges").insert({
       provider_id: 1,
@@ -69,7 +69,7 @@ describe("the database itself notes", () => {
     expect(before <= recorded_at && recorded_at <= (await now())).toBe(true);
   });
 
-  it("when a rental was written, each time", async () => {
+  it("updated_at of a rental, at every update", async () => {
     const updatedAt = async () => (await database.knex("rentals").first("updated_at")).updated_at;
     const rental = { provider_id: 1, server_id: 1, started_at: "2026-01-01 00:00:00.000" };
     await database.knex("rentals").insert({ ...rental, updated_at: "2026-01-01 00:00:00.000" });
@@ -79,7 +79,7 @@ describe("the database itself notes", () => {
   });
 });
 
-it("what the distributed MySQLs cannot load is not there", async () => {
+it("the schema has nothing that distributed MySQL databases cannot load", async () => {
   const count = async (table: string, column: string) => {
     const [[row]] = await database.knex.raw(
       `SELECT COUNT(*) AS count FROM information_schema.${table} WHERE ${column} = ?`,

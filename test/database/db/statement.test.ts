@@ -23,8 +23,8 @@ const figures = compileStatement(
   ["provider", "now"],
 );
 
-describe("questions become one statement", () => {
-  it("of numbered branches of text, as wide as the widest of them", () => {
+describe("queries compile to one statement", () => {
+  it("of numbered branches with text columns, all of the same width", () => {
     expect(figures.sql).toBe(
       [
         "SELECT 0, CAST(available_balance AS CHAR), NULL, NULL FROM wallets WHERE provider_id = ?",
@@ -34,46 +34,46 @@ describe("questions become one statement", () => {
     );
   });
 
-  it("with a parameter for each binding, in order", () => {
+  it("with the parameter of each binding, in order", () => {
     expect(figures.parameters).toEqual(["provider", "provider", "now", "provider"]);
   });
 
-  it("alone, a question is a statement as it stands", () => {
+  it("without UNION ALL, if there is one query", () => {
     const one = compileStatement({ now: { select: { now: ":now" }, from: "DUAL" } }, ["now"]);
     expect(one.sql).toBe("SELECT 0, CAST(? AS CHAR) FROM DUAL");
   });
 });
 
-describe("what is wrong with the questions is told when they are compiled", () => {
-  it("a parameter that was not declared", () => {
-    const question = { select: { id: "id" }, from: "servers WHERE provider_id = :povider" };
-    expect(() => compileStatement({ question }, ["provider"])).toThrow(
-      new Error("the parameter :povider was not declared"),
+describe("compiling rejects", () => {
+  it("a parameter that is not declared", () => {
+    const servers = { select: { id: "id" }, from: "servers WHERE provider_id = :povider" };
+    expect(() => compileStatement({ servers }, ["provider"])).toThrow(
+      new Error("parameter :povider is not declared"),
     );
   });
 
   it("a parameter that is not used", () => {
-    const question = { select: { id: "id" }, from: "servers WHERE provider_id = :provider" };
-    expect(() => compileStatement({ question }, ["provider", "end"])).toThrow(
-      new Error("the parameter :end is not used"),
+    const servers = { select: { id: "id" }, from: "servers WHERE provider_id = :provider" };
+    expect(() => compileStatement({ servers }, ["provider", "end"])).toThrow(
+      new Error("parameter :end is not used"),
     );
   });
 });
 
-describe("the bindings", () => {
-  it("are the values of the parameters, each as often as it is used", async () => {
-    const asked: unknown[] = [];
+describe("the bindings of a run", () => {
+  it("are the values of the parameters, repeated where a parameter is", async () => {
+    const calls: unknown[] = [];
     const read: Read = async (sql, bindings) => {
-      asked.push(sql, bindings);
+      calls.push(sql, bindings);
       return [];
     };
-    const answers = await figures.run(read, { provider: "7", now: "2026-11-20" }, signal);
-    expect(asked).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);
-    expect(answers).toEqual({ wallet: [], latest: [], servers: [] });
+    const rows = await figures.run(read, { provider: "7", now: "2026-11-20" }, signal);
+    expect(calls).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);
+    expect(rows).toEqual({ wallet: [], latest: [], servers: [] });
   });
 });
 
-describe("the answers of the database", () => {
+describe("the rows of a run", () => {
   let database: TestDatabase;
   beforeAll(async () => {
     database = await createDatabase();
@@ -94,7 +94,7 @@ describe("the answers of the database", () => {
   });
   afterAll(() => database.drop());
 
-  it("are the exact text of each value, in the order asked for, and '' for NULL", async () => {
+  it("have the exact text of each value in the query's order, and '' for NULL", async () => {
     const values = { provider: "1", now: "2026-12-31 00:00:00.000" };
     expect(await figures.run(createRead(database.knex), values, signal)).toEqual({
       wallet: [{ balance: "-999999999999.99" }],
@@ -109,7 +109,7 @@ describe("the answers of the database", () => {
     });
   });
 
-  it("are empty where there is nothing", async () => {
+  it("are empty if nothing matches", async () => {
     const values = { provider: "2", now: "2026-12-31 00:00:00.000" };
     expect(await figures.run(createRead(database.knex), values, signal)).toEqual({
       wallet: [],

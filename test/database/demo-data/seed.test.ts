@@ -1,3 +1,4 @@
+/** The demo data, and the command that stores it. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { demoTables } from "../../../dev/demo-data/ledger.ts";
 import { NotEmptyError, seed } from "../../../dev/demo-data/seed.ts";
@@ -20,10 +21,10 @@ async function counts({ knex }: TestDatabase): Promise<Record<string, number>> {
   return rows;
 }
 
-async function inOwnDatabase(work: (own: TestDatabase) => Promise<void>): Promise<void> {
+async function withDatabase(run: (own: TestDatabase) => Promise<void>): Promise<void> {
   const own = await createDatabase();
   try {
-    await work(own);
+    await run(own);
   } finally {
     await own.drop();
   }
@@ -40,20 +41,20 @@ describe("the demo data", () => {
   const knex = () => database.knex;
   const count = async (query: Promise<unknown[]>) => (await query).length;
 
-  it("has three providers: a big one, a small one, and one that has earned nothing yet", async () => {
+  it("has a large provider, a small one, and one without charges", async () => {
     expect(providers.map(({ id, servers }) => [id, servers])).toEqual([
       [1, 12],
       [2, 3],
       [3, 1],
     ]);
-    const [big = 0, small = 0, none] = providers.map(({ charges }) => charges);
-    expect(big).toBeGreaterThan(20_000);
+    const [large = 0, small = 0, none] = providers.map(({ charges }) => charges);
+    expect(large).toBeGreaterThan(20_000);
     expect(small).toBeGreaterThan(200);
     expect(none).toBe(0);
     const ids = (await knex()("providers").orderBy("id").pluck("id")).map(Number);
     expect(ids).toEqual([1, 2, 3]);
     const [row] = await knex()("charges").where({ provider_id: 1 }).count({ count: "*" });
-    expect(Number(row?.count)).toBe(big);
+    expect(Number(row?.count)).toBe(large);
   });
 
   it("has two years of charges that end now", async () => {
@@ -65,7 +66,7 @@ describe("the demo data", () => {
     expect(last).toBeLessThanOrEqual(NOW);
   });
 
-  it("has charges of the big provider in each of the last twelve months", async () => {
+  it("has charges of the large provider in each of the last twelve months", async () => {
     const charged: string[] = await knex()("charges").where({ provider_id: 1 }).pluck("charged_at");
     const months = new Set(charged.map((datetime) => datetime.slice(0, 7)));
     for (let month = 0; month < 12; month++) {
@@ -73,7 +74,7 @@ describe("the demo data", () => {
     }
   });
 
-  it("has charged each rental its price times its hours, refunds apart", async () => {
+  it("charges each rental its price times its hours, apart from refunds", async () => {
     const rows: Record<string, string | null>[] = await knex()("rentals")
       .join("servers", "servers.id", "rentals.server_id")
       .join("charges", "charges.rental_id", "rentals.id")
@@ -86,12 +87,12 @@ describe("the demo data", () => {
     expect(rows.length).toBeGreaterThan(1000);
     for (const { started_at, ended_at, price_per_hour, gross, charges } of rows) {
       const hours = (epochOf(ended_at ?? "") - epochOf(started_at ?? "")) / HOUR;
-      const rounding = 0.005 * Number(charges) + 0.01; // a last charge of nothing is left out
+      const rounding = 0.005 * Number(charges) + 0.01; // a last charge of zero is left out
       expect(Math.abs(Number(gross) - hours * Number(price_per_hour))).toBeLessThan(rounding);
     }
   });
 
-  it("has refunds, running and ended rentals, free and whole servers", async () => {
+  it("has refunds, running and ended rentals, rentals of a whole server, and a free server", async () => {
     expect(await count(knex()("charges").where("gross", "<", 0))).toBeGreaterThan(50);
     expect(await count(knex()("rentals").whereNull("ended_at"))).toBeGreaterThan(10);
     expect(await count(knex()("rentals").whereNotNull("ended_at"))).toBeGreaterThan(1000);
@@ -101,7 +102,7 @@ describe("the demo data", () => {
     expect(await count(knex()("servers").where({ price_per_hour: 0 }))).toBe(1);
   });
 
-  it("has soft-deleted servers and instances, with a history and without", async () => {
+  it("has soft-deleted servers and instances, with and without charges", async () => {
     const deleted = knex()("servers").whereNotNull("deleted_at").where({ provider_id: 1 });
     const ids: unknown[] = await deleted.orderBy("id").pluck("id");
     const charges = await Promise.all(
@@ -121,18 +122,18 @@ describe("the demo data", () => {
     expect(await count(retired)).toBeGreaterThan(0);
   });
 
-  it("has servers under maintenance that nobody rents now", async () => {
-    const maintained: unknown[] = await knex()("servers")
+  it("has servers under maintenance without running rentals", async () => {
+    const inMaintenance: unknown[] = await knex()("servers")
       .where({ status: "Maintenance" })
       .pluck("id");
-    expect(maintained.length).toBeGreaterThan(0);
-    const running = knex()("rentals").whereIn("server_id", maintained.map(String));
+    expect(inMaintenance.length).toBeGreaterThan(0);
+    const running = knex()("rentals").whereIn("server_id", inMaintenance.map(String));
     expect(await count(running.whereNull("ended_at"))).toBe(0);
   });
 
-  it("has odd names, kept to the character", async () => {
+  it("has names with quotes, markup, other scripts, emoji and 255 characters", async () => {
     const names: string[] = await knex()("servers").pluck("name");
-    for (const odd of [
+    for (const pattern of [
       /"/,
       /'/,
       /<script>/,
@@ -142,20 +143,20 @@ describe("the demo data", () => {
       /👩‍💻/u,
     ]) {
       expect(
-        names.some((name) => odd.test(name)),
-        String(odd),
+        names.some((name) => pattern.test(name)),
+        String(pattern),
       ).toBe(true);
     }
     expect(names.some((name) => [...name].length === 255)).toBe(true);
   });
 
-  it("has paid out what was earned, but for the balance", async () => {
+  it("has payouts and balances that add up to the earnings", async () => {
     for (const provider_id of [1, 2]) {
       const [charged] = await knex()("charges").where({ provider_id }).sum({ gross: "gross" });
       const [paid] = await knex()("payouts").where({ provider_id }).sum({ amount: "amount" });
       const wallet = await knex()("wallets").where({ provider_id }).first();
-      const left = Number(charged?.gross) * 0.9 - Number(paid?.amount);
-      expect(Math.abs(Number(wallet.available_balance) - left)).toBeLessThan(0.25);
+      const balance = Number(charged?.gross) * 0.9 - Number(paid?.amount);
+      expect(Math.abs(Number(wallet.available_balance) - balance)).toBeLessThan(0.25);
       expect(Number(wallet.available_balance)).toBeGreaterThan(0);
     }
     expect(await count(knex()("payouts").where({ provider_id: 1 }))).toBeGreaterThan(12);
@@ -165,8 +166,8 @@ describe("the demo data", () => {
 });
 
 describe("seeding", () => {
-  it("goes into an empty database only, whichever table has a row", async () => {
-    await inOwnDatabase(async (own) => {
+  it("fails if any table has a row, and changes nothing", async () => {
+    await withDatabase(async (own) => {
       const rows = {
         providers: { name: "x" },
         wallets: { provider_id: 1, available_balance: "0.00" },
@@ -184,12 +185,12 @@ describe("seeding", () => {
       for (const [table, row] of Object.entries(rows)) {
         await own.knex(table).insert(row);
         const before = await counts(own);
-        const refusal = new NotEmptyError(table);
-        await expect(seed(own.knex, NOW, () => undefined)).rejects.toThrow(refusal);
+        const error = new NotEmptyError(table);
+        await expect(seed(own.knex, NOW, () => undefined)).rejects.toThrow(error);
         expect(await runCommand("seed", [], own.url)).toEqual({
           code: 1,
           stdout: "",
-          stderr: `error: ${refusal.message}\n`,
+          stderr: `error: ${error.message}\n`,
         });
         expect(await counts(own)).toEqual(before);
         await own.knex(table).del();
@@ -197,20 +198,20 @@ describe("seeding", () => {
     });
   });
 
-  it("leaves nothing where it is broken off", async () => {
-    await inOwnDatabase(async (own) => {
-      const breakOff = (line: string) => {
-        if (line.startsWith("payouts")) throw new Error("broken off");
+  it("stores nothing if it fails, and can be repeated", async () => {
+    await withDatabase(async (own) => {
+      const fail = (line: string) => {
+        if (line.startsWith("payouts")) throw new Error("interrupted");
       };
-      await expect(seed(own.knex, NOW, breakOff)).rejects.toThrow("broken off");
+      await expect(seed(own.knex, NOW, fail)).rejects.toThrow("interrupted");
       expect(new Set(Object.values(await counts(own)))).toEqual(new Set([0]));
       const again = await seed(own.knex, NOW, () => undefined);
       expect(again.map(({ id }) => id)).toEqual([1, 2, 3]);
     });
   });
 
-  it("twice at once is done once", async () => {
-    await inOwnDatabase(async (own) => {
+  it("stores the data once if two run concurrently", async () => {
+    await withDatabase(async (own) => {
       const other = createPool(parseDatabaseUrl(own.url));
       try {
         const outcomes = await Promise.allSettled(
@@ -221,16 +222,16 @@ describe("seeding", () => {
         expect(loser).toMatchObject({ reason: expect.any(NotEmptyError) });
         const winner = outcomes.find(({ status }) => status === "fulfilled");
         const charges =
-          winner?.status === "fulfilled" ? winner.value.map((its) => its.charges) : [];
-        expect((await counts(own)).charges).toBe(charges.reduce((sum, its) => sum + its, 0));
+          winner?.status === "fulfilled" ? winner.value.map(({ charges }) => charges) : [];
+        expect((await counts(own)).charges).toBe(charges.reduce((sum, count) => sum + count, 0));
       } finally {
         await other.destroy();
       }
     });
   });
 
-  it("says what it made and what to do next", async () => {
-    await inOwnDatabase(async (own) => {
+  it("prints the providers and the next command", async () => {
+    await withDatabase(async (own) => {
       const { code, stdout, stderr } = await runCommand("seed", [], own.url);
       expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
       expect(stdout).toMatch(/^PROVIDER {2}SERVERS {2}CHARGES {2}NAME$/m);

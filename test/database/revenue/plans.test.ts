@@ -1,14 +1,14 @@
-/** Each question's plan, on a database with enough rows to make a full scan a bad idea. */
+/** The plan of each query, on tables that are large enough for a full scan to be expensive. */
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { KEY_WITH_HASH } from "../../../src/auth/key-lookup.ts";
+import { KEY_BY_HASH } from "../../../src/auth/key-lookup.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import {
   bindingsOf,
   branchesOf,
-  cachedOf,
+  cachedValues,
   STATEMENT_NAMES,
   STATEMENTS,
   type StatementName,
@@ -16,14 +16,14 @@ import {
 } from "../../support/statements.ts";
 
 const PROVIDERS = 8;
-/** Rows of each provider. The bulk of the ledger is older than any period asked for here. */
+/** Rows of each provider. Most of them are older than the period. */
 const ROWS = { servers: 40, instances: 80, rentals: 1_000, charges: 4_000, payouts: 200 };
-/** What is asked for; the rollup's watermark and checkpoints are those of a provider without one. */
+/** Parameters; the watermark and the cached edges are those of a provider without a rollup. */
 const VALUES: Values = {
   provider: "3",
   watermark: "1000-01-01",
-  knownStart: "0001-01-01 00:00:00.000",
-  knownEnd: "0001-01-01 00:00:00.000",
+  cachedStart: "0001-01-01 00:00:00.000",
+  cachedEnd: "0001-01-01 00:00:00.000",
   now: "2026-11-20 09:30:00.000",
   firstMonth: "2025-12-01 00:00:00.000",
   nextMonth: "2026-12-01 00:00:00.000",
@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-/** Rows spread over three years, by the hour, and the same for every provider. */
+/** Stores the same rows for every provider, spread over up to three years. */
 async function fill(knex: Knex): Promise<void> {
   await knex.raw("CREATE TABLE many (n INT PRIMARY KEY)");
   await knex("many").insert(Array.from({ length: 4_000 }, (_, n) => ({ n })));
@@ -82,14 +82,14 @@ async function planOf(sql: string, bindings: readonly (string | Buffer)[]): Prom
   return steps;
 }
 
-/** How a plan reads the service's tables: "table by key", for each step. */
+/** How a plan reads the tables: "table by key", for each step. */
 function readsOf(plan: readonly Step[]): string[] {
   return plan
     .filter(({ table }) => table !== null && !table.startsWith("<"))
-    .map(({ table, key, type }) => `${table} by ${key}${type === "ALL" ? ", all of it" : ""}`);
+    .map(({ table, key, type }) => `${table} by ${key}${type === "ALL" ? ", full scan" : ""}`);
 }
 
-/** Checks how each question reads its own table, and that the rollup's state is read by its key. */
+/** Checks by which key each query reads its table, and that subqueries read the rollup's state by key. */
 async function expectPlans(name: StatementName, values: Values, expected: readonly string[]) {
   const reads: string[] = [];
   for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
@@ -107,26 +107,26 @@ async function expectPlans(name: StatementName, values: Values, expected: readon
   expect(reads).toEqual(expected);
 }
 
-describe("without a rollup, each question reads through the key meant for it, and no table whole:", () => {
+describe("without a rollup, each query uses the intended key and scans no table:", () => {
   const overview = [
-    "wallets by PRIMARY", // singles
+    "wallets by PRIMARY", // state
     "servers by PRIMARY", // servers
-    "charges by PRIMARY", // recent
+    "charges by PRIMARY", // charges
     "payouts by PRIMARY", // payouts
   ];
   const breakdown = [
     "nothing", // state
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
-    "charges by charges_by_recording", // upToEnd: nothing was recorded before there was a rollup
-    "rentals by rentals_by_end", // startsUpToEnd: nor had any ended
-    "charges by charges_by_recording", // upToStart
+    "charges by charges_by_recording", // chargesUpToEnd: without a rollup, no row is covered
+    "rentals by rentals_by_end", // startsUpToEnd
+    "charges by charges_by_recording", // chargesUpToStart
     "rentals by rentals_by_end", // endsUpToStart
-    "charges by PRIMARY", // recentCharges: one range of the clustered key, the period
-    "rentals by rentals_by_end", // recentRentals
-    "rentals by rentals_by_update", // dueRentals
+    "charges by PRIMARY", // uncoveredCharges: one range of the clustered key, the period
+    "rentals by rentals_by_end", // writtenRentals
+    "rentals by rentals_by_update", // endingRentals
     "rentals by rentals_by_end", // openRentals
-    "rentals by rentals_by_end", // endingRentals
+    "rentals by rentals_by_end", // runningRentals
   ];
 
   it.each<[StatementName, string[]]>([
@@ -134,9 +134,9 @@ describe("without a rollup, each question reads through the key meant for it, an
       "fullOverview",
       [
         ...overview,
-        "nothing", // months
-        "charges by charges_by_recording", // upcoming: nothing was recorded before there was a rollup
-        "nothing", // lifetimes
+        "nothing", // grossByMonth
+        "charges by charges_by_recording", // futureCharges: without a rollup, no row is covered
+        "nothing", // grossByServer
       ],
     ],
     ["uncoveredOverview", overview],
@@ -145,8 +145,8 @@ describe("without a rollup, each question reads through the key meant for it, an
       [
         ...breakdown,
         "nothing", // checkpoints
-        "nothing", // untilEnd
-        "nothing", // untilStart
+        "nothing", // totalsAtEnd
+        "nothing", // totalsAtStart
       ],
     ],
     ["uncoveredBreakdown", breakdown],
@@ -155,35 +155,35 @@ describe("without a rollup, each question reads through the key meant for it, an
   });
 });
 
-describe("with a rollup, each question reads through the key meant for it, and no table whole:", () => {
+describe("with a rollup, each query uses the intended key and scans no table:", () => {
   let values: Values;
   beforeAll(async () => {
     await rollUp(database.knex, { margin: 0 });
     await database.knex.raw(
       "ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months",
     );
-    values = { ...VALUES, ...(await cachedOf(createRead(database.knex), VALUES)) };
+    values = { ...VALUES, ...(await cachedValues(createRead(database.knex), VALUES)) };
   });
 
   const overview = [
-    "rollups by PRIMARY,wallets by PRIMARY", // singles
+    "rollups by PRIMARY,wallets by PRIMARY", // state
     "servers by PRIMARY", // servers
-    "charges by charges_by_recording", // recent
+    "charges by charges_by_recording", // charges
     "payouts by PRIMARY", // payouts
   ];
   const breakdown = [
     "rollups by PRIMARY", // state
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
-    "charges by PRIMARY", // upToEnd: one range of the clustered key, from the checkpoint on
+    "charges by PRIMARY", // chargesUpToEnd: one range of the clustered key, from the checkpoint on
     "rentals by PRIMARY", // startsUpToEnd
-    "charges by PRIMARY", // upToStart
+    "charges by PRIMARY", // chargesUpToStart
     "rentals by rentals_by_end", // endsUpToStart
-    "charges by charges_by_recording", // recentCharges
-    "rentals by rentals_by_update", // recentRentals
-    "rentals by rentals_by_end", // dueRentals
-    "rentals by rentals_by_end", // openRentals
+    "charges by charges_by_recording", // uncoveredCharges
+    "rentals by rentals_by_update", // writtenRentals
     "rentals by rentals_by_end", // endingRentals
+    "rentals by rentals_by_end", // openRentals
+    "rentals by rentals_by_end", // runningRentals
   ];
 
   it.each<[StatementName, string[]]>([
@@ -191,9 +191,9 @@ describe("with a rollup, each question reads through the key meant for it, and n
       "fullOverview",
       [
         ...overview,
-        "rollup_months by PRIMARY", // months
-        "charges by PRIMARY", // upcoming
-        "rollup_figures by PRIMARY", // lifetimes
+        "rollup_months by PRIMARY", // grossByMonth
+        "charges by PRIMARY", // futureCharges
+        "rollup_figures by PRIMARY", // grossByServer
       ],
     ],
     ["uncoveredOverview", overview],
@@ -202,8 +202,8 @@ describe("with a rollup, each question reads through the key meant for it, and n
       [
         ...breakdown,
         "rollups by PRIMARY", // checkpoints
-        "rollup_figures by PRIMARY", // untilEnd
-        "rollup_figures by PRIMARY", // untilStart
+        "rollup_figures by PRIMARY", // totalsAtEnd
+        "rollup_figures by PRIMARY", // totalsAtStart
       ],
     ],
     ["uncoveredBreakdown", breakdown],
@@ -211,22 +211,22 @@ describe("with a rollup, each question reads through the key meant for it, and n
     await expectPlans(name, values, expected);
   });
 
-  it.each(STATEMENT_NAMES)("%s as one statement too", async (name) => {
+  it.each(STATEMENT_NAMES)("%s has the same plans as one statement", async (name) => {
     const statement = STATEMENTS[name];
-    const whole = readsOf(await planOf(statement.sql, bindingsOf(statement, values)));
+    const together = readsOf(await planOf(statement.sql, bindingsOf(statement, values)));
     const apart: string[] = [];
     for (const { sql, bindings } of branchesOf(statement, values)) {
       apart.push(...readsOf(await planOf(sql, bindings)));
     }
-    expect(whole.toSorted()).toEqual(apart.toSorted());
-    expect(whole.filter((read) => read.endsWith("all of it"))).toEqual([]);
+    expect(together.toSorted()).toEqual(apart.toSorted());
+    expect(together.filter((read) => read.endsWith("full scan"))).toEqual([]);
   });
 });
 
-describe("the lookup of a key", () => {
-  it("reads one row by its hash", async () => {
+describe("the query of an API key", () => {
+  it("reads one row by the key's hash", async () => {
     const [row] = await database.knex("api_keys").limit(1).select("key_hash");
-    const plan = await planOf(KEY_WITH_HASH, [row.key_hash]);
+    const plan = await planOf(KEY_BY_HASH, [row.key_hash]);
     expect(plan).toMatchObject([{ table: "api_keys", type: "const", key: "api_keys_by_hash" }]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * From an empty database to an answer, as "Running it for real" says: the README's SQL from
- * top to bottom, and each command under exactly the account that is meant for it.
+ * From an empty database to a response, as docs/operations.md says: its SQL from top to bottom, and
+ * each command under the account that is meant for it.
  */
 import { randomBytes } from "node:crypto";
 import { type Connection, createConnection } from "mysql2/promise";
@@ -9,7 +9,7 @@ import { rawHttp } from "../../support/clients/raw-http.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { startService } from "../../support/service/service-process.ts";
-import { blocksWith, codeIn, commands, ROOT, tableWith } from "../readme.ts";
+import { blocksWith, codeIn, commands, ROOT, tableWith } from "../markdown.ts";
 import { startNpm } from "./npm-process.ts";
 import { type Outcome, paste, terminalEnvironment } from "./terminal.ts";
 
@@ -17,14 +17,14 @@ const suffix = randomBytes(4).toString("hex");
 const database = `revenue_test_${suffix}`;
 const password = randomBytes(18).toString("base64url");
 
-/** An account of the SQL blocks, and the command that it is for. */
+/** An account in the SQL, and the command that it is for. */
 interface Account {
   readonly command: string;
   readonly name: string;
   readonly statements: readonly string[];
 }
 
-/** The blocks' accounts, with the names and the password of this test. */
+/** The accounts, with the names and the password of this test. */
 const accounts: readonly Account[] = blocksWith("sql", "GRANT")
   .flatMap((block) => block.split("\n\n"))
   .map((part) => {
@@ -33,7 +33,7 @@ const accounts: readonly Account[] = blocksWith("sql", "GRANT")
       .replaceAll(/ ON revenue\./g, ` ON ${database}.`)
       .replaceAll("'…'", `'${password}'`);
     return {
-      command: part.match(/^-- (.*)$/m)?.[1] ?? commandOf(part.match(/'revenue_?(\w*)'@/)?.[1]),
+      command: part.match(/^-- (.*)$/m)?.[1] ?? "",
       name: sql.match(/CREATE USER '(\w+)'@/)?.[1] ?? "",
       statements: sql
         .replaceAll(/^--.*$/gm, "")
@@ -43,16 +43,11 @@ const accounts: readonly Account[] = blocksWith("sql", "GRANT")
     };
   });
 
-/** What an account is for where no comment says it: its name does. */
-function commandOf(name: string | undefined): string {
-  return name ? `npm run ${name}` : "npm start";
-}
-
 let server: Connection;
-/** Statements that stand above what they need. */
+/** Statements that precede what they need. */
 const early: string[] = [];
 
-/** Pastes the SQL from top to bottom, and migrates as soon as there is an account for it. */
+/** Runs the SQL from top to bottom, and migrates as soon as there is an account for it. */
 beforeAll(async () => {
   server = await createConnection(inject("databaseServer"));
   await server.query(`CREATE DATABASE ${database}`);
@@ -60,11 +55,11 @@ beforeAll(async () => {
     for (const statement of statements) await server.query(statement).catch(postpone(statement));
     if (command === "npm run migrate") await runAs(command, command);
   }
-  // So that one fault of order does not hide all others.
+  // One fault of order must not hide all others.
   for (const statement of early) await server.query(statement);
 });
 
-/** Notes a statement whose table is not there yet. */
+/** Keeps a statement whose table does not exist yet. */
 function postpone(statement: string): (error: Error & { code?: string }) => void {
   return (error) => {
     if (error.code !== "ER_NO_SUCH_TABLE") throw error;
@@ -81,7 +76,7 @@ afterAll(async () => {
 /** The DATABASE_URL of a command's account. */
 function urlFor(command: string): string {
   const account = accounts.find((one) => one.command === command);
-  if (account === undefined) throw new Error(`the README has no account for ${command}`);
+  if (account === undefined) throw new Error(`there is no account for ${command}`);
   const url = new URL(inject("databaseServer"));
   return Object.assign(url, { username: account.name, password, pathname: `/${database}` }).href;
 }
@@ -92,7 +87,7 @@ async function runAs(account: string, command: string): Promise<Outcome> {
   return outcome;
 }
 
-it("the service has an account, and so has each command that writes", () => {
+it("the service has an account, and each command that writes has one", () => {
   const listed = tableWith("command", "does").flatMap(([command = ""]) => codeIn(command));
   const writers = ["npm run key", "npm run migrate", "npm run rollup"];
   expect(accounts.map(({ command }) => command).sort()).toEqual([
@@ -101,11 +96,11 @@ it("the service has an account, and so has each command that writes", () => {
   ]);
 });
 
-it("the SQL may be pasted from top to bottom: none of it needs a table before the migration", () => {
+it("the SQL can be pasted from top to bottom: none of it needs a table before the migration", () => {
   expect(early).toEqual([]);
 });
 
-it("the migration's account may run it again, and seed the demo data", async () => {
+it("the account of the migration can run it again, and load the demo data", async () => {
   const { stdout } = await runAs("npm run migrate", "npm run migrate");
   expect(stdout).toMatch(/the schema was up to date\n$/);
   await runAs("npm run migrate", "npm run seed");
@@ -114,14 +109,14 @@ it("the migration's account may run it again, and seed the demo data", async () 
 const rollup = "npm run rollup";
 
 it.each([rollup, `${rollup} -- --rebuild`, `${rollup} -- --verify`])(
-  "the rollup's account may %s",
+  "the account of the rollup can %s",
   async (command) => {
     const { stdout } = await runAs(rollup, command);
     expect(stdout).toMatch(/ providers up to date, |the rollups agree with the ledger\n$/);
   },
 );
 
-it("the rollup that goes on ends at SIGTERM", async () => {
+it("npm run rollup --watch stops at SIGTERM", async () => {
   const watch = commands.find(({ text }) => text.startsWith(`${rollup} -- --watch `));
   const [npm, ...args] = watch?.text.split(" ") ?? [];
   expect(npm).toBe("npm");
@@ -134,12 +129,12 @@ it("the rollup that goes on ends at SIGTERM", async () => {
 });
 
 let key: string;
-it("the keys' account may make a key", async () => {
+it("the account of the keys can create a key", async () => {
   const { stdout } = await runAs("npm run key", "npm run key -- create --provider 1");
   key = stdout.trimEnd().split("\n").at(-1) ?? "";
 });
 
-it("the service answers under its own", async () => {
+it("the service answers under its own account", async () => {
   const service = await startService(urlFor("npm start"));
   try {
     for (const target of Object.values(paths)) {

@@ -1,17 +1,17 @@
-/** `npm run demo`, for real: what it prints, what can be pasted from it, and what Ctrl-C leaves. */
+/** `npm run demo`: what it prints, the requests that it prints, and what is left after Ctrl-C. */
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort, isFree } from "../../../dev/free-port.ts";
 import { poll, until } from "../../support/poll.ts";
-import { blockWith, ROOT } from "../readme.ts";
+import { blockWith, ROOT } from "../markdown.ts";
 import { type NpmProcess, startNpm } from "./npm-process.ts";
 import { isGroupLeft, processesWith } from "./processes.ts";
 import { HAS_CURL, paste, terminalEnvironment } from "./terminal.ts";
 
-/** Lines without what is different each time: keys, ports, versions and durations. */
-function essence(text: string): string[] {
+/** Lines without what differs from run to run: keys, ports, versions and durations. */
+function stableLines(text: string): string[] {
   return text
     .replaceAll(/rvk_[0-9A-Za-z]+…?/g, "KEY")
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST:PORT")
@@ -21,7 +21,7 @@ function essence(text: string): string[] {
     .filter((line) => line.trim() !== "");
 }
 
-/** With DATABASE_URL the tests have no server of their own, nor perhaps the machine. */
+/** With DATABASE_URL the machine may have no server of its own. */
 describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
   const folder = mkdtempSync(join(tmpdir(), "readme-demo-"));
   let ports: readonly [http: number, grpc: number];
@@ -48,11 +48,11 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("prints what the README shows, in its order", () => {
-    const shown = essence(blockWith("console", "The service is ready."));
-    // The command itself, the ellipsis at the end, and what is only done once.
+  it("prints what the README shows, in the same order", () => {
+    const shown = stableLines(blockWith("console", "The service is ready."));
+    // Without the command itself, the ellipsis at the end, and what is done only once.
     const expected = shown.filter((line) => !/^\$ |^ *…$|^installing /.test(line));
-    const printed = [...essence(demo.stderr()), ...essence(demo.stdout())];
+    const printed = [...stableLines(demo.stderr()), ...stableLines(demo.stdout())];
     expect(printed.filter((line) => expected.includes(line))).toEqual(expected);
   });
 
@@ -70,16 +70,16 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     }
   });
 
-  it("ends at Ctrl-C and leaves nothing: no process, no file, no port", async () => {
+  it("leaves no process, no file and no open port after Ctrl-C", async () => {
     expect(processesWith("TMPDIR", folder)).not.toEqual([]);
     expect(readdirSync(folder)).not.toEqual([]);
-    // What a terminal does: the signal goes to the whole foreground process group.
+    // A terminal sends the signal to the whole foreground process group.
     process.kill(-demo.pid, "SIGINT");
     await demo.ended;
     expect(demo.stderr()).toMatch(/stopped; nothing is left running\n/);
     await until(5_000, () => processesWith("TMPDIR", folder).length === 0);
     expect(isGroupLeft(demo.pid)).toBe(false);
-    // npm and Node keep caches where temporary files go; the database's files are what is meant.
+    // npm and Node keep caches in TMPDIR; the database's files are those with its name.
     expect(readdirSync(folder).filter((name) => /revenue/.test(name))).toEqual([]);
     expect(await Promise.all(ports.map((port) => isFree(port)))).toEqual([true, true]);
   });

@@ -1,50 +1,71 @@
-/** No command in the README goes untried: each is run by a test, or stands here with the reason. */
+/** Every command in the documentation is run by a test, or is listed here with the reason why not. */
 import { describe, expect, it } from "vitest";
-import { codeIn, commands, isRequest, named, readme } from "../readme.ts";
+import { codeIn, commands, isRequest, named, pages, proseOf } from "../markdown.ts";
 
-/** Who runs which commands of the `console` blocks. */
+/** By which test the commands of the `console` blocks are run. */
 const RUN: readonly (readonly [command: RegExp, where: string])[] = [
   [/^(curl|npx buf curl) /, "requests.test.ts"],
-  [/^npm run key -- (create|list|revoke) /, "keys.test.ts"],
-  [/^npm run key -- list$/, "keys.test.ts"],
+  [/^npm run key -- (create|list|revoke)\b/, "keys.test.ts"],
   [/^npm run rollup -- --watch \d+$/, "accounts.test.ts"],
   [/^npm run demo$/, "demo.test.ts"],
-  [/^npm test$/, "it is what runs this: .ci/run does, from a fresh clone"],
+  [
+    /^(MYSQLD=\S+ )?npm test$/,
+    ".ci/run, from a fresh clone, on MariaDB and on MySQL; here it would run itself",
+  ],
+  [/^npm test -- (--project unit|test\/\S+)$/, "commands-table.test.ts; here it would run itself"],
+  [/^(SOAK=\d+ )?npm run soak$/, "on request: it takes long; its test is part of npm test"],
+  [/^npm run check$/, ".ci/run, before the tests"],
+  [/^npm run (format|generate)$/, "npm run check compares what they would write"],
 ];
 
-/** Who runs the commands that the text names. */
+/** By which test the commands in the text are run. */
 const NAMED: Readonly<Record<string, string>> = {
   "npm run demo": "demo.test.ts",
-  "npm test": "it is what runs this: .ci/run does, from a fresh clone",
+  "npm test": ".ci/run, from a fresh clone",
   "npm start": "accounts.test.ts, container.test.ts",
   "npm run migrate": "accounts.test.ts",
   "npm run seed": "accounts.test.ts",
   "npm run key": "keys.test.ts, accounts.test.ts",
+  "npm run key -- list": "keys.test.ts",
+  "npm run key -- revoke": "keys.test.ts",
   "npm run rollup": "accounts.test.ts",
-  "npm run bench": "bench/benchmarks.test.ts, on next to nothing: it measures for minutes",
-  "npm run bench -- peers": "bench/benchmarks.test.ts, the same",
-  "npm run bench -- scale": "bench/benchmarks.test.ts, the same",
-  "npm run generate": "it writes gen/; `npm run check` makes the same code and compares",
-  "npm run check": "it is run before the tests by .ci/run",
+  "npm run rollup -- --watch 30": "accounts.test.ts",
+  "npm run rollup -- --rebuild": "accounts.test.ts",
+  "npm run rollup -- --verify": "accounts.test.ts",
+  "npm run bench": "benchmarks.test.ts, with next to no load: it measures for minutes",
+  "npm run bench -- peers": "benchmarks.test.ts, the same",
+  "npm run bench -- scale": "benchmarks.test.ts, the same",
+  "npm run bench -- peers --seconds 3 --rounds 5 --connections 32 --charges 500000":
+    "benchmarks.test.ts, the same flags with smaller numbers",
+  "npm run bench -- scale --charges 50000,500000,5000000 --requests 200":
+    "benchmarks.test.ts, the same flags with smaller numbers",
+  "npm run soak": "on request: it takes long; its test is part of npm test",
+  "npm run generate": "npm run check generates the same code and compares",
+  "npm run check": ".ci/run, before the tests",
   "npm ci --omit=dev && npm run migrate && npm start":
-    "its parts are run; the first needs the registry, and container.test.ts starts with what it installs",
-  "node --env-file": "configuration.test.ts reads .env.example as it does",
+    "in parts; the first needs the registry, and container.test.ts starts with what it installs",
+  "node --env-file": "configuration.test.ts parses .env.example as it does",
   "buf curl": "requests.test.ts",
 };
 
-describe("of the console blocks", () => {
+describe("in console blocks", () => {
   it.each(named(commands))("%s", (_, { text }) => {
     expect(RUN.filter(([pattern]) => pattern.test(text))).toHaveLength(1);
   });
 
-  it("each request is one that is run", () => {
+  it("there are requests to paste", () => {
     expect(commands.filter(({ text }) => isRequest(text)).length).toBeGreaterThan(6);
   });
 });
 
-it("of the text, each is known here", () => {
-  const prose = readme.replaceAll(/^```[\s\S]*?^```$/gm, "");
+it("in the text, each command is listed here", () => {
+  const prose = pages.map(({ text }) => proseOf(text)).join("\n");
   const isCommand = (code: string) => /^(npm|npx|node|buf|curl) /.test(code);
   const found = new Set(codeIn(prose).filter(isCommand));
   expect([...found].filter((command) => !(command in NAMED))).toEqual([]);
+});
+
+it("each command listed here is in the text", () => {
+  const prose = new Set(pages.flatMap(({ text }) => codeIn(proseOf(text))));
+  expect(Object.keys(NAMED).filter((command) => !prose.has(command))).toEqual([]);
 });

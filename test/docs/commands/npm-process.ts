@@ -1,4 +1,4 @@
-/** npm as a process of its own that runs a script until it is told to stop. */
+/** npm as a process that runs a script until it is stopped. */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
@@ -6,10 +6,10 @@ import { fileURLToPath } from "node:url";
 import type { Ending } from "../../support/service/service-process.ts";
 import { terminalEnvironment } from "./terminal.ts";
 
-/** Ends npm where the process that runs the tests is gone; its scripts then end by themselves. */
-const TETHER = fileURLToPath(new URL("../../support/service/tether.ts", import.meta.url));
+/** Ends npm if the test process exits first. Its scripts then end by themselves. */
+const PARENT_WATCH = fileURLToPath(new URL("../../../dev/parent-watch.ts", import.meta.url));
 
-/** npm's own program, `…/npm/bin/npm-cli.js`, as the PATH has it. */
+/** The path of npm's program, `…/npm/bin/npm-cli.js`, found through PATH. */
 export function npmProgram(): string {
   const { stdout } = spawnSync("/bin/sh", ["-c", "command -v npm"], {
     env: terminalEnvironment(),
@@ -19,24 +19,24 @@ export function npmProgram(): string {
 }
 
 export interface NpmProcess {
-  /** Its process id, and that of its group. */
+  /** Its process id, which is also that of its group. */
   readonly pid: number;
   readonly ended: Promise<Ending>;
-  /** All that was written to stdout so far. */
+  /** Everything written to stdout so far. */
   stdout(): string;
-  /** All that was written to stderr so far. */
+  /** Everything written to stderr so far. */
   stderr(): string;
-  /** Kills the whole group where it is still there. */
+  /** Kills the whole group if it still exists. */
   kill(): void;
 }
 
 export interface NpmOptions {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** By default the programs of this test. */
+  /** By default the programs that run this test. */
   readonly node?: string;
   readonly npm?: string;
-  /** By default this test's. */
+  /** By default the user that runs this test. */
   readonly uid?: number;
 }
 
@@ -45,8 +45,8 @@ export function startNpm(
   args: readonly string[],
   { cwd, env, node = process.execPath, npm = npmProgram(), uid }: NpmOptions,
 ): NpmProcess {
-  const tether = uid === undefined ? ["--import", TETHER] : [];
-  const child: ChildProcess = spawn(node, [...tether, npm, ...args], {
+  const parentWatch = uid === undefined ? ["--import", PARENT_WATCH] : [];
+  const child: ChildProcess = spawn(node, [...parentWatch, npm, ...args], {
     cwd,
     env,
     detached: true,
@@ -70,7 +70,7 @@ export function startNpm(
       try {
         process.kill(-pid, "SIGKILL");
       } catch {
-        // nothing of it is left
+        // the group has ended
       }
     },
   };

@@ -1,8 +1,8 @@
-/** Processes of this machine, as far as the test may look at them: Linux' `/proc`. */
+/** The processes of this machine, from Linux' `/proc`. */
 import { readdirSync, readFileSync } from "node:fs";
 import process from "node:process";
 
-/** The command lines of the processes that were started with a variable set so, or below one that was. */
+/** The command lines of the processes whose environment has a variable with this value. */
 export function processesWith(name: string, value: string): string[] {
   return readdirSync("/proc")
     .filter((pid) => /^\d+$/.test(pid) && pid !== `${process.pid}`)
@@ -10,7 +10,7 @@ export function processesWith(name: string, value: string): string[] {
     .map((pid) => `${pid}: ${procFile(pid, "cmdline").replaceAll("\0", " ")}`);
 }
 
-/** Whether anything of a process group is left. */
+/** Whether a process group has any process left. */
 export function isGroupLeft(leader: number): boolean {
   try {
     return process.kill(-leader, 0);
@@ -19,7 +19,7 @@ export function isGroupLeft(leader: number): boolean {
   }
 }
 
-/** A file of a process; empty where it has just ended or is somebody else's. */
+/** A file of a process; empty if it has just ended or belongs to another user. */
 function procFile(pid: string, file: string): string {
   try {
     return readFileSync(`/proc/${pid}/${file}`, "utf8");

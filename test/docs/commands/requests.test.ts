@@ -1,4 +1,4 @@
-/** Each request of the README, pasted into a shell: it succeeds, with the answer that stands beside it. */
+/** Each request in the documentation, pasted into a shell: it succeeds, with a response of the shape shown. */
 import { fromJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
@@ -7,7 +7,7 @@ import {
   GetServerBreakdownResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import { commands, isRequest, named } from "../readme.ts";
+import { commands, isRequest, named } from "../markdown.ts";
 import { shapeOf } from "../shape.ts";
 import { atPorts, HAS_CURL, paste } from "./terminal.ts";
 
@@ -17,15 +17,15 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-/** What is expected of a request without an answer beside it. A field that is unknown is an error. */
-const ANSWERS: readonly (readonly [command: RegExp, check: (stdout: string) => void])[] = [
+/** What is expected of a request whose response is not shown. An unknown field is an error. */
+const RESPONSES: readonly (readonly [command: RegExp, check: (stdout: string) => void])[] = [
   [
     /\/GetOverview$/,
     (stdout) => {
-      const answer = fromJsonString(GetOverviewResponseSchema, stdout);
-      expect(answer.monthlyEarnings).toHaveLength(12);
-      expect(answer.serverRevenue).not.toEqual([]);
-      expect(answer.recentPayouts).toHaveLength(10);
+      const response = fromJsonString(GetOverviewResponseSchema, stdout);
+      expect(response.monthlyEarnings).toHaveLength(12);
+      expect(response.serverRevenue).not.toEqual([]);
+      expect(response.recentPayouts).toHaveLength(10);
     },
   ],
   [
@@ -62,13 +62,13 @@ describe.skipIf(!HAS_CURL)("as pasted", () => {
       expect(shapeOf(stdout)).toEqual(shapeOf(example));
       return;
     }
-    const check = ANSWERS.find(([pattern]) => pattern.test(text))?.[1];
-    if (check === undefined) throw new Error("nobody said what this command answers");
+    const check = RESPONSES.find(([pattern]) => pattern.test(text))?.[1];
+    if (check === undefined) throw new Error("no response is expected of this command");
     check(stdout);
   });
 });
 
-it("there is an answer beside each endpoint of REST", () => {
+it("the response of each REST endpoint is shown", () => {
   const shown = requests.filter(({ example }) => example !== undefined);
   expect(shown.map(({ text }) => text.match(/8080([^?' ]+)/)?.[1])).toEqual([
     "/api/provider/revenue",

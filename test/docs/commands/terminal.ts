@@ -1,16 +1,16 @@
-/** A terminal of somebody who follows the README: a shell in the repository's folder. */
+/** A reader's terminal: a shell in the folder of the repository. */
 import { execFile, spawnSync } from "node:child_process";
 import { delimiter, join } from "node:path";
-import { ROOT } from "../readme.ts";
+import { ROOT } from "../markdown.ts";
 
-/** What a command wrote, and with which code it ended. */
+/** The output of a command, and its exit code. */
 export interface Outcome {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** The environment of a terminal that was opened by hand: not the one that npm made for its scripts. */
+/** The environment of a terminal, without what npm and vitest add for their scripts. */
 export function terminalEnvironment(
   more: Readonly<Record<string, string>> = {},
 ): Record<string, string | undefined> {
@@ -30,7 +30,7 @@ export function terminalEnvironment(
   };
 }
 
-/** Pastes a command and waits for its end, for a minute. */
+/** Runs a command as pasted, for a minute at most. */
 export function paste(
   command: string,
   environment: Readonly<Record<string, string>>,
@@ -46,15 +46,15 @@ export function paste(
   return promise;
 }
 
-/** What npm says of the machine's own config is none of the command's words. */
+/** The output without npm's remarks about the configuration of this machine. */
 function withoutWarnings(stderr: string): string {
   return stderr.replaceAll(/^npm (warn|notice).*\n/gm, "");
 }
 
-/** Whether the machine has curl, which the README's readers have. */
+/** Whether this machine has curl. */
 export const HAS_CURL = spawnSync("curl", ["--version"]).status === 0;
 
-/** A command with the service's real ports in place of the usual ones. */
+/** A command with the ports of a running service in place of the default ones. */
 export function atPorts(
   command: string,
   { http, grpc }: { readonly http: string; readonly grpc: string },

@@ -1,4 +1,4 @@
-/** The Dockerfile: what it copies is enough for `npm start`, which stops as it should as nobody in particular. */
+/** The Dockerfile: its files are enough for `npm start` as an unprivileged user, which stops in order. */
 import { dirname } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
@@ -10,15 +10,15 @@ import { smallLedger } from "../../support/small-ledger.ts";
 import { type NpmProcess, startNpm } from "../commands/npm-process.ts";
 import { isGroupLeft } from "../commands/processes.ts";
 import { terminalEnvironment } from "../commands/terminal.ts";
-import { rootFile, tableWith } from "../readme.ts";
+import { page, rootFile, tableWith } from "../markdown.ts";
 import { buildImage, copied, type Image, instructionsOf } from "./container.ts";
 
 const manifest = JSON.parse(rootFile("package.json"));
 
-/** Root becomes the user nobody; anybody else is unprivileged already. */
+/** The user nobody if the test runs as root; any other user is unprivileged already. */
 const uid = process.getuid?.() === 0 ? 65_534 : undefined;
 
-describe("npm start with what is in the image", () => {
+describe("npm start with the files of the image", () => {
   let database: TestDatabase;
   let image: Image;
   let started: NpmProcess;
@@ -53,7 +53,7 @@ describe("npm start with what is in the image", () => {
     await database?.drop();
   });
 
-  /** Lines of the log. With --silent npm itself writes none. */
+  /** The log so far. With --silent npm itself writes nothing. */
   const log = (): Record<string, unknown>[] =>
     started
       .stdout()
@@ -63,7 +63,7 @@ describe("npm start with what is in the image", () => {
 
   it("answers", async () => {
     const { httpPort } = await poll(30_000, () => {
-      if (!isGroupLeft(started.pid)) throw new Error(`it ended:\n${started.stderr()}`);
+      if (!isGroupLeft(started.pid)) throw new Error(`the service ended:\n${started.stderr()}`);
       return log().find(({ msg }) => msg === "listening");
     });
     const { status, text } = await rawHttp(`http://127.0.0.1:${httpPort}`, {
@@ -73,7 +73,7 @@ describe("npm start with what is in the image", () => {
     expect({ status, text }).toMatchObject({ status: 200 });
   });
 
-  it("SIGTERM to npm alone ends the service in order, with code 0", async () => {
+  it("SIGTERM to npm alone stops the service in order, with code 0", async () => {
     process.kill(started.pid, "SIGTERM");
     expect(await started.ended).toBe(0);
     await until(5_000, () => !isGroupLeft(started.pid));
@@ -83,28 +83,28 @@ describe("npm start with what is in the image", () => {
 });
 
 describe("the Dockerfile", () => {
-  it("copies nothing that .dockerignore keeps from it, and .dockerignore lets nothing else in", () => {
+  it("copies exactly what .dockerignore admits", () => {
     const admitted = rootFile(".dockerignore").match(/(?<=^!).*$/gm) ?? [];
     expect(admitted.sort()).toEqual(copied().sort());
   });
 
-  it("is of the Node that development has", () => {
+  it("has the Node version of development", () => {
     const major = manifest.devDependencies.node.split(".")[0];
     expect(instructionsOf("FROM")).toEqual([`node:${major}-slim`]);
     expect(manifest.engines.node).toBe(`>=${major}`);
   });
 
-  it("installs as the README does, without what is for development", () => {
+  it("installs as docs/operations.md does, without development dependencies", () => {
     const [install] = instructionsOf("RUN");
     expect(install).toBe("npm ci --omit=dev");
-    expect(rootFile("README.md")).toContain(`\`${install} && `);
+    expect(page("docs/operations.md")).toContain(`\`${install} && `);
   });
 
-  it("runs as a user who is not root", () => {
+  it("runs as a user other than root", () => {
     expect(instructionsOf("USER")).toEqual(["node"]);
   });
 
-  it("exposes the ports that are the defaults, on every address", () => {
+  it("exposes the default ports, on every address", () => {
     const rows = tableWith("variable", "default", "");
     const ports = rows.filter(([name]) => /_PORT/.test(name ?? "")).map(([, port]) => port);
     expect(instructionsOf("EXPOSE")).toEqual([ports.join(" ").replaceAll("`", "")]);

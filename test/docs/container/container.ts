@@ -1,10 +1,10 @@
-/** What the Dockerfile makes, without Docker: its files alone, in a folder that anybody may read. */
+/** The image of the Dockerfile, without Docker: its files in a folder that every user can read. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { npmProgram } from "../commands/npm-process.ts";
-import { ROOT, rootFile } from "../readme.ts";
+import { ROOT, rootFile } from "../markdown.ts";
 
 /** The instructions of the Dockerfile, in order. */
 export const instructions: readonly (readonly [name: string, rest: string])[] = rootFile(
@@ -16,7 +16,7 @@ export const instructions: readonly (readonly [name: string, rest: string])[] = 
     return name === undefined || rest === undefined ? [] : [[name, rest] as const];
   });
 
-/** What stands behind the instructions of a name. */
+/** The arguments of the instructions of a name. */
 export function instructionsOf(name: string): string[] {
   return instructions.filter(([each]) => each === name).map(([, rest]) => rest);
 }
@@ -29,14 +29,14 @@ export function copied(): string[] {
 export interface Image {
   /** `WORKDIR`. */
   readonly app: string;
-  /** The home of the user that runs in it, who may write there. */
+  /** A home that the user of the image can write to. */
   readonly home: string;
   readonly node: string;
   readonly npm: string;
   remove(): void;
 }
 
-/** Puts the image's files into a folder: the copied ones, production's packages, Node and npm. */
+/** Puts the files of the image into a folder: the copied ones, production packages, Node and npm. */
 export function buildImage(uid: number | undefined): Image {
   const folder = mkdtempSync(join(tmpdir(), "readme-container-"));
   const app = join(folder, "app");
@@ -44,7 +44,7 @@ export function buildImage(uid: number | undefined): Image {
   for (const path of productionPackages()) {
     cpSync(join(ROOT, path), join(app, path), { recursive: true, dereference: true });
   }
-  // Where a test may not look into root's home, this machine's own would be out of reach.
+  // Node and npm may lie in root's home, which an unprivileged user cannot read.
   const node = join(folder, "bin/node");
   cpSync(process.execPath, node);
   const npm = join(folder, "npm");
@@ -67,7 +67,7 @@ interface Locked {
   readonly optional?: boolean;
 }
 
-/** Where the packages lie that `npm ci --omit=dev` installs. */
+/** The folders of the packages that `npm ci --omit=dev` installs. */
 function productionPackages(): string[] {
   const { packages }: { packages: Record<string, Locked> } = JSON.parse(
     rootFile("package-lock.json"),

@@ -15,14 +15,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** The test database's URL, otherwise. */
+/** The URL of the test database, changed. */
 const urlWith = (change: Partial<Pick<URL, "host" | "pathname" | "username">>) =>
   Object.assign(new URL(database.url), change).href;
 
 describe.each([
   ["key", ["list"]],
   ["seed", []],
-])("npm run %s says in one line, without a stack, that", (name, args) => {
+])("npm run %s reports in one line, without a stack, that", (name, args) => {
   it("DATABASE_URL is missing", async () => {
     const { code, stdout, stderr } = await runCommand(name, args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
@@ -39,31 +39,29 @@ describe.each([
   it("the database cannot be reached", async () => {
     expect(await runCommand(name, args, urlWith({ host: "127.0.0.1:1" }))).toEqual(
       failed(
-        "the database in DATABASE_URL cannot be reached: is it running, and are host and port right? (ECONNREFUSED)",
+        "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct (ECONNREFUSED)",
       ),
     );
   });
 
-  it("the account is refused", async () => {
+  it("the account is rejected", async () => {
     expect(await runCommand(name, args, urlWith({ username: "nobody_of_this_name" }))).toEqual(
       failed(
-        "the database in DATABASE_URL refuses the account: are user, password and database name right? (ER_ACCESS_DENIED_ERROR)",
+        "the database in DATABASE_URL rejected the account: check the user, the password and the database name (ER_ACCESS_DENIED_ERROR)",
       ),
     );
   });
 
-  it("there is no such database", async () => {
+  it("the database does not exist", async () => {
     expect(await runCommand(name, args, urlWith({ pathname: `/${blank}_not` }))).toEqual(
-      failed(
-        "the database named in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)",
-      ),
+      failed("the database in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)"),
     );
   });
 
   it("its tables are missing", async () => {
     expect(await runCommand(name, args, urlWith({ pathname: `/${blank}` }))).toEqual(
       failed(
-        "the database does not have the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)",
+        "the database lacks the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)",
       ),
     );
   });

@@ -13,7 +13,7 @@ beforeAll(async () => {
   database = await createDatabase();
   const { knex, name } = database;
   await knex.raw(`CREATE USER ${account} IDENTIFIED BY '${password}'`);
-  // The README's GRANTs for the account of `npm run key`.
+  // The GRANTs of docs/operations.md for the account of `npm run key`.
   await knex.raw(`GRANT SELECT (id, name) ON ${name}.providers TO ${account}`);
   await knex.raw(`GRANT SELECT, INSERT, UPDATE (revoked_at) ON ${name}.api_keys TO ${account}`);
   await knex("providers").insert({ id: 1, name: "first" });
@@ -24,20 +24,20 @@ afterAll(async () => {
   await database.drop();
 });
 
-it("npm run key needs no more than its account may", async () => {
+it("npm run key works with its documented privileges", async () => {
   const key = (...args: string[]) => runCommand("key", args, url.href);
   const made = await key("create", "--provider", "1", "--expires", "2999-01-01");
   expect(made).toMatchObject({ code: 0, stderr: "" });
   expect(await key("list")).toMatchObject({ code: 0, stderr: "" });
   expect(await key("revoke", lastLine(made.stdout))).toMatchObject({ code: 0, stderr: "" });
-  expect(await key("revoke", "2")).toEqual(failed("there is no key with the id 2"));
+  expect(await key("revoke", "2")).toEqual(failed("key 2 does not exist"));
 });
 
-it("what its account may not is said in the database's words", async () => {
+it("a missing privilege is reported with the database's message", async () => {
   await database.knex("providers").del();
   const { code, stdout, stderr } = await runCommand("seed", [], url.href);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toMatch(
-    /^error: the database says: SELECT command denied to user .* for table .*wallets.* \(ER_TABLEACCESS_DENIED_ERROR\)\n$/,
+    /^error: database error: SELECT command denied to user .* for table .*wallets.* \(ER_TABLEACCESS_DENIED_ERROR\)\n$/,
   );
 });

@@ -4,17 +4,17 @@ import { runCommand } from "../../support/commands/run-command.ts";
 
 const key = (...args: string[]) => runCommand("key", args);
 
-describe("a key typed at the wrong place or mistyped", () => {
+describe("a key that was mistyped or typed in the wrong place", () => {
   const typed = generateKey();
   it.each([
     ["as the command", [typed]],
     ["as an option", [`--${typed}`]],
     ["as the provider", ["create", "--provider", typed]],
     ["as the expiry", ["create", "--provider", "1", "--expires", typed]],
-    ["as an option's name", ["create", "--provider", "1", `--${typed}`]],
-    ["as one argument too many", ["list", typed]],
-    ["with a character too much", ["revoke", `${typed}0`]],
-    ["with a character too few", ["revoke", typed.slice(0, -1)]],
+    ["as the name of an option", ["create", "--provider", "1", `--${typed}`]],
+    ["as an excess argument", ["list", typed]],
+    ["with one character too many", ["revoke", `${typed}0`]],
+    ["without its last character", ["revoke", typed.slice(0, -1)]],
     ["without its first character", ["revoke", typed.slice(1)]],
     ["without its prefix", ["revoke", typed.slice(4)]],
     ["in capitals", ["revoke", typed.toUpperCase()]],

@@ -17,7 +17,7 @@ afterAll(() => database.drop());
 const key = (...args: string[]) => runCommand("key", args, database.url);
 
 describe("npm run key -- create", () => {
-  it("prints a new key alone on the last line, and stores its hash", async () => {
+  it("prints a new key, alone on the last line, and stores its hash", async () => {
     const made = await key("create", "--provider", "1", "--name", "night job 🚀");
     expect(made).toMatchObject({ code: 0, stderr: "" });
     const issued = parseKey(lastLine(made.stdout));
@@ -31,7 +31,7 @@ describe("npm run key -- create", () => {
     expect(row).toMatchObject({ provider_id: "1", name: "night job 🚀", expires_at: null });
   });
 
-  it("takes an expiry as a date or a time, in UTC", async () => {
+  it("accepts an expiry as a date or a time, in UTC", async () => {
     const made = await Promise.all(
       ["2999-01-01", "2999-01-01T02:00:00.5+02:00"].map((date) =>
         key("create", "--provider", "1", "--expires", date),
@@ -43,17 +43,17 @@ describe("npm run key -- create", () => {
       .orderBy("expires_at")
       .pluck("expires_at");
     expect(expiries).toEqual(["2999-01-01 00:00:00.000", "2999-01-01 00:00:00.500"]);
-    expect(made[0]?.stdout).toContain("it expires 2999-01-01 00:00:00 UTC.");
+    expect(made[0]?.stdout).toContain("; expires 2999-01-01 00:00:00 UTC.");
   });
 
-  it("cannot be made to steer the terminal by a name", async () => {
+  it("escapes control characters in names", async () => {
     const { stdout } = await key("create", "--provider", "2", "--name", "a\u001bc\nb");
     expect(stdout).toContain('"a\\u{1b}c\\u{a}b"');
     expect(stdout).toContain('"\\u{1b}[31mred\\u{202e}"');
   });
 
-  const ID = "An id is a whole number, as in the table `providers`: 1";
-  const DATE = "Write a date, 2027-01-01, or a time, 2027-01-01T09:30:00Z.";
+  const ID = "Expected an id from the table `providers`, such as 1.";
+  const DATE = "Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.";
   it.each<[string[], string]>([
     [[], "required option '--provider <id>' not specified"],
     [["--provider"], "option '--provider <id>' argument missing"],
@@ -67,7 +67,7 @@ describe("npm run key -- create", () => {
     ],
     [
       ["--provider", "18446744073709551615"],
-      "there is no provider 18446744073709551615 in the table providers",
+      "provider 18446744073709551615 does not exist in the table providers",
     ],
     [
       ["--provider", "1", "--expires", "soon"],
@@ -79,31 +79,31 @@ describe("npm run key -- create", () => {
     ],
     [
       ["--provider", "1", "--expires", "2020-01-01"],
-      "option '--expires <date>' argument '2020-01-01' is invalid. That is 2020-01-01 00:00:00 UTC, which has passed.",
+      "option '--expires <date>' argument '2020-01-01' is invalid. Expected a time in the future, not 2020-01-01 00:00:00 UTC.",
     ],
     [["--provider", "1", "--nmae", "x"], "unknown option '--nmae'\n(Did you mean --name?)"],
     [
       ["--provider", "1", "x"],
       "too many arguments for 'create'. Expected 0 arguments but got 1: x.",
     ],
-  ])("%j is refused in clear words", async (args, stderr) => {
+  ])("%j is an error", async (args, stderr) => {
     expect(await key("create", ...args)).toEqual(failed(stderr));
   });
 
-  it("refuses a name that does not fit", async () => {
+  it("rejects a name of more than 255 characters", async () => {
     const { code, stderr } = await key("create", "--provider", "1", "--name", "🚀".repeat(256));
     expect(code).toBe(1);
-    expect(stderr).toContain("A name has at most 255 characters, not 256.");
+    expect(stderr).toContain("Expected at most 255 characters, not 256.");
     expect((await key("create", "--provider", "1", "--name", "🚀".repeat(255))).code).toBe(0);
   });
 });
 
 describe("npm run key -- list", () => {
-  it("shows each key by its hint and what has become of it, and no key", async () => {
+  it("shows the hint and the status of each key, but not the key", async () => {
     const own = await createDatabase();
     try {
       expect((await runCommand("key", ["list"], own.url)).stdout).toBe(
-        "There are no keys. Make one: npm run key -- create --provider ID\n",
+        "There are no keys. Issue one: npm run key -- create --provider ID\n",
       );
       const created_at = "2026-01-02 03:04:05.678";
       const keys = Array.from({ length: 3 }, generateKey);
@@ -144,7 +144,7 @@ describe("npm run key -- list", () => {
 });
 
 describe("npm run key -- revoke", () => {
-  it("takes a key by itself or by its id, and says what it did", async () => {
+  it("accepts a key or its id, and reports what it did", async () => {
     const made = lastLine((await key("create", "--provider", "1", "--name", "old")).stdout);
     const row = () =>
       database
@@ -155,23 +155,23 @@ describe("npm run key -- revoke", () => {
     const hint = made.slice(0, 8);
     expect(await key("revoke", made)).toEqual({
       code: 0,
-      stdout: `Revoked key ${id}, "old", ${hint}… of provider 1. It is refused from now on.\n`,
+      stdout: `Revoked key ${id}, "old", ${hint}… of provider 1. The service rejects it within one second.\n`,
       stderr: "",
     });
     const { revoked_at } = await row();
     expect(revoked_at).not.toBeNull();
     expect(await key("revoke", String(id))).toEqual({
       code: 0,
-      stdout: `Nothing to do: key ${id}, "old", ${hint}… of provider 1 was revoked ${revoked_at.slice(0, 19)} UTC.\n`,
+      stdout: `No change: key ${id}, "old", ${hint}… of provider 1 was revoked ${revoked_at.slice(0, 19)} UTC.\n`,
       stderr: "",
     });
   });
 
-  it("refuses what it does not know", async () => {
+  it("fails for an unknown key", async () => {
     const unknown = generateKey();
-    expect(await key("revoke", "999999")).toEqual(failed("there is no key with the id 999999"));
+    expect(await key("revoke", "999999")).toEqual(failed("key 999999 does not exist"));
     expect(await key("revoke", unknown)).toEqual(
-      failed(`there is no key ${unknown.slice(0, 8)}… in this database`),
+      failed(`key ${unknown.slice(0, 8)}… does not exist in this database`),
     );
     expect(await key("revoke")).toEqual(failed("missing required argument 'id-or-key'"));
   });

@@ -1,3 +1,4 @@
+/** The private database server: its lifetime, its account and its failed starts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -12,13 +13,13 @@ import {
 
 const MODULE = join(import.meta.dirname, "../../../dev/private-database/private-database.ts");
 
-/** A process with a private database that tells where it is, and then waits. */
+/** A process that starts a private database, reports its pid and folder, and waits. */
 const OWNER = `
   import { startPrivateDatabase } from ${JSON.stringify(MODULE)};
   process.on("SIGINT", () => process.send("interrupted"));
   const { pid, folder } = await startPrivateDatabase();
   process.send({ pid, folder });
-  process.on("message", () => { throw new Error("a fault of its own"); });
+  process.on("message", () => { throw new Error("uncaught"); });
 `;
 
 interface Owned {
@@ -51,12 +52,12 @@ describe.skipIf(process.env.DATABASE_URL)("a private database", () => {
   it.each<[string, (owner: ChildProcess) => void]>([
     ["is killed", (owner) => owner.kill("SIGKILL")],
     ["fails", (owner) => owner.send("fail")],
-  ])("outlives Ctrl-C, and is gone, files and all, when its owner %s", async (_, end) => {
+  ])("survives Ctrl-C, and ends and is deleted when its owner %s", async (_, end) => {
     const { owner, pid, folder } = await startOwner();
-    // What a terminal does: the signal goes to the whole foreground process group.
+    // As a terminal does: the signal goes to the whole foreground process group.
     process.kill(-(owner.pid ?? 0), "SIGINT");
     await once(owner, "message");
-    await sleep(200);
+    await sleep(200); // for a server that ends at the signal
     expect([isRunning(pid), existsSync(folder)]).toEqual([true, true]);
 
     end(owner);
@@ -64,52 +65,52 @@ describe.skipIf(process.env.DATABASE_URL)("a private database", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  describe("that runs", () => {
+  describe("while it runs", () => {
     let database: PrivateDatabase;
     beforeAll(async () => {
       database = await startPrivateDatabase();
     });
     afterAll(() => database.stop());
 
-    it("is open to its one account alone", async () => {
+    it("accepts its one account only", async () => {
       const url = new URL(database.url);
       url.username = "root";
       url.password = "";
       await expect(createConnection(url.href)).rejects.toThrow(/Access denied/);
     });
 
-    it("answers nothing while it is suspended, and goes on afterwards", async () => {
+    it("does not respond while it is suspended, and responds after that", async () => {
       const connection = await createConnection(database.url);
       await database.suspend();
       onTestFinished(() => database.resume());
-      const answer = connection.query("SELECT 1");
-      expect(await Promise.race([answer, sleep(300, "silence")])).toBe("silence");
+      const response = connection.query("SELECT 1");
+      expect(await Promise.race([response, sleep(300, "no response")])).toBe("no response");
       database.resume();
-      await answer;
+      await response;
       await connection.end();
     });
 
-    it("keeps what was committed when it is killed and started again", async () => {
+    it("keeps committed data when it is killed and restarted", async () => {
       const before = await createConnection(database.url);
-      before.on("error", () => {}); // the connection dies with the server
-      await before.query("CREATE TABLE seen (id INT)");
-      await before.query("INSERT INTO seen VALUES (7)");
+      before.on("error", () => {}); // the connection is closed with the server
+      await before.query("CREATE TABLE committed (id INT)");
+      await before.query("INSERT INTO committed VALUES (7)");
 
       await database.kill();
       expect(database.pid).toBeUndefined();
       await database.start();
 
       const after = await createConnection(database.url);
-      expect((await after.query("SELECT id FROM seen"))[0]).toEqual([{ id: 7 }]);
+      expect((await after.query("SELECT id FROM committed"))[0]).toEqual([{ id: 7 }]);
       await after.end();
     });
   });
 
   it.each([
-    ["/nowhere/mysqld", "MYSQLD is /nowhere/mysqld, which is not the absolute path of a program"],
-    ["mysqld", "MYSQLD is mysqld, which is not the absolute path of a program"],
-    ["/bin/sh", "MYSQLD is /bin/sh, which is not a MySQL or MariaDB server"],
-  ])("is refused where MYSQLD is %s", async (path, message) => {
+    ["/nowhere/mysqld", "MYSQLD must be the absolute path of a program: /nowhere/mysqld"],
+    ["mysqld", "MYSQLD must be the absolute path of a program: mysqld"],
+    ["/bin/sh", "MYSQLD must be a MySQL or MariaDB server: /bin/sh"],
+  ])("does not start if MYSQLD is %s", async (path, message) => {
     const before = process.env.MYSQLD;
     onTestFinished(() => {
       if (before === undefined) delete process.env.MYSQLD;
@@ -119,7 +120,7 @@ describe.skipIf(process.env.DATABASE_URL)("a private database", () => {
     await expect(startPrivateDatabase()).rejects.toThrow(message);
   });
 
-  it("tells the server's last words where it does not start", async () => {
+  it("reports the server's output if it does not start", async () => {
     const start = startPrivateDatabase({ serverOptions: ["--no-such-option"] });
     await expect(start).rejects.toThrow(/ended with code \d+:\n[\s\S]*no-such-option/);
   });

@@ -1,127 +1,117 @@
-/** Too many calls at once: 429 for the provider that has too many, 503 when the service has. */
-import { setTimeout } from "node:timers/promises";
+/** Admission: 429 if a provider has too many calls in flight, 503 if the service has. */
 import type { Client } from "@grpc/grpc-js";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { generateKey } from "../../../src/auth/api-key.ts";
-import type { Outcome } from "../../support/clients/client.ts";
-import { QUICK_CLIENTS } from "../../support/clients/clients.ts";
+import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
-import { checkHealth } from "../../support/clients/health.ts";
-import { bare, OVERLOADED, type Refusal, TOO_MANY_CALLS, through } from "../../support/refusal.ts";
+import {
+  type ExpectedError,
+  errorThrough,
+  OVERLOADED,
+  TOO_MANY_CALLS,
+} from "../../support/expected-error.ts";
+import { until } from "../../support/poll.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-/** How many calls may be under way at once. */
-const PER_PROVIDER = 250;
-const IN_ALL = 1_000;
+/** The limits on calls in flight: 1,000 in all, which is 250 for each of four providers. */
+const MAX_CALLS_PER_PROVIDER = 250;
+const PROVIDERS = ["1", "2", "3", "4"];
+const MAX_CALLS = PROVIDERS.length * MAX_CALLS_PER_PROVIDER;
+/** How many calls over the limit a test sends, so that their errors show that the limit is reached. */
+const EXTRA = 10;
 
 let fixture: Fixture;
+let channels: readonly Client[];
+let keys: readonly string[];
 beforeAll(async () => {
-  fixture = await createFixture(smallLedger);
+  fixture = await createFixture(async (database) => {
+    await smallLedger(database);
+    await database.knex("providers").insert([3, 4].map((id) => ({ id, name: `provider ${id}` })));
+  });
+  keys = await Promise.all(PROVIDERS.map((provider) => fixture.issueKey(provider)));
+  // Enough connections that no connection's limit on concurrent streams delays a call.
+  channels = Array.from({ length: 8 }, () => grpcClient(fixture.service.grpc));
+  await Promise.all(callAll(fixture.key));
 });
-afterAll(() => fixture?.dispose());
+afterAll(async () => {
+  for (const channel of channels ?? []) channel.close();
+  await fixture?.dispose();
+});
 
-/** Locks a table until it is released: whatever reads it waits. */
-async function lock(table: string) {
-  const connection = await createConnection(fixture.database.url);
-  await connection.query(`LOCK TABLES ${table} WRITE`);
-  return { release: () => connection.end(), destroy: () => connection.destroy() };
-}
-
-/** Sends calls over some connections, so that no connection's limit of streams holds them back. */
-function send(clients: readonly Client[], count: number, key: string): Promise<Outcome[]> {
-  const question = { method: "GetOverview", headers: withKey(key) } as const;
-  return Promise.all(
-    Array.from({ length: count }, (_, index) =>
-      callGrpc(clients[index % clients.length] as Client, question),
-    ),
+/** Sends calls over all channels. */
+function sendCalls(count: number, key: string): Promise<Outcome>[] {
+  return Array.from({ length: count }, (_, index) =>
+    callGrpc(channels[index % channels.length] as Client, {
+      method: "GetOverview",
+      headers: withKey(key),
+    }),
   );
 }
 
-/** Opens enough connections for all calls that the service takes. */
-function openClients(): Client[] {
-  return Array.from({ length: 8 }, () => grpcClient(fixture.service.grpc));
-}
-
-/** One call through each door, at once. */
+/** Sends one call through each client. */
 function callAll(key: string): readonly Promise<Outcome>[] {
-  return QUICK_CLIENTS.map((name) =>
-    fixture.clients.named(name).call({ method: "GetOverview", headers: withKey(key) }),
+  return FAST_CLIENTS.map((name) =>
+    fixture.clients.get(name).call({ method: "GetOverview", headers: withKey(key) }),
   );
 }
 
-function expectRefused(outcomes: readonly Outcome[], refusal: Refusal): void {
-  for (const [index, outcome] of outcomes.entries()) {
-    const door = fixture.clients.named(QUICK_CLIENTS[index] ?? "");
-    expect(bare(outcome), door.name).toEqual(through(door, refusal));
-    expect(outcome.head["retry-after"], door.name).toBe("1");
+/** Waits until the extra calls have their errors: then all the others are in flight. */
+async function untilLimitReached(calls: readonly Promise<Outcome>[]): Promise<void> {
+  let ended = 0;
+  for (const call of calls) call.then(() => ended++);
+  await until(5_000, () => ended === EXTRA);
+}
+
+async function expectErrors(calls: readonly Promise<Outcome>[], error: ExpectedError) {
+  for (const [index, outcome] of (await Promise.all(calls)).entries()) {
+    const client = fixture.clients.get(FAST_CLIENTS[index] ?? "");
+    expect(withoutHeaders(outcome), client.name).toEqual(errorThrough(client, error));
+    expect(outcome.headers["retry-after"], client.name).toBe("1");
   }
 }
 
-/**
- * Has the service take on everything that `ask` sends in one go: it sleeps meanwhile, so that
- * however slowly the test sends, no call is older than another when the service wakes up.
- */
-async function inOneGo<T>(clients: readonly Client[], ask: () => T): Promise<T> {
-  fixture.service.signal("SIGSTOP");
-  const asked = ask();
-  await setTimeout(300);
-  fixture.service.signal("SIGCONT");
-  // Behind everything else through each door, and answered without the database.
-  await Promise.all(clients.map((client) => checkHealth(client, "")));
-  await Promise.all(callAll("no key"));
-  return asked;
+/** The number of calls with each code; OK for a response. */
+async function countByCode(calls: readonly Promise<Outcome>[]): Promise<Record<string, number>> {
+  const codes = (await Promise.all(calls)).map((one) => ("code" in one ? one.code : "OK"));
+  return Object.fromEntries(
+    Object.entries(Object.groupBy(codes, (code) => code)).map(([code, of]) => [
+      code,
+      of?.length ?? 0,
+    ]),
+  );
 }
 
-// A call waits no longer than two seconds for a connection to the database, and what is held here
-// must be held by then: a machine that is very busy gets another try.
-const BUSY = { retry: 2 };
-
-it("a provider with 250 calls under way gets 429, through every door", BUSY, async () => {
-  const clients = openClients();
-  await Promise.all([...callAll(fixture.key), ...clients.map((client) => checkHealth(client, ""))]); // every door is open already
-  const keys = await lock("api_keys");
-  const charges = await lock("charges");
-  try {
-    const { held, refused } = await inOneGo(clients, () => {
-      // Keys are looked up on several connections at once, so that the last of these may be
-      // overtaken: some more than may be held are sent, so that who knocks then is too late.
-      const held = send(clients, PER_PROVIDER + 30, fixture.key);
-      return { held, refused: setTimeout(100).then(() => Promise.all(callAll(fixture.key))) };
-    });
-    await keys.release();
-    expectRefused(await refused, TOO_MANY_CALLS);
-    await charges.release();
-    const answered = (await held).filter((outcome) => "answer" in outcome);
-    expect(answered).toHaveLength(PER_PROVIDER);
-  } finally {
-    keys.destroy();
-    charges.destroy();
-    for (const client of clients) client.close();
-  }
+it("a provider with 250 calls in flight gets 429 through every client", async () => {
+  await using lock = await lockTable(fixture.database, "charges");
+  const calls = sendCalls(MAX_CALLS_PER_PROVIDER + EXTRA, fixture.key);
+  await untilLimitReached(calls);
+  await expectErrors(callAll(fixture.key), TOO_MANY_CALLS);
+  await lock.release();
+  expect(await countByCode(calls)).toEqual({
+    OK: MAX_CALLS_PER_PROVIDER,
+    RESOURCE_EXHAUSTED: EXTRA,
+  });
 });
 
-it("a service with 1,000 calls under way answers 503, through every door", BUSY, async () => {
-  const clients = openClients();
-  await Promise.all([...callAll(fixture.key), ...clients.map((client) => checkHealth(client, ""))]);
-  const keys = await lock("api_keys");
-  try {
-    // Keys that nobody issued: they are asked for in the database like any other.
-    const { held } = await inOneGo(clients, () => ({ held: send(clients, IN_ALL, generateKey()) }));
-    expectRefused(await Promise.all(callAll(fixture.key)), OVERLOADED);
-    expectRefused(await Promise.all(callAll("no key")), OVERLOADED);
-    await keys.release();
-    const codes = (await held).map((outcome) => "code" in outcome && outcome.code);
-    expect(new Set(codes)).toEqual(new Set(["UNAUTHENTICATED"]));
-  } finally {
-    keys.destroy();
-    for (const client of clients) client.close();
-  }
+it("a service with 1,000 calls in flight answers 503 to every client, with a key or without", async () => {
+  await using lock = await lockTable(fixture.database, "charges");
+  const [first = "", ...others] = keys;
+  const calls = [
+    ...others.flatMap((key) => sendCalls(MAX_CALLS_PER_PROVIDER, key)),
+    ...sendCalls(MAX_CALLS_PER_PROVIDER + EXTRA, first),
+  ];
+  await untilLimitReached(calls);
+  await expectErrors(callAll(fixture.key), OVERLOADED);
+  await expectErrors(callAll("no key"), OVERLOADED);
+  await lock.release();
+  expect(await countByCode(calls)).toMatchObject({ OK: MAX_CALLS });
 });
 
-it("afterwards everybody is answered again", async () => {
-  for (const outcome of await Promise.all(callAll(fixture.key)))
-    expect(outcome).toHaveProperty("answer");
+it("calls are answered again when those in flight have ended", async () => {
+  for (const outcome of await Promise.all(callAll(fixture.key))) {
+    expect(outcome).toHaveProperty("response");
+  }
 });

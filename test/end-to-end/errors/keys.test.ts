@@ -1,14 +1,17 @@
-/** Who is let in: a valid key in exactly one of the two headers. All others get the same 401. */
+/**
+ * Authentication in every protocol: a valid key in exactly one of the two headers, otherwise the
+ * same error whatever is wrong. The table of malformed headers and keys is in test/unit/auth.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { generateKey } from "../../../src/auth/api-key.ts";
+import { type ApiKey, generateKey } from "../../../src/auth/api-key.ts";
 import { revokeKey } from "../../../src/auth/key-registry.ts";
-import type { RpcClient, RpcRequest } from "../../support/clients/client.ts";
+import { type RpcClient, withoutHeaders } from "../../support/clients/client.ts";
 import { createRawClients, RAW_CLIENTS } from "../../support/clients/raw-clients.ts";
-import { bare, through, UNAUTHENTICATED } from "../../support/refusal.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { errorThrough, UNAUTHENTICATED } from "../../support/expected-error.ts";
+import type { RequestHeaders } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
-
-type Headers = NonNullable<RpcRequest["headers"]>;
 
 let fixture: Fixture;
 let clients: readonly RpcClient[];
@@ -18,35 +21,27 @@ beforeAll(async () => {
   fixture = await createFixture(smallLedger);
   clients = createRawClients(fixture.service.http, fixture.service.grpc);
   keys.valid = fixture.key;
-  keys.expired = await fixture.issue("1", Date.now() - 1);
-  keys.revoked = await fixture.issue("1");
-  await revokeKey(fixture.database.knex, { key: keys.revoked as ReturnType<typeof generateKey> });
+  keys.expired = await fixture.issueKey("1", Date.now() - 1);
+  keys.revoked = await fixture.issueKey("1");
+  await revokeKey(fixture.database.knex, { key: keys.revoked as ApiKey });
 });
 afterAll(async () => {
-  for (const door of clients ?? []) door.close();
+  for (const client of clients ?? []) client.close();
   await fixture?.dispose();
 });
 
-function doorNamed(name: string): RpcClient {
-  const door = clients.find((one) => one.name === name);
-  if (door === undefined) throw new Error(`there is no door ${name}`);
-  return door;
-}
+type Case = readonly [name: string, headers: () => RequestHeaders];
 
-const ACCEPTED: readonly (readonly [string, () => Headers])[] = [
+const ACCEPTED: readonly Case[] = [
   ["X-API-Key", () => [["X-API-Key", keys.valid]]],
-  ["x-api-key", () => [["x-api-key", keys.valid]]],
   ["Authorization: Bearer", () => [["Authorization", `Bearer ${keys.valid}`]]],
   ["authorization: bearer", () => [["authorization", `bearer ${keys.valid}`]]],
-  ["AUTHORIZATION: BEARER, two spaces", () => [["AUTHORIZATION", `BEARER  ${keys.valid}`]]],
 ];
 
-const REFUSED: readonly (readonly [string, () => Headers])[] = [
+const REJECTED: readonly Case[] = [
   ["no header", () => []],
-  ["an empty X-API-Key", () => [["x-api-key", ""]]],
-  ["an empty Authorization", () => [["authorization", ""]]],
   [
-    "both headers, both right",
+    "both headers, both valid",
     () => [
       ["x-api-key", keys.valid],
       ["authorization", `Bearer ${keys.valid}`],
@@ -60,14 +55,7 @@ const REFUSED: readonly (readonly [string, () => Headers])[] = [
     ],
   ],
   [
-    "both headers, one of another scheme",
-    () => [
-      ["x-api-key", keys.valid],
-      ["authorization", "Basic dTpw"],
-    ],
-  ],
-  [
-    "X-API-Key twice, the same",
+    "X-API-Key twice with the same key",
     () => [
       ["x-api-key", keys.valid],
       ["x-api-key", keys.valid],
@@ -80,44 +68,25 @@ const REFUSED: readonly (readonly [string, () => Headers])[] = [
       ["x-api-key", ""],
     ],
   ],
-  ["two keys in one X-API-Key", () => [["x-api-key", `${keys.valid}, ${keys.valid}`]]],
-  ["Bearer in X-API-Key", () => [["x-api-key", `Bearer ${keys.valid}`]]],
-  ["a key in quotes", () => [["x-api-key", `"${keys.valid}"`]]],
-  ["Authorization without a scheme", () => [["authorization", keys.valid]]],
-  ["Bearer without a key", () => [["authorization", "Bearer"]]],
-  ["Bearer with a comma", () => [["authorization", `Bearer, ${keys.valid}`]]],
-  ["Bearer with something after the key", () => [["authorization", `Bearer ${keys.valid} x`]]],
-  ["Basic", () => [["authorization", `Basic ${btoa(`${keys.valid}:`)}`]]],
-  ["Token", () => [["authorization", `Token ${keys.valid}`]]],
-  ["Bearer without a space", () => [["authorization", `Bearer${keys.valid}`]]],
-  ["a key that nobody issued", () => [["x-api-key", keys.unknown]]],
+  ["an unknown key", () => [["x-api-key", keys.unknown]]],
   ["an expired key", () => [["x-api-key", keys.expired]]],
   ["a revoked key", () => [["x-api-key", keys.revoked]]],
-  ["a key with another character", () => [["x-api-key", mistyped(keys.valid, 20)]]],
-  ["a key with another last character", () => [["x-api-key", mistyped(keys.valid, 52)]]],
-  ["a key with two characters exchanged", () => [["x-api-key", exchanged(keys.valid)]]],
-  ["a key that is cut", () => [["x-api-key", keys.valid.slice(0, -1)]]],
-  ["a key with one more character", () => [["x-api-key", `${keys.valid}0`]]],
-  ["a key in capitals", () => [["x-api-key", keys.valid.toUpperCase()]]],
-  ["a key without its prefix", () => [["x-api-key", keys.valid.slice(4)]]],
-  ["the hint alone", () => [["x-api-key", keys.valid.slice(0, 8)]]],
-  ["SQL", () => [["x-api-key", "' OR 1=1 --"]]],
-  ["a very long text", () => [["x-api-key", "rvk_".repeat(1_000)]]],
-  ["a cookie", () => [["cookie", `x-api-key=${keys.valid}`]]],
-  ["another header", () => [["api-key", keys.valid]]],
+  ["a mistyped key", () => [["x-api-key", mistyped(keys.valid)]]],
+  ["a very long key", () => [["x-api-key", "rvk_".repeat(1_000)]]],
+  ["a key in a cookie", () => [["cookie", `x-api-key=${keys.valid}`]]],
 ];
 
-/** What grpc-js and Node's HTTP/2 clients do not send. */
-const REFUSED_ON_HTTP1: typeof REFUSED = [
+/** Clients of HTTP/2 do not send the Authorization header twice. */
+const REJECTED_ON_HTTP1: readonly Case[] = [
   [
-    "Authorization twice, the same",
+    "Authorization twice with the same key",
     () => [
       ["authorization", `Bearer ${keys.valid}`],
       ["authorization", `Bearer ${keys.valid}`],
     ],
   ],
   [
-    "Authorization twice, the second of another scheme",
+    "Authorization twice, the second with another scheme",
     () => [
       ["authorization", `Bearer ${keys.valid}`],
       ["authorization", "Basic dTpw"],
@@ -125,38 +94,49 @@ const REFUSED_ON_HTTP1: typeof REFUSED = [
   ],
 ];
 
-function mistyped(key: string, at: number): string {
-  return key.slice(0, at) + (key[at] === "a" ? "b" : "a") + key.slice(at + 1);
-}
-
-/** The key with the first two neighbours exchanged that differ. */
-function exchanged(key: string): string {
-  let at = 4;
-  while (key[at] === key[at + 1]) at++;
-  return key.slice(0, at) + key[at + 1] + key[at] + key.slice(at + 2);
+/** The key with its last character changed. */
+function mistyped(key: string): string {
+  return key.slice(0, -1) + (key.endsWith("a") ? "b" : "a");
 }
 
 describe.each(RAW_CLIENTS)("through %s", (name) => {
+  function client(): RpcClient {
+    const found = clients.find((candidate) => candidate.name === name);
+    if (found === undefined) throw new Error(`unknown client ${name}`);
+    return found;
+  }
+
   it.each(ACCEPTED)("%s is accepted", async (_, headers) => {
-    const outcome = await doorNamed(name).call({ method: "GetOverview", headers: headers() });
-    expect(Object.keys(bare(outcome))).toEqual(["answer"]);
+    const outcome = await client().call({ method: "GetOverview", headers: headers() });
+    expect(outcome).toHaveProperty("response");
   });
 
-  const refused = name === "gRPC" ? REFUSED : [...REFUSED, ...REFUSED_ON_HTTP1];
-  it.each(refused)("%s is refused", async (_, headers) => {
-    const door = doorNamed(name);
-    const outcome = await door.call({ method: "GetOverview", headers: headers() });
-    expect(bare(outcome)).toEqual(through(door, UNAUTHENTICATED));
-    if (door.protocol !== "grpc") expect(outcome.head["www-authenticate"]).toBe("Bearer");
+  const rejected = name === "gRPC" ? REJECTED : [...REJECTED, ...REJECTED_ON_HTTP1];
+  it.each(rejected)("%s is rejected", async (_, headers) => {
+    const outcome = await client().call({ method: "GetOverview", headers: headers() });
+    expect(withoutHeaders(outcome)).toEqual(errorThrough(client(), UNAUTHENTICATED));
+    if (name !== "gRPC") expect(outcome.headers["www-authenticate"]).toBe("Bearer");
   });
 
-  it("a bad key with a bad date is a bad key", async () => {
-    const door = doorNamed(name);
-    const outcome = await door.call({
+  it("an invalid key is rejected before an invalid date", async () => {
+    const outcome = await client().call({
       method: "GetServerBreakdown",
       message: { startDate: "x" },
       headers: [["x-api-key", keys.unknown]],
     });
-    expect(bare(outcome)).toEqual(through(door, UNAUTHENTICATED));
+    expect(withoutHeaders(outcome)).toEqual(errorThrough(client(), UNAUTHENTICATED));
   });
+});
+
+it.each([
+  "/api/provider/revenue?x-api-key=KEY",
+  "/api/provider/revenue?access_token=KEY",
+  "/api/provider/revenue?KEY",
+  "/api/provider/revenue/servers?startDate=x&limit=1",
+  "/api/provider/revenue/servers?startDate=%zz",
+])("GET %s without a header is rejected, and the key is not logged", async (path) => {
+  const target = path.replace("KEY", fixture.key);
+  const { status, text } = await rawHttp(fixture.service.http, { target });
+  expect({ status, text }).toEqual({ status: 401, text: UNAUTHENTICATED.body });
+  expect(fixture.service.output()).not.toContain(fixture.key.slice(8));
 });

@@ -2,10 +2,9 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
-import type { RpcRequest } from "../../support/clients/client.ts";
-import { QUICK_CLIENTS } from "../../support/clients/clients.ts";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { withKey } from "../../support/request.ts";
+import { type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -15,30 +14,31 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-const EVERY = {
+const COMMON_FIELDS = {
   level: "info",
   time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
   requestId: expect.any(String),
   ms: expect.any(Number),
 };
-const REFUSED = { ...EVERY, msg: "call refused" };
+const REJECTED = { ...COMMON_FIELDS, msg: "call refused" };
 
-describe.each(QUICK_CLIENTS)("through %s", (name) => {
-  async function lineOf(question: RpcRequest): Promise<unknown> {
-    const door = fixture.clients.named(name);
+describe.each(FAST_CLIENTS)("through %s", (name) => {
+  /** Makes a call and returns its log line without the protocol, which is checked here. */
+  async function logLineOf(request: RpcRequest): Promise<unknown> {
+    const client = fixture.clients.get(name);
     const id = randomUUID();
-    const headers = [...(question.headers ?? []), ["x-request-id", id] as const];
-    await door.call({ ...question, headers });
+    const headers = [...(request.headers ?? []), ["x-request-id", id] as const];
+    await client.call({ ...request, headers });
     const lines = await fixture.service.logOf(id);
     expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ protocol: door.protocol, requestId: id });
-    const { door: _, ...line } = lines[0] ?? {};
+    expect(lines[0]).toMatchObject({ protocol: client.protocol, requestId: id });
+    const { protocol: _, ...line } = lines[0] ?? {};
     return line;
   }
 
-  it("a call that is answered", async () => {
-    expect(await lineOf({ method: "GetOverview", headers: withKey(fixture.key) })).toEqual({
-      ...EVERY,
+  it("a successful call is logged with its provider", async () => {
+    expect(await logLineOf({ method: "GetOverview", headers: withKey(fixture.key) })).toEqual({
+      ...COMMON_FIELDS,
       method: "GetOverview",
       providerId: "1",
       code: "OK",
@@ -46,11 +46,11 @@ describe.each(QUICK_CLIENTS)("through %s", (name) => {
     });
   });
 
-  it("a call that cannot be right", async () => {
+  it("a call with an invalid argument is logged with its provider and the reason", async () => {
     const message = { endDate: "x" };
     const headers = withKey(fixture.key);
-    expect(await lineOf({ method: "GetServerBreakdown", message, headers })).toEqual({
-      ...REFUSED,
+    expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toEqual({
+      ...REJECTED,
       method: "GetServerBreakdown",
       providerId: "1",
       code: "INVALID_ARGUMENT",
@@ -58,9 +58,9 @@ describe.each(QUICK_CLIENTS)("through %s", (name) => {
     });
   });
 
-  it("a call without a valid key", async () => {
-    expect(await lineOf({ method: "GetOverview", headers: withKey(generateKey()) })).toEqual({
-      ...REFUSED,
+  it("a call without a valid key is logged without a provider", async () => {
+    expect(await logLineOf({ method: "GetOverview", headers: withKey(generateKey()) })).toEqual({
+      ...REJECTED,
       method: "GetOverview",
       code: "UNAUTHENTICATED",
       reason: "unauthenticated",
@@ -68,40 +68,43 @@ describe.each(QUICK_CLIENTS)("through %s", (name) => {
   });
 });
 
-it("a request that is no call has a line too", async () => {
-  const headers = [["x-request-id", "lost"]] as const;
+it("a request for an unknown path is logged too", async () => {
+  const headers = [["x-request-id", "unknown-path"]] as const;
   await rawHttp(fixture.service.http, { target: "/nowhere", headers });
-  expect(await fixture.service.logOf("lost")).toHaveLength(1);
+  expect(await fixture.service.logOf("unknown-path")).toHaveLength(1);
 });
 
-describe("a key is never in it", () => {
+describe("a key is never logged", () => {
   it.each<[string, (key: string) => { target: string; headers?: [string, string][] }]>([
+    ["in X-API-Key", (key) => ({ target: "/api/provider/revenue", headers: [["x-api-key", key]] })],
     [
-      "in its header",
-      (key) => ({ target: "/api/provider/revenue", headers: [["x-api-key", key]] }),
+      "in Authorization, of an unknown path",
+      (key) => ({ target: "/x", headers: [["authorization", key]] }),
     ],
-    ["in the other header", (key) => ({ target: "/x", headers: [["authorization", key]] })],
     ["in the query", (key) => ({ target: `/api/provider/revenue?key=${key}` })],
     ["in the path", (key) => ({ target: `/api/provider/revenue/${key}` })],
-    ["as a method's name", (key) => ({ target: `/revenue.v1.RevenueService/${key}` })],
+    ["as an RPC's name", (key) => ({ target: `/revenue.v1.RevenueService/${key}` })],
     [
-      "as the request's id",
+      "as the request id",
       (key) => ({ target: "/api/provider/revenue", headers: [["x-request-id", key]] }),
     ],
-    ["in a header of its own", (key) => ({ target: "/", headers: [[key.toLowerCase(), key]] })],
-  ])("%s", async (_, request) => {
-    const key = await fixture.issue("1");
+    [
+      "as a header's name and value",
+      (key) => ({ target: "/", headers: [[key.toLowerCase(), key]] }),
+    ],
+  ])("if it is sent %s", async (_, request) => {
+    const key = await fixture.issueKey("1");
     const { headers } = await rawHttp(fixture.service.http, request(key));
     await fixture.service.logOf(`${headers["x-request-id"]}`);
     expect(fixture.service.output().includes(key.slice(8))).toBe(false);
   });
 
-  it("with a date that is a key", async () => {
-    const key = await fixture.issue("1");
+  it("if it is sent as a date", async () => {
+    const key = await fixture.issueKey("1");
     const message = { startDate: key };
-    const headers = [...withKey(key), ["x-request-id", "dated"] as const];
-    await fixture.clients.named("REST").call({ method: "GetServerBreakdown", message, headers });
-    await fixture.service.logOf("dated");
+    const headers = [...withKey(key), ["x-request-id", "key-as-date"] as const];
+    await fixture.clients.get("REST").call({ method: "GetServerBreakdown", message, headers });
+    await fixture.service.logOf("key-as-date");
     expect(fixture.service.output().includes(key.slice(8))).toBe(false);
   });
 });

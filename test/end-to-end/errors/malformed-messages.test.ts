@@ -1,12 +1,11 @@
-/** Messages that cannot be read: the caller's mistake, and nobody's who has no key. */
-import { Buffer } from "node:buffer";
+/** Messages that cannot be decoded: an error of the client, and UNAUTHENTICATED without a key. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import type { Outcome, RpcRequest } from "../../support/clients/client.ts";
+import type { Outcome } from "../../support/clients/client.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
-import { callRaw } from "../../support/clients/grpc-raw.ts";
 import { connectOutcome, frame, grpcWebOutcome } from "../../support/clients/raw-clients.ts";
-import { type RawAnswer, rawHttp } from "../../support/clients/raw-http.ts";
-import { UNAUTHENTICATED } from "../../support/refusal.ts";
+import { callRawGrpc } from "../../support/clients/raw-grpc.ts";
+import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
+import { UNAUTHENTICATED } from "../../support/expected-error.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -17,126 +16,130 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-const PATH = "/revenue.v1.RevenueService/GetServerBreakdown";
-const QUESTION: RpcRequest = { method: "GetServerBreakdown" };
-const LARGEST = 64 * 1024;
+const METHOD = "GetServerBreakdown";
+const PATH = `/revenue.v1.RevenueService/${METHOD}`;
+/** The largest request message, in bytes. */
+const MAX_MESSAGE = 64 * 1024;
 
-/** A field with the number 1 and a length of 5, and then too little of it. */
-const CUT = Buffer.from("0a05ab", "hex");
+/** `start_date` with a length of 5 and one byte. */
+const TRUNCATED = Buffer.from("0a05ab", "hex");
 /** `start_date` with bytes that are not UTF-8. */
 const NOT_UTF8 = Buffer.from("0a02c328", "hex");
-/** `start_date` as a varint, and then a group that never ends. */
-const GROUP = Buffer.from("0b0801", "hex");
-const GARBAGE = Buffer.from("ffffffffffffffffffff", "hex");
-
-const NONE = frame(new Uint8Array());
+const EMPTY_FRAME = frame(new Uint8Array());
 
 interface Case {
-  readonly of: string;
+  readonly name: string;
   readonly code: string;
   call(key: string): Promise<Outcome>;
 }
 
-function post(contentType: string, body: Uint8Array | string, ...more: [string, string][]) {
-  return (key: string): Promise<RawAnswer> =>
+function post(contentType: string, body: Uint8Array | string) {
+  return (key: string): Promise<RawResponse> =>
     rawHttp(fixture.service.http, {
       method: "POST",
       target: PATH,
-      headers: [["content-type", contentType], ...more, ...withKey(key)],
+      headers: [["content-type", contentType], ...withKey(key)],
       body,
     });
 }
 
-function get(query: string) {
-  return (key: string): Promise<RawAnswer> =>
-    rawHttp(fixture.service.http, { target: `${PATH}?${query}`, headers: withKey(key) });
+type Call = Case["call"];
+
+function connect(contentType: string, body: Uint8Array | string): Call {
+  return async (key) => connectOutcome(await post(contentType, body)(key));
 }
 
-const connect =
-  (send: (key: string) => Promise<RawAnswer>) =>
-  async (key: string): Promise<Outcome> =>
-    connectOutcome(await send(key));
-const json = (body: string) => connect(post("application/json", body));
-const proto = (body: Uint8Array) => connect(post("application/proto", body));
-const web = (body: Uint8Array, ...more: [string, string][]) => {
-  const send = post("application/grpc-web+proto", body, ...more);
-  return async (key: string): Promise<Outcome> => grpcWebOutcome(QUESTION, await send(key));
-};
-const grpc =
-  (message: Uint8Array) =>
-  async (key: string): Promise<Outcome> => {
+function connectGet(query: string): Call {
+  return async (key) =>
+    connectOutcome(
+      await rawHttp(fixture.service.http, { target: `${PATH}?${query}`, headers: withKey(key) }),
+    );
+}
+
+function grpcWeb(body: Uint8Array): Call {
+  return async (key) =>
+    grpcWebOutcome({ method: METHOD }, await post("application/grpc-web+proto", body)(key));
+}
+
+function grpc(message: Uint8Array): Call {
+  return async (key) => {
     const client = grpcClient(fixture.service.grpc);
     try {
-      return await callRaw(client, "GetServerBreakdown", message, withKey(key));
+      return await callRawGrpc(client, METHOD, message, withKey(key));
     } finally {
       client.close();
     }
   };
+}
 
-const WRONG = "INVALID_ARGUMENT";
-const CASES: readonly Case[] = [
-  ...["", "{", "[]", '"x"', "1", '{"startDate":5}', '{"startDate":["x"]}', "\0"].map((body) => ({
-    of: `Connect, JSON: ${JSON.stringify(body)}`,
-    code: WRONG,
-    call: json(body),
+const JSON_TYPE = "application/json";
+const TOO_LARGE = JSON.stringify({ startDate: "x".repeat(MAX_MESSAGE) });
+
+const UNDECODABLE: readonly Case[] = [
+  ...["", "{", "[]", '{"startDate":5}'].map((body) => ({
+    name: `Connect, JSON ${JSON.stringify(body)}`,
+    call: connect(JSON_TYPE, body),
   })),
-  ...Object.entries({ CUT, NOT_UTF8, GROUP, GARBAGE }).flatMap(([name, bytes]) => [
-    { of: `Connect, binary: ${name}`, code: WRONG, call: proto(bytes) },
-    { of: `gRPC-Web: ${name}`, code: WRONG, call: web(frame(bytes)) },
-    { of: `gRPC: ${name}`, code: WRONG, call: grpc(bytes) },
+  ...Object.entries({ TRUNCATED, NOT_UTF8 }).flatMap(([name, bytes]) => [
+    { name: `Connect, binary, ${name}`, call: connect("application/proto", bytes) },
+    { name: `gRPC-Web, ${name}`, call: grpcWeb(frame(bytes)) },
+    { name: `gRPC, ${name}`, call: grpc(bytes) },
   ]),
-  // A unary call with another number of messages than one: so says gRPC.
-  { of: "gRPC-Web: no message", code: "UNIMPLEMENTED", call: web(Buffer.alloc(0)) },
-  { of: "gRPC-Web: two messages", code: "UNIMPLEMENTED", call: web(Buffer.concat([NONE, NONE])) },
-  { of: "gRPC-Web: half a frame", code: WRONG, call: web(Buffer.from([0, 0, 0])) },
-  { of: "gRPC-Web: a frame cut short", code: WRONG, call: web(frame(CUT).subarray(0, 6)) },
-  { of: "Connect, GET: no message", code: WRONG, call: connect(get("connect=v1&encoding=json")) },
+  { name: "gRPC-Web, an incomplete prefix", call: grpcWeb(Buffer.from([0, 0, 0])) },
+  { name: "gRPC-Web, an incomplete message", call: grpcWeb(frame(TRUNCATED).subarray(0, 6)) },
+  { name: "Connect GET without a message", call: connectGet("connect=v1&encoding=json") },
+  { name: "Connect GET, not JSON", call: connectGet("connect=v1&encoding=json&message=%7B") },
   {
-    of: "Connect, GET: no JSON",
-    code: WRONG,
-    call: connect(get("connect=v1&encoding=json&message=%7B")),
+    name: "Connect GET, not base64",
+    call: connectGet("connect=v1&encoding=proto&base64=1&message=%25%25"),
+  },
+].map((example) => ({ ...example, code: "INVALID_ARGUMENT" }));
+
+const OTHERS: readonly Case[] = [
+  // gRPC's code for a unary call with no message or more than one.
+  { name: "gRPC-Web without a message", code: "UNIMPLEMENTED", call: grpcWeb(Buffer.alloc(0)) },
+  {
+    name: "gRPC-Web with two messages",
+    code: "UNIMPLEMENTED",
+    call: grpcWeb(Buffer.concat([EMPTY_FRAME, EMPTY_FRAME])),
   },
   {
-    of: "Connect, GET: no base64",
-    code: WRONG,
-    call: connect(get("connect=v1&encoding=proto&base64=1&message=%25%25")),
-  },
-  {
-    of: "Connect: too large",
+    name: "Connect, a message that is too large",
     code: "RESOURCE_EXHAUSTED",
-    call: json(JSON.stringify({ startDate: "x".repeat(LARGEST) })),
+    call: connect(JSON_TYPE, TOO_LARGE),
   },
   {
-    of: "gRPC-Web: too large",
+    name: "gRPC-Web, a message that is too large",
     code: "RESOURCE_EXHAUSTED",
-    call: web(frame(Buffer.alloc(LARGEST + 1))),
+    call: grpcWeb(frame(Buffer.alloc(MAX_MESSAGE + 1))),
   },
-  { of: "gRPC: too large", code: "RESOURCE_EXHAUSTED", call: grpc(Buffer.alloc(LARGEST + 1)) },
+  {
+    name: "gRPC, a message that is too large",
+    code: "RESOURCE_EXHAUSTED",
+    call: grpc(Buffer.alloc(MAX_MESSAGE + 1)),
+  },
 ];
 
-it.each(CASES)("$of is $code", async ({ code, call }) => {
-  const outcome = await call(fixture.key);
-  expect(outcome).toMatchObject({ code });
+it.each([...UNDECODABLE, ...OTHERS])("$name: the code is $code", async ({ code, call }) => {
+  expect(await call(fixture.key)).toMatchObject({ code });
 });
 
-const UNREADABLE = CASES.filter(({ code }) => code === WRONG);
-
-it.each(UNREADABLE)("$of is UNAUTHENTICATED with a bad key", async ({ call }) => {
+it.each(UNDECODABLE)("$name: with an invalid key it is UNAUTHENTICATED", async ({ call }) => {
   const { code, message } = UNAUTHENTICATED;
-  expect(await call("bad")).toMatchObject({ code, message });
+  expect(await call("invalid")).toMatchObject({ code, message });
 });
 
 it.each(["text/plain", "application/xml", "application/x-www-form-urlencoded"])(
-  "a body of %s is 415",
+  "a body of type %s is 415",
   async (type) => {
     const { status, text } = await post(type, "{}")(fixture.key);
     expect({ status, text }).toEqual({
       status: 415,
-      text: '{"error":"Unsupported Media Type","message":"this path does not take this content type"}',
+      text: '{"error":"Unsupported Media Type","message":"unsupported content type"}',
     });
   },
 );
 
-it("nothing of all this was an internal error", () => {
+it("none of these is logged as an internal error", () => {
   expect(fixture.service.log().filter(({ level }) => level === "error")).toEqual([]);
 });

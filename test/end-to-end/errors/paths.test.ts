@@ -1,4 +1,4 @@
-/** Paths that are not there, and methods that a path does not answer. */
+/** Unknown paths are 404, and other methods than a path allows are 405. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
@@ -11,7 +11,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-const NOT_FOUND = '{"error":"Not Found","message":"there is nothing at this path"}';
+const NOT_FOUND = '{"error":"Not Found","message":"no resource at this path"}';
 
 describe.each(["GET", "POST"])("%s", (method) => {
   it.each([
@@ -41,10 +41,10 @@ describe.each(["GET", "POST"])("%s", (method) => {
     "/revenue.v1.revenueservice/GetOverview",
     "/grpc.health.v1.Health/Check",
     "/favicon.ico",
-  ])("%s is not there, with a key or without", async (target) => {
+  ])("%s is not found, with a key or without", async (target) => {
     for (const headers of [[], withKey(fixture.key)]) {
-      const answer = await rawHttp(fixture.service.http, { method, target, headers });
-      expect({ status: answer.status, text: answer.text }).toEqual({
+      const response = await rawHttp(fixture.service.http, { method, target, headers });
+      expect({ status: response.status, text: response.text }).toEqual({
         status: 404,
         text: NOT_FOUND,
       });
@@ -62,20 +62,23 @@ describe.each([
   ["/revenue.v1.RevenueService/GetOverview", CONNECT],
   ["/revenue.v1.RevenueService/GetServerBreakdown", CONNECT],
 ])("%s", (target, allowed) => {
-  const others = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
-  it.each(others.filter((method) => !allowed.includes(method)))("is not for %s", async (method) => {
-    const request = { method, target, headers: withKey(fixture.key) };
-    const { status, headers, text } = await rawHttp(fixture.service.http, request);
-    const allow = headers.allow ?? "";
-    expect(allow.split(", ").sort()).toEqual(allowed);
-    expect({ status, text }).toEqual({
-      status: 405,
-      text: `{"error":"Method Not Allowed","message":"this path answers ${allow}"}`,
-    });
-  });
+  const methods = ["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND"];
+  it.each(methods.filter((method) => !allowed.includes(method)))(
+    "does not allow %s",
+    async (method) => {
+      const request = { method, target, headers: withKey(fixture.key) };
+      const { status, headers, text } = await rawHttp(fixture.service.http, request);
+      const allow = headers.allow ?? "";
+      expect(allow.split(", ").sort()).toEqual(allowed);
+      expect({ status, text }).toEqual({
+        status: 405,
+        text: `{"error":"Method Not Allowed","message":"allowed methods: ${allow}"}`,
+      });
+    },
+  );
 });
 
-it("a path that cannot be decoded is a bad request", async () => {
+it("a path with malformed percent-encoding is a bad request", async () => {
   for (const target of ["/%", "/api/provider/%ff", "/%zz/revenue"]) {
     const { status, text } = await rawHttp(fixture.service.http, { target });
     expect({ status, text }).toEqual({

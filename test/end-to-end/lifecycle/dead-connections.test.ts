@@ -1,110 +1,101 @@
-/** Pooled connections that the server closed meanwhile: nobody notices, though all are dead at once. */
+/** Pooled connections that the database server has closed: no call fails, even if all are closed. */
 import { Agent } from "node:http";
-import { setTimeout } from "node:timers/promises";
-import type { Connection, RowDataPacket } from "mysql2/promise";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { QUICK_CLIENTS } from "../../support/clients/clients.ts";
+import { setTimeout as sleep } from "node:timers/promises";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { until } from "../../support/poll.ts";
-import { withKey } from "../../support/request.ts";
+import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
+import { paths, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import { lockCharges, observe } from "../../support/service/held-calls.ts";
+import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-const POOL = 10;
-const ALL_RIGHT = [200];
+/** The size of the service's connection pool. */
+const POOL_SIZE = 10;
 
 let fixture: Fixture;
-let observer: Connection;
+let processes: ProcessList;
 beforeAll(async () => {
   fixture = await createFixture(smallLedger);
+  // From here on every connection to the database is the service's.
   await fixture.database.knex.destroy();
-  observer = await observe(fixture.database.url);
+  processes = await watchProcesses(fixture.database.name);
 });
 afterAll(async () => {
-  await observer?.end();
+  await processes?.close();
   await fixture?.dispose();
 });
+beforeEach(fillPool);
 
-/** The ids of the connections to the database: the service's, since the tests' own are closed. */
-async function connections(): Promise<number[]> {
-  const [rows] = await observer.query<RowDataPacket[]>(
-    "SELECT id FROM information_schema.processlist WHERE db = ?",
-    [fixture.database.name],
-  );
-  return rows.map(({ id, ID }) => Number(id ?? ID));
-}
+let calls = 0;
 
-let asked = 0;
-
-/** Asks something else each time: calls that ask the same share a run, and so a connection. */
-function ask(agent?: Agent): Promise<number> {
-  const headers = withKey(fixture.key);
-  return rawHttp(fixture.service.http, {
-    target: `/api/provider/revenue/servers?startDate=${2000 + (asked++ % 20)}-01-01`,
-    headers,
+/** Resolves to the status. Each call has another period, so that no two share a query. */
+async function getBreakdown(agent?: Agent): Promise<number> {
+  const year = 2000 + (calls++ % 20);
+  const { status } = await rawHttp(fixture.service.http, {
+    target: `${paths.GetServerBreakdown}?startDate=${year}-01-01`,
+    headers: withKey(fixture.key),
     ...(agent ? { agent } : {}),
-  }).then(({ status }) => status);
+  });
+  return status;
 }
 
-function askManyAtOnce(count: number): Promise<number[]> {
-  return Promise.all(Array.from({ length: count }, () => ask()));
+/** The distinct statuses of concurrent calls. */
+async function getConcurrently(count: number, agent?: Agent): Promise<number[]> {
+  const statuses = await Promise.all(Array.from({ length: count }, () => getBreakdown(agent)));
+  return [...new Set(statuses)];
 }
 
-/** Has the pool open all the connections that it may have: as many calls, held until all are there. */
+/** Makes the pool open all its connections: as many calls are in flight at the same time. */
 async function fillPool(): Promise<void> {
-  const lock = await lockCharges(fixture.database);
-  const calls = askManyAtOnce(POOL);
-  await lock.untilWaiting(POOL);
+  await using lock = await lockTable(fixture.database, "charges");
+  const statuses = getConcurrently(POOL_SIZE);
+  await lock.waitForQueries(POOL_SIZE);
   await lock.release();
-  expect([...new Set(await calls)]).toEqual(ALL_RIGHT);
+  expect(await statuses).toEqual([200]);
 }
 
-/** Kills every connection, and waits until the server is done with it. */
-async function killAll(): Promise<number> {
-  const ids = await connections();
-  for (const id of ids) await observer.query(`KILL ${id}`);
-  await until(3_000, async () => (await connections()).length === 0);
-  return ids.length;
+/** Kills every connection of the pool and waits until the server has closed them. */
+async function killConnections(): Promise<void> {
+  const ids = await processes.connections();
+  expect(ids).toHaveLength(POOL_SIZE);
+  for (const id of ids) await processes.kill(id);
+  await until(3_000, async () => (await processes.connections()).length === 0);
 }
 
-it.each([1, 2, 3])("the next calls are all answered, one after the other (%i)", async () => {
-  await fillPool();
-  expect(await killAll()).toBe(POOL);
-  const statuses: number[] = [];
-  for (let i = 0; i < 2 * POOL; i++) statuses.push(await ask());
-  expect([...new Set(statuses)]).toEqual(ALL_RIGHT);
+it.each([1, 2, 3])("the next calls are answered one after the other, in run %i", async () => {
+  await killConnections();
+  for (let call = 0; call < 2 * POOL_SIZE; call++) expect(await getBreakdown()).toBe(200);
 });
 
-it.each([1, 2, 3])("the next calls are all answered, all at once (%i)", async () => {
-  await fillPool();
-  expect(await killAll()).toBe(POOL);
-  expect([...new Set(await askManyAtOnce(4 * POOL))]).toEqual(ALL_RIGHT);
+it.each([1, 2, 3])("the next calls are answered concurrently, in run %i", async () => {
+  await killConnections();
+  expect(await getConcurrently(4 * POOL_SIZE)).toEqual([200]);
 });
 
-it.each([1, 2, 3])("calls that arrive before the news are all answered (%i)", async () => {
-  await fillPool();
-  const agent = new Agent({ keepAlive: true, maxSockets: POOL });
-  const asked = () => Promise.all(Array.from({ length: POOL }, () => ask(agent)));
-  await asked();
-  // What the service reads first when it wakes up are the calls; that all its connections to
-  // the database are dead, it reads after that.
-  fixture.service.signal("SIGSTOP");
-  const statuses = asked();
-  await setTimeout(100);
-  expect(await killAll()).toBe(POOL);
-  fixture.service.signal("SIGCONT");
-  expect([...new Set(await statuses)]).toEqual(ALL_RIGHT);
-  agent.destroy();
-});
+it.each([1, 2, 3])(
+  "calls that the service reads before it learns of the closed connections are answered, in run %i",
+  async () => {
+    const agent = new Agent({ keepAlive: true, maxSockets: POOL_SIZE });
+    await getConcurrently(POOL_SIZE, agent);
+    // When the service continues, it reads the calls before the end of its database connections.
+    fixture.service.signal("SIGSTOP");
+    const statuses = getConcurrently(POOL_SIZE, agent);
+    await sleep(100);
+    await killConnections();
+    fixture.service.signal("SIGCONT");
+    expect(await statuses).toEqual([200]);
+    agent.destroy();
+  },
+);
 
-it.each(QUICK_CLIENTS)("the next call is answered through %s", async (name) => {
-  await fillPool();
-  expect(await killAll()).toBe(POOL);
-  const outcome = await fixture.clients.named(name).call({
+it.each(FAST_CLIENTS)("the next call is answered through %s", async (name) => {
+  await killConnections();
+  const outcome = await fixture.clients.get(name).call({
     method: "GetServerBreakdown",
     message: { startDate: "2024-03-01", endDate: "2024-03-31" },
     headers: withKey(fixture.key),
   });
-  expect(outcome).toHaveProperty("answer");
+  expect(outcome).toHaveProperty("response");
 });

@@ -1,57 +1,46 @@
-/** Health says NOT_SERVING first, while calls are still taken on: so that nobody is sent to a closed port. */
+/** Health at SIGTERM: NOT_SERVING first, while the service still accepts calls. */
 import type { Client } from "@grpc/grpc-js";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
-import { type Watch, watchHealth } from "../../support/clients/health.ts";
+import { watchHealth } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { until } from "../../support/poll.ts";
-import { withKey } from "../../support/request.ts";
+import { paths, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 let fixture: Fixture;
-let clients: Client[];
-beforeEach(async () => {
+let connected: Client;
+let unconnected: Client;
+beforeAll(async () => {
   fixture = await createFixture(smallLedger);
-  clients = [grpcClient(fixture.service.grpc), grpcClient(fixture.service.grpc)];
+  connected = grpcClient(fixture.service.grpc);
+  unconnected = grpcClient(fixture.service.grpc);
 });
-afterEach(async () => {
-  for (const client of clients) client.close();
+afterAll(async () => {
+  connected?.close();
+  unconnected?.close();
   await fixture?.dispose();
 });
 
-async function toldToStop(client: Client, service: string): Promise<Watch> {
-  const watch = watchHealth(client, service);
-  await until(2_000, () => watch.seen.length === 1);
+it("watches see NOT_SERVING, and calls on old and new connections are still answered", async () => {
+  const watches = ["", "revenue.v1.RevenueService"].map((name) => watchHealth(connected, name));
+  const received = (count: number) =>
+    until(2_000, () => watches.every(({ statuses }) => statuses.length === count));
+  await received(1);
   fixture.service.signal("SIGTERM");
-  await until(2_000, () => watch.seen.length === 2);
-  return watch;
-}
+  await received(2);
 
-it.each(["", "revenue.v1.RevenueService"])('a watch of "%s" sees it', async (service) => {
-  const [client] = clients;
-  if (client === undefined) throw new Error("no client");
-  const watch = await toldToStop(client, service);
-  expect(watch.seen.map(({ status }) => status)).toEqual(["SERVING", "NOT_SERVING"]);
+  const headers = withKey(fixture.key);
+  const call = { method: "GetOverview", headers } as const;
+  const [rest, ...grpc] = await Promise.all([
+    rawHttp(fixture.service.http, { target: paths.GetOverview, headers }),
+    callGrpc(connected, call),
+    callGrpc(unconnected, call),
+  ]);
+  expect(rest.status).toBe(200);
+  for (const outcome of grpc) expect(outcome).toHaveProperty("response");
+
   expect(await fixture.service.ended).toBe(0);
-});
-
-it("and REST is still answered then", async () => {
-  const [client] = clients;
-  if (client === undefined) throw new Error("no client");
-  await toldToStop(client, "");
-  const { status } = await rawHttp(fixture.service.http, {
-    target: "/api/provider/revenue",
-    headers: withKey(fixture.key),
-  });
-  expect(status).toBe(200);
-});
-
-it("and gRPC is still answered then, on a connection that was there and on a new one", async () => {
-  const [client, other] = clients;
-  if (client === undefined || other === undefined) throw new Error("no client");
-  await toldToStop(client, "");
-  const question = { method: "GetOverview", headers: withKey(fixture.key) } as const;
-  const outcomes = await Promise.all([callGrpc(client, question), callGrpc(other, question)]);
-  for (const outcome of outcomes) expect(outcome).toHaveProperty("answer");
+  for (const { statuses } of watches) expect(statuses).toEqual(["SERVING", "NOT_SERVING"]);
 });

@@ -1,6 +1,7 @@
-/** What the service says where it cannot start: clear words, one line, exit code 1. */
+/** Failed starts: one line that names the cause, and exit code 1. */
 import { randomBytes } from "node:crypto";
-import { createServer } from "node:net";
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Server } from "node:net";
 import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { freePort } from "../../../dev/free-port.ts";
@@ -13,57 +14,67 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-function changed(change: Partial<URL>): string {
+/** The URL of the database with changes. */
+function urlWith(change: Partial<URL>): string {
   return Object.assign(new URL(database.url), change).href;
 }
 
-async function refusal(DATABASE_URL: string, more: Record<string, string> = {}): Promise<string> {
-  const { ending, stderr } = await runService({ DATABASE_URL, ...more });
+/** Runs the service, which must fail without printing the password. Resolves to its stderr. */
+async function failedStart(url: string, more: Record<string, string> = {}): Promise<string> {
+  const { ending, stderr } = await runService({ DATABASE_URL: url, ...more });
   expect(ending).toBe(1);
-  expect(stderr).not.toContain(new URL(DATABASE_URL).password);
+  expect(stderr).not.toContain(new URL(url).password);
   return stderr;
 }
 
+/** A server that accepts connections and sends nothing. */
+async function listen(): Promise<{ server: Server; port: string }> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return { server, port: `${(server.address() as AddressInfo).port}` };
+}
+
 const UNREACHABLE =
-  "the database in DATABASE_URL cannot be reached: is it running, and are host and port right?";
+  "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
 
-it("a database that is not there", async () => {
-  const port = `${await freePort()}`;
-  expect(await refusal(changed({ port }))).toBe(`cannot start: ${UNREACHABLE} (ECONNREFUSED)\n`);
+describe.concurrent("the service does not start if", () => {
+  it("no server listens on the port of DATABASE_URL", async () => {
+    const port = `${await freePort()}`;
+    expect(await failedStart(urlWith({ port }))).toBe(
+      `cannot start: ${UNREACHABLE} (ECONNREFUSED)\n`,
+    );
+  });
+
+  it("the host of DATABASE_URL is unknown", async () => {
+    expect(await failedStart(urlWith({ hostname: "database.invalid" }))).toMatch(
+      /^cannot start: cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct \((ENOTFOUND|EAI_AGAIN)\)\n$/,
+    );
+  });
+
+  it("the server in DATABASE_URL does not respond", async () => {
+    const { server, port } = await listen();
+    const start = performance.now();
+    expect(await failedStart(urlWith({ port }))).toMatch(
+      /^cannot start: cannot reach the database in DATABASE_URL/,
+    );
+    expect(performance.now() - start).toBeLessThan(8_000);
+    server.close();
+  });
+
+  it("the password is wrong", async () => {
+    expect(await failedStart(urlWith({ password: "wrong-password" }))).toBe(
+      "cannot start: the database in DATABASE_URL rejected the account: check the user, the password and the database name (ER_ACCESS_DENIED_ERROR)\n",
+    );
+  });
+
+  it("the database does not exist", async () => {
+    expect(await failedStart(urlWith({ pathname: "/revenue_test_nowhere" }))).toBe(
+      "cannot start: the database in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)\n",
+    );
+  });
 });
 
-it("a host that is not there", async () => {
-  expect(await refusal(changed({ hostname: "database.invalid" }))).toMatch(
-    /^cannot start: the database in DATABASE_URL cannot be reached: is it running, and are host and port right\? \((ENOTFOUND|EAI_AGAIN)\)\n$/,
-  );
-});
-
-it("a port where nobody answers, within seconds", async () => {
-  const silent = createServer();
-  await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
-  const address = silent.address();
-  const port = typeof address === "object" ? `${address?.port}` : "";
-  const began = performance.now();
-  expect(await refusal(changed({ port }))).toMatch(
-    /^cannot start: the database in DATABASE_URL cannot be reached/,
-  );
-  expect(performance.now() - began).toBeLessThan(8_000);
-  silent.close();
-});
-
-it("a wrong password", async () => {
-  expect(await refusal(changed({ password: "wrong-password" }))).toBe(
-    "cannot start: the database in DATABASE_URL refuses the account: are user, password and database name right? (ER_ACCESS_DENIED_ERROR)\n",
-  );
-});
-
-it("a database that does not exist", async () => {
-  expect(await refusal(changed({ pathname: "/revenue_test_nowhere" }))).toBe(
-    "cannot start: the database named in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)\n",
-  );
-});
-
-describe("a schema that is", () => {
+describe("the service does not start if the schema", () => {
   const name = `revenue_test_${randomBytes(6).toString("hex")}`;
   const onServer = async (statement: string) => {
     const connection = await createConnection(inject("databaseServer"));
@@ -72,32 +83,29 @@ describe("a schema that is", () => {
   };
   afterAll(() => onServer(`DROP DATABASE IF EXISTS ${name}`));
 
-  it("not there at all", async () => {
+  it("has no table", async () => {
     await onServer(`CREATE DATABASE ${name}`);
-    expect(await refusal(changed({ pathname: `/${name}` }))).toMatch(
-      /^cannot start: the database's schema is behind by \d+ migrations \(0001_providers\.ts is the first\): run `npm run migrate`\n$/,
+    expect(await failedStart(urlWith({ pathname: `/${name}` }))).toMatch(
+      /^cannot start: the database schema is \d+ migrations behind \(next: 0001_providers\.ts\): run `npm run migrate`\n$/,
     );
   });
 
-  it("behind by its last migration", async () => {
+  it("lacks the last migration", async () => {
     const [last] = await database.knex("knex_migrations").orderBy("id", "desc").limit(1);
     await database.knex("knex_migrations").where({ id: last.id }).del();
-    const told = await refusal(database.url);
+    const stderr = await failedStart(database.url);
     await database.knex("knex_migrations").insert(last);
-    expect(told).toBe(
-      `cannot start: the database's schema is behind by 1 migration (${last.name} is the first): run \`npm run migrate\`\n`,
+    expect(stderr).toBe(
+      `cannot start: the database schema is 1 migration behind (next: ${last.name}): run \`npm run migrate\`\n`,
     );
   });
 });
 
-it.each(["HTTP_PORT", "GRPC_PORT"])("a port that is taken (%s)", async (name) => {
-  const other = createServer();
-  await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-  const address = other.address();
-  const port = typeof address === "object" ? `${address?.port}` : "";
-  const told = await refusal(database.url, { [name]: port });
-  expect(told).toContain("EADDRINUSE");
-  expect(told).toContain(port);
-  expect(told.trimEnd().split("\n")).toHaveLength(1);
-  await new Promise((resolve) => other.close(resolve));
+it.each(["HTTP_PORT", "GRPC_PORT"])("the service does not start if %s is in use", async (name) => {
+  const { server, port } = await listen();
+  const stderr = await failedStart(database.url, { [name]: port });
+  expect(stderr).toContain("EADDRINUSE");
+  expect(stderr).toContain(port);
+  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  server.close();
 });

@@ -1,124 +1,113 @@
-/** SIGTERM and SIGINT: what is in flight is finished, whatever else is still connected. */
+/** SIGTERM and SIGINT: calls in flight are finished, and nothing else delays the exit. */
 import { Agent } from "node:http";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it } from "vitest";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
 import { watchHealth } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { until } from "../../support/poll.ts";
-import { withKey } from "../../support/request.ts";
+import { paths, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import { lockCharges } from "../../support/service/held-calls.ts";
+import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-let fixture: Fixture;
-beforeEach(async () => {
-  fixture = await createFixture(smallLedger);
-});
-afterEach(() => fixture?.dispose());
-
-const TARGET = "/api/provider/revenue";
-
-function get(agent?: Agent) {
-  const request = { target: TARGET, headers: withKey(fixture.key), ...(agent ? { agent } : {}) };
-  return rawHttp(fixture.service.http, request);
+/** Runs a test with a service of its own. */
+async function withService(test: (fixture: Fixture) => Promise<void>): Promise<void> {
+  const fixture = await createFixture(smallLedger);
+  try {
+    await test(fixture);
+  } finally {
+    await fixture.dispose();
+  }
 }
 
-function kept(): Agent {
-  return new Agent({ keepAlive: true, maxSockets: 1 });
+function get({ service, key }: Fixture, agent?: Agent) {
+  const request = { target: paths.GetOverview, headers: withKey(key) };
+  return rawHttp(service.http, { ...request, ...(agent ? { agent } : {}) });
 }
 
-/** Sends the signal and tells how the process ended, and after how many milliseconds. */
-async function ends(signal: NodeJS.Signals, meanwhile = async () => {}) {
-  const began = performance.now();
-  fixture.service.signal(signal);
+const keepAlive = () => new Agent({ keepAlive: true, maxSockets: 1 });
+
+/** Sends the signal and waits for the exit. The duration is in milliseconds. */
+async function stop({ service }: Fixture, signal: NodeJS.Signals, meanwhile = async () => {}) {
+  const start = performance.now();
+  service.signal(signal);
   await meanwhile();
-  const ending = await fixture.service.ended;
-  return { ending, took: performance.now() - began };
+  const ending = await service.ended;
+  return { ending, duration: performance.now() - start };
 }
 
-it.each(["SIGTERM", "SIGINT"] as const)(
-  "%s ends an idle service at once, with code 0",
-  async (signal) => {
-    await get();
-    const { ending, took } = await ends(signal);
-    expect(ending).toBe(0);
-    expect(took).toBeLessThan(2_000);
-    const messages = fixture.service.log().map(({ msg }) => msg);
-    expect(messages.at(-1)).toBe("stopped");
-  },
-);
+const stoppingLines = ({ service }: Fixture) =>
+  service.log().filter(({ msg }) => `${msg}`.startsWith("stopping"));
 
-it("an idle kept-alive connection and an open health watch do not hold it up", async () => {
-  const agent = kept();
-  const client = grpcClient(fixture.service.grpc);
-  await get(agent);
-  const watch = watchHealth(client, "");
-  await until(2_000, () => watch.seen.length > 0);
-  const { ending, took } = await ends("SIGTERM");
-  expect(ending).toBe(0);
-  expect(took).toBeLessThan(3_000);
-  agent.destroy();
-  client.close();
+describe("without calls in flight", () => {
+  it.each(["SIGTERM", "SIGINT"] as const)("%s ends the service with exit code 0", (signal) =>
+    withService(async (fixture) => {
+      await get(fixture);
+      const { ending, duration } = await stop(fixture, signal);
+      expect(ending).toBe(0);
+      expect(duration).toBeLessThan(2_000);
+      expect(fixture.service.log().at(-1)).toMatchObject({ msg: "stopped" });
+    }),
+  );
+
+  it("an idle keep-alive connection and an open health watch do not delay the exit", () =>
+    withService(async (fixture) => {
+      const agent = keepAlive();
+      const client = grpcClient(fixture.service.grpc);
+      await get(fixture, agent);
+      const watch = watchHealth(client, "");
+      await until(2_000, () => watch.statuses.length > 0);
+      const { ending, duration } = await stop(fixture, "SIGTERM");
+      expect(ending).toBe(0);
+      expect(duration).toBeLessThan(3_000);
+      agent.destroy();
+      client.close();
+    }));
 });
 
-describe("with calls in flight", () => {
-  it("waits for them, and they are answered", async () => {
-    const lock = await lockCharges(fixture.database);
-    const agent = kept();
-    const client = grpcClient(fixture.service.grpc);
-    const rest = get(agent);
-    const grpc = callGrpc(client, { method: "GetOverview", headers: withKey(fixture.key) });
-    await lock.untilWaiting(2);
-    const { ending, took } = await ends("SIGTERM", async () => {
-      await until(2_000, () =>
-        fixture.service.log().some(({ msg }) => `${msg}`.startsWith("stopping")),
-      );
-      // Long after everything that does not wait for calls would be gone.
-      await new Promise((resolve) => setTimeout(resolve, 1_500));
-      await lock.release();
-      expect(await rest).toMatchObject({ status: 200, headers: { connection: "close" } });
-      expect(await grpc).toHaveProperty("answer");
-    });
-    expect(ending).toBe(0);
-    expect(took).toBeLessThan(5_000);
-    client.close();
-    agent.destroy();
-  });
+// Concurrent because most of their time is waiting.
+describe.concurrent("with calls in flight", () => {
+  it("the service waits for them and answers them, also after a second signal", () =>
+    withService(async (fixture) => {
+      await using lock = await lockTable(fixture.database, "charges");
+      const agent = keepAlive();
+      const client = grpcClient(fixture.service.grpc);
+      const rest = get(fixture, agent);
+      const grpc = callGrpc(client, { method: "GetOverview", headers: withKey(fixture.key) });
+      await lock.waitForQueries(2);
+      const { ending, duration } = await stop(fixture, "SIGTERM", async () => {
+        await until(2_000, () => stoppingLines(fixture).length > 0);
+        fixture.service.signal("SIGTERM");
+        fixture.service.signal("SIGINT");
+        // By then a service that does not wait for calls has exited.
+        await sleep(1_500);
+        await lock.release();
+        expect(await rest).toMatchObject({ status: 200, headers: { connection: "close" } });
+        expect(await grpc).toHaveProperty("response");
+      });
+      expect(ending).toBe(0);
+      expect(duration).toBeLessThan(5_000);
+      expect(stoppingLines(fixture)).toHaveLength(1);
+      client.close();
+      agent.destroy();
+    }));
 
-  it("a second signal changes nothing", async () => {
-    const lock = await lockCharges(fixture.database);
-    const rest = get();
-    await lock.untilWaiting(1);
-    const { ending } = await ends("SIGTERM", async () => {
-      fixture.service.signal("SIGTERM");
-      fixture.service.signal("SIGINT");
-      await until(2_000, () =>
-        fixture.service.log().some(({ msg }) => `${msg}`.startsWith("stopping")),
+  it("the service cuts those that take longer than the grace period of 10 s", () =>
+    withService(async (fixture) => {
+      await using lock = await lockTable(fixture.database, "charges");
+      const client = grpcClient(fixture.service.grpc);
+      const rest = get(fixture).then(
+        ({ status }) => `${status}`,
+        () => "cut",
       );
-      await lock.release();
-      expect((await rest).status).toBe(200);
-    });
-    expect(ending).toBe(0);
-    expect(fixture.service.log().filter(({ msg }) => `${msg}`.startsWith("stopping"))).toHaveLength(
-      1,
-    );
-  });
-
-  it("cuts what takes longer than the grace of 10 s", async () => {
-    const lock = await lockCharges(fixture.database);
-    const client = grpcClient(fixture.service.grpc);
-    const rest = get().then(
-      ({ status }) => `${status}`,
-      () => "cut",
-    );
-    const grpc = callGrpc(client, { method: "GetOverview", headers: withKey(fixture.key) });
-    await lock.untilWaiting(2);
-    const { ending, took } = await ends("SIGTERM");
-    expect(ending).toBe(0);
-    expect(took).toBeLessThan(11_500);
-    expect(["500", "cut"]).toContain(await rest);
-    expect(await grpc).toHaveProperty("code");
-    await lock.release();
-    client.close();
-  });
+      const grpc = callGrpc(client, { method: "GetOverview", headers: withKey(fixture.key) });
+      await lock.waitForQueries(2);
+      const { ending, duration } = await stop(fixture, "SIGTERM");
+      expect(ending).toBe(0);
+      expect(duration).toBeLessThan(11_500);
+      expect(["500", "cut"]).toContain(await rest);
+      expect(await grpc).toHaveProperty("code");
+      client.close();
+    }));
 });

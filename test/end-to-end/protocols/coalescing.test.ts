@@ -1,20 +1,15 @@
 /**
- * Calls of one provider that ask the same at the same time share a run, through whichever
- * clients they came: few statements, and nothing that one of them must see is missing.
+ * Identical concurrent calls of one provider share a run, whatever the protocol: they need few
+ * queries, and each call sees everything that was committed before it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { QUICK_CLIENTS } from "../../support/clients/clients.ts";
-import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-
-/** What the statement of an overview can be told by. */
-const OVERVIEW = "FROM payouts WHERE provider_id";
+import { lockTable } from "../../support/service/table-lock.ts";
 
 let fixture: Fixture;
-let processes: ProcessList;
 let keys: readonly string[];
 beforeAll(async () => {
   fixture = await createFixture(async ({ knex }) => {
@@ -26,68 +21,52 @@ beforeAll(async () => {
       });
     }
   });
-  processes = await watchProcesses(fixture.database.name);
-  keys = [fixture.key, await fixture.issue("2")];
+  keys = [fixture.key, await fixture.issueKey("2")];
 });
-afterAll(async () => {
-  await processes?.close();
-  await fixture?.dispose();
-});
+afterAll(() => fixture?.dispose());
 beforeEach(() => fixture.database.knex("charges").del());
 
-/** Makes every overview wait until it is released. */
-async function hold() {
-  const connection = await createConnection(fixture.database.url);
-  await connection.query("LOCK TABLES payouts WRITE");
-  return () => connection.end();
-}
-
-function ask(door: string, provider: number): Promise<unknown> {
+function getOverview(client: string, provider: number): Promise<unknown> {
   const headers = withKey(keys[provider - 1] ?? "");
-  return fixture.clients.named(door).call({ method: "GetOverview", headers });
+  return fixture.clients.get(client).call({ method: "GetOverview", headers });
 }
 
-const waiting = (statements: number) =>
-  expect.poll(() => processes.running(OVERVIEW), { timeout: 10_000 }).toHaveLength(statements);
-
-const told = (uuid: string, gross: string) => ({
-  answer: {
-    serverRevenue: [{ serverId: uuid, grossRevenue: { value: gross } }],
-  },
+const overview = (uuid: string, gross: string) => ({
+  response: { serverRevenue: [{ serverId: uuid, grossRevenue: { value: gross } }] },
 });
 
-it("many calls through every door are never more than two statements per provider", async () => {
-  await Promise.all([ask("REST", 1), ask("REST", 2)]); // who they are is known now
-  const release = await hold();
+it("many calls through every client make at most two queries per provider at a time", async () => {
+  await Promise.all([getOverview("REST", 1), getOverview("REST", 2)]); // caches the keys
+  await using lock = await lockTable(fixture.database, "payouts");
   const calls = [1, 2, 1, 2, 1, 2].map((provider) => ({
     provider,
-    answers: QUICK_CLIENTS.map((door) => ask(door, provider)),
+    outcomes: FAST_CLIENTS.map((client) => getOverview(client, provider)),
   }));
-  await waiting(4);
-  await sleep(300); // time enough for every other call to arrive
-  await waiting(4);
-  await release();
-  for (const { provider, answers } of calls) {
-    for (const answer of await Promise.all(answers)) {
-      expect(answer).toMatchObject(told(`server-of-${provider}`, "0.00"));
+  await lock.waitForQueries(4);
+  await sleep(300); // for the other calls to arrive
+  await lock.waitForQueries(4, 0);
+  await lock.release();
+  for (const { provider, outcomes } of calls) {
+    for (const outcome of await Promise.all(outcomes)) {
+      expect(outcome).toMatchObject(overview(`server-of-${provider}`, "0.00"));
     }
   }
 });
 
-it("a call sees what was committed before it, whatever is under way already", async () => {
-  const release = await hold();
-  const early = [ask("REST", 1), ask("gRPC, grpc-js", 1)];
-  await waiting(2);
+it("a call sees what was committed before it, although earlier calls are in flight", async () => {
+  await using lock = await lockTable(fixture.database, "payouts");
+  const earlier = [getOverview("REST", 1), getOverview("gRPC, grpc-js", 1)];
+  await lock.waitForQueries(2);
   const calls: Promise<unknown>[] = [];
-  for (let i = 1; i <= 5; i++) {
+  for (let charges = 1; charges <= 5; charges++) {
     await fixture.database
       .knex("charges")
       .insert({ provider_id: 1, server_id: 1, charged_at: "2026-01-01", gross: "1.00" });
-    calls.push(...QUICK_CLIENTS.map((door) => ask(door, 1)));
+    calls.push(...FAST_CLIENTS.map((client) => getOverview(client, 1)));
   }
-  await release();
-  await Promise.all(early);
-  for (const answer of await Promise.all(calls)) {
-    expect(answer).toMatchObject(told("server-of-1", "5.00"));
+  await lock.release();
+  await Promise.all(earlier);
+  for (const outcome of await Promise.all(calls)) {
+    expect(outcome).toMatchObject(overview("server-of-1", "5.00"));
   }
 });

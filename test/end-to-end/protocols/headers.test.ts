@@ -1,6 +1,6 @@
-/** The headers of REST's answers, whatever the status; and HEAD, which is GET without its body. */
+/** The headers of REST's responses with each status, and HEAD. */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RawAnswer, rawHttp } from "../../support/clients/raw-http.ts";
+import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -13,7 +13,7 @@ afterAll(() => fixture?.dispose());
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-const EVERY = {
+const COMMON_HEADERS = {
   "content-type": "application/json; charset=utf-8",
   "cache-control": "no-store",
   "x-content-type-options": "nosniff",
@@ -27,7 +27,7 @@ interface Case {
   readonly method?: string;
   readonly anonymous?: true;
   readonly status: number;
-  /** Headers of this answer alone. */
+  /** Headers of this response only. */
   readonly own?: Readonly<Record<string, string>>;
 }
 
@@ -47,23 +47,27 @@ const CASES: readonly Case[] = [
 
 const headersOf = ({ anonymous }: Case) => (anonymous ? [] : withKey(fixture.key));
 
-it.each(CASES)("$status has the headers of every answer, and its own alone", async (one) => {
-  const { target, method = "GET", status, own } = one;
-  const answer = await rawHttp(fixture.service.http, { target, method, headers: headersOf(one) });
-  const { connection: _, "keep-alive": __, ...headers } = answer.headers;
-  expect({ status: answer.status, ...headers }).toEqual({ status, ...EVERY, ...own });
-  expect(Number(answer.headers["content-length"])).toBe(answer.bytes.length);
+it.each(CASES)("a response with $status has the common headers and its own", async (example) => {
+  const { target, method = "GET", status, own } = example;
+  const response = await rawHttp(fixture.service.http, {
+    target,
+    method,
+    headers: headersOf(example),
+  });
+  const { connection: _, "keep-alive": __, ...headers } = response.headers;
+  expect({ status: response.status, ...headers }).toEqual({ status, ...COMMON_HEADERS, ...own });
+  expect(Number(response.headers["content-length"])).toBe(response.bytes.length);
 });
 
-const READ = CASES.filter(({ method }) => method === undefined);
+const WITH_GET = CASES.filter(({ method }) => method === undefined);
 
-it.each(READ)("$status is the same by HEAD, but for the body", async (one) => {
-  const request = { target: one.target, headers: headersOf(one) };
+it.each(WITH_GET)("HEAD has the headers of GET and no body, with $status", async (example) => {
+  const request = { target: example.target, headers: headersOf(example) };
   const get = await rawHttp(fixture.service.http, request);
   const head = await rawHttp(fixture.service.http, { ...request, method: "HEAD" });
-  const changing = { date: "", "x-request-id": "", "content-length": "" };
-  const told = ({ status, headers }: RawAnswer) => ({ status, ...headers, ...changing });
-  expect(told(head)).toEqual(told(get));
+  const variable = { date: "", "x-request-id": "", "content-length": "" };
+  const comparable = ({ status, headers }: RawResponse) => ({ status, ...headers, ...variable });
+  expect(comparable(head)).toEqual(comparable(get));
   expect(head.text).toBe("");
   expect(Number(head.headers["content-length"])).toBeGreaterThan(0);
 });

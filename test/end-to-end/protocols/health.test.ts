@@ -1,4 +1,4 @@
-/** The standard health service: for the server as a whole ("") and for the RevenueService. */
+/** The standard health service, for the whole server ("") and for the RevenueService. */
 import type { Client } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
@@ -19,26 +19,26 @@ afterAll(async () => {
 });
 
 describe.each(["", "revenue.v1.RevenueService"])('the health of "%s"', (service) => {
-  it("is SERVING, without a key", async () => {
+  it("is SERVING and needs no key", async () => {
     expect(await checkHealth(client, service)).toBe("SERVING");
   });
 
-  it("is told at once to who watches it", async () => {
+  it("is sent at once to a new watch", async () => {
     const watch = watchHealth(client, service);
-    await until(2_000, () => watch.seen.length > 0);
+    await until(2_000, () => watch.statuses.length > 0);
     watch.cancel();
-    await watch.over;
-    expect(watch.seen.map(({ status }) => status)).toEqual(["SERVING"]);
+    await watch.ended;
+    expect(watch.statuses).toEqual(["SERVING"]);
   });
 });
 
-it("lists both names", async () => {
+it("the health service lists both names", async () => {
   expect(await listHealth(client)).toEqual({
     "": "SERVING",
     "revenue.v1.RevenueService": "SERVING",
   });
 });
 
-it("does not know others", async () => {
+it("the health of an unknown service is NOT_FOUND", async () => {
   await expect(checkHealth(client, "revenue.v1.Other")).rejects.toThrow("NOT_FOUND");
 });

@@ -1,9 +1,13 @@
-/** Server reflection, in both versions that clients ask for, so that they need no schema. */
+/** Server reflection, in both versions that clients use. */
 import type { Client } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bufCurl } from "../../support/clients/buf-curl.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
-import { filesNamed, filesOf, listServices } from "../../support/clients/reflection.ts";
+import {
+  filesByName,
+  filesContainingSymbol,
+  listServices,
+} from "../../support/clients/reflection.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -31,17 +35,17 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
     ["revenue.v1.Payout", "revenue/v1/revenue.proto"],
     ["google.type.Decimal", "google/type/decimal.proto"],
     ["grpc.health.v1.Health", "health/v1/health.proto"],
-  ])("tells the file of %s", async (symbol, file) => {
-    const files = await filesOf(client, version, symbol);
+  ])("returns the file of %s", async (symbol, file) => {
+    const files = await filesContainingSymbol(client, version, symbol);
     expect(files.map(({ name }) => name)).toContain(file);
   });
 
-  it("tells every file that is imported, by its name", async () => {
-    const [first] = await filesOf(client, version, "revenue.v1.RevenueService");
+  it("returns every imported file by its name", async () => {
+    const [first] = await filesContainingSymbol(client, version, "revenue.v1.RevenueService");
     const wanted = ["revenue/v1/revenue.proto", ...(first?.dependency ?? [])];
     const found = new Set<string>();
     for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
-      const file = (await filesNamed(client, version, name)).find((one) => one.name === name);
+      const file = (await filesByName(client, version, name)).find((one) => one.name === name);
       expect(file, name).toBeDefined();
       found.add(name);
       wanted.push(...(file?.dependency ?? []).filter((other) => !found.has(other)));
@@ -57,7 +61,7 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
   });
 });
 
-it("is enough for buf curl to list the methods", async () => {
+it("buf curl lists the methods by reflection", async () => {
   const { stdout, stderr } = await bufCurl([
     ...["--protocol", "grpc", "--http2-prior-knowledge", "--list-methods"],
     `http://${fixture.service.grpc}`,

@@ -1,4 +1,4 @@
-/** REST's JSON to the letter: the specification's fields and nothing else, every one, digits as written. */
+/** REST's JSON to the letter: every documented field, no others, and decimals with their digits. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
@@ -22,7 +22,7 @@ const MONTHS = [
   ...["August", "September", "October", "November", "December"],
 ];
 
-/** Twelve months without a charge, as text. */
+/** The JSON of twelve months without charges. */
 function emptyMonths(now: Date): string {
   return Array.from({ length: 12 }, (_, back) => {
     const months = now.getUTCFullYear() * 12 + now.getUTCMonth() - back;
@@ -36,7 +36,7 @@ function emptyMonths(now: Date): string {
 const NO_EARNINGS =
   '"totalEarningsYTD":0.00,"platformFeesYTD":0.00,"grossRevenueYTD":0.00,"currentMonthEarnings":0.00';
 
-it("the overview", async () => {
+it("the overview has every field", async () => {
   expect(await get("/api/provider/revenue")).toBe(
     `{"summary":{${NO_EARNINGS},"availableBalance":1250.50},` +
       `"monthlyEarnings":[${emptyMonths(new Date())}],` +
@@ -47,8 +47,8 @@ it("the overview", async () => {
   );
 });
 
-it("the overview of a provider that has nothing", async () => {
-  expect(await get("/api/provider/revenue", await fixture.issue("2"))).toBe(
+it("the overview of a provider without data has zeros and empty lists", async () => {
+  expect(await get("/api/provider/revenue", await fixture.issueKey("2"))).toBe(
     `{"summary":{${NO_EARNINGS},"availableBalance":0.00},` +
       `"monthlyEarnings":[${emptyMonths(new Date())}],"serverRevenue":[],"recentPayouts":[]}`,
   );
@@ -56,7 +56,7 @@ it("the overview of a provider that has nothing", async () => {
 
 const ALPHA = '{"serverId":"6b0f3d1e-5c0e-4c59-9d0a-2f4f4f0d7e11","serverName":"alpha",';
 
-it("the breakdown of days", async () => {
+it("the breakdown of a period of days has every field", async () => {
   const target = "/api/provider/revenue/servers?startDate=2024-03-01&endDate=2024-03-31";
   expect(await get(target)).toBe(
     '{"startDate":"2024-03-01T00:00:00Z","endDate":"2024-03-31T23:59:59.999Z",' +
@@ -68,7 +68,7 @@ it("the breakdown of days", async () => {
   );
 });
 
-it("the breakdown of a period without anything in it", async () => {
+it("the breakdown of a period without charges has zeros", async () => {
   const target =
     "/api/provider/revenue/servers?startDate=2020-02-29T23:00:00.500-01:30&endDate=2020-03-01T00:30:00.5Z";
   expect(await get(target)).toBe(
@@ -83,8 +83,8 @@ it("the breakdown of a period without anything in it", async () => {
 
 it.each([
   ["no parameters", ""],
-  ["empty ones", "?startDate=&endDate="],
-])("the breakdown with %s applies and tells the last 30 days", async (_, query) => {
+  ["empty parameters", "?startDate=&endDate="],
+])("the breakdown with %s covers the last 30 days and returns them", async (_, query) => {
   const before = Date.now();
   const { startDate, endDate } = JSON.parse(await get(`/api/provider/revenue/servers${query}`));
   const after = Date.now();
@@ -93,7 +93,7 @@ it.each([
   expect(Date.parse(endDate) - Date.parse(startDate)).toBe(30 * 24 * 60 * 60 * 1000);
 });
 
-it("a plus in an offset may arrive as a space", async () => {
+it("the plus of an offset may be decoded as a space", async () => {
   const period = "startDate=2024-03-01T02:00:00+02:00&endDate=2024-03-02T00:00:00%2B01:00";
   expect(JSON.parse(await get(`/api/provider/revenue/servers?${period}`))).toMatchObject({
     startDate: "2024-03-01T00:00:00Z",

@@ -1,52 +1,52 @@
 /**
- * Mutated requests of every protocol, by the thousand. The same SEED makes the same mutants. SOAK
- * multiplies their number; with it, the seed is another in each run unless it is given.
+ * Thousands of randomly mutated requests of every protocol. SEED determines the mutants; by default
+ * it is 1. SOAK multiplies their number and makes the default SEED random.
  */
 import { afterAll, beforeAll, beforeEach, it } from "vitest";
+import { SOAK } from "../../support/soak.ts";
 import { inParallel } from "./traffic/connections.ts";
 import { recordGrpc } from "./traffic/grpc-exchanges.ts";
 import { FAMILIES, type Mutant } from "./traffic/mutants.ts";
 import { seededRandom } from "./traffic/random.ts";
-import { setTarget, type Target } from "./traffic/target.ts";
+import { createTarget, type Target } from "./traffic/target.ts";
 
-const SOAK = Number(process.env.SOAK ?? 1);
 const SEED = Number(process.env.SEED ?? (SOAK === 1 ? 1 : Date.now() % 2 ** 32));
 /** Mutants of each family. */
 const COUNT = 600 * SOAK;
-/** After so many mutants the service is looked at. */
+/** How many mutants are sent between two checks of the service. */
 const BATCH = 100;
 const WIDTH = 25;
 
 let target: Target;
 let recorded: Buffer[];
 beforeAll(async () => {
-  target = await setTarget();
+  target = await createTarget();
   recorded = [];
   for (const name of ["gRPC, two calls at once", "health Watch", "reflection"]) {
     recorded.push((await recordGrpc(target.port("grpc"), name)).bytes);
   }
 });
 afterAll(() => target?.dispose());
-beforeEach(() => target.revive());
+beforeEach(() => target.restartIfHarmed());
 
-/** Sends a mutant; throws where its answer blames the service. */
+/** Sends a mutant. Throws if the response reports an internal error. */
 async function send(mutant: Mutant): Promise<void> {
-  const blame = await mutant.send((protocol) => target.port(protocol));
-  if (blame !== undefined) throw new Error(`${blame}\n${mutant.shown}`);
+  const internalError = await mutant.send((protocol) => target.port(protocol));
+  if (internalError !== undefined) throw new Error(`${internalError}\n${mutant.description}`);
 }
 
-/** What the first of the mutants does that does harm alone. */
-async function harmAlone(mutants: readonly Mutant[]): Promise<string> {
+/** The error of the first mutant that does harm when it is sent alone. */
+async function findHarmfulMutant(mutants: readonly Mutant[]): Promise<string> {
   await target.restart();
   for (const mutant of mutants) {
     try {
       await send(mutant);
-      await target.expectUnharmed(mutant.shown);
+      await target.expectUnharmed(mutant.description);
     } catch (error) {
       return `${error}`;
     }
   }
-  return "no mutant does it alone";
+  return "no single mutant does harm";
 }
 
 it.each(FAMILIES)(
@@ -61,8 +61,8 @@ it.each(FAMILIES)(
         await inParallel(mutants, WIDTH, send);
         await target.expectUnharmed(`mutants ${first} to ${first + BATCH - 1}, SEED=${SEED}`);
       } catch (cause) {
-        const alone = await harmAlone(mutants);
-        throw new Error(`SEED=${SEED}, mutants from ${first}, one alone: ${alone}`, { cause });
+        const harmful = await findHarmfulMutant(mutants);
+        throw new Error(`SEED=${SEED}, mutants from ${first}; sent alone: ${harmful}`, { cause });
       }
     }
   },

@@ -1,4 +1,4 @@
-/** Streams of gRPC that would fill the memory of a service that keeps what it need not. */
+/** gRPC streams that exhaust the memory of a service that buffers without bounds. */
 import { connect } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
@@ -11,84 +11,84 @@ import { until } from "../../support/poll.ts";
 import { withKey } from "../../support/request.ts";
 import { inParallel } from "./traffic/connections.ts";
 import { type Growth, measureGrowth } from "./traffic/memory.ts";
-import { KEY, setTarget, type Target } from "./traffic/target.ts";
+import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 /** MiB by which the process may grow. */
-const LARGEST_GROWTH = 100;
-/** How long the client asks, in milliseconds. */
+const MAX_GROWTH = 100;
+/** How long the client sends requests, in milliseconds. */
 const DURATION = 6_000;
-/** The longest that a good call may take meanwhile, in milliseconds. */
-const LONGEST_CALL = 1_000;
+/** The longest that another call may take meanwhile, in milliseconds. */
+const MAX_CALL_DURATION = 1_000;
 
 let target: Target;
 let growth: Growth;
 beforeAll(async () => {
-  target = await setTarget({ NODE_OPTIONS: "--max-old-space-size=96" });
+  target = await createTarget({ NODE_OPTIONS: "--max-old-space-size=96" });
 });
 afterAll(() => target?.dispose());
 beforeEach(async () => {
-  await target.revive();
+  await target.restartIfHarmed();
   growth = await measureGrowth();
 });
 afterEach(() => {
   growth?.stop();
 });
 
-it("2,000 health watches with names of 60 KB, each cancelled, take no memory", async () => {
+it("2,000 cancelled health watches with names of 60 KB take no memory", async () => {
   const client = grpcClient(target.service().grpc);
   const name = "x".repeat(60_000);
   await inParallel(Array(2_000).keys(), 20, async (index) => {
     const watch = watchHealth(client, `${index}${name}`);
-    const over = watch.over.then(() => true);
-    await Promise.race([over, until(10_000, () => watch.seen.length > 0)]);
+    await Promise.race([watch.ended, until(10_000, () => watch.statuses.length > 0)]);
     watch.cancel();
-    await over;
+    await watch.ended;
   });
   client.close();
   await target.expectUnharmed("health watches");
-  expect(growth.stop()).toBeLessThan(LARGEST_GROWTH);
+  expect(growth.stop()).toBeLessThan(MAX_GROWTH);
 });
 
-/** How long a good call takes, in milliseconds, each tenth of a second. */
-async function callTimes(duration: number): Promise<number[]> {
-  const took: number[] = [];
-  for (const began = performance.now(); performance.now() < began + duration; ) {
-    const asked = performance.now();
+/** Makes a call every tenth of a second. Resolves to their durations in milliseconds. */
+async function callDurations(): Promise<number[]> {
+  const durations: number[] = [];
+  for (const start = performance.now(); performance.now() < start + DURATION; ) {
+    const sent = performance.now();
     const headers = withKey(KEY);
     await rawHttp(target.service().http, { target: "/api/provider/revenue", headers });
-    took.push(performance.now() - asked);
+    durations.push(performance.now() - sent);
     await sleep(100);
   }
-  return took;
+  return durations;
 }
 
 /** A reflection request for the file that declares RevenueService. */
-const ASK = frame(
+const REQUEST = frame(
   new BinaryWriter().tag(4, WireType.LengthDelimited).string("revenue.v1.RevenueService").finish(),
 );
-const ASKS = Buffer.concat(Array<Buffer>(200).fill(ASK));
+const REQUESTS = Buffer.concat(Array<Buffer>(200).fill(REQUEST));
 
-it.each(["v1", "v1alpha"])(
-  "reflection (%s) that is asked again and again and never read takes no memory and no time",
-  async (version) => {
-    const session = connect(`http://${target.service().grpc}`).on("error", () => {});
-    const stream = session.request({
-      ":method": "POST",
-      ":path": `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
-      "content-type": "application/grpc",
-      te: "trailers",
-    });
-    stream.on("error", () => {});
-    let over = false;
-    const ask = () => {
-      if (!over && !stream.destroyed) stream.write(ASKS, ask);
-    };
-    ask();
-    const took = await callTimes(DURATION);
-    over = true;
-    session.destroy();
-    expect(Math.max(...took)).toBeLessThan(LONGEST_CALL);
-    await target.expectUnharmed("reflection");
-    expect(growth.stop()).toBeLessThan(LARGEST_GROWTH);
-  },
-);
+/** Sends reflection requests on one stream, without reading, until it is closed. */
+function floodReflection(version: string): { close(): void } {
+  const session = connect(`http://${target.service().grpc}`).on("error", () => {});
+  const stream = session.request({
+    ":method": "POST",
+    ":path": `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  stream.on("error", () => {});
+  const send = () => {
+    if (!stream.destroyed) stream.write(REQUESTS, send);
+  };
+  send();
+  return { close: () => session.destroy() };
+}
+
+it("reflection requests without end, never read, take no memory and delay no call", async () => {
+  const floods = ["v1", "v1alpha"].map(floodReflection);
+  const durations = await callDurations();
+  for (const flood of floods) flood.close();
+  expect(Math.max(...durations)).toBeLessThan(MAX_CALL_DURATION);
+  await target.expectUnharmed("reflection");
+  expect(growth.stop()).toBeLessThan(MAX_GROWTH);
+});

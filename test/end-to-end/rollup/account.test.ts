@@ -1,9 +1,9 @@
-/** The account that the README makes for `npm run rollup` may do exactly that. */
+/** The privileges of the documented database account for `npm run rollup`. */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { createPool } from "../../../src/db/pool.ts";
-import { blockWith } from "../../docs/readme.ts";
+import { blockWith } from "../../docs/markdown.ts";
 import { runRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
@@ -32,18 +32,18 @@ afterAll(async () => {
   await database.drop();
 });
 
-it("builds, advances, builds anew and verifies under it", async () => {
-  const done = { code: 0, stderr: "" };
-  expect(await runRollup(url)).toMatchObject(done);
+it("suffice to build, refresh, rebuild and verify", async () => {
+  const success = { code: 0, stderr: "" };
+  expect(await runRollup(url)).toMatchObject(success);
   await database.knex("charges").insert({
     provider_id: 1,
     server_id: 1_001,
     charged_at: "2025-01-05 00:00:00.000",
     gross: "5.00",
   });
-  expect(await runRollup(url, "--margin", "0")).toMatchObject(done);
-  expect(await runRollup(url, "--rebuild")).toMatchObject(done);
-  expect(await runRollup(url, "--verify")).toMatchObject(done);
+  expect(await runRollup(url, "--margin", "0")).toMatchObject(success);
+  expect(await runRollup(url, "--rebuild")).toMatchObject(success);
+  expect(await runRollup(url, "--verify")).toMatchObject(success);
 });
 
 it.each([
@@ -53,8 +53,8 @@ it.each([
   "UPDATE wallets SET available_balance = 0",
   "INSERT INTO api_keys (provider_id, key_hash) VALUES (1, UNHEX(SHA2('x', 256)))",
   "DROP TABLE rollups",
-])("may not: %s", async (statement) => {
-  const session = createPool(parseDatabaseUrl(url), { pool: 1 });
+])("do not allow %s", async (statement) => {
+  const session = createPool(parseDatabaseUrl(url), { maxConnections: 1 });
   try {
     await expect(session.raw(statement)).rejects.toMatchObject({
       code: "ER_TABLEACCESS_DENIED_ERROR",

@@ -1,11 +1,11 @@
-/** `npm run rollup` on a larger ledger: killed in the middle, and run twice at once. */
+/** `npm run rollup` on a larger ledger: killed during a build, and run concurrently. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { type Ending, runRollup, startRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 
-/** Enough that a build can be caught in the middle. */
+/** Enough charges that a build takes seconds. */
 const MANY = 60_000;
 const FEWER = 15_000;
 
@@ -21,10 +21,10 @@ const checkpoints = async () => {
   const [row] = await database.knex("rollup_checkpoints").count({ count: "*" });
   return Number(row?.count);
 };
-const takenUp = ({ stdout }: Ending) => Number(/(\d+) charges taken up/.exec(stdout)?.[1]);
+const added = ({ stdout }: Ending) => Number(/(\d+) charges added/.exec(stdout)?.[1]);
 const verified = { code: 0, stdout: "the rollups agree with the ledger\n", stderr: "" };
 
-it("a build that is killed is taken up where it was", async () => {
+it("a killed build is resumed after its last checkpoint", async () => {
   await fill(MANY);
   const first = startRollup(database.url);
   await until(30_000, async () => (await checkpoints()) >= 20);
@@ -32,12 +32,12 @@ it("a build that is killed is taken up where it was", async () => {
   expect(await first.ended).toMatchObject({ signal: "SIGKILL", stdout: "" });
   const second = await runRollup(database.url);
   expect(second).toMatchObject({ code: 0, stderr: "" });
-  expect(takenUp(second)).toBeGreaterThan(0);
-  expect(takenUp(second)).toBeLessThan(MANY);
+  expect(added(second)).toBeGreaterThan(0);
+  expect(added(second)).toBeLessThan(MANY);
   expect(await runRollup(database.url, "--verify")).toMatchObject(verified);
 });
 
-it("a build that is told to end by SIGTERM does so soon, with 0, and is taken up too", async () => {
+it("a build that receives SIGTERM exits with 0, and is resumed", async () => {
   await fill(FEWER);
   const first = startRollup(database.url);
   await until(30_000, async () => (await checkpoints()) >= 20);
@@ -45,11 +45,11 @@ it("a build that is told to end by SIGTERM does so soon, with 0, and is taken up
   const ending = await first.ended;
   expect(ending).toMatchObject({ code: 0, stderr: "" });
   const second = await runRollup(database.url);
-  expect(takenUp(ending) + takenUp(second)).toBe(FEWER);
+  expect(added(ending) + added(second)).toBe(FEWER);
   expect(await runRollup(database.url, "--verify")).toMatchObject(verified);
 });
 
-it.each([[[]], [["--rebuild"]]])("two started at once with %j both end with 0", async (args) => {
+it.each([[[]], [["--rebuild"]]])("two concurrent runs with %j both exit with 0", async (args) => {
   await fill(FEWER);
   const endings = await Promise.all([1, 2].map(() => runRollup(database.url, ...args)));
   for (const ending of endings) expect(ending).toMatchObject({ code: 0, stderr: "" });

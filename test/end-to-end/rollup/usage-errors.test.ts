@@ -1,4 +1,4 @@
-/** What `npm run rollup` says where it cannot do its work. */
+/** The error messages of `npm run rollup`. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { runRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -16,29 +16,29 @@ it.each([
   [["--watch"], "error: option '--watch <seconds>' argument missing"],
   [["--quickly"], "error: unknown option '--quickly'"],
   [["now"], "error: too many arguments"],
-])("%j is told, by the option's name", async (args, error) => {
+])("%j is reported by the name of the option", async (args, error) => {
   const { code, stdout, stderr } = await runRollup(database.url, ...args);
   expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
   expect(stderr).toContain(error);
 });
 
-it("a database that is away is told in clear words", async () => {
-  const away = Object.assign(new URL(database.url), { port: "1" });
-  expect(await runRollup(away.href)).toEqual({
+it("an unavailable database is reported", async () => {
+  const unavailable = Object.assign(new URL(database.url), { port: "1" });
+  expect(await runRollup(unavailable.href)).toEqual({
     code: 1,
     signal: null,
     stdout: "",
     stderr:
-      "error: the database in DATABASE_URL cannot be reached: is it running, and are host and port right? (ECONNREFUSED)\n",
+      "error: cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct (ECONNREFUSED)\n",
   });
 });
 
-it("a database without the tables is told so", async () => {
+it("a database without the schema is reported", async () => {
   await database.knex.schema.dropTable("rollups");
   await database.knex("providers").insert({ id: 1, name: "first" });
   expect(await runRollup(database.url)).toMatchObject({
     code: 1,
     stderr:
-      "error: the database does not have the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)\n",
+      "error: the database lacks the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)\n",
   });
 });

@@ -1,26 +1,26 @@
-/** `buf curl`, the command line's client, as people paste it. */
+/** `buf curl` as a client: gRPC, Connect and gRPC-Web from the command line. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import type { Outcome, RpcClient } from "./client.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** gRPC with the server's reflection, and Connect and gRPC-Web with the schema of this folder. */
-export function createBufCurlClients(base: string, address: string): readonly RpcClient[] {
-  const local = ["--schema", "."];
+/** gRPC with the server's reflection; Connect and gRPC-Web with the schema in the repository. */
+export function createBufCurlClients(http: string, grpc: string): readonly RpcClient[] {
+  const localSchema = ["--schema", "."];
   return [
-    door("buf curl, gRPC, reflection", "grpc", `http://${address}`, [
+    createClient("buf curl, gRPC, reflection", "grpc", `http://${grpc}`, [
       ...["--protocol", "grpc", "--http2-prior-knowledge"],
     ]),
-    door("buf curl, Connect", "connect", base, ["--protocol", "connect", ...local]),
-    door("buf curl, gRPC-Web", "grpc-web", base, ["--protocol", "grpcweb", ...local]),
+    createClient("buf curl, Connect", "connect", http, ["--protocol", "connect", ...localSchema]),
+    createClient("buf curl, gRPC-Web", "grpc-web", http, ["--protocol", "grpcweb", ...localSchema]),
   ];
 }
 
-function door(
+function createClient(
   name: string,
   protocol: RpcClient["protocol"],
-  base: string,
+  baseUrl: string,
   options: readonly string[],
 ): RpcClient {
   return {
@@ -32,15 +32,15 @@ function door(
         "--emit-defaults",
         ...headers.flatMap(([name, value]) => ["--header", `${name}: ${value}`]),
         ...["--data", JSON.stringify(message)],
-        `${base}/revenue.v1.RevenueService/${method}`,
+        `${baseUrl}/revenue.v1.RevenueService/${method}`,
       ]);
-      return code === 0 ? { answer: JSON.parse(stdout), head: {} } : refusal(stderr);
+      return code === 0 ? { response: JSON.parse(stdout), headers: {} } : parseError(stderr);
     },
     close() {},
   };
 }
 
-/** Runs `buf curl` with arguments. */
+/** Runs `buf curl` with arguments. Killed after 30 s. */
 export function bufCurl(
   args: readonly string[],
 ): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
@@ -58,10 +58,10 @@ export function bufCurl(
   return promise;
 }
 
-function refusal(stderr: string): Outcome {
+function parseError(stderr: string): Outcome {
   try {
     const { code, message }: { code: string; message: string } = JSON.parse(stderr);
-    return { code: code.toUpperCase(), message, head: {} };
+    return { code: code.toUpperCase(), message, headers: {} };
   } catch {
     throw new Error(`buf curl: ${stderr}`);
   }

@@ -1,4 +1,4 @@
-/** The clients of the service seen from outside: one way to call, whatever the protocol. */
+/** A client of the service: one way to call it, whatever the protocol. */
 import {
   create,
   type DescMessage,
@@ -9,27 +9,25 @@ import {
 } from "@bufbuild/protobuf";
 import { type MethodName, methods, type RpcRequest } from "../request.ts";
 
-export type { RpcRequest } from "../request.ts";
-
-/** Headers, or metadata, by lower-case name. */
-export type Head = Readonly<Record<string, string>>;
+/** Response headers and trailers, or metadata, by lower-case name. */
+export type ResponseHeaders = Readonly<Record<string, string>>;
 
 /**
- * What came of a call. An answer is in protobuf's JSON with every field (amounts as
- * `{"value": "4500.00"}`). A refusal is told by code and message; REST's code is the HTTP
- * status, and its message the body as it came.
+ * The response or the error of a call. A response is in protobuf's JSON with every field (amounts
+ * as `{"value": "4500.00"}`). An error has gRPC's code and message; from REST its code is the HTTP
+ * status and its message is the body.
  */
 export type Outcome =
-  | { readonly answer: JsonValue; readonly head: Head }
-  | { readonly code: string; readonly message: string; readonly head: Head };
+  | { readonly response: JsonValue; readonly headers: ResponseHeaders }
+  | { readonly code: string; readonly message: string; readonly headers: ResponseHeaders };
 
-/** A client of one protocol, to one service. */
+/** A client of one protocol, connected to one service. */
 export interface RpcClient {
   readonly name: string;
-  /** What the service's log calls it. */
+  /** The protocol's name in the service's log. */
   readonly protocol: "rest" | "connect" | "grpc-web" | "grpc";
-  /** Resolves to what came of it; rejects where nothing came. */
-  call(question: RpcRequest): Promise<Outcome>;
+  /** Makes a call. Rejects if the service sends neither a response nor an error. */
+  call(request: RpcRequest): Promise<Outcome>;
   close(): void;
 }
 
@@ -38,12 +36,17 @@ export function methodOf(name: MethodName): DescMethodUnary {
   return methods[name];
 }
 
-/** A question's request message. */
-export function requestOf({ method, message = {} }: RpcRequest): MessageShape<DescMessage> {
+/** The request message of a call. */
+export function requestMessage({ method, message = {} }: RpcRequest): MessageShape<DescMessage> {
   return create(methodOf(method).input, message);
 }
 
-/** A response message as an `Outcome` shows it. */
-export function shown(schema: DescMessage, message: MessageShape<DescMessage>): JsonValue {
+/** A response message in the JSON of `Outcome`. */
+export function responseJson(schema: DescMessage, message: MessageShape<DescMessage>): JsonValue {
   return toJson(schema, message, { alwaysEmitImplicit: true });
+}
+
+/** An outcome without its headers. */
+export function withoutHeaders({ headers: _, ...outcome }: Outcome) {
+  return outcome;
 }

@@ -1,5 +1,4 @@
-/** Every door of a running service. */
-
+/** Clients of every protocol for one running service. */
 import type { ServiceProcess } from "../service/service-process.ts";
 import { createBufCurlClients } from "./buf-curl.ts";
 import type { RpcClient } from "./client.ts";
@@ -11,34 +10,38 @@ import {
 import { createGrpcClient } from "./grpc-client.ts";
 import { createRestClient } from "./rest-client.ts";
 
-/** The names of all clients, for tables of tests that are written before the service runs. */
-export const CLIENTS: readonly string[] = doorsAt("http://0.0.0.0", "0.0.0.0").map(
-  (door) => door.name,
+/** The names of all clients, for test tables that are written before the service runs. */
+export const ALL_CLIENTS: readonly string[] = createClients("http://0.0.0.0", "0.0.0.0").map(
+  ({ name }) => name,
 );
-/** Those that cost no process of their own. */
-export const QUICK_CLIENTS = CLIENTS.filter((name) => !name.startsWith("buf"));
+/** The names of the clients that start no process for a call. */
+export const FAST_CLIENTS = ALL_CLIENTS.filter((name) => !name.startsWith("buf"));
+/** Those of `FAST_CLIENTS` that send a deadline with a call. */
+export const DEADLINE_CLIENTS = FAST_CLIENTS.filter((name) => name !== "REST");
 
-/** The clients of a service, by their names. `close` them at the end. */
+/** The clients of one service. */
 export interface Clients {
-  named(name: string): RpcClient;
+  /** @throws Error if there is no client with this name */
+  get(name: string): RpcClient;
   close(): void;
 }
 
+/** Creates every client of a service. Close them after the test. */
 export function openClients({ http, grpc }: Pick<ServiceProcess, "http" | "grpc">): Clients {
-  const clients = doorsAt(http, grpc);
+  const clients = createClients(http, grpc);
   return {
-    named(name) {
-      const door = clients.find((one) => one.name === name);
-      if (door === undefined) throw new Error(`there is no door ${name}`);
-      return door;
+    get(name) {
+      const client = clients.find((candidate) => candidate.name === name);
+      if (client === undefined) throw new Error(`unknown client ${name}`);
+      return client;
     },
     close() {
-      for (const door of clients) door.close();
+      for (const client of clients) client.close();
     },
   };
 }
 
-function doorsAt(http: string, grpc: string): readonly RpcClient[] {
+function createClients(http: string, grpc: string): readonly RpcClient[] {
   return [
     createRestClient(http),
     ...createConnectClients(http),

@@ -1,4 +1,4 @@
-/** Connect, gRPC-Web, and gRPC by connect-node: the clients of Connect-ES. */
+/** The clients of Connect-ES: Connect, gRPC-Web, and gRPC by connect-node. */
 import { Code, ConnectError, type Transport } from "@connectrpc/connect";
 import {
   createConnectTransport,
@@ -6,72 +6,73 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { status } from "@grpc/grpc-js";
-import { type Head, methodOf, type RpcClient, requestOf, shown } from "./client.ts";
+import {
+  methodOf,
+  type ResponseHeaders,
+  type RpcClient,
+  requestMessage,
+  responseJson,
+} from "./client.ts";
 
-type Options = Parameters<typeof createConnectTransport>[0];
-
-const connect = (base: string, options: Partial<Options>) =>
-  createConnectTransport({ baseUrl: base, httpVersion: "1.1", ...options } as Options);
-
-/** The Connect clients of an HTTP port. */
-export function createConnectClients(base: string): readonly RpcClient[] {
-  return [
-    door("Connect, POST, binary", "connect", connect(base, { useBinaryFormat: true })),
-    door("Connect, POST, JSON", "connect", connect(base, { useBinaryFormat: false })),
-    door(
-      "Connect, GET, binary",
-      "connect",
-      connect(base, { useBinaryFormat: true, useHttpGet: true }),
-    ),
-    door(
-      "Connect, GET, JSON",
-      "connect",
-      connect(base, { useBinaryFormat: false, useHttpGet: true }),
-    ),
-  ];
-}
-
-/** The gRPC-Web clients of an HTTP port. */
-export function createGrpcWebClients(base: string): readonly RpcClient[] {
-  return [true, false].map((useBinaryFormat) =>
-    door(
-      `gRPC-Web, ${useBinaryFormat ? "binary" : "JSON"}`,
-      "grpc-web",
-      createGrpcWebTransport({ baseUrl: base, httpVersion: "1.1", useBinaryFormat }),
+/** Connect clients of an HTTP port: POST and GET, binary and JSON. */
+export function createConnectClients(baseUrl: string): readonly RpcClient[] {
+  return [false, true].flatMap((useHttpGet) =>
+    [true, false].map((useBinaryFormat) =>
+      createClient(
+        `Connect, ${useHttpGet ? "GET" : "POST"}, ${useBinaryFormat ? "binary" : "JSON"}`,
+        "connect",
+        createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat, useHttpGet }),
+      ),
     ),
   );
 }
 
-/** The gRPC port with connect-node as its client. */
-export function createConnectNodeGrpcClient(address: string): RpcClient {
-  return door("gRPC, connect-node", "grpc", createGrpcTransport({ baseUrl: `http://${address}` }));
+/** gRPC-Web clients of an HTTP port: binary and JSON. */
+export function createGrpcWebClients(baseUrl: string): readonly RpcClient[] {
+  return [true, false].map((useBinaryFormat) =>
+    createClient(
+      `gRPC-Web, ${useBinaryFormat ? "binary" : "JSON"}`,
+      "grpc-web",
+      createGrpcWebTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat }),
+    ),
+  );
 }
 
-function door(name: string, protocol: RpcClient["protocol"], transport: Transport): RpcClient {
+/** connect-node's gRPC client of a gRPC port. */
+export function createConnectNodeGrpcClient(address: string): RpcClient {
+  const transport = createGrpcTransport({ baseUrl: `http://${address}` });
+  return createClient("gRPC, connect-node", "grpc", transport);
+}
+
+function createClient(
+  name: string,
+  protocol: RpcClient["protocol"],
+  transport: Transport,
+): RpcClient {
   return {
     name,
     protocol,
-    async call(question) {
-      const method = methodOf(question.method);
-      const headers = (question.headers ?? []).map(([key, value]): [string, string] => [
-        key,
-        value,
-      ]);
+    async call(request) {
+      const method = methodOf(request.method);
+      const headers = (request.headers ?? []).map(([key, value]): [string, string] => [key, value]);
       try {
         const { message, header, trailer } = await transport.unary(
           method,
-          question.signal,
-          question.timeout,
+          request.signal,
+          request.timeout,
           headers,
-          requestOf(question),
+          requestMessage(request),
         );
-        return { answer: shown(method.output, message), head: headOf(header, trailer) };
-      } catch (thrown) {
-        if (!(thrown instanceof ConnectError)) throw thrown;
         return {
-          code: codeName(thrown.code),
-          message: thrown.rawMessage,
-          head: headOf(thrown.metadata),
+          response: responseJson(method.output, message),
+          headers: responseHeaders(header, trailer),
+        };
+      } catch (error) {
+        if (!(error instanceof ConnectError)) throw error;
+        return {
+          code: status[error.code] ?? Code[error.code] ?? `${error.code}`,
+          message: error.rawMessage,
+          headers: responseHeaders(error.metadata),
         };
       }
     },
@@ -79,11 +80,6 @@ function door(name: string, protocol: RpcClient["protocol"], transport: Transpor
   };
 }
 
-/** A code in gRPC's spelling: `INVALID_ARGUMENT`. */
-export function codeName(code: Code): string {
-  return status[code] ?? Code[code] ?? `${code}`;
-}
-
-function headOf(...parts: readonly Headers[]): Head {
+function responseHeaders(...parts: readonly Headers[]): ResponseHeaders {
   return Object.fromEntries(parts.flatMap((part) => [...part]));
 }

@@ -1,4 +1,4 @@
-/** The gRPC door with grpc-js, the client that Node programs use. */
+/** grpc-js, the gRPC client that Node programs use. */
 import { fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
   type CallOptions,
@@ -10,9 +10,16 @@ import {
   status,
 } from "@grpc/grpc-js";
 import type { RpcRequest } from "../request.ts";
-import { type Head, methodOf, type Outcome, type RpcClient, requestOf, shown } from "./client.ts";
+import {
+  methodOf,
+  type Outcome,
+  type ResponseHeaders,
+  type RpcClient,
+  requestMessage,
+  responseJson,
+} from "./client.ts";
 
-/** A grpc-js client's channel to an address. Never shares a connection with another. */
+/** A grpc-js channel to an address. It shares no connection with another channel. */
 export function grpcClient(address: string, options: ClientOptions = {}): Client {
   return new Client(address, credentials.createInsecure(), {
     "grpc.use_local_subchannel_pool": 1,
@@ -20,52 +27,53 @@ export function grpcClient(address: string, options: ClientOptions = {}): Client
   });
 }
 
+/** The gRPC client of a gRPC port. */
 export function createGrpcClient(address: string): RpcClient {
   const client = grpcClient(address);
   return {
     name: "gRPC, grpc-js",
     protocol: "grpc",
-    call: (question) => callGrpc(client, question),
+    call: (request) => callGrpc(client, request),
     close: () => client.close(),
   };
 }
 
 /** Makes one call on a channel. */
-export function callGrpc(client: Client, question: RpcRequest): Promise<Outcome> {
+export function callGrpc(client: Client, request: RpcRequest): Promise<Outcome> {
   const { promise, resolve } = Promise.withResolvers<Outcome>();
-  const method = methodOf(question.method);
+  const method = methodOf(request.method);
   const metadata = new Metadata();
-  for (const [name, value] of question.headers ?? []) metadata.add(name, value);
+  for (const [name, value] of request.headers ?? []) metadata.add(name, value);
   const options: CallOptions =
-    question.timeout === undefined ? {} : { deadline: Date.now() + question.timeout };
-  let head: Head = {};
+    request.timeout === undefined ? {} : { deadline: Date.now() + request.timeout };
+  let headers: ResponseHeaders = {};
   const call = client.makeUnaryRequest(
     `/${method.parent.typeName}/${method.name}`,
-    (message: ReturnType<typeof requestOf>) => Buffer.from(toBinary(method.input, message)),
+    (message: ReturnType<typeof requestMessage>) => Buffer.from(toBinary(method.input, message)),
     (bytes) => fromBinary(method.output, bytes),
-    requestOf(question),
+    requestMessage(request),
     metadata,
     options,
     (error, message) => {
-      if (error !== null || message === undefined) resolve(refusal(error, head));
-      else resolve({ answer: shown(method.output, message), head });
+      if (error !== null || message === undefined) resolve(errorOutcome(error, headers));
+      else resolve({ response: responseJson(method.output, message), headers });
     },
   );
   call.on("metadata", (initial) => {
-    head = { ...head, ...headOf(initial) };
+    headers = { ...headers, ...headersOf(initial) };
   });
-  question.signal?.addEventListener("abort", () => call.cancel(), { once: true });
+  request.signal?.addEventListener("abort", () => call.cancel(), { once: true });
   return promise;
 }
 
-function refusal(error: ServiceError | null, head: Head): Outcome {
+function errorOutcome(error: ServiceError | null, headers: ResponseHeaders): Outcome {
   return {
     code: error === null ? "no message" : (status[error.code] ?? `${error.code}`),
     message: error?.details ?? "",
-    head: { ...head, ...(error ? headOf(error.metadata) : {}) },
+    headers: { ...headers, ...(error ? headersOf(error.metadata) : {}) },
   };
 }
 
-function headOf(metadata: Metadata): Head {
+function headersOf(metadata: Metadata): ResponseHeaders {
   return Object.fromEntries(Object.entries(metadata.getMap()).map(([k, v]) => [k, `${v}`]));
 }

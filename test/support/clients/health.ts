@@ -14,12 +14,12 @@ import {
   type HealthListResponse,
 } from "../../../gen/health/v1/health_pb.ts";
 
-/** The status of a service by its name; rejects with the code's name where there is none. */
+/** The status of a service. Rejects with an Error whose message is the gRPC code. */
 export async function checkHealth(client: Client, service: string): Promise<string> {
   return statusName(await unary(client, Health.method.check, { service }));
 }
 
-/** The status of each service that there is. */
+/** The status of every service by name. */
 export async function listHealth(client: Client): Promise<Record<string, string>> {
   const { statuses }: HealthListResponse = await unary(client, Health.method.list, {});
   return Object.fromEntries(
@@ -27,30 +27,29 @@ export async function listHealth(client: Client): Promise<Record<string, string>
   );
 }
 
-/** What a watch of a service's health has seen. */
+/** An open watch of a service's health. */
 export interface Watch {
-  /** The statuses so far, and when (`performance.now()`). */
-  readonly seen: { readonly status: string; readonly at: number }[];
-  /** Resolves when the stream is over, however it ends. */
-  readonly over: Promise<void>;
+  /** The statuses received so far. */
+  readonly statuses: readonly string[];
+  /** Resolves when the stream has ended, with or without an error. */
+  readonly ended: Promise<void>;
   cancel(): void;
 }
 
+/** Starts to watch the status of a service. */
 export function watchHealth(client: Client, service: string): Watch {
-  const { path, input, output } = partsOf(Health.method.watch);
+  const { name, input, output } = Health.method.watch;
   const stream: ClientReadableStream<HealthCheckResponse> = client.makeServerStreamRequest(
-    path,
+    `/${Health.typeName}/${name}`,
     (message: MessageShape<typeof input>) => Buffer.from(toBinary(input, message)),
     (bytes) => fromBinary(output, bytes),
     create(input, { service }),
   );
-  const seen: { status: string; at: number }[] = [];
-  stream.on("data", (response) => {
-    seen.push({ status: statusName(response), at: performance.now() });
-  });
+  const statuses: string[] = [];
+  stream.on("data", (response) => statuses.push(statusName(response)));
   stream.on("error", () => {});
-  const over = new Promise<void>((resolve) => stream.once("close", resolve));
-  return { seen, over, cancel: () => stream.cancel() };
+  const ended = new Promise<void>((resolve) => stream.once("close", resolve));
+  return { statuses, ended, cancel: () => stream.cancel() };
 }
 
 interface Method<I extends DescMessage, O extends DescMessage> {
@@ -59,16 +58,11 @@ interface Method<I extends DescMessage, O extends DescMessage> {
   readonly output: O;
 }
 
-function partsOf<I extends DescMessage, O extends DescMessage>(method: Method<I, O>) {
-  return { ...method, path: `/${Health.typeName}/${method.name}` };
-}
-
 function unary<I extends DescMessage, O extends DescMessage>(
   client: Client,
-  method: Method<I, O>,
+  { name, input, output }: Method<I, O>,
   fields: { readonly service?: string },
 ): Promise<MessageShape<O>> {
-  const { name, input, output } = method;
   const { promise, resolve, reject } = Promise.withResolvers<MessageShape<O>>();
   client.makeUnaryRequest(
     `/${Health.typeName}/${name}`,
@@ -76,12 +70,12 @@ function unary<I extends DescMessage, O extends DescMessage>(
     (bytes) => fromBinary(output, bytes),
     Object.assign(create(input), fields),
     (error: ServiceError | null, response) =>
-      response === undefined ? reject(new Error(nameOf(error))) : resolve(response),
+      response === undefined ? reject(new Error(codeName(error))) : resolve(response),
   );
   return promise;
 }
 
-function nameOf(error: ServiceError | null): string {
+function codeName(error: ServiceError | null): string {
   return error === null ? "no message" : (status[error.code] ?? `${error.code}`);
 }
 

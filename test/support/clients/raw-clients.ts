@@ -1,115 +1,127 @@
 /**
- * Clients that send headers exactly as they are given, the same one twice included, which
- * clients with a `Headers` cannot.
+ * Clients that send headers exactly as given, including the same header twice, which clients
+ * built on `Headers` cannot.
  */
 import { create, fromBinary, toBinary, toJsonString } from "@bufbuild/protobuf";
 import { status } from "@grpc/grpc-js";
 import type { RpcRequest } from "../request.ts";
-import { type Head, methodOf, type Outcome, type RpcClient, requestOf, shown } from "./client.ts";
+import {
+  methodOf,
+  type Outcome,
+  type ResponseHeaders,
+  type RpcClient,
+  requestMessage,
+  responseJson,
+} from "./client.ts";
 import { createGrpcClient } from "./grpc-client.ts";
-import { type RawAnswer, rawHttp } from "./raw-http.ts";
-import { exactly, targetOf } from "./rest-client.ts";
+import { type RawResponse, rawHttp } from "./raw-http.ts";
+import { parseExactly, requestTarget } from "./rest-client.ts";
 
+/** The names of the clients, for test tables that are written before the service runs. */
 export const RAW_CLIENTS: readonly string[] = createRawClients("http://0.0.0.0", "0.0.0.0").map(
-  (door) => door.name,
+  ({ name }) => name,
 );
 
-/** The clients of a service, by the ports' addresses. */
+/** The clients of a service with this base URL and this gRPC address. */
 export function createRawClients(http: string, grpc: string): readonly RpcClient[] {
   return [
-    door("REST", "rest", restCall(http)),
-    door("Connect, POST", "connect", connectPost(http)),
-    door("Connect, GET", "connect", connectGet(http)),
-    door("gRPC-Web", "grpc-web", grpcWeb(http)),
+    createClient("REST", "rest", restCall(http)),
+    createClient("Connect, POST", "connect", connectPost(http)),
+    createClient("Connect, GET", "connect", connectGet(http)),
+    createClient("gRPC-Web", "grpc-web", grpcWeb(http)),
     { ...createGrpcClient(grpc), name: "gRPC" },
   ];
 }
 
-function door(name: string, protocol: RpcClient["protocol"], call: RpcClient["call"]): RpcClient {
+function createClient(
+  name: string,
+  protocol: RpcClient["protocol"],
+  call: RpcClient["call"],
+): RpcClient {
   return { name, protocol, call, close() {} };
 }
 
-function restCall(base: string): RpcClient["call"] {
-  return async (question) => {
-    const target = targetOf(question);
-    const answer = await rawHttp(base, { target, headers: question.headers ?? [] });
-    const head = headOf(answer);
-    return answer.status === 200
-      ? { answer: exactly(answer.text), head }
-      : { code: `${answer.status}`, message: answer.text, head };
+function restCall(baseUrl: string): RpcClient["call"] {
+  return async (request) => {
+    const target = requestTarget(request);
+    const response = await rawHttp(baseUrl, { target, headers: request.headers ?? [] });
+    const headers = headersOf(response);
+    return response.status === 200
+      ? { response: parseExactly(response.text), headers }
+      : { code: `${response.status}`, message: response.text, headers };
   };
 }
 
-function connectPost(base: string): RpcClient["call"] {
-  return async (question) => {
-    const answer = await rawHttp(base, {
+function connectPost(baseUrl: string): RpcClient["call"] {
+  return async (request) => {
+    const response = await rawHttp(baseUrl, {
       method: "POST",
-      target: pathOf(question),
-      headers: [["content-type", "application/json"], ...(question.headers ?? [])],
-      body: jsonOf(question),
+      target: pathOf(request),
+      headers: [["content-type", "application/json"], ...(request.headers ?? [])],
+      body: jsonOf(request),
     });
-    return connectOutcome(answer);
+    return connectOutcome(response);
   };
 }
 
-function connectGet(base: string): RpcClient["call"] {
-  return async (question) => {
+function connectGet(baseUrl: string): RpcClient["call"] {
+  return async (request) => {
     const query = new URLSearchParams({
       connect: "v1",
       encoding: "json",
-      message: jsonOf(question),
+      message: jsonOf(request),
     });
-    const target = `${pathOf(question)}?${query}`;
-    return connectOutcome(await rawHttp(base, { target, headers: question.headers ?? [] }));
+    const target = `${pathOf(request)}?${query}`;
+    return connectOutcome(await rawHttp(baseUrl, { target, headers: request.headers ?? [] }));
   };
 }
 
-/** https://connectrpc.com/docs/protocol/#unary-response */
-export function connectOutcome(answer: RawAnswer): Outcome {
-  const head = headOf(answer);
-  const body = JSON.parse(answer.text);
-  if (answer.status === 200) return { answer: body, head };
-  return { code: String(body.code).toUpperCase(), message: body.message, head };
+/** Decodes a unary response of Connect: https://connectrpc.com/docs/protocol/#unary-response */
+export function connectOutcome(response: RawResponse): Outcome {
+  const headers = headersOf(response);
+  const body = JSON.parse(response.text);
+  if (response.status === 200) return { response: body, headers };
+  return { code: String(body.code).toUpperCase(), message: body.message, headers };
 }
 
-function grpcWeb(base: string): RpcClient["call"] {
-  return async (question) => {
-    const answer = await rawHttp(base, {
+function grpcWeb(baseUrl: string): RpcClient["call"] {
+  return async (request) => {
+    const response = await rawHttp(baseUrl, {
       method: "POST",
-      target: pathOf(question),
-      headers: [["content-type", "application/grpc-web+proto"], ...(question.headers ?? [])],
-      body: frame(toBinary(methodOf(question.method).input, requestOf(question))),
+      target: pathOf(request),
+      headers: [["content-type", "application/grpc-web+proto"], ...(request.headers ?? [])],
+      body: frame(toBinary(methodOf(request.method).input, requestMessage(request))),
     });
-    return grpcWebOutcome(question, answer);
+    return grpcWebOutcome(request, response);
   };
 }
 
-/** A message of gRPC as it goes over the wire: flags, length, bytes. */
+/** A length-prefixed message of gRPC: flags, length, bytes. */
 export function frame(message: Uint8Array, flags = 0): Buffer {
-  const head = Buffer.alloc(5);
-  head.writeUInt8(flags);
-  head.writeUInt32BE(message.length, 1);
-  return Buffer.concat([head, message]);
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt8(flags);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }
 
-/** https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md */
-export function grpcWebOutcome({ method }: RpcRequest, answer: RawAnswer): Outcome {
+/** Decodes a gRPC-Web response: https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-WEB.md */
+export function grpcWebOutcome({ method }: RpcRequest, response: RawResponse): Outcome {
   const { output } = methodOf(method);
-  let head = headOf(answer);
+  let headers = headersOf(response);
   let message = create(output);
-  for (let rest = answer.bytes; rest.length > 0; ) {
+  for (let rest = response.bytes; rest.length > 0; ) {
     const end = 5 + rest.readUInt32BE(1);
     const bytes = rest.subarray(5, end);
-    if (rest.readUInt8() & 0x80) head = { ...head, ...trailersOf(bytes.toString()) };
+    if (rest.readUInt8() & 0x80) headers = { ...headers, ...parseTrailers(bytes.toString()) };
     else message = fromBinary(output, bytes);
     rest = rest.subarray(end);
   }
-  if (head["grpc-status"] === "0") return { answer: shown(output, message), head };
-  const code = status[Number(head["grpc-status"])] ?? `${head["grpc-status"]}`;
-  return { code, message: decodeURIComponent(head["grpc-message"] ?? ""), head };
+  if (headers["grpc-status"] === "0") return { response: responseJson(output, message), headers };
+  const code = status[Number(headers["grpc-status"])] ?? `${headers["grpc-status"]}`;
+  return { code, message: decodeURIComponent(headers["grpc-message"] ?? ""), headers };
 }
 
-function trailersOf(block: string): Head {
+function parseTrailers(block: string): ResponseHeaders {
   const lines = block.split("\r\n").filter((line) => line !== "");
   return Object.fromEntries(
     lines.map((line) => {
@@ -123,10 +135,10 @@ function pathOf({ method }: RpcRequest): string {
   return `/revenue.v1.RevenueService/${method}`;
 }
 
-function jsonOf(question: RpcRequest): string {
-  return toJsonString(methodOf(question.method).input, requestOf(question));
+function jsonOf(request: RpcRequest): string {
+  return toJsonString(methodOf(request.method).input, requestMessage(request));
 }
 
-function headOf({ headers }: RawAnswer): Head {
+function headersOf({ headers }: RawResponse): ResponseHeaders {
   return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, `${value}`]));
 }

@@ -1,36 +1,39 @@
-/** A request of HTTP/1.1 as it is written, header for header, and its answer likewise. */
+/** One HTTP/1.1 exchange with the request target and the headers sent exactly as given. */
 import { Agent, type IncomingHttpHeaders, request } from "node:http";
 import { buffer } from "node:stream/consumers";
+import type { RequestHeaders } from "../request.ts";
 
+/** A request to send. */
 export interface RawRequest {
   /** GET by default. */
   readonly method?: string;
-  /** The request-target as it goes out, unnormalised: `/a//b?c=%zz`. */
+  /** The request target, which is not normalized: `/a//b?c=%zz`. */
   readonly target: string;
-  /** In order, names as often as wanted. */
-  readonly headers?: readonly (readonly [name: string, value: string])[];
+  readonly headers?: RequestHeaders;
   readonly body?: string | Uint8Array;
-  /** Keeps connections alive where given. */
+  /** The connection pool; by default the request has a connection of its own. */
   readonly agent?: Agent;
   readonly signal?: AbortSignal;
 }
 
-export interface RawAnswer {
+/** A complete response. */
+export interface RawResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly bytes: Buffer;
   readonly text: string;
-  /** Whether the connection had answered a request before. */
-  readonly reused: boolean;
 }
 
-/** Sends one request to a base address (`http://127.0.0.1:8080`); rejects where the answer is cut. */
+/**
+ * Sends one request to a base URL (`http://127.0.0.1:8080`). Rejects if the connection closes
+ * before the response is complete.
+ */
 export async function rawHttp(
-  base: string,
+  baseUrl: string,
   { method = "GET", target, headers = [], body, agent, signal }: RawRequest,
-): Promise<RawAnswer> {
-  const { hostname, port, host } = new URL(base);
-  const { promise, resolve, reject } = Promise.withResolvers<RawAnswer>();
+): Promise<RawResponse> {
+  const { hostname, port, host } = new URL(baseUrl);
+  const { promise, resolve, reject } = Promise.withResolvers<RawResponse>();
   const lines = [["host", host] as const, ...headers];
   if (body !== undefined) lines.push(["content-length", `${Buffer.byteLength(body)}`]);
   const outgoing = request({
@@ -46,8 +49,7 @@ export async function rawHttp(
   outgoing.once("response", (incoming) => {
     buffer(incoming).then((bytes) => {
       const { statusCode = 0, headers } = incoming;
-      const reused = outgoing.reusedSocket;
-      resolve({ status: statusCode, headers, bytes, text: bytes.toString(), reused });
+      resolve({ status: statusCode, headers, bytes, text: bytes.toString() });
     }, reject);
   });
   outgoing.end(body);

@@ -1,5 +1,5 @@
 /**
- * A client of server reflection, just as much of it as the tests ask, on the wire format:
+ * A client of server reflection. It decodes the few fields that the tests need from the wire format:
  * https://github.com/grpc/grpc/blob/master/src/proto/grpc/reflection/v1/reflection.proto
  */
 import { fromBinary } from "@bufbuild/protobuf";
@@ -7,6 +7,7 @@ import { BinaryReader, BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { type FileDescriptorProto, FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Client } from "@grpc/grpc-js";
 
+/** The versions of the reflection service that clients use. */
 export type ReflectionVersion = "v1" | "v1alpha";
 
 /** Field numbers of ServerReflectionRequest and ServerReflectionResponse. */
@@ -16,40 +17,40 @@ const LIST_SERVICES = 7;
 const FILE_DESCRIPTOR_RESPONSE = 4;
 const LIST_SERVICES_RESPONSE = 6;
 
-/** The names of all services. */
+/** The names of all services that the server lists. */
 export async function listServices(client: Client, version: ReflectionVersion): Promise<string[]> {
-  const response = await ask(client, version, LIST_SERVICES, "*");
+  const response = await query(client, version, LIST_SERVICES, "*");
   return fieldsOf(response, LIST_SERVICES_RESPONSE)
     .flatMap((list) => fieldsOf(list, 1))
     .flatMap((service) => fieldsOf(service, 1))
     .map((name) => Buffer.from(name).toString());
 }
 
-/** The file that declares a symbol, and what else the server sends with it. */
-export function filesOf(
+/** The files that the server returns for a symbol: the one that declares it and any others. */
+export function filesContainingSymbol(
   client: Client,
   version: ReflectionVersion,
   symbol: string,
 ): Promise<FileDescriptorProto[]> {
-  return files(client, version, FILE_CONTAINING_SYMBOL, symbol);
+  return queryFiles(client, version, FILE_CONTAINING_SYMBOL, symbol);
 }
 
-/** The file with a name, and what else the server sends with it. */
-export function filesNamed(
+/** The files that the server returns for a file name: the file itself and any others. */
+export function filesByName(
   client: Client,
   version: ReflectionVersion,
   name: string,
 ): Promise<FileDescriptorProto[]> {
-  return files(client, version, FILE_BY_FILENAME, name);
+  return queryFiles(client, version, FILE_BY_FILENAME, name);
 }
 
-async function files(client: Client, version: string, field: number, text: string) {
-  return fieldsOf(await ask(client, version, field, text), FILE_DESCRIPTOR_RESPONSE)
+async function queryFiles(client: Client, version: string, field: number, text: string) {
+  return fieldsOf(await query(client, version, field, text), FILE_DESCRIPTOR_RESPONSE)
     .flatMap((list) => fieldsOf(list, 1))
     .map((file) => fromBinary(FileDescriptorProtoSchema, file));
 }
 
-function ask(client: Client, version: string, field: number, text: string): Promise<Uint8Array> {
+function query(client: Client, version: string, field: number, text: string): Promise<Uint8Array> {
   const { promise, resolve, reject } = Promise.withResolvers<Uint8Array>();
   const stream = client.makeBidiStreamRequest(
     `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
@@ -62,7 +63,7 @@ function ask(client: Client, version: string, field: number, text: string): Prom
   return promise;
 }
 
-/** The contents of every length-delimited field with a number. */
+/** The contents of every length-delimited field with this number. */
 function fieldsOf(message: Uint8Array, number: number): Uint8Array[] {
   const reader = new BinaryReader(message);
   const found: Uint8Array[] = [];

@@ -1,19 +1,27 @@
-/** Runs a command of the service as people do, in a process of its own. */
+/** Runs a command-line program of the service in a process of its own. */
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
-/** What a command wrote, and with which code it ended. */
-export interface Outcome {
+/** The exit code and the output of a command. */
+export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs a command on a database; without one, on none. */
-export function runCommand(name: string, args: readonly string[], url = ""): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
+/**
+ * Runs the command of `npm run NAME` to its end.
+ *
+ * @param url its `DATABASE_URL`; unset by default
+ */
+export function runCommand(
+  name: string,
+  args: readonly string[],
+  url = "",
+): Promise<CommandResult> {
+  const { promise, resolve } = Promise.withResolvers<CommandResult>();
   const env = { ...process.env, DATABASE_URL: url, NO_COLOR: "1", FORCE_COLOR: undefined };
   const child = execFile(
     process.execPath,
@@ -29,12 +37,12 @@ function commandFile(name: string): string {
   return name === "seed" ? "dev/seed.ts" : `src/cli/${name}.ts`;
 }
 
-/** The outcome of a command that wrote one error and did nothing. */
-export function failed(error: string): Outcome {
+/** The expected result of a command that printed one error and did nothing else. */
+export function failed(error: string): CommandResult {
   return { code: 1, stdout: "", stderr: `error: ${error}\n` };
 }
 
-/** The last line of what a command wrote. */
+/** The last line of a command's output. */
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1) ?? "";
 }

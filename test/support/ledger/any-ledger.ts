@@ -1,9 +1,9 @@
-/** Ledgers made up at random, with what tends to be counted wrong. */
+/** Random ledgers that favour values which are easily counted wrong. */
 import fc from "fast-check";
 import { around } from "./instants.ts";
 import type { Charge, Instance, Ledger, Payout, Rental, Server } from "./ledger.ts";
 
-/** Every provider draws its ids from these, so that one's are another's too. */
+/** All providers draw their ids from these, so that ids collide between providers. */
 const IDS = [1n, 2n, 9n, 10n, 11n, 100n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 64n - 2n] as const;
 const NAMES = [
   "",
@@ -20,10 +20,10 @@ const NAMES = [
 ] as const;
 const STATUSES = ["Active", "Active", "Maintenance", "active", "ACTIVE", "Deleted", ""] as const;
 const PRICES = [0n, 1n, 10n, 100n, 3_475n, 25_000n, 30_000n, 999_999_999_999n] as const;
-/** Half cents of the fee on both sides of zero, and the column's ends. */
+/** In cents: amounts whose fee ends in half a cent, of either sign, and the limits of the column. */
 const AMOUNTS = [0n, 1n, 4n, 5n, -5n, 15n, -15n, 25n, 99n, -1n, 10n ** 14n - 1n, 1n - 10n ** 14n];
 
-/** Where a charge or a rental belongs. */
+/** The server and instance of a charge or a rental. */
 type Place = Pick<Charge, "server" | "instance">;
 
 const id = fc.constantFrom(...IDS);
@@ -31,7 +31,7 @@ const name = fc.constantFrom(...NAMES);
 const cents = fc.oneof(fc.constantFrom(...AMOUNTS), fc.bigInt({ min: -100_000n, max: 100_000n }));
 const price = fc.oneof(fc.constantFrom(...PRICES), fc.bigInt({ min: 0n, max: 10n ** 12n - 1n }));
 
-/** The ledger of a provider whose activity lies around the landmarks. */
+/** A ledger of a provider whose instants lie near `marks` (ISO 8601). */
 export function anyLedger(provider: bigint, marks: readonly string[]): fc.Arbitrary<Ledger> {
   const instant = around(marks);
   const deletedAt = fc.option(instant, { freq: 2 });
@@ -68,7 +68,7 @@ function anyInstance(
     .map((instance) => ({ ...instance, publicId: `instance-${provider}-${instance.id}` }));
 }
 
-/** Mostly an instance of the provider's; else one of its servers alone, or what it does not know. */
+/** Mostly a known instance, or a known server without an instance; sometimes ids of unknown ones. */
 function anyPlace(servers: readonly Server[], instances: readonly Instance[]) {
   const known: Place[] = [
     ...instances.map(({ id, server }) => ({ server, instance: id })),
@@ -88,7 +88,7 @@ function anyCharge(place: fc.Arbitrary<Place>, at: fc.Arbitrary<string>): fc.Arb
     .map(({ place, ...rest }) => ({ ...place, ...rest }));
 }
 
-/** Of two instants, a rental starts at the earlier; they may be the same. */
+/** A rental starts at the earlier of two instants and ends at the later, or has no end. */
 function anyRental(
   place: fc.Arbitrary<Place>,
   instant: fc.Arbitrary<string>,

@@ -1,8 +1,7 @@
-/** What a breakdown must say of a ledger, by design.md's "What the numbers mean". */
-import { sum, usd } from "./arithmetic.ts";
+/** The expected breakdown of a ledger: its rows filtered and summed, as the comments of the proto file define. */
+import { sum, timestamp, usd } from "./json-figures.ts";
 import type { Charge, Ledger, Rental, Server } from "./ledger.ts";
-import { inOrder } from "./rank.ts";
-import { timestamp } from "./timestamp.ts";
+import { ranked } from "./rank.ts";
 
 /** Both ends inclusive, ISO 8601. */
 export interface ExpectedPeriod {
@@ -10,14 +9,14 @@ export interface ExpectedPeriod {
   readonly end: string;
 }
 
-/** Charges and rentals that belong together, before they are counted. */
+/** The charges and rentals of one owner, not yet counted. */
 interface Activity {
   readonly charges: readonly Charge[];
   readonly rentals: readonly Rental[];
   readonly running: readonly Rental[];
 }
 
-/** The breakdown of a period at `now` (ISO 8601), as protobuf's own JSON writes it. */
+/** The breakdown of a period at `now` (ISO 8601), as protobuf JSON. */
 export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod, now: string) {
   const activity: Activity = {
     charges: ledger.charges.filter(({ at }) => start <= at && at <= end),
@@ -57,15 +56,15 @@ function instances(ledger: Ledger, server: Server, activity: Activity) {
   }));
 }
 
-/** Those that are not deleted or were active in the period, in the order of the answer. */
+/** Those that are not deleted or had activity in the period, in the order of the response. */
 function shown<
-  Thing extends { readonly id: bigint; readonly name: string; readonly deletedAt: string | null },
->(things: readonly Thing[], activityOf: (thing: Thing) => Activity) {
-  return inOrder(
-    things
-      .map((thing) => {
-        const activity = activityOf(thing);
-        return { ...thing, activity, gross: grossOf(activity) };
+  Item extends { readonly id: bigint; readonly name: string; readonly deletedAt: string | null },
+>(items: readonly Item[], activityOf: (item: Item) => Activity) {
+  return ranked(
+    items
+      .map((item) => {
+        const activity = activityOf(item);
+        return { ...item, activity, gross: grossOf(activity) };
       })
       .filter(
         ({ deletedAt, activity }) =>
@@ -87,19 +86,19 @@ function grossOf(activity: Activity): bigint {
 }
 
 function ofServer({ charges, rentals, running }: Activity, id: bigint): Activity {
-  const its = ({ server }: { readonly server: bigint }) => server === id;
+  const belongs = ({ server }: { readonly server: bigint }) => server === id;
   return {
-    charges: charges.filter(its),
-    rentals: rentals.filter(its),
-    running: running.filter(its),
+    charges: charges.filter(belongs),
+    rentals: rentals.filter(belongs),
+    running: running.filter(belongs),
   };
 }
 
 function ofInstance({ charges, rentals, running }: Activity, id: bigint): Activity {
-  const its = ({ instance }: { readonly instance: bigint | null }) => instance === id;
+  const belongs = ({ instance }: { readonly instance: bigint | null }) => instance === id;
   return {
-    charges: charges.filter(its),
-    rentals: rentals.filter(its),
-    running: running.filter(its),
+    charges: charges.filter(belongs),
+    rentals: rentals.filter(belongs),
+    running: running.filter(belongs),
   };
 }

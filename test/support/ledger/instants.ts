@@ -1,10 +1,11 @@
-/** Instants where figures change hands: the edges of days, months and years, to the millisecond. */
+/** Random instants near the edges of days, months and years, to the millisecond. */
 import fc from "fast-check";
 
-const MILLISECONDS_BEFORE_AND_AFTER = [-1_000, -1, 0, 0, 0, 1, 1_000] as const;
+/** Distances from an edge, in ms. */
+const OFFSETS = [-1_000, -1, 0, 0, 0, 1, 1_000] as const;
 const DAY = 86_400_000;
 
-/** An ISO 8601 instant, moved by some milliseconds. */
+/** An ISO 8601 instant plus some milliseconds. */
 export function shift(iso: string, milliseconds: number): string {
   return new Date(Date.parse(iso) + milliseconds).toISOString();
 }
@@ -30,7 +31,7 @@ const EDGES = ["1999", "2000", "2024", "2026", "2028", "2100"]
   .flatMap((year) => EDGES_OF_A_YEAR.map((edge) => `${year}-${edge}`))
   .concat(LEAP_DAYS);
 
-/** The instant of a request: mostly an edge, else any of a century. */
+/** The instant of a request: mostly an edge, else any instant of a century. */
 export const anyNow: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...EDGES) },
   {
@@ -41,7 +42,7 @@ export const anyNow: fc.Arbitrary<string> = fc.oneof(
   },
 );
 
-/** The instants that matter at `now`: itself, the months around it, and what is 30 days back. */
+/** The instants that bound figures at `now`: itself, its day, months and year, and 30 days before it. */
 export function landmarks(now: string): string[] {
   const month = Temporal.PlainYearMonth.from(now.slice(0, 7));
   const months = Array.from({ length: 15 }, (_, ago) => month.subtract({ months: ago - 1 }));
@@ -55,10 +56,10 @@ export function landmarks(now: string): string[] {
   ];
 }
 
-/** An instant at one of the landmarks, or close to it, or days away from it. */
+/** An instant at one of `marks`, a second or less away from it, or up to 400 days away. */
 export function around(marks: readonly string[]): fc.Arbitrary<string> {
   const distance = fc.oneof(
-    { weight: 4, arbitrary: fc.constantFrom(...MILLISECONDS_BEFORE_AND_AFTER) },
+    { weight: 4, arbitrary: fc.constantFrom(...OFFSETS) },
     { weight: 1, arbitrary: fc.integer({ min: -400 * DAY, max: 400 * DAY }) },
   );
   return fc.tuple(fc.constantFrom(...marks), distance).map(([mark, ms]) => shift(mark, ms));

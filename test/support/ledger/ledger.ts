@@ -1,7 +1,7 @@
 /**
- * A ledger as the tests make it up and sum it: plain rows. Instants are ISO 8601 texts in
- * UTC with milliseconds (`2026-11-20T09:30:00.000Z`), which compare as texts; money is in
- * cents, hourly prices are in ten-thousandths of a dollar, ids are the database's numbers.
+ * A ledger as plain rows, which the tests generate, store and add up. Instants are ISO 8601
+ * in UTC with milliseconds (`2026-11-20T09:30:00.000Z`), so that they compare as strings;
+ * money is in cents, hourly prices are in ten-thousandths of a dollar.
  */
 
 export interface Server {
@@ -45,7 +45,7 @@ export interface Payout {
   readonly status: string;
 }
 
-/** All that one provider has. */
+/** All rows of one provider. */
 export interface Ledger {
   readonly provider: bigint;
   /** The wallet's balance; null without a wallet. */
@@ -57,7 +57,7 @@ export interface Ledger {
   readonly payouts: readonly Payout[];
 }
 
-/** A provider that has nothing yet. */
+/** A provider without rows. */
 export function emptyLedger(provider: bigint): Ledger {
   return {
     provider,

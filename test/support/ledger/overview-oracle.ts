@@ -1,13 +1,12 @@
-/** What an overview must say of a ledger, by design.md's "What the numbers mean". */
-import { hourlyPrice, hours, sum, tenPercent, usd } from "./arithmetic.ts";
+/** The expected overview of a ledger: its rows filtered and summed, as the comments of the proto file define. */
+import { hourlyPrice, hours, sum, tenPercent, timestamp, usd } from "./json-figures.ts";
 import type { Charge, Ledger, Payout, Server } from "./ledger.ts";
-import { inOrder } from "./rank.ts";
-import { timestamp } from "./timestamp.ts";
+import { ranked } from "./rank.ts";
 
 const MONTH_NAME = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" });
 const MONTH_ABBREVIATION = new Intl.DateTimeFormat("en-US", { month: "short", timeZone: "UTC" });
 
-/** The overview at `now` (ISO 8601), as protobuf's own JSON writes it. */
+/** The overview at `now` (ISO 8601), as protobuf JSON. */
 export function expectedOverview(ledger: Ledger, now: string) {
   const past = ledger.charges.filter((charge) => charge.at <= now);
   const year = grossOf(past.filter((charge) => charge.at.slice(0, 4) === now.slice(0, 4)));
@@ -26,7 +25,7 @@ export function expectedOverview(ledger: Ledger, now: string) {
   };
 }
 
-/** `YYYY-MM` of the month of `now` and of the eleven before it. */
+/** The month of `now` and the eleven before it, as `YYYY-MM`. */
 function lastTwelveMonths(now: string): string[] {
   const current = Temporal.PlainYearMonth.from(now.slice(0, 7));
   return Array.from({ length: 12 }, (_, months) => current.subtract({ months }).toString());
@@ -44,7 +43,7 @@ function monthlyEarnings(month: string, past: readonly Charge[]) {
 
 function serverRevenue(ledger: Ledger) {
   const chargesOf = ({ id }: Server) => ledger.charges.filter((charge) => charge.server === id);
-  return inOrder(
+  return ranked(
     ledger.servers
       .filter((server) => server.deletedAt === null || chargesOf(server).length > 0)
       .map((server) => ({ ...server, gross: grossOf(chargesOf(server)) })),

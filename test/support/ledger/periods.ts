@@ -1,49 +1,50 @@
-/** Periods as callers write them, each with what it must mean. */
+/** Random periods as request texts, each with the instants that it resolves to. */
 import fc from "fast-check";
 import type { ExpectedPeriod } from "./breakdown-oracle.ts";
 import { around, landmarks, shift } from "./instants.ts";
 
-export interface AskedPeriod {
-  /** The parameters' texts. */
+/** A period of a breakdown request. */
+export interface RequestedPeriod {
+  /** The request's texts; "" is an omitted parameter. */
   readonly startDate: string;
   readonly endDate: string;
-  readonly means: ExpectedPeriod;
+  readonly resolved: ExpectedPeriod;
 }
 
-/** How far before now a period starts by default, in ms. */
-const MONTH = 30 * 86_400_000;
+/** How long before now a period starts by default, in ms. */
+const DEFAULT_LENGTH = 30 * 86_400_000;
 
 type Form = "omitted" | "date" | "no offset" | "Z" | "+05:45" | "-11:00";
 const FORMS: readonly Form[] = ["omitted", "date", "no offset", "Z", "+05:45", "-11:00"];
 
-/** A period around `now`, its ends omitted or in any form, the start never after the end. */
-export function anyPeriod(now: string): fc.Arbitrary<AskedPeriod> {
+/** A valid period around `now`: each end omitted or in any form, the start never after the end. */
+export function anyPeriod(now: string): fc.Arbitrary<RequestedPeriod> {
   const instant = around(landmarks(now));
   const form = fc.constantFrom(...FORMS);
   return fc.tuple(instant, instant, form, form).map(([one, other, startForm, endForm]) => {
     const [start, end] = one <= other ? [one, other] : [other, one];
-    const monthAgo = shift(now, -MONTH);
+    const defaultStart = shift(now, -DEFAULT_LENGTH);
     const endOmitted = endForm === "omitted" && start <= now;
-    const startOmitted = startForm === "omitted" && (endOmitted || end >= monthAgo);
+    const startOmitted = startForm === "omitted" && (endOmitted || end >= defaultStart);
     return {
-      startDate: startOmitted ? "" : written(start, startForm),
-      endDate: endOmitted ? "" : written(end, endForm),
-      means: {
-        start: startOmitted ? monthAgo : meantAsStart(start, startForm),
-        end: endOmitted ? now : meantAsEnd(end, endForm),
+      startDate: startOmitted ? "" : format(start, startForm),
+      endDate: endOmitted ? "" : format(end, endForm),
+      resolved: {
+        start: startOmitted ? defaultStart : startOf(start, startForm),
+        end: endOmitted ? now : endOf(end, endForm),
       },
     };
   });
 }
 
-/** The same texts, asked at another `now`; `undefined` where they make no period then. */
-export function meantAt(period: AskedPeriod, now: string): AskedPeriod | undefined {
-  const start = period.startDate === "" ? shift(now, -MONTH) : period.means.start;
-  const end = period.endDate === "" ? now : period.means.end;
-  return start <= end ? { ...period, means: { start, end } } : undefined;
+/** The same texts at another `now`; undefined if the start would be after the end. */
+export function resolvedAt(period: RequestedPeriod, now: string): RequestedPeriod | undefined {
+  const start = period.startDate === "" ? shift(now, -DEFAULT_LENGTH) : period.resolved.start;
+  const end = period.endDate === "" ? now : period.resolved.end;
+  return start <= end ? { ...period, resolved: { start, end } } : undefined;
 }
 
-function written(instant: string, form: Form): string {
+function format(instant: string, form: Form): string {
   switch (form) {
     case "date":
       return instant.slice(0, 10);
@@ -57,10 +58,10 @@ function written(instant: string, form: Form): string {
   }
 }
 
-function meantAsStart(instant: string, form: Form): string {
+function startOf(instant: string, form: Form): string {
   return form === "date" ? `${instant.slice(0, 10)}T00:00:00.000Z` : instant;
 }
 
-function meantAsEnd(instant: string, form: Form): string {
+function endOf(instant: string, form: Form): string {
   return form === "date" ? `${instant.slice(0, 10)}T23:59:59.999Z` : instant;
 }

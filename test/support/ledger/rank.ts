@@ -1,13 +1,13 @@
-/** The order of servers and instances, told another way than the service does. */
-interface Ranked {
+/** The expected order of servers and instances, computed by stable sorts. */
+interface Rankable {
   readonly gross: bigint;
   readonly name: string;
   readonly id: bigint;
 }
 
-/** By revenue descending, then by name (its bytes in UTF-8, as the database sorts), then by id. */
-export function inOrder<Thing extends Ranked>(things: readonly Thing[]): Thing[] {
-  return things
+/** Sorts by gross descending, then by the name's UTF-8 bytes, then by id. */
+export function ranked<Item extends Rankable>(items: readonly Item[]): Item[] {
+  return items
     .toSorted((a, b) => sign(a.id - b.id))
     .toSorted((a, b) => Buffer.compare(Buffer.from(a.name), Buffer.from(b.name)))
     .toSorted((a, b) => sign(b.gross - a.gross));

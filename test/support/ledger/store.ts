@@ -1,4 +1,4 @@
-/** Puts ledgers into the database, in place of what is there. */
+/** Stores ledgers in the database. */
 import type { Knex } from "knex";
 import type { Ledger } from "./ledger.ts";
 
@@ -6,13 +6,13 @@ const TABLES = ["wallets", "servers", "instances", "rentals", "charges", "payout
 
 type Rows = Record<(typeof TABLES)[number], Record<string, string | null>[]>;
 
-/** Replaces all rows by those of the ledgers, in one transaction and one statement per table. */
+/** Replaces all rows by those of the ledgers, in one transaction. */
 export async function storeLedgers(database: Knex, ledgers: readonly Ledger[]): Promise<void> {
-  const parts = ledgers.map(rowsOf);
+  const stored = ledgers.map(rowsOf);
   await database.transaction(async (transaction) => {
     for (const table of TABLES) {
       await transaction(table).del();
-      const rows = parts.flatMap((part) => part[table]);
+      const rows = stored.flatMap((tables) => tables[table]);
       if (rows.length > 0) await transaction(table).insert(rows);
     }
   });
@@ -74,7 +74,7 @@ function datetime(iso: string | null): string | null {
   return iso === null ? null : iso.slice(0, -1).replace("T", " ");
 }
 
-/** A whole number of units of 10^-digits as a decimal: 12345n, 2 is "123.45". */
+/** An integer number of 10^-digits as a decimal: `scaled(12345n, 2)` is "123.45". */
 function scaled(units: bigint, digits: number): string {
   const sign = units < 0n ? "-" : "";
   const text = String(units < 0n ? -units : units).padStart(digits + 1, "0");

@@ -1,82 +1,83 @@
 /**
- * The service asked inside transactions of the test's own, so that the raw ledger can be
- * read from the very snapshot that the answers came from. What it remembers it takes from
- * one transaction to the next.
+ * Compares responses of the service with the raw ledger of the same snapshot. The service reads
+ * in a transaction of the test, which then reads the ledger. The service's cache outlives it.
  */
 import fc from "fast-check";
 import type { Knex } from "knex";
 import { expect } from "vitest";
 import type { Binding, Row } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
-import { breakdownOf, overviewOf } from "../ledger/ask.ts";
+import { TABLES } from "../../../src/rollup/tables.ts";
 import { expectedBreakdown } from "../ledger/breakdown-oracle.ts";
+import { breakdownOf, overviewOf } from "../ledger/call.ts";
 import { expectedOverview } from "../ledger/overview-oracle.ts";
-import { type AskedPeriod, anyPeriod } from "../ledger/periods.ts";
-import { recorded, type StatementName } from "../statements.ts";
+import { anyPeriod, type RequestedPeriod } from "../ledger/periods.ts";
+import { recordStatements, type StatementName } from "../statements.ts";
 import { readLedger } from "./stored.ts";
 
 const DAY = 86_400_000;
 
-/** How many answers were compared, and up to which watermark the rollup held the ledger. */
+/** The result of a comparison that found no difference. */
 export interface Compared {
-  readonly answers: number;
-  /** Of these, how many were given with what was remembered of the rollup. */
-  readonly remembered: number;
-  /** Whether the overview, and a breakdown, was given with what an earlier snapshot remembered. */
-  readonly inherited: { readonly overview: boolean; readonly breakdown: boolean };
-  /** For how many what was remembered was of no use: the rollup was another one by then. */
+  /** The number of responses. */
+  readonly responses: number;
+  /** The number of responses that used cached totals. */
+  readonly cacheHits: number;
+  /** Whether the first overview and the first breakdown used totals of an earlier snapshot. */
+  readonly earlierSnapshot: { readonly overview: boolean; readonly breakdown: boolean };
+  /** The number of responses for which the cached totals were outdated. */
   readonly outdated: number;
+  /** The rollup's watermark; `undefined` if there is no rollup. */
   readonly watermark: string | undefined;
 }
 
 /**
- * Asks for the overview and for periods of all shapes, sums the raw ledger of the same
- * snapshot, and expects every figure to be the same.
+ * Calls both RPCs, with periods of all shapes, and expects every figure to equal the sum of the raw
+ * ledger in the same snapshot.
  */
 export type Comparison = (provider: string, now?: string) => Promise<Compared>;
 
-/** Makes the comparison of one service, which lives as long. One comparison at a time. */
+/** Creates the comparison of one service instance. Run one comparison at a time. */
 export function createComparison(database: Knex): Comparison {
   let reader: Knex.Transaction | undefined;
-  const { read, taken } = recorded((sql, bindings) => readWithin(reader, sql, bindings));
+  const { read, takeNames } = recordStatements((sql, bindings) => readIn(reader, sql, bindings));
   const service = createRevenueService(read);
 
-  /** Asks everything, and then once more from the last to the first: those are remembered. */
-  async function ask(id: bigint, now: string, periods: readonly AskedPeriod[]) {
-    const answers: Answer[] = [];
-    const questions = [undefined, ...periods];
-    for (const period of [...questions, ...questions.toReversed()]) {
-      const answer = period
+  /** Makes every call, and then once more in reverse order, so that the cache is used. */
+  async function call(id: bigint, now: string, periods: readonly RequestedPeriod[]) {
+    const calls: Call[] = [];
+    const requests = [undefined, ...periods];
+    for (const period of [...requests, ...requests.toReversed()]) {
+      const response = period
         ? await breakdownOf(service, id, now, period.startDate, period.endDate)
         : await overviewOf(service, id, now);
-      answers.push({ answer, period, asked: taken() });
+      calls.push({ response, period, statements: takeNames() });
     }
-    return answers;
+    return calls;
   }
 
   return async (provider, now = new Date().toISOString()) => {
-    reader = await database.transaction(); // REPEATABLE READ, as every session here
+    reader = await database.transaction(); // REPEATABLE READ, by the pool's default
     try {
-      const periods = [...shapes(now), ...fc.sample(anyPeriod(now), 4)];
-      const answers = await ask(BigInt(provider), now, periods);
+      const periods = [...fixedPeriods(now), ...fc.sample(anyPeriod(now), 4)];
+      const calls = await call(BigInt(provider), now, periods);
       const ledger = await readLedger(reader, provider);
-      const state = await reader("rollups").where({ provider_id: provider }).first();
-      const where = `provider ${provider} at ${now}, watermark ${state?.watermark}, generation ${state?.generation}`;
-      for (const { answer, period, asked } of answers) {
-        const about = period ? `breakdown of ${JSON.stringify(period.means)}` : "overview";
+      const state = await reader(TABLES.state).where({ provider_id: provider }).first();
+      const situation = `provider ${provider} at ${now}, watermark ${state?.cut}, generation ${state?.generation}`;
+      for (const { response, period, statements } of calls) {
+        const rpc = period ? `breakdown of ${JSON.stringify(period.resolved)}` : "overview";
         const expected = period
-          ? expectedBreakdown(ledger, period.means, now)
+          ? expectedBreakdown(ledger, period.resolved, now)
           : expectedOverview(ledger, now);
-        expect(answer, `${about}, ${where}, asked: ${asked}`).toEqual(expected);
+        expect(response, `${rpc}, ${situation}, statements: ${statements}`).toEqual(expected);
       }
-      const [overview, breakdown] = answers;
+      const [overview, breakdown] = calls;
       return {
-        answers: answers.length,
-        remembered: answers.filter(wasRemembered).length,
-        // Before these two nothing was remembered in this snapshot.
-        inherited: { overview: wasRemembered(overview), breakdown: wasRemembered(breakdown) },
-        outdated: answers.filter(({ asked }) => asked.length === 2).length,
-        watermark: state?.generation > 0 ? state.watermark : undefined,
+        responses: calls.length,
+        cacheHits: calls.filter(usedCache).length,
+        earlierSnapshot: { overview: usedCache(overview), breakdown: usedCache(breakdown) },
+        outdated: calls.filter(({ statements }) => statements.length === 2).length,
+        watermark: state?.generation > 0 ? state.cut : undefined,
       };
     } finally {
       await reader.rollback();
@@ -84,52 +85,52 @@ export function createComparison(database: Knex): Comparison {
   };
 }
 
-/** Compares once, with a service that remembers nothing yet. */
+/** Compares once, with an empty cache. */
 export function expectExact(database: Knex, provider: string, now?: string): Promise<Compared> {
   return createComparison(database)(provider, now);
 }
 
-/** What was answered; without a period it is the overview. */
-interface Answer {
-  readonly answer: unknown;
-  readonly period: AskedPeriod | undefined;
-  /** The statements that it took. */
-  readonly asked: readonly StatementName[];
+/** A call of an RPC: of GetOverview if it has no period. */
+interface Call {
+  readonly response: unknown;
+  readonly period: RequestedPeriod | undefined;
+  /** The statements that it ran. */
+  readonly statements: readonly StatementName[];
 }
 
-const wasRemembered = (answer: Answer | undefined) =>
-  answer?.asked.length === 1 && answer.asked[0]?.endsWith("BesideRollup") === true;
+const usedCache = (call: Call | undefined) =>
+  call?.statements.length === 1 && call.statements[0]?.startsWith("uncovered") === true;
 
-/** As the service's `Read`, but inside a transaction. */
-async function readWithin(
+/** The service's `Read`, in a transaction. */
+async function readIn(
   reader: Knex.Transaction | undefined,
   sql: string,
   bindings: readonly Binding[],
 ): Promise<Row[]> {
-  if (reader === undefined) throw new Error("there is no snapshot to read from");
+  if (reader === undefined) throw new Error("no comparison is running");
   const [rows] = await reader
     .raw<[Row[], unknown]>(sql, bindings as Knex.RawBinding[])
     .options({ rowsAsArray: true });
   return rows;
 }
 
-/** The default, all of time, the future, a day, one whose edges lie inside days, and an instant. */
-function shapes(now: string): AskedPeriod[] {
+/** The default, all of time, the future, a day, a period with edges inside days, and an instant. */
+function fixedPeriods(now: string): RequestedPeriod[] {
   const ago = (ms: number) => new Date(Date.parse(now) - ms).toISOString();
   const between = (start: string, end: string) => ({
     startDate: start,
     endDate: end,
-    means: { start, end },
+    resolved: { start, end },
   });
   const day = ago(DAY * (fc.sample(fc.nat(800), 1)[0] ?? 0)).slice(0, 10);
   return [
-    { startDate: "", endDate: "", means: { start: ago(30 * DAY), end: now } },
+    { startDate: "", endDate: "", resolved: { start: ago(30 * DAY), end: now } },
     between("0001-01-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z"),
     between(ago(-1), "2999-12-31T23:59:59.999Z"),
     {
       startDate: day,
       endDate: day,
-      means: { start: `${day}T00:00:00.000Z`, end: `${day}T23:59:59.999Z` },
+      resolved: { start: `${day}T00:00:00.000Z`, end: `${day}T23:59:59.999Z` },
     },
     between(ago(417 * DAY + 12_345_678), ago(3 * DAY + 7_654_321)),
     between(ago(2_000), ago(2_000)),

@@ -1,11 +1,11 @@
-/** A provider's raw ledger as a transaction sees it, for the oracle to sum by hand. */
+/** A provider's raw ledger in a snapshot, for the oracle to sum. */
 import type { Knex } from "knex";
 import type { Ledger } from "../ledger/ledger.ts";
 
 type Row = Readonly<Record<string, string>>;
 type NullableRow = Readonly<Record<string, string | null>>;
 
-/** Reads all that a provider has. */
+/** Reads all rows of a provider. */
 export async function readLedger(reader: Knex.Transaction, provider: string): Promise<Ledger> {
   const rows = async <R = Row>(table: string): Promise<R[]> =>
     reader(table).where({ provider_id: provider });
@@ -40,7 +40,7 @@ export async function readLedger(reader: Knex.Transaction, provider: string): Pr
         startedAt: iso(row.started_at),
         endedAt: row.ended_at ? iso(row.ended_at) : null,
       }))
-      // One that ended before it started never ran.
+      // A rental that ended before it started never ran.
       .filter(({ startedAt, endedAt }) => endedAt === null || endedAt >= startedAt),
     charges: charges.map((row) => ({
       ...place(row),
@@ -70,7 +70,7 @@ function iso(datetime: string | null | undefined): string {
   return `${datetime?.replace(" ", "T")}Z`;
 }
 
-/** A decimal in units of its last digit. */
+/** A decimal as an integer of its last digit. */
 function units(decimal: string | null | undefined): bigint {
   return BigInt((decimal ?? "").replace(".", ""));
 }

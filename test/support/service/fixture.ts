@@ -1,22 +1,27 @@
-/** A fixture for tests from outside: a database with data, the service on it, and its clients. */
+/** The fixture of an end-to-end test: a database with data, a service that uses it, and clients. */
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { type Clients, openClients } from "../clients/clients.ts";
 import { createDatabase, type TestDatabase } from "../database.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
+/** What a test needs to call the service. */
 export interface Fixture {
   readonly database: TestDatabase;
   readonly service: ServiceProcess;
   readonly clients: Clients;
   /** A valid key of provider 1. */
   readonly key: string;
-  /** Issues another key. `expiresAt` in epoch milliseconds. */
-  issue(providerId: string, expiresAt?: number): Promise<string>;
-  /** Ends the service and drops the database. */
+  /** Issues another key. `expiresAt` is in epoch milliseconds; by default the key does not expire. */
+  issueKey(providerId: string, expiresAt?: number): Promise<string>;
+  /** Stops the service and drops the database. */
   dispose(): Promise<void>;
 }
 
-/** Sets the fixture. @param fill puts the data in, with a provider 1 at least */
+/**
+ * Creates the fixture.
+ *
+ * @param fill inserts the data, which must include a provider 1
+ */
 export async function createFixture(
   fill: (database: TestDatabase) => Promise<unknown>,
 ): Promise<Fixture> {
@@ -32,7 +37,7 @@ export async function createFixture(
     service,
     clients,
     key,
-    issue,
+    issueKey: issue,
     async dispose() {
       clients.close();
       await service.stop();

@@ -1,57 +1,54 @@
-/** Clients that ask again and again, and set how each request ended. */
+/** Load on the service: clients that send one request after the other, and the result of each. */
 import { randomUUID } from "node:crypto";
 import { Agent, request } from "node:http";
-import type { Client } from "@grpc/grpc-js";
 import { callGrpc, grpcClient } from "../clients/grpc-client.ts";
-import { withKey } from "../request.ts";
+import { DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED } from "../expected-error.ts";
+import { paths, withKey } from "../request.ts";
 
 /**
- * How a request ended: with an answer (REST's status and body, or gRPC's code), with the port
- * closed before anything was sent, or lost: sent, or on its way, and never answered whole.
+ * The result of a request: a complete answer of the service (REST's status and body, or gRPC's
+ * code and message), refused because the port was closed before anything was sent, or lost
+ * without a complete answer. Times are in milliseconds.
  */
-export type Ending =
-  | { readonly kind: "answered"; readonly told: string; readonly took: number }
+export type Result =
+  | { readonly kind: "answered"; readonly answer: string; readonly duration: number }
   | { readonly kind: "refused" }
-  | { readonly kind: "lost"; readonly why: string; readonly requestId: string };
+  | { readonly kind: "lost"; readonly reason: string; readonly requestId: string };
 
-/** One client with a connection of its own. */
+/** A client with a connection of its own. */
 export interface LoadClient {
-  readonly name: string;
-  ask(): Promise<Ending>;
+  /** Requests the overview. */
+  send(): Promise<Result>;
   close(): void;
 }
 
-const TARGET = "/api/provider/revenue";
-
-/** A REST client; `keepAlive` uses one connection as long as it lasts, else each request has its own. */
-export function restClient(http: string, key: string, keepAlive: boolean): LoadClient {
+/** A REST client. With `keepAlive` it reuses one connection, otherwise each request has its own. */
+export function restLoadClient(http: string, key: string, keepAlive: boolean): LoadClient {
   const agent = new Agent({ keepAlive, maxSockets: 1 });
   const { hostname, port } = new URL(http);
   return {
-    name: keepAlive ? "REST, kept alive" : "REST, a connection each",
-    ask() {
-      const began = performance.now();
-      const { promise, resolve } = Promise.withResolvers<Ending>();
+    send() {
+      const start = performance.now();
+      const { promise, resolve } = Promise.withResolvers<Result>();
       const requestId = randomUUID();
-      const lost = (why: string) => resolve({ kind: "lost", why, requestId });
+      const lose = (reason: string) => resolve({ kind: "lost", reason, requestId });
       const outgoing = request({
-        ...{ hostname, port, path: TARGET, agent },
+        ...{ hostname, port, path: paths.GetOverview, agent },
         headers: { ...Object.fromEntries(withKey(key)), "x-request-id": requestId },
       });
       outgoing.once("error", (error: NodeJS.ErrnoException) => {
         if (error.code === "ECONNREFUSED") resolve({ kind: "refused" });
-        else
-          lost(`${error.code ?? error.message}${outgoing.reusedSocket ? ", reused socket" : ""}`);
+        else lose(`${error.code ?? error.message}, reused socket: ${outgoing.reusedSocket}`);
       });
       outgoing.once("response", (incoming) => {
         let body = "";
         incoming.setEncoding("utf8").on("data", (text: string) => {
           body += text;
         });
-        incoming.once("error", (error) => lost(`in the answer: ${error.message}`));
+        incoming.once("error", (error) => lose(`while reading the body: ${error.message}`));
         incoming.once("end", () => {
-          const took = performance.now() - began;
-          resolve({ kind: "answered", told: `${incoming.statusCode} ${body}`, took });
+          const duration = performance.now() - start;
+          resolve({ kind: "answered", answer: `${incoming.statusCode} ${body}`, duration });
         });
       });
       outgoing.end();
@@ -61,67 +58,59 @@ export function restClient(http: string, key: string, keepAlive: boolean): LoadC
   };
 }
 
-/** What grpc-js says of an address where nobody listens: nothing was sent. */
+/** grpc-js's messages if it could not connect: nothing was sent. */
 const NOT_CONNECTED = /^No connection established|^Name resolution failed/;
+/** Errors that the service itself sends. Any other comes from grpc-js: the connection was lost. */
+const SERVICE_ERRORS = [DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED].map(
+  ({ code, message }) => `${code}: ${message}`,
+);
 
-/** A gRPC client with one channel. */
+/** A gRPC client with a channel of its own. */
 export function grpcLoadClient(address: string, key: string): LoadClient {
-  const client: Client = grpcClient(address);
+  const client = grpcClient(address);
   return {
-    name: "gRPC",
-    async ask() {
-      const began = performance.now();
+    async send() {
+      const start = performance.now();
       const requestId = randomUUID();
       const headers = [...withKey(key), ["x-request-id", requestId] as const];
       const outcome = await callGrpc(client, { method: "GetOverview", headers });
-      const took = performance.now() - began;
-      if ("answer" in outcome) return { kind: "answered", told: "OK", took };
+      const duration = performance.now() - start;
+      if ("response" in outcome) return { kind: "answered", answer: "OK", duration };
       const { code, message } = outcome;
       if (code === "UNAVAILABLE" && NOT_CONNECTED.test(message)) return { kind: "refused" };
-      return isOurs(code, message)
-        ? { kind: "answered", told: `${code}: ${message}`, took }
-        : { kind: "lost", why: `${code}: ${message}`, requestId };
+      const answer = `${code}: ${message}`;
+      return SERVICE_ERRORS.includes(answer)
+        ? { kind: "answered", answer, duration }
+        : { kind: "lost", reason: answer, requestId };
     },
     close: () => client.close(),
   };
 }
 
-/** Whether a status is the service's own word, and not what grpc-js makes of a lost connection. */
-function isOurs(code: string, message: string): boolean {
-  return (
-    (code === "UNAVAILABLE" && message.startsWith("the revenue data cannot be reached")) ||
-    (code === "DEADLINE_EXCEEDED" && message === "the call took longer than its deadline")
-  );
-}
-
-/** A load under way. */
+/** A load that runs. */
 export interface Load {
-  /** How every request so far ended, with when it did (`performance.now()`). */
-  readonly endings: readonly {
-    readonly by: string;
-    readonly at: number;
-    readonly ending: Ending;
-  }[];
-  /** How many were answered so far. */
+  /** The result of every request so far, with the time it ended (`performance.now()`). */
+  readonly results: readonly { readonly at: number; readonly result: Result }[];
+  /** How many requests were answered so far. */
   answered(): number;
-  /** Stops asking; resolves when the last request has ended. */
+  /** Sends no more requests. Resolves when the last one has ended. */
   stop(): Promise<void>;
 }
 
-/** Lets each client ask one request after the other, until it is refused or the load is stopped. */
-export function startLoad(clients: readonly LoadClient[], most = 50_000): Load {
-  const endings: { by: string; at: number; ending: Ending }[] = [];
+/** Starts a loop per client. A loop ends when its client is refused, or when the load is stopped. */
+export function startLoad(clients: readonly LoadClient[], maxRequests = 50_000): Load {
+  const results: { at: number; result: Result }[] = [];
   let stopped = false;
   const loops = clients.map(async (client) => {
-    while (!stopped && endings.length < most) {
-      const ending = await client.ask();
-      endings.push({ by: client.name, at: performance.now(), ending });
-      if (ending.kind === "refused") break;
+    while (!stopped && results.length < maxRequests) {
+      const result = await client.send();
+      results.push({ at: performance.now(), result });
+      if (result.kind === "refused") break;
     }
   });
   return {
-    endings,
-    answered: () => endings.filter(({ ending }) => ending.kind === "answered").length,
+    results,
+    answered: () => results.filter(({ result }) => result.kind === "answered").length,
     async stop() {
       stopped = true;
       await Promise.all(loops);

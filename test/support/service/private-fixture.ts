@@ -1,4 +1,4 @@
-/** A fixture on a database server of its own, which a test may kill, suspend and restart. */
+/** A fixture with a database server of its own, which a test may kill, suspend and restart. */
 import type { Knex } from "knex";
 import {
   type PrivateDatabase,
@@ -12,17 +12,18 @@ import { type Clients, openClients } from "../clients/clients.ts";
 import { smallLedger } from "../small-ledger.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
 
+/** A service on a private database server, and its clients. */
 export interface PrivateFixture {
   readonly server: PrivateDatabase;
   readonly service: ServiceProcess;
   readonly clients: Clients;
   /** A valid key of provider 1. */
   readonly key: string;
-  /** Ends the service and the server. */
+  /** Stops the service and the server. */
   dispose(): Promise<void>;
 }
 
-/** Sets the fixture with the small ledger. */
+/** Creates the fixture with the small ledger. */
 export async function createPrivateFixture(): Promise<PrivateFixture> {
   const server = await startPrivateDatabase({ bufferPool: "64M" });
   const knex: Knex = createPool(parseDatabaseUrl(server.url));

@@ -1,53 +1,58 @@
-/** The service as people run it: `node src/main.ts`, a process of its own. */
+/** The service in a process of its own, started as `npm start` starts it. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { poll } from "../poll.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Ends the service where the process that runs the tests is gone. */
-const TETHER = fileURLToPath(new URL("./tether.ts", import.meta.url));
+/** Ends the service if the test process exits first. */
+const PARENT_WATCH = fileURLToPath(new URL("../../../dev/parent-watch.ts", import.meta.url));
 
 /** How a process ended: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
 
-/** A line of the service's log. */
+/** A parsed line of the service's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
+/** A running service. */
 export interface ServiceProcess {
-  /** `http://127.0.0.1:PORT`: REST, Connect and gRPC-Web. */
+  /** The base URL of REST, Connect and gRPC-Web: `http://127.0.0.1:PORT`. */
   readonly http: string;
-  /** `127.0.0.1:PORT`: gRPC. */
+  /** The address of gRPC: `127.0.0.1:PORT`. */
   readonly grpc: string;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Ending>;
-  /** All that it has written so far, to stdout and to stderr. */
+  /** Everything it has written so far to stdout and stderr. */
   output(): string;
   /** The lines of its log so far. */
   log(): LogLine[];
-  /** The log's lines of one request, once there is one; waits for it for two seconds. */
+  /** The log lines of one request. Waits up to two seconds for the first. */
   logOf(requestId: string): Promise<LogLine[]>;
   signal(name: NodeJS.Signals): void;
-  /** Ends it with SIGTERM, and with SIGKILL where that does not help. Nothing where it has ended. */
+  /** Sends SIGTERM, and SIGKILL after 15 s. Does nothing if the process has ended. */
   stop(): Promise<Ending>;
 }
 
-/** Starts the service on free ports and waits until it says that it listens. */
+/**
+ * Starts the service on free ports and waits until it listens.
+ *
+ * @throws Error with its stderr if it ends before that
+ */
 export async function startService(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
-  const { child, ended, written } = run({ ...environment, DATABASE_URL: databaseUrl });
-  const log = () => written.stdout.split("\n").slice(0, -1).map(parseLine);
+  const { child, ended, output } = spawnService({ ...environment, DATABASE_URL: databaseUrl });
+  const log = () => output.stdout.split("\n").slice(0, -1).map(parseLine);
   const listening = await poll(20_000, () => {
-    if (child.exitCode !== null) throw new Error(`the service ended:\n${written.stderr}`);
+    if (child.exitCode !== null) throw new Error(`the service ended:\n${output.stderr}`);
     return log().find((line) => line.msg === "listening");
   });
   return {
     http: `http://127.0.0.1:${listening.httpPort}`,
     grpc: `127.0.0.1:${listening.grpcPort}`,
     ended,
-    output: () => written.stdout + written.stderr,
+    output: () => output.stdout + output.stderr,
     log,
     logOf: (requestId) =>
       poll(2_000, () => {
@@ -60,32 +65,32 @@ export async function startService(
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return ended;
       child.kill("SIGTERM");
-      const overdue = setTimeout(() => child.kill("SIGKILL"), 15_000);
-      return ended.finally(() => clearTimeout(overdue));
+      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      return ended.finally(() => clearTimeout(timer));
     },
   };
 }
 
-/** What became of a service that ended by itself. */
-export interface Outcome {
+/** The result of a service that ended by itself. */
+export interface ServiceResult {
   readonly ending: Ending;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-/** Runs the service where it is expected to end by itself. Kills it after 20 seconds. */
+/** Runs a service that is expected to end by itself. Kills it after 20 s. */
 export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
-): Promise<Outcome> {
-  const { child, ended, written } = run(environment);
-  const overdue = setTimeout(() => child.kill("SIGKILL"), 20_000);
+): Promise<ServiceResult> {
+  const { child, ended, output } = spawnService(environment);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const ending = await ended;
-  clearTimeout(overdue);
-  return { ending, ...written };
+  clearTimeout(timer);
+  return { ending, ...output };
 }
 
-function run(environment: Readonly<Record<string, string | undefined>>) {
-  const child: ChildProcess = spawn(process.execPath, ["--import", TETHER, "src/main.ts"], {
+function spawnService(environment: Readonly<Record<string, string | undefined>>) {
+  const child: ChildProcess = spawn(process.execPath, ["--import", PARENT_WATCH, "src/main.ts"], {
     cwd: ROOT,
     env: {
       ...process.env,
@@ -99,21 +104,21 @@ function run(environment: Readonly<Record<string, string | undefined>>) {
     },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
-  const written = { stdout: "", stderr: "" };
+  const output = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    written.stdout += text;
+    output.stdout += text;
   });
   child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    written.stderr += text;
+    output.stderr += text;
   });
   const ended = once(child, "close").then(([code, signal]): Ending => code ?? signal);
-  return { child, ended, written };
+  return { child, ended, output };
 }
 
 function parseLine(line: string): LogLine {
   try {
     return JSON.parse(line);
   } catch {
-    throw new Error(`not a line of JSON in the log: ${line}`);
+    throw new Error(`the log has a line that is not JSON: ${line}`);
   }
 }

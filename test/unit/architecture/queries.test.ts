@@ -1,7 +1,7 @@
 /** The service's queries: which there are, and that each asks for one provider's rows alone. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { KEY_WITH_HASH } from "../../../src/auth/key-lookup.ts";
+import { KEY_BY_HASH } from "../../../src/auth/key-lookup.ts";
 import { ROOT, reachableFrom, sourceAt, sources } from "./source.ts";
 
 const QUERIES = sources.map(({ path }) => path).filter((path) => path.endsWith("/queries.ts"));
@@ -31,7 +31,7 @@ describe.each(QUERIES)("%s", (path) => {
 });
 
 it("only the lookup of a key asks without it: it finds the provider, by a unique hash", () => {
-  expect(KEY_WITH_HASH).toMatch(/^SELECT provider_id, .* FROM api_keys WHERE key_hash = \?$/);
+  expect(KEY_BY_HASH).toMatch(/^SELECT provider_id, .* FROM api_keys WHERE key_hash = \?$/);
 });
 
 /** Where SQL may be written that the service runs. */

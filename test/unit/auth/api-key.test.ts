@@ -4,21 +4,21 @@ import { describe, expect, it } from "vitest";
 import { generateKey, hashKey, hintOf, parseKey, redactKeys } from "../../../src/auth/api-key.ts";
 
 const DIGITS = [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"];
-/** What is told to people who run secret scanners. */
+/** The expression documented for secret scanners. */
 const SCANNER = /rvk_[0-9A-Za-z]{49}/g;
 
 const keys = fc.constant(undefined).map(generateKey);
 
 describe("an API key", () => {
-  it("is parsed as it was generated", () => {
+  it("is parsed to itself", () => {
     fc.assert(fc.property(keys, (key) => parseKey(key) === key));
   });
 
-  it("never comes twice", () => {
+  it("is never generated twice", () => {
     expect(new Set(Array.from({ length: 10_000 }, generateKey)).size).toBe(10_000);
   });
 
-  it("is found in any text by the scanners' expression, whole", () => {
+  it("is matched completely by the scanners' expression, in any text", () => {
     fc.assert(
       fc.property(keys, (key) => {
         expect(`{"key":"${key}"} curl -H 'x-api-key: ${key}'`.match(SCANNER)).toEqual([key, key]);
@@ -26,26 +26,26 @@ describe("an API key", () => {
     );
   });
 
-  it("uses every digit at every place of its secret that can have it", () => {
+  it("has every digit at every place of its secret where it is possible", () => {
     const seen = Array.from({ length: 43 }, () => new Set<string>());
     for (let count = 0; count < 5_000; count++) {
       [...generateKey().slice(4, 47)].forEach((digit, place) => {
         seen[place]?.add(digit);
       });
     }
-    // 2^256 lies just below 62^43, so that the first place has almost every digit too.
+    // 2^256 is just below 62^43, so almost every digit is possible at the first place too.
     seen.forEach((digits, place) => {
       expect(digits.size, `place ${place}`).toBeGreaterThan(place === 0 ? 55 : 61);
     });
   });
 
-  it("carries the checksum that others can compute from its description", () => {
-    // Worked out with Python: zlib.crc32(b"rvk_" + b"0" * 42 + b"1"), written in base62.
+  it("has a checksum that other programs can compute", () => {
+    // Computed with Python: zlib.crc32(b"rvk_" + b"0" * 42 + b"1"), written in base62.
     expect(parseKey(`rvk_${"0".repeat(42)}10KzG5F`)).toBeDefined();
   });
 });
 
-describe("a mistyped key is refused", () => {
+describe("a mistyped key is rejected", () => {
   it("with any one character changed", () => {
     const key = generateKey();
     for (let place = 0; place < key.length; place++) {
@@ -57,7 +57,7 @@ describe("a mistyped key is refused", () => {
     }
   });
 
-  it("with any two neighbours exchanged", () => {
+  it("with any two adjacent characters swapped", () => {
     fc.assert(
       fc.property(keys, fc.integer({ min: 0, max: 51 }), (key, place) => {
         const [left = "", right = ""] = key.slice(place, place + 2);
@@ -68,7 +68,7 @@ describe("a mistyped key is refused", () => {
     );
   });
 
-  it("with a character lost, doubled or added, or in other case", () => {
+  it("with a character missing, doubled or added, or in another case", () => {
     fc.assert(
       fc.property(keys, fc.integer({ min: 0, max: 52 }), (key, place) => {
         const [before, at, after] = [key.slice(0, place), key.charAt(place), key.slice(place + 1)];
@@ -84,7 +84,7 @@ describe("a mistyped key is refused", () => {
     }
   });
 
-  it("and so is any other text, however long or odd, at once", () => {
+  it("and so is any other text, in linear time", () => {
     fc.assert(fc.property(fc.string({ unit: "binary" }), (text) => parseKey(text) === undefined));
     const started = performance.now();
     for (const text of [
@@ -100,7 +100,7 @@ describe("a mistyped key is refused", () => {
   });
 });
 
-describe("what is kept of a key", () => {
+describe("what is stored of a key", () => {
   it("is the SHA-256 of its text", () => {
     fc.assert(
       fc.property(keys, (key) => {
@@ -121,13 +121,13 @@ describe("redacting", () => {
     ["a key", key, `${hint}…`],
     ["a key in a text", `option '${key}' is unknown`, `option '${hint}…' is unknown`],
     ["two keys", `${key} ${key}`, `${hint}… ${hint}…`],
-    ["a key that lost its end", key.slice(0, 20), `${hint}…`],
-    ["a key with a strange character", `rvk_Ab-${key.slice(6)}`, "rvk_Ab…"],
-    ["a key in other case", key.toUpperCase(), `${hint.toUpperCase()}…`],
+    ["a key without its end", key.slice(0, 20), `${hint}…`],
+    ["a key with an invalid character", `rvk_Ab-${key.slice(6)}`, "rvk_Ab…"],
+    ["a key in another case", key.toUpperCase(), `${hint.toUpperCase()}…`],
     ["a key without its prefix", key.slice(4), `${key.slice(4, 8)}…`],
-    ["no key", "there is no provider 12", "there is no provider 12"],
+    ["no key", "provider 12 does not exist", "provider 12 does not exist"],
     ["a UUID", "0b3571ad-8da2-4a42-bf24-806dd7ff7ab2", "0b3571ad-8da2-4a42-bf24-806dd7ff7ab2"],
-  ])("cuts %s to what may be shown", (_, text, redacted) => {
+  ])("cuts %s to its hint", (_, text, redacted) => {
     expect(redactKeys(text)).toBe(redacted);
   });
 });

@@ -2,106 +2,110 @@ import { expect, it } from "vitest";
 import { cacheKeys } from "../../../src/auth/key-cache.ts";
 import type { IssuedKey, KeyLookup } from "../../../src/auth/key-lookup.ts";
 
-const SIGNAL = new AbortController().signal;
-const hash = (key: number) => Buffer.from([key]);
+const { signal } = new AbortController();
 
-/** A memory over a registry that the test may change, with a clock that the test moves. */
-function remembering() {
-  const registry = new Map<number, IssuedKey>();
-  const state = { now: 0, asked: 0 };
-  const lookup: KeyLookup = async (keyHash) => {
-    state.asked++;
-    return registry.get(keyHash[0] ?? 0);
+const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
+const revoked: IssuedKey = { ...valid, revoked: true };
+
+/** A cache over a registry and with a clock that the test may change; it counts the queries. */
+function cached(lookup?: (query: number) => Promise<IssuedKey | undefined>) {
+  const registry = new Map<string, IssuedKey>();
+  const state = { now: 0, queries: 0 };
+  const counted: KeyLookup = async (keyHash) => {
+    state.queries++;
+    return lookup ? lookup(state.queries) : registry.get(keyHash.toString());
   };
-  const remembered = cacheKeys(lookup, () => state.now);
-  return { registry, state, find: (key: number) => remembered(hash(key), SIGNAL) };
+  const cache = cacheKeys(counted, () => state.now);
+  const find = (hash: string) => cache(Buffer.from(hash), signal);
+  return { registry, state, find };
 }
 
-const issued = (providerId: string, revoked = false): IssuedKey => ({
-  providerId,
-  expiresAt: Infinity,
-  revoked,
-});
-
-it("a key is asked for once in half a second", async () => {
-  const { registry, state, find } = remembering();
-  registry.set(1, issued("7"));
-  expect(await find(1)).toEqual(issued("7"));
+it("a key is queried once in half a second", async () => {
+  const { registry, state, find } = cached();
+  registry.set("a", valid);
+  expect(await find("a")).toEqual(valid);
   state.now = 499;
-  expect(await find(1)).toEqual(issued("7"));
-  expect(state.asked).toBe(1);
+  expect(await find("a")).toEqual(valid);
+  expect(state.queries).toBe(1);
   state.now = 500;
-  await find(1);
-  expect(state.asked).toBe(2);
+  await find("a");
+  expect(state.queries).toBe(2);
 });
 
-it("a revocation counts after half a second at the latest", async () => {
-  const { registry, state, find } = remembering();
-  registry.set(1, issued("7"));
-  await find(1);
-  registry.set(1, issued("7", true));
+it("a revocation takes effect after half a second", async () => {
+  const { registry, state, find } = cached();
+  registry.set("a", valid);
+  await find("a");
+  registry.set("a", revoked);
   state.now = 500;
-  expect(await find(1)).toEqual(issued("7", true));
+  expect(await find("a")).toEqual(revoked);
 });
 
-it("many calls at the half second are one question, and a revocation counts within a second", async () => {
-  const answer = Promise.withResolvers<IssuedKey>();
-  const state = { now: 0, asked: 0 };
-  const slow: KeyLookup = async () => (++state.asked === 1 ? issued("7") : answer.promise);
-  const find = cacheKeys(slow, () => state.now);
-  await find(hash(1), SIGNAL);
+it("one call refreshes a key while the others use it, but not for a second", async () => {
+  const refresh = Promise.withResolvers<IssuedKey>();
+  const { state, find } = cached((query) =>
+    query === 1 ? Promise.resolve(valid) : refresh.promise,
+  );
+  await find("a");
   state.now = 500;
-  const asking = find(hash(1), SIGNAL);
-  for (let i = 0; i < 200; i++) expect(await find(hash(1), SIGNAL)).toEqual(issued("7"));
-  expect(state.asked).toBe(2);
+  const refreshing = find("a");
+  for (let i = 0; i < 200; i++) expect(await find("a")).toEqual(valid);
+  expect(state.queries).toBe(2);
   state.now = 900;
-  const late = find(hash(1), SIGNAL);
-  expect(state.asked).toBe(3);
-  answer.resolve(issued("7", true));
-  expect(await Promise.all([asking, late])).toEqual([issued("7", true), issued("7", true)]);
+  const late = find("a");
+  expect(state.queries).toBe(3);
+  refresh.resolve(revoked);
+  expect(await Promise.all([refreshing, late])).toEqual([revoked, revoked]);
 });
 
-it("a key whose lookup failed is asked for by the next call", async () => {
-  const state = { now: 0, asked: 0 };
-  const failing: KeyLookup = async () => {
-    if (++state.asked === 2) throw new Error("away");
-    return issued("7");
-  };
-  const find = cacheKeys(failing, () => state.now);
-  await find(hash(1), SIGNAL);
+it("after a failed refresh, the next call queries again", async () => {
+  const { state, find } = cached(async (query) => {
+    if (query === 2) throw new Error("down");
+    return valid;
+  });
+  await find("a");
   state.now = 500;
-  await expect(find(hash(1), SIGNAL)).rejects.toThrow("away");
-  expect(await find(hash(1), SIGNAL)).toEqual(issued("7"));
-  expect(state.asked).toBe(3);
+  await expect(find("a")).rejects.toThrow("down");
+  expect(await find("a")).toEqual(valid);
+  expect(state.queries).toBe(3);
 });
 
-it("a key that was not found is asked for again, so that a new one counts at once", async () => {
-  const { registry, find } = remembering();
-  expect(await find(1)).toBeUndefined();
-  registry.set(1, issued("7"));
-  expect(await find(1)).toEqual(issued("7"));
+it("an unknown key is queried each time, so that a new key is valid at once", async () => {
+  const { registry, find } = cached();
+  expect(await find("a")).toBeUndefined();
+  registry.set("a", valid);
+  expect(await find("a")).toEqual(valid);
 });
 
-it("keys are not taken for one another", async () => {
-  const { registry, find } = remembering();
-  registry.set(1, issued("7"));
-  registry.set(2, issued("8"));
-  await find(1);
-  expect(await find(2)).toEqual(issued("8"));
-  expect(await find(1)).toEqual(issued("7"));
+it("a key that was deleted is no longer found", async () => {
+  const { registry, state, find } = cached();
+  registry.set("a", valid);
+  await find("a");
+  registry.delete("a");
+  state.now = 500;
+  expect(await find("a")).toBeUndefined();
+  expect(await find("a")).toBeUndefined();
+  expect(state.queries).toBe(3);
 });
 
-it("the oldest of very many is forgotten", async () => {
-  let asked = 0;
-  const many = Array.from({ length: 10_001 }, (_, index) => Buffer.from(`key ${index}`));
-  const lookup: KeyLookup = async () => {
-    asked++;
-    return issued("7");
-  };
-  const remembered = cacheKeys(lookup, () => 0);
-  for (const key of many) await remembered(key, SIGNAL);
-  await remembered(many.at(-1) as Buffer, SIGNAL);
-  expect(asked).toBe(10_001);
-  await remembered(many[0] as Buffer, SIGNAL);
-  expect(asked).toBe(10_002);
+it("keys are not confused with each other", async () => {
+  const { registry, find } = cached();
+  registry.set("a", valid);
+  registry.set("b", { ...valid, providerId: "8" });
+  await find("a");
+  expect((await find("b"))?.providerId).toBe("8");
+  expect((await find("a"))?.providerId).toBe("7");
+});
+
+it("at most 10,000 keys are cached; the least recently used one is evicted", async () => {
+  const { state, find } = cached(async () => valid);
+  for (let key = 0; key < 10_000; key++) await find(`${key}`);
+  await find("0");
+  expect(state.queries).toBe(10_000);
+  await find("one more");
+  await find("0");
+  await find("one more");
+  expect(state.queries).toBe(10_001);
+  await find("1");
+  expect(state.queries).toBe(10_002);
 });

@@ -14,7 +14,7 @@ describe("a table", () => {
     ).toBe(["ID    STATUS  NAME", "1     active  first", "1234"].join("\n"));
   });
 
-  it("spells out what would steer the terminal", () => {
+  it("escapes characters that control the terminal", () => {
     expect(printable("\u001b[31mred\r\n\u202eabc\u2066 ok 🚀 👩‍💻 שלום")).toBe(
       "\\u{1b}[31mred\\u{d}\\u{a}\\u{202e}abc\\u{2066} ok 🚀 👩‍💻 שלום",
     );

@@ -7,7 +7,7 @@ import {
   notFound,
 } from "../../../src/gateway/errors.ts";
 
-const INSIDE = '{"error":"An error occurred while retrieving revenue data"}';
+const INTERNAL = '{"error":"An error occurred while retrieving revenue data"}';
 
 test.each<[ServiceErrorKind, number, Record<string, string>, string]>([
   ["invalidArgument", 400, {}, '{"error":"Bad Request","message":"why"}'],
@@ -21,49 +21,53 @@ test.each<[ServiceErrorKind, number, Record<string, string>, string]>([
   ["methodNotAllowed", 405, {}, '{"error":"Method Not Allowed","message":"why"}'],
   ["tooManyCalls", 429, { "retry-after": "1" }, '{"error":"Too Many Requests","message":"why"}'],
   ["overloaded", 503, { "retry-after": "1" }, '{"error":"Service Unavailable","message":"why"}'],
-  ["databaseUnavailable", 500, {}, INSIDE],
-  ["deadlineExceeded", 500, {}, INSIDE],
-  ["canceled", 500, {}, INSIDE],
-  ["internal", 500, {}, INSIDE],
-])("%s is %d", (kind, status, headers, body) => {
+  ["databaseUnavailable", 500, {}, INTERNAL],
+  ["deadlineExceeded", 500, {}, INTERNAL],
+  ["canceled", 500, {}, INTERNAL],
+  ["internal", 500, {}, INTERNAL],
+])("%s: HTTP status %d", (kind, status, headers, body) => {
   expect(errorResponse(new ServiceError(kind, "why"))).toEqual({ status, headers, body });
 });
 
-test("every failure of the catalogue has an answer in JSON", () => {
+test("every error of the catalogue has a JSON response", () => {
   for (const kind of Object.keys(serviceErrors) as ServiceErrorKind[]) {
     expect(JSON.parse(errorResponse(new ServiceError(kind)).body)).toHaveProperty("error");
   }
 });
 
-test("a cause never leaves the process", () => {
-  const failure = ServiceError.from(new Error("password of the database"));
-  expect(errorResponse(failure)).toEqual({ status: 500, headers: {}, body: INSIDE });
+test("the cause of an error is not sent", () => {
+  const error = ServiceError.from(new Error("password of the database"));
+  expect(errorResponse(error)).toEqual({ status: 500, headers: {}, body: INTERNAL });
 });
 
 test("a message is escaped as JSON", () => {
-  const answer = errorResponse(new ServiceError("invalidArgument", 'a "b"\n\ud800'));
-  expect(answer.body).toBe('{"error":"Bad Request","message":"a \\"b\\"\\n\\ud800"}');
+  const response = errorResponse(new ServiceError("invalidArgument", 'a "b"\n\ud800'));
+  expect(response.body).toBe('{"error":"Bad Request","message":"a \\"b\\"\\n\\ud800"}');
 });
 
-test("404 and 405 say what there is", () => {
-  expect(notFound().body).toBe('{"error":"Not Found","message":"there is nothing at this path"}');
+test("an unknown path is a 404", () => {
+  expect(notFound()).toEqual(errorResponse(new ServiceError("notFound")));
+});
+
+test("a 405 lists the allowed methods, in its message and in Allow", () => {
   expect(methodNotAllowed(["GET", "HEAD"])).toEqual({
     status: 405,
     headers: { allow: "GET, HEAD" },
-    body: '{"error":"Method Not Allowed","message":"this path answers GET, HEAD"}',
+    body: '{"error":"Method Not Allowed","message":"allowed methods: GET, HEAD"}',
   });
 });
 
 test.each([
   [400, '{"error":"Bad Request","message":"the request is not valid HTTP"}'],
-  [408, '{"error":"Request Timeout","message":"the request took too long to arrive"}'],
+  [408, '{"error":"Request Timeout","message":"the request was not received in time"}'],
   [413, '{"error":"Payload Too Large","message":"the request is too large"}'],
-  [415, '{"error":"Unsupported Media Type","message":"this path does not take this content type"}'],
-  [417, '{"error":"Expectation Failed","message":"this expectation cannot be met"}'],
+  [415, '{"error":"Unsupported Media Type","message":"unsupported content type"}'],
+  [417, '{"error":"Expectation Failed","message":"unsupported expectation"}'],
+  [429, '{"error":"Too Many Requests","message":"too many pipelined requests on this connection"}'],
   [
     431,
-    '{"error":"Request Header Fields Too Large","message":"the request\'s headers are too large"}',
+    '{"error":"Request Header Fields Too Large","message":"the request headers are too large"}',
   ],
-] as const)("an error of HTTP itself: %d", (status, body) => {
+] as const)("a malformed HTTP request: status %d", (status, body) => {
   expect(httpError(status)).toEqual({ status, headers: {}, body });
 });

@@ -1,14 +1,15 @@
-/** A gateway that listens, with an Rpc of the test's own behind it. */
-import { type AddressInfo, connect } from "node:net";
+/** A gateway that listens on a free port, with a fake pipeline behind it. */
+import type { Server } from "node:http";
+import { connect } from "node:net";
 import type { DescService, Message } from "@bufbuild/protobuf";
-import type { FastifyInstance } from "fastify";
 import { onTestFinished } from "vitest";
 import type { ServiceError } from "../../../src/errors.ts";
 import { createGateway } from "../../../src/gateway/server.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
 
-/** A call as it came in, with its request still to be decoded. */
+/** A call that was run. */
 export interface Call extends IncomingCall {
+  /** Decodes the request. */
   readonly request: () => Message;
 }
 
@@ -18,27 +19,34 @@ interface Line {
   readonly fields: Record<string, unknown>;
 }
 
-export interface Listening {
-  readonly app: FastifyInstance;
+/** A gateway, and what happened in it. */
+export interface TestGateway {
+  readonly server: Server;
+  readonly stop: (grace: number) => Promise<void>;
   readonly port: number;
   readonly url: string;
   /** The calls that were run. */
   readonly calls: Call[];
-  /** Why calls ended that were accepted, whether they were run before or not. */
+  /** The errors of calls that were accepted, but could not be decoded. */
   readonly rejected: ServiceError[];
   readonly lines: Line[];
 }
 
-/** Serves a service on a free port until the test is over; `answer` answers the calls. */
+/**
+ * Serves a service until the end of the test.
+ *
+ * @param handle runs a call
+ * @param authenticate throws the error of a call that is not accepted
+ */
 export async function listen(
   service: DescService,
-  answer: (call: Call) => Message | Promise<Message>,
+  handle: (call: Call) => Message | Promise<Message>,
   authenticate: (incoming: IncomingCall) => void = () => {},
-): Promise<Listening> {
+): Promise<TestGateway> {
   const calls: Call[] = [];
   const rejected: ServiceError[] = [];
   const lines: Line[] = [];
-  // The test knows which message answers which method; the types do not.
+  // The handler of the test returns the response type of its method; the compiler cannot know.
   const rpc = {
     async accept(incoming: IncomingCall): Promise<AcceptedCall> {
       authenticate(incoming);
@@ -47,7 +55,7 @@ export async function listen(
         async run(request) {
           const call = { ...incoming, request };
           calls.push(call);
-          return answer(call);
+          return handle(call);
         },
         reject: (error) => rejected.push(error),
       };
@@ -56,17 +64,17 @@ export async function listen(
   const write = (fields: object, message: string) => {
     lines.push({ message, fields: { ...fields } });
   };
-  const app = createGateway({ service, rpc, log: { info: write, error: write } });
-  await app.listen({ host: "127.0.0.1", port: 0 });
-  onTestFinished(async () => {
-    app.server.closeAllConnections();
-    await app.close();
+  const { server, listen, stop } = createGateway({
+    service,
+    rpc,
+    log: { info: write, error: write },
   });
-  const { port } = app.server.address() as AddressInfo;
-  return { app, port, url: `http://127.0.0.1:${port}`, calls, rejected, lines };
+  const port = await listen("127.0.0.1", 0);
+  onTestFinished(() => stop(0));
+  return { server, stop, port, url: `http://127.0.0.1:${port}`, calls, rejected, lines };
 }
 
-/** Sends bytes on a connection of their own; resolves to all that comes back until it closes. */
+/** Sends bytes on a new connection. Resolves to everything received until it closes. */
 export function exchange(
   port: number,
   ...parts: readonly (string | Uint8Array)[]
@@ -83,7 +91,7 @@ export function exchange(
   });
 }
 
-/** Status, headers and body of a raw answer; `date` left out, for it differs. */
+/** Status, headers (without `date`, which varies) and body of a raw response. */
 export function parse(raw: string): { status: number; headers: Headers; body: string } {
   const end = raw.indexOf("\r\n\r\n");
   const [first = "", ...lines] = raw.slice(0, end).split("\r\n");

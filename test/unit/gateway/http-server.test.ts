@@ -33,7 +33,7 @@ test.each([
     "HTTP/1.1 without a host",
     "GET /api/provider/revenue HTTP/1.1\r\nConnection: close\r\n\r\n",
     400,
-    "a request of HTTP/1.1 needs a Host header",
+    "missing Host header",
   ],
   [
     "a path that is not percent-encoded",
@@ -45,36 +45,36 @@ test.each([
     "an asterisk",
     "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
     404,
-    "there is nothing at this path",
+    "no resource at this path",
   ],
-  ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "this path answers GET, HEAD"],
+  ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "allowed methods: GET, HEAD"],
   [
     "an expectation",
     `${REQUEST}Expect: wonders\r\nConnection: close\r\n\r\n`,
     417,
-    "this expectation cannot be met",
+    "unsupported expectation",
   ],
   [
     "a long path",
     `GET /${"a".repeat(17_000)} HTTP/1.1\r\nHost: a\r\n\r\n`,
     431,
-    "the request's headers are too large",
+    "the request headers are too large",
   ],
   [
     "a long header",
     `${REQUEST}Authorization: ${"a".repeat(17_000)}\r\n\r\n`,
     431,
-    "the request's headers are too large",
+    "the request headers are too large",
   ],
-])("%s is answered in JSON, with the headers of every answer, and logged", async (...row) => {
+])("%s is rejected in JSON, with the common headers, and logged", async (...row) => {
   const [, request, status, message] = row;
   const { port, lines } = await listen(RevenueService, never);
-  const answer = parse(await exchange(port, Buffer.from(request, "latin1")));
-  expect(answer.status).toBe(status);
-  expect(JSON.parse(answer.body)).toEqual({ error: expect.any(String), message });
-  expect(Object.fromEntries(answer.headers)).toMatchObject({
+  const response = parse(await exchange(port, Buffer.from(request, "latin1")));
+  expect(response.status).toBe(status);
+  expect(JSON.parse(response.body)).toEqual({ error: expect.any(String), message });
+  expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "application/json; charset=utf-8",
-    "content-length": `${Buffer.byteLength(answer.body)}`,
+    "content-length": `${Buffer.byteLength(response.body)}`,
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
@@ -82,9 +82,9 @@ test.each([
   });
   expect(lines).toEqual([
     {
-      message: "refused",
+      message: "request rejected",
       fields: {
-        requestId: answer.headers.get("x-request-id"),
+        requestId: response.headers.get("x-request-id"),
         protocol: "rest",
         status,
       },
@@ -92,31 +92,31 @@ test.each([
   ]);
 });
 
-test("a request that does not arrive in time is a 408", async () => {
-  const { app, port } = await listen(RevenueService, never);
-  app.server.headersTimeout = 50;
-  const answer = parse(await exchange(port, "GET /api/provider"));
-  expect(answer.status).toBe(408);
-  expect(answer.body).toBe(
-    '{"error":"Request Timeout","message":"the request took too long to arrive"}',
+test("a request that is not received in time is a 408", async () => {
+  const { server, port } = await listen(RevenueService, never);
+  server.headersTimeout = 50;
+  const response = parse(await exchange(port, "GET /api/provider"));
+  expect(response.status).toBe(408);
+  expect(response.body).toBe(
+    '{"error":"Request Timeout","message":"the request was not received in time"}',
   );
 });
 
-test("HTTP/1.0 without a host is answered", async () => {
+test("HTTP/1.0 needs no Host header", async () => {
   const { port } = await listen(RevenueService, never);
   expect(parse(await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n")).status).toBe(404);
 });
 
-test("a malformed request behind one that is being answered is refused after that answer", async () => {
+test("a malformed request is rejected after the response to the request before it", async () => {
   const released = Promise.withResolvers<void>();
   const { port, calls } = await listen(RevenueService, async () => {
     await released.promise;
     return create(GetOverviewResponseSchema);
   });
-  const answers = exchange(port, `${REQUEST}\r\n`, "garbage\r\n\r\n");
+  const responses = exchange(port, `${REQUEST}\r\n`, "garbage\r\n\r\n");
   await expect.poll(() => calls).toHaveLength(1);
   released.resolve();
-  const raw = await answers;
+  const raw = await responses;
   expect([...raw.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => status)).toEqual([
     "200",
     "400",

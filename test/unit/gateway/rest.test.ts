@@ -7,20 +7,20 @@ import { ServiceError } from "../../../src/errors.ts";
 import { messageOf, serviceOf } from "../transcoding/contract.ts";
 import { type Call, exchange, listen, parse } from "./gateway.ts";
 
-const service = serviceOf("gateway.shapes.ThingService");
-const thing = create(messageOf("gateway.shapes.Thing"), {
+const service = serviceOf("transcoding.supported.ThingService");
+const thing = create(messageOf("transcoding.supported.Thing"), {
   text: "é",
   amount: { value: "4500.00" },
 });
 
-/** Answers with the thing, once the request could be decoded. */
-const answerThing = (call: Call) => {
+/** Decodes the request and responds with `thing`. */
+const handleThing = (call: Call) => {
   call.request();
   return thing;
 };
 
-test("an RPC is answered in JSON with the headers of every answer", async () => {
-  const { url, calls } = await listen(service, answerThing);
+test("a response is JSON, with the common headers", async () => {
+  const { url, calls } = await listen(service, handleThing);
   const response = await fetch(`${url}/v1/things/t1`, { headers: { "x-request-id": "r-1" } });
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
@@ -35,16 +35,16 @@ test("an RPC is answered in JSON with the headers of every answer", async () => 
   ]);
 });
 
-test("HEAD is answered like GET, without the body", async () => {
-  const { port } = await listen(service, answerThing);
-  const ask = async (method: string) =>
+test("HEAD gets the headers of GET, without the body", async () => {
+  const { port } = await listen(service, handleThing);
+  const send = async (method: string) =>
     parse(
       await exchange(
         port,
         `${method} /v1/things/t1 HTTP/1.1\r\nHost: a\r\nX-Request-Id: r\r\nConnection: close\r\n\r\n`,
       ),
     );
-  const [got, head] = [await ask("GET"), await ask("HEAD")];
+  const [got, head] = [await send("GET"), await send("HEAD")];
   expect(head).toEqual({ ...got, body: "" });
   expect(got.headers.get("content-length")).toBe(`${Buffer.byteLength(got.body)}`);
 });
@@ -54,7 +54,7 @@ test.each([
   ["/v1/things/a%2Fb%20%C3%A9", "GetThing", { thingId: "a/b é", text: "" }],
   ["/v1/things/latest", "GetLatestThing", undefined],
   ["/v1/things/t1?", "GetThing", { thingId: "t1", text: "" }],
-  ["/v1/things/t1?text=a+b&whole=3", "GetThing", { thingId: "t1", text: "a b", whole: 3 }],
+  ["/v1/things/t1?text=a+b&integer=3", "GetThing", { thingId: "t1", text: "a b", integer: 3 }],
   ["/v1/%74hings/t1", "GetThing", { thingId: "t1" }],
   ["http://elsewhere/v1/things/t1?text=a", "GetThing", { thingId: "t1", text: "a" }],
 ])("%s calls %s", async (target, method, fields) => {
@@ -64,7 +64,7 @@ test.each([
   if (fields !== undefined) expect(calls[0]?.request()).toMatchObject(fields);
 });
 
-test("both headers of a key reach the Rpc, each time they came", async () => {
+test("the pipeline gets every value of both credential headers", async () => {
   const { port, calls } = await listen(service, () => thing);
   await exchange(
     port,
@@ -77,16 +77,16 @@ test("both headers of a key reach the Rpc, each time they came", async () => {
   });
 });
 
-test("a request that cannot be bound is a 400 that says why", async () => {
-  const { url } = await listen(service, answerThing);
-  const response = await fetch(`${url}/v1/things/t1?whole=x`);
+test("a request that does not fit its message is a 400 with the reason", async () => {
+  const { url } = await listen(service, handleThing);
+  const response = await fetch(`${url}/v1/things/t1?integer=x`);
   expect(response.status).toBe(400);
   expect(await response.text()).toBe(
-    '{"error":"Bad Request","message":"query parameter \\"whole\\" is \\"x\\"; it takes a whole number from -2147483648 to 2147483647"}',
+    '{"error":"Bad Request","message":"query parameter \\"integer\\": expected an integer from -2147483648 to 2147483647, got \\"x\\""}',
   );
 });
 
-test("the request is not decoded before the Rpc asks for it", async () => {
+test("the request is not decoded before the call is accepted", async () => {
   const { url } = await listen(service, () => {
     throw new ServiceError("unauthenticated");
   });
@@ -95,7 +95,7 @@ test("the request is not decoded before the Rpc asks for it", async () => {
   expect(response.headers.get("www-authenticate")).toBe("Bearer");
 });
 
-test("a refusal for load says when to come again", async () => {
+test("a response to overload has Retry-After", async () => {
   const { url } = await listen(service, () => {
     throw new ServiceError("overloaded");
   });
@@ -104,8 +104,8 @@ test("a refusal for load says when to come again", async () => {
   expect(response.headers.get("retry-after")).toBe("1");
 });
 
-test("a response that cannot be written is a 500 without detail, and in the log with it", async () => {
-  const bad = create(messageOf("gateway.shapes.Thing"), { amount: { value: "one" } });
+test("a response that cannot be written is a 500 without detail; the log has the detail", async () => {
+  const bad = create(messageOf("transcoding.supported.Thing"), { amount: { value: "one" } });
   const { url, lines } = await listen(service, () => bad);
   const response = await fetch(`${url}/v1/things/t1`, { headers: { "x-request-id": "r" } });
   expect(response.status).toBe(500);
@@ -117,7 +117,7 @@ test("a response that cannot be written is a 500 without detail, and in the log 
         requestId: "r",
         method: "GetThing",
         err: expect.objectContaining({
-          message: 'field gateway.shapes.Thing.amount: "one" is not a decimal number',
+          message: 'field transcoding.supported.Thing.amount: "one" is not a decimal number',
         }),
       },
     },
@@ -134,21 +134,21 @@ test.each([
   "/v1//things/t1",
   "/V1/things/t1",
   "/v1/things%2Ft1",
-  "/gateway.shapes.ThingService/Nope",
+  "/transcoding.supported.ThingService/Nope",
   "/favicon.ico",
-])("nothing is at %s", async (target) => {
-  const { port, lines } = await listen(service, answerThing);
-  const answer = parse(
+])("%s is a 404", async (target) => {
+  const { port, lines } = await listen(service, handleThing);
+  const response = parse(
     await exchange(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`),
   );
-  expect(answer.status).toBe(404);
-  expect(answer.body).toBe('{"error":"Not Found","message":"there is nothing at this path"}');
-  expect(Object.fromEntries(answer.headers)).toMatchObject(COMMON);
+  expect(response.status).toBe(404);
+  expect(response.body).toBe('{"error":"Not Found","message":"no resource at this path"}');
+  expect(Object.fromEntries(response.headers)).toMatchObject(COMMON);
   expect(lines).toEqual([
     {
-      message: "refused",
+      message: "request rejected",
       fields: {
-        requestId: answer.headers.get("x-request-id"),
+        requestId: response.headers.get("x-request-id"),
         protocol: "rest",
         status: 404,
       },
@@ -164,32 +164,32 @@ const COMMON = {
 };
 
 test.each(["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "PROPFIND", "PURGE", "QUERY"])(
-  "%s is not what a REST path answers",
+  "%s is a 405 on a REST path",
   async (method) => {
-    const { port, calls } = await listen(service, answerThing);
-    const answer = parse(
+    const { port, calls } = await listen(service, handleThing);
+    const response = parse(
       await exchange(
         port,
         `${method} /v1/things/t1?x=1 HTTP/1.1\r\nHost: a\r\nContent-Type: ;;\r\nContent-Length: 3\r\nConnection: close\r\n\r\n{x}`,
       ),
     );
-    expect(answer.status).toBe(405);
-    expect(answer.headers.get("allow")).toBe("GET, HEAD");
-    expect(answer.body).toBe(
-      '{"error":"Method Not Allowed","message":"this path answers GET, HEAD"}',
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, HEAD");
+    expect(response.body).toBe(
+      '{"error":"Method Not Allowed","message":"allowed methods: GET, HEAD"}',
     );
-    expect(Object.fromEntries(answer.headers)).toMatchObject(COMMON);
+    expect(Object.fromEntries(response.headers)).toMatchObject(COMMON);
     expect(calls).toEqual([]);
   },
 );
 
 test.each([
-  ["of a length", "Content-Length: 5\r\n\r\nhello"],
-  ["of an odd type", "Content-Type: ;;x\r\nContent-Length: 5\r\n\r\nhello"],
+  ["with a length", "Content-Length: 5\r\n\r\nhello"],
+  ["of a malformed type", "Content-Type: ;;x\r\nContent-Length: 5\r\n\r\nhello"],
   ["in chunks", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"],
   ["of a megabyte", `Content-Length: 1048576\r\n\r\n${"x".repeat(1_048_576)}`],
-])("a body with GET is ignored: %s", async (_name, rest) => {
-  const { port, calls } = await listen(service, answerThing);
+])("the body of a GET is ignored: %s", async (_name, rest) => {
+  const { port, calls } = await listen(service, handleThing);
   const raw = await exchange(
     port,
     `GET /v1/things/t1 HTTP/1.1\r\nHost: a\r\n${rest}`,
@@ -199,7 +199,7 @@ test.each([
   expect(calls).toHaveLength(2);
 });
 
-test("a client that goes away aborts its call", async () => {
+test("a call is canceled when its client disconnects", async () => {
   const { port, calls } = await listen(service, () => new Promise(() => {}));
   const socket = connect(port, "127.0.0.1");
   socket.write("GET /v1/things/t1 HTTP/1.1\r\nHost: a\r\n\r\n");
@@ -211,13 +211,13 @@ test("a client that goes away aborts its call", async () => {
   expect(signal.reason).toEqual(new ServiceError("canceled"));
 });
 
-test("an answered call is not aborted, and a kept-alive connection collects no listeners", async () => {
+test("a finished call is not canceled, and a kept-alive connection does not accumulate listeners", async () => {
   const warnings: Error[] = [];
   const collect = (warning: Error) => warnings.push(warning);
   process.on("warning", collect);
-  const { url, calls } = await listen(service, answerThing);
+  const { url, calls } = await listen(service, handleThing);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  for (let turn = 0; turn < 30; turn++) {
+  for (let count = 0; count < 30; count++) {
     const [response] = await once(get(`${url}/v1/things/t1`, { agent }), "response");
     await response.resume().toArray();
   }

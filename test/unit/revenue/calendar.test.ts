@@ -1,3 +1,4 @@
+/** Calendar months, and instants as DATETIME text. */
 import { describe, expect, it } from "vitest";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
 import { recentMonths } from "../../../src/revenue/calendar.ts";
@@ -27,7 +28,7 @@ describe("the current month", () => {
 });
 
 describe("recent months", () => {
-  it("are the current one and those before it, most recent first, across the year's end", () => {
+  it("are the current one and those before it, most recent first, across the end of a year", () => {
     expect(recentMonths(Date.parse("2026-03-31T12:00Z"), 12).map((month) => month.label)).toEqual([
       "March 2026",
       "February 2026",
@@ -44,7 +45,7 @@ describe("recent months", () => {
     ]);
   });
 
-  it("are the whole year in December", () => {
+  it("are those of one year in December", () => {
     const months = recentMonths(Date.parse("2027-12-31T23:59:59.999Z"), 12);
     expect(new Set(months.map((month) => month.year))).toEqual(new Set([2027]));
     expect(months.at(-1)?.label).toBe("January 2027");
@@ -58,10 +59,10 @@ describe("an instant", () => {
     ["1969-12-31T23:59:59.999Z", "1969-12-31 23:59:59.999"],
     ["0001-01-01T00:00:00.000Z", "0001-01-01 00:00:00.000"],
     ["9999-12-31T23:59:59.999Z", "9999-12-31 23:59:59.999"],
-    // The nights in which New York, where the tests run, changes its clocks.
+    // The tests' time zone, New York, changes its clocks in these nights.
     ["2026-03-08T07:00:00.001Z", "2026-03-08 07:00:00.001"],
     ["2026-11-01T06:00:00.000Z", "2026-11-01 06:00:00.000"],
-  ])("%s is the database's %s", (iso, datetime) => {
+  ])("%s is %s in the database", (iso, datetime) => {
     expect(toDatetime(Date.parse(iso))).toBe(datetime);
     expect(fromDatetime(datetime)).toBe(Date.parse(iso));
   });

@@ -1,3 +1,4 @@
+/** Amounts in cents: their text, the split into fee and earnings, and rounding. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatCents, parseCents } from "../../../src/db/cents.ts";
@@ -15,26 +16,26 @@ describe("an amount", () => {
     ["-123.40", -12_340n],
     ["90071992547409.93", 9_007_199_254_740_993n], // 2^53 + 1 cents
     ["9999999999999999999999999999999999.99", 999_999_999_999_999_999_999_999_999_999_999_999n],
-  ])("%s is read and written digit for digit", (text, cents) => {
+  ])("%s is parsed and formatted without loss", (text, cents) => {
     expect(parseCents(text)).toBe(cents);
     expect(formatCents(cents)).toBe(text);
   });
 
-  it("of minus nothing is nothing", () => {
+  it("has no negative zero", () => {
     expect(formatCents(parseCents("-0.00"))).toBe("0.00");
   });
 
   it.each(["", "1", "1.0", "1.000", ".50", "+1.00", "1,00", "1e2.00", " 1.00", "1.00\n", "١.٠٠"])(
-    "is not %j",
+    "is not parsed from %j",
     (text) => {
       expect(() => parseCents(text)).toThrow(
-        new Error(`not an amount with two digits: ${JSON.stringify(text)}`),
+        new Error(`expected an amount with two digits: ${JSON.stringify(text)}`),
       );
     },
   );
 });
 
-describe("the split of a gross amount", () => {
+describe("the split", () => {
   it.each([
     // gross, fee, earnings
     ["0.00", "0.00", "0.00"],
@@ -52,7 +53,7 @@ describe("the split of a gross amount", () => {
     ["5000.00", "500.00", "4500.00"],
     ["90071992547409.95", "9007199254741.00", "81064793292668.95"],
     ["-90071992547409.95", "-9007199254741.00", "-81064793292668.95"],
-  ])("of %s is a fee of %s and earnings of %s", (gross, fee, earnings) => {
+  ])("of a gross of %s is a fee of %s and earnings of %s", (gross, fee, earnings) => {
     const parts = split(parseCents(gross));
     expect([parts.fee, parts.earnings].map(formatCents)).toEqual([fee, earnings]);
     expect(parts.gross).toBe(parts.fee + parts.earnings);
@@ -75,7 +76,7 @@ describe("a division", () => {
     expect(divide(dividend, divisor)).toBe(quotient);
   });
 
-  it("is off by half a divisor at most, and by exactly half only away from zero", () => {
+  it("is within half a divisor of the exact quotient, and at exactly half it rounds away from zero", () => {
     const huge = { min: -(10n ** 30n), max: 10n ** 30n };
     fc.assert(
       fc.property(fc.bigInt(huge), fc.bigInt({ min: 1n, max: 10n ** 12n }), (dividend, divisor) => {

@@ -1,13 +1,17 @@
+/** Invalid periods and the messages of their errors. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
+import { quote as transcoderQuote } from "../../../src/gateway/transcoding/quote.ts";
 import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+import { quote } from "../../../src/revenue/breakdown/quote.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
-const RIGHT = "it should be an ISO 8601 date or date-time, like 2026-11-20 or 2026-11-20T09:30:00Z";
+const EXPECTED =
+  "expected an ISO 8601 date or date-time such as 2026-11-20 or 2026-11-20T09:30:00Z, got";
 
-/** What a caller reads of the mistake; "" where there was none. */
-function mistakeOf(startDate: string, endDate: string): string {
+/** The kind and the message of the error; "" without an error. */
+function errorOf(startDate: string, endDate: string): string {
   try {
     parsePeriod(startDate, endDate, NOW);
     return "";
@@ -17,7 +21,12 @@ function mistakeOf(startDate: string, endDate: string): string {
   }
 }
 
-describe("a text that is no date", () => {
+/** The control characters of the cases below, as the message shows them. */
+function escaped(text: string): string {
+  return text.replace("\t", "\\u{9}").replace("\n", "\\u{a}");
+}
+
+describe("a text that is not a date", () => {
   it.each([
     // white space
     [" "],
@@ -41,7 +50,7 @@ describe("a text that is no date", () => {
     ["2026-11-01T0930Z"],
     ["T09:30:00Z"],
     ["2026-11-01/2026-11-02"],
-    // parts that are missing, or too many
+    // missing or superfluous parts
     ["2026-11-1"],
     ["26-11-01"],
     ["2026-11-01T"],
@@ -74,29 +83,39 @@ describe("a text that is no date", () => {
     ["２０２６-１１-０１"],
     ["2026–11–01"],
     ["2026\u221211\u221201"],
-    // what breaks others
+    // injection, and characters outside the first plane
     ["'; DROP TABLE charges; --"],
-    ["2026-11-01\u0000"],
     ["😀"],
-  ])("%j is refused, as either parameter", (text) => {
-    const came = JSON.stringify(text);
-    expect(mistakeOf(text, "")).toBe(`invalidArgument: startDate is ${came}; ${RIGHT}`);
-    expect(mistakeOf("", text)).toBe(`invalidArgument: endDate is ${came}; ${RIGHT}`);
+  ])("%j is rejected as startDate and as endDate", (text) => {
+    expect(errorOf(text, "")).toBe(`invalidArgument: startDate: ${EXPECTED} "${escaped(text)}"`);
+    expect(errorOf("", text)).toBe(`invalidArgument: endDate: ${EXPECTED} "${escaped(text)}"`);
   });
 
-  it("is shown up to 40 characters", () => {
+  it.each([
+    ["2026-11-01\u0000", "2026-11-01\\u{0}"],
+    ["\u001b[31m", "\\u{1b}[31m"],
+    ["\u202e2026", "\\u{202e}2026"],
+    ["2026\u2028", "2026\\u{2028}"],
+    ["2026-11-01\u00a0", "2026-11-01\\u{a0}"],
+    ["\ud800", "\\u{d800}"],
+    ['"\\', '\\"\\\\'],
+  ])("%j is escaped in the message", (text, shown) => {
+    expect(errorOf(text, "")).toBe(`invalidArgument: startDate: ${EXPECTED} "${shown}"`);
+  });
+
+  it("is truncated to 48 characters in the message", () => {
     const long = `2026-11-01T09:30:00.${"1".repeat(1_000_000)}X`;
-    expect(mistakeOf(long, "")).toBe(
-      `invalidArgument: startDate is "2026-11-01T09:30:00.${"1".repeat(20)}…"; ${RIGHT}`,
+    expect(errorOf(long, "")).toBe(
+      `invalidArgument: startDate: ${EXPECTED} "2026-11-01T09:30:00.${"1".repeat(28)}…"`,
     );
   });
 });
 
 describe("a date that does not exist", () => {
-  const NO_DAY = (day: string) => `there is no day ${day}`;
-  const TIME = "a day's time goes from 00:00:00 to 23:59:59";
-  const OFFSET = "an offset goes from -23:59 to +23:59";
-  const YEARS = "the years go from 0001 to 9999, in UTC";
+  const NO_DAY = (day: string) => `${day} is not a day of the calendar`;
+  const TIME = "the time must be 00:00:00 to 23:59:59";
+  const OFFSET = "the offset must be -23:59 to +23:59";
+  const YEARS = "the year must be 0001 to 9999, in UTC";
   it.each([
     ["2026-02-29", NO_DAY("2026-02-29")],
     ["2100-02-29", NO_DAY("2100-02-29")],
@@ -119,10 +138,10 @@ describe("a date that does not exist", () => {
     ["0000-12-31T23:59:59.999Z", YEARS],
     ["0001-01-01T00:00:00+00:01", YEARS],
     ["9999-12-31T23:59:59-00:01", YEARS],
-  ])("%s is refused, and told why", (text, why) => {
-    const rest = `is ${JSON.stringify(text)} (${why}); ${RIGHT}`;
-    expect(mistakeOf(text, "")).toBe(`invalidArgument: startDate ${rest}`);
-    expect(mistakeOf("", text)).toBe(`invalidArgument: endDate ${rest}`);
+  ])("%s is rejected with the reason", (text, reason) => {
+    const message = `${EXPECTED} "${text}" (${reason})`;
+    expect(errorOf(text, "")).toBe(`invalidArgument: startDate: ${message}`);
+    expect(errorOf("", text)).toBe(`invalidArgument: endDate: ${message}`);
   });
 });
 
@@ -131,55 +150,66 @@ describe("a period that ends before it starts", () => {
     [
       "2026-11-02",
       "2026-11-01",
-      "startDate must not be after endDate: startDate is 2026-11-02T00:00:00.000Z, endDate is 2026-11-01T23:59:59.999Z",
+      "startDate: expected an instant at or before endDate (2026-11-01T23:59:59.999Z), got 2026-11-02T00:00:00.000Z",
     ],
     [
       "2026-11-01T00:00:00.001Z",
       "2026-11-01T00:00:00Z",
-      "startDate must not be after endDate: startDate is 2026-11-01T00:00:00.001Z, endDate is 2026-11-01T00:00:00.000Z",
+      "startDate: expected an instant at or before endDate (2026-11-01T00:00:00.000Z), got 2026-11-01T00:00:00.001Z",
     ],
     [
       "2026-11-01T09:00:00+01:00",
       "2026-11-01T09:00:00+02:00",
-      "startDate must not be after endDate: startDate is 2026-11-01T08:00:00.000Z, endDate is 2026-11-01T07:00:00.000Z",
+      "startDate: expected an instant at or before endDate (2026-11-01T07:00:00.000Z), got 2026-11-01T08:00:00.000Z",
     ],
     [
       "2026-11-21",
       "",
-      "startDate must not be after endDate: startDate is 2026-11-21T00:00:00.000Z, and without endDate the period ends now, at 2026-11-20T09:30:00.123Z",
+      "startDate: expected an instant at or before endDate (now, 2026-11-20T09:30:00.123Z), got 2026-11-21T00:00:00.000Z",
     ],
     [
       "",
       "2026-10-20",
-      "startDate is needed: without it the period starts 30 days before now, at 2026-10-21T09:30:00.123Z, which is after endDate, 2026-10-20T23:59:59.999Z",
+      "startDate: required because the default, 30 days before now (2026-10-21T09:30:00.123Z), is after endDate (2026-10-20T23:59:59.999Z)",
     ],
     [
       "",
       "2026-10-21T09:30:00.122Z",
-      "startDate is needed: without it the period starts 30 days before now, at 2026-10-21T09:30:00.123Z, which is after endDate, 2026-10-21T09:30:00.122Z",
+      "startDate: required because the default, 30 days before now (2026-10-21T09:30:00.123Z), is after endDate (2026-10-21T09:30:00.122Z)",
     ],
-  ])("from %j to %j is refused", (startDate, endDate, message) => {
-    expect(mistakeOf(startDate, endDate)).toBe(`invalidArgument: ${message}`);
+  ])("from %j to %j is rejected", (startDate, endDate, message) => {
+    expect(errorOf(startDate, endDate)).toBe(`invalidArgument: ${message}`);
   });
 
-  it("is not so at the very millisecond of its start", () => {
-    expect(mistakeOf("", "2026-10-21T09:30:00.123Z")).toBe("");
+  it("is valid if it starts and ends at the same millisecond", () => {
+    expect(errorOf("", "2026-10-21T09:30:00.123Z")).toBe("");
   });
 });
 
-it("startDate is judged before endDate", () => {
-  expect(mistakeOf("x", "y")).toBe(`invalidArgument: startDate is "x"; ${RIGHT}`);
+it("startDate is validated before endDate", () => {
+  expect(errorOf("x", "y")).toBe(`invalidArgument: startDate: ${EXPECTED} "x"`);
 });
 
-it("any text is either a period or a mistake of the caller, in one line", () => {
-  const text = fc.oneof(
-    fc.string({ unit: "binary" }),
-    fc.stringMatching(/^[-0-9TtZz:., +]{0,30}$/),
-    fc.stringMatching(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:\d\d:\d\d\.\d+[+-]\d\d:\d\d$/),
-  );
+const anyText = fc.oneof(
+  fc.string({ unit: "binary" }),
+  fc.stringMatching(/^[-0-9TtZz:., +]{0,30}$/),
+  fc.stringMatching(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:\d\d:\d\d\.\d+[+-]\d\d:\d\d$/),
+);
+
+it("any two texts are a period or an invalid argument, whose message is one visible line", () => {
   fc.assert(
-    fc.property(text, text, (startDate, endDate) => {
-      expect(mistakeOf(startDate, endDate)).toMatch(/^$|^invalidArgument: (start|end)Date [^\n]+$/);
+    fc.property(anyText, anyText, (startDate, endDate) => {
+      expect(errorOf(startDate, endDate)).toMatch(
+        /^$|^invalidArgument: (start|end)Date: [^\p{C}\p{Zl}\p{Zp}]+$/u,
+      );
+    }),
+  );
+});
+
+it("any text is quoted as the REST transcoder quotes it", () => {
+  fc.assert(
+    fc.property(anyText, (text) => {
+      expect(quote(text)).toBe(transcoderQuote(text));
     }),
   );
 });

@@ -1,3 +1,4 @@
+/** Valid periods: the formats of their ends, and the defaults. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
@@ -9,7 +10,7 @@ const endOf = (text: string) => iso(parsePeriod("0001-01-01", text, NOW).end);
 
 describe("a date alone", () => {
   it.each(["2026-11-01", "0001-01-01", "9999-12-31", "2024-02-29", "2000-02-29", "2100-02-28"])(
-    "%s is its first instant as startDate, its last as endDate",
+    "%s is its first millisecond as startDate and its last as endDate",
     (day) => {
       expect(startOf(day)).toBe(`${day}T00:00:00.000Z`);
       expect(endOf(day)).toBe(`${day}T23:59:59.999Z`);
@@ -25,9 +26,9 @@ describe("a date-time", () => {
     ["2026-11-01t09:30:15", "2026-11-01T09:30:15.000Z"],
     ["2026-11-01T00:00:00.000", "2026-11-01T00:00:00.000Z"],
     ["2026-11-01T23:59:59.999", "2026-11-01T23:59:59.999Z"],
-    // in the hour that New York, where the tests run, skips
+    // in the hour that the tests' time zone, New York, skips
     ["2026-03-08T02:30:00", "2026-03-08T02:30:00.000Z"],
-    // fractions: to the millisecond, the rest cut off
+    // fractions, truncated to the millisecond
     ["2026-11-01T09:30:15.5Z", "2026-11-01T09:30:15.500Z"],
     ["2026-11-01T09:30:15.05Z", "2026-11-01T09:30:15.050Z"],
     ["2026-11-01T09:30:15,123Z", "2026-11-01T09:30:15.123Z"],
@@ -57,7 +58,7 @@ describe("a date-time", () => {
     expect(endOf(text)).toBe(instant);
   });
 
-  it("is read as Temporal reads it, at any offset", () => {
+  it("is the same instant as in Temporal, at any offset", () => {
     const instant = fc.date({
       min: new Date("0001-01-03T00:00Z"),
       max: new Date("9999-12-29T00:00Z"),
@@ -77,7 +78,7 @@ describe("a date-time", () => {
 });
 
 describe("an omitted parameter", () => {
-  it("is 30 days before now for startDate, now for endDate", () => {
+  it("defaults to 30 days before now for startDate and to now for endDate", () => {
     const { start, end } = parsePeriod("", "", NOW);
     expect([iso(start), iso(end)]).toEqual([
       "2026-10-21T09:30:00.123Z",
@@ -85,12 +86,12 @@ describe("an omitted parameter", () => {
     ]);
   });
 
-  it("leaves the other one as it is", () => {
+  it("does not affect the other parameter", () => {
     expect(iso(parsePeriod("2020-01-01", "", NOW).end)).toBe("2026-11-20T09:30:00.123Z");
     expect(iso(parsePeriod("", "2026-11-01", NOW).start)).toBe("2026-10-21T09:30:00.123Z");
   });
 
-  it("makes 30 days of 24 hours, whatever the length of the month", () => {
+  it("defaults to 30 days of 24 hours, whatever the length of the month", () => {
     const now = Date.parse("2028-03-01T00:00:00.000Z");
     expect(iso(parsePeriod("", "", now).start)).toBe("2028-01-31T00:00:00.000Z");
   });
@@ -105,7 +106,7 @@ describe("a period", () => {
     });
   });
 
-  it("may be one day, the future, or all that can be written", () => {
+  it("may be one day, in the future, or from year 1 to year 9999", () => {
     expect(parsePeriod("2026-11-01", "2026-11-01", NOW).end).toBe(
       Date.parse("2026-11-01T23:59:59.999Z"),
     );

@@ -1,3 +1,4 @@
+/** Hourly prices and estimated hours. */
 import { describe, expect, it } from "vitest";
 import { parseCents } from "../../../src/db/cents.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../../../src/revenue/price.ts";
@@ -15,15 +16,18 @@ describe("an hourly price", () => {
     ["10.0000", "10.00"],
     ["99999999.9999", "99999999.9999"],
     ["-0.5000", "-0.50"],
-  ])("that is stored as %s is shown as %s", (stored, shown) => {
+  ])("stored as %s is formatted as %s", (stored, shown) => {
     expect(formatHourlyPrice(parseHourlyPrice(stored))).toBe(shown);
   });
 
-  it.each(["", "1", "1.00", "1.00000", "1,0000", " 1.0000", "NaN"])("is not %j", (text) => {
-    expect(() => parseHourlyPrice(text)).toThrow(
-      new Error(`not a price with four digits: ${JSON.stringify(text)}`),
-    );
-  });
+  it.each(["", "1", "1.00", "1.00000", "1,0000", " 1.0000", "NaN"])(
+    "is not parsed from %j",
+    (text) => {
+      expect(() => parseHourlyPrice(text)).toThrow(
+        new Error(`expected a price with four decimal digits, got ${JSON.stringify(text)}`),
+      );
+    },
+  );
 });
 
 describe("the estimated hours", () => {
@@ -33,7 +37,7 @@ describe("the estimated hours", () => {
     ["2.50", "2.5000", "1.00"],
     ["1.00", "3.0000", "0.33"],
     ["2.00", "3.0000", "0.67"],
-    ["0.01", "2.0000", "0.01"], // half a hundredth of an hour: away from zero
+    ["0.01", "2.0000", "0.01"], // half a hundredth of an hour is rounded away from zero
     ["-0.01", "2.0000", "-0.01"],
     ["0.01", "2.0001", "0.00"],
     ["-7.50", "2.5000", "-3.00"],
@@ -43,7 +47,7 @@ describe("the estimated hours", () => {
     ["5.00", "-1.0000", "0.00"],
     ["0.01", "99999999.9999", "0.00"],
     ["999999999999.99", "0.0001", "9999999999999900.00"],
-  ])("of %s charged at %s an hour are %s", (gross, price, hours) => {
+  ])("for a gross of %s at %s an hour are %s", (gross, price, hours) => {
     expect(estimateHours(parseCents(gross), parseHourlyPrice(price))).toBe(hours);
   });
 });

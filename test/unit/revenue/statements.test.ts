@@ -1,4 +1,4 @@
-/** The service's statements, as they are written. */
+/** The SQL of the service's statements. */
 import { describe, expect, it } from "vitest";
 import {
   branchesOf,
@@ -7,8 +7,8 @@ import {
   type StatementName,
 } from "../../support/statements.ts";
 
-/** A statement's questions, the name of each parameter in the place of its value. */
-function questionsOf(name: StatementName) {
+/** The queries of a statement, with each parameter bound to its own name. */
+function queriesOf(name: StatementName) {
   const statement = STATEMENTS[name];
   return branchesOf(
     statement,
@@ -16,7 +16,7 @@ function questionsOf(name: StatementName) {
   );
 }
 
-/** A statement without what stands in parentheses after SELECT: `(SELECT …)` is `()`. */
+/** Replaces each subquery `(SELECT …)` by `()`. */
 function withoutSubqueries(sql: string): string {
   const at = sql.indexOf("(SELECT ");
   if (at === -1) return sql;
@@ -26,8 +26,8 @@ function withoutSubqueries(sql: string): string {
 }
 
 describe.each(STATEMENT_NAMES)("%s", (name) => {
-  it("asks for one provider's rows alone, in every question", () => {
-    for (const { sql, bindings } of questionsOf(name)) {
+  it("selects the rows of one provider alone, in every query", () => {
+    for (const { sql, bindings } of queriesOf(name)) {
       const reads = sql
         .replace(/EXTRACT\([^)]*\)/g, "")
         .matchAll(/\bFROM (?!DUAL\b)(\w+)(\s+WHERE \S+ = \?)?/g);
@@ -41,8 +41,8 @@ describe.each(STATEMENT_NAMES)("%s", (name) => {
     }
   });
 
-  it("reads nothing but one value at a time where it reads from no table", () => {
-    const branches = questionsOf(name).map(({ sql }) => sql);
+  it("selects only constants and scalar subqueries from DUAL", () => {
+    const branches = queriesOf(name).map(({ sql }) => sql);
     const single = branches.filter((sql) => sql.endsWith(" FROM DUAL"));
     expect(single).not.toEqual([]);
     for (const sql of single) {

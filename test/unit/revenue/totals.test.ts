@@ -1,127 +1,124 @@
+/** Totals of a breakdown by owner. */
 import { describe, expect, it } from "vitest";
 import { createTotalsByOwner, hadActivity } from "../../../src/revenue/breakdown/totals.ts";
 
-const nothing = { gross: 0n, charges: 0, rentals: 0, running: 0 };
-const of = (server: string, instance: string) => ({ server, instance });
+const zero = { gross: 0n, charges: 0, rentals: 0, running: 0 };
+const owner = (server: string, instance: string) => ({ server, instance });
 
-describe("tallies", () => {
-  it("are empty where nothing was added", () => {
-    const tallies = createTotalsByOwner();
-    expect([tallies.total(), tallies.server("1"), tallies.instance("1", "2")]).toEqual([
-      nothing,
-      nothing,
-      nothing,
-    ]);
+describe("totals", () => {
+  it("are zero for an owner without amounts", () => {
+    const totals = createTotalsByOwner();
+    expect(totals.total()).toEqual(zero);
+    expect(totals.server("1")).toEqual(zero);
+    expect(totals.instance("1", "2")).toEqual(zero);
   });
 
-  it("count what an instance has for its server and the total too", () => {
-    const tallies = createTotalsByOwner();
-    tallies.add(of("1", "2"), 1, { gross: 500n, charges: 1 });
-    tallies.add(of("1", "3"), 1, { rentals: 2 });
-    tallies.add(of("4", "5"), 1, { running: 1 });
-    expect(tallies.instance("1", "2")).toEqual({ ...nothing, gross: 500n, charges: 1 });
-    expect(tallies.instance("1", "3")).toEqual({ ...nothing, rentals: 2 });
-    expect(tallies.server("1")).toEqual({ ...nothing, gross: 500n, charges: 1, rentals: 2 });
-    expect(tallies.server("4")).toEqual({ ...nothing, running: 1 });
-    expect(tallies.total()).toEqual({ gross: 500n, charges: 1, rentals: 2, running: 1 });
+  it("of an instance count for its server and for the provider", () => {
+    const totals = createTotalsByOwner();
+    totals.add(owner("1", "2"), { gross: 500n, charges: 1 });
+    totals.add(owner("1", "3"), { rentals: 2 });
+    totals.add(owner("4", "5"), { running: 1 });
+    expect(totals.instance("1", "2")).toEqual({ ...zero, gross: 500n, charges: 1 });
+    expect(totals.instance("1", "3")).toEqual({ ...zero, rentals: 2 });
+    expect(totals.server("1")).toEqual({ ...zero, gross: 500n, charges: 1, rentals: 2 });
+    expect(totals.server("4")).toEqual({ ...zero, running: 1 });
+    expect(totals.total()).toEqual({ gross: 500n, charges: 1, rentals: 2, running: 1 });
   });
 
-  it.each(["", "0"])(
-    "count what belongs to no instance (%j) for its server and the total",
-    (none) => {
-      const tallies = createTotalsByOwner();
-      tallies.add(of("1", none), 1, { gross: -5n });
-      tallies.add(of("1", "2"), 1, { gross: 7n });
-      expect(tallies.server("1").gross).toBe(2n);
-      expect(tallies.total().gross).toBe(2n);
-      expect(tallies.instance("1", none)).toEqual({ ...nothing, gross: -5n });
-      expect(tallies.instance("1", "2")).toEqual({ ...nothing, gross: 7n });
-    },
-  );
-
-  it("count what is told of no instance in two ways once each", () => {
-    const tallies = createTotalsByOwner();
-    tallies.add(of("1", ""), 1, { rentals: 3 });
-    tallies.add(of("1", "0"), -1, { rentals: 1 });
-    expect([tallies.server("1").rentals, tallies.total().rentals]).toEqual([2, 2]);
+  it.each(["", "0"])("of no instance (%j) count for the server and the provider", (none) => {
+    const totals = createTotalsByOwner();
+    totals.add(owner("1", none), { gross: -5n });
+    totals.add(owner("1", "2"), { gross: 7n });
+    expect(totals.server("1").gross).toBe(2n);
+    expect(totals.total().gross).toBe(2n);
+    expect(totals.instance("1", none)).toEqual({ ...zero, gross: -5n });
+    expect(totals.instance("1", "2")).toEqual({ ...zero, gross: 7n });
   });
 
-  it("take off what they are told to", () => {
-    const tallies = createTotalsByOwner();
-    tallies.add(of("1", "2"), 1, { gross: 700n, charges: 3, rentals: 2 });
-    tallies.add(of("1", "2"), -1, { gross: 800n, charges: 1, rentals: 2 });
-    expect(tallies.total()).toEqual({ ...nothing, gross: -100n, charges: 2 });
+  it('of the instances "" and "0" count once each', () => {
+    const totals = createTotalsByOwner();
+    totals.add(owner("1", ""), { rentals: 3 });
+    totals.subtract(owner("1", "0"), { rentals: 1 });
+    expect([totals.server("1").rentals, totals.total().rentals]).toEqual([2, 2]);
   });
 
-  it("set a charge although it was refunded", () => {
-    const tallies = createTotalsByOwner();
-    tallies.add(of("1", "2"), 1, { gross: 5n, charges: 1 });
-    tallies.add(of("1", "2"), 1, { gross: -5n, charges: 1 });
-    expect(hadActivity(tallies.instance("1", "2"))).toBe(true);
-    expect(hadActivity(tallies.instance("1", "3"))).toBe(false);
+  it("may become negative by subtraction", () => {
+    const totals = createTotalsByOwner();
+    totals.add(owner("1", "2"), { gross: 700n, charges: 3, rentals: 2, running: 1 });
+    totals.subtract(owner("1", "2"), { gross: 800n, charges: 1, rentals: 2, running: 2 });
+    expect(totals.total()).toEqual({ gross: -100n, charges: 2, rentals: 0, running: -1 });
   });
 
-  it("keep an instance of one server apart from the same id under another", () => {
-    const tallies = createTotalsByOwner();
-    tallies.add(of("1", "23"), 1, { gross: 5n });
-    tallies.add(of("12", "3"), 1, { gross: 7n });
-    expect([tallies.instance("1", "23").gross, tallies.instance("12", "3").gross]).toEqual([
-      5n,
-      7n,
-    ]);
-    expect(tallies.instance("1", "3")).toEqual(nothing);
+  it("keep instances with the same id apart if their servers differ", () => {
+    const totals = createTotalsByOwner();
+    totals.add(owner("1", "23"), { gross: 5n });
+    totals.add(owner("12", "3"), { gross: 7n });
+    expect(totals.instance("1", "23").gross).toBe(5n);
+    expect(totals.instance("12", "3").gross).toBe(7n);
+    expect(totals.instance("1", "3")).toEqual(zero);
   });
 
-  it("are as many as there are owners, each counted once", () => {
-    const tallies = createTotalsByOwner();
-    expect(tallies.size).toBe(0);
-    for (const owner of [of("1", ""), of("1", "0"), of("1", "2"), of("3", "2"), of("1", "2")]) {
-      tallies.add(owner, 1, { gross: 1n });
+  it("have a size: the number of owners with amounts, which reads do not change", () => {
+    const totals = createTotalsByOwner();
+    expect(totals.size).toBe(0);
+    for (const [server, instance] of ["1/", "1/0", "1/2", "3/2", "1/2"].map((id) =>
+      id.split("/"),
+    )) {
+      totals.add(owner(server ?? "", instance ?? ""), { gross: 1n });
     }
-    expect(tallies.size).toBe(4);
-    expect(tallies.server("5")).toEqual(nothing);
-    expect(tallies.instance("1", "5")).toEqual(nothing);
-    expect(tallies.size).toBe(4);
+    expect(totals.size).toBe(4);
+    expect(totals.server("5")).toEqual(zero);
+    expect(totals.instance("1", "5")).toEqual(zero);
+    expect(totals.size).toBe(4);
   });
 });
 
-describe("a copy of tallies", () => {
-  const figures = { gross: 500n, charges: 1, rentals: 2, running: 3 };
+describe("activity in the period", () => {
+  it.each([
+    ["no rows: false", zero, false],
+    ["a rental that runs now, but not in the period: false", { ...zero, running: 1 }, false],
+    ["a rental: true", { ...zero, rentals: 1 }, true],
+    ["a charge and its refund: true", { ...zero, charges: 2 }, true],
+  ])("%s", (_, totals, expected) => {
+    expect(hadActivity(totals)).toBe(expected);
+  });
+});
+
+describe("a copy of totals", () => {
+  const amounts = { gross: 500n, charges: 1, rentals: 2, running: 3 };
   function original() {
-    const tallies = createTotalsByOwner();
-    tallies.add(of("1", "2"), 1, figures);
-    return tallies;
+    const totals = createTotalsByOwner();
+    totals.add(owner("1", "2"), amounts);
+    return totals;
   }
 
-  it("starts from what they are", () => {
+  it("equals the original", () => {
     const copy = original().copy();
-    expect([copy.instance("1", "2"), copy.server("1"), copy.total()]).toEqual([
-      figures,
-      figures,
-      figures,
-    ]);
+    expect(copy.instance("1", "2")).toEqual(amounts);
+    expect(copy.server("1")).toEqual(amounts);
+    expect(copy.total()).toEqual(amounts);
     expect(copy.size).toBe(1);
   });
 
   it.each([
-    ["an instance that they have", of("1", "2")],
-    ["another instance of a server that they have", of("1", "3")],
-    ["another server", of("4", "2")],
-  ])("leaves them alone where it is added to %s", (_, owner) => {
-    const tallies = original();
-    const copy = tallies.copy();
-    copy.add(owner, 1, { gross: 70n, charges: 1, rentals: 1, running: 1 });
+    ["an instance of the original", owner("1", "2")],
+    ["another instance of a server of the original", owner("1", "3")],
+    ["another server", owner("4", "2")],
+  ])("does not change the original when %s is added to", (_, changed) => {
+    const totals = original();
+    const copy = totals.copy();
+    copy.add(changed, { gross: 70n, charges: 1, rentals: 1, running: 1 });
     expect(copy.total()).toEqual({ gross: 570n, charges: 2, rentals: 3, running: 4 });
-    expect(tallies.total()).toEqual(figures);
-    expect(tallies.instance("1", "2")).toEqual(figures);
-    expect(tallies.size).toBe(1);
+    expect(totals.total()).toEqual(amounts);
+    expect(totals.instance("1", "2")).toEqual(amounts);
+    expect(totals.size).toBe(1);
   });
 
-  it("is left alone where they are added to", () => {
-    const tallies = original();
-    const copy = tallies.copy();
-    tallies.add(of("1", "2"), -1, figures);
-    expect(copy.total()).toEqual(figures);
-    expect(tallies.total()).toEqual(nothing);
+  it("does not change with the original", () => {
+    const totals = original();
+    const copy = totals.copy();
+    totals.subtract(owner("1", "2"), amounts);
+    expect(copy.total()).toEqual(amounts);
+    expect(totals.total()).toEqual(zero);
   });
 });

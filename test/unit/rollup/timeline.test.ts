@@ -18,15 +18,12 @@ describe("the next month", () => {
     expect(nextMonth(at)).toBe(next);
   });
 
-  it.each(["9999-12-01 00:00:00.000", "9999-12-31 12:00:00.000", END])(
-    "after %s is the end of time",
-    (at) => {
-      expect(nextMonth(at)).toBe(END);
-    },
-  );
+  it.each(["9999-12-01 00:00:00.000", "9999-12-31 12:00:00.000", END])("after %s is END", (at) => {
+    expect(nextMonth(at)).toBe(END);
+  });
 });
 
-describe("the month that a checkpoint ends, or lies in", () => {
+describe("the month before an instant", () => {
   it.each([
     ["2026-11-20 09:30:00.123", 202611],
     ["2026-11-01 00:00:00.001", 202611],
@@ -37,11 +34,11 @@ describe("the month that a checkpoint ends, or lies in", () => {
     ["2000-01-01 00:00:00.000", 199912],
     ["9999-12-01 00:00:00.000", 999911],
     [END, 999912],
-  ])("at %s is %i", (at, month) => {
+  ])("%s is %i", (at, month) => {
     expect(monthBefore(at)).toBe(month);
   });
 
-  it("is the very month whose end is the next month's beginning", () => {
+  it("is the month that ends there, at the first instant of a month", () => {
     for (let month = 0; month < 48; month++) {
       const [year, number] = [2023 + Math.floor(month / 12), (month % 12) + 1];
       const within = `${year}-${String(number).padStart(2, "0")}-15 00:00:00.000`;
@@ -50,33 +47,33 @@ describe("the month that a checkpoint ends, or lies in", () => {
   });
 });
 
-it("an instant keeps its milliseconds from the database and back, whatever the zone here", () => {
+it("instants convert to DATETIME text and back in UTC, whatever the zone of the process", () => {
   expect(toDatetime(Date.UTC(2026, 10, 20, 9, 30, 0, 123))).toBe("2026-11-20 09:30:00.123");
   expect(fromDatetime("2026-03-08 02:30:00.000")).toBe(Date.UTC(2026, 2, 8, 2, 30));
 });
 
-describe("the segments that spans reach into", () => {
+describe("the segments that overlap spans", () => {
   const CHECKPOINTS = ["b", "d", "f", END];
   it.each([
-    ["none", [], []],
+    ["no spans", [], []],
     ["an instant before the first checkpoint", ["a-a"], ["b"]],
-    ["an instant at a checkpoint, which the segment after it begins with", ["b-b"], ["d"]],
-    ["an instant after the last but one", ["g-g"], [END]],
-    ["the end of time", [`${END}-${END}`], [END]],
-    ["a span within one", ["b-c"], ["d"]],
-    ["a span over several", ["c-f"], ["d", "f", END]],
-    ["the same ones twice, and others before them", ["e-e", "c-e", "a-a"], ["b", "d", "f"]],
+    ["an instant at a checkpoint, where the next segment begins", ["b-b"], ["d"]],
+    ["an instant after the last checkpoint but one", ["g-g"], [END]],
+    ["END", [`${END}-${END}`], [END]],
+    ["a span within one segment", ["b-c"], ["d"]],
+    ["a span over several segments", ["c-f"], ["d", "f", END]],
+    ["spans that overlap, in any order", ["e-e", "c-e", "a-a"], ["b", "d", "f"]],
   ])("%s", (_, spans, segments) => {
-    // In the place of instants, which compare as text; END is a digit and would be before them.
+    // Letters stand for instants. END starts with a digit and would sort before them.
     const ordered = (text: string) => (text === END ? "z" : text);
-    const asked = spans.map((span) => {
+    const parsed = spans.map((span) => {
       const [from = "", to = ""] = span === `${END}-${END}` ? ["z", "z"] : span.split("-");
       return { from, to };
     });
-    expect(segmentsOf(asked, CHECKPOINTS.map(ordered))).toEqual(segments.map(ordered));
+    expect(segmentsOf(parsed, CHECKPOINTS.map(ordered))).toEqual(segments.map(ordered));
   });
 
-  it("are those of every instant in them", () => {
+  it("are the segments of every instant in the spans", () => {
     const instant = fc.integer({ min: 10, max: 60 }).map(String);
     const span = fc.tuple(instant, instant).map((ends) => {
       const [from = "", to = ""] = ends.sort();

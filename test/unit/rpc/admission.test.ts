@@ -1,68 +1,69 @@
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { ADMISSION_BOUNDS, createAdmission } from "../../../src/rpc/admission.ts";
+import { ADMISSION_LIMITS, type Admission, createAdmission } from "../../../src/rpc/admission.ts";
 
 const OVERLOADED = new ServiceError("overloaded");
-const TOO_MANY = new ServiceError("tooManyCalls");
+const TOO_MANY_CALLS = new ServiceError("tooManyCalls");
 
-describe("admission", () => {
-  it("lets in as many calls as it is told, and refuses the next as overload", () => {
+/** Admits a call of a provider. */
+function enterFor(admission: Admission, providerId: string) {
+  const slot = admission.enter();
+  slot.assign(providerId);
+  return slot;
+}
+
+describe("the total limit", () => {
+  it("rejects the next call as overloaded", () => {
     const admission = createAdmission({ total: 2, perProvider: 2 });
     admission.enter();
     admission.enter();
     expect(() => admission.enter()).toThrow(OVERLOADED);
+    expect(() => admission.enter()).toThrow(OVERLOADED); // a rejected call frees nothing
   });
 
-  it("lets the next one in when one is over, whether it was counted for a provider or not", () => {
+  it("admits a call for each one that ends, with or without a provider", () => {
     const admission = createAdmission({ total: 1, perProvider: 1 });
-    admission.enter();
-    admission.leave(undefined);
-    admission.enter();
-    admission.enterFor("7");
+    admission.enter().release();
+    const slot = enterFor(admission, "7");
     expect(() => admission.enter()).toThrow(OVERLOADED);
-    admission.leave("7");
+    slot.release();
     expect(() => admission.enter()).not.toThrow();
   });
+});
 
-  it("refuses a provider that has too many, and lets the others in", () => {
+describe("the limit per provider", () => {
+  it("rejects the provider's next call and admits other providers'", () => {
     const admission = createAdmission({ total: 10, perProvider: 2 });
-    for (const provider of ["7", "7", "8"]) {
-      admission.enter();
-      admission.enterFor(provider);
-    }
-    admission.enter();
-    expect(() => admission.enterFor("7")).toThrow(TOO_MANY);
-    admission.enterFor("8");
+    for (const provider of ["7", "7", "8"]) enterFor(admission, provider);
+    expect(() => enterFor(admission, "7")).toThrow(TOO_MANY_CALLS);
+    expect(() => enterFor(admission, "8")).not.toThrow();
+    expect(() => enterFor(admission, "8")).toThrow(TOO_MANY_CALLS);
   });
 
-  it("lets a provider in again when one of its calls is over", () => {
+  it("admits a call once another call of the provider ends, not once a rejected one does", () => {
     const admission = createAdmission({ total: 10, perProvider: 1 });
-    admission.enter();
-    admission.enterFor("7");
-    admission.enter();
-    expect(() => admission.enterFor("7")).toThrow(TOO_MANY);
-    admission.leave(undefined); // the refused one
-    expect(() => admission.enterFor("7")).toThrow(TOO_MANY);
-    admission.leave("7");
-    admission.enter();
-    expect(() => admission.enterFor("7")).not.toThrow();
+    const running = enterFor(admission, "7");
+    const rejected = admission.enter();
+    expect(() => rejected.assign("7")).toThrow(TOO_MANY_CALLS);
+    rejected.release();
+    expect(() => enterFor(admission, "7")).toThrow(TOO_MANY_CALLS);
+    running.release();
+    expect(() => enterFor(admission, "7")).not.toThrow();
   });
 
-  it("comes back to nothing after any number of calls", () => {
-    const admission = createAdmission({ total: 3, perProvider: 2 });
-    for (let call = 0; call < 10_000; call++) {
-      admission.enter();
-      admission.enterFor(String(call));
-      admission.leave(String(call));
-    }
-    for (const provider of ["1", "1", "2"]) {
-      admission.enter();
-      admission.enterFor(provider);
-    }
-    expect(() => admission.enter()).toThrow(OVERLOADED);
+  it("of the service leaves room for other providers", () => {
+    const admission = createAdmission(ADMISSION_LIMITS);
+    for (let call = 0; call < ADMISSION_LIMITS.perProvider; call++) enterFor(admission, "7");
+    const rejected = admission.enter();
+    expect(() => rejected.assign("7")).toThrow(TOO_MANY_CALLS);
+    rejected.release();
+    for (let call = 0; call < ADMISSION_LIMITS.perProvider; call++) enterFor(admission, "8");
   });
+});
 
-  it("leaves room for others beside the busiest provider", () => {
-    expect(ADMISSION_BOUNDS.perProvider).toBeLessThan(ADMISSION_BOUNDS.total);
-  });
+it("the counts are exact after many calls", () => {
+  const admission = createAdmission({ total: 3, perProvider: 2 });
+  for (let call = 0; call < 10_000; call++) enterFor(admission, String(call % 7)).release();
+  for (const provider of ["1", "1", "2"]) enterFor(admission, provider);
+  expect(() => admission.enter()).toThrow(OVERLOADED);
 });

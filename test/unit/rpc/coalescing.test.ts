@@ -1,64 +1,62 @@
+import { getEventListeners } from "node:events";
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createCoalescing } from "../../../src/rpc/coalescing.ts";
 
-/** Runs that end when the test says so, in the order in which they began. */
-function held() {
-  const runs: { signal: AbortSignal; end: PromiseWithResolvers<string> }[] = [];
+/** Work whose runs settle when the test says so, in the order in which they started. */
+function controlledWork() {
+  const runs: { signal: AbortSignal; result: PromiseWithResolvers<string> }[] = [];
   const work = (signal: AbortSignal) => {
-    const end = Promise.withResolvers<string>();
-    runs.push({ signal, end });
-    return end.promise;
+    const result = Promise.withResolvers<string>();
+    runs.push({ signal, result });
+    return result.promise;
   };
-  return { runs, work, end: (index: number, answer: string) => runs[index]?.end.resolve(answer) };
+  const resolve = (index: number, value: string) => runs[index]?.result.resolve(value);
+  return { runs, work, resolve };
 }
 
-/** A caller who may leave. */
-function caller() {
-  const controller = new AbortController();
-  const leave = (reason: unknown) => controller.abort(reason);
-  return { signal: controller.signal, leave };
-}
+/** A signal that never aborts. */
+const staying = () => new AbortController().signal;
 
-const outcome = (answer: Promise<string>) => answer.catch((reason) => `failed: ${reason}`);
+const outcome = (result: Promise<string>) => result.catch((reason) => `rejected: ${reason}`);
 
-describe("calls that ask the same at the same time", () => {
-  it("run at once while fewer than two are under way", () => {
+describe("calls with the same key", () => {
+  it("run at once while fewer than two runs are in flight", () => {
     const { run } = createCoalescing();
-    const { runs, work } = held();
-    run("q", caller().signal, work);
-    run("q", caller().signal, work);
+    const { runs, work } = controlledWork();
+    run("key", staying(), work);
+    run("key", staying(), work);
     expect(runs).toHaveLength(2);
   });
 
-  it("gather while two are under way, and share the run that begins when one of them ends", async () => {
+  it("wait while two runs are in flight, and share the run that starts when one of these ends", async () => {
     const { run } = createCoalescing();
-    const { runs, work, end } = held();
-    const answers = [1, 2, 3, 4, 5].map(() => run("q", caller().signal, work));
+    const { runs, work, resolve } = controlledWork();
+    const results = [1, 2, 3, 4, 5].map(() => run("key", staying(), work));
     expect(runs).toHaveLength(2);
-    end(1, "second");
-    expect(await answers[1]).toBe("second");
+    resolve(1, "second");
+    expect(await results[1]).toBe("second");
     await turn();
     expect(runs).toHaveLength(3);
-    end(0, "first");
-    end(2, "shared");
-    expect(await Promise.all(answers)).toEqual(["first", "second", "shared", "shared", "shared"]);
+    resolve(0, "first");
+    resolve(2, "shared");
+    expect(await Promise.all(results)).toEqual(["first", "second", "shared", "shared", "shared"]);
   });
 
-  it("never join a run that has begun: its snapshot would be older than the call", async () => {
+  it("never join a run that has started: its snapshot may be older than the call", async () => {
     const { run } = createCoalescing();
     let written = 0;
     const read = async () => {
-      const seen = written;
+      const snapshot = written;
       await turn();
-      return seen;
+      return snapshot;
     };
     const calls: Promise<void>[] = [];
     for (let i = 0; i < 200; i++) {
       const known = ++written;
       calls.push(
-        run("q", caller().signal, read).then((seen) => {
-          expect(seen).toBeGreaterThanOrEqual(known);
+        run("key", staying(), read).then((snapshot) => {
+          expect(snapshot).toBeGreaterThanOrEqual(known);
         }),
       );
       if (i % 3 === 0) await turn();
@@ -66,127 +64,132 @@ describe("calls that ask the same at the same time", () => {
     await Promise.all(calls);
   });
 
-  it("fail where what they run throws at once", async () => {
+  it("reject if the work throws synchronously", async () => {
     const { run } = createCoalescing();
-    const thrown = () => {
-      throw new Error("no such function");
+    const throwing = () => {
+      throw new Error("no such handler");
     };
-    expect(await outcome(run("q", caller().signal, thrown))).toMatch("no such function");
+    expect(await outcome(run("key", staying(), throwing))).toMatch("no such handler");
   });
 
-  it("fail together where their run fails, and those after them run anew", async () => {
+  it("reject together if their run rejects, and later calls run again", async () => {
     const { run } = createCoalescing();
-    const { runs, work, end } = held();
-    const answers = [1, 2, 3, 4].map(() => outcome(run("q", caller().signal, work)));
-    runs[0]?.end.reject("away");
+    const { runs, work, resolve } = controlledWork();
+    const results = [1, 2, 3, 4].map(() => outcome(run("key", staying(), work)));
+    runs[0]?.result.reject("down");
     await turn();
     await turn();
-    runs[2]?.end.reject("still away");
-    end(1, "fine");
-    expect(await Promise.all(answers)).toEqual([
-      "failed: away",
+    runs[2]?.result.reject("still down");
+    resolve(1, "fine");
+    expect(await Promise.all(results)).toEqual([
+      "rejected: down",
       "fine",
-      "failed: still away",
-      "failed: still away",
+      "rejected: still down",
+      "rejected: still down",
     ]);
-    const again = run("q", caller().signal, work);
-    end(3, "back");
-    expect(await again).toBe("back");
+    const later = run("key", staying(), work);
+    resolve(3, "up again");
+    expect(await later).toBe("up again");
   });
 });
 
-it("runs that hang are waited for one second, not for ever", async () => {
+it("a run that hangs counts as in flight for one second", async () => {
   const { run } = createCoalescing();
-  const { runs, work, end } = held();
-  run("q", caller().signal, work);
-  run("q", caller().signal, work);
-  const began = performance.now();
-  const answer = run("q", caller().signal, work);
+  const { runs, work, resolve } = controlledWork();
+  run("key", staying(), work);
+  run("key", staying(), work);
+  const started = performance.now();
+  const result = run("key", staying(), work);
   await expect.poll(() => runs.length, { interval: 20, timeout: 5_000 }).toBe(3);
-  expect(performance.now() - began).toBeGreaterThan(900);
-  end(2, "fine");
-  expect(await answer).toBe("fine");
-  // What comes late changes nothing: two more may be under way, and no third.
-  end(0, "late");
-  end(1, "late");
+  expect(performance.now() - started).toBeGreaterThan(900);
+  resolve(2, "fine");
+  expect(await result).toBe("fine");
+  // The late ends of the first two are not counted again: two more runs may start, not a third.
+  resolve(0, "late");
+  resolve(1, "late");
   await turn();
-  for (let i = 0; i < 3; i++) run("q", caller().signal, work);
+  for (let i = 0; i < 3; i++) run("key", staying(), work);
   expect(runs).toHaveLength(5);
 });
 
-describe("calls that ask something else", () => {
-  it("do not wait for each other, and get their own answers", async () => {
-    const { run } = createCoalescing();
-    const { work, end } = held();
-    const answers = ["a", "b", "c"].map((question) => run(question, caller().signal, work));
-    for (const [index, answer] of ["for a", "for b", "for c"].entries()) end(index, answer);
-    expect(await Promise.all(answers)).toEqual(["for a", "for b", "for c"]);
-  });
+it("calls with different keys do not wait for each other, and get their own results", async () => {
+  const { run } = createCoalescing();
+  const { work, resolve } = controlledWork();
+  const results = ["a", "b", "c"].map((key) => run(key, staying(), work));
+  for (const [index, value] of ["for a", "for b", "for c"].entries()) resolve(index, value);
+  expect(await Promise.all(results)).toEqual(["for a", "for b", "for c"]);
 });
 
-describe("a caller who leaves", () => {
-  /** Two runs under way, and two callers who wait for the third. */
+it("a settled call leaves no listener on its signal", async () => {
+  const { run } = createCoalescing();
+  const { signal } = new AbortController();
+  await run("key", signal, async () => "fine");
+  await outcome(run("key", signal, () => Promise.reject("down")));
+  await turn();
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
+
+describe("a caller that leaves", () => {
+  /** Two runs in flight, and two callers that wait for the third run. */
   function waiting() {
     const { run } = createCoalescing();
-    const { runs, work, end } = held();
-    run("q", caller().signal, work);
-    run("q", caller().signal, work);
-    const [one, other] = [caller(), caller()];
-    const answers = [one, other].map(({ signal }) => outcome(run("q", signal, work)));
-    return { runs, end, one, other, answers, join: () => run("q", caller().signal, work) };
+    const { runs, work, resolve } = controlledWork();
+    run("key", staying(), work);
+    run("key", staying(), work);
+    const [one, other] = [new AbortController(), new AbortController()];
+    const results = [one, other].map(({ signal }) => outcome(run("key", signal, work)));
+    return { runs, resolve, one, other, results, join: () => run("key", staying(), work) };
   }
 
-  it("is told at once, and the others' run goes on", async () => {
-    const { runs, end, one, answers } = waiting();
-    end(0, "");
+  it("is rejected at once, and the run goes on for the others", async () => {
+    const { runs, resolve, one, results } = waiting();
+    resolve(0, "");
     await turn();
-    one.leave("gone");
-    expect(await answers[0]).toBe("failed: gone");
+    one.abort("gone");
+    expect(await results[0]).toBe("rejected: gone");
     expect(runs[2]?.signal.aborted).toBe(false);
-    end(2, "shared");
-    expect(await answers[1]).toBe("shared");
+    resolve(2, "shared");
+    expect(await results[1]).toBe("shared");
   });
 
-  it("as the last one ends the run, with his reason", async () => {
-    const { runs, end, one, other, answers } = waiting();
-    end(0, "");
+  it("as the last one aborts the run, with its reason", async () => {
+    const { runs, resolve, one, other, results } = waiting();
+    resolve(0, "");
     await turn();
-    one.leave("gone");
-    other.leave("too late");
-    expect(await Promise.all(answers)).toEqual(["failed: gone", "failed: too late"]);
+    one.abort("gone");
+    other.abort("too late");
+    expect(await Promise.all(results)).toEqual(["rejected: gone", "rejected: too late"]);
     expect(runs[2]?.signal.reason).toBe("too late");
   });
 
-  it("before the run begins, as all did, costs none", async () => {
-    const { runs, end, one, other, answers } = waiting();
-    one.leave("gone");
-    other.leave("gone");
-    await Promise.all(answers);
-    end(0, "");
-    end(1, "");
+  it("as the last one before the run starts prevents the run", async () => {
+    const { runs, resolve, one, other, results } = waiting();
+    one.abort("gone");
+    other.abort("gone");
+    await Promise.all(results);
+    resolve(0, "");
+    resolve(1, "");
     await turn();
     expect(runs).toHaveLength(2);
   });
 
-  it("takes nobody with him who comes after", async () => {
-    const { runs, end, one, other, answers, join } = waiting();
-    one.leave("gone");
-    other.leave("gone");
-    await Promise.all(answers);
-    const late = join();
-    end(0, "");
+  it("as the last one does not abort the run of a later caller", async () => {
+    const { runs, resolve, one, other, results, join } = waiting();
+    one.abort("gone");
+    other.abort("gone");
+    await Promise.all(results);
+    const later = join();
+    resolve(0, "");
     await turn();
     expect(runs[2]?.signal.aborted).toBe(false);
-    end(2, "for the late one");
-    expect(await late).toBe("for the late one");
+    resolve(2, "for the later one");
+    expect(await later).toBe("for the later one");
   });
 
-  it("before he joined is not run for", async () => {
+  it("before it joins starts no run", async () => {
     const { run } = createCoalescing();
-    const { runs, work } = held();
-    const gone = caller();
-    gone.leave("gone");
-    expect(await outcome(run("q", gone.signal, work))).toBe("failed: gone");
+    const { runs, work } = controlledWork();
+    expect(await outcome(run("key", AbortSignal.abort("gone"), work))).toBe("rejected: gone");
     expect(runs).toEqual([]);
   });
 });

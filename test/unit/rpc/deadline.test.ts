@@ -1,68 +1,82 @@
+import { getEventListeners } from "node:events";
 import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { type Deadline, LONGEST_CALL, startDeadline } from "../../../src/rpc/deadline.ts";
+import { type Deadline, startDeadline } from "../../../src/rpc/deadline.ts";
 
-const nobody = () => new AbortController().signal;
+const neverAborts = () => new AbortController().signal;
 let deadline: Deadline;
 afterEach(() => deadline.clear());
 
-/** Why the signal aborted; undefined while it has not. */
+/** Why the signal aborted; undefined if it did not. */
 const reasonOf = ({ signal }: Deadline) =>
   signal.aborted ? (signal.reason as ServiceError).kind : undefined;
 
 describe("the deadline of a call", () => {
   it.each([
-    ["10 s without one of the caller's", Infinity, 10_000],
-    ["the caller's where that comes first", 3_000, 3_000],
-    ["10 s where the caller would wait longer", 60_000, 10_000],
-    ["10 s where the caller's is just that", 10_000, 10_000],
+    ["10 s if the caller sent none", Infinity, 10_000],
+    ["the caller's if that is earlier", 3_000, 3_000],
+    ["10 s if the caller's is later", 60_000, 10_000],
+    ["10 s if the caller's is the same", 10_000, 10_000],
   ])("is %s", (_, callers, expected) => {
     vi.useFakeTimers();
     onTestFinished(() => {
       vi.useRealTimers();
     });
     const now = Date.now();
-    deadline = startDeadline(now, now + callers, nobody());
+    deadline = startDeadline(now, now + callers, neverAborts());
     vi.advanceTimersByTime(expected - 1);
     expect(reasonOf(deadline)).toBeUndefined();
     vi.advanceTimersByTime(1);
     expect(reasonOf(deadline)).toBe("deadlineExceeded");
   });
 
-  it("ends the call when it has passed, and not before", async () => {
+  it("aborts the call when it passes, and not earlier", async () => {
     const now = Date.now();
-    deadline = startDeadline(now, now + 200, nobody());
+    deadline = startDeadline(now, now + 200, neverAborts());
     await expect.poll(() => reasonOf(deadline), { interval: 5 }).toBe("deadlineExceeded");
     expect(Date.now() - now).toBeGreaterThanOrEqual(199);
     expect(Date.now() - now).toBeLessThan(1_000);
   });
 
-  it("that had passed before the call came ends it", async () => {
+  it("aborts the call at once if it passed before the call arrived", () => {
     const now = Date.now();
-    deadline = startDeadline(now, now - 1, nobody());
-    await expect.poll(() => reasonOf(deadline)).toBe("deadlineExceeded");
+    deadline = startDeadline(now, now - 1, neverAborts());
+    expect(reasonOf(deadline)).toBe("deadlineExceeded");
   });
 
-  it("is 10 s at the longest", () => expect(LONGEST_CALL).toBe(10_000));
+  it("does not abort after it was cleared", () => {
+    vi.useFakeTimers();
+    onTestFinished(() => {
+      vi.useRealTimers();
+    });
+    deadline = startDeadline(Date.now(), Infinity, neverAborts());
+    deadline.clear();
+    expect(vi.getTimerCount()).toBe(0);
+    vi.advanceTimersByTime(20_000);
+    expect(reasonOf(deadline)).toBeUndefined();
+  });
 });
 
-describe("a caller that goes away", () => {
-  it("ends the call at once", () => {
+describe("cancellation by the caller", () => {
+  it("aborts the call at once, with the service's own reason", () => {
     const caller = new AbortController();
     deadline = startDeadline(Date.now(), Infinity, caller.signal);
-    caller.abort(new Error("of the door's own"));
-    expect(deadline.signal.reason).toEqual(new ServiceError("canceled"));
+    caller.abort(new Error("a reason of the protocol"));
+    expect(deadline.signal.reason).toBeInstanceOf(ServiceError);
+    expect(reasonOf(deadline)).toBe("canceled");
   });
 
-  it("before the call began ends it at once", () => {
+  it("before the call started aborts it at once", () => {
     deadline = startDeadline(Date.now(), Infinity, AbortSignal.abort());
     expect(reasonOf(deadline)).toBe("canceled");
   });
 
-  it("after the call is over changes nothing any more", () => {
+  it("after the call ended has no effect, and is not listened for", () => {
     const caller = new AbortController();
     deadline = startDeadline(Date.now(), Infinity, caller.signal);
+    expect(getEventListeners(caller.signal, "abort")).toHaveLength(1);
     deadline.clear();
+    expect(getEventListeners(caller.signal, "abort")).toEqual([]);
     caller.abort();
     expect(reasonOf(deadline)).toBeUndefined();
   });

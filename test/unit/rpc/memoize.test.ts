@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { memoize } from "../../../src/rpc/memoize.ts";
 
-it("a message is written once, however often it is asked for, and each message for itself", () => {
+it("each message is written once", () => {
   let count = 0;
   const write = memoize((message: { name: string }) => `${message.name} ${++count}`);
   const [one, other] = [{ name: "one" }, { name: "other" }];
@@ -13,7 +13,7 @@ it("a message is written once, however often it is asked for, and each message f
   ]);
 });
 
-it("a message that cannot be written fails each time", () => {
+it("a message that cannot be written throws each time", () => {
   const write = memoize(() => {
     throw new Error("no number");
   });

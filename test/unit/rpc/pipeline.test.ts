@@ -1,240 +1,229 @@
+import { getEventListeners } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it, vi } from "vitest";
 import {
-  type GetServerBreakdownRequest,
   GetServerBreakdownRequestSchema,
-  GetServerBreakdownResponseSchema,
   RevenueService,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { generateKey } from "../../../src/auth/api-key.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import type { Context } from "../../../src/revenue/context.ts";
-import type { AdmissionBounds } from "../../../src/rpc/admission.ts";
-import { createRpc } from "../../../src/rpc/pipeline.ts";
-import { collectLog } from "../../support/collected-log.ts";
+import { KEY, NOW, type Options, outcomeOf, testCalls } from "./test-calls.ts";
 
-const NOW = Date.UTC(2026, 10, 20, 9, 30, 0, 123);
-const KEY = generateKey();
-
-interface Behaviour {
-  readonly authenticate?: () => Promise<{ providerId: string }>;
-  readonly run?: (request: GetServerBreakdownRequest, context: Context) => Promise<void>;
-  readonly request?: () => GetServerBreakdownRequest;
-  readonly bounds?: AdmissionBounds;
-  readonly deadline?: number;
-  readonly signal?: AbortSignal;
-}
-
-/** A service of one caller, provider 7, and a way to call it; the steps taken are noted. */
-function createCalls(behaviour: Behaviour = {}) {
-  const steps: string[] = [];
-  const collected = collectLog();
-  const rpc = createRpc({
-    service: RevenueService,
-    functions: {
-      getOverview: () => Promise.reject(new Error("not asked for")),
-      async getServerBreakdown(request, context) {
-        steps.push("run");
-        await behaviour.run?.(request, context);
-        return create(GetServerBreakdownResponseSchema, { totalServers: 3 });
-      },
-    },
-    authenticate: async () => {
-      steps.push("authenticate");
-      return (await behaviour.authenticate?.()) ?? { providerId: "7" };
-    },
-    log: collected.log,
-    clock: () => NOW,
-    ...(behaviour.bounds ? { bounds: behaviour.bounds } : {}),
-  });
-  const call = (overrides: Behaviour = behaviour) =>
-    rpc
-      .accept({
-        method: RevenueService.method.getServerBreakdown,
-        protocol: "connect",
-        requestId: "r-1",
-        credentials: { xApiKey: [KEY], authorization: [] },
-        deadline: overrides.deadline ?? Infinity,
-        signal: overrides.signal ?? new AbortController().signal,
-      })
-      .then((accepted) =>
-        accepted.run(() => {
-          steps.push("decode");
-          return overrides.request?.() ?? create(GetServerBreakdownRequestSchema);
-        }),
-      );
-  /** What became of a call: "ok", or the failure's kind. */
-  const outcome = (overrides?: Behaviour) =>
-    call(overrides).then(
-      () => "ok",
-      (thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown),
-    );
-  return { call, outcome, steps, ...collected };
-}
+const unauthenticated = () => Promise.reject(new ServiceError("unauthenticated"));
+const malformed = () => {
+  throw new ServiceError("invalidArgument");
+};
 
 describe("a call", () => {
-  it("is authenticated, decoded and run, in this order, and answered", async () => {
-    const { call, steps } = createCalls();
+  it("is authenticated, decoded and handled, in this order", async () => {
+    const { call, steps } = testCalls();
     expect(await call()).toMatchObject({ totalServers: 3 });
-    expect(steps).toEqual(["authenticate", "decode", "run"]);
+    expect(steps).toEqual(["authenticate", "decode", "handle"]);
   });
 
-  it("gives its function the request, the caller, the one instant and the limits", async () => {
-    const run = vi.fn<NonNullable<Behaviour["run"]>>().mockResolvedValue();
-    const { call } = createCalls({ run });
+  it("passes its handler the request, the caller, the time and a signal", async () => {
+    const handle = vi.fn<NonNullable<Options["handle"]>>().mockResolvedValue();
+    const { call } = testCalls({ handle });
     const request = create(GetServerBreakdownRequestSchema, { startDate: "2026-11-01" });
-    await call({ request: () => request });
-    expect(run).toHaveBeenCalledExactlyOnceWith(request, {
+    await call({ decode: () => request });
+    expect(handle).toHaveBeenCalledExactlyOnceWith(request, {
       caller: { providerId: "7" },
       now: NOW,
       signal: expect.any(AbortSignal),
     });
   });
 
-  it("shares its run with calls that ask the same alone", async () => {
-    const asked: string[] = [];
-    const { call } = createCalls({
-      run: async ({ startDate }) => {
-        asked.push(startDate);
-        await new Promise((resolve) => setTimeout(resolve, 20));
+  it("is coalesced with calls of the same request only", async () => {
+    const handled: string[] = [];
+    const { call } = testCalls({
+      handle: async ({ startDate }) => {
+        handled.push(startDate);
+        await sleep(20);
       },
     });
     const days = ["2026-11-01", "2026-11-02", "2026-11-03", "2026-11-04"];
     const requests = [...days, ...days, ...days, ...days].map((startDate) =>
       create(GetServerBreakdownRequestSchema, { startDate }),
     );
-    await Promise.all(requests.map((request) => call({ request: () => request })));
-    // Of the four that ask for each day two run at once, and two share the next run.
-    expect(asked.sort()).toEqual(days.flatMap((day) => [day, day, day]));
+    await Promise.all(requests.map((request) => call({ decode: () => request })));
+    // Of the four calls for each day, two run at once and two share the next run.
+    expect(handled.sort()).toEqual(days.flatMap((day) => [day, day, day]));
   });
 
-  it("without a valid key is not decoded: a bad key with a bad request is a bad key", async () => {
-    const { outcome, steps } = createCalls({
-      authenticate: () => Promise.reject(new ServiceError("unauthenticated")),
-      request: () => {
-        throw new ServiceError("invalidArgument");
+  it("is never coalesced with a call of another provider", async () => {
+    const providers = ["7", "8", "7", "8", "7", "8", "7", "8"];
+    let calls = 0;
+    const handled: string[] = [];
+    const { call } = testCalls({
+      authenticate: async () => ({ providerId: providers[calls++] ?? "" }),
+      handle: async (_, { caller }) => {
+        handled.push(caller.providerId);
+        await sleep(20);
       },
     });
+    await Promise.all(providers.map(() => call()));
+    expect(handled.sort()).toEqual(["7", "7", "7", "8", "8", "8"]);
+  });
+
+  it("without a valid key is not decoded: a bad key with a bad request is unauthenticated", async () => {
+    const { outcome, steps } = testCalls({ authenticate: unauthenticated, decode: malformed });
     expect(await outcome()).toBe("unauthenticated");
     expect(steps).toEqual(["authenticate"]);
   });
 
-  it("that cannot be decoded is not run", async () => {
-    const { outcome, steps } = createCalls({
-      request: () => {
-        throw new ServiceError("invalidArgument");
-      },
-    });
+  it("that cannot be decoded is not handled", async () => {
+    const { outcome, steps } = testCalls({ decode: malformed });
     expect(await outcome()).toBe("invalidArgument");
     expect(steps).toEqual(["authenticate", "decode"]);
   });
 
-  it("whose caller has gone before does nothing at all", async () => {
-    const { outcome, steps } = createCalls({ signal: AbortSignal.abort() });
+  it("that was cancelled before it started costs nothing", async () => {
+    const { outcome, steps } = testCalls({ signal: AbortSignal.abort() });
     expect(await outcome()).toBe("canceled");
     expect(steps).toEqual([]);
   });
 
-  it("rejects with a failure whatever is thrown, which then is its cause", async () => {
-    const fault = new TypeError("x is undefined");
-    const failure = await createCalls({ run: () => Promise.reject(fault) })
-      .call()
-      .catch((thrown) => thrown);
-    expect(failure).toBeInstanceOf(ServiceError);
-    expect([failure.kind, failure.cause]).toEqual(["internal", fault]);
-    expect(failure.message).toBe("an error occurred while retrieving revenue data");
-  });
-
-  it("ends with its limits: when it is over, its caller's going away aborts nothing", async () => {
+  it("that is cancelled during authentication is not accepted", async () => {
     const caller = new AbortController();
-    let signal: AbortSignal | undefined;
-    const { call } = createCalls({
+    const { accept, entries } = testCalls({
       signal: caller.signal,
-      run: async (_, context) => {
-        signal = context.signal;
+      authenticate: async () => {
+        caller.abort();
+        return { providerId: "7" };
       },
     });
-    await call();
-    caller.abort();
-    expect(signal?.aborted).toBe(false);
+    expect(await outcomeOf(accept())).toBe("canceled");
+    expect(entries()).toMatchObject([{ reason: "canceled" }]);
+  });
+
+  it("rejects with a ServiceError whose cause is what was thrown", async () => {
+    const fault = new TypeError("x is undefined");
+    const error = await testCalls({ handle: () => Promise.reject(fault) })
+      .call()
+      .catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(ServiceError);
+    expect([error.kind, error.cause]).toEqual(["internal", fault]);
+    expect(error.message).toBe("an error occurred while retrieving revenue data");
+  });
+
+  it.each<[string, Options]>([
+    ["succeeded", {}],
+    ["was rejected", { authenticate: unauthenticated }],
+    ["failed", { handle: () => Promise.reject(new Error("x")) }],
+  ])("that %s leaves no listener on its caller's signal", async (_, options) => {
+    const { signal } = new AbortController();
+    await testCalls({ ...options, signal }).outcome();
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 });
 
-describe("a call too many", () => {
-  it("in all is refused before it is authenticated, and the next is let in afterwards", async () => {
+describe("an accepted call whose message does not arrive", () => {
+  it.each([
+    ["its deadline passes", "deadlineExceeded"],
+    ["its caller cancels", "canceled"],
+  ])("ends when %s: logged once, no longer counted, and not run", async (_, kind) => {
+    const caller = new AbortController();
+    const { accept, entries, outcome, steps } = testCalls({ limits: { total: 1, perProvider: 1 } });
+    const { signal } = caller;
+    const accepted = await accept(
+      kind === "canceled" ? { signal } : { signal, deadline: NOW + 50 },
+    );
+    if (kind === "canceled") caller.abort();
+    await vi.waitUntil(() => accepted.signal.aborted);
+    expect(entries()).toMatchObject([{ reason: kind, providerId: "7" }]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(await outcomeOf(accepted.run(malformed))).toBe(kind);
+    accepted.reject(new ServiceError("internal"));
+    expect(entries()).toHaveLength(1);
+    expect(steps).toEqual(["authenticate"]);
+    expect([await outcome(), await outcome()]).toEqual(["ok", "ok"]);
+  });
+
+  it("ends when the protocol rejects it", async () => {
+    const { accept, entries, outcome } = testCalls({ limits: { total: 1, perProvider: 1 } });
+    const accepted = await accept();
+    expect(await outcome()).toBe("overloaded");
+    accepted.reject(new ServiceError("invalidArgument"));
+    accepted.reject(new ServiceError("internal"));
+    expect(entries()).toMatchObject([{ reason: "overloaded" }, { reason: "invalidArgument" }]);
+    expect([await outcome(), await outcome()]).toEqual(["ok", "ok"]);
+  });
+});
+
+describe("a call over a limit", () => {
+  it("in total is rejected before authentication, and the next one is admitted later", async () => {
     const gate = Promise.withResolvers<void>();
-    const bounds = { total: 1, perProvider: 1 };
-    const { outcome, steps } = createCalls({ bounds, run: () => gate.promise });
+    const limits = { total: 1, perProvider: 1 };
+    const { outcome, steps } = testCalls({ limits, handle: () => gate.promise });
     const first = outcome();
     expect(await outcome()).toBe("overloaded");
-    expect(await outcome()).toBe("overloaded"); // refusing one made no room for another
-    expect(steps).toEqual(["authenticate", "decode", "run"]);
+    expect(await outcome()).toBe("overloaded"); // a rejected call frees nothing
+    expect(steps).toEqual(["authenticate", "decode", "handle"]);
     gate.resolve();
     expect([await first, await outcome()]).toEqual(["ok", "ok"]);
   });
 
-  it("of a provider is refused before it is decoded, and the next is let in afterwards", async () => {
+  it("per provider is rejected before decoding, and the next one is admitted later", async () => {
     const gate = Promise.withResolvers<void>();
-    const bounds = { total: 9, perProvider: 1 };
-    const { outcome, steps } = createCalls({ bounds, run: () => gate.promise });
+    const limits = { total: 9, perProvider: 1 };
+    const { outcome, steps } = testCalls({ limits, handle: () => gate.promise });
     const first = outcome();
-    await vi.waitUntil(() => steps.includes("run"));
+    await vi.waitUntil(() => steps.includes("handle"));
     expect(await outcome()).toBe("tooManyCalls");
-    expect(steps).toEqual(["authenticate", "decode", "run", "authenticate"]);
+    expect(steps).toEqual(["authenticate", "decode", "handle", "authenticate"]);
     gate.resolve();
     expect([await first, await outcome()]).toEqual(["ok", "ok"]);
   });
 
-  it.each<[string, Behaviour, string]>([
-    [
-      "refused",
-      { authenticate: () => Promise.reject(new ServiceError("unauthenticated")) },
-      "unauthenticated",
-    ],
-    ["failed", { run: () => Promise.reject(new Error("x")) }, "internal"],
-    ["abandoned", { signal: AbortSignal.abort() }, "canceled"],
-  ])("is not counted after it was %s", async (_, behaviour, kind) => {
-    const { outcome } = createCalls({ ...behaviour, bounds: { total: 1, perProvider: 1 } });
+  it.each<[string, Options, string]>([
+    ["was rejected", { authenticate: unauthenticated }, "unauthenticated"],
+    ["failed", { handle: () => Promise.reject(new Error("x")) }, "internal"],
+    ["was cancelled", { signal: AbortSignal.abort() }, "canceled"],
+  ])("is no longer counted once it %s", async (_, options, kind) => {
+    const { outcome } = testCalls({ ...options, limits: { total: 1, perProvider: 1 } });
     for (let i = 0; i < 5; i++) expect(await outcome()).toBe(kind);
   });
 });
 
 describe("the log", () => {
-  const LINE = { requestId: "r-1", protocol: "connect", method: "GetServerBreakdown" };
-
-  it("has one line for each call, with its provider and its code", async () => {
-    const { call, entries } = createCalls();
+  it("has one line per call, with its provider and its code", async () => {
+    const { call, entries } = testCalls();
     await call();
     expect(entries()).toEqual([
-      { level: "info", ...LINE, providerId: "7", code: "OK", ms: expect.any(Number), msg: "call" },
+      {
+        level: "info",
+        requestId: "r-1",
+        protocol: "connect",
+        method: RevenueService.method.getServerBreakdown.name,
+        providerId: "7",
+        code: "OK",
+        ms: expect.any(Number),
+        msg: "call",
+      },
     ]);
   });
 
-  it("names the provider of a request that could not be decoded", async () => {
-    const { outcome, entries } = createCalls({
-      request: () => {
-        throw new ServiceError("invalidArgument", 'startDate is "x"');
-      },
-    });
+  it("names the provider of a malformed request", async () => {
+    const { outcome, entries } = testCalls({ decode: malformed });
     await outcome();
     expect(entries()).toMatchObject([{ providerId: "7", code: "INVALID_ARGUMENT" }]);
   });
 
-  it("never has a key or what the request said in it, whatever becomes of the call", async () => {
-    const said = "2026-11-01T01:02:03Z";
-    const request = () => create(GetServerBreakdownRequestSchema, { startDate: said });
-    const fail = (failure: Error) => ({ request, run: () => Promise.reject(failure) });
-    for (const behaviour of [
-      { request },
-      fail(new ServiceError("invalidArgument", `startDate is "${said}"`)),
-      fail(new ServiceError("databaseUnavailable", undefined, { cause: new Error("gone") })),
-      { request, authenticate: () => Promise.reject(new ServiceError("unauthenticated")) },
+  it("never contains a key or data of the request", async () => {
+    const startDate = "2026-11-01T01:02:03Z";
+    const decode = () => create(GetServerBreakdownRequestSchema, { startDate });
+    const failing = (error: Error) => ({ decode, handle: () => Promise.reject(error) });
+    for (const options of [
+      { decode },
+      failing(new ServiceError("invalidArgument", `startDate is "${startDate}"`)),
+      failing(new ServiceError("databaseUnavailable", undefined, { cause: new Error("down") })),
+      { decode, authenticate: unauthenticated },
     ]) {
-      const { outcome, lines } = createCalls(behaviour);
+      const { outcome, lines } = testCalls(options);
       await outcome();
       expect(lines).toHaveLength(1);
       expect(lines.join()).not.toContain(KEY.slice(4));
-      expect(lines.join()).not.toContain(said);
+      expect(lines.join()).not.toContain(startDate);
     }
   });
 });

@@ -3,7 +3,7 @@ import { requestIdFrom } from "../../../src/rpc/request-id.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 
-describe("the id that a request came with", () => {
+describe("the x-request-id of a request", () => {
   it.each([
     "a",
     "0",
@@ -11,7 +11,7 @@ describe("the id that a request came with", () => {
     "Root=1-67891233-abcdef012345678912345678",
     "trace:span/0.1+a_b==",
     "x".repeat(128),
-  ])("%s is taken over", (id) => {
+  ])("%s is kept", (id) => {
     expect(requestIdFrom(id)).toBe(id);
     expect(requestIdFrom([id])).toBe(id);
   });
@@ -20,14 +20,14 @@ describe("the id that a request came with", () => {
     ["", "empty"],
     [" ", "blank"],
     ["a b", "two words"],
-    ["a, b", "two values that Node joined"],
+    ["a, b", "two values, joined by Node"],
     ["x".repeat(129), "too long"],
-    ["a\r\nset-cookie: b", "a header of its own"],
-    ["a\n", "a line of the log of its own"],
-    ['a"b', "a quote"],
-    ["$(reboot)", "a command"],
+    ["a\r\nset-cookie: b", "another header"],
+    ["a\n", "another log line"],
+    ['a"b', "a quotation mark"],
+    ["$(reboot)", "a shell command"],
     ["<script>", "markup"],
-    ["ä", "beyond ASCII"],
+    ["ä", "not ASCII"],
     ["\u0000", "a control character"],
   ])("%j (%s) is replaced by a random UUID", (id) => {
     expect(requestIdFrom(id)).toMatch(UUID);
@@ -35,12 +35,12 @@ describe("the id that a request came with", () => {
   });
 });
 
-describe("a request without an id, or with several,", () => {
-  it.each([[undefined], [[]], [["a", "b"]], [["a", "a"]]])("(%j) is given one", (came) => {
-    expect(requestIdFrom(came)).toMatch(UUID);
+describe("a request without a request id, or with several,", () => {
+  it.each([[undefined], [[]], [["a", "b"]], [["a", "a"]]])("(%j) gets a random UUID", (values) => {
+    expect(requestIdFrom(values)).toMatch(UUID);
   });
 
-  it("is given another one each time", () => {
+  it("gets a different one each time", () => {
     const ids = Array.from({ length: 1_000 }, () => requestIdFrom(undefined));
     expect(new Set(ids).size).toBe(1_000);
   });

@@ -12,7 +12,7 @@ const RECORD: CallRecord = {
   error: undefined,
 };
 
-/** The one line that a record makes. */
+/** The line of a call. */
 function lineOf(record: Partial<CallRecord>): Record<string, unknown> | undefined {
   const { log, lines, entries } = collectLog();
   logCall(log, { ...RECORD, ...record });
@@ -29,67 +29,74 @@ const COMMON = {
 };
 
 describe("the line of a call", () => {
-  it("that succeeded is this, and nothing more", () => {
+  it("that succeeded has these fields only", () => {
     expect(lineOf({})).toEqual({ level: "info", ...COMMON, code: "OK", msg: "call" });
   });
 
-  const REFUSED: [ServiceErrorKind, string][] = [
+  /** Errors of the caller: kind and code. */
+  const CALLERS: [ServiceErrorKind, string][] = [
     ["invalidArgument", "INVALID_ARGUMENT"],
     ["unauthenticated", "UNAUTHENTICATED"],
     ["notFound", "UNIMPLEMENTED"],
     ["methodNotAllowed", "UNIMPLEMENTED"],
     ["canceled", "CANCELLED"],
   ];
-  it.each(REFUSED)("that was refused as %s says so, without the message", (kind, code) => {
-    const error = new ServiceError(kind, 'startDate is "secret"', { cause: new Error("secret") });
-    expect(lineOf({ error })).toEqual({
-      level: "info",
-      ...COMMON,
-      code,
-      reason: kind,
-      msg: "call refused",
-    });
-  });
+  it.each(CALLERS)(
+    "that failed as %s has that reason, without the message of the error",
+    (kind, code) => {
+      const error = new ServiceError(kind, 'startDate is "secret"', { cause: new Error("secret") });
+      expect(lineOf({ error })).toEqual({
+        level: "info",
+        ...COMMON,
+        code,
+        reason: kind,
+        msg: "call refused",
+      });
+    },
+  );
 
-  const FAILED: [ServiceErrorKind, string, string][] = [
+  /** Errors of the service: kind, code and level. */
+  const SERVICES: [ServiceErrorKind, string, string][] = [
     ["internal", "INTERNAL", "error"],
     ["databaseUnavailable", "UNAVAILABLE", "warn"],
     ["deadlineExceeded", "DEADLINE_EXCEEDED", "warn"],
     ["overloaded", "UNAVAILABLE", "warn"],
     ["tooManyCalls", "RESOURCE_EXHAUSTED", "warn"],
   ];
-  it.each(FAILED)("that failed as %s has the code %s and the level %s", (kind, code, level) => {
-    expect(lineOf({ error: new ServiceError(kind) })).toEqual({
-      level,
-      ...COMMON,
-      code,
-      reason: kind,
-      msg: "call failed",
-    });
-  });
+  it.each(SERVICES)(
+    "that failed as %s has the code %s, the level %s and a cause if there is one",
+    (kind, code, level) => {
+      const line = { level, ...COMMON, code, reason: kind, msg: "call failed" };
+      expect(lineOf({ error: new ServiceError(kind) })).toEqual(line);
+      expect(lineOf({ error: new ServiceError(kind, undefined, { cause: "a text" }) })).toEqual({
+        ...line,
+        cause: { message: "a text" },
+      });
+    },
+  );
 
   it("is defined for every error of the catalogue", () => {
-    const kinds = [...REFUSED, ...FAILED].map(([kind]) => kind);
+    const kinds = [...CALLERS, ...SERVICES].map(([kind]) => kind);
     expect(kinds.sort()).toEqual(Object.keys(serviceErrors).sort());
   });
 
-  it("of an unknown caller names no provider", () => {
+  it("of an unauthenticated caller has no provider", () => {
     const line = lineOf({ providerId: undefined, error: new ServiceError("unauthenticated") });
     expect(line).not.toHaveProperty("providerId");
   });
 });
 
-describe("the cause of a failure", () => {
+describe("the cause of an error", () => {
   const causeOf = (cause: unknown) =>
     lineOf({ error: new ServiceError("internal", undefined, { cause }) })?.cause;
 
-  it("is told with its type, its message and its stack", () => {
+  it("is logged with its type, its message and its stack", () => {
     const cause = causeOf(new TypeError("x is not a function"));
     expect(cause).toMatchObject({ type: "TypeError", message: "x is not a function" });
     expect(cause).toHaveProperty("stack", expect.stringMatching(/^ {4}at .*call-log\.test\.ts/));
   });
 
-  it("of the database is told in its own words, without the statement and its values", () => {
+  it("from the database is logged with the database's message, without the statement and its values", () => {
     const error = Object.assign(new Error("SELECT 'secret' - Unknown column 'x'"), {
       code: "ER_BAD_FIELD_ERROR",
       errno: 1054,
@@ -108,7 +115,7 @@ describe("the cause of a failure", () => {
     });
   });
 
-  it("that is no error is told as a text", () => {
+  it("that is not an Error is logged as text", () => {
     expect(causeOf("a text")).toEqual({ message: "a text" });
   });
 });

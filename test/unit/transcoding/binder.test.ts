@@ -5,7 +5,7 @@ import { parsePathTemplate } from "../../../src/gateway/transcoding/path-templat
 import { RequestError } from "../../../src/gateway/transcoding/request-error.ts";
 import { messageOf } from "./contract.ts";
 
-const desc = messageOf("gateway.shapes.GetThingRequest");
+const desc = messageOf("transcoding.supported.GetThingRequest");
 const bind = compileBinder(desc, parsePathTemplate("/things/{thing_id}"));
 const variables = { thing_id: "t1" };
 
@@ -15,9 +15,9 @@ test.each<[string, Record<string, unknown>]>([
   ["text=a+b%2Bc", { text: "a b+c" }],
   ["flag=true", { flag: true }],
   ["flag=false", { flag: false }],
-  ["whole=-2147483648", { whole: -2147483648 }],
-  ["whole=2147483647", { whole: 2147483647 }],
-  ["whole=0", { whole: 0 }],
+  ["integer=-2147483648", { integer: -2147483648 }],
+  ["integer=2147483647", { integer: 2147483647 }],
+  ["integer=0", { integer: 0 }],
   ["count=4294967295", { count: 4294967295 }],
   ["big=-9223372036854775808", { big: -9223372036854775808n }],
   ["big=9223372036854775807", { big: 9223372036854775807n }],
@@ -29,83 +29,89 @@ test.each<[string, Record<string, unknown>]>([
   ["size=SIZE_UNSPECIFIED", { size: 0 }],
   ["limit=0", { limit: 0 }],
   ["otherName=x", { renamed: "x" }],
-  ["text=a&flag=true&whole=3", { text: "a", flag: true, whole: 3 }],
-])("the query %j fills the fields", (query, fields) => {
+  ["text=a&flag=true&integer=3", { text: "a", flag: true, integer: 3 }],
+])("the query %j is bound to the fields", (query, fields) => {
   const expected = create(desc, { thingId: "t1", ...fields });
   expect(equals(desc, bind(variables, query), expected)).toBe(true);
 });
 
-const INT32 = "a whole number from -2147483648 to 2147483647";
-const UINT32 = "a whole number from 0 to 4294967295";
-const INT64 = "a whole number from -9223372036854775808 to 9223372036854775807";
+const INT32 = "an integer from -2147483648 to 2147483647";
+const UINT32 = "an integer from 0 to 4294967295";
+const INT64 = "an integer from -9223372036854775808 to 9223372036854775807";
 
 test.each([
-  ["flag=1", 'query parameter "flag" is "1"; it takes true or false'],
-  ["flag=", 'query parameter "flag" is ""; it takes true or false'],
-  ["whole=", `query parameter "whole" is ""; it takes ${INT32}`],
-  ["whole=x", `query parameter "whole" is "x"; it takes ${INT32}`],
-  ["whole=01", `query parameter "whole" is "01"; it takes ${INT32}`],
-  ["whole=-0", `query parameter "whole" is "-0"; it takes ${INT32}`],
-  ["whole=%2B1", `query parameter "whole" is "+1"; it takes ${INT32}`],
-  ["whole=1.0", `query parameter "whole" is "1.0"; it takes ${INT32}`],
-  ["whole=0x10", `query parameter "whole" is "0x10"; it takes ${INT32}`],
-  ["whole=2147483648", `query parameter "whole" is "2147483648"; it takes ${INT32}`],
-  ["whole=-2147483649", `query parameter "whole" is "-2147483649"; it takes ${INT32}`],
-  ["count=-1", `query parameter "count" is "-1"; it takes ${UINT32}`],
-  ["count=4294967296", `query parameter "count" is "4294967296"; it takes ${UINT32}`],
-  ["big=9223372036854775808", `query parameter "big" is "9223372036854775808"; it takes ${INT64}`],
-  [`big=${"9".repeat(9000)}`, `query parameter "big" is "${"9".repeat(48)}…"; it takes ${INT64}`],
-  ["ratio=NaN", 'query parameter "ratio" is "NaN"; it takes a decimal number'],
-  ["ratio=1e999", 'query parameter "ratio" is "1e999"; it takes a decimal number'],
-  ["rough=1e39", 'query parameter "rough" is "1e39"; it takes a decimal number'],
+  ["flag=1", 'query parameter "flag": expected true or false, got "1"'],
+  ["flag=", 'query parameter "flag": expected true or false, got ""'],
+  ["integer=", `query parameter "integer": expected ${INT32}, got ""`],
+  ["integer=x", `query parameter "integer": expected ${INT32}, got "x"`],
+  ["integer=01", `query parameter "integer": expected ${INT32}, got "01"`],
+  ["integer=-0", `query parameter "integer": expected ${INT32}, got "-0"`],
+  ["integer=%2B1", `query parameter "integer": expected ${INT32}, got "+1"`],
+  ["integer=1.0", `query parameter "integer": expected ${INT32}, got "1.0"`],
+  ["integer=0x10", `query parameter "integer": expected ${INT32}, got "0x10"`],
+  ["integer=2147483648", `query parameter "integer": expected ${INT32}, got "2147483648"`],
+  ["integer=-2147483649", `query parameter "integer": expected ${INT32}, got "-2147483649"`],
+  ["count=-1", `query parameter "count": expected ${UINT32}, got "-1"`],
+  ["count=4294967296", `query parameter "count": expected ${UINT32}, got "4294967296"`],
+  [
+    "big=9223372036854775808",
+    `query parameter "big": expected ${INT64}, got "9223372036854775808"`,
+  ],
+  [`big=${"9".repeat(9000)}`, `query parameter "big": expected ${INT64}, got "${"9".repeat(48)}…"`],
+  ["ratio=NaN", 'query parameter "ratio": expected a decimal number, got "NaN"'],
+  ["ratio=1e999", 'query parameter "ratio": expected a decimal number, got "1e999"'],
+  ["rough=1e39", 'query parameter "rough": expected a decimal number, got "1e39"'],
   [
     "size=small",
-    'query parameter "size" is "small"; it takes one of SIZE_UNSPECIFIED, SIZE_SMALL, SIZE_LARGE',
+    'query parameter "size": expected one of SIZE_UNSPECIFIED, SIZE_SMALL, SIZE_LARGE, got "small"',
   ],
-  ["text=a&text=a", 'query parameter "text" comes twice; send it once'],
-  ["text&text=", 'query parameter "text" comes twice; send it once'],
-  ["text=%zz", 'query parameter "text": "%zz" is not percent-encoded UTF-8 (RFC 3986)'],
-])("the query %j is an invalid argument", (query, message) => {
+  ["text=a&text=a", 'query parameter "text" is repeated; it must be given once'],
+  ["text&text=", 'query parameter "text" is repeated; it must be given once'],
+  ["text=%zz", 'query parameter "text": expected percent-encoded UTF-8 (RFC 3986), got "%zz"'],
+])("the query %j does not fit", (query, message) => {
   expect(() => bind(variables, query)).toThrow(new RequestError(message));
 });
 
 test.each(["thingId", "thing_id", "Text", "other_name", "renamed", "", "__proto__", "constructor"])(
-  "the parameter %j is unknown, and the known ones are told",
+  "the parameter %j is unknown, and the error lists the known ones",
   (name) => {
     expect(() => bind(variables, `${name}=1`)).toThrow(
       new RequestError(
-        `unknown query parameter "${name}"; this path takes text, flag, whole, count, big, huge, ratio, rough, size, limit, bigText and otherName`,
+        `unknown query parameter "${name}"; allowed parameters: text, flag, integer, count, big, huge, ratio, rough, size, limit, bigText, otherName`,
       ),
     );
   },
 );
 
 test.each([
-  ["gateway.refusals.Request", "this path takes name"],
-  ["google.api.CustomHttpPattern", "this path takes kind and path"],
-])("%s: the message lists what the path takes", (typeName, takes) => {
+  ["transcoding.unsupported.Request", "allowed parameters: name"],
+  ["google.api.CustomHttpPattern", "allowed parameters: kind, path"],
+])("%s: the error lists the allowed parameters", (typeName, allowed) => {
   expect(() => compileBinder(messageOf(typeName), [])({}, "x=1")).toThrow(
-    new RequestError(`unknown query parameter "x"; ${takes}`),
+    new RequestError(`unknown query parameter "x"; ${allowed}`),
   );
 });
 
-test("a path without parameters says so", () => {
-  const none = compileBinder(messageOf("gateway.refusals.Request"), parsePathTemplate("/{name}"));
+test("the error says if a path has no parameters", () => {
+  const none = compileBinder(
+    messageOf("transcoding.unsupported.Request"),
+    parsePathTemplate("/{name}"),
+  );
   expect(() => none({ name: "a" }, "x=1")).toThrow(
-    new RequestError('unknown query parameter "x"; this path takes none'),
+    new RequestError('unknown query parameter "x"; allowed parameters: none'),
   );
 });
 
-test("a path variable of another type is an invalid argument", () => {
+test("a path variable of another type does not fit", () => {
   const number = compileBinder(
-    messageOf("gateway.refusals.NumberRequest"),
+    messageOf("transcoding.unsupported.NumberRequest"),
     parsePathTemplate("/{number}"),
   );
   expect(() => number({ number: "x" }, "")).toThrow(
-    new RequestError(`path variable "number" is "x"; it takes ${INT32}`),
+    new RequestError(`path variable "number": expected ${INT32}, got "x"`),
   );
 });
 
-test("thousands of parameters end at the first that is wrong", () => {
+test("thousands of parameters fail at the first wrong one", () => {
   expect(() => bind(variables, "a=1&".repeat(4000))).toThrow(/^unknown query parameter "a"/);
 });

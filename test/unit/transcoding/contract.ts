@@ -1,4 +1,4 @@
-/** Descriptors of the test's own contracts (test/unit/transcoding/proto), compiled by buf when the tests run. */
+/** Descriptors of the proto files of these tests (test/unit/transcoding/proto), compiled by buf at run time. */
 import { execFileSync } from "node:child_process";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
@@ -32,14 +32,14 @@ export const contract = createFileRegistry(
   ),
 );
 
-/** A service of the test's contracts: "gateway.shapes.ThingService". */
+/** A service in the proto files of these tests: "transcoding.supported.ThingService". */
 export function serviceOf(typeName: string) {
   const service = contract.getService(typeName);
   if (service === undefined) throw new Error(`no service ${typeName}`);
   return service;
 }
 
-/** A message type of the test's contracts. */
+/** A message type in the proto files of these tests. */
 export function messageOf(typeName: string) {
   const message = contract.getMessage(typeName);
   if (message === undefined) throw new Error(`no message ${typeName}`);

@@ -10,7 +10,7 @@ test.each([
   ["123456789012345678901234567890.12", "123456789012345678901234567890.12"],
   ["1.5e-7", "1.5e-7"],
   ["", "0"],
-])("%j keeps its very digits", (value, json) => {
+])("%j keeps its digits", (value, json) => {
   expect(writeDecimal(value)).toBe(json);
 });
 
@@ -28,7 +28,7 @@ test.each([
   "1e",
   "abc",
   "1\n",
-])("%j is no number", (value) => {
+])("%j is not a number", (value) => {
   expect(() => writeDecimal(value)).toThrow(
     new Error(`${JSON.stringify(value)} is not a decimal number`),
   );

@@ -9,7 +9,7 @@ import {
 import { compileWriter } from "../../../src/gateway/transcoding/json-writer.ts";
 import { messageOf } from "./contract.ts";
 
-const thing = messageOf("gateway.shapes.Thing");
+const thing = messageOf("transcoding.supported.Thing");
 const write = compileWriter(thing);
 
 /** The JSON text of a thing with these fields, parsed. */
@@ -17,7 +17,7 @@ function written(fields: Record<string, unknown>): Record<string, JsonValue> {
   return JSON.parse(write(create(thing, fields)));
 }
 
-test("every field is written, in the order of the contract, whatever it holds", () => {
+test("every field is written, in the order of the proto file, zeros and unset ones included", () => {
   expect(write(create(thing))).toBe(
     '{"text":"","flag":false,"i32":0,"u32":0,"s32":0,"f32":0,"sf32":0,' +
       '"i64":"0","u64":"0","s64":"0","f64":"0","sf64":"0","text64":"0","wide":0,"narrow":0,' +
@@ -27,7 +27,7 @@ test("every field is written, in the order of the contract, whatever it holds", 
   );
 });
 
-test("a response with digits that no binary number holds keeps them", () => {
+test("digits that binary floating point would lose are kept", () => {
   const amounts = ["4500.00", "0.3475", "90071992547409931.10"].map((value) => ({ value }));
   expect(write(create(thing, { amount: { value: "-12.50" }, amounts }))).toContain(
     '"amounts":[4500.00,0.3475,90071992547409931.10]',
@@ -36,14 +36,19 @@ test("a response with digits that no binary number holds keeps them", () => {
 
 test.each<[string, Record<string, unknown>, string, JsonValue]>([
   ["64-bit numbers are strings", { i64: -(2n ** 63n) }, "i64", "-9223372036854775808"],
-  ["jstype does not show", { text64: "9007199254740993" }, "text64", "9007199254740993"],
+  [
+    "a 64-bit number with jstype is a string too",
+    { text64: "9007199254740993" },
+    "text64",
+    "9007199254740993",
+  ],
   ["NaN is a string", { wide: Number.NaN }, "wide", "NaN"],
   ["infinity is a string", { wide: Number.NEGATIVE_INFINITY }, "wide", "-Infinity"],
   ["a large double is a number", { wide: 1e21 }, "wide", 1e21],
   ["bytes are base64", { raw: new Uint8Array([0, 255, 62]) }, "raw", "AP8+"],
   ["an enum is its name", { size: 2 }, "size", "SIZE_LARGE"],
-  ["an enum value that is not known is its number", { size: 7 }, "size", 7],
-  ["an optional field that is set is its value", { maybe: 0 }, "maybe", 0],
+  ["an enum value without a name is its number", { size: 7 }, "size", 7],
+  ["an optional field that is set is written", { maybe: 0 }, "maybe", 0],
   ["an empty message is an object", { nothing: {} }, "nothing", {}],
   ["a nested message is an object", { part: { name: "a" } }, "part", { name: "a", price: 0 }],
 ])("%s", (_name, fields, key, value) => {
@@ -58,24 +63,24 @@ test.each([
   "back\\slash",
   "\u0000\n\u001f",
   "\u2028</script>",
-])("the text %j comes back as it was", (text) => {
+])("the text %j survives JSON.parse", (text) => {
   expect(written({ text, texts: [text] })).toMatchObject({ text, texts: [text] });
 });
 
-test("a lone surrogate is escaped, so that the answer is valid UTF-8", () => {
+test("a lone surrogate is escaped, so that the JSON is valid UTF-8", () => {
   expect(write(create(thing, { text: "a\ud800b" }))).toContain('{"text":"a\\ud800b",');
 });
 
-test("what cannot be written is an error that names the field", () => {
+test("an error names the field", () => {
   const parts = [{ name: "a", price: { value: "1.00" } }, { price: { value: "one" } }];
   expect(() => write(create(thing, { parts }))).toThrow(
     new Error(
-      'field gateway.shapes.Thing.parts: field gateway.shapes.Part.price: "one" is not a decimal number',
+      'field transcoding.supported.Thing.parts: field transcoding.supported.Part.price: "one" is not a decimal number',
     ),
   );
   expect(() => write(create(thing, { at: { seconds: 253_402_300_800n } }))).toThrow(
     new Error(
-      "field gateway.shapes.Thing.at: 253402300800 seconds are outside the years 0001 to 9999",
+      "field transcoding.supported.Thing.at: 253402300800 seconds are outside the years 0001 to 9999",
     ),
   );
 });
@@ -129,20 +134,20 @@ const things = fc.record({
   raws: fc.array(raw),
 });
 
-test("any message is written as protobuf-es writes it, but for decimals", () => {
+test("any message is written as by protobuf-es, except for decimals", () => {
   fc.assert(
     fc.property(things, (fields) => {
       const message = create(thing, fields);
       const expected = toJson(thing, message, { alwaysEmitImplicit: true });
       expect(JSON.parse(write(message))).toEqual(
-        // Through text, where -0 is 0.
+        // JSON text has no -0.
         JSON.parse(JSON.stringify(expected), (_key, value) => decimalAsNumber(value)),
       );
     }),
   );
 });
 
-/** protobuf-es writes a Decimal as any message: `{"value":"4500.00"}`. */
+/** protobuf-es writes a Decimal like any message: `{"value":"4500.00"}`. */
 function decimalAsNumber(value: JsonValue): JsonValue {
   return value !== null && typeof value === "object" && "value" in value
     ? Number(value.value)

@@ -4,9 +4,9 @@ import { forEachParameter } from "../../../src/gateway/transcoding/query.ts";
 import { RequestError } from "../../../src/gateway/transcoding/request-error.ts";
 
 function pairs(query: string): [string, string][] {
-  const taken: [string, string][] = [];
-  forEachParameter(query, (name, value) => taken.push([name, value]));
-  return taken;
+  const visited: [string, string][] = [];
+  forEachParameter(query, (name, value) => visited.push([name, value]));
+  return visited;
 }
 
 test.each<[string, [string, string][]]>([
@@ -43,22 +43,25 @@ test.each<[string, [string, string][]]>([
       ["b", "/"],
     ],
   ],
-])("%j is %j", (query, expected) => {
+])("%j is parsed as %j", (query, expected) => {
   expect(pairs(query)).toEqual(expected);
 });
 
 test.each([
-  ["a=%", 'query parameter "a": "%" is not percent-encoded UTF-8 (RFC 3986)'],
-  ["a=%zz", 'query parameter "a": "%zz" is not percent-encoded UTF-8 (RFC 3986)'],
-  ["a=%E9", 'query parameter "a": "%E9" is not percent-encoded UTF-8 (RFC 3986)'],
-  ["a=%ED%A0%80", 'query parameter "a": "%ED%A0%80" is not percent-encoded UTF-8 (RFC 3986)'],
-  ["a=é", 'query parameter "a": "é" is not percent-encoded UTF-8 (RFC 3986)'],
-  ["%2=1", 'query parameter "%2": "%2" is not percent-encoded UTF-8 (RFC 3986)'],
-])("%j is refused, and the parameter named", (query, message) => {
+  ["a=%", 'query parameter "a": expected percent-encoded UTF-8 (RFC 3986), got "%"'],
+  ["a=%zz", 'query parameter "a": expected percent-encoded UTF-8 (RFC 3986), got "%zz"'],
+  ["a=%E9", 'query parameter "a": expected percent-encoded UTF-8 (RFC 3986), got "%E9"'],
+  [
+    "a=%ED%A0%80",
+    'query parameter "a": expected percent-encoded UTF-8 (RFC 3986), got "%ED%A0%80"',
+  ],
+  ["a=é", 'query parameter "a": expected percent-encoded UTF-8 (RFC 3986), got "é"'],
+  ["%2=1", 'query parameter "%2": expected percent-encoded UTF-8 (RFC 3986), got "%2"'],
+])("%j is an error that names the parameter", (query, message) => {
   expect(() => pairs(query)).toThrow(new RequestError(message));
 });
 
-test("what URLSearchParams writes is read as it was", () => {
+test("parsing reverses URLSearchParams", () => {
   const text = fc.string({ unit: "grapheme" });
   fc.assert(
     fc.property(fc.array(fc.tuple(text, text)), (expected) => {

@@ -3,9 +3,9 @@ import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { bindRoutes } from "../../../src/gateway/transcoding/routes.ts";
 import { serviceOf } from "./contract.ts";
 
-test("each annotated RPC is a route", () => {
+test("every annotated RPC is a route", () => {
   expect(
-    bindRoutes(serviceOf("gateway.shapes.ThingService")).map((route) => [
+    bindRoutes(serviceOf("transcoding.supported.ThingService")).map((route) => [
       route.method.name,
       route.template,
     ]),
@@ -23,56 +23,59 @@ test("the revenue service is served on the paths of its specification", () => {
 });
 
 test.each([
-  ["WithoutAnnotation", "it has no google.api.http annotation"],
-  ["WithSideEffects", "served is what has idempotency_level = NO_SIDE_EFFECTS"],
-  ["Streaming", "streaming is not served"],
-  ["Posting", '"post" is not served, only "get"'],
-  ["CustomMethod", '"custom" is not served, only "get"'],
-  ["WithBody", '"body" is not served'],
-  ["WithResponseBody", '"response_body" is not served'],
-  ["WithAdditionalBindings", '"additional_bindings" are not served'],
-  ["Wildcard", 'path template "/a/*": wildcards are not served: "*" at position 3'],
+  ["WithoutAnnotation", "missing google.api.http annotation"],
+  ["WithSideEffects", "idempotency_level must be NO_SIDE_EFFECTS"],
+  ["Streaming", "streaming is not supported"],
+  ["Posting", '"post" is not supported, only "get"'],
+  ["CustomMethod", '"custom" is not supported, only "get"'],
+  ["WithBody", '"body" is not supported'],
+  ["WithResponseBody", '"response_body" is not supported'],
+  ["WithAdditionalBindings", '"additional_bindings" is not supported'],
+  ["Wildcard", 'path template "/a/*": wildcards are not supported: "*" at position 3'],
   [
     "UnknownVariable",
-    'path template "/a/{id}": the variable "id" names no field of gateway.refusals.Request',
+    'path template "/a/{id}": the variable "id" names no field of transcoding.unsupported.Request',
   ],
-  ["VariableTwice", 'path template "/{name}/{name}": the variable "name" occurs twice'],
+  ["VariableTwice", 'path template "/{name}/{name}": the variable "name" is repeated'],
   [
     "MessageVariable",
-    'path template "/a/{response}": field gateway.refusals.WithMessage.response: a field of this type cannot be a path variable',
+    'path template "/a/{response}": field transcoding.unsupported.WithMessage.response: a field of this type cannot be a path variable',
   ],
   ["MessageParameter", parameter("WithMessage.response")],
   ["RepeatedParameter", parameter("WithRepeated.names")],
   ["MapParameter", parameter("WithMap.names")],
   ["BytesParameter", parameter("WithBytes.raw")],
   ["OneofParameter", parameter("WithOneof.name")],
-  ["MapResponse", "field gateway.refusals.WithMap.names: a map is not served"],
-  ["OneofResponse", "field gateway.refusals.WithOneof.name: a member of a oneof is not served"],
+  ["MapResponse", "field transcoding.unsupported.WithMap.names: a map is not supported"],
+  [
+    "OneofResponse",
+    "field transcoding.unsupported.WithOneof.name: a member of a oneof is not supported",
+  ],
   [
     "RecursiveResponse",
-    "field gateway.refusals.WithItself.children: a type that contains itself is not served",
+    "field transcoding.unsupported.WithItself.children: a recursive type is not supported",
   ],
   ["AnyResponse", wellKnown("WithAny.any", "Any")],
   ["WrapperResponse", wellKnown("WithWrapper.number", "Int32Value")],
   ["NullResponse", wellKnown("WithNull.nothing", "NullValue")],
-])("a service is refused at start: %s", (name, reason) => {
-  expect(() => bindRoutes(serviceOf(`gateway.refusals.${name}`))).toThrow(
-    new Error(`cannot serve gateway.refusals.${name}.Get as REST: ${reason}`),
+])("an annotation that is not supported is an error at start: %s", (name, reason) => {
+  expect(() => bindRoutes(serviceOf(`transcoding.unsupported.${name}`))).toThrow(
+    new Error(`cannot serve transcoding.unsupported.${name}.Get over REST: ${reason}`),
   );
 });
 
-test("two RPCs on one path are refused, whatever their variables are called", () => {
-  expect(() => bindRoutes(serviceOf("gateway.refusals.OnePathTwice"))).toThrow(
+test("two RPCs with the same path are an error, whatever the names of their variables", () => {
+  expect(() => bindRoutes(serviceOf("transcoding.unsupported.OnePathTwice"))).toThrow(
     new Error(
-      "cannot serve gateway.refusals.OnePathTwice.Find as REST: its path /a/{number} is also that of Get",
+      "cannot serve transcoding.unsupported.OnePathTwice.Find over REST: its path /a/{number} is already the path of Get",
     ),
   );
 });
 
 function parameter(field: string): string {
-  return `path template "/a": field gateway.refusals.${field}: a field of this type cannot be a query parameter`;
+  return `path template "/a": field transcoding.unsupported.${field}: a field of this type cannot be a query parameter`;
 }
 
 function wellKnown(field: string, type: string): string {
-  return `field gateway.refusals.${field}: the well-known type google.protobuf.${type} is not served`;
+  return `field transcoding.unsupported.${field}: the well-known type google.protobuf.${type} is not supported`;
 }

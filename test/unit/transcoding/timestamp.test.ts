@@ -15,7 +15,7 @@ test.each<[bigint, number, string]>([
   [951_782_400n, 0, "2000-02-29T00:00:00Z"],
   [-62_135_596_800n, 0, "0001-01-01T00:00:00Z"],
   [253_402_300_799n, 999_999_999, "9999-12-31T23:59:59.999999999Z"],
-])("%d s and %d ns are %s", (seconds, nanos, text) => {
+])("%d s and %d ns are written as %s", (seconds, nanos, text) => {
   expect(writeTimestamp(seconds, nanos)).toBe(`"${text}"`);
 });
 
@@ -25,11 +25,11 @@ test.each<[bigint, number, string]>([
   [0n, -1, "-1 nanoseconds are outside 0 to 999999999"],
   [0n, 1_000_000_000, "1000000000 nanoseconds are outside 0 to 999999999"],
   [0n, 0.5, "0.5 nanoseconds are outside 0 to 999999999"],
-])("%d s and %d ns are refused", (seconds, nanos, message) => {
+])("%d s and %d ns are out of range", (seconds, nanos, message) => {
   expect(() => writeTimestamp(seconds, nanos)).toThrow(new Error(message));
 });
 
-test("any instant is written as protobuf-es writes it", () => {
+test("any timestamp is written as by protobuf-es", () => {
   fc.assert(
     fc.property(fc.integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 }), (ms) => {
       const timestamp = timestampFromMs(ms);

@@ -1,11 +1,11 @@
-/** For which periods what is remembered of a rollup for a breakdown holds. */
+/** For which periods the cached totals of a breakdown are reused. */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createCachingFixture, rollUpTo } from "./caching.ts";
 
 const fixture = createCachingFixture();
 
 describe("a breakdown", () => {
-  const [WHOLE, BESIDE] = [["fullBreakdown"], ["uncoveredBreakdown"]];
+  const [FULL, UNCOVERED] = [["fullBreakdown"], ["uncoveredBreakdown"]];
   beforeEach(async () => {
     await rollUpTo(fixture.database.knex, 2);
     const checkpoints = await fixture.database.knex("rollup_checkpoints").orderBy("at").pluck("at");
@@ -15,37 +15,33 @@ describe("a breakdown", () => {
   });
 
   it.each([
-    ["the same period", "2026-02-10", "2026-10-10", "20.00", BESIDE],
+    ["the same period", "2026-02-10", "2026-10-10", "20.00", UNCOVERED],
     [
-      "one whose ends are the last of their segments",
+      "one whose edges are the last instants of their segments",
       "2026-03-31T23:59:59.999Z",
       "2026-11-30",
       "70.00",
-      BESIDE,
+      UNCOVERED,
     ],
     [
-      "one whose edges are charges",
+      "one whose edges are instants of charges",
       "2026-03-05T00:00:00.001Z",
       "2026-11-10T00:00:00Z",
       "70.00",
-      BESIDE,
+      UNCOVERED,
     ],
-    [
-      "one that starts an instant earlier",
-      "2026-02-09T23:59:59.999Z",
-      "2026-10-10",
-      "20.00",
-      WHOLE,
-    ],
-    ["one that ends an instant earlier", "2026-02-10", "2026-10-10T23:59:59.998Z", "20.00", WHOLE],
-    ["one that starts after the segment", "2026-04-01", "2026-10-10", "0.00", WHOLE],
-    ["one that ends before the segment", "2026-02-10", "2026-03-31", "20.00", WHOLE],
-    ["one that ends after the segment", "2026-02-10", "2026-12-01T00:00:00.000Z", "90.00", WHOLE],
-    ["all of time", "0001-01-01", "9999-12-31", "107.00", WHOLE],
-  ])("after one from a segment into another, %s", async (_, start, end, gross, asked) => {
+    ["one that starts an instant earlier", "2026-02-09T23:59:59.999Z", "2026-10-10", "20.00", FULL],
+    ["one that ends an instant earlier", "2026-02-10", "2026-10-10T23:59:59.998Z", "20.00", FULL],
+    ["one that starts after the segment", "2026-04-01", "2026-10-10", "0.00", FULL],
+    ["one that ends before the segment", "2026-02-10", "2026-03-31", "20.00", FULL],
+    ["one that ends after the segment", "2026-02-10", "2026-12-01T00:00:00.000Z", "90.00", FULL],
+    ["all of time", "0001-01-01", "9999-12-31", "107.00", FULL],
+  ])("after one that spans several segments, %s", async (_, start, end, gross, statements) => {
     await fixture.service.breakdown(["2026-02-10", "2026-10-10"]);
-    expect(await fixture.service.breakdown([start, end])).toEqual({ gross, asked });
-    expect((await fixture.service.breakdown(["2026-02-10", "2026-10-10"])).asked).toEqual(BESIDE);
+    expect(await fixture.service.breakdown([start, end])).toEqual({ gross, statements });
+    expect((await fixture.service.breakdown(["2026-02-10", "2026-10-10"])).statements).toEqual(
+      UNCOVERED,
+    );
   });
 
   it.each([
@@ -55,13 +51,13 @@ describe("a breakdown", () => {
     ["one from before every charge", "0001-01-01", "2026-01-05T00:00:00Z", "17.00"],
     ["one after every charge", "2026-12-01", "9999-12-30", "0.00"],
     ["all of time", "0001-01-01", "9999-12-31", "107.00"],
-  ])("%s is remembered too", async (_, start, end, gross) => {
-    for (const asked of [WHOLE, BESIDE]) {
-      expect(await fixture.service.breakdown([start, end])).toEqual({ gross, asked });
+  ])("%s is cached too", async (_, start, end, gross) => {
+    for (const statements of [FULL, UNCOVERED]) {
+      expect(await fixture.service.breakdown([start, end])).toEqual({ gross, statements });
     }
   });
 
-  it("is the same at every now, for what runs now is asked of the rentals each time", async () => {
+  it("reuses its cached totals at any `now`: running rentals are queried in each call", async () => {
     const rental = { provider_id: 1, server_id: 1, updated_at: "2026-11-20 08:01:00.000" };
     await fixture.database.knex("rentals").insert([
       { ...rental, started_at: "2026-11-21 00:00:00.000", ended_at: "2026-11-22 00:00:00.000" },
@@ -72,7 +68,7 @@ describe("a breakdown", () => {
     for (const now of ["2026-11-21T00:00:00Z", "2026-11-22T00:00:00Z", "2025-01-01T00:00:00Z"]) {
       expect(await fixture.service.breakdown(period, { now })).toEqual({
         gross: "20.00",
-        asked: BESIDE,
+        statements: UNCOVERED,
       });
     }
   });

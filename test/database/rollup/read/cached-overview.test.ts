@@ -1,4 +1,4 @@
-/** For which instants what is remembered of a rollup for an overview holds. */
+/** At which instants the cached totals of an overview are reused. */
 import { describe, expect, it } from "vitest";
 import { charge, createCachingFixture, rollUpTo } from "./caching.ts";
 
@@ -8,35 +8,38 @@ const insert = (...charges: ReturnType<typeof charge>[]) =>
   fixture.database.knex("charges").insert(charges);
 
 describe("an overview", () => {
-  const [WHOLE, BESIDE] = [["fullOverview"], ["uncoveredOverview"]];
+  const [FULL, UNCOVERED] = [["fullOverview"], ["uncoveredOverview"]];
   const at = (now: string) => fixture.service.overview({ now });
 
-  it("is remembered for every later instant of its month", async () => {
+  it("reuses its totals at every later instant of the month", async () => {
     await rollUpTo(fixture.database.knex, 2);
-    expect((await at("2026-11-20T09:30:00.000Z")).asked).toEqual(WHOLE);
+    expect((await at("2026-11-20T09:30:00.000Z")).statements).toEqual(FULL);
     for (const now of ["2026-11-20T09:30:00.001Z", "2026-11-30T23:59:59.999Z"]) {
-      expect(await at(now)).toEqual({ gross: "100.00", asked: BESIDE });
+      expect(await at(now)).toEqual({ gross: "100.00", statements: UNCOVERED });
     }
   });
 
-  it("is not remembered for an earlier one: something may have been due since then", async () => {
+  it("does not reuse them at an earlier instant: a charge may be dated between the two", async () => {
     await insert(charge("2026-11-20 09:30:00.000", "5.00"));
     await rollUpTo(fixture.database.knex, 6);
-    expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "105.00", asked: WHOLE });
-    expect(await at("2026-11-20T09:29:59.999Z")).toEqual({ gross: "100.00", asked: WHOLE });
-    expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "105.00", asked: BESIDE });
+    expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "105.00", statements: FULL });
+    expect(await at("2026-11-20T09:29:59.999Z")).toEqual({ gross: "100.00", statements: FULL });
+    expect(await at("2026-11-20T09:30:00.000Z")).toEqual({
+      gross: "105.00",
+      statements: UNCOVERED,
+    });
   });
 
-  it("is not remembered for another month", async () => {
+  it("does not reuse them in another month", async () => {
     await rollUpTo(fixture.database.knex, 2);
     await at("2026-11-20T09:30:00.000Z");
-    expect(await at("2026-12-01T00:00:00.000Z")).toEqual({ gross: "100.00", asked: WHOLE });
-    expect(await at("2027-01-01T00:00:00.000Z")).toEqual({ gross: "0.00", asked: WHOLE });
-    expect(await at("2025-12-31T23:59:59.999Z")).toEqual({ gross: "7.00", asked: WHOLE });
-    expect(await at("2027-11-20T09:30:00.000Z")).toEqual({ gross: "0.00", asked: WHOLE });
+    expect(await at("2026-12-01T00:00:00.000Z")).toEqual({ gross: "100.00", statements: FULL });
+    expect(await at("2027-01-01T00:00:00.000Z")).toEqual({ gross: "0.00", statements: FULL });
+    expect(await at("2025-12-31T23:59:59.999Z")).toEqual({ gross: "7.00", statements: FULL });
+    expect(await at("2027-11-20T09:30:00.000Z")).toEqual({ gross: "0.00", statements: FULL });
   });
 
-  it("of some months at once may be remembered, each as long as the rollup stands", async () => {
+  it("caches the totals of several months at once", async () => {
     await rollUpTo(fixture.database.knex, 2);
     const nows = [
       "2025-12-31T23:59:59.999Z",
@@ -44,26 +47,26 @@ describe("an overview", () => {
       "2027-01-01T00:00:00.000Z",
     ];
     for (const now of nows) await at(now);
-    for (const now of nows) expect((await at(now)).asked, now).toEqual(BESIDE);
+    for (const now of nows) expect((await at(now)).statements, now).toEqual(UNCOVERED);
   });
 
-  it("of a month in which something is still to come is never remembered, and counts it when it is due", async () => {
+  it("does not cache a month with charges dated after now, and counts them when they are due", async () => {
     await insert(charge("2026-11-25 00:00:00.000", "5.00"));
     await rollUpTo(fixture.database.knex, 6);
-    for (const [now, gross, asked] of [
-      ["2026-11-20T09:30:00.000Z", "100.00", WHOLE],
-      ["2026-11-20T09:30:00.000Z", "100.00", WHOLE],
-      ["2026-11-24T23:59:59.999Z", "100.00", WHOLE],
-      ["2026-11-25T00:00:00.000Z", "105.00", WHOLE],
-      ["2026-11-25T00:00:00.000Z", "105.00", BESIDE],
-      ["2026-11-26T00:00:00.000Z", "105.00", BESIDE],
-      ["2026-11-24T23:59:59.999Z", "100.00", WHOLE],
+    for (const [now, gross, statements] of [
+      ["2026-11-20T09:30:00.000Z", "100.00", FULL],
+      ["2026-11-20T09:30:00.000Z", "100.00", FULL],
+      ["2026-11-24T23:59:59.999Z", "100.00", FULL],
+      ["2026-11-25T00:00:00.000Z", "105.00", FULL],
+      ["2026-11-25T00:00:00.000Z", "105.00", UNCOVERED],
+      ["2026-11-26T00:00:00.000Z", "105.00", UNCOVERED],
+      ["2026-11-24T23:59:59.999Z", "100.00", FULL],
     ] as const) {
-      expect(await at(now), now).toEqual({ gross, asked });
+      expect(await at(now), now).toEqual({ gross, statements });
     }
   });
 
-  it("counts what is to come one by one, also where it adds up to nothing", async () => {
+  it("does not cache a month with charges dated after now, even if their sum is zero", async () => {
     await insert(charge("2026-11-25 00:00:00.000", "5.00"));
     await insert(charge("2026-11-27 00:00:00.000", "-5.00"));
     await rollUpTo(fixture.database.knex, 6);
@@ -72,23 +75,23 @@ describe("an overview", () => {
       ["2026-11-25T00:00:00.000Z", "105.00"],
       ["2026-11-27T00:00:00.000Z", "100.00"],
     ] as const) {
-      expect(await at(now), now).toEqual({ gross, asked: WHOLE });
+      expect(await at(now), now).toEqual({ gross, statements: FULL });
     }
-    expect((await at("2026-11-27T00:00:00.000Z")).asked).toEqual(BESIDE);
+    expect((await at("2026-11-27T00:00:00.000Z")).statements).toEqual(UNCOVERED);
   });
 
-  it("is remembered although something is to come in another month", async () => {
+  it("is cached if only another month has charges dated after now", async () => {
     await insert(charge("2026-12-01 00:00:00.000", "5.00"));
     await rollUpTo(fixture.database.knex, 6);
-    for (const asked of [WHOLE, BESIDE]) {
-      expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "100.00", asked });
+    for (const statements of [FULL, UNCOVERED]) {
+      expect(await at("2026-11-20T09:30:00.000Z")).toEqual({ gross: "100.00", statements });
     }
-    for (const asked of [WHOLE, BESIDE]) {
-      expect(await at("2026-12-01T00:00:00.000Z")).toEqual({ gross: "105.00", asked });
+    for (const statements of [FULL, UNCOVERED]) {
+      expect(await at("2026-12-01T00:00:00.000Z")).toEqual({ gross: "105.00", statements });
     }
   });
 
-  it("that is remembered counts what was recorded since and has become due since", async () => {
+  it("with cached totals counts charges that were recorded and became due since", async () => {
     await rollUpTo(fixture.database.knex, 2);
     await at("2026-11-20T09:30:00.000Z");
     await insert(charge("2026-11-25 00:00:00.000", "5.00"));
@@ -97,7 +100,7 @@ describe("an overview", () => {
       ["2026-11-24T23:59:59.999Z", "100.00"],
       ["2026-11-25T00:00:00.000Z", "105.00"],
     ] as const) {
-      expect(await at(now), now).toEqual({ gross, asked: BESIDE });
+      expect(await at(now), now).toEqual({ gross, statements: UNCOVERED });
     }
   });
 });

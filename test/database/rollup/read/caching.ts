@@ -1,29 +1,27 @@
-/** A long-lived service on a small ledger whose figures one can add up in the head. */
+/** A service with a cache, on a small ledger that is easy to add up. */
 import type { Knex } from "knex";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../../src/revenue/service.ts";
+import { TABLES } from "../../../../src/rollup/tables.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { breakdownOf, overviewOf } from "../../../support/ledger/ask.ts";
-import { recorded, type StatementName } from "../../../support/statements.ts";
+import { breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
+import { recordStatements, type StatementName } from "../../../support/statements.ts";
 import { build } from "../write/built.ts";
 
-/** When is asked, where nothing else is said. */
+/** The default `now` of a call. */
 export const NOW = "2026-11-20T09:30:00.000Z";
 
-/** A minute in which something is recorded, or up to which a rollup goes. */
+/** A recording time, or a watermark. */
 export const minute = (number: number) => `2026-11-20 08:${String(number).padStart(2, "0")}:00.000`;
 
-/** So many charges between two checkpoints. */
+/** The segment size, in charges. */
 const SIZE = 1;
 
-const TABLES = [
-  ...["servers", "charges", "rentals", "rollups"],
-  ...["rollup_checkpoints", "rollup_figures", "rollup_months"],
-];
+const LEDGER = ["servers", "charges", "rentals"];
 
-/** A charge of provider 1's only server, recorded in minute 5 unless that is said otherwise. */
+/** A row of `charges`; by default of provider 1's server, recorded in minute 5. */
 export function charge(at: string, gross: string, { provider = 1, recorded = 5, server = 1 } = {}) {
   return {
     provider_id: provider,
@@ -35,11 +33,11 @@ export function charge(at: string, gross: string, { provider = 1, recorded = 5, 
 }
 
 /**
- * Two providers with a server each, whose charges until now, of 2026, are 100.00 of provider
- * 1 and 3.00 of provider 2; and provider 1 has a deleted server that was never charged for.
+ * Stores two providers with a server each. Their gross of 2026 is 100.00 (provider 1) and 3.00
+ * (provider 2). Provider 1 also has a deleted server without charges.
  */
 async function storeSmallLedger(database: Knex): Promise<void> {
-  for (const table of TABLES) await database(table).del();
+  for (const table of [...LEDGER, ...Object.values(TABLES)]) await database(table).del();
   const server = { name: "server", status: "Active", price_per_hour: "1.00" };
   await database("servers").insert([
     { ...server, provider_id: 1, id: 1, uuid: "1" },
@@ -56,76 +54,79 @@ async function storeSmallLedger(database: Knex): Promise<void> {
   ]);
 }
 
-/** Builds a provider's rollup up to a minute, anew where there is one. */
+/** Builds a provider's rollup up to a minute, as a new generation. */
 export const rollUpTo = (database: Knex, number: number, provider = "1") =>
   build(database, provider, minute(number), SIZE);
 
-/** Moves the watermark of provider 1's rollup to a minute. */
-export async function advanceTo(database: Knex, number: number): Promise<void> {
+/** Moves the watermark of provider 1's rollup forward to a minute. */
+export async function refreshTo(database: Knex, number: number): Promise<void> {
   const { outcome } = await refresh(database, "1", minute(number), SIZE);
-  expect(outcome).toBe("advanced");
+  expect(outcome).toBe("refreshed");
 }
 
-/** Whom is asked for, and when. */
-interface Asked {
+/** The provider that calls, and when. */
+interface CallOptions {
   readonly provider?: bigint;
   readonly now?: string;
 }
-/** Both ends, as a caller writes them. */
+/** The period's edges, as request texts. */
 type Period = readonly [start: string, end: string];
 
-/** What was answered: the gross of the year, or of the period; and what was asked for it. */
-interface Told {
+/** A response: the gross of the year or the period, and the statements that it took. */
+interface Result {
   readonly gross: string;
-  readonly asked: readonly StatementName[];
+  readonly statements: readonly StatementName[];
 }
 
-export interface Caching {
-  overview(asked?: Asked): Promise<Told>;
-  breakdown(period: Period, asked?: Asked): Promise<Told>;
+/** The service under test. */
+export interface CachingService {
+  overview(options?: CallOptions): Promise<Result>;
+  breakdown(period: Period, options?: CallOptions): Promise<Result>;
 }
 
-/** A service with a cache, each of whose answers is compared with that of one without. */
-function remembering(database: Knex): Caching {
-  const { read, taken } = recorded(createRead(database));
+/** Creates a service whose responses are compared with those of a service without a cache. */
+function createComparedService(database: Knex): CachingService {
+  const { read, takeNames } = recordStatements(createRead(database));
   const service = createRevenueService(read);
-  async function both<Answer>(ask: (service: RevenueFunctions) => Promise<Answer>) {
-    const answer = await ask(service);
-    const asked = taken();
-    expect(answer).toEqual(await ask(createRevenueService(createRead(database))));
-    return { answer, asked };
+  async function compare<Response>(call: (service: RevenueFunctions) => Promise<Response>) {
+    const response = await call(service);
+    const statements = takeNames();
+    expect(response).toEqual(await call(createRevenueService(createRead(database))));
+    return { response, statements };
   }
   return {
     async overview({ provider = 1n, now = NOW } = {}) {
-      const { answer, asked } = await both((service) => overviewOf(service, provider, now));
-      const { summary } = answer as { summary: { grossRevenueYTD: { value: string } } };
-      return { gross: summary.grossRevenueYTD.value, asked };
+      const { response, statements } = await compare((service) =>
+        overviewOf(service, provider, now),
+      );
+      const { summary } = response as { summary: { grossRevenueYTD: { value: string } } };
+      return { gross: summary.grossRevenueYTD.value, statements };
     },
     async breakdown([start, end], { provider = 1n, now = NOW } = {}) {
-      const { answer, asked } = await both((service) =>
+      const { response, statements } = await compare((service) =>
         breakdownOf(service, provider, now, start, end),
       );
-      const { totalRevenue } = answer as { totalRevenue: { value: string } };
-      return { gross: totalRevenue.value, asked };
+      const { totalRevenue } = response as { totalRevenue: { value: string } };
+      return { gross: totalRevenue.value, statements };
     },
   };
 }
 
-/** What the tests of a file stand on: the small ledger, and a service that knows nothing of it yet. */
+/** The small ledger, and a service with an empty cache. */
 export interface CachingFixture {
   readonly database: TestDatabase;
-  readonly service: Caching;
+  readonly service: CachingService;
 }
 
-/** Sets the fixture anew before each test of the file that calls this. */
+/** Creates a fixture that is reset before each test of the calling file. */
 export function createCachingFixture(): CachingFixture {
-  const fixture = {} as { database: TestDatabase; service: Caching };
+  const fixture = {} as { database: TestDatabase; service: CachingService };
   beforeAll(async () => {
     fixture.database = await createDatabase();
   });
   beforeEach(async () => {
     await storeSmallLedger(fixture.database.knex);
-    fixture.service = remembering(fixture.database.knex);
+    fixture.service = createComparedService(fixture.database.knex);
   });
   afterAll(() => fixture.database.drop());
   return fixture;

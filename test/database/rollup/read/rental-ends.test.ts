@@ -1,6 +1,6 @@
 /**
- * A rental whose end lies ahead has not ended: it may be extended, watermark short or opened again,
- * also after a rollup has seen it.
+ * A rental whose end lies in the future has not ended: it may be extended, shortened or reopened,
+ * even if it was last written before the watermark.
  */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
@@ -8,7 +8,7 @@ import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { breakdownOf } from "../../../support/ledger/ask.ts";
+import { breakdownOf } from "../../../support/ledger/call.ts";
 
 const DAY = 86_400_000;
 const day = (offset: number) => new Date(Date.now() + offset * DAY).toISOString();
@@ -26,7 +26,7 @@ beforeEach(async () => {
     ...{ id: 1, provider_id: 1, uuid: "1", name: "server", status: "Active" },
     price_per_hour: 1,
   });
-  // From a month ago until in five days.
+  // From 30 days ago to 5 days from now.
   await database
     .knex("rentals")
     .insert({ ...rental, started_at: datetime(-30), ended_at: datetime(5) });
@@ -37,49 +37,54 @@ const rental = { provider_id: 1, server_id: 1 };
 const endAt = (end: string | null) => database.knex("rentals").update({ ended_at: end });
 
 describe.each([
-  ["stays as it is", undefined, [1, 1, 1, 0, 1]],
+  ["is unchanged", undefined, [1, 1, 1, 0, 1]],
   ["is extended", datetime(15), [1, 1, 1, 1, 1]],
-  ["is watermark short", datetime(-10), [1, 0, 0, 0, 0]],
-  ["is opened again", null, [1, 1, 1, 1, 1]],
-] as const)("one that %s", (_, end, [before, lately, ahead, later, running]) => {
-  it.each(["before", "after"])("is counted right %s the next rollup", async (when) => {
-    const service = createRevenueService(createRead(database.knex));
-    const counts = async () => {
-      const periods = [
-        [-20, -15],
-        [-5, -1],
-        [2, 4],
-        [8, 12],
-      ] as const;
-      const told: unknown[] = [];
-      for (const [from, to] of periods) {
-        const answer = await breakdownOf(service, 1n, day(0), day(from), day(to));
-        const { totalRentals, activeRentals } = answer as Record<string, number>;
-        told.push(totalRentals);
-        if (from === 8) told.push(activeRentals);
+  ["is shortened", datetime(-10), [1, 0, 0, 0, 0]],
+  ["is reopened", null, [1, 1, 1, 1, 1]],
+] as const)(
+  "a rental with a future end that %s",
+  (_, end, [before, lately, ahead, later, running]) => {
+    it.each(["before", "after"])("is counted correctly %s the next rollup run", async (when) => {
+      const service = createRevenueService(createRead(database.knex));
+      const counts = async () => {
+        const periods = [
+          [-20, -15],
+          [-5, -1],
+          [2, 4],
+          [8, 12],
+        ] as const;
+        const counted: unknown[] = [];
+        for (const [from, to] of periods) {
+          const response = await breakdownOf(service, 1n, day(0), day(from), day(to));
+          const { totalRentals, activeRentals } = response as Record<string, number>;
+          counted.push(totalRentals);
+          if (from === 8) counted.push(activeRentals);
+        }
+        return counted;
+      };
+      await counts(); // fills the cache
+      if (end !== undefined) await endAt(end);
+      if (when === "after") await rollUp(database.knex, { margin: 0 });
+      for (const _again of [1, 2]) {
+        expect(await counts()).toEqual([before, lately, ahead, later, running]);
       }
-      return told;
-    };
-    await counts(); // so that there is something remembered
-    if (end !== undefined) await endAt(end);
-    if (when === "after") await rollUp(database.knex, { margin: 0 });
-    for (const _again of [1, 2]) {
-      expect(await counts()).toEqual([before, lately, ahead, later, running]);
-    }
-    expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
-  });
-});
+      expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
+    });
+  },
+);
 
-it("one that ends as time goes by is taken up by the rollup", async () => {
-  // Written long ago, so that it is its end alone that brings it in.
-  const end = datetime(2_000 / DAY);
-  await database.knex("rentals").update({ ended_at: end, updated_at: datetime(-2) });
-  await rollUp(database.knex, { margin: 0, rebuild: true });
-  const held = () =>
-    database.knex("rollup_figures").where({ provider_id: 1 }).sum("ended as count");
-  expect(Number((await held())[0]?.count ?? 0)).toBe(0);
-  await new Promise((resolve) => setTimeout(resolve, 2_100));
-  await rollUp(database.knex, { margin: 0 });
-  expect(Number((await held())[0]?.count ?? 0)).toBeGreaterThan(0);
+it("a rental is added when the watermark passes its end, without another write", async () => {
+  const ended = async () => {
+    const rows = await database
+      .knex("rollup_figures")
+      .where({ provider_id: 1 })
+      .max("ended as count");
+    return Number(rows[0]?.count ?? 0);
+  };
+  await database.knex("rentals").update({ ended_at: datetime(-1), updated_at: datetime(-3) });
+  await rollUp(database.knex, { margin: 2 * DAY, rebuild: true });
+  expect(await ended()).toBe(0);
+  await rollUp(database.knex, { margin: DAY / 2 });
+  expect(await ended()).toBe(1);
   expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
 });

@@ -1,7 +1,8 @@
-/** Where a segment is watermark. */
+/** Where a segment is divided. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { END, START } from "../../../../src/rollup/timeline.ts";
-import { nextBoundary, type Segment } from "../../../../src/rollup/write/ledger.ts";
+import { nextBoundary } from "../../../../src/rollup/write/boundary.ts";
+import type { Segment } from "../../../../src/rollup/write/ledger.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { charge } from "./built.ts";
 
@@ -17,9 +18,9 @@ beforeEach(async () => {
 afterAll(() => database.drop());
 
 const day = (number: number) => `2026-11-${String(number).padStart(2, "0")} 12:00:00.000`;
-const charged = (...instants: string[]) =>
+const insertCharges = (...instants: string[]) =>
   database.knex("charges").insert(instants.map((at) => charge(at, RECORDED)));
-const rented = (...periods: [string, string | null][]) =>
+const insertRentals = (...periods: [string, string | null][]) =>
   database.knex("rentals").insert(
     periods.map(([started_at, ended_at]) => ({
       provider_id: 1,
@@ -33,57 +34,57 @@ const boundary = (size: number, segment: Partial<Segment> = {}) =>
     nextBoundary(reader, { provider: "1", from: START, to: END, ...segment }, size),
   );
 
-it("a ledger without anything is one segment", async () => {
+it("an empty ledger is one segment", async () => {
   expect(await boundary(3)).toBe(END);
 });
 
-it("no more charges than its size lie before a boundary", async () => {
-  await charged(...[1, 2, 3, 4, 5].map(day));
+it("at most `size` charges lie before a boundary", async () => {
+  await insertCharges(...[1, 2, 3, 4, 5].map(day));
   expect(await boundary(3)).toBe(day(4));
   expect(await boundary(3, { from: day(4) })).toBe("2026-12-01 00:00:00.000");
 });
 
-it("exactly its size of charges needs no boundary but the month's", async () => {
-  await charged(...[1, 2, 3].map(day));
+it("exactly `size` charges need no boundary but the end of the month", async () => {
+  await insertCharges(...[1, 2, 3].map(day));
   expect(await boundary(3)).toBe("2026-12-01 00:00:00.000");
 });
 
-it("a segment holds one month's charges, the month being the first charge's", async () => {
-  await charged("2026-03-31 23:59:59.999", "2026-04-01 00:00:00.000");
+it("a segment has charges of one month only, that of its first charge", async () => {
+  await insertCharges("2026-03-31 23:59:59.999", "2026-04-01 00:00:00.000");
   expect(await boundary(100)).toBe("2026-04-01 00:00:00.000");
   expect(await boundary(100, { from: "2026-04-01 00:00:00.000" })).toBe("2026-05-01 00:00:00.000");
   expect(await boundary(100, { from: "2026-05-01 00:00:00.000" })).toBe(END);
 });
 
-it("a boundary never leaves its segment", async () => {
-  await charged(...[1, 2, 3, 4, 5].map(day));
+it("a boundary never lies after the end of the segment", async () => {
+  await insertCharges(...[1, 2, 3, 4, 5].map(day));
   expect(await boundary(3, { to: day(3) })).toBe(day(3));
   expect(await boundary(3, { to: day(4) })).toBe(day(4));
 });
 
-it("more charges than its size at one instant stay together, and the boundary moves on", async () => {
-  await charged(...Array(7).fill(day(1)), day(2));
+it("charges at one instant are not divided, even if there are more than `size`", async () => {
+  await insertCharges(...Array(7).fill(day(1)), day(2));
   expect(await boundary(3)).toBe(day(1));
   expect(await boundary(3, { from: day(1) })).toBe(day(2));
 });
 
-it("charges at one instant that are the last end with their month", async () => {
-  await charged(...Array(7).fill(day(1)));
+it("charges at one instant with none after them need no boundary but the end of the month", async () => {
+  await insertCharges(...Array(7).fill(day(1)));
   expect(await boundary(3, { from: day(1) })).toBe("2026-12-01 00:00:00.000");
 });
 
-it("starts and ends of rentals count each for themselves", async () => {
-  await rented([day(1), day(9)], [day(2), day(8)], [day(3), day(7)], [day(4), null]);
+it("at most `size` starts, and at most `size` ends of rentals lie before a boundary", async () => {
+  await insertRentals([day(1), day(9)], [day(2), day(8)], [day(3), day(7)], [day(4), null]);
   expect(await boundary(2)).toBe(day(3));
   expect(await boundary(2, { from: day(5) })).toBe(day(9));
 });
 
-it("another provider's charges make no boundary", async () => {
+it("charges of another provider have no effect", async () => {
   await database.knex("charges").insert({ ...charge(day(1), RECORDED), provider_id: 2 });
   expect(await boundary(0)).toBe(END);
 });
 
-it("a charge of the last month of time is in the last segment", async () => {
-  await charged("9999-12-05 00:00:00.000");
+it("a charge in December 9999 belongs to the last segment", async () => {
+  await insertCharges("9999-12-05 00:00:00.000");
   expect(await boundary(3)).toBe(END);
 });

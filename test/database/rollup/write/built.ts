@@ -1,9 +1,10 @@
-/** A provider's rollup, built in one go. */
+/** Building a provider's rollup at once. */
 import type { Knex } from "knex";
+import { TABLES } from "../../../../src/rollup/tables.ts";
 import { END } from "../../../../src/rollup/timeline.ts";
 import { beginBuild, buildSegment } from "../../../../src/rollup/write/build.ts";
 
-/** Builds a provider's rollup up to a watermark, with so many charges between two checkpoints. */
+/** Builds a provider's rollup up to a watermark, or resumes its build. `size` is in charges. */
 export async function build(database: Knex, provider: string, watermark: string, size: number) {
   const begun = await beginBuild(database, provider, watermark);
   for (;;) {
@@ -12,7 +13,7 @@ export async function build(database: Knex, provider: string, watermark: string,
   }
 }
 
-/** A charge of provider 1, in the database's own words. */
+/** A charge of provider 1, as a row of `charges`. */
 export function charge(chargedAt: string, recordedAt: string, gross = "1.00", server = 1) {
   return {
     provider_id: 1,
@@ -26,7 +27,7 @@ export function charge(chargedAt: string, recordedAt: string, gross = "1.00", se
 /** The watermark of `buildMonths`. */
 export const WATERMARK = "2026-01-20 12:00:00.000";
 
-/** Four charges of provider 1, each in a month of its own, and a rollup of them with the watermark `WATERMARK`. */
+/** Stores four charges of provider 1 in different months, and builds their rollup. */
 export async function buildMonths(database: Knex): Promise<void> {
   const months = ["08", "09", "10", "11"];
   await database("charges").insert(
@@ -35,13 +36,13 @@ export async function buildMonths(database: Knex): Promise<void> {
   await build(database, "1", WATERMARK, 1);
 }
 
-/** What a provider's rollup says that it took in all, and its watermark. */
+/** The watermark of a provider's rollup, and the gross of all charges that it covers. */
 export async function rollupOf(database: Knex, provider: string) {
-  const { watermark, generation } = await database("rollups")
+  const { cut: watermark, generation } = await database(TABLES.state)
     .where({ provider_id: provider })
     .first();
-  const total = await database("rollup_checkpoints")
+  const { gross } = await database(TABLES.checkpoints)
     .where({ provider_id: provider, generation, at: END })
     .first();
-  return { watermark, gross: total.gross };
+  return { watermark, gross };
 }

@@ -1,4 +1,4 @@
-/** A rollup that is the victim of a deadlock tries again; so does Galera's, with the same code. */
+/** Retrying after a deadlock. Galera reports certification failures with the same code. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { END } from "../../../../src/rollup/timeline.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
@@ -12,26 +12,26 @@ beforeEach(async () => {
   database = await createDatabase();
   processes = await watchProcesses(database.name);
   await database.knex("providers").insert({ id: 1, name: "provider" });
-  await charge();
+  await insertCharge();
   await rollUp(database.knex, { margin: 0 });
-  await charge();
+  await insertCharge();
 });
 afterEach(async () => {
   await processes.close();
   await database.drop();
 });
 
-const charge = () =>
+const insertCharge = () =>
   database
     .knex("charges")
     .insert({ provider_id: 1, server_id: 1, charged_at: "2026-01-10", gross: "1.00" });
 
-it("and goes through", async () => {
+it("a run that is the victim of a deadlock retries and succeeds", async () => {
   const codes: unknown[] = [];
   database.knex.on("query-error", (error: { readonly code?: unknown }) => codes.push(error.code));
 
   const other = await database.knex.transaction();
-  // The engine ends the transaction that has changed less: not this one.
+  // InnoDB rolls back the transaction that has changed fewer rows: not this one.
   await other("rollup_months").insert(
     Array.from({ length: 500 }, (_, month) => ({ provider_id: 2, generation: 1, month, gross: 1 })),
   );

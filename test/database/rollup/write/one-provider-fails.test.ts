@@ -1,4 +1,4 @@
-/** What is wrong with one provider's rollup keeps nobody else's from being brought up to date. */
+/** An error that concerns a single provider. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -16,23 +16,23 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-it("the others are brought up to date, and then it is told which one failed and why", async () => {
+it("the other rollups are brought up to date, then the run fails with the provider and the reason", async () => {
   await database.knex.raw(
-    `CREATE TRIGGER wrong BEFORE INSERT ON rollup_figures FOR EACH ROW
+    `CREATE TRIGGER failing BEFORE INSERT ON rollup_figures FOR EACH ROW
      BEGIN
        IF NEW.provider_id = 2 THEN
-         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'something of its own';
+         SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'only provider 2';
        END IF;
      END`,
   );
-  const failure = await rollUp(database.knex, { margin: 0 }).catch((error) => error);
-  expect(failure).toBeInstanceOf(AggregateError);
-  expect(failure.message).toMatch(/^provider 2: .*something of its own$/);
+  const error = await rollUp(database.knex, { margin: 0 }).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(AggregateError);
+  expect(error.message).toMatch(/^provider 2: .*only provider 2$/);
   for (const provider of ["1", "3"]) {
     expect(await rollupOf(database.knex, provider)).toMatchObject({ gross: "1.00" });
   }
 
-  await database.knex.raw("DROP TRIGGER wrong");
+  await database.knex.raw("DROP TRIGGER failing");
   await rollUp(database.knex, { margin: 0 });
   expect(await rollupOf(database.knex, "2")).toMatchObject({ gross: "1.00" });
 });

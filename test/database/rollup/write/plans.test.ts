@@ -1,4 +1,4 @@
-/** Each question's plan where there is a fresh rollup: it reads what is in the answer, not the ledger. */
+/** The plan of each query with a fresh rollup: it reads about as many rows as the answer has. */
 import type { Knex } from "knex";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
@@ -7,7 +7,7 @@ import { createDatabase, type TestDatabase } from "../../../support/database.ts"
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import {
   branchesOf,
-  cachedOf,
+  cachedValues,
   STATEMENT_NAMES,
   STATEMENTS,
   type StatementName,
@@ -18,7 +18,7 @@ import { build } from "./built.ts";
 const DAY = 86_400_000;
 const NOW = Date.now();
 const SIZE = 250;
-/** What is asked for; the rollup's watermark and checkpoints are added where it is built. */
+/** The parameters. Those that come from the rollup are added after it is built. */
 let values: Values = {
   provider: "2",
   now: toDatetime(NOW),
@@ -49,7 +49,7 @@ beforeAll(async () => {
   await database.knex.raw(
     "ANALYZE TABLE servers, instances, rentals, charges, rollups, rollup_checkpoints, rollup_figures, rollup_months",
   );
-  values = { ...values, ...(await cachedOf(createRead(database.knex), values)) };
+  values = { ...values, ...(await cachedValues(createRead(database.knex), values)) };
 });
 afterAll(() => database.drop());
 
@@ -61,7 +61,7 @@ async function explain(sql: string, bindings: readonly string[]): Promise<Step[]
   return steps;
 }
 
-/** Each question's plan, in the questions' order. */
+/** The plan of each query of a statement, in order. */
 async function plansOf(name: StatementName): Promise<Step[][]> {
   const plans: Step[][] = [];
   for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
@@ -70,11 +70,11 @@ async function plansOf(name: StatementName): Promise<Step[][]> {
   return plans;
 }
 
-/** Its reads of the service's tables. */
+/** The steps that read tables of the schema. */
 const readsOf = (plan: readonly Step[]) =>
   plan.filter(({ table }) => table !== null && !table.startsWith("<"));
 
-// Which keys they are read by, test/database/revenue/plans.test.ts says.
+// The keys that they use are tested in test/database/revenue/plans.test.ts.
 it.each(STATEMENT_NAMES)("%s reads no more than a few segments", async (name) => {
   const plans = await plansOf(name);
   expect(plans.flatMap(readsOf).length).toBeGreaterThan(3);

@@ -1,16 +1,16 @@
-/** What an refresh takes up, and that it goes forward alone. */
+/** What a refresh adds to a rollup, and where it moves the watermark. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { TABLES } from "../../../../src/rollup/tables.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { build, charge, rollupOf } from "./built.ts";
+import { build, charge, rollupOf, WATERMARK } from "./built.ts";
 
-const WATERMARK = "2026-01-20 12:00:00.000";
 const NEXT = "2026-01-20 12:05:00.000";
 const LATER = "2026-01-20 12:10:00.000";
 const LEDGER = ["providers", "charges", "rentals"];
-const ROLLUP = ["rollups", "rollup_checkpoints", "rollup_figures", "rollup_months"];
+const ROLLUP = Object.values(TABLES);
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -28,19 +28,19 @@ beforeEach(async () => {
 afterAll(() => database.drop());
 
 const differences = () => Array.fromAsync(verify(database.knex, "1"));
-const move = (until: string) => refresh(database.knex, "1", until, 1);
+const refreshTo = (until: string) => refresh(database.knex, "1", until, 1);
 
-it("a charge that was recorded before the watermark, and became visible after it, is taken up by the next", async () => {
+it("a charge recorded before the watermark, but committed after it had passed, is added by the next refresh", async () => {
   await database
     .knex("charges")
     .insert(charge("2025-09-05 00:00:00.000", "2026-01-20 11:30:00.000"));
-  expect(await differences()).toHaveLength(2); // until then it is missing, in its segment and its month
-  expect(await move(NEXT)).toEqual({ outcome: "advanced", watermark: NEXT, charges: 1 });
+  expect(await differences()).toHaveLength(2); // missing in its segment and in its month
+  expect(await refreshTo(NEXT)).toEqual({ outcome: "refreshed", watermark: NEXT, charges: 1 });
   expect(await rollupOf(database.knex, "1")).toEqual({ watermark: NEXT, gross: "2.00" });
   expect(await differences()).toEqual([]);
 });
 
-it("a rental whose end became visible after the watermark is taken up too", async () => {
+it("a rental updated before the watermark, but committed after it had passed, is added too", async () => {
   await database.knex("rentals").insert({
     provider_id: 1,
     server_id: 1,
@@ -49,47 +49,47 @@ it("a rental whose end became visible after the watermark is taken up too", asyn
     updated_at: "2026-01-20 11:30:00.000",
   });
   expect(await differences()).not.toEqual([]);
-  await move(NEXT);
+  await refreshTo(NEXT);
   expect(await differences()).toEqual([]);
 });
 
-it("one that was recorded in the future is not lost: it is taken up when the watermark comes there", async () => {
+it("a charge recorded after the watermark is added when the watermark passes it", async () => {
   await database
     .knex("charges")
     .insert(charge("2025-11-01 00:00:00.000", "2026-01-20 12:07:00.000"));
-  expect(await move(NEXT)).toMatchObject({ charges: 0 });
+  expect(await refreshTo(NEXT)).toMatchObject({ charges: 0 });
   expect(await rollupOf(database.knex, "1")).toEqual({ watermark: NEXT, gross: "1.00" });
-  expect(await move(LATER)).toMatchObject({ charges: 1 });
+  expect(await refreshTo(LATER)).toMatchObject({ charges: 1 });
   expect(await rollupOf(database.knex, "1")).toEqual({ watermark: LATER, gross: "2.00" });
 });
 
-it("one recorded at the very watermark is in it, and is not taken up twice", async () => {
+it("a charge recorded exactly at the watermark is added once", async () => {
   await database.knex("charges").insert(charge("2025-11-01 00:00:00.000", NEXT));
-  expect(await move(NEXT)).toMatchObject({ charges: 1 });
-  expect(await move(LATER)).toMatchObject({ charges: 0 });
+  expect(await refreshTo(NEXT)).toMatchObject({ charges: 1 });
+  expect(await refreshTo(LATER)).toMatchObject({ charges: 0 });
   expect(await differences()).toEqual([]);
 });
 
 it("the watermark never moves back", async () => {
-  await move(NEXT);
-  expect(await move(WATERMARK)).toEqual({ outcome: "current" });
-  expect(await move(NEXT)).toEqual({ outcome: "current" });
+  await refreshTo(NEXT);
+  expect(await refreshTo(WATERMARK)).toEqual({ outcome: "current" });
+  expect(await refreshTo(NEXT)).toEqual({ outcome: "current" });
   expect(await rollupOf(database.knex, "1")).toMatchObject({ watermark: NEXT });
 });
 
-it("of two at once one does the work, the other leaves it as it is", async () => {
+it("of concurrent refreshes one writes, and the others are superseded", async () => {
   await database.knex("charges").insert(charge("2025-11-01 00:00:00.000", NEXT));
-  const outcomes = await Promise.all([move(NEXT), move(NEXT), move(NEXT)]);
-  expect(outcomes.filter(({ outcome }) => outcome === "advanced")).toHaveLength(1);
+  const outcomes = await Promise.all([refreshTo(NEXT), refreshTo(NEXT), refreshTo(NEXT)]);
+  expect(outcomes.filter(({ outcome }) => outcome === "refreshed")).toHaveLength(1);
   expect(await rollupOf(database.knex, "1")).toEqual({ watermark: NEXT, gross: "2.00" });
 });
 
-it("without a rollup, a build is asked for", async () => {
+it("without a rollup, a build is needed", async () => {
   expect(await refresh(database.knex, "2", NEXT, 1)).toEqual({ outcome: "build" });
 });
 
-it("where more would change than one transaction should hold, a build is asked for, and done by a run", async () => {
-  // A thousand checkpoints of nothing more, and a change of 250 servers before all of them.
+it("a change that is too large for one transaction needs a build, which the next run does", async () => {
+  // 1,000 checkpoints, and a change of 250 servers before all of them: 250,000 rows.
   await database.knex.raw(
     `INSERT INTO rollup_checkpoints (provider_id, generation, at, gross) VALUES ${Array.from(
       { length: 1_000 },
@@ -100,7 +100,7 @@ it("where more would change than one transaction should hold, a build is asked f
   await database
     .knex("charges")
     .insert(servers.map((id) => charge("2025-09-01 00:00:00.000", NEXT, "1.00", id)));
-  expect(await move(LATER)).toEqual({ outcome: "build" });
+  expect(await refreshTo(LATER)).toEqual({ outcome: "build" });
   await database.knex("providers").insert({ id: 1, name: "first" });
   expect(await rollUp(database.knex, { margin: 0 })).toEqual({ providers: 1, charges: 251 });
   expect(await rollupOf(database.knex, "1")).toMatchObject({ gross: "251.00" });

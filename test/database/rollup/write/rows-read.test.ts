@@ -1,6 +1,6 @@
 /**
- * How many rows each statement reads as it is run: prepared, so that the plan is chosen with
- * `?` in it, and reused by the connection.
+ * How many rows each statement reads when it is prepared, so that the plan is chosen without the
+ * bindings and reused by the connection.
  */
 import type { Knex } from "knex";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -12,7 +12,7 @@ import { createDatabase, type TestDatabase } from "../../../support/database.ts"
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import {
   bindingsOf,
-  cachedOf,
+  cachedValues,
   STATEMENT_NAMES,
   STATEMENTS,
   type StatementName,
@@ -22,16 +22,16 @@ import { build } from "./built.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.now();
-/** So many charges between two checkpoints. */
+/** The segment size, in charges. */
 const SIZE = 250;
 const SIGNAL = new AbortController().signal;
 
 let database: TestDatabase;
-/** A pool of one connection: what a session counts is what was read through it. */
+/** A pool of one connection, so that the session's counters count what is read through it. */
 let session: Knex;
 beforeAll(async () => {
   database = await createDatabase();
-  session = createPool(parseDatabaseUrl(database.url), { pool: 1 });
+  session = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
   const others = { servers: 10, instances: 10, charges: 4_000, rentals: 400 };
   await addBulk(database.knex, [
     { provider: 1, ...others },
@@ -50,7 +50,7 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** What a provider asks for, the period being so many days. */
+/** The parameters of a provider's query, with a period of `days` that ended 20 days ago. */
 function valuesOf(provider: string, days: number): Values {
   const month = (at: number) => `${toDatetime(at).slice(0, 7)}-01 00:00:00.000`;
   return {
@@ -63,30 +63,29 @@ function valuesOf(provider: string, days: number): Values {
   };
 }
 
-/** How many rows the session has read so far, by a key or not, those of temporary tables too. */
+/** The number of rows that the session has read, including those of temporary tables. */
 async function rowsRead(): Promise<number> {
   const [rows] = await session.raw("SHOW SESSION STATUS LIKE 'Handler_read%'");
   return rows.reduce((sum: number, row: { Value: string }) => sum + Number(row.Value), 0);
 }
 
-/** How many rows a statement reads. */
+/** The number of rows that a statement reads. */
 async function rowsReadBy(name: StatementName, values: Values): Promise<number> {
   const read = createRead(session);
   const before = await rowsRead();
   const between = await rowsRead();
   await read(STATEMENTS[name].sql, bindingsOf(STATEMENTS[name], values), SIGNAL);
   const after = await rowsRead();
-  // Asking for the count is counted too.
+  // Reading the counters is counted too.
   return after - between - (between - before);
 }
 
 /**
- * The most that a statement may read: an overview no charge that the rollup holds; a breakdown
- * a segment of charges and of rentals at each end of the period, and twice the rentals that
- * run, of which provider 2 has 500. What is grouped is counted once more. Provider 2's ledger
- * alone would be 50 000 charges.
+ * The most rows that a statement may read. An overview reads no covered charge. A breakdown reads
+ * a segment of charges and of rentals at each edge of the period, and twice the open rentals, of
+ * which provider 2 has 500. Grouping counts rows once more. Provider 2 has 50,000 charges.
  */
-const MOST: Readonly<Record<StatementName, number>> = {
+const MAX_ROWS: Readonly<Record<StatementName, number>> = {
   fullOverview: SIZE,
   uncoveredOverview: SIZE / 5,
   fullBreakdown: 20 * SIZE,
@@ -94,17 +93,17 @@ const MOST: Readonly<Record<StatementName, number>> = {
 };
 
 it.each(STATEMENT_NAMES)(
-  "%s, prepared, reads few rows, whoever asks and for which period",
+  "%s, prepared, reads few rows, for any provider and period",
   async (name) => {
     const read = createRead(database.knex);
-    // The same statement of the same connection again and again, after it was used for little and for much.
+    // The same prepared statement is used for small and large providers and periods in turn.
     for (const provider of ["2", "1", "2"]) {
       for (const days of [400, 30, 700, 0]) {
-        const asked = valuesOf(provider, days);
-        const values = { ...asked, ...(await cachedOf(read, asked)) };
+        const parameters = valuesOf(provider, days);
+        const values = { ...parameters, ...(await cachedValues(read, parameters)) };
         const rows = await rowsReadBy(name, values);
         expect(rows, `provider ${provider}, ${days} days`).toBeGreaterThan(0);
-        expect(rows, `provider ${provider}, ${days} days`).toBeLessThanOrEqual(MOST[name]);
+        expect(rows, `provider ${provider}, ${days} days`).toBeLessThanOrEqual(MAX_ROWS[name]);
       }
     }
   },
@@ -113,10 +112,16 @@ it.each(STATEMENT_NAMES)(
 it.each([
   ["fullOverview", "uncoveredOverview"],
   ["fullBreakdown", "uncoveredBreakdown"],
-] as const)("%s reads what is in the rollup more than %s", async (whole, beside) => {
-  const asked = valuesOf("2", 400);
-  const values = { ...asked, ...(await cachedOf(createRead(database.knex), asked)) };
-  const saved = (await rowsReadBy(whole, values)) - (await rowsReadBy(beside, values));
-  // The figures of 20 servers, or of 60 servers and instances at two checkpoints.
-  expect(saved).toBeGreaterThan(20);
-});
+] as const)(
+  "%s reads the totals of the rollup in addition to what %s reads",
+  async (full, uncovered) => {
+    const parameters = valuesOf("2", 400);
+    const values = {
+      ...parameters,
+      ...(await cachedValues(createRead(database.knex), parameters)),
+    };
+    const saved = (await rowsReadBy(full, values)) - (await rowsReadBy(uncovered, values));
+    // The totals of 20 servers, or of 60 servers and instances at two checkpoints.
+    expect(saved).toBeGreaterThan(20);
+  },
+);

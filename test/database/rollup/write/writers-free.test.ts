@@ -1,4 +1,4 @@
-/** Rollups and writers never wait for each other. */
+/** Rollup runs and the platform's writers do not block each other. */
 import type { Knex } from "knex";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
@@ -11,16 +11,16 @@ import { type ProcessList, watchProcesses } from "../../../support/process-list.
 
 let database: TestDatabase;
 let processes: ProcessList;
-/** The platform's other services; whatever they would have to wait for fails after a second. */
+/** The platform's other services. A statement that waits for a lock fails after a second. */
 let writer: Knex;
 beforeEach(async () => {
   database = await createDatabase();
   processes = await watchProcesses(database.name);
-  writer = createPool(parseDatabaseUrl(database.url), { pool: 1 });
+  writer = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
   await writer.raw("SET SESSION innodb_lock_wait_timeout = 1");
   await database.knex("providers").insert({ id: 1, name: "provider" });
   await database.knex("rentals").insert({ ...owner, started_at: "2026-01-05" });
-  await charge(database.knex);
+  await insertCharge(database.knex);
   await rollUp(database.knex, { margin: 0 });
 });
 afterEach(async () => {
@@ -30,21 +30,21 @@ afterEach(async () => {
 });
 
 const owner = { provider_id: 1, server_id: 1, instance_id: 1 };
-const charge = (knex: Knex) =>
+const insertCharge = (knex: Knex) =>
   knex("charges").insert({ ...owner, charged_at: "2026-01-10", gross: "1.00" });
 const endRental = (knex: Knex) =>
   knex("rentals").where({ provider_id: 1 }).update({ ended_at: "2026-02-01" });
 const differences = () => Array.fromAsync(verify(database.knex, "1"));
 
-it("a writer inserts charges and ends rentals while a rollup is in the middle of its transaction", async () => {
-  await charge(database.knex);
+it("a writer inserts charges and ends rentals while a run is in the middle of its transaction", async () => {
+  await insertCharge(database.knex);
   const holder = await database.knex.transaction();
   await holder("rollup_figures").where({ provider_id: 1, generation: 1, at: END }).forUpdate();
   const rolling = rollUp(database.knex, { margin: 0 });
   await expect.poll(() => processes.running("INSERT INTO rollup_figures")).toHaveLength(1);
 
   await writer.transaction(async (transaction) => {
-    await charge(transaction);
+    await insertCharge(transaction);
     await endRental(transaction);
   });
   expect(await processes.running("INSERT INTO rollup_figures")).toHaveLength(1);
@@ -56,17 +56,17 @@ it("a writer inserts charges and ends rentals while a rollup is in the middle of
 });
 
 it.each([
-  ["an ordinary run", {}],
+  ["a refresh", {}],
   ["a rebuild", { rebuild: true }],
 ])(
-  "%s goes through while a writer's transaction is open, and heals what that commits later",
+  "%s completes while a writer's transaction is open, and the next run adds what it commits",
   async (_, options) => {
     const open = await writer.transaction();
-    await charge(open);
+    await insertCharge(open);
     await endRental(open);
-    await charge(database.knex);
+    await insertCharge(database.knex);
     await rollUp(database.knex, { margin: 0, ...options });
-    await open.commit(); // recorded before the watermark, and seen only now
+    await open.commit(); // recorded before the watermark, visible only now
     await rollUp(database.knex, { margin: 0 });
     expect(await differences()).toEqual([]);
     const [sum] = await database

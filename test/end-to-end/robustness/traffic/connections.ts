@@ -1,30 +1,30 @@
-/** Connections that send some bytes and then end in one way or another. */
+/** Raw TCP connections that send bytes and then end in a chosen way. */
 import { connect } from "node:net";
 
-/** How a client ends its connection after it sent its bytes. Times in milliseconds. */
+/** How a client ends its connection after it has sent its bytes. Times are in milliseconds. */
 export type Ending =
-  /** A reset, so many milliseconds after the last byte; 0 is at once. */
+  /** Reset after this time; 0 is at once. */
   | { readonly kind: "reset"; readonly after: number }
-  /** Half a close: the client still reads until the service closes too. */
+  /** Half-close: the client reads until the service closes too. */
   | { readonly kind: "end" }
-  /** A reset as soon as the first byte of an answer is there. */
-  | { readonly kind: "reset at the answer" }
-  /** The client reads what comes, and resets after a silence, with more patience at first. */
-  | { readonly kind: "listen"; readonly patience: number; readonly silence: number };
+  /** Reset when the first byte of the response arrives. */
+  | { readonly kind: "reset at the response" }
+  /** Read, and reset when nothing arrives for `first` at the start or for `silence` later. */
+  | { readonly kind: "listen"; readonly first: number; readonly silence: number };
 
-/** After what time a connection that did not end by itself is reset. */
-const LONGEST = 1_000;
+/** When a connection that has not ended is reset, in milliseconds. */
+const TIMEOUT = 1_000;
 
 /**
- * Connects to a port on this machine, sends bytes, and ends the connection. Resolves to what the
- * service sent, when the connection is closed. Whatever happens to the connection is no error.
+ * Connects to a local port, sends bytes and ends the connection. Resolves to the received bytes when
+ * the connection is closed. It never rejects: the connection may fail in any way.
  */
 export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise<Buffer> {
   const { promise, resolve } = Promise.withResolvers<Buffer>();
   const received: Buffer[] = [];
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
   const reset = () => socket.resetAndDestroy();
-  let timer = setTimeout(reset, ending.kind === "listen" ? ending.patience : LONGEST);
+  let timer = setTimeout(reset, ending.kind === "listen" ? ending.first : TIMEOUT);
   const resetAfter = (ms: number) => {
     clearTimeout(timer);
     timer = setTimeout(reset, ms);
@@ -32,7 +32,7 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
   socket.on("error", () => {});
   socket.on("data", (chunk: Buffer) => {
     received.push(chunk);
-    if (ending.kind === "reset at the answer") reset();
+    if (ending.kind === "reset at the response") reset();
     if (ending.kind === "listen") resetAfter(ending.silence);
   });
   socket.on("end", () => socket.end());
@@ -49,7 +49,7 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
   return promise;
 }
 
-/** Does something with every item, with so many at a time. */
+/** Runs an action for every item, at most `width` at a time. */
 export async function inParallel<T>(
   items: Iterable<T>,
   width: number,

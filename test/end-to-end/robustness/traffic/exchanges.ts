@@ -1,15 +1,15 @@
-/** Valid exchanges of HTTP/1.1 as the bytes that a client sends, one request or several in a packet. */
+/** Valid HTTP/1.1 exchanges as bytes, with one request or with several pipelined. */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { frame } from "../../../support/clients/raw-clients.ts";
 import { KEY, UNKNOWN_KEY } from "./target.ts";
 
+/** What a client sends on one connection, and the response. */
 export interface Exchange {
   readonly name: string;
   readonly protocol: "http" | "grpc";
-  /** What the client sends. */
   readonly bytes: Buffer;
-  /** Pieces of the answer, in their order (as latin1). */
-  readonly answer: readonly string[];
+  /** Texts that the response contains, in order (as latin1). */
+  readonly response: readonly string[];
 }
 
 const BREAKDOWN = "/revenue.v1.RevenueService/GetServerBreakdown";
@@ -26,7 +26,7 @@ const QUERY = new URLSearchParams({ connect: "v1", encoding: "json", message: DA
 const OK = "HTTP/1.1 200";
 const UNAUTHORIZED = "HTTP/1.1 401";
 
-/** The request line and the headers of a request, and its body. */
+/** A request with its Host and Content-Length headers added. */
 export function request(
   line: string,
   headers: readonly string[] = [],
@@ -42,7 +42,7 @@ const withKey = (key: string) => [`X-API-Key: ${key}`];
 const post = (type: string, body: Uint8Array | string) =>
   request(`POST ${BREAKDOWN}`, [`Content-Type: ${type}`, ...withKey(KEY)], Buffer.from(body));
 
-/** Requests by themselves, and as parts of what is pipelined. */
+/** The single requests. */
 export const REQUESTS = {
   overview: request("GET /api/provider/revenue", withKey(KEY)),
   bearer: request("GET /api/provider/revenue", [`Authorization: Bearer ${KEY}`]),
@@ -64,14 +64,14 @@ export const REQUESTS = {
   ),
   unmetExpectation: request("GET /api/provider/revenue", ["Expect: foo", ...withKey(KEY)]),
   connectMethod: Buffer.from("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"),
-  malformed: Buffer.from("no request at all\r\n\r\n"),
+  malformed: Buffer.from("not a request\r\n\r\n"),
 } as const satisfies Record<string, Buffer>;
 
-const single = (name: string, bytes: Buffer, ...answer: string[]): Exchange => ({
+const single = (name: string, bytes: Buffer, ...response: string[]): Exchange => ({
   name,
   protocol: "http",
   bytes,
-  answer,
+  response,
 });
 
 /** One request on a connection. */
@@ -89,14 +89,14 @@ export const SINGLE_EXCHANGES: readonly Exchange[] = [
   single("chunked POST", REQUESTS.chunked, OK, '"totalServers"'),
 ];
 
-const pipelined = (name: string, bytes: readonly Buffer[], ...answer: string[]): Exchange => ({
+const pipelined = (name: string, bytes: readonly Buffer[], ...response: string[]): Exchange => ({
   name: `pipelined: ${name}`,
   protocol: "http",
   bytes: Buffer.concat(bytes),
-  answer,
+  response,
 });
 
-/** Several requests in one packet. */
+/** Several requests in one write. */
 export const PIPELINED_EXCHANGES: readonly Exchange[] = [
   pipelined("REST, Connect GET", [REQUESTS.overview, REQUESTS.connectGet], OK, OK),
   pipelined("unknown key, Connect GET", [REQUESTS.unknownKey, REQUESTS.connectGet], UNAUTHORIZED),

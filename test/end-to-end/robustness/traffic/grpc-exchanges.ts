@@ -1,6 +1,6 @@
 /**
- * Valid exchanges of gRPC as the bytes that grpc-js sends: the client preface, SETTINGS, HEADERS
- * and DATA frames. They are recorded and then sent again on connections of their own.
+ * Valid gRPC exchanges as the bytes that grpc-js sends: the client preface, SETTINGS, HEADERS and
+ * DATA frames. They are recorded once and replayed on other connections.
  */
 import type { Client } from "@grpc/grpc-js";
 import { callGrpc, grpcClient } from "../../../support/clients/grpc-client.ts";
@@ -24,51 +24,55 @@ const BREAKDOWN: RpcRequest = {
 
 const EXCHANGES: readonly {
   readonly name: string;
-  readonly answer: readonly string[];
-  act(client: Client): Promise<unknown>;
+  readonly response: readonly string[];
+  run(client: Client): Promise<unknown>;
 }[] = [
   {
     name: "gRPC overview",
-    answer: ["alpha"],
-    act: (client) => callGrpc(client, OVERVIEW),
+    response: ["alpha"],
+    run: (client) => callGrpc(client, OVERVIEW),
   },
   {
     name: "gRPC, two calls at once",
-    answer: ["alpha", "alpha"],
-    act: (client) => Promise.all([callGrpc(client, OVERVIEW), callGrpc(client, BREAKDOWN)]),
+    response: ["alpha", "alpha"],
+    run: (client) => Promise.all([callGrpc(client, OVERVIEW), callGrpc(client, BREAKDOWN)]),
   },
   {
     name: "health Check",
-    answer: [SERVING],
-    act: (client) => checkHealth(client, SERVICE),
+    response: [SERVING],
+    run: (client) => checkHealth(client, SERVICE),
   },
   {
     name: "health Watch",
-    answer: [SERVING],
-    act(client) {
-      const { seen } = watchHealth(client, SERVICE);
-      return until(10_000, () => seen.length > 0);
+    response: [SERVING],
+    run(client) {
+      const { statuses } = watchHealth(client, SERVICE);
+      return until(10_000, () => statuses.length > 0);
     },
   },
   {
     name: "reflection",
-    answer: [SERVICE],
-    act: (client) => listServices(client, "v1"),
+    response: [SERVICE],
+    run: (client) => listServices(client, "v1"),
   },
 ];
 
-/** The names of the exchanges, for tables of tests that are written before the service runs. */
+/** The names of the exchanges, for test tables that are written before the service runs. */
 export const GRPC_EXCHANGES: readonly string[] = EXCHANGES.map(({ name }) => name);
 
-/** Records the exchange with a name at the gRPC port of a service. */
+/**
+ * Records the exchange with this name at the gRPC port of a service.
+ *
+ * @throws Error if there is no such exchange
+ */
 export async function recordGrpc(port: number, wanted: string): Promise<Exchange> {
   const exchange = EXCHANGES.find(({ name }) => name === wanted);
-  if (exchange === undefined) throw new Error(`there is no exchange ${wanted}`);
-  const { name, answer, act } = exchange;
+  if (exchange === undefined) throw new Error(`unknown exchange ${wanted}`);
+  const { name, response, run } = exchange;
   const bytes = await record(port, async (address) => {
     const client = grpcClient(address, { "grpc.default_authority": "revenue" });
-    await act(client);
+    await run(client);
     return () => client.close();
   });
-  return { name, protocol: "grpc", bytes, answer };
+  return { name, protocol: "grpc", bytes, response };
 }

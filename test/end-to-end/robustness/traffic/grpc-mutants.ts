@@ -1,4 +1,4 @@
-/** gRPC calls on sound HTTP/2 whose metadata, envelope or message is mutated. */
+/** gRPC calls over valid HTTP/2 with mutated metadata, framing or message. */
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { frame } from "../../../support/clients/raw-clients.ts";
@@ -6,9 +6,10 @@ import { BYTE_MUTATIONS, mutate } from "./mutations.ts";
 import type { Random } from "./random.ts";
 import { KEY } from "./target.ts";
 
-/** How long an answer is waited for, in milliseconds: a stream may never end by itself. */
-const PATIENCE = 150;
+/** How long to wait for a response, in milliseconds: some of the streams never end. */
+const TIMEOUT = 150;
 
+/** A call: its path, its metadata and the bytes of its body. */
 export interface GrpcMutant {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -29,7 +30,7 @@ const METHODS = [
   ["/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", text(7, "*")],
 ] as const satisfies readonly (readonly [string, Buffer])[];
 
-const STRANGE_HEADERS = [
+const UNUSUAL_HEADERS = [
   ["content-type", "application/grpc+json"],
   ["content-type", "text/plain"],
   ["grpc-timeout", "1n"],
@@ -51,7 +52,7 @@ const STRANGE_HEADERS = [
   ["user-agent", ""],
 ] as const;
 
-/** A mutant of one of the calls. */
+/** Creates a mutant of a random call. */
 export function grpcMutant(random: Random): GrpcMutant {
   const [path, message] = random.pick(METHODS);
   const headers: Record<string, string> = {
@@ -59,20 +60,20 @@ export function grpcMutant(random: Random): GrpcMutant {
     te: "trailers",
     "x-api-key": KEY,
   };
-  const [name, value] = random.pick(STRANGE_HEADERS);
+  const [name, value] = random.pick(UNUSUAL_HEADERS);
   if (random.below(3) === 0) headers[name] = value;
-  const strange = () => mutate(BYTE_MUTATIONS, Buffer.concat([message, text(9, "more")]), random);
+  const mutated = () => mutate(BYTE_MUTATIONS, Buffer.concat([message, text(9, "more")]), random);
   const body = random.pick([
-    () => frame(strange()),
-    () => frame(strange(), random.below(256)),
+    () => frame(mutated()),
+    () => frame(mutated(), random.below(256)),
     () => mutate(BYTE_MUTATIONS, frame(message), random),
-    () => Buffer.concat([frame(message), frame(strange())]),
+    () => Buffer.concat([frame(message), frame(mutated())]),
     () => Buffer.alloc(0),
   ])();
   return { path, headers, body };
 }
 
-/** Makes the call. Resolves to its status, `13 details`, or undefined where there was none in time. */
+/** Makes the call. Resolves to its status (`13 details`), or to undefined if none arrives in time. */
 export function callMutant(
   port: number,
   { path, headers, body }: GrpcMutant,
@@ -84,7 +85,7 @@ export function callMutant(
     if (code !== undefined) status = `${code} ${decodeURIComponent(`${head["grpc-message"]}`)}`;
   };
   const session = connect(`http://127.0.0.1:${port}`).on("error", () => {});
-  const timer = setTimeout(() => session.destroy(), PATIENCE);
+  const timer = setTimeout(() => session.destroy(), TIMEOUT);
   session.once("close", () => {
     clearTimeout(timer);
     resolve(status);

@@ -1,30 +1,31 @@
-/** Mutations of whole HTTP/2 frames (RFC 9113, section 4.1) behind the client's preface. */
+/** Mutations of HTTP/2 frames (RFC 9113, section 4.1) after the client preface. */
 import type { Mutation } from "./mutations.ts";
 import type { Random } from "./random.ts";
 
+/** Lengths in bytes. */
 const PREFACE = 24;
-const HEAD = 9;
-/** DATA to CONTINUATION, and two that are unknown. */
+const HEADER = 9;
+/** DATA to CONTINUATION, and two unknown types. */
 const TYPES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255] as const;
 /** END_STREAM or ACK, END_HEADERS, PADDED, PRIORITY. */
 const FLAGS = [0, 1, 4, 5, 8, 0x20, 0x2d, 0xff] as const;
 const STREAMS = [0, 1, 2, 3, 5, 7, 101, 0x7fffffff, 0xffffffff] as const;
 
 function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
-  const head = Buffer.alloc(HEAD);
-  head.writeUIntBE(payload.length, 0, 3);
-  head.writeUInt8(type, 3);
-  head.writeUInt8(flags, 4);
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
+  const header = Buffer.alloc(HEADER);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flags, 4);
+  header.writeUInt32BE(stream, 5);
+  return Buffer.concat([header, payload]);
 }
 
-/** The frames of a connection. What is no whole frame is the last. */
+/** The frames of a connection. The last one may be incomplete. */
 function framesOf(bytes: Buffer): Buffer[] {
   const frames: Buffer[] = [];
   let rest = bytes.subarray(PREFACE);
-  while (rest.length >= HEAD) {
-    const end = HEAD + rest.readUIntBE(0, 3);
+  while (rest.length >= HEADER) {
+    const end = HEADER + rest.readUIntBE(0, 3);
     frames.push(rest.subarray(0, end));
     rest = rest.subarray(end);
   }
@@ -54,17 +55,17 @@ const moveFrame = onFrames((frames, random) => {
   frames.splice(random.below(frames.length + 1), 0, ...moved);
 });
 
-const strangeFrame = onFrames((frames, random) => {
+const randomFrame = onFrames((frames, random) => {
   const payload = random.bytes(random.pick([0, 1, 4, 5, 6, 8, 12, 40]));
-  const strange = frame(random.pick(TYPES), random.pick(FLAGS), random.pick(STREAMS), payload);
-  frames.splice(random.below(frames.length + 1), 0, strange);
+  const inserted = frame(random.pick(TYPES), random.pick(FLAGS), random.pick(STREAMS), payload);
+  frames.splice(random.below(frames.length + 1), 0, inserted);
 });
 
-const strangeHead = onFrames((frames, random) => {
+const randomHeader = onFrames((frames, random) => {
   const at = random.below(frames.length);
-  const head = frames[at];
-  if (head === undefined || head.length < HEAD) return;
-  const changed = Buffer.from(head);
+  const header = frames[at];
+  if (header === undefined || header.length < HEADER) return;
+  const changed = Buffer.from(header);
   const field = random.below(4);
   if (field === 0) changed.writeUIntBE(random.pick([0, 1, 0x4001, 0xffffff]), 0, 3);
   else if (field === 1) changed.writeUInt8(random.pick(TYPES), 3);
@@ -73,35 +74,36 @@ const strangeHead = onFrames((frames, random) => {
   frames[at] = changed;
 });
 
-/** SETTINGS with one setting: its identifier and an extreme value (section 6.5.2). */
-const strangeSetting = onFrames((frames, random) => {
+/** SETTINGS with one random setting (section 6.5.2). */
+const randomSetting = onFrames((frames, random) => {
   const payload = Buffer.alloc(6);
   payload.writeUInt16BE(random.below(9), 0);
   payload.writeUInt32BE(random.pick([0, 1, 16_383, 0x7fffffff, 0xffffffff]), 2);
   frames.splice(random.below(frames.length + 1), 0, frame(4, 0, 0, payload));
 });
 
-/** A WINDOW_UPDATE that overflows a window or is no update (section 6.9). */
-const strangeWindow = onFrames((frames, random) => {
+/** A WINDOW_UPDATE that overflows a window or has an increment of 0 (section 6.9). */
+const randomWindowUpdate = onFrames((frames, random) => {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(random.pick([0, 1, 0x7fffffff, 0xffffffff]));
   frames.splice(random.below(frames.length + 1), 0, frame(8, 0, random.pick(STREAMS), payload));
 });
 
-/** A stream that the client takes back with any code (section 6.4). */
+/** RST_STREAM with a random code (section 6.4). */
 const resetStream = onFrames((frames, random) => {
   const payload = Buffer.alloc(4);
   payload.writeUInt32BE(random.pick([0, 1, 2, 5, 7, 8, 0xffffffff]));
   frames.splice(random.below(frames.length + 1), 0, frame(3, 0, random.pick([1, 3]), payload));
 });
 
+/** Mutations of HTTP/2 connections. */
 export const FRAME_MUTATIONS = [
   dropFrame,
   repeatFrame,
   moveFrame,
-  strangeFrame,
-  strangeHead,
-  strangeSetting,
-  strangeWindow,
+  randomFrame,
+  randomHeader,
+  randomSetting,
+  randomWindowUpdate,
   resetStream,
 ] as const satisfies readonly Mutation[];

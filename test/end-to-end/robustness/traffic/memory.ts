@@ -1,26 +1,27 @@
-/** The memory of the service process that this test file started, from Linux's /proc. */
+/** The memory of the service process that this test process started, from Linux's /proc. */
 import { readFile } from "node:fs/promises";
 
+/** A MiB in kB, the unit of /proc. */
 const MEBIBYTE = 1024;
 
-/** The largest growth so far, in MiB. */
+/** A measurement that runs. */
 export interface Growth {
-  /** Stops measuring. */
+  /** Stops measuring. Returns the largest growth so far, in MiB. */
   stop(): number;
 }
 
-/** Measures how much memory the process takes more than now, ten times a second, until it is stopped. */
+/** Measures ten times a second how far the resident memory of the service exceeds its current size. */
 export async function measureGrowth(): Promise<Growth> {
   const pid = await servicePid();
   const before = await residentMebibytes(pid);
-  let most = before;
+  let largest = before;
   const timer = setInterval(async () => {
-    most = Math.max(most, await residentMebibytes(pid).catch(() => 0));
+    largest = Math.max(largest, await residentMebibytes(pid).catch(() => 0));
   }, 100);
   return {
     stop() {
       clearInterval(timer);
-      return Math.round(most - before);
+      return Math.round(largest - before);
     },
   };
 }
@@ -30,7 +31,7 @@ async function residentMebibytes(pid: number): Promise<number> {
   return Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) / MEBIBYTE;
 }
 
-/** The child of this process that runs the service. */
+/** The newest child of this process that runs the service. */
 async function servicePid(): Promise<number> {
   const { pid } = process;
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8");
@@ -38,5 +39,5 @@ async function servicePid(): Promise<number> {
     const command = await readFile(`/proc/${child}/cmdline`, "utf8");
     if (command.includes("src/main.ts")) return Number(child);
   }
-  throw new Error("this process runs no service");
+  throw new Error("this process has not started a service");
 }

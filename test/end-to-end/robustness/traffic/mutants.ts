@@ -1,4 +1,4 @@
-/** The families of mutants: what each protocol's requests become. */
+/** The families of mutants: randomly changed requests of each protocol. */
 import { attack, type Ending } from "./connections.ts";
 import { PIPELINED_EXCHANGES, REQUESTS, request, SINGLE_EXCHANGES } from "./exchanges.ts";
 import { callMutant, grpcMutant } from "./grpc-mutants.ts";
@@ -7,28 +7,30 @@ import { BYTE_MUTATIONS, HTTP1_MUTATIONS, type Mutation, mutate } from "./mutati
 import type { Random } from "./random.ts";
 import { KEY } from "./target.ts";
 
+/** A request that is perhaps not valid. */
 export interface Mutant {
-  /** What it sends, for people. */
-  readonly shown: string;
-  /** Sends it to one of the ports. Resolves to the part of the answer that blames the service. */
+  /** What it sends, for error messages. */
+  readonly description: string;
+  /** Sends it. Resolves to the part of the response that reports an internal error, if any. */
   send(port: (protocol: "http" | "grpc") => number): Promise<string | undefined>;
 }
 
+/** Mutants of one kind of request. */
 export interface Family {
   readonly name: string;
-  /** @param recorded connections of gRPC clients, as bytes */
+  /** Creates a random mutant. `recorded` holds the bytes of gRPC connections. */
   mutant(random: Random, recorded: readonly Buffer[]): Mutant;
 }
 
-/** INTERNAL and UNKNOWN, and REST's and Connect's status of both. */
-const BLAME = /HTTP\/1\.1 500|grpc-status: ?(?:2|13)\r|"code":"(?:internal|unknown)"/;
-/** The same of a status. A malformed timeout is INTERNAL in grpc-js, before any code of ours. */
-const GRPC_BLAME = /^(?:2|13) (?!Invalid grpc-timeout)/;
+/** INTERNAL and UNKNOWN, which a client must not be able to cause, in the protocols of the HTTP port. */
+const INTERNAL_ERROR = /HTTP\/1\.1 500|grpc-status: ?(?:2|13)\r|"code":"(?:internal|unknown)"/;
+/** The same in gRPC. */
+const GRPC_INTERNAL_ERROR = /^(?:2|13) /;
 
 const TEXT_MUTATIONS = [...HTTP1_MUTATIONS, ...BYTE_MUTATIONS] as const;
 const BINARY_MUTATIONS = [...FRAME_MUTATIONS, ...BYTE_MUTATIONS] as const;
 
-/** One of the bytes, mutated, with another for splices. */
+/** A random input, mutated; splices take the rest from another one. */
 function mutantOf(
   mutations: readonly Mutation[],
   inputs: readonly Buffer[],
@@ -37,22 +39,22 @@ function mutantOf(
   return mutate(mutations, random.pick(inputs), random, random.pick(inputs));
 }
 
-/** Mostly the answer is waited for. */
+/** Usually the client waits for the response. */
 function endingOf(random: Random): Ending {
-  const listen: Ending = { kind: "listen", patience: 150, silence: 40 };
+  const listen: Ending = { kind: "listen", first: 150, silence: 40 };
   const reset: Ending = { kind: "reset", after: random.below(6) };
   return random.pick([listen, listen, listen, listen, reset, { kind: "end" }]);
 }
 
 function bytesMutant(protocol: "http" | "grpc", bytes: Buffer, random: Random): Mutant {
   const ending = endingOf(random);
-  const shown = protocol === "http" ? JSON.stringify(bytes.toString("latin1")) : "";
+  const text = protocol === "http" ? JSON.stringify(bytes.toString("latin1")) : "";
   return {
-    shown: `${JSON.stringify(ending)} ${shown || bytes.toString("hex")}`,
+    description: `${JSON.stringify(ending)} ${text || bytes.toString("hex")}`,
     async send(port) {
-      const answer = await attack(port(protocol), bytes, ending);
+      const response = await attack(port(protocol), bytes, ending);
       if (protocol === "grpc") return undefined;
-      return BLAME.exec(answer.toString("latin1"))?.[0];
+      return INTERNAL_ERROR.exec(response.toString("latin1"))?.[0];
     },
   };
 }
@@ -63,7 +65,7 @@ function bodyOf(bytes: Buffer): Buffer {
   return bytes.subarray(bytes.indexOf("\r\n\r\n") + 4);
 }
 
-/** A POST whose framing is right, whatever its body is. */
+/** A valid POST with any body. */
 function post(type: string, body: Buffer): Buffer {
   return request(`POST ${PATH}`, [`Content-Type: ${type}`, `X-API-Key: ${KEY}`], body);
 }
@@ -79,6 +81,7 @@ const BODIES = [
   { type: "application/grpc-web+proto", body: bodyOf(REQUESTS.grpcWeb) },
 ] as const;
 
+/** All families. */
 export const FAMILIES: readonly Family[] = [
   {
     name: "HTTP/1.1",
@@ -108,10 +111,10 @@ export const FAMILIES: readonly Family[] = [
     mutant(random) {
       const mutant = grpcMutant(random);
       return {
-        shown: `${JSON.stringify({ ...mutant, body: mutant.body.toString("hex") })}`,
+        description: `${JSON.stringify({ ...mutant, body: mutant.body.toString("hex") })}`,
         async send(port) {
           const status = await callMutant(port("grpc"), mutant);
-          return status !== undefined && GRPC_BLAME.test(status) ? status : undefined;
+          return status !== undefined && GRPC_INTERNAL_ERROR.test(status) ? status : undefined;
         },
       };
     },

@@ -1,7 +1,7 @@
-/** Changes that make of valid bytes some that are perhaps not valid. */
+/** Random changes of valid bytes, whose results are perhaps not valid. */
 import type { Random } from "./random.ts";
 
-/** Makes other bytes of some; `other` is a second valid input. */
+/** Changes a copy of the bytes. `other` is a second valid input. */
 export type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
 
 const flipBit: Mutation = (bytes, random) => {
@@ -44,7 +44,7 @@ const extremeInteger: Mutation = (bytes, random) => {
   return replace(bytes, random.below(bytes.length), value.length, Buffer.from(value));
 };
 
-/** Mutations of bytes of any format. */
+/** Mutations for any format. */
 export const BYTE_MUTATIONS = [
   flipBit,
   insertBytes,
@@ -68,7 +68,7 @@ const extremeNumber: Mutation = (bytes, random) => {
   return replace(bytes, chosen.index, chosen[0].length, Buffer.from(number));
 };
 
-/** Header lines that change what a request means, or should. */
+/** Header lines that change the meaning of a request, or are not valid. */
 const HEADERS = [
   ...["Transfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked", "Content-Length: 5"],
   ...["Content-Length: -1", "Expect: 100-continue", "Expect: wonders", "Connection: close"],
@@ -118,7 +118,7 @@ const otherTarget: Mutation = (bytes, random) =>
     lines[0] = `${lines[0]}`.replace(/ \S+/, ` ${target}`);
   });
 
-/** Mutations of HTTP/1.1, besides those of bytes. */
+/** Mutations for HTTP/1.1. */
 export const HTTP1_MUTATIONS = [
   extremeNumber,
   addHeader,
@@ -129,7 +129,7 @@ export const HTTP1_MUTATIONS = [
   otherTarget,
 ] as const;
 
-/** Changes the lines of the first request's head. */
+/** Changes the lines of the first request's header section. */
 function withLines(bytes: Buffer, change: (lines: string[]) => unknown): Buffer {
   const end = bytes.indexOf("\r\n\r\n");
   if (end === -1) return bytes;
@@ -143,7 +143,7 @@ function replace(bytes: Buffer, start: number, count: number, piece: Uint8Array)
   return Buffer.concat([bytes.subarray(0, start), piece, bytes.subarray(start + count)]);
 }
 
-/** One to three of the mutations, one after the other. */
+/** Applies one to three of the mutations in turn. */
 export function mutate(
   mutations: readonly Mutation[],
   bytes: Buffer,

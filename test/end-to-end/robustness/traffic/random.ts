@@ -1,14 +1,15 @@
 /** A seeded source of random numbers: the same seed gives the same numbers on every machine. */
 
+/** Random choices. */
 export interface Random {
-  /** An integer from 0 to `below` - 1. */
-  below(below: number): number;
-  /** One of the items. */
+  /** An integer from 0 to `bound` - 1. */
+  below(bound: number): number;
+  /** One of the items. Throws if there are none. */
   pick<T>(items: readonly T[]): T;
   bytes(length: number): Buffer;
 }
 
-/** mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
+/** The generator mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
 export function seededRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {
@@ -21,7 +22,7 @@ export function seededRandom(seed: number): Random {
   return {
     below,
     pick<T>(items: readonly T[]): T {
-      if (items.length === 0) throw new Error("there is nothing to pick from");
+      if (items.length === 0) throw new Error("no items to pick from");
       return items[below(items.length)] as T;
     },
     bytes: (length) => Buffer.from(Array.from({ length }, () => below(256))),

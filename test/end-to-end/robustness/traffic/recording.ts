@@ -1,10 +1,10 @@
-/** Records what a client sends: a TCP proxy between the client and the service. */
+/** Records the bytes that a client sends, with a TCP proxy in front of the service. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 
 /**
- * Runs `act` with the address of a proxy of a port on this machine. Resolves to the bytes that
- * the client has sent when `act` is done. `close` is called after that.
+ * Runs `act` with the address of a proxy for a local port. Resolves to the bytes that the client had
+ * sent when `act` resolved. After that, calls the function that `act` resolved to.
  */
 export async function record(
   port: number,

@@ -1,4 +1,4 @@
-/** A service process under attack, and the check that an attack did it no harm. */
+/** A service process under attack, and the check that an attack did not harm it. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { hashKey, parseKey } from "../../../../src/auth/api-key.ts";
 import { callGrpc, grpcClient } from "../../../support/clients/grpc-client.ts";
@@ -8,42 +8,44 @@ import { withKey } from "../../../support/request.ts";
 import { type ServiceProcess, startService } from "../../../support/service/service-process.ts";
 import { smallLedger } from "../../../support/small-ledger.ts";
 
-/** A key of provider 1. It is the same in every run, so that the bytes of an exchange are too. */
+/** A key of provider 1. It is the same in every run, and so are the bytes of the exchanges. */
 export const KEY = "rvk_NKu0CLHut48hhPlB7dZbMXCf3bpJq71lz2gICEcFE5L0kEJLV";
 /** A well-formed key that is not in the database. */
 export const UNKNOWN_KEY = "rvk_qA7uCwG2rQ39Jb1UdAHmCirUrTv8KBhr94Q11eLYB261ljDqh";
 
-/** How long a good call may take after an attack, in milliseconds. The machine may be busy. */
-const PATIENCE = 5_000;
-/** Lines of the log that are no fault of the service. */
+/** How long a valid call may take after an attack, in milliseconds. */
+const CALL_TIMEOUT = 5_000;
+/** Log lines that do not report an error of the service. */
 const HARMLESS = /^\{"level":"(info|warn)"/;
 
+/** A service, the database it uses, and its health. */
 export interface Target {
   readonly database: TestDatabase;
-  /** The process; another one after `revive` replaced it. */
+  /** The current process. */
   service(): ServiceProcess;
   /** The port of HTTP or of gRPC. */
   port(protocol: "http" | "grpc"): number;
   /**
-   * Fails unless the process lives, wrote nothing but harmless lines, and answers good calls.
+   * Checks that the process runs, has logged no error and answers valid calls.
    *
-   * @param attack what was done, for the message
+   * @param attack a description for the error message
+   * @throws Error if it was harmed
    */
   expectUnharmed(attack: string): Promise<void>;
-  /** Replaces the process by a new one. */
+  /** Replaces the process with a new one. */
   restart(): Promise<void>;
-  /** Replaces a process that was harmed, so that one fault fails one test. */
-  revive(): Promise<void>;
-  /** Ends the service and drops the database. */
+  /** Replaces the process if it was harmed, so that one fault fails one test. */
+  restartIfHarmed(): Promise<void>;
+  /** Stops the service and drops the database. */
   dispose(): Promise<void>;
 }
 
 /**
  * Starts a service on a database of its own.
  *
- * @param fill puts more data in than the small ledger
+ * @param fill inserts data in addition to the small ledger
  */
-export async function setTarget(
+export async function createTarget(
   environment: Readonly<Record<string, string>> = {},
   fill: (database: TestDatabase) => Promise<unknown> = async () => {},
 ): Promise<Target> {
@@ -63,13 +65,13 @@ export async function setTarget(
     service: () => service,
     port: (protocol) => Number(new URL(`http://${addressOf(service, protocol)}`).port),
     async expectUnharmed(attack) {
-      const [ending, answers] = await Promise.all([endingOf(service), goodCalls(service)]);
-      const faults = service.output().split("\n").filter(isFault);
-      harmed = ending !== "alive" || faults.length > 0 || answers !== "200, OK";
-      if (harmed) throw new Error([`after ${attack}:`, ending, answers, ...faults].join("\n"));
+      const [state, calls] = await Promise.all([stateOf(service), validCalls(service)]);
+      const errors = service.output().split("\n").filter(isError);
+      harmed = state !== "running" || errors.length > 0 || calls !== "200, OK";
+      if (harmed) throw new Error([`after ${attack}:`, state, calls, ...errors].join("\n"));
     },
     restart,
-    async revive() {
+    async restartIfHarmed() {
       if (harmed) await restart();
     },
     async dispose() {
@@ -81,7 +83,7 @@ export async function setTarget(
 
 async function insertKey({ knex }: TestDatabase): Promise<void> {
   const key = parseKey(KEY);
-  if (key === undefined) throw new Error("the key of the tests is malformed");
+  if (key === undefined) throw new Error("the tests' key is malformed");
   await knex("api_keys").insert({ provider_id: 1, name: "test", key_hash: hashKey(key) });
 }
 
@@ -89,27 +91,27 @@ function addressOf(service: ServiceProcess, protocol: "http" | "grpc"): string {
   return protocol === "http" ? new URL(service.http).host : service.grpc;
 }
 
-function isFault(line: string): boolean {
+function isError(line: string): boolean {
   return line !== "" && !HARMLESS.test(line);
 }
 
-/** How the process ended, or "alive". It gets a moment to fail after the last byte sent to it. */
-function endingOf(service: ServiceProcess): Promise<number | string> {
-  return Promise.race([service.ended, sleep(20, "alive")]);
+/** How the process ended, or "running" if it has not ended 20 ms after the attack. */
+function stateOf(service: ServiceProcess): Promise<number | string> {
+  return Promise.race([service.ended, sleep(20, "running")]);
 }
 
-/** Calls the service on new connections. Resolves to "200, OK" where both answers are good. */
-async function goodCalls(service: ServiceProcess): Promise<string> {
+/** Calls the service on new connections. Resolves to "200, OK" if both calls succeed. */
+async function validCalls(service: ServiceProcess): Promise<string> {
   const client = grpcClient(service.grpc);
   const headers = withKey(KEY);
-  const signal = AbortSignal.timeout(PATIENCE);
+  const signal = AbortSignal.timeout(CALL_TIMEOUT);
   const [rest, grpc] = await Promise.all([
     rawHttp(service.http, { target: "/api/provider/revenue", headers, signal }).then(
       ({ status }) => `${status}`,
       (error: Error) => error.message,
     ),
-    callGrpc(client, { method: "GetOverview", headers, timeout: PATIENCE }),
+    callGrpc(client, { method: "GetOverview", headers, timeout: CALL_TIMEOUT }),
   ]);
   client.close();
-  return `${rest}, ${"answer" in grpc ? "OK" : `${grpc.code}: ${grpc.message}`}`;
+  return `${rest}, ${"response" in grpc ? "OK" : `${grpc.code}: ${grpc.message}`}`;
 }

@@ -1,10 +1,10 @@
-/** A ledger whose breakdown is large: many servers of one provider, with a charge each. */
+/** A ledger with a large breakdown: many servers of one provider, each with a charge. */
 import type { TestDatabase } from "../../../support/database.ts";
 
 const SERVERS = 6_000;
 const FIRST_ID = 1_000;
 
-/** Adds the servers to provider 1 of the small ledger. Their charges are of March 2024. */
+/** Adds servers to provider 1 of the small ledger, with charges in March 2024. */
 export async function wideLedger({ knex }: Pick<TestDatabase, "knex">): Promise<void> {
   const ids = Array.from({ length: SERVERS }, (_, index) => FIRST_ID + index);
   const servers = ids.map((id) => ({

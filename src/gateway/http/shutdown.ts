@@ -1,0 +1,68 @@
+/**
+ * Shutdown without losing a request. Each step lets clients move away before the next one:
+ *
+ * 1. Everything is served as before, while clients that watch the health service leave.
+ * 2. The listener closes. Every response closes its connection, so that kept-alive clients leave.
+ * 3. Idle connections are closed, the others as soon as their requests in flight are finished.
+ *
+ * `http.Server.close` and `closeIdleConnections` are not used: for Node, a connection is idle as
+ * soon as the end of its response is buffered, so that they truncate responses to slow readers.
+ */
+import { once } from "node:events";
+import { Server } from "node:net";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import type { FastifyInstance } from "fastify";
+import type { GatewayContext } from "../context.ts";
+
+/** How long steps 1 and 2 take each, in ms. */
+const LAME_DUCK = 200;
+
+/** How many turns of the event loop to wait for one without a new connection. */
+const MAX_TURNS = 100;
+
+/**
+ * Shuts a gateway down. Resolves when its last connection is closed; connections that are still
+ * open after `grace` ms are destroyed.
+ */
+export async function shutDown(
+  app: FastifyInstance,
+  gateway: GatewayContext,
+  grace: number,
+): Promise<void> {
+  const { connections } = gateway;
+  const cut = setTimeout(() => {
+    for (const socket of connections.keys()) socket.destroy();
+  }, grace);
+  await sleep(Math.min(LAME_DUCK, grace));
+  // Emitted when the last connection is closed.
+  const closed = once(app.server, "close");
+  await closeListener(app.server);
+  gateway.draining = true;
+  await sleep(Math.min(LAME_DUCK, grace));
+  for (const exchanges of connections.values()) exchanges.drain();
+  await closed;
+  clearTimeout(cut);
+  await app.close();
+}
+
+/**
+ * Stops accepting connections and keeps those that exist, as `net.Server.close` does;
+ * `http.Server.close` overrides it.
+ *
+ * The kernel resets connections that it has established and the process has not accepted. Waiting
+ * for a turn of the event loop without a new connection reduced their number from 5 to 1 per stop,
+ * measured with 8 clients that connect for each request.
+ */
+async function closeListener(server: Server): Promise<void> {
+  let accepted = true;
+  const onConnection = () => {
+    accepted = true;
+  };
+  server.on("connection", onConnection);
+  for (let turn = 0; accepted && turn < MAX_TURNS; turn++) {
+    accepted = false;
+    await nextTurn();
+  }
+  server.off("connection", onConnection);
+  Server.prototype.close.call(server);
+}

@@ -1,0 +1,56 @@
+/**
+ * Responses to requests that Node could not parse, or not in time. Node offers only the socket for
+ * them. Fastify's own handler would write other fields and headers, not wait for the responses
+ * before it, and close at once, so that a reset can overtake the response.
+ */
+import { STATUS_CODES } from "node:http";
+import type { Socket } from "node:net";
+import { requestIdFrom } from "../../rpc/request-id.ts";
+import { type GatewayContext, logRejection } from "../context.ts";
+import { type HttpErrorStatus, httpError } from "../errors.ts";
+import { commonHeaders, type HttpResponse, JSON_TYPE } from "../response.ts";
+
+/** How long the client may go on sending before the connection is destroyed, in ms. */
+const LINGER = 1000;
+
+/** The statuses of parser and server errors: https://nodejs.org/api/http.html#event-clienterror */
+const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  HPE_HEADER_OVERFLOW: 431,
+};
+
+/** Handles Node's `clientError`: responds after the responses before it, then closes. */
+export function handleClientError(
+  gateway: GatewayContext,
+  error: Error & { readonly code?: string },
+  socket: Socket,
+): void {
+  const exchanges = gateway.connections.get(socket);
+  if (exchanges === undefined || error.code === "ECONNRESET" || !socket.writable) {
+    socket.destroy();
+  } else {
+    const response = httpError(STATUSES[error.code ?? ""] ?? 400);
+    exchanges.reject(() => rejectOnSocket(gateway, socket, response));
+  }
+}
+
+/** Writes a response to a socket, logs it, and closes the connection. */
+export function rejectOnSocket(
+  gateway: GatewayContext,
+  socket: Socket,
+  { status, headers, body }: HttpResponse,
+): void {
+  const requestId = requestIdFrom(undefined);
+  const fields = {
+    "content-type": JSON_TYPE,
+    "content-length": Buffer.byteLength(body),
+    connection: "close",
+    ...commonHeaders(requestId),
+    ...headers,
+  };
+  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+  setTimeout(() => socket.destroy(), LINGER).unref();
+  logRejection(gateway, "rest", requestId, status);
+}

@@ -1,0 +1,47 @@
+/** What REST and Connect read from an HTTP exchange for a call: credentials and cancellation. */
+import type { ServerResponse } from "node:http";
+import type { Credentials } from "../auth/credentials.ts";
+import { ServiceError } from "../errors.ts";
+
+const NONE: readonly string[] = [];
+
+/**
+ * The credentials in a message's `rawHeaders` (name, value, name, value …), repeated headers
+ * included.
+ *
+ * `headers` would hide repetitions: Node keeps the first of two `authorization` headers and joins
+ * two `x-api-key` headers into one value.
+ *
+ * @see https://nodejs.org/api/http.html#messageheaders
+ */
+export function credentialsOf(rawHeaders: readonly string[]): Credentials {
+  return {
+    xApiKey: valuesOf(rawHeaders, "x-api-key"),
+    authorization: valuesOf(rawHeaders, "authorization"),
+  };
+}
+
+function valuesOf(rawHeaders: readonly string[], name: string): readonly string[] {
+  let values: string[] | undefined;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index];
+    if (header?.length === name.length && header.toLowerCase() === name) {
+      values ??= [];
+      values.push(rawHeaders[index + 1] ?? "");
+    }
+  }
+  return values ?? NONE;
+}
+
+/**
+ * A signal that aborts, with a `canceled` ServiceError, if the client disconnects before the
+ * response is finished. The listener is on the response, not on the socket, so that a kept-alive
+ * connection does not accumulate listeners.
+ */
+export function closeSignalOf(response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  response.once("close", () => {
+    if (!response.writableFinished) controller.abort(new ServiceError("canceled"));
+  });
+  return controller.signal;
+}

@@ -1,0 +1,56 @@
+/**
+ * Which rows of the ledger a rollup covers. The write side adds up exactly these rows, and the
+ * read side queries all other rows, so both take the conditions from here.
+ *
+ * A rollup covers the rows up to its watermark, an instant of recording time:
+ *
+ * - a charge, if it was recorded (`recorded_at`) at or before the watermark;
+ * - a rental, if it was last written (`updated_at`) and ended (`ended_at`) at or before the
+ *   watermark. A rental whose end lies after the watermark may still be extended, shortened or
+ *   reopened. A rental that ended before it started never ran and is not counted at all.
+ *
+ * The formulas and the invariants are in docs/rollups.md.
+ */
+
+/** The rollup that a query used: its generation and its watermark. */
+export interface RollupState {
+  /** Increases with each build; `NO_GENERATION` if the provider has no rollup. */
+  readonly generation: string;
+  /** Recording time, as DATETIME(3) text in UTC. Stored in the column `rollups.cut`. */
+  readonly watermark: string;
+}
+
+/** The generation of a provider without a rollup. */
+export const NO_GENERATION = "0";
+
+/** A table of the ledger that rollups add up. */
+export type LedgerTable = "charges" | "rentals";
+
+/** The columns that must not exceed the watermark for a row to be covered. */
+export const COVERED_BY: Readonly<Record<LedgerTable, readonly string[]>> = {
+  charges: ["recorded_at"],
+  rentals: ["updated_at", "ended_at"],
+};
+
+/** The columns that place a row on the timeline: a rental counts at its start and at its end. */
+export const DATED_BY: Readonly<Record<LedgerTable, readonly string[]>> = {
+  charges: ["charged_at"],
+  rentals: ["started_at", "ended_at"],
+};
+
+/** SQL condition: the rental has ended, and it ran. */
+export const RENTAL_RAN = "ended_at >= started_at";
+
+/** SQL condition: the charge is covered. `watermark` is an SQL expression. */
+export function chargeCovered(watermark: string): string {
+  return upTo("charges", watermark);
+}
+
+/** SQL condition: the rental is covered. `watermark` is an SQL expression, used twice. */
+export function rentalCovered(watermark: string): string {
+  return `${RENTAL_RAN} AND ${upTo("rentals", watermark)}`;
+}
+
+function upTo(table: LedgerTable, watermark: string): string {
+  return COVERED_BY[table].map((column) => `${column} <= ${watermark}`).join(" AND ");
+}

@@ -1,0 +1,117 @@
+/** Every response equals the raw ledger of its snapshot while writers and rollup runs compete. */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Knex } from "knex";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../../src/config.ts";
+import { createPool } from "../../../../src/db/pool.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { verify } from "../../../../src/rollup/write/verify.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addBulk, type Bulk } from "../../../support/rollup/bulk.ts";
+import {
+  type Compared,
+  createComparison,
+  expectExact,
+} from "../../../support/rollup/snapshot-oracle.ts";
+import { SOAK } from "../../../support/soak.ts";
+import { killRollups, runRollups } from "./rollup-runs.ts";
+import { write } from "./writers.ts";
+
+const DURATION = 6_000 * SOAK;
+/** In ms: longer than any writer's transaction is open. */
+const MARGIN = 1_000;
+const BULKS: readonly Bulk[] = [
+  { provider: 1, servers: 8, instances: 12, charges: 3_000, rentals: 400 },
+  { provider: 2, servers: 2, instances: 3, charges: 1_500, rentals: 100 },
+  // No charge of this provider is dated in the future, so its overview can be cached.
+  { provider: 3, servers: 3, instances: 4, charges: 1_000, rentals: 80, ahead: 0 },
+];
+
+let database: TestDatabase;
+let writers: Knex;
+let readers: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  writers = createPool(parseDatabaseUrl(database.url));
+  readers = createPool(parseDatabaseUrl(database.url));
+  // The first two providers have a rollup from the start; that of the third is built meanwhile.
+  await addBulk(database.knex, BULKS.slice(0, 2));
+  await rollUp(database.knex, { margin: MARGIN });
+  await addBulk(database.knex, BULKS.slice(2));
+});
+afterAll(async () => {
+  await readers.destroy();
+  await writers.destroy();
+  await database.drop();
+});
+
+/** Compares one service instance until the signal aborts. Resolves to the number of responses. */
+async function compareUntil(signal: AbortSignal, results: Compared[]): Promise<number> {
+  const compare = createComparison(readers);
+  let responses = 0;
+  for (let turn = 0; !signal.aborted; turn++) {
+    // Each provider twice in a row, so that the second comparison can use the totals of the first.
+    const { provider } = BULKS[(turn >> 1) % BULKS.length] as Bulk;
+    const result = await compare(String(provider));
+    results.push(result);
+    responses += result.responses;
+  }
+  return responses;
+}
+
+it(
+  "responses are exact while rows commit late, backdated and out of order, and rollup runs overlap and are killed",
+  async () => {
+    const stop = new AbortController();
+    const results: Compared[] = [];
+    const { signal } = stop;
+    const tasks = {
+      commits: BULKS.flatMap((bulk) => [1, 2, 3].map(() => write(writers, bulk, MARGIN, signal))),
+      responses: [1, 2, 3].map(() => compareUntil(signal, results)),
+      runs: [runRollups(database.knex, MARGIN, signal)],
+      killed: [1, 2].map(() => killRollups(database.url, MARGIN, signal)),
+    };
+    // The first task that fails stops the others.
+    const all = Object.values(tasks).flat();
+    for (const task of all) task.catch(() => stop.abort());
+    await Promise.race([Promise.all(all).catch(() => {}), sleep(DURATION)]);
+    stop.abort();
+    await Promise.all(all);
+    const sum = async (counts: readonly Promise<number>[]) =>
+      (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
+
+    // The test exercised everything. The cache was used, also across snapshots, and was outdated.
+    const count = (of: (result: Compared) => number | boolean) =>
+      results.reduce((total, result) => total + Number(of(result)), 0);
+    const counts = {
+      commits: await sum(tasks.commits),
+      responses: await sum(tasks.responses),
+      runs: await sum(tasks.runs),
+      killed: await sum(tasks.killed),
+      watermarks: new Set(results.map(({ watermark }) => watermark)).size,
+      cacheHits: count(({ cacheHits }) => cacheHits),
+      outdated: count(({ outdated }) => outdated),
+      overviews: count(({ earlierSnapshot }) => earlierSnapshot.overview),
+      breakdowns: count(({ earlierSnapshot }) => earlierSnapshot.breakdown),
+    };
+    const moreThan = (minimum: number) => expect.toSatisfy((count) => count > minimum * SOAK);
+    expect(counts).toEqual({
+      commits: moreThan(20),
+      responses: moreThan(60),
+      runs: moreThan(0),
+      killed: moreThan(1),
+      watermarks: moreThan(2),
+      cacheHits: expect.toSatisfy((hits) => hits > 0.3 * counts.responses),
+      outdated: moreThan(3),
+      overviews: moreThan(0),
+      breakdowns: moreThan(0),
+    });
+
+    await rollUp(database.knex, { margin: 0 });
+    for (const { provider } of BULKS) {
+      expect(await Array.fromAsync(verify(database.knex, String(provider)))).toEqual([]);
+      await expectExact(readers, String(provider));
+    }
+  },
+  60_000 + 2 * DURATION,
+);

@@ -1,0 +1,127 @@
+/** The tables in the documentation are those of the schema, and the example in SQL has the responses shown. */
+import type { Message } from "@bufbuild/protobuf";
+import { createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
+import { createRead } from "../../src/db/query.ts";
+import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
+import type { Context } from "../../src/revenue/context.ts";
+import { createRevenueService } from "../../src/revenue/service.ts";
+import { rollUp } from "../../src/rollup/write/run.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { blocksOf, codeIn, page, proseOf, section, tableIn } from "./markdown.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database?.drop());
+
+describe("the tables", () => {
+  const documented = ["docs/data-model.md", "docs/rollups.md"].flatMap((path) =>
+    page(path)
+      .split("\n### ")
+      .slice(1)
+      .map((text) => [text.split("\n")[0] ?? "", text.split("\n## ")[0] ?? ""] as const),
+  );
+
+  it("are all tables of the schema except those of the migrations", async () => {
+    const [rows] = await database.knex.raw("SHOW TABLES");
+    const tables = rows.flatMap((row: Record<string, string>) => Object.values(row));
+    expect(documented.map(([table]) => table).sort()).toEqual(
+      tables.filter((name: string) => !/migration/.test(name)).sort(),
+    );
+  });
+
+  it.each(documented)("%s has the documented columns and types", async (table, text) => {
+    const [columns] = await database.knex.raw(
+      `SELECT COLUMN_NAME AS name, COLUMN_TYPE AS type, IS_NULLABLE AS nullable
+       FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?
+       ORDER BY ORDINAL_POSITION`,
+      [table],
+    );
+    const actual = columns.map((column: Record<"name" | "type" | "nullable", string>) => {
+      // MariaDB adds a display width to integers.
+      const type = column.type.replace(/^(bigint|int)\(\d+\)/, "$1");
+      return [`\`${column.name}\``, `\`${type}\`${column.nullable === "YES" ? ", null" : ""}`];
+    });
+    const rows = tableIn(text, "column", "type", "meaning");
+    expect(rows.map(([name, type]) => [name, type])).toEqual(actual);
+  });
+});
+
+describe("a rental from start to payout", () => {
+  const example = section("docs/data-model.md", "A rental from start to payout");
+  const routes = bindRoutes(RevenueService);
+
+  /** The REST response at an instant to a target, as JSON text. */
+  async function get(now: string, target: string): Promise<string> {
+    const url = new URL(target, "http://localhost");
+    const route = routes.find(({ template }) => template === url.pathname);
+    if (route === undefined) throw new Error(`no route ${url.pathname}`);
+    const service: Record<string, (request: Message, context: Context) => Promise<Message>> = {
+      ...(createRevenueService(createRead(database.knex)) as object),
+    };
+    const response = await service[route.method.localName]?.(route.bind({}, url.search.slice(1)), {
+      caller: { providerId: "1" },
+      now: Date.parse(now),
+      signal: AbortSignal.timeout(10_000),
+    });
+    if (response === undefined) throw new Error(`no function ${route.method.localName}`);
+    return route.write(response);
+  }
+
+  /** A JSON text as a value with its numbers as they are written: 5.00 is not 5. */
+  function exact(json: string): unknown {
+    return JSON.parse(json, (_key, value: unknown, context?: { readonly source?: string }) =>
+      typeof value === "number" ? `number ${context?.source}` : value,
+    );
+  }
+
+  /** A response in the example. */
+  interface Shown {
+    readonly now: string;
+    readonly target: string;
+    /** Checks a response against what is shown. */
+    readonly check: (response: string) => void;
+  }
+
+  /** The responses shown in a part of the example: whole, or some of their fields. */
+  function shownIn(part: string): Shown[] {
+    const whole = blocksOf(part).find(({ language }) => language === "json")?.text;
+    return [...proseOf(part).matchAll(/At `([^`]+)`, `GET ([^`]+)` returns(.*)/g)].map(
+      ([, now = "", target = "", rest = ""]) => {
+        const fields = codeIn(rest).filter((code) => code.startsWith('"'));
+        const check = (response: string) =>
+          fields.length > 0
+            ? expect(exact(response)).toMatchObject(exact(`{${fields.join(",")}}`) as object)
+            : expect(exact(response)).toEqual(exact(whole ?? ""));
+        return { now, target, check };
+      },
+    );
+  }
+
+  // Each part ends with a block, or with the end of the section.
+  const parts = example.split(/(?<=^```\n)(?=\n[^`])/m);
+
+  it("has the responses shown, also after a rollup", async () => {
+    const connection = await createConnection({ uri: database.url, multipleStatements: true });
+    let responses = 0;
+    try {
+      for (const part of parts) {
+        for (const { language, text } of blocksOf(part)) {
+          if (language === "sql") await connection.query(text);
+        }
+        for (const { now, target, check } of shownIn(part)) {
+          check(await get(now, target));
+          await rollUp(database.knex, { margin: 0 });
+          check(await get(now, target));
+          responses++;
+        }
+      }
+    } finally {
+      await connection.end();
+    }
+    expect(responses).toBe(3);
+  });
+});

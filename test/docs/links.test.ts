@@ -1,0 +1,56 @@
+/** The README is short, and the documentation refers only to what exists. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { codeIn, type Page, page, pages, proseOf, ROOT, rootFile } from "./markdown.ts";
+
+const MAX_README_LINES = 200;
+
+const everyPage: readonly Page[] = [
+  ...pages,
+  { path: "CHANGELOG.md", text: rootFile("CHANGELOG.md") },
+];
+
+it(`the README has no more than ${MAX_README_LINES} lines`, () => {
+  expect(page("README.md").trimEnd().split("\n").length).toBeLessThanOrEqual(MAX_README_LINES);
+});
+
+it("the README links to every page", () => {
+  const others = pages.map(({ path }) => path).filter((path) => path !== "README.md");
+  expect(others.filter((path) => !page("README.md").includes(`](${path})`))).toEqual([]);
+});
+
+describe.each(everyPage.map((one) => [one.path, one] as const))("%s", (_, { path, text }) => {
+  it("has no broken link", () => {
+    const targets = [...proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)].map(
+      ([, target = ""]) => target,
+    );
+    const relative = targets.filter((target) => !/^https?:/.test(target));
+    expect(relative.filter((target) => !leadsSomewhere(path, target))).toEqual([]);
+  });
+
+  it("names no file or folder that does not exist", () => {
+    const paths = codeIn(proseOf(text)).filter((code) =>
+      /^(src|test|dev|bench|proto|gen|docs|deploy|\.ci)\//.test(code),
+    );
+    expect(paths.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+  });
+});
+
+/** Whether a relative link leads to a file, and its fragment to a heading of it. */
+function leadsSomewhere(from: string, target: string): boolean {
+  const [file = "", fragment] = target.split("#");
+  const path = file === "" ? from : join(dirname(from), file);
+  if (!existsSync(join(ROOT, path))) return false;
+  return fragment === undefined || anchorsOf(rootFile(path)).includes(fragment);
+}
+
+/** The anchors that GitHub makes of headings: lower case, without punctuation, hyphens for spaces. */
+function anchorsOf(text: string): string[] {
+  return [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}

@@ -1,0 +1,81 @@
+/**
+ * Malformed dates and query parameters, in every protocol that has them. The parsers' tables of
+ * inputs are in test/unit/revenue/period-errors.test.ts and test/unit/transcoding.
+ */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { withoutHeaders } from "../../support/clients/client.ts";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { badRequest, errorThrough } from "../../support/expected-error.ts";
+import { paths, type RpcRequest, withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture(smallLedger);
+});
+afterAll(() => fixture?.dispose());
+
+type Period = NonNullable<RpcRequest["message"]>;
+
+const DATE = "expected an ISO 8601 date or date-time such as 2026-11-20 or 2026-11-20T09:30:00Z";
+
+const PERIODS: readonly (readonly [name: string, period: Period, message: string])[] = [
+  [
+    "a start that is not a date",
+    { startDate: "2026-11-20\n" },
+    `startDate: ${DATE}, got "2026-11-20\\u{a}"`,
+  ],
+  [
+    "an end that is not a day of the calendar",
+    { endDate: "2026-02-29" },
+    `endDate: ${DATE}, got "2026-02-29" (2026-02-29 is not a day of the calendar)`,
+  ],
+  [
+    "a start after the end",
+    { startDate: "2026-11-20T00:00:00Z", endDate: "2026-11-20T01:59:59.999+02:00" },
+    "startDate: expected an instant at or before endDate (2026-11-19T23:59:59.999Z), got 2026-11-20T00:00:00.000Z",
+  ],
+];
+
+describe.each(FAST_CLIENTS)("through %s", (name) => {
+  it.each(PERIODS)("%s is an invalid argument", async (_, period, message) => {
+    const client = fixture.clients.get(name);
+    const outcome = await client.call({
+      method: "GetServerBreakdown",
+      message: period,
+      headers: withKey(fixture.key),
+    });
+    expect(withoutHeaders(outcome)).toEqual(errorThrough(client, badRequest(message)));
+  });
+});
+
+it.each([
+  [
+    `${paths.GetServerBreakdown}?limit=5`,
+    'unknown query parameter "limit"; allowed parameters: startDate, endDate',
+  ],
+  [`${paths.GetOverview}?x`, 'unknown query parameter "x"; allowed parameters: none'],
+  [
+    `${paths.GetServerBreakdown}?startDate=2026-01-01&startDate=2026-01-01`,
+    'query parameter "startDate" is repeated; it must be given once',
+  ],
+  [
+    `${paths.GetServerBreakdown}?startDate=%ff`,
+    'query parameter "startDate": expected percent-encoded UTF-8 (RFC 3986), got "%ff"',
+  ],
+])("GET %s is a bad request", async (target, message) => {
+  const headers = withKey(fixture.key);
+  const { status, text } = await rawHttp(fixture.service.http, { target, headers });
+  expect({ status, text }).toEqual({ status: 400, text: badRequest(message).body });
+});
+
+it.each(Object.values(paths))("GET %s with an empty query is answered", async (path) => {
+  for (const query of ["?", "?&", "?&&"]) {
+    const target = path + query;
+    const headers = withKey(fixture.key);
+    const { status } = await rawHttp(fixture.service.http, { target, headers });
+    expect({ query, status }).toEqual({ query, status: 200 });
+  }
+});

@@ -1,0 +1,86 @@
+/** A call whose caller cancels or whose deadline passes also ends in the database. */
+import { afterAll, beforeAll, expect, it } from "vitest";
+import type { RpcClient } from "../../support/clients/client.ts";
+import { DEADLINE_CLIENTS, FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { type RpcRequest, withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { lockTable } from "../../support/service/table-lock.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+
+/**
+ * How soon a query ends after its call, in milliseconds: less than the second after which the
+ * database server itself checks whether the client of a waiting query is still connected.
+ */
+const QUERY_ENDS_WITHIN = 600;
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture(smallLedger);
+});
+afterAll(() => fixture?.dispose());
+
+interface HeldCall {
+  readonly name: string;
+  readonly requestId: string;
+  /** The code; REST and fetch reject if the call is aborted. */
+  readonly code: Promise<string>;
+}
+
+/** Starts a call through each client, each of another period, so that none shares a query. */
+function startCalls(
+  names: readonly string[],
+  id: string,
+  options: Pick<RpcRequest, "signal" | "timeout">,
+): readonly HeldCall[] {
+  return names.map((name, index) => {
+    const client: RpcClient = fixture.clients.get(name);
+    const requestId = `${id}-${name.replace(/\W+/g, "-")}`;
+    const call = client.call({
+      method: "GetServerBreakdown",
+      message: { startDate: `${2001 + index}-01-01` },
+      headers: [...withKey(fixture.key), ["x-request-id", requestId]],
+      ...options,
+    });
+    const code = call.then(
+      (outcome) => ("code" in outcome ? outcome.code : "OK"),
+      () => "aborted",
+    );
+    return { name, requestId, code };
+  });
+}
+
+async function expectCodes(calls: readonly HeldCall[], client: string[], log: string[]) {
+  for (const { name, requestId, code } of calls) {
+    expect(client, name).toContain(await code);
+    const lines = await fixture.service.logOf(requestId);
+    expect(lines, name).toHaveLength(1);
+    expect(log, name).toContain(lines[0]?.code);
+  }
+}
+
+it("a call that its caller cancels ends its query, in every protocol", async () => {
+  await using lock = await lockTable(fixture.database, "charges");
+  const caller = new AbortController();
+  const calls = startCalls(FAST_CLIENTS, "cancelled", { signal: caller.signal });
+  await lock.waitForQueries(calls.length);
+  caller.abort();
+  await lock.waitForQueries(0, QUERY_ENDS_WITHIN);
+  await expectCodes(calls, ["CANCELLED", "aborted"], ["CANCELLED"]);
+});
+
+it("a call whose client's deadline passes ends its query, in every protocol with deadlines", async () => {
+  await using lock = await lockTable(fixture.database, "charges");
+  const calls = startCalls(DEADLINE_CLIENTS, "late", { timeout: 1_200 });
+  await lock.waitForQueries(calls.length);
+  await Promise.all(calls.map(({ code }) => code));
+  await lock.waitForQueries(0, QUERY_ENDS_WITHIN);
+  await expectCodes(calls, ["DEADLINE_EXCEEDED"], ["DEADLINE_EXCEEDED", "CANCELLED"]);
+});
+
+it("the service answers later calls", async () => {
+  for (const name of FAST_CLIENTS) {
+    const headers = withKey(fixture.key);
+    const outcome = await fixture.clients.get(name).call({ method: "GetOverview", headers });
+    expect(outcome).toHaveProperty("response");
+  }
+});

@@ -1,0 +1,44 @@
+/** Calls the service's functions directly, without a protocol, and returns the responses as protobuf JSON. */
+import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
+import {
+  GetOverviewRequestSchema,
+  GetOverviewResponseSchema,
+  GetServerBreakdownRequestSchema,
+  GetServerBreakdownResponseSchema,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import type { Context } from "../../../src/revenue/context.ts";
+import type { RevenueFunctions } from "../../../src/revenue/service.ts";
+
+const OPTIONS = { alwaysEmitImplicit: true };
+
+/** Calls GetOverview for a provider at `now` (ISO 8601). */
+export async function overviewOf(
+  service: RevenueFunctions,
+  provider: bigint,
+  now: string,
+): Promise<JsonValue> {
+  const request = create(GetOverviewRequestSchema);
+  const response = await service.getOverview(request, contextOf(provider, now));
+  return toJson(GetOverviewResponseSchema, response, OPTIONS);
+}
+
+/** Calls GetServerBreakdown for a provider at `now` (ISO 8601); the dates are the request's texts. */
+export async function breakdownOf(
+  service: RevenueFunctions,
+  provider: bigint,
+  now: string,
+  startDate: string,
+  endDate: string,
+): Promise<JsonValue> {
+  const request = create(GetServerBreakdownRequestSchema, { startDate, endDate });
+  const response = await service.getServerBreakdown(request, contextOf(provider, now));
+  return toJson(GetServerBreakdownResponseSchema, response, OPTIONS);
+}
+
+function contextOf(provider: bigint, now: string): Context {
+  return {
+    caller: { providerId: String(provider) },
+    now: Date.parse(now),
+    signal: new AbortController().signal,
+  };
+}

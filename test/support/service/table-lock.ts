@@ -1,0 +1,33 @@
+/** Holds calls in flight: a locked table blocks every query that reads it. */
+import { createConnection } from "mysql2/promise";
+import type { TestDatabase } from "../database.ts";
+import { until } from "../poll.ts";
+import { watchProcesses } from "../process-list.ts";
+
+/** A table lock. Declare it with `await using`, so that it is released if the test fails. */
+export interface TableLock extends AsyncDisposable {
+  /** Waits until exactly this many queries read the table. The timeout is in milliseconds. */
+  waitForQueries(count: number, timeout?: number): Promise<void>;
+  release(): Promise<void>;
+}
+
+/** Locks a table against reads. Every overview reads both tables, every breakdown `charges`. */
+export async function lockTable(
+  { url, name }: Pick<TestDatabase, "url" | "name">,
+  table: "charges" | "payouts",
+): Promise<TableLock> {
+  const connection = await createConnection(url);
+  const processes = await watchProcesses(name);
+  let released: Promise<void> | undefined;
+  const release = () => {
+    released ??= connection.end().then(() => processes.close());
+    return released;
+  };
+  await connection.query(`LOCK TABLES ${table} WRITE`);
+  return {
+    waitForQueries: (count, timeout = 3_000) =>
+      until(timeout, async () => (await processes.running(`FROM ${table}`)).length === count),
+    release,
+    [Symbol.asyncDispose]: release,
+  };
+}

@@ -1,0 +1,68 @@
+import { expect, it } from "vitest";
+import { ConfigError, readConfig } from "../../src/config.ts";
+
+/** The mistakes that the service reports for an environment. */
+function mistakesIn(environment: Readonly<Record<string, string>>): readonly string[] {
+  try {
+    readConfig(environment);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.mistakes;
+  }
+}
+
+const URL_FORM = "expected mysql://user:password@host:3306/database";
+const LOG_LEVELS = "trace, debug, info, warn, error, fatal, silent";
+
+it.each<[string, Record<string, string>, string[]]>([
+  ["nothing is set", { DATABASE_URL: "" }, [`DATABASE_URL is not set; ${URL_FORM}`]],
+  [
+    "everything is malformed",
+    {
+      DATABASE_URL: "postgres://u:hunter2@h/d",
+      HOST: "local host",
+      HTTP_PORT: "http",
+      GRPC_PORT: "65536",
+      LOG_LEVEL: "loud",
+    },
+    [
+      `DATABASE_URL starts with "postgres://"; ${URL_FORM}`,
+      'HOST is "local host"; expected an address such as 127.0.0.1 or ::',
+      'HTTP_PORT is "http"; expected a port from 0 to 65535',
+      'GRPC_PORT is "65536"; expected a port from 0 to 65535',
+      `LOG_LEVEL is "loud"; expected one of ${LOG_LEVELS}`,
+    ],
+  ],
+  [
+    "both ports are the same",
+    { DATABASE_URL: "mysql://u:hunter2@h", HTTP_PORT: "8080", GRPC_PORT: "8080" },
+    [
+      `DATABASE_URL does not name exactly one database; ${URL_FORM}`,
+      "HTTP_PORT and GRPC_PORT are both 8080; they must differ",
+    ],
+  ],
+  [
+    "DATABASE_URL is not a URL",
+    { DATABASE_URL: "hunter2" },
+    [`DATABASE_URL is not a URL; ${URL_FORM}`],
+  ],
+  [
+    "DATABASE_URL has no user",
+    { DATABASE_URL: "mysql://h/d" },
+    [`DATABASE_URL has no user; ${URL_FORM}`],
+  ],
+  [
+    "the password has a malformed percent-encoding",
+    { DATABASE_URL: "mysql://u:hunter2%@h/d" },
+    [`DATABASE_URL has a malformed percent-encoding in its password; ${URL_FORM}`],
+  ],
+  [
+    "DATABASE_URL has an unknown parameter",
+    { DATABASE_URL: "mysql://u:hunter2@h/d?timezone=local" },
+    [`DATABASE_URL has an unknown parameter "timezone" (known: ssl-mode); ${URL_FORM}`],
+  ],
+])("if %s, every mistake is reported, without the password", (_, environment, mistakes) => {
+  expect(mistakesIn(environment)).toEqual(mistakes);
+  expect(mistakes.join("\n")).not.toContain("hunter2");
+});

@@ -1,0 +1,37 @@
+/** GetOverview over Connect and gRPC-Web, for the tests of the gateway. */
+import { create } from "@bufbuild/protobuf";
+import {
+  type GetOverviewResponse,
+  GetOverviewResponseSchema,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import type { Call } from "./gateway.ts";
+
+/** A response with one figure. */
+export const overview: GetOverviewResponse = create(GetOverviewResponseSchema, {
+  summary: { availableBalance: { value: "4500.00" } },
+});
+
+/** Decodes the request and responds with `overview`. */
+export const handleOverview = (call: Call) => {
+  call.request();
+  return overview;
+};
+
+/** The path of GetOverview. */
+export const PATH = "/revenue.v1.RevenueService/GetOverview";
+
+/** The header of a JSON request. */
+export const JSON_BODY = "Content-Type: application/json";
+
+/** The bytes of a POST to GetOverview. */
+export function post(
+  headers: string,
+  body: string | Uint8Array,
+  key = "k",
+): (string | Uint8Array)[] {
+  const length = Buffer.byteLength(body);
+  return [
+    `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n${headers}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`,
+    body,
+  ];
+}

@@ -1,0 +1,45 @@
+import { describe, expect, test } from "vitest";
+import { takeTimeout } from "../../../src/gateway/connect/timeout.ts";
+
+const CONNECT = { "content-type": "application/json" };
+const GRPC_WEB = { "content-type": "application/grpc-web+proto" };
+
+describe("a timeout is taken out of the headers, in milliseconds", () => {
+  test.each([
+    [CONNECT, "connect-timeout-ms", "0", 0],
+    [CONNECT, "connect-timeout-ms", "5000", 5000],
+    [CONNECT, "connect-timeout-ms", "9999999999", 9_999_999_999],
+    [GRPC_WEB, "grpc-timeout", "0n", 0],
+    [GRPC_WEB, "grpc-timeout", "5000000n", 5],
+    [GRPC_WEB, "grpc-timeout", "5000u", 5],
+    [GRPC_WEB, "grpc-timeout", "99999999m", 99_999_999],
+    [GRPC_WEB, "grpc-timeout", "3S", 3000],
+    [GRPC_WEB, "grpc-timeout", "2M", 120_000],
+    [GRPC_WEB, "grpc-timeout", "99999999H", 359_999_996_400_000],
+  ])("%j with %s: %s", (type, name, value, milliseconds) => {
+    const headers = { ...type, [name]: value };
+    expect(takeTimeout(headers)).toBeCloseTo(milliseconds, 9);
+    expect(headers).toEqual(type);
+  });
+});
+
+describe("a timeout that is malformed, or of the other protocol, stays", () => {
+  test.each([
+    [CONNECT, "connect-timeout-ms", "99999999999"],
+    [CONNECT, "connect-timeout-ms", "soon"],
+    [CONNECT, "connect-timeout-ms", "-1"],
+    [CONNECT, "connect-timeout-ms", ""],
+    [CONNECT, "grpc-timeout", "1S"],
+    [GRPC_WEB, "grpc-timeout", "9H9"],
+    [GRPC_WEB, "grpc-timeout", "999999999S"],
+    [GRPC_WEB, "connect-timeout-ms", "1"],
+  ])("%j with %s: %s", (type, name, value) => {
+    const headers = { ...type, [name]: value };
+    expect(takeTimeout(headers)).toBe(Number.POSITIVE_INFINITY);
+    expect(headers).toEqual({ ...type, [name]: value });
+  });
+});
+
+test("a request without a timeout has none", () => {
+  expect(takeTimeout({})).toBe(Number.POSITIVE_INFINITY);
+});

@@ -1,0 +1,81 @@
+/** A pipeline over a fake service, and calls through it. */
+import { create } from "@bufbuild/protobuf";
+import {
+  type GetServerBreakdownRequest,
+  GetServerBreakdownRequestSchema,
+  GetServerBreakdownResponseSchema,
+  RevenueService,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import { generateKey } from "../../../src/auth/api-key.ts";
+import { ServiceError } from "../../../src/errors.ts";
+import type { Context } from "../../../src/revenue/context.ts";
+import type { AdmissionLimits } from "../../../src/rpc/admission.ts";
+import { createRpc } from "../../../src/rpc/pipeline.ts";
+import { collectLog } from "../../support/collected-log.ts";
+
+/** The pipeline's time. */
+export const NOW = Date.UTC(2026, 10, 20, 9, 30, 0, 123);
+/** The key of all calls. */
+export const KEY = generateKey();
+
+export interface Options {
+  /** Provider 7 by default. */
+  readonly authenticate?: () => Promise<{ providerId: string }>;
+  /** The start of the handler, which then returns a response; nothing by default. */
+  readonly handle?: (request: GetServerBreakdownRequest, context: Context) => Promise<void>;
+  /** Returns an empty request by default. */
+  readonly decode?: () => GetServerBreakdownRequest;
+  readonly limits?: AdmissionLimits;
+  readonly deadline?: number;
+  readonly signal?: AbortSignal;
+}
+
+/** "ok", or the kind of the error. */
+export function outcomeOf(response: Promise<unknown>): Promise<unknown> {
+  return response.then(
+    () => "ok",
+    (thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown),
+  );
+}
+
+/** Creates a pipeline, ways to call it, and a record of the steps that its calls took. */
+export function testCalls(options: Options = {}) {
+  const steps: string[] = [];
+  const collected = collectLog();
+  const rpc = createRpc({
+    service: RevenueService,
+    handlers: {
+      getOverview: () => Promise.reject(new Error("not called")),
+      async getServerBreakdown(request, context) {
+        steps.push("handle");
+        await options.handle?.(request, context);
+        return create(GetServerBreakdownResponseSchema, { totalServers: 3 });
+      },
+    },
+    authenticate: async () => {
+      steps.push("authenticate");
+      return (await options.authenticate?.()) ?? { providerId: "7" };
+    },
+    log: collected.log,
+    clock: () => NOW,
+    ...(options.limits ? { limits: options.limits } : {}),
+  });
+  const accept = ({ deadline = Infinity, signal = new AbortController().signal } = options) =>
+    rpc.accept({
+      method: RevenueService.method.getServerBreakdown,
+      protocol: "connect",
+      requestId: "r-1",
+      credentials: { xApiKey: [KEY], authorization: [] },
+      deadline,
+      signal,
+    });
+  const call = async (overrides = options) => {
+    const accepted = await accept(overrides);
+    return accepted.run(() => {
+      steps.push("decode");
+      return overrides.decode?.() ?? create(GetServerBreakdownRequestSchema);
+    });
+  };
+  const outcome = () => outcomeOf(call());
+  return { accept, call, outcome, steps, ...collected };
+}
