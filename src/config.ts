@@ -5,29 +5,39 @@
  */
 import type { ConnectionOptions } from "mysql2";
 
-/** The configuration of the service. */
-export interface Config {
-  /** `DATABASE_URL`. */
-  readonly databaseUrl: DatabaseUrl;
-  /** `HOST`: the address on which HTTP and gRPC listen. */
-  readonly host: string;
-  /** `HTTP_PORT`; 0 picks a free port. */
-  readonly httpPort: number;
-  /** `GRPC_PORT`; 0 picks a free port. */
-  readonly grpcPort: number;
-  /** `LOG_LEVEL`. */
-  readonly logLevel: LogLevel;
+const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
+
+/** The variables of the service: their names, their defaults and how they are parsed. */
+const VARIABLES = {
+  databaseUrl: { name: "DATABASE_URL", fallback: "", parse: parseDatabaseUrl },
+  /** The address on which HTTP and gRPC listen. */
+  host: { name: "HOST", fallback: "127.0.0.1", parse: parseAddress },
+  /** 0 picks a free port. */
+  httpPort: { name: "HTTP_PORT", fallback: "8080", parse: integer("a port", 0, 65_535) },
+  /** 0 picks a free port. */
+  grpcPort: { name: "GRPC_PORT", fallback: "50051", parse: integer("a port", 0, 65_535) },
+  /** The lowest level that is logged; "silent" logs nothing. */
+  logLevel: { name: "LOG_LEVEL", fallback: "info", parse: oneOf(LOG_LEVELS) },
+} satisfies Record<string, Variable>;
+
+interface Variable {
+  readonly name: string;
+  /** The text that is parsed if the variable is unset or empty. */
+  readonly fallback: string;
+  /** Throws `ConfigError`. */
+  readonly parse: (text: string, name: string) => unknown;
 }
+
+/** The configuration of the service. */
+export type Config = {
+  readonly [Field in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Field]["parse"]>;
+};
 
 /** A parsed `DATABASE_URL`: the options of mysql2 that it sets. */
 export type DatabaseUrl = Pick<
   ConnectionOptions,
   "host" | "port" | "user" | "password" | "database" | "ssl"
 >;
-
-const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
-/** The lowest level that is logged; "silent" logs nothing. */
-export type LogLevel = (typeof LOG_LEVELS)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -48,46 +58,23 @@ export class ConfigError extends Error {
  * @throws ConfigError with all mistakes
  */
 export function readConfig(environment: Environment): Config {
+  const values: Record<string, unknown> = {};
   const mistakes: string[] = [];
-  const attempt = <T>(read: () => T): T | undefined => {
+  for (const [field, { name, fallback, parse }] of Object.entries(VARIABLES)) {
     try {
-      return read();
+      values[field] = parse(environment[name] || fallback, name);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       mistakes.push(...error.mistakes);
-      return undefined;
     }
-  };
-  const databaseUrl = attempt(() => readDatabaseUrl(environment));
-  const host = attempt(() => readHost(environment));
-  const httpPort = attempt(() => readPort(environment, "HTTP_PORT", 8080));
-  const grpcPort = attempt(() => readPort(environment, "GRPC_PORT", 50051));
-  const logLevel = attempt(() => readLogLevel(environment));
-  if (httpPort !== undefined && httpPort !== 0 && httpPort === grpcPort) {
-    mistakes.push(`HTTP_PORT and GRPC_PORT are both ${httpPort}; they must differ`);
   }
-  if (
-    databaseUrl === undefined ||
-    host === undefined ||
-    httpPort === undefined ||
-    grpcPort === undefined ||
-    logLevel === undefined ||
-    mistakes.length > 0
-  ) {
-    throw new ConfigError(mistakes);
+  const config = values as Config;
+  if (config.httpPort && config.httpPort === config.grpcPort) {
+    mistakes.push(`HTTP_PORT and GRPC_PORT are both ${config.httpPort}; they must differ`);
   }
-  return { databaseUrl, host, httpPort, grpcPort, logLevel };
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return config;
 }
-
-const URL_FORM = "expected mysql://user:password@host:3306/database";
-
-/** TLS to the database, by the names of MySQL's `--ssl-mode`. */
-const SSL_MODES: Readonly<Record<string, ConnectionOptions["ssl"]>> = {
-  DISABLED: undefined,
-  REQUIRED: { rejectUnauthorized: false },
-  VERIFY_CA: { rejectUnauthorized: true },
-  VERIFY_IDENTITY: { rejectUnauthorized: true, verifyIdentity: true },
-};
 
 /**
  * Reads `DATABASE_URL` only, for the commands.
@@ -95,9 +82,7 @@ const SSL_MODES: Readonly<Record<string, ConnectionOptions["ssl"]>> = {
  * @throws ConfigError if it is missing or malformed
  */
 export function readDatabaseUrl(environment: Environment): DatabaseUrl {
-  const text = environment.DATABASE_URL;
-  if (!text) throw new ConfigError([`DATABASE_URL is not set; ${URL_FORM}`]);
-  return parseDatabaseUrl(text);
+  return parseDatabaseUrl(environment.DATABASE_URL ?? "");
 }
 
 /**
@@ -106,11 +91,8 @@ export function readDatabaseUrl(environment: Environment): DatabaseUrl {
  * @throws ConfigError with what is wrong, without the text itself
  */
 export function parseDatabaseUrl(text: string): DatabaseUrl {
-  const invalid = (what: string) => new ConfigError([`DATABASE_URL ${what}; ${URL_FORM}`]);
-  const url = URL.parse(text);
-  if (!url) throw invalid("is not a URL");
-  if (url.protocol !== "mysql:") throw invalid(`starts with "${url.protocol}//"`);
-  if (!url.hostname) throw invalid("has no host");
+  const invalid = (what: string) =>
+    new ConfigError([`DATABASE_URL ${what}; expected mysql://user:password@host:3306/database`]);
   const decode = (part: string, name: string) => {
     try {
       return decodeURIComponent(part);
@@ -118,10 +100,15 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
       throw invalid(`has a malformed percent-encoding in its ${name}`);
     }
   };
+  if (!text) throw invalid("is not set");
+  const url = URL.parse(text);
+  if (!url) throw invalid("is not a URL");
+  if (url.protocol !== "mysql:") throw invalid(`starts with "${url.protocol}//"`);
+  if (!url.hostname) throw invalid("has no host");
   const database = decode(url.pathname.slice(1), "database");
   if (!database || database.includes("/")) throw invalid("does not name exactly one database");
   if (!url.username) throw invalid("has no user");
-  let ssl: ConnectionOptions["ssl"];
+  let ssl: DatabaseUrl["ssl"];
   for (const [name, value] of url.searchParams) {
     if (name !== "ssl-mode") throw invalid(`has an unknown parameter "${name}" (known: ssl-mode)`);
     if (!Object.hasOwn(SSL_MODES, value)) {
@@ -131,37 +118,44 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
   }
   return {
     host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: url.port === "" ? 3306 : Number(url.port),
+    port: Number(url.port || 3306),
     user: decode(url.username, "user"),
     password: decode(url.password, "password"),
     database,
-    ...(ssl === undefined ? {} : { ssl }),
+    ...(ssl && { ssl }),
   };
 }
 
-function readHost(environment: Environment): string {
-  const host = environment.HOST || "127.0.0.1";
-  if (!/^[\w.:-]+$/.test(host)) {
-    throw new ConfigError([`HOST is "${host}"; expected an address such as 127.0.0.1 or ::`]);
-  }
-  return host;
+/** TLS to the database, by the names of MySQL's `--ssl-mode`. */
+const SSL_MODES: Readonly<Record<string, DatabaseUrl["ssl"]>> = {
+  DISABLED: undefined,
+  REQUIRED: { rejectUnauthorized: false },
+  VERIFY_CA: { rejectUnauthorized: true },
+  VERIFY_IDENTITY: { rejectUnauthorized: true, verifyIdentity: true },
+};
+
+function parseAddress(text: string, name: string): string {
+  if (/^[\w.:-]+$/.test(text)) return text;
+  throw mistake(name, text, "an address such as 127.0.0.1 or ::");
 }
 
-function readPort(environment: Environment, name: string, fallback: number): number {
-  const text = environment[name];
-  if (!text) return fallback;
-  const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN;
-  if (!(port <= 65535)) {
-    throw new ConfigError([`${name} is "${text}"; expected a port from 0 to 65535`]);
-  }
-  return port;
+/** Parses a decimal integer from `min` to `max`. `what` names it in the message: "a port". */
+function integer(what: string, min: number, max: number) {
+  return (text: string, name: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw mistake(name, text, `${what} from ${min} to ${max}`);
+  };
 }
 
-function readLogLevel(environment: Environment): LogLevel {
-  const text = environment.LOG_LEVEL || "info";
-  const level = LOG_LEVELS.find((known) => known === text);
-  if (level === undefined) {
-    throw new ConfigError([`LOG_LEVEL is "${text}"; expected one of ${LOG_LEVELS.join(", ")}`]);
-  }
-  return level;
+function oneOf<Choice extends string>(choices: readonly Choice[]) {
+  return (text: string, name: string): Choice => {
+    const choice = choices.find((known) => known === text);
+    if (choice !== undefined) return choice;
+    throw mistake(name, text, `one of ${choices.join(", ")}`);
+  };
+}
+
+function mistake(name: string, text: string, expected: string): ConfigError {
+  return new ConfigError([`${name} is "${text}"; expected ${expected}`]);
 }

@@ -48,6 +48,20 @@ export const serviceErrors = {
     error: "Method Not Allowed",
     message: "method not allowed",
   },
+  /** Only where a request has a message: Connect, gRPC-Web and gRPC. */
+  messageTooLarge: {
+    code: Code.ResourceExhausted,
+    status: 413,
+    error: "Content Too Large",
+    message: "the message is too large: at most 65536 bytes are allowed, compressed or not",
+  },
+  /** An unknown compression, or a call without exactly one message. */
+  unsupported: {
+    code: Code.Unimplemented,
+    status: 501,
+    error: "Not Implemented",
+    message: "unsupported compression, or not exactly one message",
+  },
   tooManyCalls: {
     code: Code.ResourceExhausted,
     status: 429,

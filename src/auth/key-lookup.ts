@@ -27,11 +27,11 @@ export function createKeyLookup(read: Read): KeyLookup {
     const [row] = await read(KEY_BY_HASH, [keyHash], signal);
     const [providerId, expiresAt, revokedAt] = row ?? [];
     if (providerId == null) return undefined;
-    return { providerId, expiresAt: toExpiry(expiresAt), revoked: revokedAt != null };
+    return {
+      providerId,
+      // An unreadable expiry becomes NaN: every comparison with it is false, so the key is invalid.
+      expiresAt: expiresAt == null ? Infinity : fromDatetime(expiresAt),
+      revoked: revokedAt != null,
+    };
   };
-}
-
-/** A key with an unreadable expiry gets NaN; every comparison with it is false, so it is invalid. */
-function toExpiry(datetime: string | null | undefined): number {
-  return datetime == null ? Infinity : fromDatetime(datetime);
 }

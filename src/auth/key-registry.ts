@@ -5,23 +5,6 @@
 import type { Knex } from "knex";
 import { type ApiKey, generateKey, hashKey, hintOf } from "./api-key.ts";
 
-/** There is no such provider or key. The message is shown to the operator. */
-export class RegistryError extends Error {
-  override readonly name = "RegistryError";
-}
-
-/** A key that was just issued. */
-export interface NewKey {
-  /** `api_keys.id`, a decimal string. */
-  readonly id: string;
-  /** The key itself. It cannot be read again later. */
-  readonly key: ApiKey;
-  /** The first characters of the key, `rvk_AbCd`. */
-  readonly hint: string;
-  /** `providers.name` of its owner. */
-  readonly providerName: string;
-}
-
 /** A row of the registry. Ids are decimal strings, times `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
 export interface RegisteredKey {
   readonly id: string;
@@ -40,19 +23,21 @@ export type KeySelector = { readonly id: string } | { readonly key: ApiKey };
  * Issues a key to a provider.
  *
  * @param expiresAt the key is invalid from this instant, in epoch ms; null for never
- * @throws RegistryError if there is no such provider
+ * @returns the key, which cannot be read again later, with its id and its hint, and the name of
+ *   its provider
+ * @throws Error, with a message for the operator, if there is no such provider
  */
 export async function issueKey(
   database: Knex,
   providerId: string,
   name: string,
   expiresAt: number | null,
-): Promise<NewKey> {
+) {
   const provider: { name: string } | undefined = await database("providers")
     .where({ id: providerId })
     .first("name");
   if (provider === undefined) {
-    throw new RegistryError(`provider ${providerId} does not exist in the table providers`);
+    throw new Error(`provider ${providerId} does not exist in the table providers`);
   }
   const key = generateKey();
   const hint = hintOf(key);
@@ -75,15 +60,15 @@ export async function listKeys(database: Knex, providerId?: string): Promise<Reg
 /**
  * Revokes a key, at the time of the database's clock. Does nothing if it was revoked before.
  *
- * @returns the key as it was before the call; its `revokedAt` tells if it was revoked before
- * @throws RegistryError if there is no such key
+ * @returns the key as it was before the call; its `revokedAt` is not null if it was revoked before
+ * @throws Error, with a message for the operator, if there is no such key
  */
 export async function revokeKey(database: Knex, selector: KeySelector): Promise<RegisteredKey> {
   const [key] = await registeredKeys(database).where(
     "id" in selector ? { id: selector.id } : { key_hash: hashKey(selector.key) },
   );
   if (key === undefined) {
-    throw new RegistryError(
+    throw new Error(
       "id" in selector
         ? `key ${selector.id} does not exist`
         : `key ${hintOf(selector.key)}… does not exist in this database`,

@@ -49,12 +49,14 @@ async function run(database: Knex, { margin, watch, rebuild = false }: Flags): P
 
 async function runOnce(database: Knex, options: RollupOptions): Promise<void> {
   const started = performance.now();
-  const bar = progressBar();
+  const bar = new SingleBar({
+    format: "{bar} {value}/{total} providers, {charges} charges{building}",
+    stream: process.stderr,
+    clearOnComplete: true,
+  });
+  const report = (progress: RollupProgress) => show(bar, progress);
   try {
-    const { charges, providers } = await rollUp(database, {
-      ...options,
-      report: (progress) => bar?.show(progress),
-    });
+    const { charges, providers } = await rollUp(database, { ...options, report });
     const seconds = ((performance.now() - started) / 1000).toFixed(1);
     console.log(
       options.signal?.aborted
@@ -62,7 +64,7 @@ async function runOnce(database: Knex, options: RollupOptions): Promise<void> {
         : `${charges} charges added, ${providers} providers up to date, ${seconds} s`,
     );
   } finally {
-    bar?.stop();
+    bar.stop();
   }
 }
 
@@ -82,27 +84,11 @@ async function verifyAll(database: Knex): Promise<void> {
   if (differences > 0) process.exitCode = 1;
 }
 
-/** Creates a progress bar on stderr; undefined if that is not a terminal. */
-function progressBar() {
-  if (!process.stderr.isTTY) return undefined;
-  const bar = new SingleBar({
-    format: "{bar} {value}/{total} providers, {charges} charges{building}",
-    stream: process.stderr,
-    clearOnComplete: true,
-  });
-  let started = false;
-  return {
-    show({ done, providers, charges, building }: RollupProgress) {
-      const position =
-        building === undefined || building === END ? "" : `, building ${building.slice(0, 10)}`;
-      if (!started) bar.start(providers, 0, { charges: 0, building: "" });
-      started = true;
-      bar.update(done, { charges, building: position });
-    },
-    stop() {
-      if (started) bar.stop();
-    },
-  };
+/** Shows the progress of a run. The bar shows nothing if stderr is not a terminal. */
+function show(bar: SingleBar, { done, providers, charges, building = END }: RollupProgress): void {
+  const position = building === END ? "" : `, building ${building.slice(0, 10)}`;
+  if (!bar.isActive) bar.start(providers, 0, { charges: 0, building: "" });
+  bar.update(done, { charges, building: position });
 }
 
 function toSeconds(text: string): number {

@@ -6,22 +6,25 @@
 /** An amount in US cents; negative if refunds exceed charges. */
 export type Cents = bigint;
 
-const AMOUNT = /^-?\d+\.\d{2}$/;
-
 /**
  * Parses the text of a DECIMAL(…, 2): "4500.00", "-0.05".
  *
  * @throws Error if the text has any other form
  */
 export function parseCents(text: string): Cents {
-  if (!AMOUNT.test(text)) {
+  if (!/^-?\d+\.\d{2}$/.test(text)) {
     throw new Error(`expected an amount with two digits: ${JSON.stringify(text)}`);
   }
-  return BigInt(text.slice(0, -3) + text.slice(-2));
+  return BigInt(text.replace(".", ""));
 }
 
 /** Formats an amount with two digits: 450000n is "4500.00", -5n is "-0.05". */
 export function formatCents(cents: Cents): string {
-  const digits = (cents < 0n ? -cents : cents).toString().padStart(3, "0");
-  return `${cents < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+  return formatFixed(cents, 2);
+}
+
+/** Formats a number of 10^-`digits` with that many fraction digits: (-5n, 2) is "-0.05". */
+export function formatFixed(number: bigint, digits: number): string {
+  const text = (number < 0n ? -number : number).toString().padStart(digits + 1, "0");
+  return `${number < 0n ? "-" : ""}${text.slice(0, -digits)}.${text.slice(-digits)}`;
 }

@@ -32,32 +32,27 @@ const TIMED_OUT = new Set([3024, 1969]);
 /** MariaDB's ER_CONNECTION_KILLED, for which mysql2 has no name. */
 const MARIADB_CONNECTION_KILLED = 1927;
 
-interface DriverError {
-  readonly code?: unknown;
-  readonly errno?: unknown;
-  readonly name?: unknown;
-  readonly message?: unknown;
-}
+/** The fields of an error, which may be of Node, of mysql2, of Knex or of anyone. */
+type Fields = Readonly<Record<string, unknown>>;
 
 /** Whether the error means that the connection was lost, so the query may be retried on another. */
 export function isLostConnection(error: unknown): boolean {
-  const { code, errno, message } = (error ?? {}) as DriverError;
+  const { code, errno, message } = (error ?? {}) as Fields;
   return (
     LOST.has(String(code)) ||
     errno === MARIADB_CONNECTION_KILLED ||
-    (typeof message === "string" && message.includes("closed state"))
+    String(message).includes("closed state")
   );
 }
 
 /** Converts an error of a read. The error becomes the cause, which is logged and never returned. */
 export function toServiceError(error: unknown): ServiceError {
-  if (error instanceof ServiceError) return error;
-  const { code, errno, name } = (error ?? {}) as DriverError;
+  const { code, errno, name } = (error ?? {}) as Fields;
   if (TIMED_OUT.has(Number(errno))) {
     return new ServiceError("deadlineExceeded", undefined, { cause: error });
   }
   if (isLostConnection(error) || UNAVAILABLE.has(String(code)) || name === "KnexTimeoutError") {
     return new ServiceError("databaseUnavailable", undefined, { cause: error });
   }
-  return new ServiceError("internal", undefined, { cause: error });
+  return ServiceError.from(error);
 }

@@ -6,7 +6,7 @@ import knexModule, { type Knex } from "knex";
 import type { Connection } from "mysql2";
 import type { DatabaseUrl } from "../config.ts";
 
-export interface PoolOptions {
+interface PoolOptions {
   /** Makes every session read-only on the server. Default: false. */
   readonly readOnly?: boolean;
   /** The time after which the server cancels a query, in ms. Default: no limit. */
@@ -66,7 +66,7 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
 }
 
 /**
- * Sets the session variables. MariaDB alone executes the first comment, MySQL alone the second.
+ * Sets the session variables. Only MariaDB executes the first comment, only MySQL the second.
  * The isolation level is set here because `transaction({ isolationLevel, readOnly })` of Knex is a
  * syntax error on MySQL.
  */

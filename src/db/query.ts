@@ -44,10 +44,13 @@ export function createRead(database: Knex): Read {
       let connection: Connection | undefined;
       try {
         connection = await acquire(client, signal);
-        const rows = await runOn(connection, client, sql, bindings, signal);
+        const rows = await untilAborted(execute(connection, sql, bindings), signal);
+        client.releaseConnection(connection);
         used.add(connection);
         return rows;
       } catch (error) {
+        if (connection && signal.aborted) cancel(client, connection);
+        else if (connection) client.releaseConnection(connection);
         // If the server closed a pooled connection, its next query fails. Several may be dead at
         // once. Each leaves the pool, so the loop ends with a new connection.
         const retry = connection && used.has(connection) && isLostConnection(error);
@@ -57,24 +60,26 @@ export function createRead(database: Knex): Read {
   };
 }
 
-async function runOn(
-  connection: Connection,
-  client: Knex.Client,
-  sql: string,
-  bindings: readonly Binding[],
-  signal: AbortSignal,
-): Promise<Row[]> {
+/** Takes a connection from the pool. If the signal aborts first, the connection is returned. */
+async function acquire(client: Knex.Client, signal: AbortSignal): Promise<Connection> {
+  signal.throwIfAborted();
+  const acquired: Promise<Connection> = client.acquireConnection();
+  try {
+    return await untilAborted(acquired, signal);
+  } catch (error) {
+    acquired.then((connection) => client.releaseConnection(connection)).catch(() => {});
+    throw error;
+  }
+}
+
+/** Settles as the promise does, or rejects with the signal's reason as soon as it aborts. */
+async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
   signal.addEventListener("abort", abort, { once: true });
+  if (signal.aborted) abort();
   try {
-    const rows = await Promise.race([execute(connection, sql, bindings), aborted.promise]);
-    client.releaseConnection(connection);
-    return rows;
-  } catch (error) {
-    if (signal.aborted) cancel(client, connection);
-    else client.releaseConnection(connection);
-    throw error;
+    return await Promise.race([promise, aborted.promise]);
   } finally {
     signal.removeEventListener("abort", abort);
   }
@@ -91,21 +96,6 @@ function execute(
       { sql, values: bindings as Binding[], rowsAsArray: true },
       (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
     );
-  });
-}
-
-/** Takes a connection from the pool. If the signal aborts first, the connection is returned. */
-function acquire(client: Knex.Client, signal: AbortSignal): Promise<Connection> {
-  return new Promise((resolve, reject) => {
-    if (signal.aborted) return reject(signal.reason);
-    const abort = () => reject(signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
-    (client.acquireConnection() as Promise<Connection>)
-      .then((connection) => {
-        if (signal.aborted) client.releaseConnection(connection);
-        else resolve(connection);
-      }, reject)
-      .finally(() => signal.removeEventListener("abort", abort));
   });
 }
 

@@ -9,7 +9,7 @@
 import type { Read, Row } from "./query.ts";
 
 /** A query. `:name` is a parameter. */
-export interface Query<Column extends string = string> {
+interface Query<Column extends string = string> {
   /** The SQL expression of each column. */
   readonly select: Readonly<Record<Column, string>>;
   /** What follows FROM: `charges WHERE provider_id = :provider …`. */
@@ -20,7 +20,7 @@ export interface Query<Column extends string = string> {
 export type Rows<Q> = Q extends Query<infer Column> ? Readonly<Record<Column, string>>[] : never;
 
 /** Queries by name. */
-export type Queries = Readonly<Record<string, Query>>;
+type Queries = Readonly<Record<string, Query>>;
 
 /** Queries compiled into one statement. */
 export interface Statement<Q extends Queries, Parameter extends string> {

@@ -7,7 +7,7 @@ import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
 import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
-import { httpError } from "./errors.ts";
+import { checkHost } from "./http/host.ts";
 import { createHttpServer, HTTP_LIMITS } from "./http/http-server.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
@@ -81,9 +81,9 @@ function createApp(service: DescService, gateway: GatewayContext): FastifyInstan
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   app.addHook("onRequest", (request, reply, done) => {
-    // RFC 9112, section 3.2: an HTTP/1.1 request has a Host header.
-    if (request.raw.headers.host === undefined && request.raw.httpVersion === "1.1") {
-      rejectRequest(gateway, reply, httpError(400, "missing Host header"));
+    const rejection = checkHost(request.raw);
+    if (rejection !== undefined) {
+      rejectRequest(gateway, reply, rejection);
     } else if (request.is404) {
       // Not in a not-found handler: Fastify would check the body's content type before that.
       rejectRequest(gateway, reply, unmatched(paths, request.raw.url ?? ""));

@@ -30,6 +30,7 @@ import {
   HealthListResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/health/v1/health_pb.ts";
+import { decompress } from "./compression.ts";
 
 /** The health of a server, NOT_SERVING at first. */
 export interface HealthService {
@@ -92,7 +93,7 @@ const MALFORMED = {
 
 function parse(bytes: Buffer): HealthCheckRequest | undefined {
   try {
-    return fromBinary(HealthCheckRequestSchema, bytes);
+    return fromBinary(HealthCheckRequestSchema, decompress(bytes));
   } catch {
     return undefined;
   }

@@ -9,6 +9,7 @@ import {
   type ServiceDefinition,
   status,
 } from "@grpc/grpc-js";
+import { decompress } from "./compression.ts";
 
 /** Stands for a message that could not be deserialized. */
 const MALFORMED = Symbol("malformed message");
@@ -22,7 +23,7 @@ export function markMalformed(definition: ServiceDefinition): ServiceDefinition 
         ...method,
         requestDeserialize(bytes: Buffer) {
           try {
-            return method.requestDeserialize(bytes);
+            return method.requestDeserialize(decompress(bytes));
           } catch {
             return MALFORMED;
           }

@@ -6,6 +6,8 @@
  * - grpc-js reads a `grpc-timeout` beyond 24 days as 0 or 1 ms (an overflow), and answers INTERNAL
  *   to a malformed one. A long one is removed: the longest call applies. So is a malformed one,
  *   and the call is marked, so that it is refused with INVALID_ARGUMENT.
+ * - grpc-js answers INTERNAL to a message that it cannot decompress. `grpc-encoding` is removed if
+ *   it is one that compression.ts supports.
  *
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/PROTOCOL-HTTP2.md (Timeout)
  */
@@ -16,6 +18,7 @@ import {
   ServerListenerBuilder,
   status,
 } from "@grpc/grpc-js";
+import { isSupported } from "./compression.ts";
 
 /** Marks a call with a malformed timeout; a client that sends it refuses itself. */
 const MALFORMED_TIMEOUT = "x-malformed-grpc-timeout";
@@ -44,6 +47,7 @@ export function correctRequestHeaders({ session }: ServerHttp2Stream): void {
     (_stream: unknown, headers: IncomingHttpHeaders, _flags: number, raw: readonly string[]) => {
       joinAuthorization(headers, raw);
       correctTimeout(headers);
+      if (isSupported(headers["grpc-encoding"])) delete headers["grpc-encoding"];
     },
   );
 }

@@ -8,10 +8,12 @@ import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
 import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService } from "./health.ts";
+import { createSessionsWith } from "./http2-sessions.ts";
 import { createInFlight } from "./in-flight.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
 import { correctRequestHeaders, refuseMalformedTimeout } from "./request-headers.ts";
+import { countReset, RESET_LIMIT } from "./reset-limit.ts";
 import { defineService } from "./service-definition.ts";
 
 /** How many streams one connection may have; further calls wait in the client. */
@@ -26,11 +28,22 @@ const STREAMS_GRACE = 500;
 // grpc-js writes its own format to stderr. What it logs is thrown or emitted as well.
 setLogVerbosity(logVerbosity.NONE);
 
+createSessionsWith({
+  settings: { maxConcurrentStreams: MAX_STREAMS },
+  maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
+  // grpc-js's own: Node answers calls with errors once a session has used its memory.
+  maxSessionMemory: Number.MAX_SAFE_INTEGER,
+  // Node counts a cancelled stream as one of MAX_STREAMS until the end of its turn.
+  maxSessionRejectedStreams: 10_000,
+  ...RESET_LIMIT,
+});
+
 // grpc-js handles the first error of a stream. Node may emit a second one, which would be uncaught.
 subscribe("http2.server.stream.created", (message) => {
   const { stream } = message as { stream: ServerHttp2Stream };
   stream.on("error", () => {});
   correctRequestHeaders(stream);
+  countReset(stream);
 });
 
 /** The gRPC server of one service. */
@@ -50,7 +63,6 @@ export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.keepalive_time_ms": KEEPALIVE.after,
     "grpc.keepalive_timeout_ms": KEEPALIVE.timeout,
-    "grpc.max_concurrent_streams": MAX_STREAMS,
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
     interceptors: [refuseMalformedTimeout, refuseMalformed, applyBackpressure],

@@ -22,6 +22,7 @@ import { ServiceError } from "../errors.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
+import { decompress } from "./compression.ts";
 import type { InFlight } from "./in-flight.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
@@ -101,8 +102,9 @@ function values(metadata: Metadata, name: string): string[] {
 
 function decode(method: DescMethodUnary, bytes: Buffer): Message {
   try {
-    return fromBinary(method.input, bytes);
+    return fromBinary(method.input, decompress(bytes));
   } catch (error) {
+    if (error instanceof ServiceError) throw error;
     throw new ServiceError(
       "invalidArgument",
       `the request is not a valid ${method.input.typeName}`,

@@ -1,19 +1,7 @@
 /** Calendar months in UTC, with English names. */
 
-const NAMES = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-] as const;
+const format = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" });
+const NAMES = Array.from({ length: 12 }, (_, month) => format.format(Date.UTC(2000, month)));
 
 /** A month of the Gregorian calendar in UTC. */
 export interface Month {

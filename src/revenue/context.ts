@@ -1,5 +1,5 @@
 /** The context of a call: its caller, its time and its signal. */
-import type { Caller } from "../auth/caller.ts";
+import type { Caller } from "../auth/authentication.ts";
 
 /** What an RPC gets besides its request. */
 export interface Context {

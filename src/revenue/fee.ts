@@ -1,17 +1,11 @@
 /** The split of a gross amount into the platform's fee and the provider's earnings. */
 import type { Cents } from "../db/cents.ts";
 
-/** A gross amount and its parts: earnings + fee = gross. */
-export interface Split {
-  readonly gross: Cents;
-  /** 10 % of gross, rounded to the cent. */
-  readonly fee: Cents;
-  /** Gross minus fee. */
-  readonly earnings: Cents;
-}
-
-/** Splits a gross amount. The fee is 10 % of it, rounded once to the cent, half away from zero. */
-export function split(gross: Cents): Split {
+/**
+ * Splits a gross amount into fee + earnings. The fee is 10 % of it, rounded once to the cent, half
+ * away from zero.
+ */
+export function split(gross: Cents) {
   const fee = divide(gross, 10n);
   return { gross, fee, earnings: gross - fee };
 }

@@ -20,22 +20,9 @@ function compareIds(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-/**
- * Compares by code point. `<` compares UTF-16 code units, so that surrogates, which stand for
- * code points from U+10000 on, sort before U+E000 to U+FFFF.
- */
+/** Compares by code point. `<` compares UTF-16 code units, which sorts U+10000 before U+E000. */
 function compareCodePoints(a: string, b: string): number {
-  const length = Math.min(a.length, b.length);
-  for (let i = 0; i < length; i++) {
-    const [left, right] = [a.charCodeAt(i), b.charCodeAt(i)];
-    if (left === right) continue;
-    const [leftIsSurrogate, rightIsSurrogate] = [isSurrogate(left), isSurrogate(right)];
-    if (leftIsSurrogate !== rightIsSurrogate) return leftIsSurrogate ? 1 : -1;
-    return left - right;
-  }
-  return a.length - b.length;
-}
-
-function isSurrogate(unit: number): boolean {
-  return unit >= 0xd800 && unit <= 0xdfff;
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  return (a.codePointAt(i) ?? -1) - (b.codePointAt(i) ?? -1);
 }

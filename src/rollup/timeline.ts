@@ -46,21 +46,16 @@ function indexAfter(checkpoints: readonly string[], instant: string): number {
 
 /** The first instant of the calendar month after the month that contains `at`; `END` after 9999-12. */
 export function nextMonth(at: string): string {
-  const [year, month] = [Number(at.slice(0, 4)), Number(at.slice(5, 7))];
-  if (year === 9999 && month === 12) return END;
-  const next = year * 12 + month; // months since year 0; `month` counts from 1
-  return `${pad(Math.floor(next / 12), 4)}-${pad((next % 12) + 1, 2)}-01 00:00:00.000`;
+  const month = Temporal.PlainYearMonth.from(at.slice(0, 7));
+  if (month.toString() === END.slice(0, 7)) return END;
+  return `${month.add({ months: 1 })}-01 00:00:00.000`;
 }
 
 /** The calendar month of the last instant before `at`, as a number: 202611. */
 export function monthBefore(at: string): number {
-  const year = Number(at.slice(0, 4));
-  const month = Number(at.slice(5, 7));
   const isFirstInstant = at.slice(8) === "01 00:00:00.000";
-  const index = year * 12 + month - 1 - (isFirstInstant ? 1 : 0);
-  return Math.floor(index / 12) * 100 + (index % 12) + 1;
-}
-
-function pad(number: number, digits: number): string {
-  return String(number).padStart(digits, "0");
+  const { year, month } = Temporal.PlainYearMonth.from(at.slice(0, 7)).subtract({
+    months: isFirstInstant ? 1 : 0,
+  });
+  return year * 100 + month;
 }

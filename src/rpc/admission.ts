@@ -15,12 +15,6 @@ export interface AdmissionLimits {
 /** The limits of the service. They bound memory; the connection pool schedules the queries. */
 export const ADMISSION_LIMITS: AdmissionLimits = { total: 1_000, perProvider: 250 };
 
-/** Counts the calls in flight. */
-export interface Admission {
-  /** Counts a call. Throws `ServiceError("overloaded")` at the total limit. */
-  enter(): Slot;
-}
-
 /** The place of one call in the counts. */
 export interface Slot {
   /**
@@ -32,37 +26,32 @@ export interface Slot {
   release(): void;
 }
 
-/** Creates the counts of one process, at zero. */
-export function createAdmission(limits: AdmissionLimits): Admission {
+/**
+ * Creates the counts of one process, at zero. The returned function counts a call; it throws
+ * `ServiceError("overloaded")` at the total limit.
+ */
+export function createAdmission(limits: AdmissionLimits): () => Slot {
   let total = 0;
   const perProvider = new Map<string, number>();
 
-  const increment = (providerId: string) => {
-    const count = perProvider.get(providerId) ?? 0;
-    if (count >= limits.perProvider) throw new ServiceError("tooManyCalls");
-    perProvider.set(providerId, count + 1);
-  };
-  const decrement = (providerId: string) => {
-    const count = (perProvider.get(providerId) ?? 0) - 1;
-    if (count > 0) perProvider.set(providerId, count);
-    else perProvider.delete(providerId);
-  };
-
-  return {
-    enter() {
-      if (total >= limits.total) throw new ServiceError("overloaded");
-      total++;
-      let assigned: string | undefined;
-      return {
-        assign(providerId) {
-          increment(providerId);
-          assigned = providerId;
-        },
-        release() {
-          total--;
-          if (assigned !== undefined) decrement(assigned);
-        },
-      };
-    },
+  return () => {
+    if (total >= limits.total) throw new ServiceError("overloaded");
+    total++;
+    let assigned: string | undefined;
+    return {
+      assign(providerId) {
+        const count = perProvider.get(providerId) ?? 0;
+        if (count >= limits.perProvider) throw new ServiceError("tooManyCalls");
+        perProvider.set(providerId, count + 1);
+        assigned = providerId;
+      },
+      release() {
+        total--;
+        if (assigned === undefined) return;
+        const count = (perProvider.get(assigned) ?? 0) - 1;
+        if (count > 0) perProvider.set(assigned, count);
+        else perProvider.delete(assigned);
+      },
+    };
   };
 }

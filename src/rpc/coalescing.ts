@@ -13,18 +13,7 @@ const MAX_IN_FLIGHT = 2;
 /** A run no longer counts as in flight after this many ms: its connection may be dead. */
 const RUN_TIMEOUT = 1_000;
 
-/** Runs work once for several calls with the same key. */
-export interface Coalescing {
-  /**
-   * Joins the next run of a key. Rejects with what the run rejects with, or with the reason of
-   * `signal` as soon as it aborts; the run goes on for the other callers.
-   *
-   * @param key calls with the same key may get the same result
-   * @param work receives a signal that aborts when the last of its callers leaves
-   */
-  run<T>(key: string, signal: AbortSignal, work: Work<T>): Promise<T>;
-}
-
+/** What a run does. Its signal aborts when the last of its callers leaves. */
 type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 /** A run that is waiting or in flight, and its callers. */
@@ -41,8 +30,8 @@ interface Queue {
   next: Run | undefined;
 }
 
-/** Creates the coalescing of one process. */
-export function createCoalescing(): Coalescing {
+/** Creates the coalescing of one process: a function that runs work once for several calls. */
+export function createCoalescing() {
   const queues = new Map<string, Queue>();
 
   function startNext(key: string, queue: Queue): void {
@@ -69,21 +58,20 @@ export function createCoalescing(): Coalescing {
       });
   }
 
-  return {
-    run<T>(key: string, signal: AbortSignal, work: Work<T>) {
-      if (signal.aborted) return Promise.reject(signal.reason);
-      const queue = queues.getOrInsertComputed(key, createQueue);
-      // A waiting run without callers was aborted when the last one left; it is replaced.
-      if (!queue.next?.callers) queue.next = createRun(work);
-      const result = join(queue.next, signal);
-      if (queue.inFlight < MAX_IN_FLIGHT) startNext(key, queue);
-      return result as Promise<T>;
-    },
+  /**
+   * Joins the next run of a key; calls with the same key may get the same result. Rejects with
+   * what the run rejects with, or with the reason of `signal` as soon as it aborts; the run goes
+   * on for the other callers.
+   */
+  return async <T>(key: string, signal: AbortSignal, work: Work<T>): Promise<T> => {
+    signal.throwIfAborted();
+    const queue = queues.getOrInsertComputed(key, () => ({ inFlight: 0, next: undefined }));
+    // A waiting run without callers was aborted when the last one left; it is replaced.
+    if (!queue.next?.callers) queue.next = createRun(work);
+    const result = join(queue.next, signal);
+    if (queue.inFlight < MAX_IN_FLIGHT) startNext(key, queue);
+    return result as Promise<T>;
   };
-}
-
-function createQueue(): Queue {
-  return { inFlight: 0, next: undefined };
 }
 
 function createRun(work: Work<unknown>): Run {

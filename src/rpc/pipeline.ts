@@ -10,8 +10,7 @@ import {
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "pino";
-import type { Authenticate } from "../auth/authentication.ts";
-import type { Caller } from "../auth/caller.ts";
+import type { Authenticate, Caller } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
 import type { Context } from "../revenue/context.ts";
 import { logCall } from "../telemetry/call-log.ts";
@@ -31,7 +30,7 @@ export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
 type AnyHandler = (request: Message, context: Context) => Promise<Message>;
 
 /** What `createRpc` needs. */
-export interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
+interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly service: { readonly method: Methods };
   readonly handlers: Handlers<Methods>;
   readonly authenticate: Authenticate;
@@ -51,8 +50,8 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   limits = ADMISSION_LIMITS,
   clock = Date.now,
 }: RpcOptions<Methods>): Rpc {
-  const admission = createAdmission(limits);
-  const coalescing = createCoalescing();
+  const admit = createAdmission(limits);
+  const coalesce = createCoalescing();
   const handlerOf = new Map<DescMethodUnary, AnyHandler>(
     Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
@@ -71,7 +70,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       return handler(request, { caller, now: clock(), signal });
     }
     // A coalesced run's `now` is its start, which is after the arrival of all its calls.
-    return coalescing.run(coalescingKey(caller, method, request), signal, (shared) =>
+    return coalesce(coalescingKey(caller, method, request), signal, (shared) =>
       handler(request, { caller, now: clock(), signal: shared }),
     );
   }
@@ -100,7 +99,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     };
 
     try {
-      slot = admission.enter();
+      slot = admit();
       signal.throwIfAborted();
       const caller = await authenticate(incoming.credentials, signal, now);
       providerId = caller.providerId;

@@ -12,10 +12,6 @@ const SAFE_ID = /^(?!.*rvk_)[A-Za-z0-9._:+=/-]{1,128}$/i;
  *   it, with several values joined by ", "
  */
 export function requestIdFrom(value: string | undefined | readonly string[]): string {
-  const id = typeof value === "object" ? single(value) : value;
-  return id !== undefined && SAFE_ID.test(id) ? id : randomUUID();
-}
-
-function single(values: readonly string[]): string | undefined {
-  return values.length === 1 ? values[0] : undefined;
+  const [id, ...others] = typeof value === "object" ? value : [value];
+  return id !== undefined && others.length === 0 && SAFE_ID.test(id) ? id : randomUUID();
 }

@@ -1,9 +1,9 @@
 /** The log: JSON lines on stdout, one object each, times in UTC. */
 import { type Logger, pino, stdTimeFunctions } from "pino";
-import type { LogLevel } from "../config.ts";
+import type { Config } from "../config.ts";
 
 /** Creates the log of a process. It writes synchronously, so no line is lost at exit. */
-export function createLog(level: LogLevel): Logger {
+export function createLog(level: Config["logLevel"]): Logger {
   return pino({
     level,
     base: null,

@@ -1,4 +1,4 @@
-/** What docs/rollups.md says about broken assumptions is what happens. */
+/** The effects of broken assumptions are those in docs/rollups.md. */
 import type { JsonObject } from "@bufbuild/protobuf";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { createRead } from "../../src/db/query.ts";
@@ -73,7 +73,7 @@ it("an older one is missing until something is recorded in its segment", async (
   expect(await totals(...ALL)).toEqual(["31.11", 1]);
 });
 
-it("an older one is missing until a rebuild, and there where its event time lies in an edge", async () => {
+it("an older one is missing until a rebuild, except in periods with its event time in an edge", async () => {
   await charge("2024-12-01 00:00:00.000", "1.00", -120);
   await run();
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
@@ -83,7 +83,7 @@ it("an older one is missing until a rebuild, and there where its event time lies
   expect(await differences()).toBe(0);
 });
 
-it("a charge recorded in the future is there at once", async () => {
+it("a charge recorded in the future counts at once", async () => {
   await charge("2024-12-01 00:00:00.000", "1.00", 300);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
   await run();

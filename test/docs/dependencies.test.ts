@@ -1,4 +1,4 @@
-/** docs/architecture.md says why each dependency is there, and names no other package. */
+/** docs/architecture.md gives a reason for each dependency, and names no other package. */
 import { expect, it } from "vitest";
 import { codeIn, rootFile, section, tableWith } from "./markdown.ts";
 

@@ -51,15 +51,15 @@ it("the table has every error that a caller can see, and no other", () => {
   expect(documented).toHaveLength(seen.length);
 });
 
-describe("the words of the table", () => {
-  it("name the scheme of WWW-Authenticate", () => {
+describe("the table", () => {
+  it("names the scheme of WWW-Authenticate", () => {
     const { headers } = errorResponse(new ServiceError("unauthenticated"));
     expect(rows.find(([rest]) => rest === "401")?.[3]).toMatch(
       new RegExp(`, with \`WWW-Authenticate: ${headers["www-authenticate"]}\`$`),
     );
   });
 
-  it("say that no work was done wherever Retry-After is sent", () => {
+  it("states that no work was done for each error with Retry-After", () => {
     for (const row of rows.filter((cells) => cells[3]?.includes("Retry-After"))) {
       expect(row[3]).toMatch(/with `Retry-After`: no work was done$/);
     }

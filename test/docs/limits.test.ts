@@ -6,6 +6,7 @@ import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONNECT_TIMEOUT, knexConfig } from "../../src/db/pool.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/http-server.ts";
+import { MAX_RESETS } from "../../src/grpc/reset-limit.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
@@ -53,6 +54,7 @@ describe("the table of limits has the constants of the code:", () => {
     "time until the headers have arrived": HTTP_LIMITS.headersTimeout,
     "time until the request has arrived": HTTP_LIMITS.requestTimeout,
     "message to Connect, gRPC-Web or gRPC": MAX_MESSAGE_BYTES,
+    "cancelled calls on a gRPC connection": MAX_RESETS,
     "one exchange on an HTTP/1.1 connection, until the client has read the last byte":
       HTTP_LIMITS.exchangeTimeout,
     "silence on an HTTP/1.1 connection during a request": HTTP_LIMITS.connectionTimeout,

@@ -1,4 +1,5 @@
 /** What belongs to a Connect or gRPC-Web call besides its message, carried in context values. */
+import type { ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { AcceptedCall, Credentials } from "../../rpc/call.ts";
 
@@ -10,6 +11,7 @@ export interface ConnectCall {
   readonly deadline: number;
   /** Aborts if the client disconnects. */
   readonly signal: AbortSignal;
+  readonly response: ServerResponse;
   /** Set once the request gate has accepted the call. */
   accepted?: AcceptedCall;
   /** Whether its message was decoded, and the call run. */

@@ -15,11 +15,12 @@ import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
+import { setStatus } from "../http/response-status.ts";
 import { closeSignalOf, credentialsOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
 import type { ServedPath } from "../rest/unmatched.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
-import { blameClient, connectError, malformedMessage } from "./error.ts";
+import { connectError, refusalOf } from "./error.ts";
 import { checkMessageParameter, checkRequest } from "./request-check.ts";
 import { takeTimeout } from "./timeout.ts";
 
@@ -45,6 +46,7 @@ export function serveConnect(
         credentials: credentialsOf(raw.rawHeaders),
         deadline: Date.now() + takeTimeout(raw.headers),
         signal: closeSignalOf(reply.raw),
+        response: reply.raw,
       });
       reply.headers(commonHeaders(request.id));
       done();
@@ -88,7 +90,7 @@ function allowedMethods({ idempotency }: DescMethodUnary): readonly string[] {
 }
 
 /**
- * Admits and authenticates a call, and rejects it if its message turns out to be malformed. A call
+ * Admits and authenticates a call, and rejects it if Connect-ES refuses its message. A call
  * whose message never arrives is ended by the pipeline, at its deadline.
  */
 async function accept(
@@ -101,8 +103,9 @@ async function accept(
     call.accepted = accepted;
     const reject = () => {
       if (call.ran) return;
-      blameClient(context.signal.reason);
-      accepted.reject(malformedMessage());
+      const error = refusalOf(context.signal.reason);
+      if (context.protocolName === "connect") setStatus(call.response, error.entry.status);
+      accepted.reject(error);
     };
     context.signal.addEventListener("abort", reject, { once: true });
     if (context.requestMethod === "GET") checkMessageParameter(context.url);

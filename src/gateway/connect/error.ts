@@ -16,19 +16,33 @@ export function malformedMessage(): ServiceError {
   return new ServiceError("invalidArgument", "the message cannot be decoded");
 }
 
+/** Codes that Connect-ES gives to a message that it cannot parse or decompress. */
 const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
 
 /**
- * Turns an internal error of Connect-ES into `malformedMessage`, in place. Connect-ES calls a
- * message that it cannot parse or decompress an internal error, which would blame the server.
+ * The service error of a request that Connect-ES refused before the call ran. Where Connect-ES would
+ * blame the server, or describe its own configuration, its error is changed in place.
  *
  * It aborts the call's context with the error before it serializes it, so that a listener of the
  * abort can still change code and message. test/unit/gateway/connect-malformed.test.ts fails if it does not.
  *
  * @param reason the reason of the abort
  */
-export function blameClient(reason: unknown): void {
-  if (!(reason instanceof ConnectError) || !INTERNAL.includes(reason.code)) return;
-  const { entry, message } = malformedMessage();
+export function refusalOf(reason: unknown): ServiceError {
+  if (!(reason instanceof ConnectError)) return malformedMessage();
+  if (INTERNAL.includes(reason.code)) return replace(reason, malformedMessage());
+  switch (reason.code) {
+    case Code.ResourceExhausted:
+      return replace(reason, new ServiceError("messageTooLarge"));
+    case Code.Unimplemented:
+      return new ServiceError("unsupported", reason.rawMessage);
+    default:
+      return new ServiceError("invalidArgument", reason.rawMessage);
+  }
+}
+
+function replace(reason: ConnectError, error: ServiceError): ServiceError {
+  const { entry, message } = error;
   Object.assign(reason, { code: entry.code, rawMessage: message, message });
+  return error;
 }

@@ -19,6 +19,8 @@ import { httpError, methodNotAllowed } from "../errors.ts";
 import type { HttpResponse } from "../response.ts";
 import { REST_METHODS } from "../rest/route.ts";
 import { createExchangeQueue } from "./exchange-queue.ts";
+import { closeLingering } from "./lingering-close.ts";
+import { statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
 
 /** Limits of the HTTP port. Times in milliseconds, sizes in bytes. */
@@ -48,6 +50,15 @@ class GuardedRequest extends IncomingMessage {
   }
 }
 
+/** A POST is served once its message has arrived. The body of a GET is ignored. */
+function isRefusal({ method }: IncomingMessage, status: number): boolean {
+  return status >= 400 || (method !== "GET" && method !== "HEAD");
+}
+
+function hasBody({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+}
+
 /** Makes the server of a request handler. It does not listen yet. */
 export function createHttpServer(handler: RequestListener, gateway: GatewayContext): Server {
   const { connectionTimeout, exchangeTimeout, ...options } = HTTP_LIMITS;
@@ -59,10 +70,22 @@ export function createHttpServer(handler: RequestListener, gateway: GatewayConte
       this.on("error", ignore);
     }
 
-    /** While the gateway drains, every response closes its connection, Connect-ES's included. */
+    /**
+     * Every response, Connect-ES's included, closes its connection while the gateway drains, and
+     * if it refuses a request before the body has arrived: the rest of the body would be read as
+     * the next request, or delay it.
+     */
     override writeHead(status: number, ...rest: never[]): this {
-      if (gateway.draining) this.setHeader("connection", "close");
-      return Reflect.apply(super.writeHead, this, [status, ...rest]);
+      const { req, socket } = this;
+      const code = statusOf(this) ?? status;
+      const early = isRefusal(req, code) && hasBody(req) && !req.complete;
+      if (gateway.draining || early) this.setHeader("connection", "close");
+      if (early && socket) {
+        // Node ends a connection with this method after a response with `connection: close`.
+        socket.destroySoon = () => closeLingering(socket);
+        connections.get(socket)?.drain();
+      }
+      return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
   }
 

@@ -9,9 +9,7 @@ import { requestIdFrom } from "../../rpc/request-id.ts";
 import { type GatewayContext, logRejection } from "../context.ts";
 import { type HttpErrorStatus, httpError } from "../errors.ts";
 import { commonHeaders, type HttpResponse, JSON_TYPE } from "../response.ts";
-
-/** How long the client may go on sending before the connection is destroyed, in ms. */
-const LINGER = 1000;
+import { closeLingering } from "./lingering-close.ts";
 
 /** The statuses of parser and server errors: https://nodejs.org/api/http.html#event-clienterror */
 const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
@@ -50,7 +48,7 @@ export function rejectOnSocket(
     ...headers,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
-  setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+  closeLingering(socket);
   logRejection(gateway, "rest", requestId, status);
 }

@@ -5,9 +5,7 @@ import {
   type GetServerBreakdownRequest,
   type GetServerBreakdownResponse,
   GetServerBreakdownResponseSchema,
-  type InstanceBreakdown,
   InstanceBreakdownSchema,
-  type ServerBreakdown,
   ServerBreakdownSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { Read } from "../../db/query.ts";
@@ -29,59 +27,55 @@ const DELETED = "Deleted";
  * period, otherwise as `Read` does.
  */
 export function createGetServerBreakdown(read: Read, reportLag: ReportLag) {
-  const readBreakdown = createBreakdownReader(read, reportLag);
+  const readBreakdown = createBreakdownReader(read);
   return async (
     request: GetServerBreakdownRequest,
     context: Context,
   ): Promise<GetServerBreakdownResponse> => {
     const period = parsePeriod(request.startDate, request.endDate, context.now);
     const breakdown = await readBreakdown(period, context);
-    const total = breakdown.totals.total();
+    reportLag(context.caller.providerId, breakdown.rows.state[0], context.now);
     const servers = serverBreakdowns(breakdown);
     return create(GetServerBreakdownResponseSchema, {
       startDate: timestampFromMs(period.start),
       endDate: timestampFromMs(period.end),
       totalServers: servers.length,
       activeServers: servers.filter((server) => server.status === ACTIVE).length,
-      totalRevenue: money(total.gross),
-      totalRentals: total.rentals,
-      activeRentals: total.running,
+      ...figures(breakdown.totals.total()),
       servers,
     });
   };
 }
 
-function serverBreakdowns({ rows, totals }: Breakdown): ServerBreakdown[] {
+function serverBreakdowns({ rows, totals }: Breakdown) {
   const instances = Map.groupBy(rows.instances, (instance) => instance.server);
   const ranked = rank(rows.servers, (server) => totals.server(server.id));
-  return ranked.map(({ row: server, totals: { gross, rentals, running } }) =>
+  return ranked.map(({ row: server, totals: ofServer }) =>
     create(ServerBreakdownSchema, {
       serverId: server.uuid,
       serverName: server.name,
       serverType: server.type,
       status: server.deleted === "0" ? server.status : DELETED,
-      totalRevenue: money(gross),
-      totalRentals: rentals,
-      activeRentals: running,
+      ...figures(ofServer),
       instances: instanceBreakdowns(instances.get(server.id) ?? [], totals),
     }),
   );
 }
 
-function instanceBreakdowns(
-  instances: Breakdown["rows"]["instances"],
-  totals: TotalsByOwner,
-): InstanceBreakdown[] {
+function instanceBreakdowns(instances: Breakdown["rows"]["instances"], totals: TotalsByOwner) {
   const ranked = rank(instances, (instance) => totals.instance(instance.server, instance.id));
-  return ranked.map(({ row: instance, totals: { gross, rentals, running } }) =>
+  return ranked.map(({ row: instance, totals: ofInstance }) =>
     create(InstanceBreakdownSchema, {
       instanceId: instance.publicId,
       instanceName: instance.name,
-      totalRevenue: money(gross),
-      totalRentals: rentals,
-      activeRentals: running,
+      ...figures(ofInstance),
     }),
   );
+}
+
+/** The figures that a response has for the provider, each server and each instance. */
+function figures({ gross, rentals, running }: Totals) {
+  return { totalRevenue: money(gross), totalRentals: rentals, activeRentals: running };
 }
 
 /** The rows to show, in the order of the response, with their totals. */

@@ -7,12 +7,11 @@ import { parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
-import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { END } from "../../rollup/timeline.ts";
 import type { Context } from "../context.ts";
 import type { Period } from "./period.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
-import { createTotalsByOwner, type Totals, type TotalsByOwner } from "./totals.ts";
+import { type Totals, TotalsByOwner } from "./totals.ts";
 
 /**
  * Totals of the covered rows of a period. They are the base for a later period if neither edge
@@ -33,7 +32,7 @@ type UncoveredRows = Awaited<ReturnType<typeof uncoveredBreakdown.run>>;
 
 /** What a breakdown is made of. */
 export interface Breakdown {
-  readonly rows: Pick<UncoveredRows, "servers" | "instances">;
+  readonly rows: Pick<UncoveredRows, "state" | "servers" | "instances">;
   readonly totals: TotalsByOwner;
 }
 
@@ -41,7 +40,7 @@ export interface Breakdown {
 type ReadBreakdown = (period: Period, context: Context) => Promise<Breakdown>;
 
 /** Creates a reader with an empty cache. */
-export function createBreakdownReader(read: Read, reportLag: ReportLag): ReadBreakdown {
+export function createBreakdownReader(read: Read): ReadBreakdown {
   const cache = createTotalsCache<CachedTotals>(({ byOwner }) => byOwner.size);
   return async (period, { caller: { providerId: provider }, now, signal }) => {
     const [start, end] = [toDatetime(period.start), toDatetime(period.end)];
@@ -56,7 +55,6 @@ export function createBreakdownReader(read: Read, reportLag: ReportLag): ReadBre
       const completing = { ...values, ...edges, watermark: state.watermark };
       const rows = await uncoveredBreakdown.run(read, completing, signal);
       if (isCurrent(cached, rows.state)) {
-        reportLag(provider, state, now);
         const totals = entry.byOwner.copy();
         addEdges(totals, rows);
         addUncovered(totals, rows);
@@ -68,7 +66,6 @@ export function createBreakdownReader(read: Read, reportLag: ReportLag): ReadBre
     const covered = coveredTotals(rows);
     const [[state], [checkpoints]] = [rows.state, rows.checkpoints];
     if (state && checkpoints) {
-      reportLag(provider, state, now);
       const entry = { start, end, ...checkpoints, byOwner: covered };
       cache.set(provider, { state, totals: entry }, fits);
     }
@@ -84,7 +81,7 @@ function isWithin(instant: string, from: string, checkpoint: string): boolean {
 }
 
 function coveredTotals(rows: FullRows): TotalsByOwner {
-  const totals = createTotalsByOwner();
+  const totals = new TotalsByOwner();
   for (const row of rows.totalsAtEnd) totals.add(row, { ...charges(row), ...rentals(row) });
   for (const row of rows.totalsAtStart) totals.subtract(row, { ...charges(row), ...rentals(row) });
   addEdges(totals, rows);

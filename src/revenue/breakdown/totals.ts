@@ -12,54 +12,67 @@ export interface Totals {
   readonly running: number;
 }
 
+type MutableTotals = { -readonly [Field in keyof Totals]: Totals[Field] };
+
 /** The server and instance of a row. The instance is "" or "0" if the row has none. */
-export interface Owner {
+interface Owner {
   readonly server: string;
   readonly instance: string;
 }
 
 /** Totals per instance, which add up to the totals of servers and of the provider. */
-export interface TotalsByOwner {
+export class TotalsByOwner {
+  /** By server id, then by instance id. */
+  readonly #servers = new Map<string, Map<string, MutableTotals>>();
+
   /** The totals of the provider. */
-  total(): Totals;
+  total(): Totals {
+    return sum(this.#servers.values());
+  }
+
   /** The totals of a server, by `servers.id`, including rows without an instance. */
-  server(id: string): Totals;
+  server(id: string): Totals {
+    return sum([this.#servers.get(id) ?? new Map()]);
+  }
+
   /** The totals of an instance, by `servers.id` and `instances.id`. */
-  instance(server: string, id: string): Totals;
+  instance(server: string, id: string): Totals {
+    return this.#servers.get(server)?.get(id) ?? zero();
+  }
+
   /** Adds to the totals of an owner. */
-  add(owner: Owner, amounts: Partial<Totals>): void;
+  add(owner: Owner, amounts: Partial<Totals>): void {
+    increase(this.#of(owner), amounts, 1);
+  }
+
   /** Subtracts from the totals of an owner. */
-  subtract(owner: Owner, amounts: Partial<Totals>): void;
+  subtract(owner: Owner, amounts: Partial<Totals>): void {
+    increase(this.#of(owner), amounts, -1);
+  }
+
   /** A copy that changes independently. */
-  copy(): TotalsByOwner;
+  copy(): TotalsByOwner {
+    const copy = new TotalsByOwner();
+    for (const [server, instances] of this.#servers) {
+      const copies = new Map<string, MutableTotals>();
+      // A literal takes half the time of a spread, and there may be tens of thousands of instances.
+      for (const [instance, { gross, charges, rentals, running }] of instances) {
+        copies.set(instance, { gross, charges, rentals, running });
+      }
+      copy.#servers.set(server, copies);
+    }
+    return copy;
+  }
+
   /** The number of owners. */
-  readonly size: number;
-}
+  get size(): number {
+    return this.#servers.values().reduce((size, instances) => size + instances.size, 0);
+  }
 
-type MutableTotals = { -readonly [Field in keyof Totals]: Totals[Field] };
-
-/** By server id, then by instance id. */
-type TotalsMap = Map<string, Map<string, MutableTotals>>;
-
-/** Creates totals without owners. */
-export function createTotalsByOwner(): TotalsByOwner {
-  return wrap(new Map());
-}
-
-function wrap(totals: TotalsMap): TotalsByOwner {
-  const ofOwner = ({ server, instance }: Owner) =>
-    totals.getOrInsertComputed(server, () => new Map()).getOrInsertComputed(instance, zero);
-  return {
-    total: () => sum(totals.values()),
-    server: (id) => sum([totals.get(id) ?? new Map()]),
-    instance: (server, id) => totals.get(server)?.get(id) ?? zero(),
-    add: (owner, amounts) => increase(ofOwner(owner), 1, amounts),
-    subtract: (owner, amounts) => increase(ofOwner(owner), -1, amounts),
-    copy: () => wrap(copyOf(totals)),
-    get size() {
-      return totals.values().reduce((size, instances) => size + instances.size, 0);
-    },
-  };
+  #of({ server, instance }: Owner): MutableTotals {
+    const instances = this.#servers.getOrInsertComputed(server, () => new Map());
+    return instances.getOrInsertComputed(instance, zero);
+  }
 }
 
 /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
@@ -74,27 +87,14 @@ function zero(): MutableTotals {
 function sum(servers: Iterable<ReadonlyMap<string, Totals>>): Totals {
   const total = zero();
   for (const instances of servers) {
-    for (const amounts of instances.values()) increase(total, 1, amounts);
+    for (const amounts of instances.values()) increase(total, amounts, 1);
   }
   return total;
 }
 
-function increase(totals: MutableTotals, sign: 1 | -1, amounts: Partial<Totals>): void {
+function increase(totals: MutableTotals, amounts: Partial<Totals>, sign: 1 | -1): void {
   if (amounts.gross !== undefined) totals.gross += sign === 1 ? amounts.gross : -amounts.gross;
   totals.charges += sign * (amounts.charges ?? 0);
   totals.rentals += sign * (amounts.rentals ?? 0);
   totals.running += sign * (amounts.running ?? 0);
-}
-
-function copyOf(totals: TotalsMap): TotalsMap {
-  const copy: TotalsMap = new Map();
-  for (const [server, instances] of totals) {
-    const copies = new Map<string, MutableTotals>();
-    // A literal takes half the time of a spread, and there may be tens of thousands of instances.
-    for (const [instance, { gross, charges, rentals, running }] of instances) {
-      copies.set(instance, { gross, charges, rentals, running });
-    }
-    copy.set(server, copies);
-  }
-  return copy;
 }

@@ -5,13 +5,9 @@ import {
   type GetOverviewRequest,
   type GetOverviewResponse,
   GetOverviewResponseSchema,
-  type MonthlyEarnings,
   MonthlyEarningsSchema,
-  type Payout,
   PayoutSchema,
-  type ServerRevenue,
   ServerRevenueSchema,
-  type Summary,
   SummarySchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { type Cents, parseCents } from "../../db/cents.ts";
@@ -31,10 +27,11 @@ const MONTHS = 12;
 
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Read` does. */
 export function createGetOverview(read: Read, reportLag: ReportLag) {
-  const readOverview = createOverviewReader(read, reportLag);
+  const readOverview = createOverviewReader(read);
   return async (_request: GetOverviewRequest, context: Context): Promise<GetOverviewResponse> => {
     const months = recentMonths(context.now, MONTHS);
     const overview = await readOverview(months, context);
+    reportLag(context.caller.providerId, overview.rows.state[0], context.now);
     return create(GetOverviewResponseSchema, {
       summary: summary(months, overview),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, grossOf(month, overview))),
@@ -48,7 +45,7 @@ function grossOf(month: Month, { grossByMonth }: Overview): Cents {
   return grossByMonth.get(month.key) ?? 0n;
 }
 
-function summary(months: readonly Month[], overview: Overview): Summary {
+function summary(months: readonly Month[], overview: Overview) {
   const [current] = months as [Month];
   const yearToDate = split(
     months
@@ -64,7 +61,7 @@ function summary(months: readonly Month[], overview: Overview): Summary {
   });
 }
 
-function monthlyEarnings(month: Month, gross: Cents): MonthlyEarnings {
+function monthlyEarnings(month: Month, gross: Cents) {
   return create(MonthlyEarningsSchema, {
     month: month.label,
     monthAbbreviation: month.abbreviation,
@@ -72,7 +69,7 @@ function monthlyEarnings(month: Month, gross: Cents): MonthlyEarnings {
   });
 }
 
-function serverRevenue({ rows, grossByServer }: Overview): ServerRevenue[] {
+function serverRevenue({ rows, grossByServer }: Overview) {
   return rows.servers
     .filter((server) => server.deleted === "0" || grossByServer.has(server.id))
     .map((server) => ({ ...server, gross: grossByServer.get(server.id) ?? 0n }))
@@ -92,7 +89,7 @@ function serverRevenue({ rows, grossByServer }: Overview): ServerRevenue[] {
     });
 }
 
-function payout(row: Overview["rows"]["payouts"][number]): Payout {
+function payout(row: Overview["rows"]["payouts"][number]) {
   return create(PayoutSchema, {
     payoutId: row.id,
     date: timestampFromMs(fromDatetime(row.paidAt)),

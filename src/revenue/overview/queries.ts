@@ -1,6 +1,6 @@
 /**
- * The SQL of GetOverview, as one statement each: the full query, and the query of the uncovered
- * rows alone, for calls that take the totals of the covered rows from the cache.
+ * The SQL of GetOverview, as one statement each: the full query, and the query of only the
+ * uncovered rows, for calls that take the totals of the covered rows from the cache.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered } from "../../rollup/coverage.ts";
@@ -84,7 +84,7 @@ export const fullOverview = compileStatement(
   ["provider", "firstMonth", "nextMonth", "now"],
 );
 
-/** The query of the uncovered rows alone. */
+/** The query of only the uncovered rows. */
 export const uncoveredOverview = compileStatement(uncovered(FROM_CACHE), [
   "provider",
   "watermark",

@@ -6,7 +6,6 @@ import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
-import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import type { Month } from "../calendar.ts";
 import type { Context } from "../context.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
@@ -39,7 +38,7 @@ export interface Overview extends OverviewTotals {
 type ReadOverview = (months: readonly Month[], context: Context) => Promise<Overview>;
 
 /** Creates a reader with an empty cache. */
-export function createOverviewReader(read: Read, reportLag: ReportLag): ReadOverview {
+export function createOverviewReader(read: Read): ReadOverview {
   const cache = createTotalsCache<CachedTotals>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
@@ -50,20 +49,15 @@ export function createOverviewReader(read: Read, reportLag: ReportLag): ReadOver
 
     const cached = cache.get(provider, fits);
     if (cached) {
-      const { state, totals } = cached;
-      const { watermark } = state;
+      const { watermark } = cached.state;
       const rows = await uncoveredOverview.run(read, { ...values, watermark }, signal);
-      if (isCurrent(cached, rows.state)) {
-        reportLag(provider, state, now);
-        return { rows, ...withUncovered(totals, rows) };
-      }
+      if (isCurrent(cached, rows.state)) return { rows, ...withUncovered(cached.totals, rows) };
     }
 
     const [firstMonth, nextMonth] = [toDatetime(oldest.start), toDatetime(current.end)];
     const rows = await fullOverview.run(read, { ...values, firstMonth, nextMonth }, signal);
     const totals = { validFrom: now, month: current.key, ...coveredTotals(rows, current) };
     const [state] = rows.state;
-    if (state) reportLag(provider, state, now);
     // A charge dated later in the month would have to be added once its time has come.
     const isStable = rows.futureCharges[0]?.charges === "0";
     if (state && isStable) cache.set(provider, { state, totals }, fits);

@@ -6,8 +6,8 @@ import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
 import { NO_GENERATION, type RollupState } from "../coverage.ts";
 
-/** Reports the state of the rollup that a call used. `now` is in epoch ms. */
-export type ReportLag = (provider: string, state: RollupState, now: number) => void;
+/** Reports the state of the rollup that a call used, if any. `now` is in epoch ms. */
+export type ReportLag = (provider: string, state: RollupState | undefined, now: number) => void;
 
 /** The age of a watermark, in ms, from which the rollup is reported as behind. */
 const MAX_LAG = 600_000;
@@ -17,16 +17,16 @@ const INTERVAL = 60_000;
 /** Creates a `ReportLag` that logs at most one warning a minute, about one provider. */
 export function createLagLog(log: Logger): ReportLag {
   let lastLogged = Number.NEGATIVE_INFINITY;
-  return (providerId, { generation, watermark }, now) => {
-    const missing = generation === NO_GENERATION;
-    const lag = now - fromDatetime(watermark);
-    if ((!missing && lag < MAX_LAG) || now - lastLogged < INTERVAL) return;
+  return (providerId, state, now) => {
+    const missing = state === undefined || state.generation === NO_GENERATION;
+    const lag = missing ? Infinity : now - fromDatetime(state.watermark);
+    if (lag < MAX_LAG || now - lastLogged < INTERVAL) return;
     lastLogged = now;
     if (missing) {
       log.warn({ providerId }, "provider has no rollup");
     } else {
       const behindSeconds = Math.round(lag / 1_000);
-      log.warn({ providerId, watermark, behindSeconds }, "rollup is behind");
+      log.warn({ providerId, watermark: state.watermark, behindSeconds }, "rollup is behind");
     }
   };
 }

@@ -4,25 +4,25 @@
  * checkpoint. The last transaction makes the new generation current.
  */
 import type { Knex } from "knex";
+import type { RollupState } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, START } from "../timeline.ts";
-import { nextBoundary } from "./boundary.ts";
 import { sumSegment } from "./ledger.ts";
+import { nextBoundary } from "./segment.ts";
 import {
   inShortTransaction,
   inSnapshot,
   insertCheckpoint,
   readState,
   readTotals,
+  rowsOf,
   type Version,
   writeMonths,
 } from "./store.ts";
 import { chargesOf, plus } from "./totals-by-key.ts";
 
 /** A build in progress. Its watermark is fixed when it begins. */
-export interface Build extends Version {
-  readonly watermark: string;
-}
+type Build = Version & RollupState;
 
 /**
  * Begins a build up to `watermark`, or resumes the one in progress.
@@ -38,13 +38,13 @@ export function beginBuild(
   return inShortTransaction(database, async (transaction) => {
     await transaction(TABLES.state).insert({ provider_id: provider }).onConflict().ignore();
     const state = await readState(transaction, provider, true);
-    if (!restart && state?.build) return { provider, ...state.build };
-    // Checkpoints may be left of a higher generation than the state's, if somebody deleted its row.
+    if (!restart && state.build) return { provider, ...state.build };
+    // If the row of the state was deleted by hand, there may be checkpoints of later generations.
     const last = await transaction(TABLES.checkpoints)
       .where({ provider_id: provider })
       .max("generation as generation")
       .first();
-    const used = [state?.generation, state?.build?.generation, last?.generation];
+    const used = [state.generation, state.build?.generation, last?.generation];
     const generation = Math.max(...used.map((generation) => Number(generation ?? 0))) + 1;
     await transaction(TABLES.state)
       .where({ provider_id: provider })
@@ -56,38 +56,31 @@ export function beginBuild(
 /** Whether a build of the provider's rollup is in progress. */
 export async function isBuilding(database: Knex, provider: string): Promise<boolean> {
   const state = await inSnapshot(database, (reader) => readState(reader, provider));
-  return state?.build !== undefined;
-}
-
-/** The progress of a build. */
-export interface BuildStep {
-  /** The last checkpoint written; `END` if the build is complete. */
-  readonly at: string;
-  /** The number of charges in the segment before it. */
-  readonly charges: number;
+  return state.build !== undefined;
 }
 
 /**
- * Builds the next segment. Resolves to `undefined` if the build is no longer in progress: another
- * run completed it or restarted it.
+ * Builds the next segment. Resolves to the checkpoint at its end, which is `END` if the build is
+ * complete, and the number of its charges; `undefined` if the build is no longer in progress,
+ * because another run completed it or restarted it.
  */
 export async function buildSegment(
   database: Knex,
   build: Build,
   size: number,
-): Promise<BuildStep | undefined> {
+): Promise<{ readonly at: string; readonly charges: number } | undefined> {
   const { provider, watermark } = build;
-  const { from, to, before, sums } = await inSnapshot(database, async (reader) => {
+  const { from, to, sums, totals } = await inSnapshot(database, async (reader) => {
     const from = await lastCheckpoint(reader, build);
     const to = await nextBoundary(reader, { provider, from, to: END }, size);
     const sums = await sumSegment(reader, { provider, from, to }, watermark);
-    return { from, to, before: await readTotals(reader, build, from), sums };
+    return { from, to, sums, totals: plus(await readTotals(reader, build, from), sums) };
   });
   return inShortTransaction(database, async (transaction) => {
     const state = await readState(transaction, provider, true);
-    if (state?.build?.generation !== build.generation) return undefined;
+    if (state.build?.generation !== build.generation) return undefined;
     if ((await lastCheckpoint(transaction, build)) !== from) return { at: from, charges: 0 };
-    await insertCheckpoint(transaction, build, to, plus(before, sums));
+    await insertCheckpoint(transaction, build, to, totals);
     if (to === END) await makeCurrent(transaction, build);
     return { at: to, charges: chargesOf(sums) };
   });
@@ -104,13 +97,7 @@ async function makeCurrent(transaction: Knex.Transaction, build: Build): Promise
   });
 }
 
-async function lastCheckpoint(
-  database: Knex.Transaction,
-  { provider, generation }: Version,
-): Promise<string> {
-  const row = await database(TABLES.checkpoints)
-    .where({ provider_id: provider, generation })
-    .max("at as at")
-    .first();
+async function lastCheckpoint(database: Knex.Transaction, version: Version): Promise<string> {
+  const row = await rowsOf(database, TABLES.checkpoints, version).max("at as at").first();
   return row?.at ?? START;
 }

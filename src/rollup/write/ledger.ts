@@ -3,14 +3,8 @@ import type { Knex } from "knex";
 import { parseCents } from "../../db/cents.ts";
 import { chargeCovered, type LedgerTable, rentalCovered } from "../coverage.ts";
 import { END } from "../timeline.ts";
+import type { Segment } from "./segment.ts";
 import { plus, type TotalsByKey, type TotalsRow, toTotalsByKey } from "./totals-by-key.ts";
-
-/** A segment of a provider's timeline, [from, to); if it ends at `END`, it includes it. */
-export interface Segment {
-  readonly provider: string;
-  readonly from: string;
-  readonly to: string;
-}
 
 /** The totals of a segment: the charges, the starts and the ends of rentals dated in it. */
 export async function sumSegment(
@@ -30,25 +24,16 @@ export async function sumSegment(
     );
     return toTotalsByKey(rows);
   };
-  const charges = ["SUM(gross) AS gross, COUNT(*) AS charges", "charges", "charged_at"] as const;
-  const starts = ["COUNT(*) AS started", "rentals", "started_at"] as const;
-  const ends = ["COUNT(*) AS ended", "rentals", "ended_at"] as const;
-  return plus(
-    await sum(...charges, chargeCovered(":watermark")),
-    plus(
-      await sum(...starts, rentalCovered(":watermark")),
-      await sum(...ends, rentalCovered(":watermark")),
-    ),
-  );
+  const [charge, rental] = [chargeCovered(":watermark"), rentalCovered(":watermark")];
+  const totals = "SUM(gross) AS gross, COUNT(*) AS charges";
+  const charges = await sum(totals, "charges", "charged_at", charge);
+  const starts = await sum("COUNT(*) AS started", "rentals", "started_at", rental);
+  const ends = await sum("COUNT(*) AS ended", "rentals", "ended_at", rental);
+  return plus(charges, plus(starts, ends));
 }
 
 /** The last month has no checkpoint at its end, so rollups hold no sum for it. */
 const LAST_MONTH = "9999-12-01 00:00:00.000";
-
-interface MonthRow {
-  readonly month: number;
-  readonly gross: string;
-}
 
 /** The gross of a provider's covered charges by calendar month (202611), in cents. */
 export async function sumMonths(
@@ -56,10 +41,12 @@ export async function sumMonths(
   provider: string,
   watermark: string,
 ): Promise<Map<number, bigint>> {
-  const [rows] = await reader.raw<[MonthRow[], unknown]>(
+  const [rows] = await reader.raw(
     `SELECT EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross FROM charges
      WHERE provider_id = ? AND ${chargeCovered("?")} AND charged_at < ? GROUP BY month`,
     [provider, watermark, LAST_MONTH],
   );
-  return new Map(rows.map(({ month, gross }: MonthRow) => [Number(month), parseCents(gross)]));
+  return new Map(
+    rows.map((row: { month: number; gross: string }) => [row.month, parseCents(row.gross)]),
+  );
 }

@@ -12,7 +12,6 @@ const BATCH = 5_000;
  */
 export async function purge(database: Knex, provider: string): Promise<void> {
   const state = await inSnapshot(database, (reader) => readState(reader, provider));
-  if (!state) return;
   for (const table of [TABLES.totals, TABLES.months, TABLES.checkpoints]) {
     const generations: number[] = await database(table)
       .distinct("generation")

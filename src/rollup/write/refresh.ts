@@ -4,12 +4,12 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
-import { NO_GENERATION } from "../coverage.ts";
+import { NO_GENERATION, type RollupState } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { START, segmentsOf } from "../timeline.ts";
-import { nextBoundary } from "./boundary.ts";
 import { changedSpans } from "./changed-spans.ts";
 import { sumSegment } from "./ledger.ts";
+import { nextBoundary } from "./segment.ts";
 import {
   addFrom,
   inShortTransaction,
@@ -38,10 +38,8 @@ interface TotalsAt {
   readonly totals: TotalsByKey;
 }
 
-/** A computed change to a version. */
-interface Change extends Version {
-  /** The watermark before the change. */
-  readonly watermark: string;
+/** A computed change to a version, whose watermark is the one before the change. */
+interface Change extends Version, RollupState {
   /** The watermark after the change. */
   readonly until: string;
   /** What to add to the totals at a checkpoint and at every later one. */
@@ -50,36 +48,27 @@ interface Change extends Version {
   readonly splits: readonly TotalsAt[];
 }
 
-/** The outcome of a refresh. */
-export type Refresh =
-  /** The watermark was moved; `charges` is the number of charges added. */
-  | { readonly outcome: "refreshed"; readonly watermark: string; readonly charges: number }
-  /** The rollup already has this watermark, or a later one. */
-  | { readonly outcome: "current" }
-  /** Another run changed the rollup in the meantime. Nothing was written. */
-  | { readonly outcome: "superseded" }
-  /** There is no rollup, or the change is too large. A build is needed. */
-  | { readonly outcome: "build" };
-
 /**
- * Moves a provider's watermark forward to `until`.
+ * Moves a provider's watermark forward to `until`. Writes nothing if the rollup already has this
+ * watermark or a later one, or if another run changed it in the meantime.
  *
  * @param size the segment size, in charges
+ * @returns the number of charges added; "build" if there is no rollup or the change is too large,
+ *   so that a build is needed
  */
 export async function refresh(
   database: Knex,
   provider: string,
   until: string,
   size: number,
-): Promise<Refresh> {
+): Promise<number | "build"> {
   const change = await inSnapshot(database, (reader) =>
     computeChange(reader, provider, until, size),
   );
-  if (typeof change === "string") return { outcome: change };
+  if (change === "build") return "build";
+  if (change === "current") return 0;
   const written = await inShortTransaction(database, (transaction) => write(transaction, change));
-  if (!written) return { outcome: "superseded" };
-  const charges = change.additions.reduce((sum, { totals }) => sum + chargesOf(totals), 0);
-  return { outcome: "refreshed", watermark: until, charges };
+  return written ? change.additions.reduce((sum, { totals }) => sum + chargesOf(totals), 0) : 0;
 }
 
 async function computeChange(
@@ -89,7 +78,7 @@ async function computeChange(
   size: number,
 ): Promise<Change | "current" | "build"> {
   const state = await readState(reader, provider);
-  if (state === undefined || state.generation === NO_GENERATION) return "build";
+  if (state.generation === NO_GENERATION) return "build";
   const { generation, watermark } = state;
   if (until <= watermark) return "current";
   const version = { provider, generation };
@@ -129,7 +118,7 @@ async function computeChange(
 /** Writes a change. Resolves to false if the rollup has changed since the change was computed. */
 async function write(transaction: Knex.Transaction, change: Change): Promise<boolean> {
   const state = await readState(transaction, change.provider, true);
-  if (state?.generation !== change.generation || state.watermark !== change.watermark) return false;
+  if (state.generation !== change.generation || state.watermark !== change.watermark) return false;
   for (const { at, totals } of change.additions) await addFrom(transaction, change, at, totals);
   for (const { at, totals } of change.splits) {
     await insertCheckpoint(transaction, change, at, totals);

@@ -9,7 +9,7 @@ import { beginBuild, buildSegment, isBuilding } from "./build.ts";
 import { purge } from "./purge.ts";
 import { refresh } from "./refresh.ts";
 import { isProviderSpecific, withRetry } from "./retry.ts";
-import { segmentSize } from "./segment-size.ts";
+import { segmentSize } from "./segment.ts";
 
 export interface RollupOptions {
   /** The distance of the watermark from now, in ms: how long a writer's transaction may be open. */
@@ -24,41 +24,34 @@ export interface RollupOptions {
 
 /** The progress of a run. */
 export interface RollupProgress {
-  /** The current provider, as `providers.id`. */
-  readonly provider: string;
   /** The number of providers done. */
   readonly done: number;
   /** The number of providers in all. */
   readonly providers: number;
   /** The number of charges added so far. */
   readonly charges: number;
-  /** During a build: its last checkpoint. */
-  readonly building?: string;
-}
-
-/** The result of a run. */
-export interface RollupResult {
-  /** The number of providers. */
-  readonly providers: number;
-  /** The number of charges added. */
-  readonly charges: number;
+  /** The last checkpoint of the current build; undefined if there is none. */
+  readonly building: string | undefined;
 }
 
 /**
  * Brings the rollups of all providers up to date.
  *
+ * @returns the number of providers, and the number of charges added
  * @throws AggregateError with one error per provider that failed for a reason of its own, after all
  * other providers are up to date; the driver's error if the database is unavailable
  */
-export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
+export async function rollUp(
+  database: Knex,
+  options: RollupOptions,
+): Promise<{ readonly providers: number; readonly charges: number }> {
   const ids: string[] = (await database("providers").orderBy("id").pluck("id")).map(String);
   const errors: Error[] = [];
   let charges = 0;
   for (const [done, provider] of ids.entries()) {
-    const position = { provider, done, providers: ids.length };
     try {
       charges += await rollUpProvider(database, provider, options, (count, building) =>
-        options.report?.({ ...position, charges: charges + count, ...(building && { building }) }),
+        options.report?.({ done, providers: ids.length, charges: charges + count, building }),
       );
     } catch (cause) {
       if (!isProviderSpecific(cause)) throw cause;
@@ -84,15 +77,15 @@ async function rollUpProvider(
   const watermark = await instantBeforeNow(database, margin);
   const size = await segmentSize(database, provider);
   const refreshOnce = async () => {
-    const result = await withRetry(() => refresh(database, provider, watermark, size));
-    if (result.outcome === "refreshed") charges += result.charges;
+    const added = await withRetry(() => refresh(database, provider, watermark, size));
+    if (added !== "build") charges += added;
     report(charges);
-    return result.outcome;
+    return added !== "build";
   };
   if (!rebuild) {
-    const outcome = await refreshOnce();
+    const refreshed = await refreshOnce();
     // A killed build is resumed, even if it was a requested rebuild.
-    if (outcome !== "build" && !(await isBuilding(database, provider))) {
+    if (refreshed && !(await isBuilding(database, provider))) {
       // An earlier run may have been killed before its purge.
       await withRetry(() => purge(database, provider));
       return charges;

@@ -1,27 +1,15 @@
 /** Reading and writing the rollup's tables. */
 import type { Knex } from "knex";
 import { formatCents, parseCents } from "../../db/cents.ts";
-import type { RollupState } from "../coverage.ts";
+import { NO_GENERATION, type RollupState } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, monthBefore, START } from "../timeline.ts";
-import { grossOf, type Totals, type TotalsByKey, toTotalsByKey } from "./totals-by-key.ts";
+import { grossOf, type TotalsByKey, toTotalsByKey } from "./totals-by-key.ts";
 
 /** One generation of a provider's rollup: the current one, or one that is being built. */
 export interface Version {
   readonly provider: string;
   readonly generation: string;
-}
-
-/** The state of a provider's rollup. */
-export interface StoredState extends RollupState {
-  /** The build in progress; `undefined` if there is none. */
-  readonly build: RollupState | undefined;
-}
-
-/** An instant, and the gross of everything dated before it, in cents. */
-export interface Checkpoint {
-  readonly at: string;
-  readonly gross: bigint;
 }
 
 /** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
@@ -40,34 +28,42 @@ export function inSnapshot<T>(
   return database.transaction(work, { readOnly: true });
 }
 
-/** The state of a provider's rollup; `undefined` if it has no row. `lock` locks the row. */
+/**
+ * The state of a provider's rollup, and the build in progress or `undefined`. A provider without
+ * a rollup has `NO_GENERATION`. `lock` locks the row.
+ */
 export async function readState(
   database: Knex.Transaction,
   provider: string,
   lock = false,
-): Promise<StoredState | undefined> {
+): Promise<RollupState & { readonly build: RollupState | undefined }> {
   const query = database(TABLES.state).where({ provider_id: provider });
   if (lock) query.forUpdate();
   const row = await query.first();
-  if (row === undefined) return undefined;
-  const { generation, cut, build_generation, build_cut } = row;
   return {
-    generation: String(generation),
-    watermark: cut,
-    build:
-      build_generation === null
-        ? undefined
-        : { generation: String(build_generation), watermark: build_cut },
+    generation: String(row?.generation ?? NO_GENERATION),
+    watermark: row?.cut ?? START,
+    build: row?.build_generation
+      ? { generation: String(row.build_generation), watermark: row.build_cut }
+      : undefined,
   };
 }
 
-/** All checkpoints of a version, in ascending order. */
+/** The rows of a version in one of the rollup's tables. */
+export function rowsOf(database: Knex.Transaction, table: string, version: Version) {
+  const { provider, generation } = version;
+  return database(table).where({ provider_id: provider, generation });
+}
+
+/**
+ * All checkpoints of a version, in ascending order: each an instant, and the gross of everything
+ * dated before it, in cents.
+ */
 export async function readCheckpoints(
   database: Knex.Transaction,
-  { provider, generation }: Version,
-): Promise<Checkpoint[]> {
-  const rows = await database(TABLES.checkpoints)
-    .where({ provider_id: provider, generation })
+  version: Version,
+): Promise<{ readonly at: string; readonly gross: bigint }[]> {
+  const rows = await rowsOf(database, TABLES.checkpoints, version)
     .orderBy("at")
     .select("at", "gross");
   return rows.map(({ at, gross }) => ({ at, gross: parseCents(gross) }));
@@ -76,13 +72,11 @@ export async function readCheckpoints(
 /** The totals at a checkpoint; none at `START`. */
 export async function readTotals(
   database: Knex.Transaction,
-  { provider, generation }: Version,
+  version: Version,
   at: string,
 ): Promise<TotalsByKey> {
   if (at === START) return new Map();
-  return toTotalsByKey(
-    await database(TABLES.totals).where({ provider_id: provider, generation, at }),
-  );
+  return toTotalsByKey(await rowsOf(database, TABLES.totals, version).where({ at }));
 }
 
 /** The number of rows in one INSERT. */
@@ -95,21 +89,22 @@ export async function insertCheckpoint(
   at: string,
   totals: TotalsByKey,
 ): Promise<void> {
-  const version = { provider_id: provider, generation, at };
-  await database(TABLES.checkpoints).insert({ ...version, gross: formatCents(grossOf(totals)) });
-  for (const batch of batches([...totals].map(columnsOf))) {
-    await database(TABLES.totals).insert(batch.map((row) => ({ ...version, ...row })));
+  const checkpoint = { provider_id: provider, generation, at };
+  await database(TABLES.checkpoints).insert({ ...checkpoint, gross: formatCents(grossOf(totals)) });
+  for (const batch of batchesOf(totals)) {
+    await database(TABLES.totals).insert(batch.map((row) => ({ ...checkpoint, ...row })));
   }
 }
 
 /** Adds a change to the totals at a checkpoint and at every later one. */
 export async function addFrom(
   database: Knex.Transaction,
-  { provider, generation }: Version,
+  version: Version,
   at: string,
   change: TotalsByKey,
 ): Promise<void> {
-  for (const batch of batches([...change].map(columnsOf))) {
+  const { provider, generation } = version;
+  for (const batch of batchesOf(change)) {
     const selects = batch.map((_, index) =>
       index === 0
         ? "SELECT ? AS server_id, ? AS instance_id, ? AS gross, ? AS charges, ? AS started, ? AS ended"
@@ -131,9 +126,8 @@ export async function addFrom(
       [...batch.flatMap((row) => Object.values(row)), provider, generation, at],
     );
   }
-  await database(TABLES.checkpoints)
-    .where({ provider_id: provider, generation })
-    .andWhere("at", ">=", at)
+  await rowsOf(database, TABLES.checkpoints, version)
+    .where("at", ">=", at)
     .update({
       gross: database.raw("gross + CAST(? AS DECIMAL(20, 2))", [formatCents(grossOf(change))]),
     });
@@ -145,10 +139,9 @@ export async function writeMonths(database: Knex.Transaction, version: Version):
   const months = new Map<number, bigint>();
   let before = 0n;
   for (const { at, gross } of await readCheckpoints(database, version)) {
-    if (at !== END) {
-      const month = monthBefore(at);
-      months.set(month, (months.get(month) ?? 0n) + gross - before);
-    }
+    if (at === END) break;
+    const month = monthBefore(at);
+    months.set(month, (months.get(month) ?? 0n) + gross - before);
     before = gross;
   }
   const stored = await readMonths(database, version);
@@ -164,27 +157,17 @@ export async function writeMonths(database: Knex.Transaction, version: Version):
 /** The gross per month (202611) of a version, in cents. */
 export async function readMonths(
   database: Knex.Transaction,
-  { provider, generation }: Version,
+  version: Version,
 ): Promise<Map<number, bigint>> {
-  const rows = await database(TABLES.months).where({ provider_id: provider, generation });
+  const rows = await rowsOf(database, TABLES.months, version);
   return new Map(rows.map(({ month, gross }) => [month, parseCents(gross)]));
 }
 
-/** The columns of a row of totals, in the order of the INSERT. */
-function columnsOf([key, { gross, charges, started, ended }]: [string, Totals]) {
-  const [server_id = "", instance_id = ""] = key.split("/");
-  return {
-    server_id,
-    instance_id,
-    gross: formatCents(gross),
-    charges: String(charges),
-    started: String(started),
-    ended: String(ended),
-  };
-}
-
-function* batches<T>(items: readonly T[]): Generator<readonly T[]> {
-  for (let start = 0; start < items.length; start += BATCH) {
-    yield items.slice(start, start + BATCH);
-  }
+/** The rows of totals, in batches, with their columns in the order of the INSERT. */
+function* batchesOf(totals: TotalsByKey) {
+  const rows = [...totals].map(([key, { gross, charges, started, ended }]) => {
+    const [server_id = "", instance_id = ""] = key.split("/");
+    return { server_id, instance_id, gross: formatCents(gross), charges, started, ended };
+  });
+  for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH);
 }

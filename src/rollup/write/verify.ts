@@ -12,7 +12,7 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
   const reader = await database.transaction(undefined, { readOnly: true });
   try {
     const state = await readState(reader, provider);
-    if (state === undefined || state.generation === NO_GENERATION) return;
+    if (state.generation === NO_GENERATION) return;
     const version = { provider, generation: state.generation };
     yield* verifySegments(reader, version, state.watermark);
     yield* verifyMonths(reader, version, state.watermark);

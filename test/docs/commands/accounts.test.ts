@@ -1,5 +1,5 @@
 /**
- * From an empty database to a response, as docs/operations.md says: its SQL from top to bottom, and
+ * From an empty database to a response, as in docs/operations.md: its SQL from top to bottom, and
  * each command under the account that is meant for it.
  */
 import { randomBytes } from "node:crypto";
@@ -44,7 +44,7 @@ const accounts: readonly Account[] = blocksWith("sql", "GRANT")
   });
 
 let server: Connection;
-/** Statements that precede what they need. */
+/** Statements that failed because their table did not exist yet. */
 const early: string[] = [];
 
 /** Runs the SQL from top to bottom, and migrates as soon as there is an account for it. */
@@ -55,11 +55,11 @@ beforeAll(async () => {
     for (const statement of statements) await server.query(statement).catch(postpone(statement));
     if (command === "npm run migrate") await runAs(command, command);
   }
-  // One fault of order must not hide all others.
+  // Retried, so that one statement out of order does not fail the other tests.
   for (const statement of early) await server.query(statement);
 });
 
-/** Keeps a statement whose table does not exist yet. */
+/** Keeps a statement whose table does not exist yet for later. */
 function postpone(statement: string): (error: Error & { code?: string }) => void {
   return (error) => {
     if (error.code !== "ER_NO_SUCH_TABLE") throw error;
@@ -109,7 +109,7 @@ it("the account of the migration can run it again, and load the demo data", asyn
 const rollup = "npm run rollup";
 
 it.each([rollup, `${rollup} -- --rebuild`, `${rollup} -- --verify`])(
-  "the account of the rollup can %s",
+  "the account of the rollup can run: %s",
   async (command) => {
     const { stdout } = await runAs(rollup, command);
     expect(stdout).toMatch(/ providers up to date, |the rollups agree with the ledger\n$/);

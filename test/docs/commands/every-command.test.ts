@@ -26,6 +26,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run migrate": "accounts.test.ts",
   "npm run seed": "accounts.test.ts",
   "npm run key": "keys.test.ts, accounts.test.ts",
+  "npm run key -- create --provider 1": "accounts.test.ts",
   "npm run key -- list": "keys.test.ts",
   "npm run key -- revoke": "keys.test.ts",
   "npm run rollup": "accounts.test.ts",
@@ -44,7 +45,8 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run check": ".ci/run, before the tests",
   "npm ci --omit=dev && npm run migrate && npm start":
     "in parts; the first needs the registry, and container.test.ts starts with what it installs",
-  "node --env-file": "configuration.test.ts parses .env.example as it does",
+  "npm ci": ".ci/run, from a fresh clone",
+  "node --env-file=.env src/main.ts": "configuration.test.ts parses .env.example as it does",
   "buf curl": "requests.test.ts",
 };
 

@@ -28,6 +28,11 @@ const PERIODS: readonly (readonly [name: string, period: Period, message: string
     `startDate: ${DATE}, got "2026-11-20\\u{a}"`,
   ],
   [
+    "a start with characters that are not seen",
+    { startDate: "2026\u202e-11\u200b-20\u00a0\u001b[31m" },
+    `startDate: ${DATE}, got "2026\\u{202e}-11\\u{200b}-20\\u{a0}\\u{1b}[31m"`,
+  ],
+  [
     "an end that is not a day of the calendar",
     { endDate: "2026-02-29" },
     `endDate: ${DATE}, got "2026-02-29" (2026-02-29 is not a day of the calendar)`,

@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-/** Lets the client send a header twice; the types lack this option of `connect`. */
+/** Allows sending a header twice. The types lack this option of `connect`. */
 const ALLOW_REPEATED: object = { strictSingleValueFields: false };
 
 /** Calls GetOverview with headers as they are given. Resolves to the gRPC status. */
@@ -57,7 +57,7 @@ it("refuses two authorizations, also if the first one is valid", async () => {
 });
 
 it.each(["99999999H", "99999999M", "2147484S", "600H"])(
-  "takes a timeout of %s as the longest call",
+  "treats a timeout of %s as the longest deadline",
   async (timeout) => {
     expect(await call(["x-api-key", fixture.key], ["grpc-timeout", timeout])).toBe(OK);
   },

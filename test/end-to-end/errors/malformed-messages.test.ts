@@ -140,6 +140,38 @@ it.each(["text/plain", "application/xml", "application/x-www-form-urlencoded"])(
   },
 );
 
+it.each([
+  ["too large", [["content-type", JSON_TYPE]], TOO_LARGE, 413, "RESOURCE_EXHAUSTED"],
+  [
+    "of an unknown compression",
+    [
+      ["content-type", JSON_TYPE],
+      ["content-encoding", "rot13"],
+    ],
+    "{}",
+    501,
+    "UNIMPLEMENTED",
+  ],
+  ["malformed", [["content-type", JSON_TYPE]], "{", 400, "INVALID_ARGUMENT"],
+] as const)(
+  "a Connect message that is %s is logged with the code of its response",
+  async (...row) => {
+    const [name, types, body, status, code] = row;
+    const id = `logged-${name.replaceAll(" ", "-")}`;
+    const headers = [...types, ...withKey(fixture.key), ["x-request-id", id] as const];
+    const response = await rawHttp(fixture.service.http, {
+      method: "POST",
+      target: PATH,
+      headers,
+      body,
+    });
+    expect(response.status).toBe(status);
+    expect(connectOutcome(response)).toMatchObject({ code });
+    expect(response.headers["retry-after"]).toBeUndefined();
+    expect(await fixture.service.logOf(id)).toMatchObject([{ code }]);
+  },
+);
+
 it("none of these is logged as an internal error", () => {
   expect(fixture.service.log().filter(({ level }) => level === "error")).toEqual([]);
 });

@@ -75,7 +75,7 @@ it.each([1, 2, 3])("the next calls are answered concurrently, in run %i", async 
 });
 
 it.each([1, 2, 3])(
-  "calls that the service reads before it learns of the closed connections are answered, in run %i",
+  "calls that the service reads before it notices the closed connections are answered, in run %i",
   async () => {
     const agent = new Agent({ keepAlive: true, maxSockets: POOL_SIZE });
     await getConcurrently(POOL_SIZE, agent);

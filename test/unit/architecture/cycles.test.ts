@@ -1,18 +1,18 @@
-/** No file needs itself, by whatever way; an import of types counts too. */
+/** No file imports itself, directly or indirectly. Imports of types count. */
 import { expect, it } from "vitest";
 import { sources } from "./source.ts";
 
-/** The first cycle that each file lies on, as `a -> b -> a`. */
+/** The shortest cycle of imports through a file, as `a -> b -> a`; undefined if there is none. */
 function cycleFrom(start: string): string | undefined {
   const importsOf = new Map(sources.map(({ path, imports }) => [path, imports]));
-  const ways = [[start]];
+  const chains = [[start]];
   const seen = new Set<string>();
-  for (const way of ways) {
-    for (const next of importsOf.get(way.at(-1) ?? "") ?? []) {
-      if (next === start) return [...way, next].join(" -> ");
+  for (const chain of chains) {
+    for (const next of importsOf.get(chain.at(-1) ?? "") ?? []) {
+      if (next === start) return [...chain, next].join(" -> ");
       if (seen.has(next)) continue;
       seen.add(next);
-      ways.push([...way, next]);
+      chains.push([...chain, next]);
     }
   }
   return undefined;

@@ -1,4 +1,4 @@
-/** What every file of the service keeps to (`style.md`, habits 1, 6 and 7). */
+/** The rules for source files in CONTRIBUTING.md: size, names, opening comment, no loose ends. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, it } from "vitest";
@@ -6,63 +6,68 @@ import { filesBelow, ROOT, reachableFrom, type SourceFile, sources } from "./sou
 
 const LONGEST = 250;
 
-/** The paths of the files that do not keep to a rule. */
-function breakers(files: readonly SourceFile[], breaks: (file: SourceFile) => boolean): string[] {
-  return files.filter(breaks).map(({ path }) => path);
+/** The paths of the files that violate a rule. */
+function violations(
+  files: readonly SourceFile[],
+  violates: (file: SourceFile) => boolean,
+): string[] {
+  return files.filter(violates).map(({ path }) => path);
 }
 
 const isMigration = ({ path }: SourceFile) => path.includes("/migrations/");
 
-it("opens with a comment that says what it is", () => {
-  // A migration says it of its `up`: the import before it is the same in all of them.
+it("every file opens with a comment that describes it", () => {
+  // In a migration the comment follows the import, which is the same in all of them.
   const opens = (file: SourceFile) =>
     isMigration(file) ? /^import .*\n\n\/\*\*/.test(file.text) : file.text.startsWith("/**");
-  expect(breakers(sources, (file) => !opens(file))).toEqual([]);
+  expect(violations(sources, (file) => !opens(file))).toEqual([]);
 });
 
-it("is named by its noun", () => {
+it("no file or folder has an empty name such as utils", () => {
   const empty = /^data$|\b(utils?|helpers?|common|managers?|misc)\b/i;
   const names = (path: string) => path.split("/").map((name) => posix.basename(name, ".ts"));
-  expect(breakers(sources, ({ path }) => names(path).some((name) => empty.test(name)))).toEqual([]);
+  expect(violations(sources, ({ path }) => names(path).some((name) => empty.test(name)))).toEqual(
+    [],
+  );
 });
 
-it(`has no more than ${LONGEST} lines`, () => {
+it(`no file has more than ${LONGEST} lines`, () => {
   const files = ["src", "dev", "bench"].flatMap(filesBelow);
   const lines = (text: string) => text.trimEnd().split("\n").length;
-  expect(breakers(files, ({ text }) => lines(text) > LONGEST)).toEqual([]);
+  expect(violations(files, ({ text }) => lines(text) > LONGEST)).toEqual([]);
 });
 
-it("gives up no type", () => {
+it("no file uses the type any", () => {
   expect(
-    breakers(sources, ({ code }) => /[:<|&(,]\s*any\b|\bas any\b|\bany\[\]/.test(code)),
+    violations(sources, ({ code }) => /[:<|&(,]\s*any\b|\bas any\b|\bany\[\]/.test(code)),
   ).toEqual([]);
 });
 
-it("silences no check", () => {
+it("no file silences a check of TypeScript or Biome", () => {
   const silencer = /@ts-(ignore|expect-error|nocheck)|biome-ignore/;
-  expect(breakers(sources, ({ text }) => silencer.test(text))).toEqual([]);
+  expect(violations(sources, ({ text }) => silencer.test(text))).toEqual([]);
 });
 
-it("leaves nothing to do", () => {
-  expect(breakers(sources, ({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))).toEqual([]);
+it("no file has a TODO", () => {
+  expect(violations(sources, ({ text }) => /\b(TODO|FIXME|XXX|HACK)\b/.test(text))).toEqual([]);
 });
 
-it("reads the environment only where it is an entrance", () => {
-  expect(breakers(sources, ({ code }) => code.includes("process.env"))).toEqual([
+it("only entry points read the environment", () => {
+  expect(violations(sources, ({ code }) => code.includes("process.env"))).toEqual([
     "src/cli/run.ts",
     "src/main.ts",
   ]);
 });
 
-it("is needed by what npm starts, or is a migration", () => {
+it("every file is a migration, or is imported by a script of npm, directly or indirectly", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const started = JSON.stringify(scripts).match(/\bsrc\/[\w/-]+\.ts/g) ?? [];
-  const reached = reachableFrom([...started, ...breakers(sources, isMigration)]);
-  expect(breakers(sources, ({ path }) => !reached.has(path))).toEqual([]);
+  const reached = reachableFrom([...started, ...violations(sources, isMigration)]);
+  expect(violations(sources, ({ path }) => !reached.has(path))).toEqual([]);
 });
 
-it("there are no more than a dozen files side by side in a folder", () => {
-  // Migrations only ever grow in number; their names are their table of contents.
+it("no folder has more than a dozen files", () => {
+  // The folder of the migrations is exempt: it can only grow.
   const folders = ["src", "dev", "bench", "test"]
     .flatMap((folder) => filesBelow(folder))
     .filter((file) => !isMigration(file))

@@ -1,12 +1,12 @@
-/** Dependencies run one way, down the list of `design.md` (Architecture). */
+/** Imports between the parts of `src/` point down only, as in docs/architecture.md. */
 import { describe, expect, it } from "vitest";
 import { sources } from "./source.ts";
 
-/** Files that know no room, and that every room may know. */
+/** Files that every part may import, and that import no part. */
 const LEAVES = ["errors", "config"];
 
-/** Each room of `src/`, from the top down, and the rooms that it may import besides itself. */
-const ROOMS: Readonly<Record<string, readonly string[]>> = {
+/** Each part of `src/`, from the top down, and the parts that it may import besides itself. */
+const PARTS: Readonly<Record<string, readonly string[]>> = {
   main: ["cli", "gateway", "grpc", "rpc", "revenue", "rollup", "auth", "db", "telemetry"],
   cli: ["rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth"],
@@ -20,7 +20,7 @@ const ROOMS: Readonly<Record<string, readonly string[]>> = {
   telemetry: [],
 };
 
-/** The parts of `gen/` that a room may import. A room that is not listed imports none. */
+/** The folders of `gen/` that a part may import. A part that is not listed imports none. */
 const GENERATED: Readonly<Record<string, RegExp>> = {
   main: /^gen\/revenue\//,
   revenue: /^gen\/(revenue|google\/type)\//,
@@ -28,8 +28,8 @@ const GENERATED: Readonly<Record<string, RegExp>> = {
   grpc: /^gen\/health\//,
 };
 
-/** `src/rpc/call.ts` is in the room rpc, `src/errors.ts` is the leaf errors. */
-function roomOf(path: string): string {
+/** `src/rpc/call.ts` is in the part rpc; `src/errors.ts` is the leaf errors. */
+function partOf(path: string): string {
   const inside = path.replace(/^src\//, "");
   return inside.startsWith("gateway/transcoding/")
     ? "gateway/transcoding"
@@ -38,52 +38,52 @@ function roomOf(path: string): string {
 
 const isLocal = (name: string) => /^[a-z]+\/.*\.ts$/.test(name) && !name.startsWith("@");
 
-it("every file is in a room or a leaf", () => {
-  const known = [...Object.keys(ROOMS), ...LEAVES];
-  expect([...new Set(sources.map(({ path }) => roomOf(path)))].sort()).toEqual(known.sort());
+it("every file is a leaf or in a part", () => {
+  const allowed = [...Object.keys(PARTS), ...LEAVES];
+  expect([...new Set(sources.map(({ path }) => partOf(path)))].sort()).toEqual(allowed.sort());
 });
 
-it("there is no import that is not understood", () => {
+it("the tests recognise every import", () => {
   const statements = sources.flatMap(
     ({ code }) => code.match(/^import\b|^export .* from "/gm) ?? [],
   );
   expect(sources.flatMap(({ imports }) => imports)).toHaveLength(statements.length);
 });
 
-describe.each(Object.entries(ROOMS))("%s", (room, below) => {
-  const files = sources.filter(({ path }) => roomOf(path) === room);
+describe.each(Object.entries(PARTS))("%s", (part, below) => {
+  const files = sources.filter(({ path }) => partOf(path) === part);
   const local = files.flatMap(({ path, imports }) =>
     imports.filter(isLocal).map((target) => ({ path, target })),
   );
 
-  it(`knows ${[room, ...below].join(", ")} and the leaves alone`, () => {
-    const known = [room, ...below, ...LEAVES];
+  it(`imports only ${[part, ...below].join(", ")} and the leaves`, () => {
+    const allowed = [part, ...below, ...LEAVES];
     const up = local.filter(
-      ({ target }) => target.startsWith("src/") && !known.includes(roomOf(target)),
+      ({ target }) => target.startsWith("src/") && !allowed.includes(partOf(target)),
     );
     expect(up).toEqual([]);
   });
 
-  it(`knows of gen/ ${GENERATED[room]?.source ?? "nothing"}`, () => {
+  it(`imports from gen/ only ${GENERATED[part]?.source ?? "nothing"}`, () => {
     const generated = local.filter(({ target }) => target.startsWith("gen/"));
-    expect(generated.filter(({ target }) => !GENERATED[room]?.test(target))).toEqual([]);
+    expect(generated.filter(({ target }) => !GENERATED[part]?.test(target))).toEqual([]);
   });
 
-  it("knows nothing of dev/, test/ and bench/", () => {
+  it("imports nothing from dev/, test/ or bench/", () => {
     expect(local.filter(({ target }) => !/^(src|gen)\//.test(target))).toEqual([]);
   });
 });
 
-it.each(LEAVES)("%s knows no room", (leaf) => {
+it.each(LEAVES)("%s imports no part", (leaf) => {
   const imports = sources
-    .filter(({ path }) => roomOf(path) === leaf)
+    .filter(({ path }) => partOf(path) === leaf)
     .flatMap((source) => source.imports.filter(isLocal));
-  expect(imports.filter((target) => !LEAVES.includes(roomOf(target)))).toEqual([]);
+  expect(imports.filter((target) => !LEAVES.includes(partOf(target)))).toEqual([]);
 });
 
-it("the transcoder is a package of its own: it imports protobuf and nothing else", () => {
+it("the transcoder imports no package but protobuf", () => {
   const packages = sources
-    .filter(({ path }) => roomOf(path) === "gateway/transcoding")
+    .filter(({ path }) => partOf(path) === "gateway/transcoding")
     .flatMap(({ imports }) => imports.filter((name) => !isLocal(name)));
   expect(packages.filter((name) => !name.startsWith("@bufbuild/protobuf"))).toEqual([]);
 });

@@ -1,17 +1,17 @@
-/** The schema stays loadable into the distributed MySQLs (`design.md`, Database). */
+/** The schema can be loaded into distributed MySQL databases: Vitess, TiDB, Galera, Group Replication. */
 import { posix } from "node:path";
 import { describe, expect, it } from "vitest";
 import { sources } from "./source.ts";
 
 const migrations = sources.filter(({ path }) => path.includes("/migrations/"));
 
-it("they are numbered without a gap, with one form of name", () => {
+it("migrations are numbered without a gap, as 0001_name.ts", () => {
   const names = migrations.map(({ path }) => posix.basename(path));
   const numbers = names.map((name) => name.match(/^(\d{4})_[a-z]+(?:_[a-z]+)*\.ts$/)?.[1]);
   expect(numbers).toEqual(names.map((_, index) => `${index + 1}`.padStart(4, "0")));
 });
 
-/** What Vitess, TiDB, Galera or Group Replication lack, or cannot shard. */
+/** Features that at least one of these databases lacks or cannot shard. */
 const BANNED = {
   trigger: /\bTRIGGER\b/i,
   "stored procedure or function": /\b(PROCEDURE|FUNCTION|RETURNS)\b/,
@@ -24,29 +24,31 @@ const BANNED = {
   "lateral join": /\bLATERAL\b/i,
 };
 
-it.each(Object.entries(BANNED))("hold no %s", (_, banned) => {
+it.each(Object.entries(BANNED))("migrations use no %s", (_, banned) => {
   expect(migrations.filter(({ code }) => banned.test(code)).map(({ path }) => path)).toEqual([]);
 });
 
 it.each(migrations)(
-  "$path is one statement each way, because MySQL commits at each",
+  "$path is one statement up and one down, because MySQL commits after each DDL statement",
   ({ code }) => {
     expect(code.match(/\.raw\(/g)).toHaveLength(2);
     expect(code).not.toMatch(/;\s*\S.*`\s*\)/);
   },
 );
 
-it("may run again", () => {
+it("migrations may run again", () => {
   const statements = migrations.flatMap(
     ({ code }) => code.match(/\b(CREATE|DROP) TABLE .*/g) ?? [],
   );
   expect(statements.filter((statement) => !/ IF (NOT )?EXISTS /.test(statement))).toEqual([]);
 });
 
-it("give each table its engine, its charset and a binary collation", () => {
+it("migrations set the engine, the charset and a binary collation of each table", () => {
   const options = "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
-  const makers = migrations.filter(({ code }) => code.includes("CREATE TABLE"));
-  expect(makers.filter(({ code }) => !code.includes(options)).map(({ path }) => path)).toEqual([]);
+  const creating = migrations.filter(({ code }) => code.includes("CREATE TABLE"));
+  expect(creating.filter(({ code }) => !code.includes(options)).map(({ path }) => path)).toEqual(
+    [],
+  );
 });
 
 describe("the rest of the service", () => {
@@ -55,7 +57,7 @@ describe("the rest of the service", () => {
   );
   const statements = literals.filter(({ text }) => /\b(SELECT|FROM|WHERE|INSERT|SET)\b/.test(text));
 
-  it.each(Object.entries(BANNED))("asks for no %s either", (_, banned) => {
+  it.each(Object.entries(BANNED))("uses no %s either", (_, banned) => {
     expect(statements.filter(({ text }) => banned.test(text))).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-/** What the service imports is there in production, and nothing else is. */
+/** The production dependencies are exactly the packages that `src/` needs. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
@@ -22,11 +22,11 @@ const imported = new Set(
     .map((name) => name.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? name),
 );
 
-it("every package that src/ imports is a dependency, not one for development", () => {
+it("every package that src/ imports is a production dependency", () => {
   expect([...imported].filter((name) => !dependencies.includes(name))).toEqual([]);
 });
 
-it("every dependency is imported, or asked for by one that is", () => {
+it("every production dependency is imported, or is a peer dependency of an imported one", () => {
   const needed = new Set([
     ...imported,
     ...generated,
@@ -37,7 +37,7 @@ it("every dependency is imported, or asked for by one that is", () => {
   expect(dependencies.filter((name) => !needed.has(name))).toEqual([]);
 });
 
-it("what belongs to Node is imported by its full name", () => {
+it("modules of Node are imported with the prefix node:", () => {
   const bare = /^(fs|path|url|net|http|http2|crypto|events|stream|zlib|util|timers|os)(\/|$)/;
   expect([...imported].filter((name) => bare.test(name))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** The service's queries: which there are, and that each asks for one provider's rows alone. */
+/** The service's queries: where they are written, and that each reads the rows of one provider only. */
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { KEY_BY_HASH } from "../../../src/auth/key-lookup.ts";
@@ -6,20 +6,20 @@ import { ROOT, reachableFrom, sourceAt, sources } from "./source.ts";
 
 const QUERIES = sources.map(({ path }) => path).filter((path) => path.endsWith("/queries.ts"));
 
-/** The statements that a file of questions exports, by their names. */
+/** The statements that a queries file exports, by name. */
 async function statementsOf(path: string): Promise<Readonly<Record<string, string>>> {
   const exported: Record<string, { readonly sql: string }> = await import(join(ROOT, path));
   return Object.fromEntries(Object.entries(exported).map(([name, { sql }]) => [name, sql]));
 }
 
-/** The tables that a statement reads; the FROM of an EXTRACT, a subquery's and DUAL are none. */
+/** The tables that a statement reads, without DUAL, subqueries and the FROM of EXTRACT. */
 function tablesOf(sql: string): readonly string[] {
   const reads = sql.replace(/EXTRACT\([^)]*\)/g, "").matchAll(/\b(?:FROM|JOIN)\s+(?!DUAL\b)(\w+)/g);
   return [...reads].map(([, table]) => table ?? "");
 }
 
 describe.each(QUERIES)("%s", (path) => {
-  it("asks each table for the rows of one provider", async () => {
+  it("restricts each table to the rows of one provider", async () => {
     const statements = await statementsOf(path);
     expect(Object.keys(statements)).not.toEqual([]);
     for (const branch of Object.values(statements).flatMap((sql) => sql.split("\nUNION ALL "))) {
@@ -30,32 +30,32 @@ describe.each(QUERIES)("%s", (path) => {
   });
 });
 
-it("only the lookup of a key asks without it: it finds the provider, by a unique hash", () => {
+it("only the lookup of a key has no provider: it finds the provider by a unique hash", () => {
   expect(KEY_BY_HASH).toMatch(/^SELECT provider_id, .* FROM api_keys WHERE key_hash = \?$/);
 });
 
-/** Where SQL may be written that the service runs. */
+/** The files that may contain SQL of the service. */
 const HOMES = [
   ...QUERIES,
   "src/auth/key-lookup.ts",
-  // The parts of the questions that ask the rollup.
+  // Expressions for the queries that read rollups.
   "src/rollup/read/sql.ts",
-  // These two make statements of what they are given.
+  // These two build statements from what they are given.
   "src/db/query.ts",
   "src/db/statement.ts",
-  // The schema's bookkeeping, which is no provider's.
+  // Reads which migrations ran. No provider owns these rows.
   "src/db/migrate.ts",
 ];
 
 const service = [...reachableFrom(["src/main.ts"])].sort();
 
-it("no statement is written elsewhere in what the service consists of", () => {
+it("no other file that the service imports contains a statement", () => {
   const SQL = /\bSELECT\b[^;]*\bFROM\b|\bINSERT INTO\b|\bUPDATE \w+ SET\b|\bDELETE FROM\b/;
   const writers = service.filter((path) => SQL.test(sourceAt(path).code));
   expect(writers.filter((path) => !HOMES.includes(path))).toEqual([]);
 });
 
-it("Knex builds no query in it, but for the list of the migrations that ran", () => {
+it("the service builds no query with Knex, except the list of the migrations that ran", () => {
   const builds = /\b(database|knex|transaction)\("(\w+)"\)/g;
   const built = service.flatMap((path) =>
     [...sourceAt(path).code.matchAll(builds)].map(([, , table]) => `${path}: ${table}`),
@@ -63,7 +63,7 @@ it("Knex builds no query in it, but for the list of the migrations that ran", ()
   expect(built).toEqual(["src/db/migrate.ts: knex_migrations"]);
 });
 
-it("nothing in it writes, and the registry of keys is not part of it", () => {
+it("the service writes nothing, and does not import the key registry", () => {
   const writes = /\.(insert|update|del|delete|merge|increment)\(/;
   const onDatabase = service.map(sourceAt).filter(({ imports }) => imports.includes("knex"));
   expect(onDatabase.filter(({ code }) => writes.test(code)).map(({ path }) => path)).toEqual([]);

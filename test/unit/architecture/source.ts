@@ -4,7 +4,7 @@ import { dirname, join, posix } from "node:path";
 
 export const ROOT = join(import.meta.dirname, "../../..");
 
-/** An import, or an export on, of any form. */
+/** Any form of import or re-export. */
 const IMPORT =
   /^(?:import|export)\b[^;"]*?\bfrom "([^"]+)"|^import "([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
@@ -14,7 +14,7 @@ export interface SourceFile {
   readonly text: string;
   /** The text without its comments. */
   readonly code: string;
-  /** What it imports or exports on, types included: paths like its own, or names of packages. */
+  /** What it imports or re-exports, including types: paths like its own, or names of packages. */
   readonly imports: readonly string[];
 }
 
@@ -26,17 +26,17 @@ export function filesBelow(folder: string): readonly SourceFile[] {
     .map((name) => readSource(posix.join(folder, name)));
 }
 
-/** The service. */
+/** The files of `src/`. */
 export const sources = filesBelow("src");
 
-/** The file at a path of `src/`; throws where there is none. */
+/** The file at a path of `src/`. Throws if there is none. */
 export function sourceAt(path: string): SourceFile {
   const file = sources.find((source) => source.path === path);
   if (file === undefined) throw new Error(`there is no ${path}`);
   return file;
 }
 
-/** The paths of the files of `src/` that can be reached from some of them, these included. */
+/** The given paths, and those of all files of `src/` that they import, directly or indirectly. */
 export function reachableFrom(paths: readonly string[]): ReadonlySet<string> {
   const reached = new Set(paths);
   for (const path of reached) {

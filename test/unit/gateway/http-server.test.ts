@@ -36,6 +36,26 @@ test.each([
     "missing Host header",
   ],
   [
+    "two hosts, also if they are the same",
+    `${REQUEST}Host: a\r\nConnection: close\r\n\r\n`,
+    400,
+    "repeated Host header",
+  ],
+  [
+    "two hosts over HTTP/1.0",
+    "GET /nothing HTTP/1.0\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
+    400,
+    "repeated Host header",
+  ],
+  ...["", "a b", "a/b", "user@a", "a?b", "a:b", "[::1", "a,b\u00e9", "%zz"].map(
+    (host): [string, string, number, string] => [
+      `the host ${JSON.stringify(host)}`,
+      `GET /api/provider/revenue HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+      400,
+      "invalid Host header",
+    ],
+  ),
+  [
     "a path that is not percent-encoded",
     "GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
     400,
@@ -101,6 +121,15 @@ test("a request that is not received in time is a 408", async () => {
     '{"error":"Request Timeout","message":"the request was not received in time"}',
   );
 });
+
+test.each(["a", "a.b-c_d.1:8080", "127.0.0.1", "[::1]:80", "a:", "a%20b"])(
+  "%s is a host",
+  async (host) => {
+    const { port } = await listen(RevenueService, never);
+    const request = `GET /nothing HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`;
+    expect(parse(await exchange(port, request)).status).toBe(404);
+  },
+);
 
 test("HTTP/1.0 needs no Host header", async () => {
   const { port } = await listen(RevenueService, never);

@@ -8,7 +8,7 @@ const iso = (instant: number) => new Date(instant).toISOString();
 const startOf = (text: string) => iso(parsePeriod(text, "9999-12-31", NOW).start);
 const endOf = (text: string) => iso(parsePeriod("0001-01-01", text, NOW).end);
 
-describe("a date alone", () => {
+describe("a date without a time", () => {
   it.each(["2026-11-01", "0001-01-01", "9999-12-31", "2024-02-29", "2000-02-29", "2100-02-28"])(
     "%s is its first millisecond as startDate and its last as endDate",
     (day) => {

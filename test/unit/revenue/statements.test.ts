@@ -26,7 +26,7 @@ function withoutSubqueries(sql: string): string {
 }
 
 describe.each(STATEMENT_NAMES)("%s", (name) => {
-  it("selects the rows of one provider alone, in every query", () => {
+  it("selects only the rows of one provider, in every query", () => {
     for (const { sql, bindings } of queriesOf(name)) {
       const reads = sql
         .replace(/EXTRACT\([^)]*\)/g, "")

@@ -1,20 +1,20 @@
 /** Totals of a breakdown by owner. */
 import { describe, expect, it } from "vitest";
-import { createTotalsByOwner, hadActivity } from "../../../src/revenue/breakdown/totals.ts";
+import { hadActivity, TotalsByOwner } from "../../../src/revenue/breakdown/totals.ts";
 
 const zero = { gross: 0n, charges: 0, rentals: 0, running: 0 };
 const owner = (server: string, instance: string) => ({ server, instance });
 
 describe("totals", () => {
   it("are zero for an owner without amounts", () => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     expect(totals.total()).toEqual(zero);
     expect(totals.server("1")).toEqual(zero);
     expect(totals.instance("1", "2")).toEqual(zero);
   });
 
   it("of an instance count for its server and for the provider", () => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     totals.add(owner("1", "2"), { gross: 500n, charges: 1 });
     totals.add(owner("1", "3"), { rentals: 2 });
     totals.add(owner("4", "5"), { running: 1 });
@@ -26,7 +26,7 @@ describe("totals", () => {
   });
 
   it.each(["", "0"])("of no instance (%j) count for the server and the provider", (none) => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     totals.add(owner("1", none), { gross: -5n });
     totals.add(owner("1", "2"), { gross: 7n });
     expect(totals.server("1").gross).toBe(2n);
@@ -36,21 +36,21 @@ describe("totals", () => {
   });
 
   it('of the instances "" and "0" count once each', () => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     totals.add(owner("1", ""), { rentals: 3 });
     totals.subtract(owner("1", "0"), { rentals: 1 });
     expect([totals.server("1").rentals, totals.total().rentals]).toEqual([2, 2]);
   });
 
   it("may become negative by subtraction", () => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     totals.add(owner("1", "2"), { gross: 700n, charges: 3, rentals: 2, running: 1 });
     totals.subtract(owner("1", "2"), { gross: 800n, charges: 1, rentals: 2, running: 2 });
     expect(totals.total()).toEqual({ gross: -100n, charges: 2, rentals: 0, running: -1 });
   });
 
   it("keep instances with the same id apart if their servers differ", () => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     totals.add(owner("1", "23"), { gross: 5n });
     totals.add(owner("12", "3"), { gross: 7n });
     expect(totals.instance("1", "23").gross).toBe(5n);
@@ -59,7 +59,7 @@ describe("totals", () => {
   });
 
   it("have a size: the number of owners with amounts, which reads do not change", () => {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     expect(totals.size).toBe(0);
     for (const [server, instance] of ["1/", "1/0", "1/2", "3/2", "1/2"].map((id) =>
       id.split("/"),
@@ -87,7 +87,7 @@ describe("activity in the period", () => {
 describe("a copy of totals", () => {
   const amounts = { gross: 500n, charges: 1, rentals: 2, running: 3 };
   function original() {
-    const totals = createTotalsByOwner();
+    const totals = new TotalsByOwner();
     totals.add(owner("1", "2"), amounts);
     return totals;
   }

@@ -30,7 +30,7 @@ describe("the lag log", () => {
     expect(entries().map(({ behindSeconds }) => behindSeconds)).toEqual([600, 3661]);
   });
 
-  it("says of which provider, and how far behind", () => {
+  it("names the provider, and how far its rollup is behind", () => {
     const { report, entries } = createFixture();
     report("2026-11-20 08:29:58.600");
     expect(entries()).toEqual([

@@ -14,7 +14,7 @@ describe("the next month", () => {
     ["1999-12-31 00:00:00.000", "2000-01-01 00:00:00.000"],
     ["9999-11-30 23:59:59.999", "9999-12-01 00:00:00.000"],
     [START, "0001-02-01 00:00:00.000"],
-  ])("after %s begins at %s", (at, next) => {
+  ])("after %s starts at %s", (at, next) => {
     expect(nextMonth(at)).toBe(next);
   });
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { createCoalescing } from "../../../src/rpc/coalescing.ts";
 
-/** Work whose runs settle when the test says so, in the order in which they started. */
+/** Work whose runs the test settles, in the order in which they started. */
 function controlledWork() {
   const runs: { signal: AbortSignal; result: PromiseWithResolvers<string> }[] = [];
   const work = (signal: AbortSignal) => {
@@ -22,7 +22,7 @@ const outcome = (result: Promise<string>) => result.catch((reason) => `rejected:
 
 describe("calls with the same key", () => {
   it("run at once while fewer than two runs are in flight", () => {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     const { runs, work } = controlledWork();
     run("key", staying(), work);
     run("key", staying(), work);
@@ -30,7 +30,7 @@ describe("calls with the same key", () => {
   });
 
   it("wait while two runs are in flight, and share the run that starts when one of these ends", async () => {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     const { runs, work, resolve } = controlledWork();
     const results = [1, 2, 3, 4, 5].map(() => run("key", staying(), work));
     expect(runs).toHaveLength(2);
@@ -44,7 +44,7 @@ describe("calls with the same key", () => {
   });
 
   it("never join a run that has started: its snapshot may be older than the call", async () => {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     let written = 0;
     const read = async () => {
       const snapshot = written;
@@ -65,7 +65,7 @@ describe("calls with the same key", () => {
   });
 
   it("reject if the work throws synchronously", async () => {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     const throwing = () => {
       throw new Error("no such handler");
     };
@@ -73,7 +73,7 @@ describe("calls with the same key", () => {
   });
 
   it("reject together if their run rejects, and later calls run again", async () => {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     const { runs, work, resolve } = controlledWork();
     const results = [1, 2, 3, 4].map(() => outcome(run("key", staying(), work)));
     runs[0]?.result.reject("down");
@@ -94,7 +94,7 @@ describe("calls with the same key", () => {
 });
 
 it("a run that hangs counts as in flight for one second", async () => {
-  const { run } = createCoalescing();
+  const run = createCoalescing();
   const { runs, work, resolve } = controlledWork();
   run("key", staying(), work);
   run("key", staying(), work);
@@ -113,7 +113,7 @@ it("a run that hangs counts as in flight for one second", async () => {
 });
 
 it("calls with different keys do not wait for each other, and get their own results", async () => {
-  const { run } = createCoalescing();
+  const run = createCoalescing();
   const { work, resolve } = controlledWork();
   const results = ["a", "b", "c"].map((key) => run(key, staying(), work));
   for (const [index, value] of ["for a", "for b", "for c"].entries()) resolve(index, value);
@@ -121,7 +121,7 @@ it("calls with different keys do not wait for each other, and get their own resu
 });
 
 it("a settled call leaves no listener on its signal", async () => {
-  const { run } = createCoalescing();
+  const run = createCoalescing();
   const { signal } = new AbortController();
   await run("key", signal, async () => "fine");
   await outcome(run("key", signal, () => Promise.reject("down")));
@@ -132,7 +132,7 @@ it("a settled call leaves no listener on its signal", async () => {
 describe("a caller that leaves", () => {
   /** Two runs in flight, and two callers that wait for the third run. */
   function waiting() {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     const { runs, work, resolve } = controlledWork();
     run("key", staying(), work);
     run("key", staying(), work);
@@ -141,7 +141,7 @@ describe("a caller that leaves", () => {
     return { runs, resolve, one, other, results, join: () => run("key", staying(), work) };
   }
 
-  it("is rejected at once, and the run goes on for the others", async () => {
+  it("is rejected at once, and the run continues for the others", async () => {
     const { runs, resolve, one, results } = waiting();
     resolve(0, "");
     await turn();
@@ -187,7 +187,7 @@ describe("a caller that leaves", () => {
   });
 
   it("before it joins starts no run", async () => {
-    const { run } = createCoalescing();
+    const run = createCoalescing();
     const { runs, work } = controlledWork();
     expect(await outcome(run("key", AbortSignal.abort("gone"), work))).toBe("rejected: gone");
     expect(runs).toEqual([]);

@@ -39,6 +39,8 @@ describe("the line of a call", () => {
     ["unauthenticated", "UNAUTHENTICATED"],
     ["notFound", "UNIMPLEMENTED"],
     ["methodNotAllowed", "UNIMPLEMENTED"],
+    ["messageTooLarge", "RESOURCE_EXHAUSTED"],
+    ["unsupported", "UNIMPLEMENTED"],
     ["canceled", "CANCELLED"],
   ];
   it.each(CALLERS)(

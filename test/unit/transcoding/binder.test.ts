@@ -92,7 +92,7 @@ test.each([
   );
 });
 
-test("the error says if a path has no parameters", () => {
+test("the error of a path without parameters lists none", () => {
   const none = compileBinder(
     messageOf("transcoding.unsupported.Request"),
     parsePathTemplate("/{name}"),

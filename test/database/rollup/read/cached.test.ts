@@ -25,7 +25,7 @@ describe.each([
 ] as const)("$rpc", ({ rpc, call, full, uncovered }) => {
   it.each([
     ["with a rollup", [1, 2]],
-    ["with a rollup of another provider alone", [2]],
+    ["with a rollup of another provider only", [2]],
     ["without a rollup", []],
   ])("%s runs the full query once, then the uncovered query", async (_, providers) => {
     for (const provider of providers) await rollUpTo(fixture.database.knex, 2, String(provider));

@@ -1,5 +1,6 @@
 /** gRPC calls over valid HTTP/2 with mutated metadata, framing or message. */
 import { connect, type IncomingHttpHeaders } from "node:http2";
+import { deflateSync, gzipSync } from "node:zlib";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { frame } from "../../../support/clients/raw-clients.ts";
 import { BYTE_MUTATIONS, mutate } from "./mutations.ts";
@@ -63,12 +64,21 @@ export function grpcMutant(random: Random): GrpcMutant {
   const [name, value] = random.pick(UNUSUAL_HEADERS);
   if (random.below(3) === 0) headers[name] = value;
   const mutated = () => mutate(BYTE_MUTATIONS, Buffer.concat([message, text(9, "more")]), random);
+  const compressed = random.below(4) === 0;
+  if (compressed) headers["grpc-encoding"] = random.pick(["gzip", "deflate"]);
+  const compress = headers["grpc-encoding"] === "deflate" ? deflateSync : gzipSync;
   const body = random.pick([
     () => frame(mutated()),
     () => frame(mutated(), random.below(256)),
     () => mutate(BYTE_MUTATIONS, frame(message), random),
     () => Buffer.concat([frame(message), frame(mutated())]),
     () => Buffer.alloc(0),
+    ...(compressed
+      ? [
+          () => frame(mutate(BYTE_MUTATIONS, compress(message), random), 1),
+          () => frame(compress(mutated()), 1),
+        ]
+      : []),
   ])();
   return { path, headers, body };
 }

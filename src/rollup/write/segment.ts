@@ -1,8 +1,33 @@
-/** Where to divide a segment. */
+/** The segments of a timeline: how many charges they should have, and where they are divided. */
 import type { Knex } from "knex";
 import { DATED_BY, type LedgerTable } from "../coverage.ts";
 import { nextMonth } from "../timeline.ts";
-import type { Segment } from "./ledger.ts";
+
+/** A segment of a provider's timeline, [from, to); if it ends at `END`, it includes it. */
+export interface Segment {
+  readonly provider: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The bounds. Below, checkpoints would outnumber charges; above, every query would slow down. */
+const [MIN_SIZE, MAX_SIZE] = [250, 8_000];
+/** Reading this many charges costs as much as reading one row of totals. */
+const CHARGES_PER_ROW = 4;
+
+/**
+ * The segment size of a provider, in charges. A checkpoint has one row for each server and
+ * instance. A query reads all of them, and up to a segment of charges: both should cost about the
+ * same, and the rollup should stay smaller than the ledger.
+ */
+export async function segmentSize(database: Knex, provider: string): Promise<number> {
+  const [rows] = await database.raw(
+    `SELECT (SELECT COUNT(*) FROM servers WHERE provider_id = :provider)
+          + (SELECT COUNT(*) FROM instances WHERE provider_id = :provider) AS count`,
+    { provider },
+  );
+  return Math.min(MAX_SIZE, Math.max(MIN_SIZE, CHARGES_PER_ROW * Number(rows[0].count)));
+}
 
 /**
  * The next checkpoint in a segment: the earliest instant after `from` such that at most `size`
@@ -22,7 +47,7 @@ export async function nextBoundary(
     comparison: ">=" | ">",
     offset: number,
   ): Promise<string | undefined> => {
-    const [rows] = await reader.raw<[{ at: string }[], unknown]>(
+    const [rows] = await reader.raw(
       `SELECT ${column} AS at FROM ${table} WHERE provider_id = ? AND ${column} ${comparison} ?
        ORDER BY ${column} LIMIT 1 OFFSET ${offset}`,
       [provider, from],

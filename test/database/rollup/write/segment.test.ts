@@ -1,8 +1,7 @@
 /** Where a segment is divided. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { END, START } from "../../../../src/rollup/timeline.ts";
-import { nextBoundary } from "../../../../src/rollup/write/boundary.ts";
-import type { Segment } from "../../../../src/rollup/write/ledger.ts";
+import { nextBoundary, type Segment } from "../../../../src/rollup/write/segment.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { charge } from "./built.ts";
 
