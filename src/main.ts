@@ -22,8 +22,8 @@ import { createRpc } from "./rpc/pipeline.ts";
 import { errorFields } from "./telemetry/error-fields.ts";
 import { createLog } from "./telemetry/log.ts";
 
-/** How long calls in flight may take to finish when the service stops, in ms. */
-const GRACE = 10_000;
+/** How long calls in flight may take to finish when the service stops, in ms: as long as any call. */
+const GRACE = MAX_CALL_MS;
 /** How long the pool may then take to close, in ms; it waits for a database that hangs. */
 const POOL_GRACE = 1_000;
 

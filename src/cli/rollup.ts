@@ -39,7 +39,7 @@ async function run(database: Knex, { margin, watch, rebuild = false }: Flags): P
   const options = { margin: margin * 1000, signal: stop.signal };
   if (watch === undefined) return runOnce(database, { ...options, rebuild });
   for (let first = true; !stop.signal.aborted; first = false) {
-    // An unavailable database may come back. Queries stay exact without fresh rollups.
+    // An unavailable database may come back. Meanwhile answers read more rows.
     await runOnce(database, { ...options, rebuild: rebuild && first }).catch((error) => {
       console.error(`run failed, will retry: ${formatError(error)}`);
     });

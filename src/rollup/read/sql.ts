@@ -3,9 +3,9 @@
  *
  * A result is the totals at a checkpoint, plus the covered rows between the checkpoint and the
  * requested instant, plus the rows that the rollup does not cover. One statement selects all of it
- * together with the watermark, or selects the rest and verifies the state of cached totals, so
- * late charges, backfills and a stalled rollup never change the result. Without a rollup, every
- * row is uncovered.
+ * together with the watermark, or selects the rest and verifies the state of cached totals. So
+ * late charges, backfills and a stalled rollup do not change the result, as long as writers keep
+ * to what docs/rollups.md assumes of them. Without a rollup, every row is uncovered.
  *
  * Each scalar subquery reads one primary key. MySQL and MariaDB evaluate such a subquery as a
  * constant before they choose a plan.
