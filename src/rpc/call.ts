@@ -3,8 +3,6 @@ import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/proto
 import type { Credentials } from "../auth/credentials.ts";
 import type { ServiceError } from "../errors.ts";
 
-export type { Credentials };
-
 /** The protocol of a call, as the log names it. */
 export type Protocol = "rest" | "connect" | "grpc-web" | "grpc";
 

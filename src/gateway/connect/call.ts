@@ -1,7 +1,8 @@
 /** What belongs to a Connect or gRPC-Web call besides its message, carried in context values. */
 import type { ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
-import type { AcceptedCall, Credentials } from "../../rpc/call.ts";
+import type { Credentials } from "../../auth/credentials.ts";
+import type { AcceptedCall } from "../../rpc/call.ts";
 
 /** One call, from its headers to its end. */
 export interface ConnectCall {
