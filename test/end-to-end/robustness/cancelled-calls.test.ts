@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => target?.dispose());
 
-it("6,000 cancelled calls fail no other call of the client", { timeout: 60_000 }, async () => {
+it("6,000 cancelled calls fail no other call of the client", { timeout: 90_000 }, async () => {
   const client = grpcClient(target.service().grpc);
   const metadata = new Metadata();
   for (const [name, value] of withKey(KEY)) metadata.set(name, value);
@@ -40,7 +40,9 @@ it("6,000 cancelled calls fail no other call of the client", { timeout: 60_000 }
     }
   };
   const running = Array.from({ length: 5 }, other);
-  await inParallel(Array(CANCELS).keys(), 20, async (index) => {
+  // Some 500 a second: Node counts a cancelled stream as open until the end of its turn of the event
+  // loop, so that on a busy machine a faster client could reach the 250 streams of a connection.
+  await inParallel(Array(CANCELS).keys(), 5, async (index) => {
     outcomes.add(await cancelled(5 + (index % 10)));
   });
   ended = true;
