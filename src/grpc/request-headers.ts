@@ -20,7 +20,7 @@ import {
 } from "@grpc/grpc-js";
 import { isSupported } from "./compression.ts";
 
-/** Marks a call with a malformed timeout; a client that sends it refuses itself. */
+/** Marks a call with a malformed timeout. If a client sends this header, its own call is refused. */
 const MALFORMED_TIMEOUT = "x-malformed-grpc-timeout";
 
 /** Units of `grpc-timeout`, in ms. */

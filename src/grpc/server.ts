@@ -31,9 +31,9 @@ setLogVerbosity(logVerbosity.NONE);
 createSessionsWith({
   settings: { maxConcurrentStreams: MAX_STREAMS },
   maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
-  // grpc-js's own: Node answers calls with errors once a session has used its memory.
+  // As grpc-js sets it. With Node's limit, a session that uses more memory fails further calls.
   maxSessionMemory: Number.MAX_SAFE_INTEGER,
-  // Node counts a cancelled stream as one of MAX_STREAMS until the end of its turn.
+  // Node counts a cancelled stream as one of MAX_STREAMS until the end of its event loop turn.
   maxSessionRejectedStreams: 10_000,
   ...RESET_LIMIT,
 });

@@ -1,5 +1,5 @@
 /**
- * The status of a response that Connect-ES writes. Connect-ES knows one status for each code: 429 for
+ * The status of a response that Connect-ES writes. Connect-ES has one status for each code: 429 for
  * `resource_exhausted`, which tells the client to retry, also if the message is too large.
  *
  * @see https://connectrpc.com/docs/protocol/#error-codes (clients read the code in the body)
