@@ -15,6 +15,7 @@ import { createPool } from "./db/pool.ts";
 import { createRead } from "./db/query.ts";
 import { createGateway } from "./gateway/server.ts";
 import { createGrpcServer } from "./grpc/server.ts";
+import { createAddresses } from "./net/address.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createLagLog } from "./rollup/read/lag-log.ts";
 import { MAX_CALL_MS } from "./rpc/deadline.ts";
@@ -52,8 +53,9 @@ async function start(config: Config): Promise<void> {
     authenticate: createAuthentication(cacheKeys(createKeyLookup(read))),
     log,
   });
-  const gateway = createGateway({ service: RevenueService, rpc, log });
-  const grpc = createGrpcServer(RevenueService, rpc);
+  const addresses = createAddresses(config.trustedProxies);
+  const gateway = createGateway({ service: RevenueService, rpc, addresses, log });
+  const grpc = createGrpcServer(RevenueService, rpc, addresses);
 
   const { host } = config;
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));

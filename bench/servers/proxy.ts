@@ -6,6 +6,7 @@ import { type Client, createClient } from "@connectrpc/connect";
 import { createGrpcTransport } from "@connectrpc/connect-node";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import { createGateway } from "../../src/gateway/server.ts";
+import { createAddresses } from "../../src/net/address.ts";
 import type { Rpc } from "../../src/rpc/call.ts";
 
 const client: Client<typeof RevenueService> = createClient(
@@ -22,7 +23,7 @@ const rpc: Rpc = {
     return { signal, run: (decode) => call(decode(), { headers, signal }), reject() {} };
   },
 };
-const gateway = createGateway({ service: RevenueService, rpc });
+const gateway = createGateway({ service: RevenueService, rpc, addresses: createAddresses([]) });
 const httpPort = await gateway.listen("127.0.0.1", 0);
 console.log(JSON.stringify({ httpPort }));
 process.on("SIGTERM", () => process.exit(0));

@@ -24,7 +24,7 @@ export const KEY_BY_HASH =
 /** Creates a lookup that queries the database each time. */
 export function createKeyLookup(read: Read): KeyLookup {
   return async (keyHash, signal) => {
-    const [row] = await read(KEY_BY_HASH, [keyHash], signal);
+    const [row] = await read(KEY_BY_HASH, [keyHash], { signal });
     const [providerId, expiresAt, revokedAt] = row ?? [];
     if (providerId == null) return undefined;
     return {

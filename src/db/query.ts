@@ -30,15 +30,25 @@ export type Binding = string | Buffer;
 export type Read = (
   sql: string,
   bindings: readonly Binding[],
-  signal: AbortSignal,
+  options: ReadOptions,
 ) => Promise<Row[]>;
+
+/** For whom a read runs, and until when. */
+export interface ReadOptions {
+  /** Aborts when the rows are no longer needed. */
+  readonly signal: AbortSignal;
+  /** When the rows are due, in epoch ms; Infinity by default. */
+  readonly deadline?: number;
+  /** Whose share of the connections the read uses: a provider's id; "" by default. */
+  readonly owner?: string;
+}
 
 /** Creates a `Read` that uses the pool. */
 export function createRead(database: Knex): Read {
   const client: Knex.Client = database.client;
   /** Connections that have run a query. Only these can have died in the pool. */
   const used = new WeakSet<Connection>();
-  return async (sql, bindings, signal) => {
+  return async (sql, bindings, { signal }) => {
     if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
     for (;;) {
       let connection: Connection | undefined;

@@ -6,7 +6,7 @@
  * other column is text, so that branches of different shapes fit together and decimals keep their
  * exact digits.
  */
-import type { Read, Row } from "./query.ts";
+import type { Read, ReadOptions, Row } from "./query.ts";
 
 /** A query. `:name` is a parameter. */
 interface Query<Column extends string = string> {
@@ -32,7 +32,7 @@ export interface Statement<Q extends Queries, Parameter extends string> {
   run(
     read: Read,
     values: Readonly<Record<Parameter, string>>,
-    signal: AbortSignal,
+    options: ReadOptions,
   ): Promise<{ readonly [Name in keyof Q]: Rows<Q[Name]> }>;
 }
 
@@ -72,10 +72,10 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
   return {
     sql,
     parameters,
-    async run(read, values, signal) {
+    async run(read, values, options) {
       const bindings = parameters.map((parameter) => values[parameter]);
       const byQuery: Record<string, string>[][] = names.map(() => []);
-      for (const row of await read(sql, bindings, signal)) {
+      for (const row of await read(sql, bindings, options)) {
         const index = Number(row[0]);
         byQuery[index]?.push(toObject(shapes[index] ?? [], row));
       }

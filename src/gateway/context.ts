@@ -1,6 +1,7 @@
 /** State that all parts of a gateway share. */
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
+import type { Addresses } from "../net/address.ts";
 import type { Protocol, Rpc } from "../rpc/call.ts";
 import type { ExchangeQueue } from "./http/exchange-queue.ts";
 import { type HttpResponse, sendResponse } from "./response.ts";
@@ -18,6 +19,7 @@ export interface Log {
 export interface GatewayContext {
   readonly rpc: Rpc;
   readonly log: Log | undefined;
+  readonly addresses: Addresses;
   /** The open connections, each with its exchanges. */
   readonly connections: Map<Socket, ExchangeQueue>;
   /** Whether every response closes its connection, because the gateway is stopping. */

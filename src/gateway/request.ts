@@ -1,7 +1,8 @@
 /** What REST and Connect read from an HTTP exchange for a call: credentials and cancellation. */
-import type { ServerResponse } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials } from "../auth/credentials.ts";
 import { ServiceError } from "../errors.ts";
+import type { Addresses } from "../net/address.ts";
 
 const NONE: readonly string[] = [];
 
@@ -31,6 +32,12 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
     }
   }
   return values ?? NONE;
+}
+
+/** The address of a request's client, as a key for limits. */
+export function addressOf(addresses: Addresses, { socket, headers }: IncomingMessage): string {
+  const forwardedFor = headers["x-forwarded-for"];
+  return addresses.clientOf(socket.remoteAddress, forwardedFor?.toString());
 }
 
 /**

@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
+import type { Addresses } from "../net/address.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
@@ -22,6 +23,8 @@ export interface GatewayParts {
   readonly service: DescService;
   /** Runs the calls. */
   readonly rpc: Rpc;
+  /** Finds the address of a client. */
+  readonly addresses: Addresses;
   /** Logs rejected requests; by default they are not logged. */
   readonly log?: Log;
 }
@@ -43,8 +46,8 @@ export interface Gateway {
  * Makes the gateway of a service. It does not listen yet. Throws an Error that names the RPC and
  * the reason if an annotation of the service cannot be served.
  */
-export function createGateway({ service, rpc, log }: GatewayParts): Gateway {
-  const gateway: GatewayContext = { rpc, log, connections: new Map(), draining: false };
+export function createGateway({ service, rpc, addresses, log }: GatewayParts): Gateway {
+  const gateway: GatewayContext = { rpc, log, addresses, connections: new Map(), draining: false };
   const app = createApp(service, gateway);
   return {
     server: app.server,

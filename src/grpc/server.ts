@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
 import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
+import type { Addresses } from "../net/address.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
 import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService } from "./health.ts";
@@ -58,7 +59,7 @@ export interface GrpcServer {
 }
 
 /** Creates the server of a service. It does not listen yet. */
-export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
+export function createGrpcServer(service: DescService, rpc: Rpc, addresses: Addresses): GrpcServer {
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.keepalive_time_ms": KEEPALIVE.after,
@@ -68,7 +69,7 @@ export function createGrpcServer(service: DescService, rpc: Rpc): GrpcServer {
     interceptors: [refuseMalformedTimeout, refuseMalformed, applyBackpressure],
   });
   const inFlight = createInFlight();
-  const { definition, handlers } = defineService(service, rpc, inFlight);
+  const { definition, handlers } = defineService(service, rpc, addresses, inFlight);
   server.addService(definition, handlers);
   // "" stands for the whole server.
   const health = addHealthService(server, ["", service.typeName]);

@@ -19,6 +19,7 @@ import {
   type StatusObject,
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
+import type { Addresses } from "../net/address.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
@@ -39,14 +40,19 @@ export interface GrpcService {
  * @param inFlight counts the calls
  * @throws Error if the service has an RPC that is not unary
  */
-export function defineService(service: DescService, rpc: Rpc, inFlight: InFlight): GrpcService {
+export function defineService(
+  service: DescService,
+  rpc: Rpc,
+  addresses: Addresses,
+  inFlight: InFlight,
+): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
   for (const method of service.methods) {
     if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      inFlight.track(serve(rpc, method, call)).then(
+      inFlight.track(serve(rpc, addresses, method, call)).then(
         (response) => callback(null, response),
         (thrown) => callback(statusOf(ServiceError.from(thrown))),
       );
@@ -73,6 +79,7 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
 
 async function serve(
   rpc: Rpc,
+  addresses: Addresses,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
 ): Promise<Message> {
@@ -90,10 +97,19 @@ async function serve(
       xApiKey: values(call.metadata, "x-api-key"),
       authorization: values(call.metadata, "authorization"),
     },
+    address: addresses.clientOf(
+      hostOf(call.getPeer()),
+      values(call.metadata, "x-forwarded-for").join(","),
+    ),
     deadline: Number(call.getDeadline()),
     signal: controller.signal,
   });
   return accepted.run(() => decode(method, call.request));
+}
+
+/** The host of `host:port`, as grpc-js writes it: the IPv6 address has no brackets. */
+function hostOf(peer: string): string {
+  return peer.slice(0, peer.lastIndexOf(":"));
 }
 
 function values(metadata: Metadata, name: string): string[] {

@@ -18,6 +18,8 @@ export interface IncomingCall<
   readonly protocol: Protocol;
   readonly requestId: string;
   readonly credentials: Credentials;
+  /** The client's address, as a key for limits (src/net/address.ts). */
+  readonly address: string;
   /** The caller's own deadline in epoch ms; Infinity if it sent none. */
   readonly deadline: number;
   /** Aborts when the caller cancels or disconnects. */

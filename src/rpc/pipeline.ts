@@ -17,7 +17,7 @@ import { logCall } from "../telemetry/call-log.ts";
 import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission, type Slot } from "./admission.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
-import { startDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
 
 /** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
 export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
@@ -59,7 +59,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   async function handle(
     { method }: IncomingCall,
     caller: Caller,
-    signal: AbortSignal,
+    { signal, deadline }: Deadline,
     decode: () => Message,
   ): Promise<Message> {
     signal.throwIfAborted();
@@ -67,11 +67,12 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     if (!handler) throw new Error(`no handler for ${method}`);
     const request = decode();
     if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
-      return handler(request, { caller, now: clock(), signal });
+      return handler(request, { caller, now: clock(), signal, deadline });
     }
     // A coalesced run's `now` is its start, which is after the arrival of all its calls.
-    return coalesce(coalescingKey(caller, method, request), signal, (shared) =>
-      handler(request, { caller, now: clock(), signal: shared }),
+    const key = coalescingKey(caller, method, request);
+    return coalesce(key, { signal, deadline }, (run) =>
+      handler(request, { caller, now: clock(), ...run }),
     );
   }
 
@@ -114,7 +115,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
         async run(decode) {
           signal.removeEventListener("abort", abandon);
           try {
-            const response = await handle(incoming, caller, signal, decode);
+            const response = await handle(incoming, caller, deadline, decode);
             end();
             return response;
           } catch (thrown) {

@@ -66,6 +66,7 @@ describe("a rental from start to payout", () => {
       caller: { providerId: "1" },
       now: Date.parse(now),
       signal: AbortSignal.timeout(10_000),
+      deadline: Infinity,
     });
     if (response === undefined) throw new Error(`no function ${route.method.localName}`);
     return route.write(response);

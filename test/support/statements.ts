@@ -41,13 +41,13 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { signal } = new AbortController();
   const { provider = "", start = "", end = "", now = "" } = values;
-  const { state } = await fullBreakdown.run(read, { provider, start, end, now }, signal);
+  const { state } = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
   if (!state[0]) throw new Error("the full query returned no rollup state");
   const before = async (instant: string) => {
     const [row] = await read(
       "SELECT CAST(MAX(at) AS CHAR) FROM rollup_checkpoints WHERE provider_id = ? AND at <= ?",
       [provider, instant],
-      signal,
+      { signal },
     );
     return row?.[0] ?? "0001-01-01 00:00:00.000";
   };

@@ -8,6 +8,7 @@ import type { AcceptedCall } from "../../rpc/call.ts";
 export interface ConnectCall {
   readonly requestId: string;
   readonly credentials: Credentials;
+  readonly address: string;
   /** Epoch ms; Infinity without one. */
   readonly deadline: number;
   /** Aborts if the client disconnects. */

@@ -16,7 +16,7 @@ import { ServiceError } from "../../errors.ts";
 import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { setStatus } from "../http/response-status.ts";
-import { closeSignalOf, credentialsOf } from "../request.ts";
+import { addressOf, closeSignalOf, credentialsOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
 import type { ServedPath } from "../rest/unmatched.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
@@ -44,6 +44,7 @@ export function serveConnect(
       calls.set(raw, {
         requestId: request.id,
         credentials: credentialsOf(raw.rawHeaders),
+        address: addressOf(gateway.addresses, raw),
         deadline: Date.now() + takeTimeout(raw.headers),
         signal: closeSignalOf(reply.raw),
         response: reply.raw,
@@ -131,6 +132,7 @@ function incomingCall(call: ConnectCall, context: HandlerContext): IncomingCall 
     protocol: context.protocolName === "grpc-web" ? "grpc-web" : "connect",
     requestId: call.requestId,
     credentials: call.credentials,
+    address: call.address,
     deadline: call.deadline,
     // Not the context's signal, which also aborts at every end of the call.
     signal: call.signal,

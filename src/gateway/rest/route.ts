@@ -5,7 +5,7 @@ import { ServiceError } from "../../errors.ts";
 import { memoize } from "../../rpc/memoize.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, notFound } from "../errors.ts";
-import { closeSignalOf, credentialsOf } from "../request.ts";
+import { addressOf, closeSignalOf, credentialsOf } from "../request.ts";
 import { type HttpResponse, sendResponse } from "../response.ts";
 import { RequestError } from "../transcoding/request-error.ts";
 import type { Route } from "../transcoding/routes.ts";
@@ -51,6 +51,7 @@ async function respond(
       protocol: "rest",
       requestId: request.id,
       credentials: credentialsOf(request.raw.rawHeaders),
+      address: addressOf(gateway.addresses, request.raw),
       deadline: Number.POSITIVE_INFINITY,
       signal: closeSignalOf(reply.raw),
     });

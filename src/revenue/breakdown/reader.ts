@@ -42,9 +42,10 @@ type ReadBreakdown = (period: Period, context: Context) => Promise<Breakdown>;
 /** Creates a reader with an empty cache. */
 export function createBreakdownReader(read: Read): ReadBreakdown {
   const cache = createTotalsCache<CachedTotals>(({ byOwner }) => byOwner.size);
-  return async (period, { caller: { providerId: provider }, now, signal }) => {
+  return async (period, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [start, end] = [toDatetime(period.start), toDatetime(period.end)];
     const values = { provider, start, end, now: toDatetime(now) };
+    const options = { owner: provider, signal, deadline };
     const fits = (entry: CachedTotals) =>
       isWithin(start, entry.start, entry.afterStart) && isWithin(end, entry.end, entry.afterEnd);
 
@@ -53,7 +54,7 @@ export function createBreakdownReader(read: Read): ReadBreakdown {
       const { state, totals: entry } = cached;
       const edges = { cachedStart: entry.start, cachedEnd: entry.end };
       const completing = { ...values, ...edges, watermark: state.watermark };
-      const rows = await uncoveredBreakdown.run(read, completing, signal);
+      const rows = await uncoveredBreakdown.run(read, completing, options);
       if (isCurrent(cached, rows.state)) {
         const totals = entry.byOwner.copy();
         addEdges(totals, rows);
@@ -62,7 +63,7 @@ export function createBreakdownReader(read: Read): ReadBreakdown {
       }
     }
 
-    const rows = await fullBreakdown.run(read, values, signal);
+    const rows = await fullBreakdown.run(read, values, options);
     const covered = coveredTotals(rows);
     const [[state], [checkpoints]] = [rows.state, rows.checkpoints];
     if (state && checkpoints) {

@@ -42,20 +42,21 @@ export function createOverviewReader(read: Read): ReadOverview {
   const cache = createTotalsCache<CachedTotals>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
-  return async (months, { caller: { providerId: provider }, now, signal }) => {
+  return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
     const values = { provider, now: toDatetime(now) };
+    const options = { owner: provider, signal, deadline };
     const fits = ({ validFrom, month }: CachedTotals) => validFrom <= now && month === current.key;
 
     const cached = cache.get(provider, fits);
     if (cached) {
       const { watermark } = cached.state;
-      const rows = await uncoveredOverview.run(read, { ...values, watermark }, signal);
+      const rows = await uncoveredOverview.run(read, { ...values, watermark }, options);
       if (isCurrent(cached, rows.state)) return { rows, ...withUncovered(cached.totals, rows) };
     }
 
     const [firstMonth, nextMonth] = [toDatetime(oldest.start), toDatetime(current.end)];
-    const rows = await fullOverview.run(read, { ...values, firstMonth, nextMonth }, signal);
+    const rows = await fullOverview.run(read, { ...values, firstMonth, nextMonth }, options);
     const totals = { validFrom: now, month: current.key, ...coveredTotals(rows, current) };
     const [state] = rows.state;
     // A charge dated later in the month would have to be added once its time has come.

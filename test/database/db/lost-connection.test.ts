@@ -52,17 +52,19 @@ describe("a read on a connection that the server closes", () => {
   it("while it is idle in the pool uses another connection", async () => {
     for (let round = 0; round < 20; round++) {
       const ids = await Promise.all(
-        Array.from({ length: 4 }, () => read("SELECT CONNECTION_ID(), SLEEP(0.01)", [], signal())),
+        Array.from({ length: 4 }, () =>
+          read("SELECT CONNECTION_ID(), SLEEP(0.01)", [], { signal: signal() }),
+        ),
       );
       for (const id of new Set(ids.map(([row]) => Number(row?.[0])))) await processes.kill(id);
-      const again = Array.from({ length: 4 }, () => read("SELECT '1'", [], signal()));
+      const again = Array.from({ length: 4 }, () => read("SELECT '1'", [], { signal: signal() }));
       expect(await Promise.all(again)).toEqual(again.map(() => [["1"]]));
     }
   });
 
   it("in the middle of the query is retried once on another connection", async () => {
-    await read("SELECT '1'", [], signal()); // opens a connection in the pool
-    const result = read(SLOW, [], signal());
+    await read("SELECT '1'", [], { signal: signal() }); // opens a connection in the pool
+    const result = read(SLOW, [], { signal: signal() });
     const connection = await slowConnection();
     await database.knex("many").where("n", ">", 2).del(); // the retry is fast
     await processes.kill(connection);
@@ -70,8 +72,8 @@ describe("a read on a connection that the server closes", () => {
   });
 
   it("twice rejects as the database being unavailable, without a third attempt", async () => {
-    await read("SELECT '1'", [], signal());
-    const result = outcomeOf(read(SLOW, [], signal()));
+    await read("SELECT '1'", [], { signal: signal() });
+    const result = outcomeOf(read(SLOW, [], { signal: signal() }));
     const first = await slowConnection();
     await processes.kill(first);
     await processes.kill(await slowConnection(first));
@@ -81,7 +83,7 @@ describe("a read on a connection that the server closes", () => {
 
   it("after the caller has cancelled is not retried", async () => {
     const caller = new AbortController();
-    const result = outcomeOf(read(SLOW, [], caller.signal));
+    const result = outcomeOf(read(SLOW, [], { signal: caller.signal }));
     await slowConnection();
     caller.abort(new ServiceError("canceled"));
     expect(await result).toBe("canceled");
@@ -96,7 +98,7 @@ describe("a read rejects", () => {
     ["no such database", { database: "nowhere" }, "internal"],
   ])("if there is %s", async (_, wrong, kind) => {
     const unavailable = createPool({ ...parseDatabaseUrl(database.url), ...wrong });
-    const error = await createRead(unavailable)("SELECT '1'", [], signal()).catch(
+    const error = await createRead(unavailable)("SELECT '1'", [], { signal: signal() }).catch(
       (thrown) => thrown,
     );
     await unavailable.destroy();

@@ -52,13 +52,15 @@ const slowQueries = (count: number) =>
 describe("a read", () => {
   it("resolves to rows of columns in order, each as text or null", async () => {
     const sql = "SELECT ?, CAST(0.10 AS DECIMAL(14, 2)), NULL, CAST(? AS CHAR)";
-    expect(await read(sql, ["a", "18446744073709551615"], within(5_000))).toEqual([
+    expect(await read(sql, ["a", "18446744073709551615"], { signal: within(5_000) })).toEqual([
       ["a", "0.10", null, "18446744073709551615"],
     ]);
   });
 
   it("rejects as internal if the statement fails, with the driver's error as the cause", async () => {
-    const error = await read("SELECT x FROM nowhere", [], within(5_000)).catch((thrown) => thrown);
+    const error = await read("SELECT x FROM nowhere", [], { signal: within(5_000) }).catch(
+      (thrown) => thrown,
+    );
     expect(error).toBeInstanceOf(ServiceError);
     expect([error.kind, error.message]).toEqual([
       "internal",
@@ -69,18 +71,18 @@ describe("a read", () => {
 
   it("rejects a statement other than SELECT, and takes no connection for it", async () => {
     for (let i = 0; i <= MAX_CONNECTIONS; i++) {
-      await expect(read("DELETE FROM many", [], within(5_000))).rejects.toThrow(
+      await expect(read("DELETE FROM many", [], { signal: within(5_000) })).rejects.toThrow(
         "expected a statement that starts with SELECT",
       );
     }
-    expect(await read("SELECT CAST(COUNT(*) AS CHAR) FROM many", [], within(5_000))).toEqual([
-      ["3000"],
-    ]);
+    expect(
+      await read("SELECT CAST(COUNT(*) AS CHAR) FROM many", [], { signal: within(5_000) }),
+    ).toEqual([["3000"]]);
   });
 
   it("rejects with the reason of a signal that has already aborted", async () => {
     const signal = AbortSignal.abort(new ServiceError("canceled"));
-    const result = read("SELECT '1'", [], signal);
+    const result = read("SELECT '1'", [], { signal });
     expect(await outcomeOf(result)).toBe("canceled");
   });
 });
@@ -88,7 +90,7 @@ describe("a read", () => {
 describe("a read whose deadline passes", () => {
   it("rejects at once, and is cancelled on the server", async () => {
     const started = performance.now();
-    const result = outcomeOf(read(SLOW, [], within(500)));
+    const result = outcomeOf(read(SLOW, [], { signal: within(500) }));
     await slowQueries(1);
     expect(await result).toBe("deadlineExceeded");
     expect(performance.now() - started).toBeLessThan(1_500);
@@ -103,7 +105,7 @@ describe("a read whose deadline passes", () => {
     try {
       const { signal } = new AbortController();
       const started = performance.now();
-      expect(await outcomeOf(createRead(capped)(SLOW, [], signal))).toBe("deadlineExceeded");
+      expect(await outcomeOf(createRead(capped)(SLOW, [], { signal }))).toBe("deadlineExceeded");
       expect(performance.now() - started).toBeLessThan(2_000);
       await slowQueries(0);
     } finally {
@@ -115,7 +117,7 @@ describe("a read whose deadline passes", () => {
 describe("a read that its caller cancels", () => {
   it("rejects at once, and is killed on the server", async () => {
     const caller = new AbortController();
-    const result = outcomeOf(read(SLOW, [], within(60_000, caller)));
+    const result = outcomeOf(read(SLOW, [], { signal: within(60_000, caller) }));
     await slowQueries(1);
     const started = performance.now();
     caller.abort(new ServiceError("canceled"));
@@ -126,8 +128,8 @@ describe("a read that its caller cancels", () => {
 
   it("does not affect the queries of other calls", async () => {
     const [one, other] = [new AbortController(), new AbortController()];
-    const result = outcomeOf(read(SLOW, [], within(60_000, one)));
-    const others = outcomeOf(read(SLOW, [], within(60_000, other)));
+    const result = outcomeOf(read(SLOW, [], { signal: within(60_000, one) }));
+    const others = outcomeOf(read(SLOW, [], { signal: within(60_000, other) }));
     await slowQueries(2);
     one.abort(new ServiceError("canceled"));
     expect(await result).toBe("canceled");
@@ -140,10 +142,10 @@ describe("a read that its caller cancels", () => {
   // The service relies on Knex's pool to drop a connection that was closed before its release.
   it("never uses its connection again", async () => {
     const idOf = async () =>
-      Number((await read("SELECT CONNECTION_ID()", [], within(5_000)))[0]?.[0]);
+      Number((await read("SELECT CONNECTION_ID()", [], { signal: within(5_000) }))[0]?.[0]);
     const id = await idOf();
     const caller = new AbortController();
-    const result = outcomeOf(read(SLOW, [], within(60_000, caller)));
+    const result = outcomeOf(read(SLOW, [], { signal: within(60_000, caller) }));
     await expect.poll(() => processes.running("AS slow"), { timeout: 10_000 }).toEqual([id]);
     caller.abort(new ServiceError("canceled"));
     expect(await result).toBe("canceled");
@@ -156,7 +158,7 @@ describe("a read that its caller cancels", () => {
     const reader = async () => {
       while (left-- > 0) {
         const caller = new AbortController();
-        const result = outcomeOf(read(SLOW, [], within(60_000, caller)));
+        const result = outcomeOf(read(SLOW, [], { signal: within(60_000, caller) }));
         setTimeout(() => caller.abort(new ServiceError("canceled")), left % 8);
         expect(["canceled", "databaseUnavailable"]).toContain(await result);
       }
@@ -166,7 +168,7 @@ describe("a read that its caller cancels", () => {
     // Every place in the pool is free again: as many queries run at once.
     const caller = new AbortController();
     const running = Array.from({ length: MAX_CONNECTIONS }, () =>
-      outcomeOf(read(SLOW, [], within(60_000, caller))),
+      outcomeOf(read(SLOW, [], { signal: within(60_000, caller) })),
     );
     await slowQueries(MAX_CONNECTIONS);
     caller.abort(new ServiceError("canceled"));
@@ -178,27 +180,31 @@ describe("a read without a free connection", () => {
   it("rejects as the database being unavailable after about 2 s", async () => {
     const caller = new AbortController();
     const running = Array.from({ length: MAX_CONNECTIONS }, () =>
-      outcomeOf(read(SLOW, [], within(60_000, caller))),
+      outcomeOf(read(SLOW, [], { signal: within(60_000, caller) })),
     );
     await slowQueries(MAX_CONNECTIONS);
     const started = performance.now();
-    expect(await outcomeOf(read("SELECT '1'", [], within(10_000)))).toBe("databaseUnavailable");
+    expect(await outcomeOf(read("SELECT '1'", [], { signal: within(10_000) }))).toBe(
+      "databaseUnavailable",
+    );
     const waited = performance.now() - started;
     expect(waited).toBeGreaterThan(1_500);
     expect(waited).toBeLessThan(3_500);
 
     caller.abort(new ServiceError("canceled"));
     expect(await Promise.all(running)).toEqual(running.map(() => "canceled"));
-    expect(await read("SELECT '1'", [], within(5_000))).toEqual([["1"]]);
+    expect(await read("SELECT '1'", [], { signal: within(5_000) })).toEqual([["1"]]);
   });
 
   it("rejects at its deadline if that comes first", async () => {
     const caller = new AbortController();
     const running = Array.from({ length: MAX_CONNECTIONS }, () =>
-      outcomeOf(read(SLOW, [], within(60_000, caller))),
+      outcomeOf(read(SLOW, [], { signal: within(60_000, caller) })),
     );
     await slowQueries(MAX_CONNECTIONS);
-    expect(await outcomeOf(read("SELECT '1'", [], within(300)))).toBe("deadlineExceeded");
+    expect(await outcomeOf(read("SELECT '1'", [], { signal: within(300) }))).toBe(
+      "deadlineExceeded",
+    );
     caller.abort(new ServiceError("canceled"));
     await Promise.all(running);
   });

@@ -67,7 +67,7 @@ describe("the bindings of a run", () => {
       calls.push(sql, bindings);
       return [];
     };
-    const rows = await figures.run(read, { provider: "7", now: "2026-11-20" }, signal);
+    const rows = await figures.run(read, { provider: "7", now: "2026-11-20" }, { signal });
     expect(calls).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);
     expect(rows).toEqual({ wallet: [], latest: [], servers: [] });
   });
@@ -96,7 +96,7 @@ describe("the rows of a run", () => {
 
   it("have the exact text of each value in the query's order, and '' for NULL", async () => {
     const values = { provider: "1", now: "2026-12-31 00:00:00.000" };
-    expect(await figures.run(createRead(database.knex), values, signal)).toEqual({
+    expect(await figures.run(createRead(database.knex), values, { signal })).toEqual({
       wallet: [{ balance: "-999999999999.99" }],
       latest: [
         { id: "p3", amount: "0.00", paidAt: "2026-01-03 00:00:00.000" },
@@ -111,7 +111,7 @@ describe("the rows of a run", () => {
 
   it("are empty if nothing matches", async () => {
     const values = { provider: "2", now: "2026-12-31 00:00:00.000" };
-    expect(await figures.run(createRead(database.knex), values, signal)).toEqual({
+    expect(await figures.run(createRead(database.knex), values, { signal })).toEqual({
       wallet: [],
       latest: [],
       servers: [],

@@ -67,6 +67,7 @@ describe("during concurrent writes", () => {
     caller: { providerId: "1" },
     now: NOW,
     signal: new AbortController().signal,
+    deadline: Infinity,
   });
   const overview = () => service().getOverview(create(GetOverviewRequestSchema), context());
   const breakdown = () =>

@@ -40,5 +40,6 @@ function contextOf(provider: bigint, now: string): Context {
     caller: { providerId: String(provider) },
     now: Date.parse(now),
     signal: new AbortController().signal,
+    deadline: Infinity,
   };
 }

@@ -7,16 +7,17 @@ const LEAVES = ["errors", "config"];
 
 /** Each part of `src/`, from the top down, and the parts that it may import besides itself. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  main: ["cli", "gateway", "grpc", "rpc", "revenue", "rollup", "auth", "db", "telemetry"],
+  main: ["cli", "gateway", "grpc", "rpc", "revenue", "rollup", "auth", "db", "net", "telemetry"],
   cli: ["rollup", "auth", "db"],
-  gateway: ["gateway/transcoding", "rpc", "auth"],
+  gateway: ["gateway/transcoding", "rpc", "auth", "net"],
   "gateway/transcoding": [],
-  grpc: ["rpc", "auth"],
+  grpc: ["rpc", "auth", "net"],
   rpc: ["revenue", "auth", "telemetry"],
   revenue: ["rollup", "auth", "db"],
   rollup: ["db"],
   auth: ["db"],
   db: [],
+  net: [],
   telemetry: [],
 };
 

@@ -5,6 +5,7 @@ import type { DescService, Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import type { ServiceError } from "../../../src/errors.ts";
 import { createGateway } from "../../../src/gateway/server.ts";
+import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
 
 /** A call that was run. */
@@ -67,6 +68,7 @@ export async function listen(
   const { server, listen, stop } = createGateway({
     service,
     rpc,
+    addresses: createAddresses([]),
     log: { info: write, error: write },
   });
   const port = await listen("127.0.0.1", 0);

@@ -6,7 +6,7 @@ import { createCoalescing } from "../../../src/rpc/coalescing.ts";
 /** Work whose runs the test settles, in the order in which they started. */
 function controlledWork() {
   const runs: { signal: AbortSignal; result: PromiseWithResolvers<string> }[] = [];
-  const work = (signal: AbortSignal) => {
+  const work = ({ signal }: { signal: AbortSignal }) => {
     const result = Promise.withResolvers<string>();
     runs.push({ signal, result });
     return result.promise;
@@ -15,8 +15,11 @@ function controlledWork() {
   return { runs, work, resolve };
 }
 
-/** A signal that never aborts. */
-const staying = () => new AbortController().signal;
+/** A caller that never leaves. */
+const staying = () => ({ signal: new AbortController().signal, deadline: Infinity });
+
+/** A caller with this signal. */
+const leaving = (signal: AbortSignal) => ({ signal, deadline: Infinity });
 
 const outcome = (result: Promise<string>) => result.catch((reason) => `rejected: ${reason}`);
 
@@ -123,8 +126,8 @@ it("calls with different keys do not wait for each other, and get their own resu
 it("a settled call leaves no listener on its signal", async () => {
   const run = createCoalescing();
   const { signal } = new AbortController();
-  await run("key", signal, async () => "fine");
-  await outcome(run("key", signal, () => Promise.reject("down")));
+  await run("key", leaving(signal), async () => "fine");
+  await outcome(run("key", leaving(signal), () => Promise.reject("down")));
   await turn();
   expect(getEventListeners(signal, "abort")).toEqual([]);
 });
@@ -137,7 +140,7 @@ describe("a caller that leaves", () => {
     run("key", staying(), work);
     run("key", staying(), work);
     const [one, other] = [new AbortController(), new AbortController()];
-    const results = [one, other].map(({ signal }) => outcome(run("key", signal, work)));
+    const results = [one, other].map(({ signal }) => outcome(run("key", leaving(signal), work)));
     return { runs, resolve, one, other, results, join: () => run("key", staying(), work) };
   }
 
@@ -189,7 +192,9 @@ describe("a caller that leaves", () => {
   it("before it joins starts no run", async () => {
     const run = createCoalescing();
     const { runs, work } = controlledWork();
-    expect(await outcome(run("key", AbortSignal.abort("gone"), work))).toBe("rejected: gone");
+    expect(await outcome(run("key", leaving(AbortSignal.abort("gone")), work))).toBe(
+      "rejected: gone",
+    );
     expect(runs).toEqual([]);
   });
 });

@@ -66,6 +66,7 @@ export function testCalls(options: Options = {}) {
       protocol: "connect",
       requestId: "r-1",
       credentials: { xApiKey: [KEY], authorization: [] },
+      address: "192.0.2.1",
       deadline,
       signal,
     });

@@ -74,7 +74,7 @@ async function rowsReadBy(name: StatementName, values: Values): Promise<number> 
   const read = createRead(session);
   const before = await rowsRead();
   const between = await rowsRead();
-  await read(STATEMENTS[name].sql, bindingsOf(STATEMENTS[name], values), SIGNAL);
+  await read(STATEMENTS[name].sql, bindingsOf(STATEMENTS[name], values), { signal: SIGNAL });
   const after = await rowsRead();
   // Reading the counters is counted too.
   return after - between - (between - before);

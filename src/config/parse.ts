@@ -1,0 +1,54 @@
+/** Parsers of variables. Each takes the text and the name of the variable, and throws `ConfigError`. */
+import { isIP } from "node:net";
+import { mistake } from "./mistake.ts";
+
+/** Parses an address to listen on. */
+export function address(text: string, name: string): string {
+  if (/^[\w.:-]+$/.test(text)) return text;
+  throw mistake(name, text, "an address such as 127.0.0.1 or ::");
+}
+
+/** Parses a decimal integer from `min` to `max`. `what` names it in the message: "a port". */
+export function integer(what: string, min: number, max: number) {
+  return (text: string, name: string): number => {
+    const value = Number(text);
+    if (/^\d+$/.test(text) && value >= min && value <= max) return value;
+    throw mistake(name, text, `${what} from ${min} to ${max}`);
+  };
+}
+
+/** Parses one of several words. */
+export function oneOf<Choice extends string>(choices: readonly Choice[]) {
+  return (text: string, name: string): Choice => {
+    const choice = choices.find((known) => known === text);
+    if (choice !== undefined) return choice;
+    throw mistake(name, text, `one of ${choices.join(", ")}`);
+  };
+}
+
+/** Parses a comma-separated list of IP addresses and networks: `10.0.0.0/8,::1`. */
+export function networks(text: string, name: string): readonly string[] {
+  const items = text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+  for (const item of items) {
+    const [ip = "", length, ...rest] = item.split("/");
+    const longest = isIP(ip) === 6 ? 128 : 32;
+    const valid =
+      isIP(ip) !== 0 &&
+      rest.length === 0 &&
+      (length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= longest));
+    if (!valid) throw mistake(name, item, "addresses or networks such as 10.0.0.0/8,::1");
+  }
+  return items;
+}
+
+/** Parses the URL of a Redis or Valkey server; undefined for none. */
+export function storeUrl(text: string, name: string): string | undefined {
+  if (text === "") return undefined;
+  const url = URL.parse(text);
+  if (url?.hostname && /^(redis|rediss|valkey|valkeys):$/.test(url.protocol)) return text;
+  // The text may hold a password.
+  throw mistake(name, "…", "a URL such as redis://host:6379/0");
+}

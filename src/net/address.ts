@@ -1,0 +1,50 @@
+/**
+ * The address of a client, as a key for limits per address. Behind trusted proxies it is the
+ * nearest address in `X-Forwarded-For` that is not a trusted proxy. An IPv6 address stands for its
+ * /64 network, which one subscriber has to himself.
+ */
+import { compile } from "@fastify/proxy-addr";
+import ipaddr from "ipaddr.js";
+
+/** The addresses of clients, according to the trusted proxies. */
+export interface Addresses {
+  /**
+   * The client of a request: "192.0.2.1", or "2001:db8::/64"; "" if it is unknown.
+   *
+   * @param peer the remote address of the connection
+   * @param forwardedFor the values of `X-Forwarded-For`, joined by ","
+   */
+  clientOf(peer: string | undefined, forwardedFor: string | undefined): string;
+  /** The key of the peer of a connection itself. */
+  peerOf(peer: string | undefined): string;
+  /** Whether the peer of a connection is a trusted proxy. */
+  isTrusted(peer: string | undefined): boolean;
+}
+
+/** @param trustedProxies IP addresses and networks: "10.0.0.0/8", "::1" */
+export function createAddresses(trustedProxies: readonly string[]): Addresses {
+  const trusts = compile([...trustedProxies]);
+  const isTrusted = (peer = "") => ipaddr.isValid(peer) && trusts(peer, 0);
+  return {
+    isTrusted,
+    peerOf: (peer = "") => keyOf(peer),
+    clientOf(peer = "", forwardedFor = "") {
+      let client = peer;
+      const hops = forwardedFor.split(",").map((hop) => hop.trim());
+      while (isTrusted(client)) {
+        const hop = hops.pop();
+        // A proxy that sends something else than an address is all that is known.
+        if (hop === undefined || !ipaddr.isValid(hop)) break;
+        client = hop;
+      }
+      return keyOf(client);
+    },
+  };
+}
+
+function keyOf(text: string): string {
+  if (!ipaddr.isValid(text)) return "";
+  const address = ipaddr.process(text); // an IPv4-mapped address as IPv4
+  if (address.kind() === "ipv4") return address.toString();
+  return `${new ipaddr.IPv6([...address.toByteArray().slice(0, 8), ...Array(8).fill(0)])}/64`;
+}
