@@ -1,8 +1,12 @@
-/** The log line of a call: one JSON object per call, without its key and request data. */
+/**
+ * The log line of a call: one JSON object per call, without its key and request data. Calls that
+ * fail are sampled: callers cannot fill the disk, and neither can a database that is away.
+ */
 import { status } from "@grpc/grpc-js";
 import type { Logger } from "pino";
-import type { ServiceError } from "../errors.ts";
+import type { ServiceError, ServiceErrorKind } from "../errors.ts";
 import { errorFields } from "./error-fields.ts";
+import { createSampling } from "./sampling.ts";
 
 /** What is known of a call when it ends. */
 export interface CallRecord {
@@ -18,9 +22,36 @@ export interface CallRecord {
   readonly error: ServiceError | undefined;
 }
 
+/** The refused calls of one reason that are logged one by one, per second. */
+export const REFUSALS_PER_SECOND = 20;
+/** The calls of one reason that failed by a fault of ours and are logged one by one, per second. */
+export const FAULTS_PER_SECOND = 100;
+
+/** Logs a call that has ended. */
+export type LogCall = (record: CallRecord) => void;
+
 /**
- * Logs a call: at level `error` if the service is at fault, `warn` if it is overloaded, slow or
- * without its database, `info` otherwise. Messages of errors may quote the request and are left
+ * Creates the log of calls. Every call that succeeded has its line. Of those that failed with one
+ * reason, so many per second have theirs, and one line per second holds the sum of the others.
+ */
+export function createCallLog(log: Logger): LogCall {
+  const passes = createSampling<ServiceErrorKind>({
+    window: 1_000,
+    limit: (reason) => (isFault(reason) ? FAULTS_PER_SECOND : REFUSALS_PER_SECOND),
+    logSum(reason, count, seconds) {
+      const level = levelOf(reason);
+      const msg = level === "info" ? "more calls refused" : "more calls failed";
+      log[level]({ reason, count, seconds }, msg);
+    },
+  });
+  return (record) => {
+    if (record.error === undefined || passes(record.error.kind)) logCall(log, record);
+  };
+}
+
+/**
+ * Logs a call: at level `error` if the service is at fault, `warn` if it is slow, without its
+ * database or at a limit, `info` otherwise. Messages of errors may quote the request and are left
  * out; causes are logged for the first two.
  */
 export function logCall(log: Logger, record: CallRecord): void {
@@ -38,18 +69,32 @@ export function logCall(log: Logger, record: CallRecord): void {
     return;
   }
   const reason = error.kind;
-  const cause = error.cause === undefined ? undefined : errorFields(error.cause);
+  const level = levelOf(reason);
+  if (level === "info") {
+    log.info({ ...line, reason }, "call refused");
+  } else {
+    const cause = error.cause === undefined ? undefined : errorFields(error.cause);
+    log[level]({ ...line, reason, cause }, "call failed");
+  }
+}
+
+function levelOf(reason: ServiceErrorKind): "error" | "warn" | "info" {
   switch (reason) {
     case "internal":
-      log.error({ ...line, reason, cause }, "call failed");
-      break;
+      return "error";
     case "databaseUnavailable":
     case "deadlineExceeded":
     case "overloaded":
     case "tooManyCalls":
-      log.warn({ ...line, reason, cause }, "call failed");
-      break;
+    case "tooManyFailures":
+    case "rateLimited":
+      return "warn";
     default:
-      log.info({ ...line, reason }, "call refused");
+      return "info";
   }
+}
+
+/** Whether a call failed although neither its caller nor a limit refused it. */
+function isFault(reason: ServiceErrorKind): boolean {
+  return ["internal", "databaseUnavailable", "deadlineExceeded"].includes(reason);
 }

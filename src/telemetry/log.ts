@@ -1,13 +1,24 @@
 /** The log: JSON lines on stdout, one object each, times in UTC. */
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { Config } from "../config.ts";
+import { createLogOutput } from "./log-output.ts";
+import { openStdout } from "./stdout.ts";
 
-/** Creates the log of a process. It writes synchronously, so no line is lost at exit. */
+/** How long the exit of the process waits for a slow reader of the last lines, in ms. */
+const MAX_EXIT_WAIT = 500;
+
+/** Creates the log of a process. The last lines are written when the process exits. */
 export function createLog(level: Config["logLevel"]): Logger {
-  return pino({
-    level,
-    base: null,
-    timestamp: stdTimeFunctions.isoTime,
-    formatters: { level: (label) => ({ level: label }) },
-  });
+  const output = createLogOutput(openStdout());
+  // Also after `process.exit()` and after an uncaught exception.
+  process.once("exit", () => output.flushSync(MAX_EXIT_WAIT));
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    output,
+  );
 }

@@ -1,6 +1,12 @@
-import { describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
-import { type CallRecord, logCall } from "../../../src/telemetry/call-log.ts";
+import {
+  type CallRecord,
+  createCallLog,
+  FAULTS_PER_SECOND,
+  logCall,
+  REFUSALS_PER_SECOND,
+} from "../../../src/telemetry/call-log.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
 const RECORD: CallRecord = {
@@ -64,6 +70,8 @@ describe("the line of a call", () => {
     ["deadlineExceeded", "DEADLINE_EXCEEDED", "warn"],
     ["overloaded", "UNAVAILABLE", "warn"],
     ["tooManyCalls", "RESOURCE_EXHAUSTED", "warn"],
+    ["tooManyFailures", "RESOURCE_EXHAUSTED", "warn"],
+    ["rateLimited", "RESOURCE_EXHAUSTED", "warn"],
   ];
   it.each(SERVICES)(
     "that failed as %s has the code %s, the level %s and a cause if there is one",
@@ -119,5 +127,80 @@ describe("the cause of an error", () => {
 
   it("that is not an Error is logged as text", () => {
     expect(causeOf("a text")).toEqual({ message: "a text" });
+  });
+});
+
+describe("the log of calls", () => {
+  beforeEach(() => {
+    vi.useFakeTimers();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  /** Logs so many calls with each of these errors in turn. Returns the entries after a while. */
+  function flood(count: number, ...kinds: (ServiceErrorKind | undefined)[]) {
+    const { log, entries } = collectLog();
+    const logCalls = createCallLog(log);
+    for (let i = 0; i < count; i++) {
+      for (const kind of kinds) {
+        logCalls({ ...RECORD, error: kind === undefined ? undefined : new ServiceError(kind) });
+      }
+    }
+    vi.advanceTimersByTime(10_000);
+    return entries();
+  }
+
+  it("has a line for every call that succeeded", () => {
+    expect(flood(5_000, undefined)).toHaveLength(5_000);
+  });
+
+  it.each<[ServiceErrorKind, number, string, string]>([
+    ["unauthenticated", REFUSALS_PER_SECOND, "info", "more calls refused"],
+    ["invalidArgument", REFUSALS_PER_SECOND, "info", "more calls refused"],
+    ["canceled", REFUSALS_PER_SECOND, "info", "more calls refused"],
+    ["tooManyFailures", REFUSALS_PER_SECOND, "warn", "more calls failed"],
+    ["rateLimited", REFUSALS_PER_SECOND, "warn", "more calls failed"],
+    ["tooManyCalls", REFUSALS_PER_SECOND, "warn", "more calls failed"],
+    ["overloaded", REFUSALS_PER_SECOND, "warn", "more calls failed"],
+    ["databaseUnavailable", FAULTS_PER_SECOND, "warn", "more calls failed"],
+    ["deadlineExceeded", FAULTS_PER_SECOND, "warn", "more calls failed"],
+    ["internal", FAULTS_PER_SECOND, "error", "more calls failed"],
+  ])(
+    "of calls with the error %s has %i lines a second, and their sum",
+    (kind, limit, level, msg) => {
+      const entries = flood(1_000, kind);
+      expect(entries.slice(0, -1)).toHaveLength(limit);
+      expect(entries.at(-1)).toEqual({
+        level,
+        reason: kind,
+        count: 1_000 - limit,
+        seconds: 1,
+        msg,
+      });
+    },
+  );
+
+  it("counts each reason by itself", () => {
+    const entries = flood(21, "unauthenticated", "invalidArgument", undefined);
+    expect(entries.slice(0, -2)).toHaveLength(20 + 20 + 21);
+    expect(entries.slice(-2)).toMatchObject([
+      { reason: "unauthenticated", count: 1 },
+      { reason: "invalidArgument", count: 1 },
+    ]);
+  });
+
+  it("has lines and a sum in each second, and the lines of all later once it has stopped", () => {
+    const { log, entries } = collectLog();
+    const logCalls = createCallLog(log);
+    const fail = () => logCalls({ ...RECORD, error: new ServiceError("unauthenticated") });
+    for (let second = 0; second < 3; second++) {
+      for (let i = 0; i < 100; i++) fail();
+      vi.advanceTimersByTime(1_000);
+    }
+    expect(entries()).toHaveLength(3 * (20 + 1));
+    vi.advanceTimersByTime(10_000);
+    for (let i = 0; i < 20; i++) fail();
+    expect(entries()).toHaveLength(4 * 20 + 3);
   });
 });

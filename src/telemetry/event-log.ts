@@ -1,0 +1,34 @@
+/**
+ * The log of what may happen thousands of times a second without a call: a connection refused
+ * because of a limit, a stream refused, a slow reader closed.
+ */
+import type { Logger } from "pino";
+import { createSampling } from "./sampling.ts";
+
+/** The time between two lines of one event, in ms. */
+export const EVENT_INTERVAL = 10_000;
+/** The most events with lines of their own; further ones are counted together. */
+const MAX_EVENTS = 32;
+const OTHER = "other";
+
+/** Reports that an event happened. Events are a few fixed strings, without data of a request. */
+export type ReportEvent = (event: string) => void;
+
+/**
+ * Creates the log of events, at level `warn`. The first of an event is logged at once, then the
+ * sum of those since the last line, at most once per interval. The last sum follows an interval
+ * after the event has stopped at the latest.
+ *
+ * @param interval in ms
+ */
+export function createEventLog(log: Logger, interval = EVENT_INTERVAL): ReportEvent {
+  const logSum = (event: string, count: number, seconds: number) =>
+    log.warn({ event, count, seconds }, "a limit was reached");
+  const isFirst = createSampling({ window: interval, limit: () => 1, limitAfterSum: 0, logSum });
+  const known = new Set<string>();
+  return (reported) => {
+    if (known.size < MAX_EVENTS) known.add(reported);
+    const event = known.has(reported) ? reported : OTHER;
+    if (isFirst(event)) logSum(event, 1, 0);
+  };
+}

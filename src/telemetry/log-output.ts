@@ -1,0 +1,122 @@
+/**
+ * Where log lines go. The lines of one turn of the event loop are written at once. If they cannot
+ * be written, because nobody reads them or the disk is full, they wait in a bounded queue, and
+ * further lines are dropped and counted. A write never blocks on the reader and never throws.
+ */
+import { writeSync } from "node:fs";
+
+/** The longest queue, in characters. */
+export const MAX_QUEUED = 1_048_576;
+/** The length of the lines, in characters, from which they do not wait for the end of the turn. */
+const BATCH = 65_536;
+/** The time until the next attempt to write, in ms. It doubles until one succeeds. */
+const MIN_RETRY = 1;
+const MAX_RETRY = 128;
+
+/** A destination of pino. */
+export interface LogOutput {
+  /** Takes a line, with its line feed. */
+  write(line: string): void;
+  /**
+   * Writes the lines that wait. pino calls it after a line of level `fatal`.
+   *
+   * @param maxWait how long to block if the reader is slow, in ms; not at all by default
+   */
+  flushSync(maxWait?: number): void;
+}
+
+/**
+ * Creates the output of a file descriptor. A pipe or a socket must be non-blocking.
+ *
+ * @param maxQueued the longest queue, in characters
+ */
+export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
+  let lines: string[] = [];
+  let characters = 0;
+  /** What is being written. It may begin inside a line. */
+  let chunk = Buffer.alloc(0);
+  let dropped = 0;
+  let scheduled = false;
+  /** Why the last attempt to write failed; undefined if it did not. */
+  let failure: string | undefined;
+  let retry = MIN_RETRY;
+
+  /** Makes a chunk of the lines that wait. Returns false if there is nothing to write. */
+  function fillChunk(): boolean {
+    if (lines.length === 0) {
+      if (dropped === 0) return false;
+      lines.push(droppedLine(dropped));
+      dropped = 0;
+    }
+    chunk = Buffer.from(lines.join(""));
+    lines = [];
+    characters = 0;
+    return true;
+  }
+
+  /** Writes until nothing waits or the write fails. */
+  function writeOut(): void {
+    failure = undefined;
+    try {
+      while (chunk.length > 0 || fillChunk()) {
+        // Less than all of it is written if a pipe or a disk becomes full.
+        chunk = chunk.subarray(writeSync(fd, chunk));
+        retry = MIN_RETRY;
+      }
+    } catch (error) {
+      failure = (error as NodeJS.ErrnoException).code ?? "unknown";
+    }
+  }
+
+  function runScheduled(): void {
+    scheduled = false;
+    writeOut();
+    schedule();
+  }
+
+  /** Schedules the next write if lines wait. */
+  function schedule(): void {
+    if (scheduled || (lines.length === 0 && chunk.length === 0 && dropped === 0)) return;
+    scheduled = true;
+    if (failure === undefined) {
+      setImmediate(runScheduled);
+    } else {
+      setTimeout(runScheduled, retry).unref();
+      retry = Math.min(2 * retry, MAX_RETRY);
+    }
+  }
+
+  return {
+    write(line) {
+      // Once a line is dropped, all are until the queue is empty: one report for many lines.
+      if (dropped > 0 || characters + chunk.length + line.length > maxQueued) {
+        dropped++;
+      } else {
+        lines.push(line);
+        characters += line.length;
+        if (characters >= BATCH && failure === undefined) writeOut();
+      }
+      schedule();
+    },
+    flushSync(maxWait = 0) {
+      const end = performance.now() + maxWait;
+      for (;;) {
+        writeOut();
+        if (failure !== "EAGAIN" || performance.now() >= end) return;
+        pause(MIN_RETRY);
+      }
+    },
+  };
+}
+
+/** The line that takes the place of dropped ones, in the format of the log. */
+function droppedLine(dropped: number): string {
+  const time = new Date().toISOString();
+  const msg = "log lines were dropped: nobody read them in time, or they could not be written";
+  return `${JSON.stringify({ level: "warn", time, dropped, msg })}\n`;
+}
+
+/** Blocks the process. Only for its end, when no event is handled any more. */
+function pause(milliseconds: number): void {
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+}

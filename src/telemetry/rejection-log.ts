@@ -1,0 +1,38 @@
+/** The log of requests that never become a call, sampled: a flood of them does not fill the disk. */
+import { createSampling } from "./sampling.ts";
+
+/** The lines logged one by one per second: rejections with one HTTP status, errors with one message. */
+export const REJECTIONS_PER_SECOND = 20;
+
+/** What the gateway logs to: rejected requests at `info`, with their HTTP `status`. */
+interface Log {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/**
+ * Returns a log that passes on so many lines per second, and one line per second with the sum of
+ * the others. Messages must be fixed strings.
+ */
+export function sampleRejections(log: Log): Log {
+  const window = 1_000;
+  const limit = () => REJECTIONS_PER_SECOND;
+  const passesStatus = createSampling<number | undefined>({
+    ...{ window, limit },
+    logSum: (status, count, seconds) =>
+      log.info({ status, count, seconds }, "more requests rejected"),
+  });
+  const passesError = createSampling<string>({
+    ...{ window, limit },
+    logSum: (message, count, seconds) => log.error({ count, seconds }, `more: ${message}`),
+  });
+  return {
+    info(fields, message) {
+      const { status } = fields as { readonly status?: number };
+      if (passesStatus(status)) log.info(fields, message);
+    },
+    error(fields, message) {
+      if (passesError(message)) log.error(fields, message);
+    },
+  };
+}

@@ -1,0 +1,66 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { createEventLog } from "../../../src/telemetry/event-log.ts";
+import { collectLog } from "../../support/collected-log.ts";
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+const line = (event: string, count: number, seconds: number) => ({
+  level: "warn",
+  event,
+  count,
+  seconds,
+  msg: "a limit was reached",
+});
+
+/** An event log and its entries. */
+function createFixture() {
+  const { log, entries } = collectLog();
+  return { entries, report: createEventLog(log) };
+}
+
+describe("the event log", () => {
+  it("has an entry for a single event at once, and no other", () => {
+    const { report, entries } = createFixture();
+    report("connection refused");
+    expect(entries()).toEqual([line("connection refused", 1, 0)]);
+    vi.advanceTimersByTime(60_000);
+    expect(entries()).toHaveLength(1);
+  });
+
+  it("has the sum of an event every ten seconds, and a last one when it has stopped", () => {
+    const { report, entries } = createFixture();
+    for (let second = 0; second < 25; second++) {
+      for (let i = 0; i < 1_000; i++) report("connection refused");
+      vi.advanceTimersByTime(1_000);
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(entries()).toEqual([
+      line("connection refused", 1, 0),
+      line("connection refused", 9_999, 10),
+      line("connection refused", 10_000, 10),
+      line("connection refused", 5_000, 10),
+    ]);
+  });
+
+  it("has an entry at once again after ten seconds without the event", () => {
+    const { report, entries } = createFixture();
+    report("stream refused");
+    report("stream refused");
+    vi.advanceTimersByTime(25_000);
+    report("stream refused");
+    expect(entries().map(({ count }) => count)).toEqual([1, 1, 1]);
+  });
+
+  it("counts each event by itself, and those beyond the 32nd together", () => {
+    const { report, entries } = createFixture();
+    for (let event = 0; event < 40; event++) report(`event ${event}`);
+    expect(entries()).toHaveLength(33);
+    vi.advanceTimersByTime(10_000);
+    expect(entries().slice(32)).toEqual([line("other", 1, 0), line("other", 7, 10)]);
+  });
+});

@@ -1,0 +1,155 @@
+/** The output of the log, on real pipes and devices. */
+import { execFileSync } from "node:child_process";
+import {
+  closeSync,
+  constants,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  readSync,
+  rmSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { createLogOutput, MAX_QUEUED } from "../../../src/telemetry/log-output.ts";
+import { until } from "../../support/poll.ts";
+
+const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
+
+/** A named pipe. Both ends are non-blocking. */
+function openPipe() {
+  const directory = mkdtempSync(join(tmpdir(), "log-output-"));
+  const path = join(directory, "pipe");
+  execFileSync("mkfifo", [path]);
+  let reader: number | undefined = openSync(path, O_RDONLY | O_NONBLOCK);
+  const writer = openSync(path, O_WRONLY | O_NONBLOCK);
+  let text = "";
+  const closeReader = () => {
+    if (reader !== undefined) closeSync(reader);
+    reader = undefined;
+  };
+  onTestFinished(() => {
+    closeReader();
+    closeSync(writer);
+    rmSync(directory, { recursive: true });
+  });
+  return {
+    writer,
+    closeReader,
+    openReader() {
+      reader = openSync(path, O_RDONLY | O_NONBLOCK);
+    },
+    /** Reads what is in the pipe. Returns all lines so far, parsed. */
+    read(): Record<string, unknown>[] {
+      const buffer = Buffer.alloc(1_048_576);
+      try {
+        for (let size = 1; size > 0 && reader !== undefined; ) {
+          size = readSync(reader, buffer);
+          text += buffer.toString("latin1", 0, size);
+        }
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
+      }
+      const lines = Buffer.from(text, "latin1").toString("utf8").split("\n");
+      return lines.slice(0, -1).map((line) => JSON.parse(line));
+    },
+  };
+}
+
+const PAD = "é".repeat(500);
+/** A line of about 1,000 bytes, half as many characters. */
+const line = (index: number) => `${JSON.stringify({ index, PAD })}\n`;
+
+describe("the output of the log", () => {
+  it("writes the lines of one turn of the event loop together, at its end", async () => {
+    const pipe = openPipe();
+    const output = createLogOutput(pipe.writer);
+    for (let index = 0; index < 20; index++) output.write(line(index));
+    expect(pipe.read()).toEqual([]);
+    await endOfTurn();
+    expect(pipe.read().map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  });
+
+  it("loses no line of a turn that has more of them than the queue holds", () => {
+    const path = join(mkdtempSync(join(tmpdir(), "log-output-")), "log");
+    const file = openSync(path, "w");
+    onTestFinished(() => {
+      closeSync(file);
+      rmSync(dirname(path), { recursive: true });
+    });
+    const output = createLogOutput(file, 100_000);
+    for (let index = 0; index < 1_000; index++) output.write(line(index));
+    output.flushSync();
+    expect(readFileSync(path, "utf8").split("\n")).toHaveLength(1_001);
+  });
+
+  it("drops and counts lines if nobody reads, and says how many when somebody reads again", async () => {
+    const pipe = openPipe();
+    const output = createLogOutput(pipe.writer);
+    const sent = 10_000;
+    const start = performance.now();
+    for (let index = 0; index < sent; index++) {
+      output.write(line(index));
+      if (index % 100 === 0) await endOfTurn();
+    }
+    expect(performance.now() - start).toBeLessThan(2_000);
+    const dropped = () => pipe.read().find((entry) => "dropped" in entry);
+    await until(5_000, () => dropped() !== undefined);
+
+    // What was kept is whole and in order, and every other line is counted.
+    const lines = pipe.read();
+    const kept = lines.slice(0, -1);
+    expect(kept.map(({ index, PAD: pad }) => [index, pad])).toEqual(
+      kept.map((_, index) => [index, PAD]),
+    );
+    expect(dropped()).toEqual({
+      level: "warn",
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+      dropped: sent - kept.length,
+      msg: "log lines were dropped: nobody read them in time, or they could not be written",
+    });
+    const characters = kept.length * line(0).length;
+    expect(characters).toBeLessThan(MAX_QUEUED + 65_536 + 1_000);
+
+    output.write(line(0));
+    await until(1_000, () => pipe.read().length === lines.length + 1);
+  });
+
+  it("keeps lines while the pipe has no reader, for the next one", async () => {
+    const pipe = openPipe();
+    const output = createLogOutput(pipe.writer);
+    pipe.closeReader();
+    output.write(line(1));
+    await endOfTurn();
+    output.write(line(2));
+    await sleep(20);
+    pipe.openReader();
+    await until(1_000, () => pipe.read().length === 2);
+    expect(pipe.read().map(({ index }) => index)).toEqual([1, 2]);
+  });
+
+  it("does not throw if the disk is full", async () => {
+    const full = openSync("/dev/full", "w");
+    onTestFinished(() => closeSync(full));
+    const output = createLogOutput(full);
+    for (let index = 0; index < 5_000; index++) output.write(line(index));
+    await sleep(20);
+    output.write(line(0));
+    output.flushSync(10_000); // does not wait
+  });
+
+  it("blocks for a slow reader only as long as flushSync allows", async () => {
+    const pipe = openPipe();
+    const output = createLogOutput(pipe.writer);
+    for (let index = 0; index < 200; index++) output.write(line(index));
+    const start = performance.now();
+    output.flushSync();
+    expect(performance.now() - start).toBeLessThan(100);
+    output.flushSync(200);
+    expect(performance.now() - start).toBeGreaterThanOrEqual(200);
+    expect(performance.now() - start).toBeLessThan(400);
+    await until(1_000, () => pipe.read().length === 200);
+  });
+});
