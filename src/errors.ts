@@ -48,7 +48,7 @@ export const serviceErrors = {
     error: "Method Not Allowed",
     message: "method not allowed",
   },
-  /** Only where a request has a message: Connect, gRPC-Web and gRPC. */
+  /** A REST request has no message, but it may have a body that is as large. */
   messageTooLarge: {
     code: Code.ResourceExhausted,
     status: 413,
@@ -61,6 +61,21 @@ export const serviceErrors = {
     status: 501,
     error: "Not Implemented",
     message: "unsupported compression, or not exactly one message",
+  },
+  /** Failed authentications; a valid key is never refused for them. */
+  tooManyFailures: {
+    code: Code.ResourceExhausted,
+    status: 429,
+    error: "Too Many Requests",
+    message: "too many requests with an invalid API key from this address; send a valid key",
+    retryAfter: 1,
+  },
+  rateLimited: {
+    code: Code.ResourceExhausted,
+    status: 429,
+    error: "Too Many Requests",
+    message: "too many requests of this provider; retry after the time in Retry-After",
+    retryAfter: 1,
   },
   tooManyCalls: {
     code: Code.ResourceExhausted,
@@ -107,6 +122,11 @@ export const serviceErrors = {
 /** A key of the catalogue. */
 export type ServiceErrorKind = keyof typeof serviceErrors;
 
+interface ServiceErrorOptions {
+  readonly cause?: unknown;
+  readonly metadata?: Readonly<Record<string, string>>;
+}
+
 /**
  * An error that a caller may see. Its message is safe to show; its `cause` is for the log and
  * never leaves the process.
@@ -114,11 +134,21 @@ export type ServiceErrorKind = keyof typeof serviceErrors;
 export class ServiceError extends Error {
   override readonly name = "ServiceError";
   readonly kind: ServiceErrorKind;
+  /** Sent with the error: headers in HTTP, metadata in gRPC. Names are in lower case. */
+  readonly metadata: Readonly<Record<string, string>>;
 
-  /** @param message the catalogue's message by default */
-  constructor(kind: ServiceErrorKind, message?: string, options?: { cause?: unknown }) {
+  /**
+   * @param message the catalogue's message by default
+   * @param options.metadata in addition to the catalogue's `retry-after`, or in its place
+   */
+  constructor(kind: ServiceErrorKind, message?: string, options?: ServiceErrorOptions) {
     super(message ?? serviceErrors[kind].message, options);
     this.kind = kind;
+    const { retryAfter } = this.entry;
+    this.metadata = {
+      ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),
+      ...options?.metadata,
+    };
   }
 
   /** The catalogue entry of this error. */

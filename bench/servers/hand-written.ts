@@ -6,10 +6,11 @@ import { createHash } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { createPool } from "mysql2/promise";
-import { KEY_BY_HASH } from "../../src/auth/key-lookup.ts";
 import { fullOverview } from "../../src/revenue/overview/queries.ts";
 
 type Row = (string | null)[];
+
+const KEY_BY_HASH = "SELECT provider_id FROM api_keys WHERE key_hash = ?";
 
 /** `JSON.rawJSON`, a JSON number with exactly these digits. TypeScript has no type for it yet. */
 const raw = (JSON as unknown as { rawJSON(text: string): unknown }).rawJSON;

@@ -20,7 +20,12 @@ const rpc: Rpc = {
       options: { headers: Record<string, string>; signal: AbortSignal },
     ) => Promise<never>;
     const headers = { "x-api-key": credentials.xApiKey[0] ?? "" };
-    return { signal, run: (decode) => call(decode(), { headers, signal }), reject() {} };
+    return {
+      signal,
+      metadata: {},
+      run: (decode) => call(decode(), { headers, signal }),
+      reject() {},
+    };
   },
 };
 const gateway = createGateway({ service: RevenueService, rpc, addresses: createAddresses([]) });

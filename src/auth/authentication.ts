@@ -1,8 +1,8 @@
 /** Authentication: from the credentials of a call to its caller. */
-import { ServiceError } from "../errors.ts";
 import { hashKey } from "./api-key.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
-import type { IssuedKey, KeyLookup } from "./key-lookup.ts";
+import type { CountFailure } from "./failure-limit.ts";
+import type { IssuedKey, KeyLookup, LookupRequest } from "./key-lookup.ts";
 
 /** The authenticated caller of an RPC: the provider that owns the API key. */
 export interface Caller {
@@ -13,22 +13,25 @@ export interface Caller {
 /**
  * Identifies the caller at the instant `now` (epoch ms). Rejects with
  * `ServiceError("unauthenticated")`, the same for a key that is missing, malformed, unknown,
- * expired or revoked, or with what the lookup rejects with.
+ * expired or revoked; with `tooManyFailures` if too many keys from its address were; or with what
+ * the lookup rejects with.
  */
 export type Authenticate = (
   credentials: Credentials,
-  signal: AbortSignal,
+  request: LookupRequest,
   now: number,
 ) => Promise<Caller>;
 
-/** Creates authentication by API key. A malformed key is rejected without a lookup. */
-export function createAuthentication(lookup: KeyLookup): Authenticate {
-  return async (credentials, signal, now) => {
+/**
+ * Creates authentication by API key. A malformed key is rejected without a lookup, so the time of a
+ * refusal tells whether a key is well-formed, which its checksum tells as well, and nothing else.
+ */
+export function createAuthentication(lookup: KeyLookup, countFailure: CountFailure): Authenticate {
+  return async (credentials, request, now) => {
     const key = readCredentials(credentials);
-    if (key === undefined) throw new ServiceError("unauthenticated");
-    const issued = await lookup(hashKey(key), signal);
-    if (issued === undefined || !isValid(issued, now)) throw new ServiceError("unauthenticated");
-    return { providerId: issued.providerId };
+    const issued = key === undefined ? undefined : await lookup(hashKey(key), request);
+    if (issued !== undefined && isValid(issued, now)) return { providerId: issued.providerId };
+    throw await countFailure(request.address, request.signal);
   };
 }
 

@@ -20,24 +20,34 @@ interface Entry {
   refreshing: boolean;
 }
 
+/** The lookups under the cache: a queue for each, so that a flood of unknown keys delays no known one. */
+export interface KeyQueues {
+  /** For keys that are or were in the cache. */
+  readonly known: KeyLookup;
+  /** For all others. */
+  readonly unknown: KeyLookup;
+}
+
 /**
- * Caches the keys that `lookup` finds. Unknown keys are not cached, so that a new key is valid
- * at once and unknown keys take no memory.
+ * Caches the keys that are found. Unknown keys are not cached, so that a new key is valid at once
+ * and unknown keys take no memory.
  *
  * @param clock a monotonic time in ms
  */
-export function cacheKeys(lookup: KeyLookup, clock = () => performance.now()): KeyLookup {
+export function cacheKeys(queues: KeyQueues, clock = () => performance.now()): KeyLookup {
   const cache = new LRUCache<string, Entry>({ max: MAX_KEYS });
-  return async (keyHash, signal) => {
+  return async (keyHash, request) => {
     const hash = keyHash.toString("latin1");
     const cached = cache.get(hash);
     const now = clock();
     if (cached && now - cached.queriedAt < (cached.refreshing ? STALE : FRESH)) return cached.key;
     if (cached) cached.refreshing = true;
-    const key = await lookup(keyHash, signal).finally(() => {
+    const lookup = cached ? queues.known : queues.unknown;
+    const key = await lookup(keyHash, request).finally(() => {
       if (cached) cached.refreshing = false;
     });
     if (key) cache.set(hash, { key, queriedAt: now, refreshing: false });
+    else cache.delete(hash);
     return key;
   };
 }

@@ -1,4 +1,4 @@
-/** Finds an issued API key in the database by its hash. */
+/** Finds issued API keys in the database by their hashes, many in one query. */
 import { fromDatetime } from "../db/datetime.ts";
 import type { Read } from "../db/query.ts";
 
@@ -11,27 +11,63 @@ export interface IssuedKey {
   readonly revoked: boolean;
 }
 
+/** For whom a key is looked up. */
+export interface LookupRequest {
+  /** Aborts when the caller no longer waits. */
+  readonly signal: AbortSignal;
+  /** The address of the caller, as a key for limits. */
+  readonly address: string;
+}
+
 /** Finds an issued key by its hash; undefined if there is none. Rejects with a `ServiceError`. */
-export type KeyLookup = (keyHash: Buffer, signal: AbortSignal) => Promise<IssuedKey | undefined>;
+export type KeyLookup = (keyHash: Buffer, request: LookupRequest) => Promise<IssuedKey | undefined>;
+
+/** Finds issued keys, by hash in hexadecimal. Unknown ones are missing. */
+export type FindKeys = (
+  keyHashes: readonly Buffer[],
+  signal: AbortSignal,
+) => Promise<ReadonlyMap<string, IssuedKey>>;
+
+/** The most keys that one query looks up. */
+export const MAX_BATCH = 64;
+/** The numbers of hashes in a query: each is a prepared statement. Spare places repeat a hash. */
+const SIZES = [1, 8, MAX_BATCH] as const;
 
 /**
- * The key with a hash. This is the only query without `provider_id` in its WHERE, because it
- * finds the provider. It reads one row through the unique index on `key_hash`.
+ * The query for a number of keys. These are the only queries without `provider_id` in their WHERE,
+ * because they find the provider. They read through the unique index on `key_hash`.
  */
-export const KEY_BY_HASH =
-  "SELECT provider_id, expires_at, revoked_at FROM api_keys WHERE key_hash = ?";
+export function keysByHash(count: number): string {
+  const places = Array(count).fill("?").join(", ");
+  return `SELECT LOWER(HEX(key_hash)), provider_id, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
+}
 
-/** Creates a lookup that queries the database each time. */
-export function createKeyLookup(read: Read): KeyLookup {
-  return async (keyHash, signal) => {
-    const [row] = await read(KEY_BY_HASH, [keyHash], { signal });
-    const [providerId, expiresAt, revokedAt] = row ?? [];
-    if (providerId == null) return undefined;
-    return {
-      providerId,
-      // An unreadable expiry becomes NaN: every comparison with it is false, so the key is invalid.
-      expiresAt: expiresAt == null ? Infinity : fromDatetime(expiresAt),
-      revoked: revokedAt != null,
-    };
+const QUERIES = SIZES.map((size) => ({ size, sql: keysByHash(size) }));
+
+/**
+ * Creates the search for keys. Each batch, of at most `MAX_BATCH` hashes, is one query.
+ *
+ * @param owner whose share of the connections the queries use
+ */
+export function createFindKeys(read: Read, owner = ""): FindKeys {
+  return async (keyHashes, signal) => {
+    const query = QUERIES.find(({ size }) => size >= keyHashes.length);
+    if (query === undefined) throw new Error(`more than ${MAX_BATCH} keys in a batch`);
+    const bindings = Array.from(
+      { length: query.size },
+      (_, index) => keyHashes[Math.min(index, keyHashes.length - 1)] as Buffer,
+    );
+    const rows = await read(query.sql, bindings, { signal, owner });
+    const found = new Map<string, IssuedKey>();
+    for (const [hash, providerId, expiresAt, revokedAt] of rows) {
+      if (hash == null || providerId == null) continue;
+      found.set(hash, {
+        providerId,
+        // An unreadable expiry becomes NaN: every comparison with it is false, so the key is invalid.
+        expiresAt: expiresAt == null ? Infinity : fromDatetime(expiresAt),
+        revoked: revokedAt != null,
+      });
+    }
+    return found;
   };
 }

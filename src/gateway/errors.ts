@@ -16,10 +16,9 @@ export function errorResponse(error: ServiceError): HttpResponse {
 
 /** The headers of an error, the same in every protocol on the HTTP port. */
 export function errorHeaders(error: ServiceError): Readonly<Record<string, string>> {
-  const { status, retryAfter } = error.entry;
-  if (retryAfter !== undefined) return { "retry-after": retryAfter.toString() };
+  const { entry, metadata } = error;
   // RFC 9110, section 11.6.1: a 401 response names the authentication scheme.
-  return status === 401 ? { "www-authenticate": "Bearer" } : {};
+  return entry.status === 401 ? { "www-authenticate": "Bearer", ...metadata } : metadata;
 }
 
 /** The response for an unknown path. */

@@ -1,57 +1,45 @@
 /**
- * Admission: limits on concurrent calls, in total and per provider, so that neither a flood nor
- * one eager script starves the other callers. A call is rejected before it costs any work.
+ * Admission: limits on the authenticated calls in flight, in total and per provider, so that neither
+ * a flood nor one eager script starves the other callers. A call is rejected before it costs a query.
  */
 import { ServiceError } from "../errors.ts";
 
 /** How many calls may be in flight at once. */
 export interface AdmissionLimits {
-  /** Calls of all providers together, unauthenticated ones included. */
+  /** Calls of all providers together. */
   readonly total: number;
   /** Calls of one provider. */
   readonly perProvider: number;
 }
 
-/** The limits of the service. They bound memory; the connection pool schedules the queries. */
+/** The limits of the service. They bound memory; `src/db/` schedules the queries. */
 export const ADMISSION_LIMITS: AdmissionLimits = { total: 1_000, perProvider: 250 };
 
-/** The place of one call in the counts. */
-export interface Slot {
-  /**
-   * Counts the call for its provider, once that is known.
-   * Throws `ServiceError("tooManyCalls")` at the provider's limit.
-   */
-  assign(providerId: string): void;
-  /** Removes the call from all counts. Must be called exactly once. */
-  release(): void;
-}
-
 /**
- * Creates the counts of one process, at zero. The returned function counts a call; it throws
- * `ServiceError("overloaded")` at the total limit.
+ * Counts a call of a provider. Returns a function that removes it from the counts, to be called
+ * exactly once.
+ *
+ * Throws `ServiceError("tooManyCalls")` at the provider's limit, and `overloaded` if the provider has
+ * as many calls in flight as are free: a few providers cannot take the last ones from the others.
  */
-export function createAdmission(limits: AdmissionLimits): () => Slot {
-  let total = 0;
-  const perProvider = new Map<string, number>();
+type Admit = (providerId: string) => () => void;
 
-  return () => {
-    if (total >= limits.total) throw new ServiceError("overloaded");
-    total++;
-    let assigned: string | undefined;
-    return {
-      assign(providerId) {
-        const count = perProvider.get(providerId) ?? 0;
-        if (count >= limits.perProvider) throw new ServiceError("tooManyCalls");
-        perProvider.set(providerId, count + 1);
-        assigned = providerId;
-      },
-      release() {
-        total--;
-        if (assigned === undefined) return;
-        const count = (perProvider.get(assigned) ?? 0) - 1;
-        if (count > 0) perProvider.set(assigned, count);
-        else perProvider.delete(assigned);
-      },
+/** Creates the counts of one process, at zero. */
+export function createAdmission({ total, perProvider }: AdmissionLimits): Admit {
+  const counts = new Map<string, number>();
+  let inFlight = 0;
+
+  return (providerId) => {
+    const count = counts.get(providerId) ?? 0;
+    if (count >= perProvider) throw new ServiceError("tooManyCalls");
+    if (count >= total - inFlight) throw new ServiceError("overloaded");
+    inFlight++;
+    counts.set(providerId, count + 1);
+    return () => {
+      inFlight--;
+      const rest = (counts.get(providerId) ?? 0) - 1;
+      if (rest > 0) counts.set(providerId, rest);
+      else counts.delete(providerId);
     };
   };
 }

@@ -27,7 +27,7 @@ export interface IncomingCall<
 }
 
 /**
- * A call that was admitted and authenticated. It ends when `run` settles, when `reject` is
+ * A call that was authenticated and admitted. It ends when `run` settles, when `reject` is
  * called, or, if neither was called yet, when its deadline passes or the caller cancels.
  */
 export interface AcceptedCall<
@@ -36,6 +36,8 @@ export interface AcceptedCall<
 > {
   /** Aborts at the call's deadline, or when the caller cancels. */
   readonly signal: AbortSignal;
+  /** To send with the response: headers in HTTP, metadata in gRPC. Names are in lower case. */
+  readonly metadata: Readonly<Record<string, string>>;
   /**
    * Decodes the request and runs the RPC. Rejects with a `ServiceError` and nothing else.
    *
@@ -49,7 +51,7 @@ export interface AcceptedCall<
 /** The pipeline of all calls, as the protocols see it. */
 export interface Rpc {
   /**
-   * Admits and authenticates a call from its headers, before its message is read: a call with
+   * Authenticates and admits a call from its headers, before its message is read: a call with
    * both a bad key and a malformed message fails with `unauthenticated`. Rejects with a
    * `ServiceError` and nothing else.
    */

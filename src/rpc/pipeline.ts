@@ -1,6 +1,6 @@
 /**
- * The pipeline of every call, whatever its protocol: deadline, admission, authentication,
- * decoding, coalescing, handler, log.
+ * The pipeline of every call, whatever its protocol: deadline, authentication, rate
+ * limit, admission, decoding, coalescing, handler, log.
  */
 import {
   type DescMethodUnary,
@@ -13,11 +13,12 @@ import type { Logger } from "pino";
 import type { Authenticate, Caller } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
 import type { Context } from "../revenue/context.ts";
-import { logCall } from "../telemetry/call-log.ts";
-import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission, type Slot } from "./admission.ts";
+import { createCallLog } from "../telemetry/call-log.ts";
+import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission } from "./admission.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
+import type { RateLimit } from "./rate-limit.ts";
 
 /** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
 export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
@@ -26,6 +27,9 @@ export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
     context: Context,
   ) => Promise<MessageShape<Methods[Name]["output"]>>;
 };
+
+type Metadata = AcceptedCall["metadata"];
+const NONE: Metadata = {};
 
 type AnyHandler = (request: Message, context: Context) => Promise<Message>;
 
@@ -37,6 +41,8 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly log: Logger;
   /** The limits on concurrent calls; `ADMISSION_LIMITS` by default. */
   readonly limits?: AdmissionLimits;
+  /** The rate limit per provider; none by default. */
+  readonly rateLimit?: RateLimit | undefined;
   /** Returns the time in epoch ms; the system clock by default. */
   readonly clock?: () => number;
 }
@@ -48,10 +54,12 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   authenticate,
   log,
   limits = ADMISSION_LIMITS,
+  rateLimit,
   clock = Date.now,
 }: RpcOptions<Methods>): Rpc {
   const admit = createAdmission(limits);
   const coalesce = createCoalescing();
+  const logCall = createCallLog(log);
   const handlerOf = new Map<DescMethodUnary, AnyHandler>(
     Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
@@ -76,12 +84,18 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     );
   }
 
+  async function spend(limit: RateLimit, providerId: string): Promise<Metadata> {
+    const { allowed, headers } = await limit.consume(providerId);
+    if (!allowed) throw new ServiceError("rateLimited", undefined, { metadata: headers });
+    return headers;
+  }
+
   async function accept(incoming: IncomingCall): Promise<AcceptedCall> {
     const started = performance.now();
     const now = clock();
     const deadline = startDeadline(now, incoming.deadline, incoming.signal);
     const { signal } = deadline;
-    let slot: Slot | undefined;
+    let release = () => {};
     let providerId: string | undefined;
     let ended = false;
 
@@ -89,9 +103,9 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       if (ended) return;
       ended = true;
       deadline.clear();
-      slot?.release();
+      release();
       const milliseconds = performance.now() - started;
-      logCall(log, { ...incoming, method: incoming.method.name, providerId, milliseconds, error });
+      logCall({ ...incoming, method: incoming.method.name, providerId, milliseconds, error });
     };
     const fail = (thrown: unknown): ServiceError => {
       const error = ServiceError.from(thrown);
@@ -100,18 +114,20 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     };
 
     try {
-      slot = admit();
       signal.throwIfAborted();
-      const caller = await authenticate(incoming.credentials, signal, now);
+      const { address } = incoming;
+      const caller = await authenticate(incoming.credentials, { address, signal }, now);
       providerId = caller.providerId;
+      const metadata = rateLimit === undefined ? NONE : await spend(rateLimit, providerId);
       signal.throwIfAborted();
-      slot.assign(providerId);
+      release = admit(providerId);
 
       // The message may never arrive: until `run`, the call ends at its deadline by itself.
       const abandon = () => fail(signal.reason);
       signal.addEventListener("abort", abandon, { once: true });
       return {
         signal,
+        metadata,
         async run(decode) {
           signal.removeEventListener("abort", abandon);
           try {

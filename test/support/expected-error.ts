@@ -36,6 +36,13 @@ export const UNAUTHENTICATED = withMessage(
   "API key authentication is required: send a valid key in exactly one of the headers X-API-Key or Authorization (Bearer)",
 );
 
+export const TOO_MANY_FAILURES = withMessage(
+  429,
+  "Too Many Requests",
+  "RESOURCE_EXHAUSTED",
+  "too many requests with an invalid API key from this address; send a valid key",
+);
+
 export const TOO_MANY_CALLS = withMessage(
   429,
   "Too Many Requests",

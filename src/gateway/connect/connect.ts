@@ -15,6 +15,7 @@ import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
+import { isBodyTooLarge } from "../http/body.ts";
 import { setStatus } from "../http/response-status.ts";
 import { addressOf, closeSignalOf, credentialsOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
@@ -102,6 +103,9 @@ async function accept(
   try {
     const accepted = await gateway.rpc.accept(incomingCall(call, context));
     call.accepted = accepted;
+    for (const [name, value] of Object.entries(accepted.metadata)) {
+      context.responseHeader.set(name, value);
+    }
     const reject = () => {
       if (call.ran) return;
       const error = refusalOf(context.signal.reason);
@@ -109,7 +113,10 @@ async function accept(
       accepted.reject(error);
     };
     context.signal.addEventListener("abort", reject, { once: true });
-    if (context.requestMethod === "GET") checkMessageParameter(context.url);
+    if (context.requestMethod === "GET") {
+      if (isBodyTooLarge(call.response.req)) throw new ServiceError("messageTooLarge");
+      checkMessageParameter(context.url);
+    }
   } catch (thrown) {
     throw connectError(ServiceError.from(thrown));
   }

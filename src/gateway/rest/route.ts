@@ -5,6 +5,7 @@ import { ServiceError } from "../../errors.ts";
 import { memoize } from "../../rpc/memoize.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, notFound } from "../errors.ts";
+import { isBodyTooLarge } from "../http/body.ts";
 import { addressOf, closeSignalOf, credentialsOf } from "../request.ts";
 import { type HttpResponse, sendResponse } from "../response.ts";
 import { RequestError } from "../transcoding/request-error.ts";
@@ -56,7 +57,7 @@ async function respond(
       signal: closeSignalOf(reply.raw),
     });
     const message = await call.run(() => bind(route, request));
-    return { status: 200, headers: {}, body: write(message) };
+    return { status: 200, headers: call.metadata, body: write(message) };
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) {
       // The pipeline throws and logs ServiceErrors. Any other error was thrown by the writer.
@@ -70,6 +71,7 @@ async function respond(
 }
 
 function bind(route: Route, request: FastifyRequest<RestRequest>): Message {
+  if (isBodyTooLarge(request.raw)) throw new ServiceError("messageTooLarge");
   try {
     return route.bind(request.params, request.query.raw);
   } catch (error) {

@@ -1,14 +1,21 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiKey, generateKey, hashKey, hintOf } from "../../../src/auth/api-key.ts";
 import { type Authenticate, createAuthentication } from "../../../src/auth/authentication.ts";
-import { createKeyLookup, KEY_BY_HASH, type KeyLookup } from "../../../src/auth/key-lookup.ts";
+import { createFailureLimit } from "../../../src/auth/failure-limit.ts";
+import {
+  createFindKeys,
+  type FindKeys,
+  keysByHash,
+  MAX_BATCH,
+} from "../../../src/auth/key-lookup.ts";
+import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { issueKey, revokeKey } from "../../../src/auth/key-registry.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 9, 30);
-const { signal } = new AbortController();
+const request = { signal: new AbortController().signal, address: "192.0.2.1" };
 
 let database: TestDatabase;
 let lookups: Buffer[];
@@ -24,20 +31,20 @@ beforeAll(async () => {
 afterAll(() => database.drop());
 
 beforeEach(() => {
-  const lookup = createKeyLookup(createRead(database.knex));
+  const findKeys = createFindKeys(createRead(database.knex));
   lookups = [];
-  const counted: KeyLookup = (keyHash, within) => {
-    lookups.push(keyHash);
-    return lookup(keyHash, within);
+  const counted: FindKeys = (keyHashes, signal) => {
+    lookups.push(...keyHashes);
+    return findKeys(keyHashes, signal);
   };
-  authenticate = createAuthentication(counted);
+  authenticate = createAuthentication(createKeyQueue(counted), createFailureLimit());
 });
 
 const issue = async (expiresAt: number | null = null, providerId = "1") =>
   (await issueKey(database.knex, providerId, "test", expiresAt)).key;
 
 const callerOf = (key: string, now = NOW) =>
-  authenticate({ xApiKey: [key], authorization: [] }, signal, now);
+  authenticate({ xApiKey: [key], authorization: [] }, request, now);
 
 /** The caller's provider, or the kind and the message of the error. */
 const outcomeOf = (key: string, now = NOW) =>
@@ -53,7 +60,7 @@ describe("a key", () => {
     const key = await issue();
     expect(await callerOf(key)).toEqual({ providerId: "1" });
     expect(
-      await authenticate({ xApiKey: [], authorization: [`bearer ${key}`] }, signal, NOW),
+      await authenticate({ xApiKey: [], authorization: [`bearer ${key}`] }, request, NOW),
     ).toEqual({ providerId: "1" });
   });
 
@@ -77,11 +84,11 @@ describe("a key is rejected", () => {
       expect(await outcomeOf(text), text).toBe(UNAUTHENTICATED);
     }
     const none = { xApiKey: [], authorization: [] };
-    await expect(authenticate(none, signal, NOW)).rejects.toThrow(
+    await expect(authenticate(none, request, NOW)).rejects.toThrow(
       new ServiceError("unauthenticated"),
     );
     const both = { xApiKey: [key], authorization: [`Bearer ${key}`] };
-    await expect(authenticate(both, signal, NOW)).rejects.toThrow(
+    await expect(authenticate(both, request, NOW)).rejects.toThrow(
       new ServiceError("unauthenticated"),
     );
     expect(lookups).toEqual([]);
@@ -124,9 +131,30 @@ describe("a key is rejected", () => {
 describe("a failed lookup", () => {
   it("fails the call with the same error", async () => {
     const unavailable = new ServiceError("databaseUnavailable");
-    const failing = createAuthentication(() => Promise.reject(unavailable));
+    const failing = createAuthentication(() => Promise.reject(unavailable), createFailureLimit());
     const credentials = { xApiKey: [await issue()], authorization: [] };
-    await expect(failing(credentials, signal, NOW)).rejects.toBe(unavailable);
+    await expect(failing(credentials, request, NOW)).rejects.toBe(unavailable);
+  });
+});
+
+describe("lookups at the same time", () => {
+  it("find each key and no other, in batches of every size", async () => {
+    const keys = await Promise.all(
+      Array.from({ length: 3 }, (_, index) =>
+        issue(null, index === 1 ? "18446744073709551615" : "1"),
+      ),
+    );
+    for (const unknown of [0, 1, 5, MAX_BATCH, 3 * MAX_BATCH]) {
+      const calls = [...keys, ...Array.from({ length: unknown }, generateKey)].map((key) =>
+        outcomeOf(key),
+      );
+      expect(await Promise.all(calls)).toEqual([
+        "1",
+        "18446744073709551615",
+        "1",
+        ...Array(unknown).fill(UNAUTHENTICATED),
+      ]);
+    }
   });
 });
 
@@ -142,7 +170,7 @@ describe("the query for a key", () => {
         hint: hintOf(each),
       })),
     );
-    const [plan] = await database.knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${KEY_BY_HASH}`, [
+    const [plan] = await database.knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${keysByHash(1)}`, [
       hashKey(key),
     ]);
     expect(plan).toHaveLength(1);
@@ -153,4 +181,18 @@ describe("the query for a key", () => {
       key: "api_keys_by_hash",
     });
   });
+
+  it.each([8, MAX_BATCH])(
+    "reads at most %i rows through that index for as many keys",
+    async (count) => {
+      const hashes = Array.from({ length: count }, () => hashKey(generateKey()));
+      const [plan] = await database.knex.raw(
+        `EXPLAIN FORMAT=TRADITIONAL ${keysByHash(count)}`,
+        hashes,
+      );
+      expect(plan).toHaveLength(1);
+      expect(plan[0]).toMatchObject({ table: "api_keys", type: "range", key: "api_keys_by_hash" });
+      expect(Number(plan[0].rows)).toBeLessThanOrEqual(count);
+    },
+  );
 });

@@ -1,4 +1,4 @@
-/** Admission: 429 if a provider has too many calls in flight, 503 if the service has. */
+/** Admission: 429 if a provider has too many calls in flight, 503 if the service has no place for it. */
 import type { Client } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
@@ -9,6 +9,7 @@ import {
   errorThrough,
   OVERLOADED,
   TOO_MANY_CALLS,
+  UNAUTHENTICATED,
 } from "../../support/expected-error.ts";
 import { until } from "../../support/poll.ts";
 import { withKey } from "../../support/request.ts";
@@ -16,10 +17,12 @@ import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-/** The limits on calls in flight: 1,000 in all, which is 250 for each of four providers. */
+/** The limits on calls in flight. */
 const MAX_CALLS_PER_PROVIDER = 250;
+const MAX_CALLS = 1_000;
+/** A fourth provider gets half of the places that three with 250 calls each leave. */
+const MAX_CALLS_OF_FOURTH = (MAX_CALLS - 3 * MAX_CALLS_PER_PROVIDER) / 2;
 const PROVIDERS = ["1", "2", "3", "4"];
-const MAX_CALLS = PROVIDERS.length * MAX_CALLS_PER_PROVIDER;
 /** How many calls over the limit a test sends, so that their errors show that the limit is reached. */
 const EXTRA = 10;
 
@@ -32,8 +35,8 @@ beforeAll(async () => {
     await database.knex("providers").insert([3, 4].map((id) => ({ id, name: `provider ${id}` })));
   });
   keys = await Promise.all(PROVIDERS.map((provider) => fixture.issueKey(provider)));
-  // Enough connections that no connection's limit on concurrent streams delays a call.
-  channels = Array.from({ length: 8 }, () => grpcClient(fixture.service.grpc));
+  // Enough connections that a new one's limit on calls at once delays none.
+  channels = Array.from({ length: 64 }, () => grpcClient(fixture.service.grpc));
   await Promise.all(callAll(fixture.key));
 });
 afterAll(async () => {
@@ -69,7 +72,8 @@ async function expectErrors(calls: readonly Promise<Outcome>[], error: ExpectedE
   for (const [index, outcome] of (await Promise.all(calls)).entries()) {
     const client = fixture.clients.get(FAST_CLIENTS[index] ?? "");
     expect(withoutHeaders(outcome), client.name).toEqual(errorThrough(client, error));
-    expect(outcome.headers["retry-after"], client.name).toBe("1");
+    const retryAfter = error === UNAUTHENTICATED ? undefined : "1";
+    expect(outcome.headers["retry-after"], client.name).toBe(retryAfter);
   }
 }
 
@@ -96,18 +100,28 @@ it("a provider with 250 calls in flight gets 429 through every client", async ()
   });
 });
 
-it("a service with 1,000 calls in flight answers 503 to every client, with a key or without", async () => {
+it("while others have 750 calls in flight, a provider gets half of the rest, and 503 beyond", async () => {
   await using lock = await lockTable(fixture.database, "charges");
-  const [first = "", ...others] = keys;
-  const calls = [
-    ...others.flatMap((key) => sendCalls(MAX_CALLS_PER_PROVIDER, key)),
-    ...sendCalls(MAX_CALLS_PER_PROVIDER + EXTRA, first),
-  ];
-  await untilLimitReached(calls);
-  await expectErrors(callAll(fixture.key), OVERLOADED);
-  await expectErrors(callAll("no key"), OVERLOADED);
+  const [first = "", second = "", third = "", fourth = ""] = keys;
+  const calls: Promise<Outcome>[] = [];
+  for (const [key, count] of [
+    [first, MAX_CALLS_PER_PROVIDER],
+    [second, MAX_CALLS_PER_PROVIDER],
+    [third, MAX_CALLS_PER_PROVIDER],
+    [fourth, MAX_CALLS_OF_FOURTH],
+  ] as const) {
+    const sent = sendCalls(count + EXTRA, key);
+    await untilLimitReached(sent);
+    calls.push(...sent);
+  }
+  await expectErrors(callAll(fourth), OVERLOADED);
+  await expectErrors(callAll("no key"), UNAUTHENTICATED);
   await lock.release();
-  expect(await countByCode(calls)).toMatchObject({ OK: MAX_CALLS });
+  expect(await countByCode(calls)).toEqual({
+    OK: 3 * MAX_CALLS_PER_PROVIDER + MAX_CALLS_OF_FOURTH,
+    RESOURCE_EXHAUSTED: 3 * EXTRA,
+    UNAVAILABLE: EXTRA,
+  });
 });
 
 it("calls are answered again when those in flight have ended", async () => {

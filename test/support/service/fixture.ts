@@ -21,16 +21,18 @@ export interface Fixture {
  * Creates the fixture.
  *
  * @param fill inserts the data, which must include a provider 1
+ * @param environment variables of the service
  */
 export async function createFixture(
   fill: (database: TestDatabase) => Promise<unknown>,
+  environment: Readonly<Record<string, string>> = {},
 ): Promise<Fixture> {
   const database = await createDatabase();
   await fill(database);
   const issue = async (providerId: string, expiresAt: number | null = null): Promise<string> =>
     (await issueKey(database.knex, providerId, "test", expiresAt)).key;
   const key = await issue("1");
-  const service = await startService(database.url);
+  const service = await startService(database.url, environment);
   const clients = openClients(service);
   return {
     database,

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { cacheKeys } from "../../../src/auth/key-cache.ts";
 import type { IssuedKey, KeyLookup } from "../../../src/auth/key-lookup.ts";
 
-const { signal } = new AbortController();
+const request = { signal: new AbortController().signal, address: "192.0.2.1" };
 
 const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
 const revoked: IssuedKey = { ...valid, revoked: true };
@@ -15,9 +15,17 @@ function cached(lookup?: (query: number) => Promise<IssuedKey | undefined>) {
     state.queries++;
     return lookup ? lookup(state.queries) : registry.get(keyHash.toString());
   };
-  const cache = cacheKeys(counted, () => state.now);
-  const find = (hash: string) => cache(Buffer.from(hash), signal);
-  return { registry, state, find };
+  const queues: string[] = [];
+  const through = (queue: string): KeyLookup => {
+    return (keyHash, of) => {
+      queues.push(queue);
+      return counted(keyHash, of);
+    };
+  };
+  const lookups = { known: through("known"), unknown: through("unknown") };
+  const cache = cacheKeys(lookups, () => state.now);
+  const find = (hash: string) => cache(Buffer.from(hash), request);
+  return { registry, state, find, queues };
 }
 
 it("a key is queried once in half a second", async () => {
@@ -86,6 +94,22 @@ it("a key that was deleted is no longer found", async () => {
   expect(await find("a")).toBeUndefined();
   expect(await find("a")).toBeUndefined();
   expect(state.queries).toBe(3);
+});
+
+it("a key that was found before does not wait with those that were not", async () => {
+  const { registry, state, find, queues } = cached();
+  registry.set("a", valid);
+  await find("a");
+  state.now = 3_600_000;
+  await find("a");
+  await find("b");
+  await find("b");
+  expect(queues).toEqual(["unknown", "known", "unknown", "unknown"]);
+  registry.delete("a");
+  state.now *= 2;
+  await find("a");
+  await find("a");
+  expect(queues.slice(4)).toEqual(["known", "unknown"]);
 });
 
 it("keys are not confused with each other", async () => {

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import type { DescService, Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import type { ServiceError } from "../../../src/errors.ts";
-import { createGateway } from "../../../src/gateway/server.ts";
+import { createGateway, type GatewayParts } from "../../../src/gateway/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
 
@@ -38,11 +38,13 @@ export interface TestGateway {
  *
  * @param handle runs a call
  * @param authenticate throws the error of a call that is not accepted
+ * @param parts limits that differ from the defaults
  */
 export async function listen(
   service: DescService,
   handle: (call: Call) => Message | Promise<Message>,
   authenticate: (incoming: IncomingCall) => void = () => {},
+  parts: Partial<GatewayParts> = {},
 ): Promise<TestGateway> {
   const calls: Call[] = [];
   const rejected: ServiceError[] = [];
@@ -53,6 +55,7 @@ export async function listen(
       authenticate(incoming);
       return {
         signal: incoming.signal,
+        metadata: {},
         async run(request) {
           const call = { ...incoming, request };
           calls.push(call);
@@ -70,6 +73,7 @@ export async function listen(
     rpc,
     addresses: createAddresses([]),
     log: { info: write, error: write },
+    ...parts,
   });
   const port = await listen("127.0.0.1", 0);
   onTestFinished(() => stop(0));

@@ -1,69 +1,73 @@
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { ADMISSION_LIMITS, createAdmission, type Slot } from "../../../src/rpc/admission.ts";
+import { ADMISSION_LIMITS, createAdmission } from "../../../src/rpc/admission.ts";
 
 const OVERLOADED = new ServiceError("overloaded");
 const TOO_MANY_CALLS = new ServiceError("tooManyCalls");
 
-/** Admits a call of a provider. */
-function enterFor(enter: () => Slot, providerId: string) {
-  const slot = enter();
-  slot.assign(providerId);
-  return slot;
-}
-
 describe("the total limit", () => {
-  it("rejects the next call as overloaded", () => {
-    const enter = createAdmission({ total: 2, perProvider: 2 });
-    enter();
-    enter();
-    expect(() => enter()).toThrow(OVERLOADED);
-    expect(() => enter()).toThrow(OVERLOADED); // a rejected call frees nothing
+  it("rejects the next call of every provider as overloaded", () => {
+    const admit = createAdmission({ total: 2, perProvider: 2 });
+    admit("7");
+    admit("8");
+    expect(() => admit("7")).toThrow(OVERLOADED);
+    expect(() => admit("9")).toThrow(OVERLOADED); // a rejected call frees nothing
   });
 
-  it("admits a call for each one that ends, with or without a provider", () => {
-    const enter = createAdmission({ total: 1, perProvider: 1 });
-    enter().release();
-    const slot = enterFor(enter, "7");
-    expect(() => enter()).toThrow(OVERLOADED);
-    slot.release();
-    expect(() => enter()).not.toThrow();
+  it("admits a call for each one that ends", () => {
+    const admit = createAdmission({ total: 1, perProvider: 1 });
+    const release = admit("7");
+    expect(() => admit("8")).toThrow(OVERLOADED);
+    release();
+    expect(() => admit("8")).not.toThrow();
+  });
+
+  it("keeps free as many places as a provider has, so that a few leave room for another", () => {
+    const admit = createAdmission(ADMISSION_LIMITS);
+    const admitted = (provider: string) => {
+      let calls = 0;
+      try {
+        for (;;) {
+          admit(provider);
+          calls++;
+        }
+      } catch (error) {
+        return [calls, (error as ServiceError).kind];
+      }
+    };
+    expect(["1", "2", "3", "4", "5", "6"].map(admitted)).toEqual([
+      [250, "tooManyCalls"],
+      [250, "tooManyCalls"],
+      [250, "tooManyCalls"],
+      [125, "overloaded"],
+      [63, "overloaded"],
+      [31, "overloaded"],
+    ]);
   });
 });
 
 describe("the limit per provider", () => {
   it("rejects the provider's next call and admits other providers'", () => {
-    const enter = createAdmission({ total: 10, perProvider: 2 });
-    for (const provider of ["7", "7", "8"]) enterFor(enter, provider);
-    expect(() => enterFor(enter, "7")).toThrow(TOO_MANY_CALLS);
-    expect(() => enterFor(enter, "8")).not.toThrow();
-    expect(() => enterFor(enter, "8")).toThrow(TOO_MANY_CALLS);
+    const admit = createAdmission({ total: 10, perProvider: 2 });
+    for (const provider of ["7", "7", "8"]) admit(provider);
+    expect(() => admit("7")).toThrow(TOO_MANY_CALLS);
+    expect(() => admit("8")).not.toThrow();
+    expect(() => admit("8")).toThrow(TOO_MANY_CALLS);
   });
 
   it("admits a call once another call of the provider ends, not once a rejected one does", () => {
-    const enter = createAdmission({ total: 10, perProvider: 1 });
-    const running = enterFor(enter, "7");
-    const rejected = enter();
-    expect(() => rejected.assign("7")).toThrow(TOO_MANY_CALLS);
-    rejected.release();
-    expect(() => enterFor(enter, "7")).toThrow(TOO_MANY_CALLS);
-    running.release();
-    expect(() => enterFor(enter, "7")).not.toThrow();
-  });
-
-  it("of the service leaves room for other providers", () => {
-    const enter = createAdmission(ADMISSION_LIMITS);
-    for (let call = 0; call < ADMISSION_LIMITS.perProvider; call++) enterFor(enter, "7");
-    const rejected = enter();
-    expect(() => rejected.assign("7")).toThrow(TOO_MANY_CALLS);
-    rejected.release();
-    for (let call = 0; call < ADMISSION_LIMITS.perProvider; call++) enterFor(enter, "8");
+    const admit = createAdmission({ total: 10, perProvider: 1 });
+    const release = admit("7");
+    expect(() => admit("7")).toThrow(TOO_MANY_CALLS);
+    expect(() => admit("7")).toThrow(TOO_MANY_CALLS);
+    release();
+    expect(() => admit("7")).not.toThrow();
   });
 });
 
 it("the counts are exact after many calls", () => {
-  const enter = createAdmission({ total: 3, perProvider: 2 });
-  for (let call = 0; call < 10_000; call++) enterFor(enter, String(call % 7)).release();
-  for (const provider of ["1", "1", "2"]) enterFor(enter, provider);
-  expect(() => enter()).toThrow(OVERLOADED);
+  const admit = createAdmission({ total: 4, perProvider: 2 });
+  for (let call = 0; call < 10_000; call++) admit(String(call % 7))();
+  for (const provider of ["1", "1", "2", "3"]) admit(provider);
+  expect(() => admit("4")).toThrow(OVERLOADED);
 });

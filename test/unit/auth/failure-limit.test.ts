@@ -1,0 +1,78 @@
+import { expect, it } from "vitest";
+import { createFailureLimit } from "../../../src/auth/failure-limit.ts";
+import { createTokenBuckets } from "../../../src/rpc/token-buckets.ts";
+
+const DELAY = 200;
+
+/** A limit and a clock that the test may change. */
+function limited(rate: number, burst: number) {
+  const state = { now: 0 };
+  const fail = createFailureLimit(
+    createTokenBuckets({ rate, burst }, () => state.now),
+    DELAY,
+  );
+  const kindOf = async (address: string) =>
+    (await fail(address, new AbortController().signal)).kind;
+  const kinds = (address: string, count: number) =>
+    Promise.all(Array.from({ length: count }, () => kindOf(address)));
+  return { state, fail, kindOf, kinds };
+}
+
+const many = (kind: string, count: number) => Array<string>(count).fill(kind);
+
+it("up to the burst, a failure is unauthenticated; beyond it, too many", async () => {
+  const { kinds } = limited(10, 3);
+  expect(await kinds("a", 5)).toEqual([
+    ...many("unauthenticated", 3),
+    ...many("tooManyFailures", 2),
+  ]);
+});
+
+it("an address does not pay for another one", async () => {
+  const { kinds, kindOf } = limited(10, 3);
+  await kinds("a", 4);
+  expect(await kindOf("b")).toBe("unauthenticated");
+});
+
+it("failures beyond the limit do not prolong it", async () => {
+  const { state, kinds } = limited(10, 3);
+  await kinds("a", 50);
+  state.now = 300;
+  expect(await kinds("a", 4)).toEqual([...many("unauthenticated", 3), "tooManyFailures"]);
+});
+
+it("an error beyond the limit is delayed; one within it is not", async () => {
+  const { kindOf } = limited(10, 1);
+  let start = performance.now();
+  await kindOf("a");
+  expect(performance.now() - start).toBeLessThan(DELAY / 2);
+  start = performance.now();
+  await kindOf("a");
+  expect(performance.now() - start).toBeGreaterThan(DELAY * 0.9);
+});
+
+it("a caller that leaves does not wait for its error", async () => {
+  const { fail, kindOf } = limited(10, 1);
+  await kindOf("a");
+  const caller = new AbortController();
+  const error = fail("a", caller.signal);
+  caller.abort("gone");
+  await expect(error).rejects.toBe("gone");
+});
+
+it("at most 5,000 errors are delayed at once", async () => {
+  const { kindOf } = limited(10, 1);
+  await kindOf("a");
+  const delayed = Array.from({ length: 5_000 }, () => kindOf("a"));
+  const start = performance.now();
+  expect(await kindOf("a")).toBe("tooManyFailures");
+  expect(performance.now() - start).toBeLessThan(DELAY / 2);
+  await Promise.all(delayed);
+});
+
+it("without buckets there is no limit", async () => {
+  const fail = createFailureLimit();
+  for (let i = 0; i < 100; i++) {
+    expect((await fail("a", new AbortController().signal)).kind).toBe("unauthenticated");
+  }
+});

@@ -1,0 +1,154 @@
+import { getEventListeners } from "node:events";
+import { setImmediate as turn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import type { FindKeys, IssuedKey } from "../../../src/auth/key-lookup.ts";
+import { MAX_BATCH } from "../../../src/auth/key-lookup.ts";
+import { createKeyQueue } from "../../../src/auth/key-queue.ts";
+import { ServiceError } from "../../../src/errors.ts";
+
+const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
+const staying = () => new AbortController().signal;
+const hashOf = (name: string) => Buffer.from(name);
+
+/** A queue over queries that the test ends; each batch is the names of its keys. */
+function controlledQueue(maxWaiting?: number) {
+  const batches: { names: string[]; signal: AbortSignal; end: PromiseWithResolvers<void> }[] = [];
+  const findKeys: FindKeys = async (hashes, signal) => {
+    const end = Promise.withResolvers<void>();
+    batches.push({ names: hashes.map(String), signal, end });
+    await end.promise;
+    return new Map(hashes.map((hash) => [hash.toString("hex"), valid]));
+  };
+  const queue = createKeyQueue(findKeys, maxWaiting);
+  const look = (name: string, address = "a", signal = staying()) =>
+    queue(hashOf(name), { address, signal });
+  const outcome = (name: string, address?: string, signal?: AbortSignal) =>
+    look(name, address, signal).then(
+      (key) => key?.providerId,
+      (error) => (error instanceof ServiceError ? error.kind : error),
+    );
+  return { batches, look, outcome };
+}
+
+it("lookups that arrive together share a query", async () => {
+  const { batches, outcome } = controlledQueue();
+  const results = ["k1", "k2", "k3"].map((name) => outcome(name));
+  await turn();
+  expect(batches.map(({ names }) => names)).toEqual([["k1", "k2", "k3"]]);
+  batches[0]?.end.resolve();
+  expect(await Promise.all(results)).toEqual(["7", "7", "7"]);
+});
+
+it("one query runs at a time; those that wait meanwhile share the next one", async () => {
+  const { batches, outcome } = controlledQueue();
+  outcome("first");
+  await turn();
+  const results = Array.from({ length: MAX_BATCH + 1 }, (_, index) => outcome(`k${index}`));
+  await turn();
+  expect(batches).toHaveLength(1);
+  batches[0]?.end.resolve();
+  await turn();
+  expect(batches[1]?.names).toHaveLength(MAX_BATCH);
+  batches[1]?.end.resolve();
+  await turn();
+  batches[2]?.end.resolve();
+  expect(new Set(await Promise.all(results))).toEqual(new Set(["7"]));
+  expect(batches).toHaveLength(3);
+});
+
+it("a key that is not found is undefined, not another one's", async () => {
+  const findKeys: FindKeys = async ([first]) =>
+    new Map([[first?.toString("hex") ?? "", valid] as const]);
+  const queue = createKeyQueue(findKeys);
+  const request = { address: "a", signal: staying() };
+  const results = [queue(hashOf("k1"), request), queue(hashOf("k2"), request)];
+  expect(await Promise.all(results)).toEqual([valid, undefined]);
+});
+
+it("a batch takes from the addresses in turn", async () => {
+  const { batches, outcome } = controlledQueue();
+  outcome("first");
+  await turn();
+  for (let index = 0; index < 200; index++) outcome(`flood${index}`, "flooding");
+  outcome("good", "other");
+  batches[0]?.end.resolve();
+  await turn();
+  expect(batches[1]?.names.slice(0, 3)).toEqual(["flood0", "good", "flood1"]);
+});
+
+it("an address cannot take the places of the others, and the queue is bounded", async () => {
+  const { batches, outcome } = controlledQueue(8);
+  outcome("first");
+  await turn();
+  const flood = Array.from({ length: 20 }, (_, index) => outcome(`flood${index}`, "flooding"));
+  const good = outcome("good", "other");
+  const counts = Object.groupBy(
+    await Promise.all(flood.map((one) => Promise.race([one, turn("waits")]))),
+    (result) => String(result),
+  );
+  expect(counts.waits).toHaveLength(4);
+  expect(counts.overloaded).toHaveLength(16);
+  batches[0]?.end.resolve();
+  await turn();
+  batches[1]?.end.resolve();
+  expect(await good).toBe("7");
+});
+
+it("a caller that leaves is rejected at once, and its query goes on for the others", async () => {
+  const { batches, outcome } = controlledQueue();
+  const gone = new AbortController();
+  const results = [outcome("k1", "a", gone.signal), outcome("k2")];
+  await turn();
+  gone.abort("gone");
+  expect(await results[0]).toBe("gone");
+  expect(batches[0]?.signal.aborted).toBe(false);
+  batches[0]?.end.resolve();
+  expect(await results[1]).toBe("7");
+});
+
+it("a caller that leaves before its query costs none", async () => {
+  const { batches, outcome } = controlledQueue();
+  outcome("first");
+  await turn();
+  const gone = new AbortController();
+  const result = outcome("k1", "a", gone.signal);
+  gone.abort("gone");
+  expect(await result).toBe("gone");
+  expect(await outcome("k2", "a", AbortSignal.abort("gone"))).toBe("gone");
+  batches[0]?.end.resolve();
+  await turn();
+  await turn();
+  expect(batches).toHaveLength(1);
+});
+
+it("a failed query fails its own lookups only", async () => {
+  const { batches, outcome } = controlledQueue();
+  const first = outcome("k1");
+  await turn();
+  const second = outcome("k2");
+  batches[0]?.end.reject(new ServiceError("databaseUnavailable"));
+  expect(await first).toBe("databaseUnavailable");
+  await turn();
+  batches[1]?.end.resolve();
+  expect(await second).toBe("7");
+});
+
+it("a query that hangs holds the others up for two seconds", async () => {
+  const { batches, outcome } = controlledQueue();
+  outcome("k1");
+  await turn();
+  const second = outcome("k2");
+  await expect.poll(() => batches.length, { timeout: 5_000 }).toBe(2);
+  batches[1]?.end.resolve();
+  expect(await second).toBe("7");
+});
+
+it("an ended lookup leaves no listener on its signal", async () => {
+  const { batches, outcome } = controlledQueue();
+  const signal = staying();
+  const result = outcome("k1", "a", signal);
+  await turn();
+  batches[0]?.end.resolve();
+  await result;
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+});
