@@ -1,0 +1,168 @@
+/** The rate limit of one process: token buckets, and the headers that tell what is left. */
+import { setTimeout as sleep } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { createRateLimit, type RateLimitState } from "../../../src/rpc/rate-limit.ts";
+import { createTokenBuckets } from "../../../src/rpc/token-buckets.ts";
+
+/** A limit without a store, with a clock that the test advances. */
+function limitOf(rate: number, burst = 0) {
+  let now = 1_000_000.123;
+  const limit = createRateLimit({ rate, burst, report: () => {}, clock: () => now });
+  if (limit === undefined) throw new Error("there is no limit");
+  return {
+    consume: (providerId = "1") => limit.consume(providerId) as RateLimitState,
+    advance: (milliseconds: number) => {
+      now += milliseconds;
+    },
+  };
+}
+
+/** How many of `count` requests at once are allowed. */
+function allowedOf(count: number, consume: () => { readonly allowed: boolean }): number {
+  return Array.from({ length: count }, consume).filter(({ allowed }) => allowed).length;
+}
+
+it("a rate of 0 is no limit", () => {
+  expect(createRateLimit({ rate: 0, burst: 5, report: () => {} })).toBeUndefined();
+});
+
+it.each([
+  { rate: 5, burst: 5 },
+  { rate: 3, burst: 7 },
+  { rate: 100, burst: 10 },
+  { rate: 7, burst: 1 },
+  { rate: 999_983, burst: 100_000 },
+])("a burst of $burst at $rate per second is allowed at once, and no request more", (size) => {
+  const { consume } = limitOf(size.rate, size.burst);
+  expect(allowedOf(size.burst + 5, consume)).toBe(size.burst);
+});
+
+it("a burst of 0 is as many requests as the rate", () => {
+  expect(allowedOf(20, limitOf(12).consume)).toBe(12);
+});
+
+it("the bucket is refilled at the rate, one request after the other", () => {
+  const { consume, advance } = limitOf(4, 8);
+  allowedOf(8, consume);
+  advance(240);
+  expect(consume().allowed).toBe(false);
+  advance(11);
+  expect(allowedOf(5, consume)).toBe(1);
+  advance(1_000);
+  expect(allowedOf(10, consume)).toBe(4);
+  advance(60_000);
+  expect(allowedOf(20, consume)).toBe(8);
+});
+
+it("a caller that keeps to the rate is never refused, and neither is its burst", () => {
+  const { consume, advance } = limitOf(10, 10);
+  for (let index = 0; index < 200; index++) {
+    expect(consume().allowed).toBe(true);
+    advance(100);
+  }
+  expect(allowedOf(10, consume)).toBe(10);
+});
+
+it("refused requests cost nothing", () => {
+  const { consume, advance } = limitOf(2, 2);
+  allowedOf(1_000, consume);
+  advance(501);
+  expect(consume().allowed).toBe(true);
+});
+
+it("in any time at most burst + rate × time is allowed, however the requests are spread", () => {
+  const { consume, advance } = limitOf(5, 3);
+  const times: number[] = [];
+  for (let time = 0; time < 20_000; time += 7) {
+    if (consume().allowed) times.push(time);
+    advance(7);
+  }
+  for (const [first, start] of times.entries()) {
+    for (const [index, end] of times.slice(first).entries()) {
+      expect(index + 1).toBeLessThanOrEqual(3.02 + (5 * (end - start)) / 1_000);
+    }
+  }
+  expect(times.length).toBeGreaterThanOrEqual(5 * 20);
+});
+
+it("each provider has a bucket of its own", () => {
+  const { consume } = limitOf(1, 3);
+  expect(allowedOf(5, () => consume("1"))).toBe(3);
+  expect(allowedOf(5, () => consume("2"))).toBe(3);
+});
+
+it("an allowed request is told what is left, and when the bucket is full again", () => {
+  const { consume } = limitOf(2, 5);
+  expect(consume()).toEqual({
+    allowed: true,
+    headers: { "ratelimit-policy": '"default";q=5;w=3', ratelimit: '"default";r=4;t=1' },
+  });
+  expect(consume().headers.ratelimit).toBe('"default";r=3;t=1');
+  expect(consume().headers.ratelimit).toBe('"default";r=2;t=2');
+});
+
+it("a refused request is told when the next one is allowed, in whole seconds", () => {
+  const { consume, advance } = limitOf(1, 2);
+  consume();
+  expect(consume().headers).toEqual({
+    "ratelimit-policy": '"default";q=2;w=2',
+    ratelimit: '"default";r=0;t=1',
+  });
+  advance(100);
+  expect(consume()).toEqual({
+    allowed: false,
+    headers: {
+      "ratelimit-policy": '"default";q=2;w=2',
+      ratelimit: '"default";r=0;t=1',
+      "retry-after": "1",
+    },
+  });
+});
+
+it("the headers keep to the draft with every rate and burst: integers, a window of at least 1 s", () => {
+  for (const [rate, burst] of [
+    [1_000_000, 1],
+    [1, 1_000_000],
+    [7, 3],
+    [100, 0],
+  ] as const) {
+    const { headers } = limitOf(rate, burst).consume();
+    expect(headers["ratelimit-policy"]).toMatch(/^"default";q=[1-9]\d*;w=[1-9]\d*$/);
+    expect(headers.ratelimit).toMatch(/^"default";r=\d+;t=[1-9]\d*$/);
+  }
+});
+
+it("a request after Retry-After is allowed, on the clock of the process", async () => {
+  const limit = createRateLimit({ rate: 1, burst: 1, report: () => {} });
+  const consume = () => limit?.consume("1") as RateLimitState;
+  consume();
+  const { allowed, headers } = consume();
+  expect(allowed).toBe(false);
+  await sleep(Number(headers["retry-after"]) * 1_000);
+  expect(consume().allowed).toBe(true);
+});
+
+it("each of several processes allows an equal part, and at least one request at once", () => {
+  for (const [parts, burst, afterSecond] of [
+    [2, 5, 5],
+    [4, 2, 2],
+    [20, 1, 0],
+  ] as const) {
+    let now = 0;
+    const take = createTokenBuckets({ rate: 10, burst: 10 }, () => now);
+    expect(allowedOf(20, () => take("1", parts))).toBe(burst);
+    now += 1_001;
+    expect(allowedOf(20, () => take("1", parts))).toBe(afterSecond);
+  }
+});
+
+it("buckets are forgotten beyond 100,000 providers, those of active providers last", () => {
+  const { consume } = limitOf(1, 2);
+  for (const id of ["idle", "idle", "active"]) consume(id);
+  for (let id = 0; id < 99_999; id++) {
+    consume(`${id}`);
+    if (id === 50_000) consume("active");
+  }
+  expect(consume("active").allowed).toBe(false);
+  expect(consume("idle").allowed).toBe(true);
+});
