@@ -27,6 +27,30 @@ const UNAVAILABLE = new Set([
   "ER_QUERY_INTERRUPTED",
 ]);
 
+/**
+ * Errors after which another session may do better: the server has left its cluster, was demoted,
+ * is shutting down, or has lost the session or its prepared statements. By number, because the
+ * engines and mysql2 differ in the names.
+ */
+export const FAILED_SESSION: ReadonlyMap<number, string> = new Map([
+  [1047, "Galera: the node is not part of the cluster"],
+  [1053, "the server is shutting down"],
+  [1205, "a lock was not released in time"],
+  [1213, "deadlock; Galera: the transaction lost against another node's"],
+  [1243, "the prepared statement is unknown, behind a proxy that changed the server"],
+  [1290, "the server is read-only"],
+  [1615, "the prepared statement needs to be prepared again"],
+  [1836, "the server is read-only"],
+  [1927, "MariaDB: the session was killed"],
+  [2003, "a proxy cannot reach a server"],
+  [2006, "a proxy lost its server"],
+  [2013, "a proxy lost its server during the query"],
+  [3032, "MySQL: the server is offline"],
+  [3169, "MySQL: the session was killed"],
+  [4031, "MySQL: the session was idle for too long"],
+  [9001, "ProxySQL: no server could be reached in time"],
+]);
+
 /** The statement exceeded `max_execution_time` (MySQL) or `max_statement_time` (MariaDB). */
 const TIMED_OUT = new Set([3024, 1969]);
 /** MariaDB's ER_CONNECTION_KILLED, for which mysql2 has no name. */
@@ -45,13 +69,26 @@ export function isLostConnection(error: unknown): boolean {
   );
 }
 
+/**
+ * Whether the error means that its session must not be used again: the connection was lost, or the
+ * session is of no use. A read may be retried on another.
+ */
+export function isFailedSession(error: unknown): boolean {
+  const { errno, sqlState } = (error ?? {}) as Fields;
+  return (
+    isLostConnection(error) ||
+    FAILED_SESSION.has(Number(errno)) ||
+    String(sqlState).startsWith("08") // "connection exception"
+  );
+}
+
 /** Converts an error of a read. The error becomes the cause, which is logged and never returned. */
 export function toServiceError(error: unknown): ServiceError {
   const { code, errno, name } = (error ?? {}) as Fields;
   if (TIMED_OUT.has(Number(errno))) {
     return new ServiceError("deadlineExceeded", undefined, { cause: error });
   }
-  if (isLostConnection(error) || UNAVAILABLE.has(String(code)) || name === "KnexTimeoutError") {
+  if (isFailedSession(error) || UNAVAILABLE.has(String(code)) || name === "KnexTimeoutError") {
     return new ServiceError("databaseUnavailable", undefined, { cause: error });
   }
   return ServiceError.from(error);

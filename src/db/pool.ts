@@ -1,35 +1,33 @@
-/**
- * The connection pool. Every session uses UTC, exact decimals and one SQL mode, whatever the
- * server's defaults.
- */
+/** The connection pool. */
 import knexModule, { type Knex } from "knex";
 import type { Connection } from "mysql2";
 import type { DatabaseUrl } from "../config.ts";
+import { CONNECT_TIMEOUT, prepareSession, type SessionOptions } from "./session/session.ts";
 
-interface PoolOptions {
-  /** Makes every session read-only on the server. Default: false. */
-  readonly readOnly?: boolean;
-  /** The time after which the server cancels a query, in ms. Default: no limit. */
-  readonly maxQueryMs?: number;
-  /** The size of the pool. Default: 10. */
+interface PoolOptions extends SessionOptions {
+  /** The size of the pool. Default: `POOL_SIZE`. */
   readonly maxConnections?: number;
+  /** The longest life of a connection, in ms. Default: `MAX_LIFETIME`, and up to a minute more. */
+  readonly maxLifetime?: number;
   /** Called with Knex's warnings: a connection was lost while idle, for example. */
   readonly warn?: (message: string) => void;
 }
 
-/** The time limit for a new connection, and for a place in the pool, in ms. */
-export const CONNECT_TIMEOUT = 2_000;
+/** The size of the pool by default. */
+export const POOL_SIZE = 10;
 /** The time after which an idle connection is closed, in ms. Servers keep one for longer. */
 const IDLE_TIMEOUT = 30_000;
+/** After how long without traffic TCP asks whether the other end is there, in ms. */
+const KEEP_ALIVE_DELAY = 5_000;
+/**
+ * The longest life of a connection, in ms. After a failover the connections thus find their way
+ * back to the server they belong to.
+ */
+export const MAX_LIFETIME = 300_000;
+/** What is added to it at random, as a share of it, so that not all connections end at once. */
+const LIFETIME_JITTER = 0.2;
 
-const SQL_MODE = [
-  "STRICT_TRANS_TABLES",
-  "ONLY_FULL_GROUP_BY",
-  "NO_ZERO_IN_DATE",
-  "NO_ZERO_DATE",
-  "ERROR_FOR_DIVISION_BY_ZERO",
-  "NO_ENGINE_SUBSTITUTION",
-].join(",");
+export { CONNECT_TIMEOUT } from "./session/session.ts";
 
 /** Creates a pool. It connects with the first query; `destroy()` closes it. */
 export function createPool(url: DatabaseUrl, options: PoolOptions = {}): Knex {
@@ -38,9 +36,12 @@ export function createPool(url: DatabaseUrl, options: PoolOptions = {}): Knex {
 
 /** Knex's configuration for a database. */
 export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Config {
-  const warn = options.warn ?? (() => {});
+  const { warn = () => {}, maxLifetime = MAX_LIFETIME } = options;
   return {
     client: "mysql2",
+    // Otherwise the first connection asks for the version, without a time limit, and all others
+    // wait for its answer.
+    version: "latest",
     connection: {
       ...url,
       charset: "utf8mb4_bin",
@@ -49,38 +50,22 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
       supportBigNumbers: true,
       bigNumberStrings: true,
       connectTimeout: CONNECT_TIMEOUT,
+      enableKeepAlive: true,
+      keepAliveInitialDelay: KEEP_ALIVE_DELAY,
     } as Knex.MySql2ConnectionConfig,
     acquireConnectionTimeout: CONNECT_TIMEOUT,
     // Keeps the values of a query out of error messages, which are logged.
     compileSqlOnError: false,
     pool: {
       min: 0,
-      max: options.maxConnections ?? 10,
+      max: options.maxConnections ?? POOL_SIZE,
       idleTimeoutMillis: IDLE_TIMEOUT,
+      maxConnectionLifetimeMillis: maxLifetime,
+      maxConnectionLifetimeJitterMillis: maxLifetime * LIFETIME_JITTER,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
         prepareSession(connection, options).then(() => done(null), done);
       },
     },
     log: { warn, error: warn, debug: () => {}, deprecate: warn },
   };
-}
-
-/**
- * Sets the session variables. Only MariaDB executes the first comment, only MySQL the second.
- * The isolation level is set here because `transaction({ isolationLevel, readOnly })` of Knex is a
- * syntax error on MySQL.
- */
-async function prepareSession(
-  connection: Connection,
-  { readOnly = false, maxQueryMs = 0 }: PoolOptions,
-): Promise<void> {
-  const session = connection.promise();
-  await session.query(
-    `SET SESSION time_zone = '+00:00', sql_mode = '${SQL_MODE}'
-     /*M! , max_statement_time = ${maxQueryMs / 1000} */
-     /*!80000 , max_execution_time = ${maxQueryMs} */`,
-  );
-  await session.query(
-    `SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ${readOnly ? ", READ ONLY" : ""}`,
-  );
 }

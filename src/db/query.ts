@@ -1,17 +1,22 @@
 /**
  * Reading from the database until a signal aborts. Each read is one prepared statement, and so one
- * snapshot. It is cancelled on the server when the signal aborts, and retried if a pooled
- * connection turns out to be dead.
+ * snapshot. Reads share the pool fairly, are cancelled on the server when the signal aborts, and
+ * are retried if a pooled connection turns out to be dead.
  *
  * Knex's `raw` cannot prepare statements, so a read borrows a connection from Knex's pool. The
  * methods that borrow and return it are declared in Knex's types but not documented; if they
  * change, the types and test/database/db/query.test.ts fail.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";
-import { isLostConnection, toServiceError } from "./driver-error.ts";
-import { CONNECT_TIMEOUT } from "./pool.ts";
+import { ServiceError } from "../errors.ts";
+import { isFailedSession, toServiceError } from "./driver-error.ts";
+import { createDurationEstimates, MAX_ESTIMATE } from "./duration-estimate.ts";
+import { createFairShare } from "./fair-share.ts";
+import { POOL_SIZE } from "./pool.ts";
+import { answerOf, type Caller, NoAnswer } from "./session/answer.ts";
+import { createSessionControl } from "./session/control.ts";
+import { discard, isTrusted, recordAnswer, recordSilence, sessionOf } from "./session/session.ts";
 
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
@@ -22,8 +27,8 @@ export type Binding = string | Buffer;
 /**
  * Runs one SELECT and resolves to its rows.
  *
- * Rejects with a `ServiceError`: `databaseUnavailable`; `deadlineExceeded`; the signal's reason if
- * it aborts; `internal` for any other error.
+ * Rejects with a `ServiceError`: `databaseUnavailable`; `overloaded` if no connection becomes free
+ * in time; `deadlineExceeded`; the signal's reason if it aborts; `internal` for any other error.
  *
  * @param sql a statement that starts with `SELECT `, with `?` for each binding
  */
@@ -43,56 +48,128 @@ export interface ReadOptions {
   readonly owner?: string;
 }
 
-/** Creates a `Read` that uses the pool. */
-export function createRead(database: Knex): Read {
+/** How long reads wait. */
+export interface ReadLimits {
+  /** For a connection, in ms. Default: `POOL_WAIT`. */
+  readonly poolWait?: number;
+  /**
+   * For an answer on a pooled connection, in ms, until the server is asked whether it is working
+   * on it. If not, the read is run again on a new connection. Default: `FIRST_BYTE_TIMEOUT`.
+   */
+  readonly firstByteTimeout?: number;
+}
+
+/** The default of `poolWait`, in ms. */
+export const POOL_WAIT = 2_000;
+/** The default of `firstByteTimeout`, in ms. */
+export const FIRST_BYTE_TIMEOUT = 1_500;
+
+/** Creates a `Read` that uses the pool. There must be only one of them for a pool. */
+export function createRead(database: Knex, limits: ReadLimits = {}): Read {
+  const { poolWait = POOL_WAIT, firstByteTimeout = FIRST_BYTE_TIMEOUT } = limits;
   const client: Knex.Client = database.client;
-  /** Connections that have run a query. Only these can have died in the pool. */
-  const used = new WeakSet<Connection>();
-  return async (sql, bindings, { signal }) => {
-    if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
+  const share = createFairShare(client.config.pool?.max ?? POOL_SIZE, poolWait);
+  const durations = createDurationEstimates();
+  const visit = createSessionControl(client);
+
+  async function borrow(): Promise<Connection> {
     for (;;) {
-      let connection: Connection | undefined;
+      let connection: Connection;
       try {
-        connection = await acquire(client, signal);
-        const rows = await untilAborted(execute(connection, sql, bindings), signal);
+        connection = await client.acquireConnection();
+      } catch (error) {
+        throw toServiceError(error);
+      }
+      if (isTrusted(sessionOf(connection))) return connection;
+      discard(connection);
+      client.releaseConnection(connection);
+    }
+  }
+
+  /** Runs a statement. Settles only when its connection is free again, also if the caller leaves. */
+  async function run(
+    sql: string,
+    bindings: readonly Binding[],
+    owner: string,
+    caller: Caller,
+  ): Promise<Row[]> {
+    for (;;) {
+      const began = performance.now();
+      const connection = await borrow();
+      const session = sessionOf(connection);
+      // A connection that was made for this read has not died in the pool.
+      const pooled = session.createdAt < began;
+      const since = performance.now();
+      try {
+        if (caller.gone) throw new ServiceError("canceled"); // while the connection was made
+        const rows = await answerOf(execute(connection, sql, bindings), {
+          session,
+          since,
+          caller,
+          visit,
+          timeout: pooled ? firstByteTimeout : Infinity,
+        });
+        recordAnswer(session);
+        durations.record(owner, sql, session.heardAt - since);
         client.releaseConnection(connection);
-        used.add(connection);
         return rows;
       } catch (error) {
-        if (connection && signal.aborted) cancel(client, connection);
-        else if (connection) client.releaseConnection(connection);
-        // If the server closed a pooled connection, its next query fails. Several may be dead at
-        // once. Each leaves the pool, so the loop ends with a new connection.
-        const retry = connection && used.has(connection) && isLostConnection(error);
-        if (!retry || signal.aborted) throw toServiceError(error);
+        const failed = isFailedSession(error) || (error as { fatal?: unknown }).fatal === true;
+        if (failed) discard(connection);
+        client.releaseConnection(connection);
+        if (!failed) throw toServiceError(error);
+        const state = error instanceof NoAnswer ? error.state : "silent";
+        if (state === "silent") recordSilence(session, since);
+        if (state === "working") durations.record(owner, sql, performance.now() - since);
+        // Several connections may be dead at once. Each leaves the pool, so the loop ends with a
+        // new one.
+        if (!pooled || caller.gone) {
+          throw new ServiceError("databaseUnavailable", undefined, { cause: error });
+        }
       }
     }
+  }
+
+  return async (sql, bindings, { signal, deadline = Infinity, owner = "" }) => {
+    if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
+    signal.throwIfAborted();
+    const isTooLate = () => {
+      const left = deadline - Date.now();
+      return left < MAX_ESTIMATE && left < durations.estimate(owner, sql);
+    };
+    if (isTooLate()) throw new ServiceError("deadlineExceeded");
+    if (!share.take(owner)) {
+      await share.wait(owner, signal);
+      if (isTooLate()) {
+        share.give(owner);
+        throw new ServiceError("overloaded"); // the wait took the time
+      }
+    }
+    return new Promise((resolve, reject) => {
+      const caller: Caller = { gone: false, onLeave: undefined };
+      const leave = () => {
+        caller.gone = true;
+        reject(signal.reason);
+        caller.onLeave?.();
+      };
+      signal.addEventListener("abort", leave, { once: true });
+      if (signal.aborted) leave(); // in the moment in which a place became free
+      const settle = () => {
+        signal.removeEventListener("abort", leave);
+        share.give(owner);
+      };
+      run(sql, bindings, owner, caller).then(
+        (rows) => {
+          settle();
+          resolve(rows);
+        },
+        (error) => {
+          settle();
+          reject(error);
+        },
+      );
+    });
   };
-}
-
-/** Takes a connection from the pool. If the signal aborts first, the connection is returned. */
-async function acquire(client: Knex.Client, signal: AbortSignal): Promise<Connection> {
-  signal.throwIfAborted();
-  const acquired: Promise<Connection> = client.acquireConnection();
-  try {
-    return await untilAborted(acquired, signal);
-  } catch (error) {
-    acquired.then((connection) => client.releaseConnection(connection)).catch(() => {});
-    throw error;
-  }
-}
-
-/** Settles as the promise does, or rejects with the signal's reason as soon as it aborts. */
-async function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  if (signal.aborted) abort();
-  try {
-    return await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }
 
 /** Runs a prepared statement. The driver prepares it once per connection. */
@@ -107,31 +184,4 @@ function execute(
       (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
     );
   });
-}
-
-/**
- * Cancels the query of a connection on the server, in the background, and closes the connection.
- * The connection keeps its place in the pool until the KILL is done, so there are never more
- * queries than the size of the pool. The pool drops a closed connection when it is released.
- */
-function cancel(client: Knex.Client, connection: Connection): void {
-  Promise.race([kill(client, connection), sleep(CONNECT_TIMEOUT, undefined, { ref: false })])
-    .catch(() => {}) // the server is unavailable; its own time limit ends the query
-    .finally(() => {
-      connection.destroy();
-      client.releaseConnection(connection);
-    });
-}
-
-/**
- * Kills a connection and its query, over a connection of its own. Knex's own cancellation uses
- * KILL QUERY, which has no effect if it reaches the server before the query does.
- */
-async function kill(client: Knex.Client, connection: Connection): Promise<void> {
-  const killer: Connection = await client.acquireRawConnection();
-  try {
-    await killer.promise().query("KILL ?", [connection.threadId]);
-  } finally {
-    killer.destroy();
-  }
 }

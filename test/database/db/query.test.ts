@@ -45,6 +45,12 @@ function within(ms: number, caller?: AbortController): AbortSignal {
 const outcomeOf = (result: Promise<unknown>) =>
   result.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
 
+/** Starts a slow read on each connection, each of another owner, whose outcomes it returns. */
+const readSlowly = (caller: AbortController) =>
+  Array.from({ length: MAX_CONNECTIONS }, (_, index) =>
+    outcomeOf(read(SLOW, [], { signal: within(60_000, caller), owner: `${index}` })),
+  );
+
 /** Resolves when `count` slow queries run on the server. */
 const slowQueries = (count: number) =>
   expect.poll(() => processes.running("AS slow"), { timeout: 10_000 }).toHaveLength(count);
@@ -128,8 +134,8 @@ describe("a read that its caller cancels", () => {
 
   it("does not affect the queries of other calls", async () => {
     const [one, other] = [new AbortController(), new AbortController()];
-    const result = outcomeOf(read(SLOW, [], { signal: within(60_000, one) }));
-    const others = outcomeOf(read(SLOW, [], { signal: within(60_000, other) }));
+    const result = outcomeOf(read(SLOW, [], { signal: within(60_000, one), owner: "1" }));
+    const others = outcomeOf(read(SLOW, [], { signal: within(60_000, other), owner: "2" }));
     await slowQueries(2);
     one.abort(new ServiceError("canceled"));
     expect(await result).toBe("canceled");
@@ -158,18 +164,17 @@ describe("a read that its caller cancels", () => {
     const reader = async () => {
       while (left-- > 0) {
         const caller = new AbortController();
-        const result = outcomeOf(read(SLOW, [], { signal: within(60_000, caller) }));
+        const owner = `${left % 5}`;
+        const result = outcomeOf(read(SLOW, [], { signal: within(60_000, caller), owner }));
         setTimeout(() => caller.abort(new ServiceError("canceled")), left % 8);
-        expect(["canceled", "databaseUnavailable"]).toContain(await result);
+        expect(["canceled", "overloaded"]).toContain(await result);
       }
     };
     await Promise.all(Array.from({ length: MAX_CONNECTIONS + 1 }, reader));
     await slowQueries(0);
     // Every place in the pool is free again: as many queries run at once.
     const caller = new AbortController();
-    const running = Array.from({ length: MAX_CONNECTIONS }, () =>
-      outcomeOf(read(SLOW, [], { signal: within(60_000, caller) })),
-    );
+    const running = readSlowly(caller);
     await slowQueries(MAX_CONNECTIONS);
     caller.abort(new ServiceError("canceled"));
     expect(await Promise.all(running)).toEqual(running.map(() => "canceled"));
@@ -177,16 +182,12 @@ describe("a read that its caller cancels", () => {
 });
 
 describe("a read without a free connection", () => {
-  it("rejects as the database being unavailable after about 2 s", async () => {
+  it("rejects as overloaded after about 2 s", async () => {
     const caller = new AbortController();
-    const running = Array.from({ length: MAX_CONNECTIONS }, () =>
-      outcomeOf(read(SLOW, [], { signal: within(60_000, caller) })),
-    );
+    const running = readSlowly(caller);
     await slowQueries(MAX_CONNECTIONS);
     const started = performance.now();
-    expect(await outcomeOf(read("SELECT '1'", [], { signal: within(10_000) }))).toBe(
-      "databaseUnavailable",
-    );
+    expect(await outcomeOf(read("SELECT '1'", [], { signal: within(10_000) }))).toBe("overloaded");
     const waited = performance.now() - started;
     expect(waited).toBeGreaterThan(1_500);
     expect(waited).toBeLessThan(3_500);
@@ -198,14 +199,41 @@ describe("a read without a free connection", () => {
 
   it("rejects at its deadline if that comes first", async () => {
     const caller = new AbortController();
-    const running = Array.from({ length: MAX_CONNECTIONS }, () =>
-      outcomeOf(read(SLOW, [], { signal: within(60_000, caller) })),
-    );
+    const running = readSlowly(caller);
     await slowQueries(MAX_CONNECTIONS);
     expect(await outcomeOf(read("SELECT '1'", [], { signal: within(300) }))).toBe(
       "deadlineExceeded",
     );
     caller.abort(new ServiceError("canceled"));
+    await Promise.all(running);
+  });
+});
+
+describe("a read that cannot be answered in the time left", () => {
+  const NAP = "SELECT CAST(SLEEP(0.4) AS CHAR)";
+  const signal = within(60_000);
+  const inTime = (ms: number, owner = "1") =>
+    outcomeOf(read(NAP, [], { signal, deadline: Date.now() + ms, owner }));
+
+  it("is refused before it costs a statement", async () => {
+    for (let run = 0; run < 2; run++) await read(NAP, [], { signal, owner: "1" });
+    const started = performance.now();
+    expect(await inTime(300)).toBe("deadlineExceeded");
+    expect(performance.now() - started).toBeLessThan(50);
+  });
+
+  it("is tried with enough time, for another owner, and soon again", async () => {
+    for (let run = 0; run < 2; run++) await read(NAP, [], { signal, owner: "1" });
+    expect(await inTime(450)).toEqual([["0"]]);
+    expect(await inTime(300, "2")).toEqual([["0"]]);
+    await expect.poll(() => inTime(100), { timeout: 10_000, interval: 500 }).toEqual([["0"]]);
+  });
+
+  it("because it waited too long for a connection is overloaded", async () => {
+    for (let run = 0; run < 2; run++) await read(NAP, [], { signal, owner: "1" });
+    const running = [1, 2].map(() => read(NAP, [], { signal, owner: "1" }));
+    const outcomes = [inTime(600), inTime(600)];
+    expect(await Promise.all(outcomes)).toEqual(["overloaded", "overloaded"]);
     await Promise.all(running);
   });
 });

@@ -15,7 +15,8 @@ const QUERY_ENDS_WITHIN = 600;
 
 let fixture: Fixture;
 beforeAll(async () => {
-  fixture = await createFixture(smallLedger);
+  // One provider gets half of the connections: enough that every call has one.
+  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40" });
 });
 afterAll(() => fixture?.dispose());
 

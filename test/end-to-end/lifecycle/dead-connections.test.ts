@@ -11,8 +11,8 @@ import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-/** The size of the service's connection pool. */
-const POOL_SIZE = 10;
+/** How many connections of the pool one provider uses at most: half of them. */
+const CONNECTIONS = 5;
 
 let fixture: Fixture;
 let processes: ProcessList;
@@ -47,11 +47,11 @@ async function getConcurrently(count: number, agent?: Agent): Promise<number[]> 
   return [...new Set(statuses)];
 }
 
-/** Makes the pool open all its connections: as many calls are in flight at the same time. */
+/** Makes the pool open these connections: as many calls are in flight at the same time. */
 async function fillPool(): Promise<void> {
   await using lock = await lockTable(fixture.database, "charges");
-  const statuses = getConcurrently(POOL_SIZE);
-  await lock.waitForQueries(POOL_SIZE);
+  const statuses = getConcurrently(CONNECTIONS);
+  await lock.waitForQueries(CONNECTIONS);
   await lock.release();
   expect(await statuses).toEqual([200]);
 }
@@ -59,29 +59,29 @@ async function fillPool(): Promise<void> {
 /** Kills every connection of the pool and waits until the server has closed them. */
 async function killConnections(): Promise<void> {
   const ids = await processes.connections();
-  expect(ids).toHaveLength(POOL_SIZE);
+  expect(ids.length).toBeGreaterThanOrEqual(CONNECTIONS);
   for (const id of ids) await processes.kill(id);
   await until(3_000, async () => (await processes.connections()).length === 0);
 }
 
 it.each([1, 2, 3])("the next calls are answered one after the other, in run %i", async () => {
   await killConnections();
-  for (let call = 0; call < 2 * POOL_SIZE; call++) expect(await getBreakdown()).toBe(200);
+  for (let call = 0; call < 2 * CONNECTIONS; call++) expect(await getBreakdown()).toBe(200);
 });
 
 it.each([1, 2, 3])("the next calls are answered concurrently, in run %i", async () => {
   await killConnections();
-  expect(await getConcurrently(4 * POOL_SIZE)).toEqual([200]);
+  expect(await getConcurrently(4 * CONNECTIONS)).toEqual([200]);
 });
 
 it.each([1, 2, 3])(
   "calls that the service reads before it notices the closed connections are answered, in run %i",
   async () => {
-    const agent = new Agent({ keepAlive: true, maxSockets: POOL_SIZE });
-    await getConcurrently(POOL_SIZE, agent);
+    const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+    await getConcurrently(CONNECTIONS, agent);
     // When the service continues, it reads the calls before the end of its database connections.
     fixture.service.signal("SIGSTOP");
-    const statuses = getConcurrently(POOL_SIZE, agent);
+    const statuses = getConcurrently(CONNECTIONS, agent);
     await sleep(100);
     await killConnections();
     fixture.service.signal("SIGCONT");

@@ -1,0 +1,144 @@
+/**
+ * A TCP proxy in front of a database server. It can fall silent without closing a connection, as
+ * a path or a node that dies does, and can answer commands with errors.
+ */
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+
+/** The commands of the protocol that a read sends. */
+export const COMMANDS = { query: 0x03, prepare: 0x16, execute: 0x17 } as const;
+
+/** An error that is sent in place of an answer. */
+export interface InjectedError {
+  /** Without one there is no answer, and the connection falls silent. */
+  readonly errno?: number;
+  /** Five characters; HY000 by default. */
+  readonly sqlState?: string;
+  /** The command that it answers; execute by default. */
+  readonly command?: keyof typeof COMMANDS;
+  /** How many commands get it; one by default. */
+  readonly times?: number;
+  /** How many commands are let through before; none by default. */
+  readonly after?: number;
+  /** Whether only connections that are open now get it. */
+  readonly open?: boolean;
+}
+
+/** A running proxy. */
+export interface DatabaseProxy {
+  /** The URL of the database through the proxy. */
+  readonly url: string;
+  /** The number of connections that the client has not closed. */
+  connections(): number;
+  /** The number of connections that were ever made. */
+  made(): number;
+  /** Lets nothing through on the connections that are open now, in either direction. */
+  silence(): void;
+  /** The same for connections that are made from now on, or no longer. */
+  silenceNew(silent: boolean): void;
+  inject(error: InjectedError): void;
+  /** Sends further connections to the server at this URL. */
+  route(url: string): void;
+  close(): Promise<void>;
+}
+
+interface Link {
+  readonly client: Socket;
+  silent: boolean;
+}
+
+/** Starts a proxy in front of the server at a URL. */
+export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
+  const links = new Set<Link>();
+  const sockets = new Set<Socket>();
+  let target = new URL(url);
+  let made = 0;
+  let silentFromStart = false;
+  let injected:
+    | { error: InjectedError; before: number; left: number; links: ReadonlySet<Link> }
+    | undefined;
+
+  // A path that is dead does not answer the end of a connection either.
+  const server = createServer({ allowHalfOpen: true }, (client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    sockets.add(client).add(upstream);
+    const link: Link = { client, silent: silentFromStart };
+    made++;
+    links.add(link);
+    client.setNoDelay(true);
+    upstream.setNoDelay(true);
+    client.on("data", (data) => {
+      if (link.silent) return;
+      const { error } = injected ?? {};
+      // Byte 3 is the packet's number, 0 for a command; byte 4 is the command.
+      const isCommand = error && data[3] === 0 && data[4] === COMMANDS[error.command ?? "execute"];
+      const isMeant = injected && isCommand && (!error.open || injected.links.has(link));
+      if (!injected || !isMeant || injected.before-- > 0) {
+        upstream.write(data);
+        return;
+      }
+      injected.left--;
+      if (injected.left === 0) injected = undefined;
+      if (error.errno === undefined) link.silent = true;
+      else client.write(errorPacket(error.errno, error.sqlState));
+    });
+    upstream.on("data", (data) => {
+      if (!link.silent) client.write(data);
+    });
+    client.on("end", () => {
+      links.delete(link);
+      if (!link.silent) client.end();
+    });
+    client.on("close", () => {
+      links.delete(link);
+      sockets.delete(client);
+      if (!link.silent) upstream.destroy();
+    });
+    upstream.on("close", () => {
+      sockets.delete(upstream);
+      if (!link.silent) client.destroy();
+    });
+    client.on("error", () => {});
+    upstream.on("error", () => {});
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const through = new URL(url);
+  through.hostname = "127.0.0.1";
+  through.port = String((server.address() as AddressInfo).port);
+
+  return {
+    url: through.href,
+    connections: () => links.size,
+    made: () => made,
+    silence() {
+      for (const link of links) link.silent = true;
+    },
+    silenceNew(silent) {
+      silentFromStart = silent;
+    },
+    inject(error) {
+      const { after = 0, times = 1 } = error;
+      injected = { error, before: after, left: times, links: new Set(links) };
+    },
+    route(next) {
+      target = new URL(next);
+    },
+    async close() {
+      for (const socket of sockets) socket.destroy();
+      server.close();
+      await once(server, "close");
+    },
+  };
+}
+
+function errorPacket(errno: number, sqlState = "HY000"): Buffer {
+  const text = Buffer.from(`#${sqlState}injected`);
+  const packet = Buffer.alloc(4 + 3 + text.length);
+  packet.writeUIntLE(3 + text.length, 0, 3);
+  packet[3] = 1;
+  packet[4] = 0xff;
+  packet.writeUInt16LE(errno, 5);
+  text.copy(packet, 7);
+  return packet;
+}

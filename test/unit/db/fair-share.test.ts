@@ -1,0 +1,190 @@
+/** The fair queue in front of the pool: who gets a connection, and in which order. */
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { createFairShare, type FairShare } from "../../../src/db/fair-share.ts";
+import { ServiceError } from "../../../src/errors.ts";
+
+const { signal } = new AbortController();
+
+/** How many places an owner gets at once. */
+function takeAll(share: FairShare, owner: string): number {
+  let count = 0;
+  while (share.take(owner)) count++;
+  return count;
+}
+
+/** Waits for places, and lists the owners in the order in which they get one. */
+function waitFor(share: FairShare, served: string[], owner: string, count: number) {
+  return Array.from({ length: count }, () =>
+    share.wait(owner, signal).then(() => served.push(owner)),
+  );
+}
+
+/** Lets those who were given a place run. */
+const settled = () => new Promise((resolve) => setImmediate(resolve));
+
+const kindOf = (result: Promise<unknown>) =>
+  result.then(
+    () => "a place",
+    (error) => (error instanceof ServiceError ? error.kind : error),
+  );
+
+describe("an owner", () => {
+  it.each([
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [10, 5],
+    [100, 50],
+  ])("alone gets, of %i places, %i", (size, most) => {
+    expect(takeAll(createFairShare(size, 100), "a")).toBe(most);
+  });
+
+  it("leaves places to others, and so do two and three", () => {
+    const share = createFairShare(10, 100);
+    expect(["a", "b", "c", "d"].map((owner) => takeAll(share, owner))).toEqual([5, 3, 1, 1]);
+  });
+
+  it("that has given its places back may have as many again", () => {
+    const share = createFairShare(10, 100);
+    for (let round = 0; round < 3; round++) {
+      expect(takeAll(share, "a")).toBe(5);
+      for (let i = 0; i < 5; i++) share.give("a");
+    }
+    expect(takeAll(share, "b")).toBe(5);
+  });
+
+  it("is served while a thousand reads of another wait", async () => {
+    const share = createFairShare(10, 60_000);
+    const served: string[] = [];
+    const busy = takeAll(share, "busy");
+    const waiting = waitFor(share, served, "busy", 1_000 - busy);
+    expect(share.take("quiet")).toBe(true);
+    share.give("quiet");
+    while (served.length < 1_000 - busy) {
+      share.give("busy");
+      await settled();
+    }
+    await Promise.all(waiting);
+  });
+});
+
+describe("those who wait are served", () => {
+  it("by owner in turn", async () => {
+    const share = createFairShare(1, 60_000);
+    const served: string[] = [];
+    share.take("x");
+    waitFor(share, served, "a", 4);
+    waitFor(share, served, "b", 2);
+    waitFor(share, served, "c", 1);
+    for (let i = 0; i < 7; i++) {
+      share.give(served.at(-1) ?? "x");
+      await settled();
+    }
+    expect(served.join("")).toBe("abcabaa");
+  });
+
+  it("when the places are enough for them, not only when theirs is free", async () => {
+    const share = createFairShare(4, 60_000);
+    const served: string[] = [];
+    takeAll(share, "a"); // 2 of 4
+    takeAll(share, "b"); // 1
+    takeAll(share, "c"); // 1
+    waitFor(share, served, "a", 1);
+    waitFor(share, served, "d", 1);
+    share.give("b");
+    await settled();
+    expect(served).toEqual(["d"]);
+  });
+});
+
+describe("waiting", () => {
+  it("ends as overloaded after its time, and leaves nothing behind", async () => {
+    const share = createFairShare(1, 50);
+    share.take("a");
+    const started = performance.now();
+    expect(await kindOf(share.wait("b", signal))).toBe("overloaded");
+    expect(performance.now() - started).toBeGreaterThan(45);
+    share.give("a");
+    expect(share.take("c")).toBe(true);
+  });
+
+  it("ends with the signal's reason, and the place goes to the next", async () => {
+    const share = createFairShare(1, 60_000);
+    share.take("a");
+    const caller = new AbortController();
+    const left = Array.from({ length: 1_000 }, () => kindOf(share.wait("b", caller.signal)));
+    const next = share.wait("b", signal);
+    caller.abort(new ServiceError("canceled"));
+    expect(new Set(await Promise.all(left))).toEqual(new Set(["canceled"]));
+    share.give("a");
+    await next;
+    expect(share.take("c")).toBe(false);
+    share.give("b");
+    expect(share.take("c")).toBe(true);
+  });
+
+  it("is refused at once if ten thousand wait", async () => {
+    const share = createFairShare(1, 500);
+    share.take("a");
+    const waiting = Array.from({ length: 10_000 }, (_, n) => kindOf(share.wait(`${n}`, signal)));
+    const started = performance.now();
+    expect(await kindOf(share.wait("b", signal))).toBe("overloaded");
+    expect(performance.now() - started).toBeLessThan(400);
+    await Promise.all(waiting);
+    share.give("a");
+    expect(share.take("b")).toBe(true);
+  });
+});
+
+it("whatever happens, places are neither lost nor multiplied, and nobody waits in vain", async () => {
+  const steps = fc.array(
+    fc.tuple(fc.constantFrom("take", "give", "wait", "leave"), fc.nat({ max: 4 }), fc.nat()),
+    { maxLength: 60 },
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.integer({ min: 1, max: 6 }), steps, async (size, sequence) => {
+      const share = createFairShare(size, 60_000);
+      const held: string[] = [];
+      const waiting: { owner: string; caller: AbortController }[] = [];
+      const count = (owner: string) => held.filter((other) => other === owner).length;
+      for (const [step, number, pick] of sequence) {
+        const owner = `${number}`;
+        if (step === "take") {
+          const before = count(owner) < size - held.length;
+          expect(share.take(owner)).toBe(before);
+          if (before) held.push(owner);
+        } else if (step === "give" && held.length > 0) {
+          share.give(held.splice(pick % held.length, 1)[0] as string);
+        } else if (step === "wait") {
+          if (share.take(owner)) held.push(owner);
+          else {
+            const entry = { owner, caller: new AbortController() };
+            waiting.push(entry);
+            const end = () => waiting.splice(waiting.indexOf(entry), 1);
+            share.wait(owner, entry.caller.signal).then(
+              () => {
+                held.push(owner);
+                end();
+              },
+              () => end(),
+            );
+          }
+        } else if (step === "leave" && waiting.length > 0) {
+          waiting[pick % waiting.length]?.caller.abort(new ServiceError("canceled"));
+        }
+        await settled();
+        expect(held.length).toBeLessThanOrEqual(size);
+        // Those who still wait are not entitled to a place.
+        for (const { owner } of waiting)
+          expect(count(owner)).toBeGreaterThanOrEqual(size - held.length);
+      }
+      while (held.length > 0) {
+        share.give(held.pop() as string);
+        await settled();
+      }
+      expect(waiting).toEqual([]);
+      expect(takeAll(share, "last")).toBe(Math.ceil(size / 2));
+    }),
+  );
+});
