@@ -4,14 +4,18 @@ import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Addresses } from "../net/address.ts";
+import type { AcceptConnection } from "../net/connection-limit.ts";
+import type { UnreadLimit } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
 import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
 import { checkHost } from "./http/host.ts";
-import { createHttpServer, HTTP_LIMITS } from "./http/http-server.ts";
+import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
+import { HTTP_LIMITS, type HttpSettings } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
+import { unreadOf } from "./http/unread.ts";
 import { REQUEST_ID } from "./response.ts";
 import { REST_METHODS, serveRoute } from "./rest/route.ts";
 import { handleFastifyError, unmatched } from "./rest/unmatched.ts";
@@ -27,6 +31,14 @@ export interface GatewayParts {
   readonly addresses: Addresses;
   /** Logs rejected requests; by default they are not logged. */
   readonly log?: Log;
+  /** The limits of HTTP that differ from the defaults. */
+  readonly settings?: Partial<HttpSettings>;
+  /** Counts a connection; by default all are accepted. */
+  readonly acceptConnection?: AcceptConnection;
+  /** Bounds what clients have not read; by default it has no bound. */
+  readonly unread?: UnreadLimit;
+  /** Counts connections that are closed: `responseTimeout`. */
+  readonly report?: (event: string) => void;
 }
 
 /** A gateway. */
@@ -46,9 +58,19 @@ export interface Gateway {
  * Makes the gateway of a service. It does not listen yet. Throws an Error that names the RPC and
  * the reason if an annotation of the service cannot be served.
  */
-export function createGateway({ service, rpc, addresses, log }: GatewayParts): Gateway {
+export function createGateway({
+  service,
+  rpc,
+  addresses,
+  log,
+  settings = {},
+  acceptConnection = () => true,
+  unread,
+  report = () => {},
+}: GatewayParts): Gateway {
   const gateway: GatewayContext = { rpc, log, addresses, connections: new Map(), draining: false };
-  const app = createApp(service, gateway);
+  const app = createApp(service, { gateway, settings, acceptConnection, report });
+  unread?.register(() => unreadOf(gateway.connections.keys()));
   return {
     server: app.server,
     async listen(host, port) {
@@ -59,7 +81,8 @@ export function createGateway({ service, rpc, addresses, log }: GatewayParts): G
   };
 }
 
-function createApp(service: DescService, gateway: GatewayContext): FastifyInstance {
+function createApp(service: DescService, parts: HttpServerParts): FastifyInstance {
+  const { gateway } = parts;
   const routes = bindRoutes(service);
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: REST_METHODS })),
@@ -70,7 +93,7 @@ function createApp(service: DescService, gateway: GatewayContext): FastifyInstan
     exposeHeadRoutes: false,
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
-    serverFactory: (handler) => createHttpServer(handler, gateway),
+    serverFactory: (handler) => createHttpServer(handler, parts),
     clientErrorHandler: (error, socket) => handleClientError(gateway, error, socket),
     frameworkErrors: handleFastifyError(gateway),
     routerOptions: {

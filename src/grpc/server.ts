@@ -1,24 +1,23 @@
 /** The gRPC server, on grpc-js: one service with unary RPCs, health and reflection. */
-import { subscribe } from "node:diagnostics_channel";
-import type { ServerHttp2Stream } from "node:http2";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
 import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
 import type { Addresses } from "../net/address.ts";
+import type { AcceptConnection } from "../net/connection-limit.ts";
+import type { UnreadSource } from "../net/unread.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
 import { applyBackpressure } from "./backpressure.ts";
-import { addHealthService } from "./health.ts";
-import { createSessionsWith } from "./http2-sessions.ts";
+import { addHealthService, MAX_WATCHES } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
-import { correctRequestHeaders, refuseMalformedTimeout } from "./request-headers.ts";
-import { countReset, RESET_LIMIT } from "./reset-limit.ts";
+import { limitReflection, MAX_REFLECTIONS } from "./reflection-limit.ts";
 import { defineService } from "./service-definition.ts";
+import { createSessions } from "./sessions/http2-sessions.ts";
+import { type SessionLimits, sessionLimits } from "./sessions/limits.ts";
+import { refuseMalformedTimeout } from "./sessions/request-headers.ts";
 
-/** How many streams one connection may have; further calls wait in the client. */
-const MAX_STREAMS = 250;
 /** When an idle connection is pinged, and how long the reply may take, in ms. */
 const KEEPALIVE = { after: 60_000, timeout: 20_000 };
 /** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
@@ -29,23 +28,19 @@ const STREAMS_GRACE = 500;
 // grpc-js writes its own format to stderr. What it logs is thrown or emitted as well.
 setLogVerbosity(logVerbosity.NONE);
 
-createSessionsWith({
-  settings: { maxConcurrentStreams: MAX_STREAMS },
-  maxSendHeaderBlockLength: Number.MAX_SAFE_INTEGER,
-  // As grpc-js sets it. With Node's limit, a session that uses more memory fails further calls.
-  maxSessionMemory: Number.MAX_SAFE_INTEGER,
-  // Node counts a cancelled stream as one of MAX_STREAMS until the end of its event loop turn.
-  maxSessionRejectedStreams: 10_000,
-  ...RESET_LIMIT,
-});
-
-// grpc-js handles the first error of a stream. Node may emit a second one, which would be uncaught.
-subscribe("http2.server.stream.created", (message) => {
-  const { stream } = message as { stream: ServerHttp2Stream };
-  stream.on("error", () => {});
-  correctRequestHeaders(stream);
-  countReset(stream);
-});
+/** Options of the server, each with its default. */
+export interface GrpcOptions extends Partial<SessionLimits> {
+  /** Decides on each connection before anything is read from it; by default all are admitted. */
+  readonly admitConnection?: AcceptConnection;
+  /** Open health watches. */
+  readonly maxWatches?: number;
+  /** Whether to serve reflection; on by default. */
+  readonly reflection?: "on" | "off";
+  /** Open reflection streams. */
+  readonly maxReflections?: number;
+  /** Counts what is closed or refused because of a limit. */
+  readonly report?: (event: string) => void;
+}
 
 /** The gRPC server of one service. */
 export interface GrpcServer {
@@ -56,35 +51,44 @@ export interface GrpcServer {
    * flight, and closes.
    */
   stop(grace: number): Promise<void>;
+  /** Its connections with bytes that their clients have not read. */
+  readonly unread: UnreadSource;
 }
 
 /** Creates the server of a service. It does not listen yet. */
-export function createGrpcServer(service: DescService, rpc: Rpc, addresses: Addresses): GrpcServer {
+export function createGrpcServer(
+  service: DescService,
+  rpc: Rpc,
+  addresses: Addresses,
+  options: GrpcOptions = {},
+): GrpcServer {
+  const { admitConnection = () => true, report = () => {} } = options;
+  const sessions = createSessions({ limits: sessionLimits(options), admitConnection, report });
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.keepalive_time_ms": KEEPALIVE.after,
     "grpc.keepalive_timeout_ms": KEEPALIVE.timeout,
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
-    interceptors: [refuseMalformedTimeout, refuseMalformed, applyBackpressure],
+    interceptors: [
+      refuseMalformedTimeout,
+      limitReflection({ maxReflections: options.maxReflections ?? MAX_REFLECTIONS, report }),
+      refuseMalformed,
+      applyBackpressure,
+    ],
   });
   const inFlight = createInFlight();
   const { definition, handlers } = defineService(service, rpc, addresses, inFlight);
   server.addService(definition, handlers);
   // "" stands for the whole server.
-  const health = addHealthService(server, ["", service.typeName]);
-  addReflection(server, [service.file, file_health_v1_health]);
+  const { maxWatches = MAX_WATCHES } = options;
+  const health = addHealthService(server, ["", service.typeName], { maxWatches, report });
+  if (options.reflection !== "off") addReflection(server, [service.file, file_health_v1_health]);
 
   return {
+    unread: sessions.unread,
     async listen(host, port) {
-      const bound = await new Promise<number>((resolve, reject) => {
-        const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-        server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) =>
-          error
-            ? reject(new Error(`gRPC cannot listen on ${address}: ${error.message}`))
-            : resolve(actual),
-        );
-      });
+      const bound = await sessions.during(() => bind(server, host, port));
       health.setServing(true);
       return bound;
     },
@@ -97,9 +101,21 @@ export function createGrpcServer(service: DescService, rpc: Rpc, addresses: Addr
         pause(grace),
         inFlight.idle().then(() => Promise.race([drained, pause(STREAMS_GRACE)])),
       ]);
+      sessions.destroy();
       server.forceShutdown();
     },
   };
+}
+
+/** @throws Error that names the address if it cannot be listened on */
+function bind(server: Server, host: string, port: number): Promise<number> {
+  const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) => {
+    if (error) reject(new Error(`gRPC cannot listen on ${address}: ${error.message}`));
+    else resolve(actual);
+  });
+  return promise;
 }
 
 /** Sleeps without keeping the process alive. */

@@ -53,7 +53,7 @@ export function defineService(
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
       inFlight.track(serve(rpc, addresses, method, call)).then(
-        (response) => callback(null, response),
+        ({ response, trailer }) => callback(null, response, trailer),
         (thrown) => callback(statusOf(ServiceError.from(thrown))),
       );
     };
@@ -77,16 +77,20 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
   };
 }
 
+interface Served {
+  readonly response: Message;
+  /** Sent after the response, as an error's metadata is. */
+  readonly trailer: Metadata;
+}
+
 async function serve(
   rpc: Rpc,
   addresses: Addresses,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
-): Promise<Message> {
+): Promise<Served> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
-  const headers = new Metadata();
-  headers.set("x-request-id", requestId);
-  call.sendMetadata(headers);
+  call.sendMetadata(toMetadata({ "x-request-id": requestId }));
   const controller = new AbortController();
   call.on("cancelled", () => controller.abort());
   const accepted = await rpc.accept({
@@ -104,7 +108,8 @@ async function serve(
     deadline: Number(call.getDeadline()),
     signal: controller.signal,
   });
-  return accepted.run(() => decode(method, call.request));
+  const response = await accepted.run(() => decode(method, call.request));
+  return { response, trailer: toMetadata(accepted.metadata) };
 }
 
 /** The host of `host:port`, as grpc-js writes it: the IPv6 address has no brackets. */
@@ -132,8 +137,12 @@ function decode(method: DescMethodUnary, bytes: Buffer): Message {
 }
 
 function statusOf(error: ServiceError): Partial<StatusObject> {
-  const { code, retryAfter } = error.entry;
+  const { code } = error.entry;
+  return { code: code as number, details: error.message, metadata: toMetadata(error.metadata) };
+}
+
+function toMetadata(values: Readonly<Record<string, string>>): Metadata {
   const metadata = new Metadata();
-  if (retryAfter !== undefined) metadata.set("retry-after", String(retryAfter));
-  return { code: code as number, details: error.message, metadata };
+  for (const [name, value] of Object.entries(values)) metadata.set(name, value);
+  return metadata;
 }

@@ -9,9 +9,18 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { isEndless } from "./body.ts";
+import { closeLingering } from "./lingering-close.ts";
 
 /** How many parsed requests may wait on a connection. Node parses a whole chunk (64 KiB) at once. */
 const MAX_WAITING = 100;
+
+/**
+ * How long a response may be awaited after the client has half-closed the connection, in ms. A
+ * half-close cannot be told from a close: clients that give up and go look like clients that have
+ * sent all they wanted to send (`nc -N`).
+ */
+const HALF_CLOSED_TIMEOUT = 250;
 
 /** The queue of one connection. */
 export interface ExchangeQueue {
@@ -25,6 +34,8 @@ export interface ExchangeQueue {
   reject(write: () => void): void;
   /** Closes the connection as soon as the responses to its requests so far have been sent. */
   drain(): void;
+  /** Makes the current response the last: requests after it are dropped. */
+  finish(): void;
 }
 
 interface Exchange {
@@ -36,22 +47,35 @@ interface Exchange {
 /**
  * Makes the queue of a connection.
  *
+ * A response that is awaited when the client half-closes is sent if it begins within 250 ms.
+ *
  * @param timeout the longest exchange in ms, until the client has received the last byte
  * @param overflow writes the last response of a connection on which too many requests wait
+ * @param report counts the connections that are closed because an exchange takes longer
  */
 export function createExchangeQueue(
   socket: Socket,
   timeout: number,
   overflow: () => void,
+  report: (event: "responseTimeout") => void = () => {},
 ): ExchangeQueue {
   let current: Exchange | undefined;
   let latest: Exchange | undefined;
   let waiting: Exchange[] = [];
   let last: (() => void) | undefined;
   let closed = false;
+  let halfClosed: NodeJS.Timeout | undefined;
+  // Node resumes at the end of each request, also of one that waits.
+  socket.on("resume", () => {
+    if (waiting.length > 0) socket.pause();
+  });
+  socket.once("end", () => {
+    if (current !== undefined) halfClosed = setTimeout(abandon, HALF_CLOSED_TIMEOUT);
+  });
   socket.once("close", () => {
     closed = true;
     waiting = [];
+    clearTimeout(halfClosed);
   });
 
   function next(): void {
@@ -62,13 +86,40 @@ export function createExchangeQueue(
     else if (socket.isPaused()) socket.resume();
   }
 
-  function run({ response, handle }: Exchange): void {
-    const overdue = setTimeout(() => socket.destroy(), timeout);
+  function run({ request, response, handle }: Exchange): void {
+    const overdue = setTimeout(() => {
+      report("responseTimeout");
+      // A reset, so that the kernel drops what it has buffered too.
+      socket.resetAndDestroy();
+    }, timeout);
     response.once("close", () => {
       clearTimeout(overdue);
+      // An idle connection keeps nothing of its last exchange.
+      if (latest?.request === request && request.complete) latest = undefined;
       next();
+      if (!closed && isEndless(request)) leaveBody(request);
     });
     handle();
+  }
+
+  /** Ends the connection, unless the chunk that is being parsed holds the end of the body. */
+  function leaveBody(request: IncomingMessage): void {
+    // Node would read on, whatever the length. It resumes at the end of the body.
+    socket.pause();
+    setImmediate(() => {
+      if (!closed && !request.complete) end(() => closeLingering(socket));
+    });
+  }
+
+  function finish(): void {
+    waiting = [];
+    last = () => socket.destroySoon();
+  }
+
+  /** Gives up what a half-closed connection still waits for. */
+  function abandon(): void {
+    if (current?.response.headersSent) finish();
+    else socket.destroy();
   }
 
   /** Runs `action` instead of further requests, after those that were added. */
@@ -106,5 +157,6 @@ export function createExchangeQueue(
     },
     reject,
     drain: () => end(() => socket.destroySoon()),
+    finish,
   };
 }

@@ -14,32 +14,17 @@ import {
   ServerResponse,
 } from "node:http";
 import type { Socket } from "node:net";
+import type { AcceptConnection } from "../../net/connection-limit.ts";
 import type { GatewayContext } from "../context.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
 import type { HttpResponse } from "../response.ts";
 import { REST_METHODS } from "../rest/route.ts";
+import { leavesBody } from "./body.ts";
 import { createExchangeQueue } from "./exchange-queue.ts";
+import { HTTP_LIMITS, type HttpSettings } from "./limits.ts";
 import { closeLingering } from "./lingering-close.ts";
 import { statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
-
-/** Limits of the HTTP port. Times in milliseconds, sizes in bytes. */
-export const HTTP_LIMITS = {
-  /** All headers together, the request line included. */
-  maxHeaderSize: 16 * 1024,
-  /** From the first byte of a request (or the start of the connection) to the end of its headers. */
-  headersTimeout: 10_000,
-  /** From there to the end of the request. Bodies are small or not read. */
-  requestTimeout: 15_000,
-  /** How often the two are checked. With Node's 30 s, a timeout of 10 s could take 40 s. */
-  connectionsCheckingInterval: 1000,
-  /** Idle time between requests: longer than a load balancer keeps its connections (AWS: 60 s). */
-  keepAliveTimeout: 72_000,
-  /** Silence in both directions during a request: longer than a call's deadline. */
-  connectionTimeout: 30_000,
-  /** One exchange, until the client has received the last byte, however slowly it reads. */
-  exchangeTimeout: 45_000,
-};
 
 const ignore = () => {};
 
@@ -50,18 +35,23 @@ class GuardedRequest extends IncomingMessage {
   }
 }
 
-/** A POST is served once its message has arrived. The body of a GET is ignored. */
-function isRefusal({ method }: IncomingMessage, status: number): boolean {
-  return status >= 400 || (method !== "GET" && method !== "HEAD");
-}
-
-function hasBody({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined || Number(headers["content-length"] ?? 0) > 0;
+/** What an HTTP server is made of. */
+export interface HttpServerParts {
+  readonly gateway: GatewayContext;
+  /** The limits that differ from the defaults. */
+  readonly settings: Partial<HttpSettings>;
+  /** Counts a connection. False if it was refused, and destroyed. */
+  readonly acceptConnection: AcceptConnection;
+  /** Counts connections that are closed: `responseTimeout`. */
+  readonly report: (event: string) => void;
 }
 
 /** Makes the server of a request handler. It does not listen yet. */
-export function createHttpServer(handler: RequestListener, gateway: GatewayContext): Server {
-  const { connectionTimeout, exchangeTimeout, ...options } = HTTP_LIMITS;
+export function createHttpServer(
+  handler: RequestListener,
+  { gateway, settings, acceptConnection, report }: HttpServerParts,
+): Server {
+  const limits = { ...HTTP_LIMITS, ...settings };
   const { connections } = gateway;
 
   class GuardedResponse extends ServerResponse<GuardedRequest> {
@@ -72,36 +62,48 @@ export function createHttpServer(handler: RequestListener, gateway: GatewayConte
 
     /**
      * Every response, Connect-ES's included, closes its connection while the gateway drains, and
-     * if it refuses a request before the body has arrived: the rest of the body would be read as
-     * the next request, or delay it.
+     * - if the rest of the body is not read: it would be taken for the next request, or delay it;
+     * - if the service is overloaded: a client that goes away and comes back later helps.
      */
     override writeHead(status: number, ...rest: never[]): this {
       const { req, socket } = this;
       const code = statusOf(this) ?? status;
-      const early = isRefusal(req, code) && hasBody(req) && !req.complete;
-      if (gateway.draining || early) this.setHeader("connection", "close");
-      if (early && socket) {
+      const last = code === 503 || leavesBody(req, code);
+      if (gateway.draining || last) this.setHeader("connection", "close");
+      if (last && socket) {
         // Node ends a connection with this method after a response with `connection: close`.
         socket.destroySoon = () => closeLingering(socket);
-        connections.get(socket)?.drain();
+        connections.get(socket)?.finish();
       }
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
   }
 
   const server = createServer({
-    ...options,
+    maxHeaderSize: limits.maxHeaderSize,
+    headersTimeout: limits.headersTimeout,
+    // Node demands that it is not the shorter one.
+    requestTimeout: Math.max(limits.requestTimeout, limits.headersTimeout),
+    connectionsCheckingInterval: limits.connectionsCheckingInterval,
+    keepAliveTimeout: limits.keepAliveTimeout,
     // The gateway checks it, and responds in JSON.
     requireHostHeader: false,
     IncomingMessage: GuardedRequest,
     ServerResponse: GuardedResponse,
   });
-  server.setTimeout(connectionTimeout);
+  server.setTimeout(limits.connectionTimeout);
+  allowHalfOpen(server);
+  // Node's own listener gives a connection a parser, which one that is refused must not cost.
+  const [serve] = server.listeners("connection");
+  server.removeAllListeners("connection");
   server.on("connection", (socket: Socket) => {
+    if (!acceptConnection(socket)) return;
+    serve?.call(server, socket);
     socket.on("error", ignore);
-    const response = { ...httpError(429), headers: { "retry-after": "1" } };
-    const overflow = () => rejectOnSocket(gateway, socket, response);
-    connections.set(socket, createExchangeQueue(socket, exchangeTimeout, overflow));
+    const overflow = () =>
+      rejectOnSocket(gateway, socket, { ...httpError(429), headers: { "retry-after": "1" } });
+    const { responseTimeout } = limits;
+    connections.set(socket, createExchangeQueue(socket, responseTimeout, overflow, report));
     socket.once("close", () => connections.delete(socket));
   });
   server.on("request", (request, response) => {
@@ -114,4 +116,12 @@ export function createHttpServer(handler: RequestListener, gateway: GatewayConte
     reject(socket, methodNotAllowed(REST_METHODS)),
   );
   return server;
+}
+
+/**
+ * Lets Node keep a connection that its client has half-closed until the last response has been
+ * sent. `http.Server` has this property since Node 0.2; the type declarations lack it.
+ */
+function allowHalfOpen(server: Server): void {
+  Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -7,9 +7,24 @@ import type { Socket } from "node:net";
 /** How long the client may go on sending before the connection is destroyed, in ms. */
 const LINGER = 1000;
 
-/** Ends a connection after what was written to it. Discards what arrives until the client closes. */
+/** How many bytes of it are read. Then the client has to wait, and can read the response. */
+const MAX_DISCARDED = 256 * 1024;
+
+/**
+ * Ends a connection after what was written to it, if it has not been ended. Discards what arrives
+ * until the client closes.
+ */
 export function closeLingering(socket: Socket): void {
+  if (socket.writableEnded) return;
+  let discarded = 0;
   socket.end();
+  // The parser would go on parsing.
+  socket.removeAllListeners("data");
+  socket.on("data", ({ length }: Buffer) => {
+    discarded += length;
+    if (discarded >= MAX_DISCARDED) socket.pause();
+  });
   socket.resume();
-  setTimeout(() => socket.destroy(), LINGER).unref();
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.once("close", () => clearTimeout(timer));
 }

@@ -1,15 +1,17 @@
 /** gRPC streams that exhaust the memory of a service that buffers without bounds. */
 import { connect } from "node:http2";
+import { connect as connectTcp } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { watchHealth } from "../../support/clients/health.ts";
+import { headers, PREFACE, reset, SETTINGS } from "../../support/clients/http2-frames.ts";
 import { frame } from "../../support/clients/raw-clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { until } from "../../support/poll.ts";
 import { withKey } from "../../support/request.ts";
-import { inParallel } from "./traffic/connections.ts";
+import { attack, inParallel } from "./traffic/connections.ts";
 import { type Growth, measureGrowth } from "./traffic/memory.ts";
 import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
@@ -83,6 +85,36 @@ function floodReflection(version: string): { close(): void } {
   send();
   return { close: () => session.destroy() };
 }
+
+/** Opens 10,000 streams without a message on each connection. Resolves to `callDurations`. */
+async function openWithoutMessage(connections: number): Promise<number[]> {
+  const ids = Array.from({ length: 10_000 }, (_, index) => 1 + 2 * index);
+  const start = Buffer.concat([PREFACE, SETTINGS, ...ids.map((id) => headers(id, false))]);
+  const sockets = Array.from({ length: connections }, () =>
+    connectTcp(target.port("grpc"), "127.0.0.1").on("error", () => {}),
+  );
+  for (const socket of sockets) socket.resume().write(start);
+  const durations = await callDurations();
+  for (const socket of sockets) socket.destroy();
+  return durations;
+}
+
+it("100,000 streams without a message take no memory and delay no call", async () => {
+  const durations = await openWithoutMessage(10);
+  expect(Math.max(...durations)).toBeLessThan(MAX_CALL_DURATION);
+  await target.expectUnharmed("streams without a message");
+  expect(growth.stop()).toBeLessThan(MAX_GROWTH);
+});
+
+it("cancelled streams before SETTINGS are acknowledged do not end the process", async () => {
+  const ids = Array.from({ length: 10_000 }, (_, index) => 1 + 2 * index);
+  const cancelled = ids.flatMap((id) => [headers(id, true), reset(id)]);
+  const bytes = Buffer.concat([PREFACE, SETTINGS, ...cancelled]);
+  await inParallel(Array(50).keys(), 25, () =>
+    attack(target.port("grpc"), bytes, { kind: "reset", after: 500 }),
+  );
+  await target.expectUnharmed("cancelled streams");
+});
 
 it("reflection requests without end, never read, take no memory and delay no call", async () => {
   const floods = ["v1", "v1alpha"].map(floodReflection);

@@ -1,24 +1,25 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createExchangeQueue } from "../../../src/gateway/http/exchange-queue.ts";
 
 const REQUEST = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 
-/** A server that responds with `size` bytes to each request, and a client that does not read. */
-async function serve(timeout: number, size: number) {
+/** A server that responds with `size` bytes to each request, or not at all, and a client that does not read. */
+async function serve(timeout: number, size?: number) {
   let handled = 0;
+  let connection: Socket | undefined;
   const server = createServer();
   server.on("connection", (socket) => {
-    socket.on("error", () => {});
+    connection = socket.on("error", () => {});
     const queue = createExchangeQueue(socket, timeout, () => socket.destroySoon());
     server.on("request", (request, response) => {
       if (request.socket !== socket) return;
       queue.add(request, response, () => {
         handled++;
-        response.end(Buffer.alloc(size));
+        if (size !== undefined) response.end(Buffer.alloc(size));
       });
     });
   });
@@ -33,7 +34,7 @@ async function serve(timeout: number, size: number) {
   onTestFinished(() => {
     client.destroy();
   });
-  return { client, handled: () => handled };
+  return { client, handled: () => handled, bytesRead: () => connection?.bytesRead };
 }
 
 test("a connection is closed if its client does not read the response in time, even if it reads slowly", async () => {
@@ -46,7 +47,9 @@ test("a connection is closed if its client does not read the response in time, e
   // The client sees the close only after it has read everything.
   await sleep(800);
   client.resume();
-  await once(client, "close");
+  const closed = Promise.withResolvers<void>();
+  client.on("close", closed.resolve);
+  await closed.promise;
   expect(performance.now() - start).toBeLessThan(5_000);
 });
 
@@ -56,6 +59,15 @@ test("no further request is handled until the client has read the response", asy
   client.write(REQUEST.repeat(20));
   await sleep(300);
   expect(handled()).toBe(1);
+});
+
+test("nothing is read while a request waits", async () => {
+  const { client, bytesRead } = await serve(5_000);
+  client.write(REQUEST.repeat(2));
+  await expect.poll(bytesRead).toBe(2 * REQUEST.length);
+  client.write(REQUEST);
+  await sleep(300);
+  expect(bytesRead()).toBe(2 * REQUEST.length);
 });
 
 test("pipelined requests are all handled, one after another", async () => {

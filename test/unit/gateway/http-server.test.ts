@@ -112,16 +112,6 @@ test.each([
   ]);
 });
 
-test("a request that is not received in time is a 408", async () => {
-  const { server, port } = await listen(RevenueService, never);
-  server.headersTimeout = 50;
-  const response = parse(await exchange(port, "GET /api/provider"));
-  expect(response.status).toBe(408);
-  expect(response.body).toBe(
-    '{"error":"Request Timeout","message":"the request was not received in time"}',
-  );
-});
-
 test.each(["a", "a.b-c_d.1:8080", "127.0.0.1", "[::1]:80", "a:", "a%20b"])(
   "%s is a host",
   async (host) => {

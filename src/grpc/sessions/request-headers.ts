@@ -11,14 +11,14 @@
  *
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/PROTOCOL-HTTP2.md (Timeout)
  */
-import type { IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
+import type { IncomingHttpHeaders } from "node:http2";
 import {
   ServerInterceptingCall,
   type ServerInterceptor,
   ServerListenerBuilder,
   status,
 } from "@grpc/grpc-js";
-import { isSupported } from "./compression.ts";
+import { isSupported } from "../compression.ts";
 
 /** Marks a call with a malformed timeout. If a client sends this header, its own call is refused. */
 const MALFORMED_TIMEOUT = "x-malformed-grpc-timeout";
@@ -35,21 +35,15 @@ const UNITS: Readonly<Record<string, number>> = {
 /** The longest delay of a Node timer, in ms: https://nodejs.org/api/timers.html */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
-const sessions = new WeakSet<ServerHttp2Session>();
-
-/** Corrects the headers of all streams of a stream's connection. Call it when a stream is created. */
-export function correctRequestHeaders({ session }: ServerHttp2Stream): void {
-  if (session === undefined || sessions.has(session as ServerHttp2Session)) return;
-  sessions.add(session as ServerHttp2Session);
-  // Before the listener that hands the stream to grpc-js.
-  session.prependListener(
-    "stream",
-    (_stream: unknown, headers: IncomingHttpHeaders, _flags: number, raw: readonly string[]) => {
-      joinAuthorization(headers, raw);
-      correctTimeout(headers);
-      if (isSupported(headers["grpc-encoding"])) delete headers["grpc-encoding"];
-    },
-  );
+/**
+ * Corrects the headers of a stream.
+ *
+ * @param raw the names and values as they came, in turn
+ */
+export function correctHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): void {
+  joinAuthorization(headers, raw);
+  correctTimeout(headers);
+  if (isSupported(headers["grpc-encoding"])) delete headers["grpc-encoding"];
 }
 
 function joinAuthorization(headers: IncomingHttpHeaders, raw: readonly string[]): void {

@@ -1,0 +1,32 @@
+/** Bodies that are not read to their end, because they are too large or not wanted. */
+import type { IncomingMessage } from "node:http";
+import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
+
+/** The largest body: a message, and the header of its envelope in gRPC-Web. */
+const MAX_BODY_BYTES = MAX_MESSAGE_BYTES + 5;
+
+/** Whether a request declares a body that is too large for any message. */
+export function isBodyTooLarge({ headers }: IncomingMessage): boolean {
+  return Number(headers["content-length"] ?? 0) > MAX_BODY_BYTES;
+}
+
+/**
+ * Whether a response with this status is sent before the body of its request has arrived, and the
+ * rest of the body is not worth reading. The small body of a GET is: it is ignored, and its
+ * connection of use for the next request. A POST is served once its message has arrived.
+ */
+export function leavesBody(request: IncomingMessage, status: number): boolean {
+  const { method, headers, complete } = request;
+  if (complete || !(isChunked(request) || Number(headers["content-length"] ?? 0) > 0)) return false;
+  const isIgnored = status < 400 && (method === "GET" || method === "HEAD");
+  return !isIgnored || isBodyTooLarge(request);
+}
+
+/** Whether a body of unknown length is still arriving. */
+export function isEndless(request: IncomingMessage): boolean {
+  return !request.complete && isChunked(request);
+}
+
+function isChunked({ headers }: IncomingMessage): boolean {
+  return headers["transfer-encoding"] !== undefined;
+}

@@ -1,0 +1,25 @@
+/** Limits of the HTTP port. Times in milliseconds, sizes in bytes. */
+
+/** All limits. Those that are settings have their defaults here. */
+export const HTTP_LIMITS = {
+  /** All headers together, the request line included. */
+  maxHeaderSize: 16 * 1024,
+  /** From the first byte of a request (or the start of the connection) to the end of its headers. */
+  headersTimeout: 10_000,
+  /** From the same instant to the end of the request. Bodies are small or not read. */
+  requestTimeout: 15_000,
+  /** How often the two are checked. With Node's 30 s, a timeout of 10 s could take 40 s. */
+  connectionsCheckingInterval: 1000,
+  /** Idle time between requests: longer than a load balancer keeps its connections (AWS: 60 s). */
+  keepAliveTimeout: 72_000,
+  /** Silence in both directions during a request: longer than a call's deadline. */
+  connectionTimeout: 30_000,
+  /** One exchange, until the client has received the last byte, however slowly it reads. */
+  responseTimeout: 45_000,
+};
+
+/** The limits that are settings. */
+export type HttpSettings = Pick<
+  typeof HTTP_LIMITS,
+  "headersTimeout" | "requestTimeout" | "keepAliveTimeout" | "responseTimeout"
+>;

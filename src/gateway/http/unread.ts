@@ -1,0 +1,15 @@
+/** The response bytes that clients of HTTP/1.1 connections have not read yet. */
+import type { Socket } from "node:net";
+import type { Unread } from "../../net/unread.ts";
+
+/**
+ * The connections with unread bytes. A connection holds one response at a time (exchange-queue.ts),
+ * which is written to its socket as soon as it exists, so that the socket's buffer is all there is.
+ */
+export function* unreadOf(sockets: Iterable<Socket>): Generator<Unread> {
+  for (const socket of sockets) {
+    const bytes = socket.writableLength;
+    // A reset, so that the kernel drops what it has buffered too.
+    if (bytes > 0) yield { bytes, close: () => socket.resetAndDestroy() };
+  }
+}

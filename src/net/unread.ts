@@ -1,0 +1,67 @@
+/**
+ * A limit on the response bytes that clients have not read yet, of all connections together. The
+ * limits of one connection do not bound their sum. Beyond it, the connections with the most unread
+ * bytes are closed first.
+ */
+
+/** The default of `maxUnreadBytes`. */
+export const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+
+/** How often the sum is checked, in ms. */
+const INTERVAL = 250;
+
+/** A connection with response bytes that its client has not read. */
+export interface Unread {
+  /** How many bytes the process holds for it. */
+  readonly bytes: number;
+  /** Closes the connection and frees them. Must not throw. */
+  close(): void;
+}
+
+/** The connections of one port. Those without unread bytes may be left out. */
+export type UnreadSource = () => Iterable<Unread>;
+
+/** The limit of one process, which all its ports share. */
+export interface UnreadLimit {
+  /** Adds the connections of a port. */
+  register(source: UnreadSource): void;
+  /** Stops checking. The check does not keep the process alive. */
+  stop(): void;
+}
+
+/** The parts of the limit. */
+export interface UnreadLimitParts {
+  /** Unread bytes of all connections together. */
+  readonly maxUnreadBytes?: number;
+  /** Counts connections that are closed: `tooManyUnreadBytes`. */
+  readonly report?: (event: string) => void;
+}
+
+/** Creates the limit and starts to check it. */
+export function createUnreadLimit({
+  maxUnreadBytes = MAX_UNREAD_BYTES,
+  report = () => {},
+}: UnreadLimitParts): UnreadLimit {
+  const sources: UnreadSource[] = [];
+
+  function check(): void {
+    const connections = sources.flatMap((source) => [...source()]);
+    let excess = connections.reduce((sum, { bytes }) => sum + bytes, -maxUnreadBytes);
+    if (excess <= 0) return;
+    connections.sort((one, other) => other.bytes - one.bytes);
+    for (const connection of connections) {
+      if (excess <= 0) return;
+      excess -= connection.bytes;
+      connection.close();
+      report("tooManyUnreadBytes");
+    }
+  }
+
+  const timer = setInterval(check, INTERVAL).unref();
+  return {
+    register(source) {
+      sources.push(source);
+    },
+    stop: () => clearInterval(timer),
+  };
+}

@@ -1,0 +1,173 @@
+/** How long HTTP/1.1 connections live, which are refused, and which responses close them. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { expect, onTestFinished, test } from "vitest";
+import {
+  GetOverviewResponseSchema,
+  RevenueService,
+} from "../../../../gen/revenue/v1/revenue_pb.ts";
+import { ServiceError } from "../../../../src/errors.ts";
+import { createUnreadLimit } from "../../../../src/net/unread.ts";
+import { exchange, listen, parse } from "../../../unit/gateway/gateway.ts";
+
+const REQUEST = "GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n";
+const never = () => new Promise<never>(() => {});
+const authenticate = () => {};
+/** The timeouts are checked every second. */
+const CHECKED = 1_500;
+
+/** Sends bytes one by one, a few milliseconds apart, until the connection closes. */
+async function drip(port: number, bytes: string): Promise<string> {
+  const socket = connect(port, "127.0.0.1")
+    .setNoDelay()
+    .on("error", () => {});
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  let received = "";
+  socket.setEncoding("utf8").on("data", (chunk) => {
+    received += chunk;
+  });
+  for (let sent = 0; !socket.destroyed && received === ""; sent++) {
+    socket.write(bytes.charAt(sent));
+    await sleep(20);
+  }
+  return received;
+}
+
+test.each<[string, (port: number) => Promise<string>]>([
+  ["of which no byte arrives", (port) => exchange(port)],
+  ["of which a part arrives", (port) => exchange(port, "GET /api/provider")],
+  ["that arrives byte by byte", (port) => drip(port, `GET /${"a".repeat(1_000)}`)],
+])("a request %s is a 408 after the headers' timeout", async (_name, send) => {
+  const settings = { headersTimeout: 300 };
+  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  const start = performance.now();
+  const response = parse(await send(port));
+  expect(performance.now() - start).toBeLessThan(300 + CHECKED);
+  expect(response.status).toBe(408);
+  expect(response.body).toBe(
+    '{"error":"Request Timeout","message":"the request was not received in time"}',
+  );
+});
+
+test("a request whose body does not arrive is a 408 after the request's timeout", async () => {
+  const settings = { headersTimeout: 100, requestTimeout: 300 };
+  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  const start = performance.now();
+  const head = `POST /revenue.v1.RevenueService/GetOverview HTTP/1.1\r\nHost: a\r\n`;
+  const raw = await exchange(
+    port,
+    `${head}Content-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
+  );
+  expect(parse(raw).status).toBe(408);
+  expect(performance.now() - start).toBeLessThan(300 + CHECKED);
+});
+
+test("a headers' timeout that is longer than the request's is allowed", async () => {
+  const settings = { headersTimeout: 2_000, requestTimeout: 1_000 };
+  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  expect(parse(await exchange(port, "garbage\r\n\r\n")).status).toBe(400);
+});
+
+test("a connection is closed when it was idle for the time of the setting", async () => {
+  const settings = { keepAliveTimeout: 300 };
+  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  const start = performance.now();
+  expect(parse(await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")).status).toBe(404);
+  // Node adds a second, so that a client that keeps to the announced time meets no reset.
+  expect(performance.now() - start).toBeGreaterThan(300);
+  expect(performance.now() - start).toBeLessThan(3_000);
+});
+
+test("a response that is not read within its time closes the connection", async () => {
+  const serverRevenue = Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) }));
+  const wide = create(GetOverviewResponseSchema, { serverRevenue });
+  const settings = { responseTimeout: 300 };
+  const events: string[] = [];
+  const report = (event: string) => events.push(event);
+  const parts = { settings, report };
+  const { server, port } = await listen(RevenueService, () => wide, authenticate, parts);
+  const client = connect(port, "127.0.0.1").on("error", () => {});
+  client.pause().write(`${REQUEST}\r\n`);
+  const [socket] = await once(server, "connection");
+  await once(socket, "close");
+  expect(events).toEqual(["responseTimeout"]);
+});
+
+test("connections are closed if their clients leave more unread than the limit", async () => {
+  const serverRevenue = Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) }));
+  const wide = create(GetOverviewResponseSchema, { serverRevenue });
+  const events: string[] = [];
+  const unread = createUnreadLimit({ maxUnreadBytes: 60e6, report: (event) => events.push(event) });
+  onTestFinished(unread.stop);
+  const { server, port } = await listen(RevenueService, () => wide, authenticate, { unread });
+  for (let count = 0; count < 2; count++) {
+    const client = connect(port, "127.0.0.1").on("error", () => {});
+    client.pause().write(`${REQUEST}\r\n`);
+    onTestFinished(() => {
+      client.destroy();
+    });
+  }
+  await expect.poll(() => events, { timeout: 5_000 }).toEqual(["tooManyUnreadBytes"]);
+  const open = await new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  expect(open).toBe(1);
+});
+
+test("a connection that is refused is not served", async () => {
+  const refused: Socket[] = [];
+  const acceptConnection = (socket: Socket) => {
+    refused.push(socket.destroy());
+    return false;
+  };
+  const { port } = await listen(RevenueService, never, authenticate, { acceptConnection });
+  expect(await exchange(port, `${REQUEST}\r\n`).catch(() => "")).toBe("");
+  // Node's listeners come with a parser.
+  expect(refused.map((socket) => socket.listenerCount("data"))).toEqual([0]);
+});
+
+const CONNECT_GET = "GET /revenue.v1.RevenueService/GetOverview?encoding=json&message={}";
+
+test.each([REQUEST, `${CONNECT_GET} HTTP/1.1\r\nHost: a\r\n`])(
+  "a 503 closes its connection, and pipelined requests after it are dropped (%j)",
+  async (request) => {
+    const overloaded = () => {
+      throw new ServiceError("overloaded");
+    };
+    const { port } = await listen(RevenueService, never, overloaded);
+    const raw = await exchange(port, `${request}\r\n`.repeat(3));
+    expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
+    expect(raw).toMatch(/^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i);
+  },
+);
+
+/** Sends requests, half-closes, and reads until the service closes too. */
+async function halfClose(port: number, requests: string): Promise<string> {
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  socket.end(requests);
+  const chunks = await socket.toArray();
+  socket.destroy();
+  return Buffer.concat(chunks).toString();
+}
+
+test.each([1, 3])(
+  "a client that half-closes after %i requests gets the responses, as `nc -N` expects",
+  async (count) => {
+    const { port } = await listen(RevenueService, async () => {
+      await sleep(100);
+      return create(GetOverviewResponseSchema);
+    });
+    const raw = await halfClose(port, `${REQUEST}\r\n`.repeat(count));
+    expect(raw.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(count);
+  },
+);
+
+test("a call whose client has half-closed is canceled after 250 ms", async () => {
+  const { port, calls } = await listen(RevenueService, never);
+  const start = performance.now();
+  expect(await halfClose(port, `${REQUEST}\r\n`)).toBe("");
+  expect(performance.now() - start).toBeLessThan(500);
+  await expect.poll(() => calls[0]?.signal.aborted).toBe(true);
+});

@@ -1,0 +1,49 @@
+/** HTTP/2 frames of a gRPC client, as bytes: https://www.rfc-editor.org/rfc/rfc9113.html */
+
+/** The path of the calls. */
+const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
+
+/** The client preface: RFC 9113, section 3.4. */
+export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+
+/** A frame: RFC 9113, section 4.1. */
+export function frame(
+  type: number,
+  flags: number,
+  stream: number,
+  payload: Uint8Array = Buffer.alloc(0),
+) {
+  const header = Buffer.alloc(9);
+  header.writeUIntBE(payload.length, 0, 3);
+  header.writeUInt8(type, 3);
+  header.writeUInt8(flags, 4);
+  header.writeUInt32BE(stream, 5);
+  return Buffer.concat([header, payload]);
+}
+
+/** SETTINGS without a setting, and the acknowledgement of the server's. */
+export const SETTINGS = frame(4, 0, 0);
+export const SETTINGS_ACK = frame(4, 1, 0);
+
+const literal = (text: string) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]);
+
+/** HEADERS of a gRPC call; HPACK literals without indexing (RFC 7541, section 6.2.2). */
+export function headers(stream: number, end: boolean): Buffer {
+  const fields = [
+    [":method", "POST"],
+    [":scheme", "http"],
+    [":path", OVERVIEW],
+    [":authority", "a"],
+    ["content-type", "application/grpc"],
+    ["te", "trailers"],
+  ] as const;
+  const block = fields.map(([name, value]) =>
+    Buffer.concat([Buffer.from([0]), literal(name), literal(value)]),
+  );
+  return frame(1, end ? 5 : 4, stream, Buffer.concat(block));
+}
+
+/** RST_STREAM with the code CANCEL. */
+export function reset(stream: number): Buffer {
+  return frame(3, 0, stream, Buffer.from([0, 0, 0, 8]));
+}

@@ -1,0 +1,122 @@
+/** A gRPC server on a free port, with a fake pipeline behind it, and raw connections to it. */
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  connect as connectHttp2,
+} from "node:http2";
+import { connect, type Socket } from "node:net";
+import { create, type Message } from "@bufbuild/protobuf";
+import { onTestFinished } from "vitest";
+import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { createGrpcServer, type GrpcOptions, type GrpcServer } from "../../../src/grpc/server.ts";
+import { createAddresses } from "../../../src/net/address.ts";
+import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
+import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
+
+/** The path of an RPC of RevenueService. */
+export const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
+/** An empty request message. */
+export const EMPTY = grpcMessage(Buffer.alloc(0));
+
+/** A server, and what happened in it. */
+export interface TestServer {
+  readonly server: GrpcServer;
+  readonly port: number;
+  /** The calls that reached the pipeline. */
+  readonly calls: IncomingCall[];
+  /** The events that the server counted. */
+  readonly events: string[];
+}
+
+/**
+ * Serves RevenueService until the end of the test.
+ *
+ * @param respond runs a call; by default it returns an empty response
+ */
+export async function listen(
+  options: GrpcOptions = {},
+  respond: (call: IncomingCall) => Promise<Message> = async () => create(GetOverviewResponseSchema),
+): Promise<TestServer> {
+  const calls: IncomingCall[] = [];
+  const events: string[] = [];
+  const rpc = {
+    async accept(incoming: IncomingCall): Promise<AcceptedCall> {
+      calls.push(incoming);
+      return {
+        signal: incoming.signal,
+        metadata: {},
+        run: async (decode) => {
+          decode();
+          return respond(incoming) as never;
+        },
+        reject() {},
+      };
+    },
+  } as Rpc;
+  const server = createGrpcServer(RevenueService, rpc, createAddresses([]), {
+    report: (event) => events.push(event),
+    ...options,
+  });
+  const port = await server.listen("127.0.0.1", 0);
+  onTestFinished(() => server.stop(0));
+  return { server, port, calls, events };
+}
+
+/** An HTTP/2 client session that lasts until the end of the test. */
+export function openSession(port: number, settings: { initialWindowSize?: number } = {}) {
+  const session = connectHttp2(`http://127.0.0.1:${port}`, { settings });
+  session.on("error", () => {});
+  onTestFinished(() => session.destroy());
+  return session;
+}
+
+/** Opens a gRPC stream and sends its headers. */
+export function openStream(session: ClientHttp2Session, path = OVERVIEW): ClientHttp2Stream {
+  const stream = session.request({
+    ":method": "POST",
+    ":path": path,
+    "content-type": "application/grpc",
+    te: "trailers",
+  });
+  stream.on("error", () => {});
+  return stream;
+}
+
+/** The gRPC status of a stream ("8 too many …"), or "closed" if it ends without one. */
+export function statusOf(stream: ClientHttp2Stream): Promise<string> {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const read = (headers: Readonly<Record<string, unknown>>) => {
+    const code = headers["grpc-status"];
+    if (code === undefined) return;
+    resolve(`${code} ${decodeURIComponent(`${headers["grpc-message"] ?? ""}`)}`.trim());
+  };
+  stream.on("response", read).on("trailers", read).resume();
+  stream.once("close", () => resolve("closed"));
+  return promise;
+}
+
+/** Makes a call with an empty message. Resolves to its status. */
+export function call(session: ClientHttp2Session, path = OVERVIEW): Promise<string> {
+  const stream = openStream(session, path);
+  stream.end(EMPTY);
+  return statusOf(stream);
+}
+
+/** A TCP connection that lasts until the end of the test, and the bytes that it received. */
+export function openSocket(port: number): {
+  socket: Socket;
+  received(): Buffer;
+  closed: Promise<number>;
+} {
+  const start = performance.now();
+  const chunks: Buffer[] = [];
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
+  socket.on("error", () => {}).on("data", (chunk: Buffer) => chunks.push(chunk));
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  const closed = new Promise<number>((resolve) => {
+    socket.once("close", () => resolve(performance.now() - start));
+  });
+  return { socket, received: () => Buffer.concat(chunks), closed };
+}

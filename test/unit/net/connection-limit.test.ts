@@ -1,0 +1,78 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import { createAddresses } from "../../../src/net/address.ts";
+import {
+  type ConnectionLimitParts,
+  createConnectionLimit,
+} from "../../../src/net/connection-limit.ts";
+
+/** Listens with limits. `open` resolves to a connection's socket if it was accepted. */
+async function listen(limits: Partial<ConnectionLimitParts>) {
+  const events: string[] = [];
+  const accept = createConnectionLimit({
+    addresses: createAddresses(["127.0.0.9"]),
+    report: (event) => events.push(event),
+    ...limits,
+  });
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    if (accept(socket)) socket.write("accepted");
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  const sockets: Socket[] = [];
+  onTestFinished(() => {
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  });
+  return {
+    events,
+    async open(localAddress = "127.0.0.1"): Promise<Socket | undefined> {
+      const socket = connect({ port, host: "127.0.0.1", localAddress });
+      sockets.push(socket);
+      const { promise, resolve } = Promise.withResolvers<Socket | undefined>();
+      socket.on("error", () => {});
+      socket.once("data", () => resolve(socket));
+      socket.once("close", () => resolve(undefined));
+      return promise;
+    },
+  };
+}
+
+it("refuses a connection beyond the limit, and accepts one again when another has closed", async () => {
+  const { open, events } = await listen({ maxConnections: 2 });
+  const first = await open();
+  expect(await open("127.0.0.2")).toBeDefined();
+  expect(await open("127.0.0.3")).toBeUndefined();
+  expect(events).toEqual(["tooManyConnections"]);
+  first?.destroy();
+  await expect.poll(() => open("127.0.0.3")).toBeDefined();
+});
+
+it("refuses a connection beyond the limit of its address only", async () => {
+  const { open, events } = await listen({ maxConnectionsPerAddress: 1 });
+  const first = await open("127.0.0.2");
+  expect(await open("127.0.0.2")).toBeUndefined();
+  expect(events).toEqual(["tooManyConnectionsOfAddress"]);
+  expect(await open("127.0.0.3")).toBeDefined();
+  first?.destroy();
+  await expect.poll(() => open("127.0.0.2")).toBeDefined();
+});
+
+it("a trusted proxy has no limit of its own", async () => {
+  const { open, events } = await listen({ maxConnectionsPerAddress: 1, maxConnections: 3 });
+  for (let count = 0; count < 3; count++) expect(await open("127.0.0.9")).toBeDefined();
+  expect(await open("127.0.0.9")).toBeUndefined();
+  expect(events).toEqual(["tooManyConnections"]);
+});
+
+it.each([
+  { openFiles: 258, accepted: 129 },
+  { openFiles: 600, accepted: 344 },
+])("of $openFiles open files, $accepted may be connections", async ({ openFiles, accepted }) => {
+  const { open } = await listen({ openFiles });
+  const opened = await Promise.all(Array.from({ length: accepted + 5 }, () => open()));
+  expect(opened.filter((socket) => socket !== undefined)).toHaveLength(accepted);
+});
