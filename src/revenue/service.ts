@@ -13,7 +13,7 @@ export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 /**
  * Creates the service. It caches totals that it reads from rollups.
  *
- * @param reportLag called once per call with the state of the rollup that the call used
+ * @param reportLag called once per answer
  */
 export function createRevenueService(read: Read, reportLag: ReportLag = () => {}) {
   return {

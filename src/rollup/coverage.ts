@@ -12,7 +12,7 @@
  * The formulas and the invariants are in docs/rollups.md.
  */
 
-/** The rollup that a query used: its generation and its watermark. */
+/** A rollup: its generation and its watermark. */
 export interface RollupState {
   /** Increases with each build; `NO_GENERATION` if the provider has no rollup. */
   readonly generation: string;
@@ -20,8 +20,22 @@ export interface RollupState {
   readonly watermark: string;
 }
 
+/** The rollup that an answer used. What it holds changes only with one of the first three fields. */
+export interface UsedRollup extends RollupState {
+  /** Increases with each change of the generation's totals. */
+  readonly revision: string;
+  /**
+   * A stored watermark that lies ahead of the database's clock, "" if it does not. It cannot be
+   * true, so the answer used no rollup.
+   */
+  readonly ahead: string;
+}
+
 /** The generation of a provider without a rollup. */
 export const NO_GENERATION = "0";
+
+/** The watermark of a provider without a rollup: before every recording. */
+export const NO_WATERMARK = "1000-01-01 00:00:00.000";
 
 /** A table of the ledger that rollups add up. */
 export type LedgerTable = "charges" | "rentals";

@@ -2,6 +2,7 @@
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
+import { stateText, usedRollup } from "../../src/rollup/read/sql.ts";
 
 /** A compiled statement. */
 export interface Statement {
@@ -35,26 +36,23 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
 }
 
 /**
- * The parameters that an uncovered query takes from the cache: the rollup's watermark, and the
- * period edges that lie farthest from those in `values`, which are the checkpoints before them.
+ * The parameters that an uncovered query takes from the cache: the rollup's state, and the period
+ * edges that lie farthest from those in `values`, which are the checkpoints before them.
  */
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { signal } = new AbortController();
   const { provider = "", start = "", end = "", now = "" } = values;
-  const { state } = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
-  if (!state[0]) throw new Error("the full query returned no rollup state");
-  const before = async (instant: string) => {
-    const [row] = await read(
-      "SELECT CAST(MAX(at) AS CHAR) FROM rollup_checkpoints WHERE provider_id = ? AND at <= ?",
-      [provider, instant],
-      { signal },
-    );
-    return row?.[0] ?? "0001-01-01 00:00:00.000";
-  };
+  const rows = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
+  const rollup = usedRollup(rows.state);
+  const [{ beforeStart = "", beforeEnd = "" } = {}] = rows.checkpoints;
   return {
-    watermark: state[0].watermark,
-    cachedStart: await before(start),
-    cachedEnd: await before(end),
+    rollup: stateText(rollup),
+    watermark: rollup.watermark,
+    verify: "1",
+    checkpointStart: beforeStart,
+    checkpointEnd: beforeEnd,
+    cachedStart: beforeStart,
+    cachedEnd: beforeEnd,
   };
 }
 

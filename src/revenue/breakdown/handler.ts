@@ -34,7 +34,8 @@ export function createGetServerBreakdown(read: Read, reportLag: ReportLag) {
   ): Promise<GetServerBreakdownResponse> => {
     const period = parsePeriod(request.startDate, request.endDate, context.now);
     const breakdown = await readBreakdown(period, context);
-    reportLag(context.caller.providerId, breakdown.rows.state[0], context.now);
+    const { providerId } = context.caller;
+    reportLag(providerId, breakdown.rollup, context.now, breakdown.uncoveredCharges);
     const servers = serverBreakdowns(breakdown);
     return create(GetServerBreakdownResponseSchema, {
       startDate: timestampFromMs(period.start),

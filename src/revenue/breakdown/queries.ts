@@ -7,6 +7,9 @@
  * - the covered rows between there and the edges;
  * - the rows that the rollup does not cover;
  * - the rentals without an end, which no rollup covers.
+ *
+ * Cached totals include the covered charges of the earlier period's edges, but no rentals of edges:
+ * these are few and are read again.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered, RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
@@ -15,6 +18,7 @@ import {
   checkpointBefore,
   FROM_CACHE,
   FROM_TABLES,
+  IS_CACHED,
   type RollupTerms,
   STATE,
   totalsAt,
@@ -42,9 +46,9 @@ const countRentals = <Counts extends Record<string, string>>(
 /** SQL condition: the rental ran at some time of the period, and has an end. */
 const RAN_IN_PERIOD = `ended_at >= :start AND started_at <= :end AND ${RENTAL_RAN}`;
 
-const uncovered = ({ watermark, since }: RollupTerms) => ({
-  /** One row: the rollup's state. */
-  state: { select: STATE, from: "DUAL" },
+const uncovered = ({ watermark, chargesSince, rentalsSince, guard }: RollupTerms) => ({
+  /** The rollup's state. */
+  state: STATE,
   /** Every server, including deleted ones. */
   servers: {
     select: {
@@ -71,27 +75,29 @@ const uncovered = ({ watermark, since }: RollupTerms) => ({
 
   /** To add: the covered charges from the checkpoint, or the cached end, to the end. */
   chargesUpToEnd: sumCharges(
-    `charged_at ${since("end")} AND charged_at <= :end AND ${chargeCovered(watermark)}`,
+    `charged_at ${chargesSince("end")} AND charged_at <= :end AND ${chargeCovered(watermark)}`,
   ),
-  /** To add: the covered rentals that started there. */
+  /** To add: the covered rentals that started from the checkpoint to the end. */
   startsUpToEnd: countRentals(
     COUNT,
-    `started_at ${since("end")} AND started_at <= :end AND ${rentalCovered(watermark)}`,
+    `started_at ${rentalsSince("end")} AND started_at <= :end AND ${rentalCovered(watermark)}`,
   ),
   /** To subtract: the covered charges from the checkpoint, or the cached start, to the start. */
   chargesUpToStart: sumCharges(
-    `charged_at ${since("start")} AND charged_at < :start AND ${chargeCovered(watermark)}`,
+    `charged_at ${chargesSince("start")} AND charged_at < :start AND ${chargeCovered(watermark)}`,
   ),
-  /** To subtract: the covered rentals that ended there. */
+  /** To subtract: the covered rentals that ended from the checkpoint to the start. */
   endsUpToStart: countRentals(
     COUNT,
-    `ended_at ${since("start")} AND ended_at < :start AND ${rentalCovered(watermark)}`,
+    `ended_at ${rentalsSince("start")} AND ended_at < :start AND ${rentalCovered(watermark)}`,
   ),
 
   /** The uncovered charges of the period. */
-  uncoveredCharges: sumCharges(`recorded_at > ${watermark} AND charged_at BETWEEN :start AND :end`),
+  uncoveredCharges: sumCharges(
+    `recorded_at > ${watermark} AND charged_at BETWEEN :start AND :end${guard}`,
+  ),
   /** The rentals of the period that have an end and were written after the watermark. */
-  writtenRentals: countRentals(COUNT, `updated_at > ${watermark} AND ${RAN_IN_PERIOD}`),
+  writtenRentals: countRentals(COUNT, `updated_at > ${watermark} AND ${RAN_IN_PERIOD}${guard}`),
   /** The rentals of the period that were written before the watermark, but end after it. */
   endingRentals: countRentals(
     COUNT,
@@ -113,9 +119,14 @@ const uncovered = ({ watermark, since }: RollupTerms) => ({
 export const fullBreakdown = compileStatement(
   {
     ...uncovered(FROM_TABLES),
-    /** One row: the first checkpoints after the edges of the period. */
+    /** One row: the checkpoints around the edges of the period. */
     checkpoints: {
-      select: { afterStart: checkpointAfter("start"), afterEnd: checkpointAfter("end") },
+      select: {
+        beforeStart: checkpointBefore("start"),
+        beforeEnd: checkpointBefore("end"),
+        afterStart: checkpointAfter("start"),
+        afterEnd: checkpointAfter("end"),
+      },
       from: "DUAL",
     },
     /** To add: the charges dated, and the rentals started, before the checkpoint at the end. */
@@ -132,13 +143,39 @@ export const fullBreakdown = compileStatement(
   ["provider", "start", "end", "now"],
 );
 
+/**
+ * The number and the gross of the charges that cached totals include of an edge: "3 12.50". Not
+ * read if the totals are outdated, or if `:verify` is not "1".
+ */
+const cachedEdge = (condition: string) => `CASE WHEN :verify = '1' AND ${IS_CACHED} THEN (
+  SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00)) FROM charges
+  WHERE provider_id = :provider AND ${condition} AND ${chargeCovered(FROM_CACHE.watermark)}) END`;
+
 /** The query that completes cached totals, whose edges are `:cachedStart` and `:cachedEnd`. */
-export const uncoveredBreakdown = compileStatement(uncovered(FROM_CACHE), [
-  "provider",
-  "watermark",
-  "cachedStart",
-  "cachedEnd",
-  "start",
-  "end",
-  "now",
-]);
+export const uncoveredBreakdown = compileStatement(
+  {
+    ...uncovered(FROM_CACHE),
+    /** The rollup's state; the covered charges from the checkpoints to the cached edges. */
+    state: {
+      select: {
+        ...STATE.select,
+        edgeAtStart: cachedEdge("charged_at >= :checkpointStart AND charged_at < :cachedStart"),
+        edgeAtEnd: cachedEdge("charged_at >= :checkpointEnd AND charged_at <= :cachedEnd"),
+      },
+      from: STATE.from,
+    },
+  },
+  [
+    "provider",
+    "rollup",
+    "verify",
+    "watermark",
+    "checkpointStart",
+    "checkpointEnd",
+    "cachedStart",
+    "cachedEnd",
+    "start",
+    "end",
+    "now",
+  ],
+);

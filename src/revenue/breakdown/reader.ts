@@ -6,34 +6,37 @@
 import { parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
+import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
-import { END } from "../../rollup/timeline.ts";
+import { stateText, usedRollup } from "../../rollup/read/sql.ts";
 import type { Context } from "../context.ts";
+import {
+  areUnchanged,
+  type CachedTotals,
+  countOf,
+  edgesOf,
+  fitsPeriod,
+  mustVerify,
+} from "./cached-totals.ts";
 import type { Period } from "./period.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { type Totals, TotalsByOwner } from "./totals.ts";
 
-/**
- * Totals of the covered rows of a period. They are the base for a later period if neither edge
- * has passed a checkpoint. All instants are DATETIME(3) text.
- */
-interface CachedTotals {
-  readonly start: string;
-  readonly end: string;
-  /** The first checkpoint after the start. */
-  readonly afterStart: string;
-  /** The first checkpoint after the end. */
-  readonly afterEnd: string;
-  readonly byOwner: TotalsByOwner;
-}
-
 type FullRows = Awaited<ReturnType<typeof fullBreakdown.run>>;
-type UncoveredRows = Awaited<ReturnType<typeof uncoveredBreakdown.run>>;
+type CompletingRows = Awaited<ReturnType<typeof uncoveredBreakdown.run>>;
+/** The rows that both statements read. */
+type UncoveredRows = Pick<FullRows, keyof FullRows & keyof CompletingRows>;
+
+type ChargesRow = Pick<FullRows["uncoveredCharges"][number], "gross" | "charges">;
 
 /** What a breakdown is made of. */
 export interface Breakdown {
-  readonly rows: Pick<UncoveredRows, "state" | "servers" | "instances">;
+  readonly rows: Pick<UncoveredRows, "servers" | "instances">;
   readonly totals: TotalsByOwner;
+  /** The rollup that was used. */
+  readonly rollup: UsedRollup;
+  /** The number of charges of the period that it does not cover. */
+  readonly uncoveredCharges: number;
 }
 
 /** Reads the breakdown of a caller for a period. Rejects with a `ServiceError`, as `Read` does. */
@@ -46,55 +49,71 @@ export function createBreakdownReader(read: Read): ReadBreakdown {
     const [start, end] = [toDatetime(period.start), toDatetime(period.end)];
     const values = { provider, start, end, now: toDatetime(now) };
     const options = { owner: provider, signal, deadline };
-    const fits = (entry: CachedTotals) =>
-      isWithin(start, entry.start, entry.afterStart) && isWithin(end, entry.end, entry.afterEnd);
+    const fits = (totals: CachedTotals) => fitsPeriod(totals, start, end);
 
     const cached = cache.get(provider, fits);
     if (cached) {
-      const { state, totals: entry } = cached;
-      const edges = { cachedStart: entry.start, cachedEnd: entry.end };
-      const completing = { ...values, ...edges, watermark: state.watermark };
-      const rows = await uncoveredBreakdown.run(read, completing, options);
-      if (isCurrent(cached, rows.state)) {
-        const totals = entry.byOwner.copy();
-        addEdges(totals, rows);
-        addUncovered(totals, rows);
-        return { rows, totals };
+      const { state, totals } = cached;
+      const startedAt = performance.now();
+      const verify = mustVerify(totals, startedAt);
+      const completing = {
+        ...values,
+        rollup: stateText(state),
+        verify: verify ? "1" : "0",
+        watermark: state.watermark,
+        checkpointStart: totals.beforeStart,
+        checkpointEnd: totals.beforeEnd,
+        cachedStart: totals.start,
+        cachedEnd: totals.end,
+      };
+      const rows = await cache.whileUsing(provider, cached, () =>
+        uncoveredBreakdown.run(read, completing, options),
+      );
+      const rollup = usedRollup(rows.state);
+      if (isCurrent(cached, rollup) && (!verify || areUnchanged(totals, rows.state))) {
+        if (verify) totals.verifiedAt = startedAt;
+        const byOwner = totals.byOwner.copy();
+        addCharges(byOwner, rows);
+        return breakdown(byOwner, rows, rollup);
       }
+      cache.evict(provider, cached);
     }
 
+    const verifiedAt = performance.now();
     const rows = await fullBreakdown.run(read, values, options);
-    const covered = coveredTotals(rows);
-    const [[state], [checkpoints]] = [rows.state, rows.checkpoints];
-    if (state && checkpoints) {
-      const entry = { start, end, ...checkpoints, byOwner: covered };
-      cache.set(provider, { state, totals: entry }, fits);
+    const rollup = usedRollup(rows.state);
+    const byOwner = coveredTotals(rows);
+    const [checkpoints] = rows.checkpoints;
+    if (checkpoints) {
+      const edges = edgesOf(rows.chargesUpToStart, rows.chargesUpToEnd);
+      const totals = { start, end, ...checkpoints, edges, verifiedAt, byOwner };
+      cache.set(provider, { state: rollup, totals }, fits);
     }
-    const totals = covered.copy();
-    addUncovered(totals, rows);
-    return { rows, totals };
+    return breakdown(byOwner.copy(), rows, rollup);
   };
 }
 
-/** Whether `instant` is in [from, checkpoint). The last checkpoint, END, has no instant after it. */
-function isWithin(instant: string, from: string, checkpoint: string): boolean {
-  return from <= instant && (instant < checkpoint || checkpoint === END);
-}
-
+/** The totals at the checkpoints, and the charges between these and the edges. */
 function coveredTotals(rows: FullRows): TotalsByOwner {
   const totals = new TotalsByOwner();
   for (const row of rows.totalsAtEnd) totals.add(row, { ...charges(row), ...rentals(row) });
   for (const row of rows.totalsAtStart) totals.subtract(row, { ...charges(row), ...rentals(row) });
-  addEdges(totals, rows);
+  addCharges(totals, rows);
   return totals;
 }
 
-/** Moves the totals from checkpoints, or from the edges of a cached period, to the edges. */
-function addEdges(totals: TotalsByOwner, rows: UncoveredRows): void {
+/** Moves the charges from the checkpoints, or from the edges of a cached period, to the edges. */
+function addCharges(totals: TotalsByOwner, rows: UncoveredRows): void {
   for (const row of rows.chargesUpToEnd) totals.add(row, charges(row));
-  for (const row of rows.startsUpToEnd) totals.add(row, rentals(row));
   for (const row of rows.chargesUpToStart) totals.subtract(row, charges(row));
+}
+
+/** Completes totals that have the covered charges of the period. Changes them. */
+function breakdown(totals: TotalsByOwner, rows: UncoveredRows, rollup: UsedRollup): Breakdown {
+  for (const row of rows.startsUpToEnd) totals.add(row, rentals(row));
   for (const row of rows.endsUpToStart) totals.subtract(row, rentals(row));
+  addUncovered(totals, rows);
+  return { rows, totals, rollup, uncoveredCharges: countOf(rows.uncoveredCharges) };
 }
 
 function addUncovered(totals: TotalsByOwner, rows: UncoveredRows): void {
@@ -105,7 +124,7 @@ function addUncovered(totals: TotalsByOwner, rows: UncoveredRows): void {
   for (const row of rows.runningRentals) totals.add(row, running(row));
 }
 
-function charges(row: { gross: string; charges: string }): Pick<Totals, "gross" | "charges"> {
+function charges(row: ChargesRow): Pick<Totals, "gross" | "charges"> {
   return { gross: parseCents(row.gross), charges: Number(row.charges) };
 }
 

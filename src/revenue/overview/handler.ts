@@ -31,7 +31,8 @@ export function createGetOverview(read: Read, reportLag: ReportLag) {
   return async (_request: GetOverviewRequest, context: Context): Promise<GetOverviewResponse> => {
     const months = recentMonths(context.now, MONTHS);
     const overview = await readOverview(months, context);
-    reportLag(context.caller.providerId, overview.rows.state[0], context.now);
+    const { providerId } = context.caller;
+    reportLag(providerId, overview.rollup, context.now, overview.uncoveredCharges);
     return create(GetOverviewResponseSchema, {
       summary: summary(months, overview),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, grossOf(month, overview))),
@@ -57,7 +58,7 @@ function summary(months: readonly Month[], overview: Overview) {
     platformFeesYtd: money(yearToDate.fee),
     grossRevenueYtd: money(yearToDate.gross),
     currentMonthEarnings: money(split(grossOf(current, overview)).earnings),
-    availableBalance: money(parseCents(overview.rows.state[0]?.balance || "0.00")),
+    availableBalance: money(parseCents(overview.rows.balance[0]?.balance ?? "0.00")),
   });
 }
 

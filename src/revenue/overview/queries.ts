@@ -1,6 +1,6 @@
 /**
- * The SQL of GetOverview, as one statement each: the full query, and the query of only the
- * uncovered rows, for calls that take the totals of the covered rows from the cache.
+ * The SQL of GetOverview, as one statement each: the full query, and the query that completes
+ * cached totals.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered } from "../../rollup/coverage.ts";
@@ -14,14 +14,24 @@ import {
   totalsAt,
 } from "../../rollup/read/sql.ts";
 
-const uncovered = ({ watermark }: RollupTerms) => ({
-  /** One row: the rollup's state, and the wallet's balance or "" without a wallet. */
+const uncovered = ({ watermark, guard }: RollupTerms) => ({
+  /**
+   * The rollup's state, and the gross of the covered charges dated after now, but in the current
+   * month: the month's total includes them.
+   */
   state: {
     select: {
-      ...STATE,
-      balance: "(SELECT available_balance FROM wallets WHERE provider_id = :provider)",
+      ...STATE.select,
+      future: `COALESCE((SELECT SUM(gross) FROM charges
+        WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
+          AND ${chargeCovered(watermark)}), 0.00)`,
     },
-    from: "DUAL",
+    from: STATE.from,
+  },
+  /** The wallet's balance; no row without a wallet. */
+  balance: {
+    select: { balance: "available_balance" },
+    from: "wallets WHERE provider_id = :provider",
   },
   /** Every server, including deleted ones. */
   servers: {
@@ -35,15 +45,22 @@ const uncovered = ({ watermark }: RollupTerms) => ({
     from: "servers WHERE provider_id = :provider",
   },
   /**
-   * The uncovered charges per server and month: their gross, and the gross of those that are not
-   * dated after now.
+   * The uncovered charges per server and month: their number, their gross, and the gross of those
+   * that are not dated after now.
    */
   charges: {
-    select: { server: "server_id", month: "month", gross: "gross", grossUntilNow: "due" },
-    from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross,
+    select: {
+      server: "server_id",
+      month: "month",
+      charges: "charges",
+      gross: "gross",
+      grossUntilNow: "due",
+    },
+    from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, COUNT(*) AS charges,
+                   SUM(gross) AS gross,
                    SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END) AS due
             FROM charges
-            WHERE provider_id = :provider AND recorded_at > ${watermark}
+            WHERE provider_id = :provider AND recorded_at > ${watermark}${guard}
             GROUP BY server_id, month) AS recent`,
   },
   /** The 10 latest payouts. */
@@ -59,7 +76,7 @@ const uncovered = ({ watermark }: RollupTerms) => ({
   },
 });
 
-/** The full query: the uncovered rows and the totals of the covered ones. */
+/** The full query: the totals of the rollup, and everything to add to them or take off. */
 export const fullOverview = compileStatement(
   {
     ...uncovered(FROM_TABLES),
@@ -67,13 +84,6 @@ export const fullOverview = compileStatement(
     grossByMonth: {
       select: { month: "month", gross: "gross" },
       from: `${MONTHS} AND month >= EXTRACT(YEAR_MONTH FROM :firstMonth)`,
-    },
-    /** The covered charges dated after now, but in the current month. `grossByMonth` includes them. */
-    futureCharges: {
-      select: { gross: "COALESCE(SUM(gross), 0.00)", charges: "COUNT(*)" },
-      from: `charges
-             WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
-               AND ${chargeCovered(FROM_TABLES.watermark)}`,
     },
     /** Covered lifetime gross per server that has a charge. */
     grossByServer: {
@@ -84,9 +94,11 @@ export const fullOverview = compileStatement(
   ["provider", "firstMonth", "nextMonth", "now"],
 );
 
-/** The query of only the uncovered rows. */
+/** The query that completes cached totals. */
 export const uncoveredOverview = compileStatement(uncovered(FROM_CACHE), [
   "provider",
+  "rollup",
   "watermark",
+  "nextMonth",
   "now",
 ]);

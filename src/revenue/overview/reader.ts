@@ -1,28 +1,28 @@
 /**
- * Reads the rows and the gross totals of an overview. The totals of the covered charges are
- * cached; while they are valid, only uncovered rows are read.
+ * Reads the rows and the gross totals of an overview. The totals of the rollup are cached; while
+ * they are valid, only the other rows are read.
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
+import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
+import { stateText, usedRollup } from "../../rollup/read/sql.ts";
 import type { Month } from "../calendar.ts";
 import type { Context } from "../context.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
 
-/** Gross amounts: those of the covered charges in the cache, of all charges in a response. */
+/** Gross amounts: those of the rollup in the cache, of all charges in a response. */
 interface OverviewTotals {
-  /** Gross per month, by `Month.key`. The current month counts charges until now. */
+  /** Gross per month, by `Month.key`. The current month of a response counts charges until now. */
   readonly grossByMonth: ReadonlyMap<string, Cents>;
   /** Lifetime gross per server that has a charge, by `servers.id`. */
   readonly grossByServer: ReadonlyMap<string, Cents>;
 }
 
-/** Totals in the cache, valid from an instant to the end of its month. */
+/** Totals in the cache. */
 interface CachedTotals extends OverviewTotals {
-  /** Epoch ms. */
-  readonly validFrom: number;
-  /** The `Month.key` of that instant. */
+  /** The `Month.key` of the month in which they were read. They are valid in this month. */
   readonly month: string;
 }
 
@@ -31,7 +31,11 @@ type UncoveredRows = Awaited<ReturnType<typeof uncoveredOverview.run>>;
 
 /** What an overview is made of. */
 export interface Overview extends OverviewTotals {
-  readonly rows: Pick<UncoveredRows, "state" | "servers" | "payouts">;
+  readonly rows: Pick<UncoveredRows, "balance" | "servers" | "payouts">;
+  /** The rollup that was used. */
+  readonly rollup: UsedRollup;
+  /** The number of charges that it does not cover. */
+  readonly uncoveredCharges: number;
 }
 
 /** Reads the overview of a caller for `months`, most recent first. Rejects with a `ServiceError`. */
@@ -44,45 +48,55 @@ export function createOverviewReader(read: Read): ReadOverview {
   );
   return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
-    const values = { provider, now: toDatetime(now) };
+    const values = { provider, now: toDatetime(now), nextMonth: toDatetime(current.end) };
     const options = { owner: provider, signal, deadline };
-    const fits = ({ validFrom, month }: CachedTotals) => validFrom <= now && month === current.key;
+    const fits = ({ month }: CachedTotals) => month === current.key;
 
     const cached = cache.get(provider, fits);
     if (cached) {
-      const { watermark } = cached.state;
-      const rows = await uncoveredOverview.run(read, { ...values, watermark }, options);
-      if (isCurrent(cached, rows.state)) return { rows, ...withUncovered(cached.totals, rows) };
+      const { state, totals } = cached;
+      const completing = { ...values, rollup: stateText(state), watermark: state.watermark };
+      const rows = await cache.whileUsing(provider, cached, () =>
+        uncoveredOverview.run(read, completing, options),
+      );
+      const rollup = usedRollup(rows.state);
+      if (isCurrent(cached, rollup)) return overview(totals, current, rows, rollup);
+      cache.evict(provider, cached);
     }
 
-    const [firstMonth, nextMonth] = [toDatetime(oldest.start), toDatetime(current.end)];
-    const rows = await fullOverview.run(read, { ...values, firstMonth, nextMonth }, options);
-    const totals = { validFrom: now, month: current.key, ...coveredTotals(rows, current) };
-    const [state] = rows.state;
-    // A charge dated later in the month would have to be added once its time has come.
-    const isStable = rows.futureCharges[0]?.charges === "0";
-    if (state && isStable) cache.set(provider, { state, totals }, fits);
-    return { rows, ...withUncovered(totals, rows) };
+    const firstMonth = toDatetime(oldest.start);
+    const rows = await fullOverview.run(read, { ...values, firstMonth }, options);
+    const rollup = usedRollup(rows.state);
+    const totals = { month: current.key, ...rollupTotals(rows) };
+    cache.set(provider, { state: rollup, totals }, fits);
+    return overview(totals, current, rows, rollup);
   };
 }
 
-function coveredTotals(rows: FullRows, current: Month): OverviewTotals {
-  const grossByMonth = new Map(rows.grossByMonth.map((row) => [row.month, parseCents(row.gross)]));
-  for (const row of rows.futureCharges) increase(grossByMonth, current.key, -parseCents(row.gross));
-  const grossByServer = new Map(
-    rows.grossByServer.map((row) => [row.server, parseCents(row.gross)]),
-  );
-  return { grossByMonth, grossByServer };
+function rollupTotals(rows: FullRows): OverviewTotals {
+  return {
+    grossByMonth: new Map(rows.grossByMonth.map((row) => [row.month, parseCents(row.gross)])),
+    grossByServer: new Map(rows.grossByServer.map((row) => [row.server, parseCents(row.gross)])),
+  };
 }
 
-function withUncovered(totals: OverviewTotals, { charges }: UncoveredRows): OverviewTotals {
+/** Completes the totals of a rollup. */
+function overview(
+  totals: OverviewTotals,
+  current: Month,
+  rows: UncoveredRows,
+  rollup: UsedRollup,
+): Overview {
   const grossByMonth = new Map(totals.grossByMonth);
   const grossByServer = new Map(totals.grossByServer);
-  for (const { month, server, gross, grossUntilNow } of charges) {
+  let uncoveredCharges = 0;
+  for (const { future } of rows.state) increase(grossByMonth, current.key, -parseCents(future));
+  for (const { month, server, charges, gross, grossUntilNow } of rows.charges) {
     increase(grossByMonth, month, parseCents(grossUntilNow));
     increase(grossByServer, server, parseCents(gross));
+    uncoveredCharges += Number(charges);
   }
-  return { grossByMonth, grossByServer };
+  return { rows, rollup, uncoveredCharges, grossByMonth, grossByServer };
 }
 
 function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {

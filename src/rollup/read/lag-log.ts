@@ -1,32 +1,79 @@
 /**
- * Logs a warning if a rollup is missing or its watermark is old. Queries read every row that a
- * rollup does not cover, so they slow down as it falls behind.
+ * Logs rollups that an operator should look at: one that is missing or behind, so that queries read
+ * many rows of the ledger, and one whose watermark cannot be true.
  */
+import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
-import { NO_GENERATION, type RollupState } from "../coverage.ts";
+import { NO_GENERATION, type UsedRollup } from "../coverage.ts";
 
-/** Reports the state of the rollup that a call used, if any. `now` is in epoch ms. */
-export type ReportLag = (provider: string, state: RollupState | undefined, now: number) => void;
+/**
+ * Reports the rollup that a call used. `now` is in epoch ms; `uncoveredCharges` is the number of
+ * charges that the call read because the rollup did not cover them.
+ */
+export type ReportLag = (
+  provider: string,
+  rollup: UsedRollup,
+  now: number,
+  uncoveredCharges: number,
+) => void;
 
-/** The age of a watermark, in ms, from which the rollup is reported as behind. */
-const MAX_LAG = 600_000;
-/** The minimum time between two warnings, in ms. */
-const INTERVAL = 60_000;
+/** The age of a watermark, in ms, from which a rollup can be behind: twice the default margin. */
+const MAX_LAG = 1_800_000;
+/**
+ * The uncovered charges from which a rollup is behind. A watermark stays where it is while nothing is
+ * recorded, so its age alone means nothing.
+ */
+const MIN_CHARGES = 1_000;
+/** The minimum time between two warnings about one provider, in ms. */
+const PROVIDER_INTERVAL = 600_000;
+/** The most warnings in a minute, about all providers together. */
+const MAX_PER_MINUTE = 10;
+const MINUTE = 60_000;
+/** The providers whose last warning is remembered: as many as an interval can have. */
+const MAX_PROVIDERS = (PROVIDER_INTERVAL / MINUTE + 1) * MAX_PER_MINUTE;
 
-/** Creates a `ReportLag` that logs at most one warning a minute, about one provider. */
+/**
+ * Creates a `ReportLag` with a limit on warnings, per provider and in all. A missing rollup is
+ * logged only once the process has seen any: an installation without rollups lacks none.
+ */
 export function createLagLog(log: Logger): ReportLag {
-  let lastLogged = Number.NEGATIVE_INFINITY;
-  return (providerId, state, now) => {
-    const missing = state === undefined || state.generation === NO_GENERATION;
-    const lag = missing ? Infinity : now - fromDatetime(state.watermark);
-    if (lag < MAX_LAG || now - lastLogged < INTERVAL) return;
-    lastLogged = now;
-    if (missing) {
-      log.warn({ providerId }, "provider has no rollup");
-    } else {
-      const behindSeconds = Math.round(lag / 1_000);
-      log.warn({ providerId, watermark: state.watermark, behindSeconds }, "rollup is behind");
+  const lastLogged = new LRUCache<string, number>({ max: MAX_PROVIDERS });
+  let rollupsInUse = false;
+  let minuteStart = Number.NEGATIVE_INFINITY;
+  let inMinute = 0;
+
+  function isDue(providerId: string, now: number): boolean {
+    if (now - (lastLogged.peek(providerId) ?? -Infinity) < PROVIDER_INTERVAL) return false;
+    if (now - minuteStart >= MINUTE) {
+      minuteStart = now;
+      inMinute = 0;
     }
+    if (inMinute === MAX_PER_MINUTE) return false;
+    inMinute++;
+    lastLogged.set(providerId, now);
+    return true;
+  }
+
+  return (providerId, rollup, now, uncoveredCharges) => {
+    if (rollup.ahead) {
+      if (!isDue(providerId, now)) return;
+      const fields = { providerId, watermark: rollup.ahead, uncoveredCharges };
+      log.error(fields, "rollup is ahead of the database's clock and not used");
+      return;
+    }
+    const missing = rollup.generation === NO_GENERATION;
+    rollupsInUse ||= !missing;
+    if (!rollupsInUse || uncoveredCharges < MIN_CHARGES) return;
+    if (missing) {
+      if (isDue(providerId, now))
+        log.warn({ providerId, uncoveredCharges }, "provider has no rollup");
+      return;
+    }
+    const { watermark } = rollup;
+    const lag = now - fromDatetime(watermark);
+    if (lag < MAX_LAG || !isDue(providerId, now)) return;
+    const behindSeconds = Math.round(lag / 1_000);
+    log.warn({ providerId, watermark, behindSeconds, uncoveredCharges }, "rollup is behind");
   };
 }

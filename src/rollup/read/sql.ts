@@ -8,17 +8,26 @@
  * to what docs/rollups.md assumes of them. Without a rollup, every row is uncovered.
  *
  * Each scalar subquery reads one primary key. MySQL and MariaDB evaluate such a subquery as a
- * constant before they choose a plan.
+ * constant before they choose a plan. The database's clock stands still during a statement.
  */
-import { NO_GENERATION } from "../coverage.ts";
+import { NO_GENERATION, NO_WATERMARK, type UsedRollup } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, START } from "../timeline.ts";
 
-/** The generation of the provider's current rollup; NULL if there is none. */
-const GENERATION = `(SELECT generation FROM ${TABLES.state} WHERE provider_id = :provider)`;
+/**
+ * What follows FROM for the provider's current rollup. A watermark ahead of the database's clock
+ * cannot be true: such a rollup is treated like none.
+ */
+const ROLLUP = `${TABLES.state} WHERE provider_id = :provider AND generation > ${NO_GENERATION} AND cut <= UTC_TIMESTAMP(3)`;
+
+/** The generation of the provider's rollup; NULL if there is none. */
+const GENERATION = `(SELECT generation FROM ${ROLLUP})`;
 
 /** The watermark of the provider's rollup; before every recording if there is none. */
-const WATERMARK = `COALESCE((SELECT cut FROM ${TABLES.state} WHERE provider_id = :provider), '1000-01-01')`;
+const WATERMARK = `COALESCE((SELECT cut FROM ${ROLLUP}), '${NO_WATERMARK}')`;
+
+/** What a rollup holds changes only together with this text, which `stateText` formats too. */
+const STATE_TEXT = "CONCAT(generation, ' ', revision, ' ', cut)";
 
 /** One end of the requested period. */
 type Edge = "start" | "end";
@@ -27,8 +36,15 @@ type Edge = "start" | "end";
 export interface RollupTerms {
   /** The watermark, as an SQL expression. */
   readonly watermark: string;
-  /** Where the rows between the totals and an edge begin: the right side of a comparison. */
-  since(edge: Edge): string;
+  /** Where the charges between the totals and an edge begin: the right side of a comparison. */
+  chargesSince(edge: Edge): string;
+  /** Where the rentals between the totals and an edge begin: the right side of a comparison. */
+  rentalsSince(edge: Edge): string;
+  /**
+   * Ends the condition of a query that may read many rows: without effect, or a condition that is
+   * false if the cached totals are outdated. The database evaluates it before it reads a row.
+   */
+  readonly guard: string;
 }
 
 /** The last checkpoint at or before an edge. Its totals count what is dated before it. */
@@ -47,23 +63,54 @@ export function checkpointAfter(edge: Edge): string {
 /** For a statement that reads the totals at a checkpoint itself. */
 export const FROM_TABLES: RollupTerms = {
   watermark: WATERMARK,
-  since: (edge) => `>= ${checkpointBefore(edge)}`,
+  chargesSince: (edge) => `>= ${checkpointBefore(edge)}`,
+  rentalsSince: (edge) => `>= ${checkpointBefore(edge)}`,
+  guard: "",
 };
 
 /**
- * For a statement that completes cached totals of an earlier period, whose edges are
- * `:cachedStart` and `:cachedEnd`. Both periods include their end.
+ * For a statement that completes cached totals: of the charges of an earlier period, whose edges
+ * are `:cachedStart` and `:cachedEnd` (both periods include their end), and of the rentals up to
+ * the checkpoints before them. `:rollup` is the `stateText` of the cached totals.
  */
 export const FROM_CACHE: RollupTerms = {
   watermark: ":watermark",
-  since: (edge) => (edge === "start" ? ">= :cachedStart" : "> :cachedEnd"),
+  chargesSince: (edge) => (edge === "start" ? ">= :cachedStart" : "> :cachedEnd"),
+  rentalsSince: (edge) => (edge === "start" ? ">= :checkpointStart" : ">= :checkpointEnd"),
+  guard: ` AND COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`,
 };
 
-/** The state of the provider's rollup: the columns of a `RollupState`, without a table. */
+/** The provider's row of `rollups`, if there is one: see `usedRollup`. */
 export const STATE = {
-  generation: `COALESCE(${GENERATION}, ${NO_GENERATION})`,
-  watermark: WATERMARK,
+  select: {
+    generation: "generation",
+    watermark: "cut",
+    revision: "revision",
+    ahead: "cut > UTC_TIMESTAMP(3)",
+  },
+  from: `${TABLES.state} WHERE provider_id = :provider`,
 };
+
+/** For the columns of `STATE`: whether the cached totals are those of this rollup. */
+export const IS_CACHED = `${STATE_TEXT} = :rollup AND cut <= UTC_TIMESTAMP(3)`;
+
+/** The rollup that a statement used, from its rows of `STATE`. */
+export function usedRollup([row]: readonly Record<
+  keyof typeof STATE.select,
+  string
+>[]): UsedRollup {
+  const ahead = row?.ahead === "1" ? row.watermark : "";
+  if (row === undefined || ahead || row.generation === NO_GENERATION) {
+    return { generation: NO_GENERATION, watermark: NO_WATERMARK, revision: "0", ahead };
+  }
+  const { generation, watermark, revision } = row;
+  return { generation, watermark, revision, ahead };
+}
+
+/** The value of `:rollup` for cached totals: equal texts mean that nothing in the rollup changed. */
+export function stateText({ generation, revision, watermark }: Omit<UsedRollup, "ahead">): string {
+  return generation === NO_GENERATION ? "" : `${generation} ${revision} ${watermark}`;
+}
 
 /** The totals by server and instance at a checkpoint: what follows FROM. */
 export function totalsAt(checkpoint: string): string {

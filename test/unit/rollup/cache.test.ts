@@ -1,6 +1,11 @@
-import { describe, expect, it } from "vitest";
-import type { RollupState } from "../../../src/rollup/coverage.ts";
-import { createTotalsCache, isCurrent, type TotalsCache } from "../../../src/rollup/read/cache.ts";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import type { UsedRollup } from "../../../src/rollup/coverage.ts";
+import {
+  type Cached,
+  createTotalsCache,
+  isCurrent,
+  type TotalsCache,
+} from "../../../src/rollup/read/cache.ts";
 
 /** Totals as the cache sees them: something that fits or not, of a number of rows. */
 interface Totals {
@@ -8,9 +13,16 @@ interface Totals {
   readonly rows: number;
 }
 
-const FIRST: RollupState = { generation: "1", watermark: "2026-11-20 09:30:00.000" };
-const REFRESHED: RollupState = { ...FIRST, watermark: "2026-11-20 09:31:00.000" };
-const REBUILT: RollupState = { ...FIRST, generation: "2" };
+const FIRST: UsedRollup = {
+  generation: "1",
+  watermark: "2026-11-20 09:30:00.000",
+  revision: "7",
+  ahead: "",
+};
+const REFRESHED: UsedRollup = { ...FIRST, watermark: "2026-11-20 09:31:00.000" };
+const REBUILT: UsedRollup = { ...FIRST, generation: "2" };
+const REPAIRED: UsedRollup = { ...FIRST, revision: "8" };
+const NONE = { ...FIRST, generation: "0", watermark: "1000-01-01 00:00:00.000", revision: "0" };
 
 const emptyCache = () => createTotalsCache<Totals>(({ rows }) => rows);
 
@@ -126,13 +138,44 @@ describe("a totals cache evicts", () => {
 
 describe("cached totals", () => {
   const entry = { state: FIRST, totals: undefined };
-  it.each<[string, RollupState[], boolean]>([
-    ["are current if the statement found the same state", [{ ...FIRST }], true],
-    ["are outdated after a refresh", [REFRESHED], false],
-    ["are outdated after a rebuild up to the same watermark", [REBUILT], false],
-    ["are outdated if there is no rollup", [{ generation: "0", watermark: "1000-01-01" }], false],
-    ["are outdated if the statement found no state", [], false],
+  it.each<[string, UsedRollup, boolean]>([
+    ["are current if the statement found the same state", { ...FIRST }, true],
+    ["are outdated after a refresh", REFRESHED, false],
+    ["are outdated after a rebuild up to the same watermark", REBUILT, false],
+    ["are outdated after a repair of the same generation", REPAIRED, false],
+    ["are outdated if there is no rollup", NONE, false],
   ])("%s", (_, found, expected) => {
     expect(isCurrent(entry, found)).toBe(expected);
+  });
+
+  it("are removed alone, and only if they are still there", () => {
+    const cache = emptyCache();
+    for (const name of ["a", "b"]) set(cache, "1", name);
+    const a = cache.get("1", ({ name }) => name === "a");
+    if (a) cache.evict("1", a);
+    expect(cached(cache, "1", "a", "b")).toEqual(["b"]);
+    set(cache, "1", "a", { rows: 2 });
+    if (a) cache.evict("1", a); // another entry has taken its place
+    expect(cached(cache, "1", "a", "b")).toEqual(["a", "b"]);
+  });
+});
+
+describe("a statement that uses cached totals", () => {
+  const failAfter = (ms: number) => async () => {
+    vi.advanceTimersByTime(ms);
+    throw new Error("deadline exceeded");
+  };
+  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it.each([
+    ["keeps them if it fails within a second", 999, ["a", "b"]],
+    ["evicts them, and no others, if it fails later", 1_000, ["b"]],
+  ])("%s", async (_, ms, kept) => {
+    const cache = emptyCache();
+    for (const name of ["a", "b"]) set(cache, "1", name);
+    const a = cache.get("1", ({ name }) => name === "a") as Cached<Totals>;
+    await expect(cache.whileUsing("1", a, failAfter(ms))).rejects.toThrow("deadline exceeded");
+    expect(cached(cache, "1", "a", "b")).toEqual(kept);
   });
 });

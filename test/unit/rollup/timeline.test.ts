@@ -1,48 +1,37 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
-import { END, monthBefore, nextMonth, START, segmentsOf } from "../../../src/rollup/timeline.ts";
+import {
+  END,
+  endOfMonth,
+  monthOf,
+  START,
+  segmentsOf,
+  startOfMonth,
+} from "../../../src/rollup/timeline.ts";
 
-describe("the next month", () => {
+describe("a calendar month", () => {
   it.each([
-    ["2026-11-20 09:30:00.123", "2026-12-01 00:00:00.000"],
-    ["2026-11-01 00:00:00.000", "2026-12-01 00:00:00.000"],
-    ["2026-11-30 23:59:59.999", "2026-12-01 00:00:00.000"],
-    ["2026-12-01 00:00:00.000", "2027-01-01 00:00:00.000"],
-    ["2026-12-31 23:59:59.999", "2027-01-01 00:00:00.000"],
-    ["2024-02-29 12:00:00.000", "2024-03-01 00:00:00.000"],
-    ["1999-12-31 00:00:00.000", "2000-01-01 00:00:00.000"],
-    ["9999-11-30 23:59:59.999", "9999-12-01 00:00:00.000"],
-    [START, "0001-02-01 00:00:00.000"],
-  ])("after %s starts at %s", (at, next) => {
-    expect(nextMonth(at)).toBe(next);
+    ["2026-11-20 09:30:00.123", 202611, "2026-11-01", "2026-12-01"],
+    ["2026-12-31 23:59:59.999", 202612, "2026-12-01", "2027-01-01"],
+    ["2027-01-01 00:00:00.000", 202701, "2027-01-01", "2027-02-01"],
+    ["2024-02-29 12:00:00.000", 202402, "2024-02-01", "2024-03-01"],
+    ["9999-11-30 23:59:59.999", 999911, "9999-11-01", "9999-12-01"],
+    [START, 101, "0001-01-01", "0001-02-01"],
+  ])("of %s is %i, from %s to %s", (at, month, from, to) => {
+    expect(monthOf(at)).toBe(month);
+    expect(startOfMonth(month)).toBe(`${from} 00:00:00.000`);
+    expect(endOfMonth(month)).toBe(`${to} 00:00:00.000`);
   });
 
-  it.each(["9999-12-01 00:00:00.000", "9999-12-31 12:00:00.000", END])("after %s is END", (at) => {
-    expect(nextMonth(at)).toBe(END);
-  });
-});
-
-describe("the month before an instant", () => {
-  it.each([
-    ["2026-11-20 09:30:00.123", 202611],
-    ["2026-11-01 00:00:00.001", 202611],
-    ["2026-11-01 00:00:00.000", 202610],
-    ["2026-12-31 23:59:59.999", 202612],
-    ["2027-01-01 00:00:00.000", 202612],
-    ["2027-01-01 00:00:00.001", 202701],
-    ["2000-01-01 00:00:00.000", 199912],
-    ["9999-12-01 00:00:00.000", 999911],
-    [END, 999912],
-  ])("%s is %i", (at, month) => {
-    expect(monthBefore(at)).toBe(month);
+  it("ends at END if it is the last one", () => {
+    expect(monthOf(END)).toBe(999912);
+    expect(endOfMonth(999912)).toBe(END);
   });
 
-  it("is the month that ends there, at the first instant of a month", () => {
-    for (let month = 0; month < 48; month++) {
-      const [year, number] = [2023 + Math.floor(month / 12), (month % 12) + 1];
-      const within = `${year}-${String(number).padStart(2, "0")}-15 00:00:00.000`;
-      expect(monthBefore(nextMonth(within))).toBe(year * 100 + number);
+  it("ends where the next one starts", () => {
+    for (let month = 202301; month < 202701; month = monthOf(endOfMonth(month))) {
+      expect(startOfMonth(monthOf(endOfMonth(month)))).toBe(endOfMonth(month));
     }
   });
 });
@@ -70,7 +59,9 @@ describe("the segments that overlap spans", () => {
       const [from = "", to = ""] = span === `${END}-${END}` ? ["z", "z"] : span.split("-");
       return { from, to };
     });
-    expect(segmentsOf(parsed, CHECKPOINTS.map(ordered))).toEqual(segments.map(ordered));
+    const checkpoints = CHECKPOINTS.map(ordered);
+    const found = segmentsOf(parsed, checkpoints).map((index) => checkpoints[index]);
+    expect(found).toEqual(segments.map(ordered));
   });
 
   it("are the segments of every instant in the spans", () => {
@@ -91,7 +82,7 @@ describe("the segments that overlap spans", () => {
             return all.some((at) => at >= span.from && at <= span.to && inside(at));
           });
         });
-        expect(segmentsOf(spans, checkpoints)).toEqual(expected);
+        expect(segmentsOf(spans, checkpoints).map((index) => checkpoints[index])).toEqual(expected);
       }),
     );
   });

@@ -1,6 +1,6 @@
 /** For which periods the cached totals of a breakdown are reused. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { createCachingFixture, rollUpTo } from "./caching.ts";
+import { createCachingFixture, moveCheckpoints, rollUpTo } from "./caching.ts";
 
 const fixture = createCachingFixture();
 
@@ -8,10 +8,8 @@ describe("a breakdown", () => {
   const [FULL, UNCOVERED] = [["fullBreakdown"], ["uncoveredBreakdown"]];
   beforeEach(async () => {
     await rollUpTo(fixture.database.knex, 2);
-    const checkpoints = await fixture.database.knex("rollup_checkpoints").orderBy("at").pluck("at");
-    expect(checkpoints.map((at) => at.slice(0, 10))).toEqual([
-      ...["2026-01-01", "2026-02-01", "2026-04-01", "2026-12-01", "9999-12-31"],
-    ]);
+    const months = ["2026-01-01", "2026-02-01", "2026-04-01", "2026-12-01"];
+    await moveCheckpoints(fixture.database.knex, months);
   });
 
   it.each([

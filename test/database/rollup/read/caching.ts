@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/tables.ts";
+import { END } from "../../../../src/rollup/timeline.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
@@ -62,6 +63,37 @@ export const rollUpTo = (database: Knex, number: number, provider = "1") =>
 export async function refreshTo(database: Knex, number: number): Promise<void> {
   await refresh(database, "1", minute(number), SIZE);
   expect(await rollupOf(database, "1")).toMatchObject({ watermark: minute(number) });
+}
+
+/**
+ * Replaces the checkpoints of provider 1's rollup, except the last one, so that a test knows where
+ * its segments lie. No row of the ledger may have an instance.
+ */
+export async function moveCheckpoints(database: Knex, instants: readonly string[]): Promise<void> {
+  const state = await database(TABLES.state).where({ provider_id: 1 }).first();
+  const { generation, cut } = state;
+  const version = { provider_id: 1, generation };
+  for (const table of [TABLES.checkpoints, TABLES.totals]) {
+    await database(table).where(version).andWhere("at", "<", END).del();
+  }
+  for (const at of instants) {
+    await database.raw(
+      `INSERT INTO ${TABLES.totals}
+         (provider_id, generation, at, server_id, instance_id, gross, charges, started, ended)
+       SELECT 1, :generation, :at, server_id, 0, SUM(gross), SUM(charges), SUM(started), SUM(ended)
+       FROM (SELECT server_id, gross, 1 AS charges, 0 AS started, 0 AS ended FROM charges
+             WHERE provider_id = 1 AND charged_at < :at AND recorded_at <= :cut
+             UNION ALL
+             SELECT server_id, 0.00, 0, started_at < :at, ended_at < :at FROM rentals
+             WHERE provider_id = 1 AND updated_at <= :cut AND ended_at <= :cut) AS ledger
+       GROUP BY server_id`,
+      { generation, at, cut },
+    );
+    const [sum] = await database(TABLES.totals)
+      .where({ ...version, at })
+      .sum("gross as gross");
+    await database(TABLES.checkpoints).insert({ ...version, at, gross: sum?.gross ?? "0.00" });
+  }
 }
 
 /** The provider that calls, and when. */

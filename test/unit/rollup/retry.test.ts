@@ -1,0 +1,24 @@
+/** Which errors let a run close its connections and try again. */
+import { expect, it } from "vitest";
+import { isProviderSpecific, needsNewConnections } from "../../../src/rollup/write/retry.ts";
+
+const error = (fields: object) => Object.assign(new Error("failed"), fields);
+
+it.each([
+  ["a read-only primary", { errno: 1290, sqlState: "HY000" }],
+  ["a read-only replica", { errno: 1836, sqlState: "HY000" }],
+  ["a Galera node that is not ready", { errno: 1047, sqlState: "08S01" }],
+  ["a shutdown", { errno: 1053, sqlState: "08S01" }],
+  ["a failed certification", { code: "ER_TRANSACTION_ROLLBACK_DURING_COMMIT", errno: 3101 }],
+  ["a deadlock", { code: "ER_LOCK_DEADLOCK", errno: 1213 }],
+  ["a lost connection", { code: "PROTOCOL_CONNECTION_LOST" }],
+])("%s concerns the connection, and no single provider", (_, fields) => {
+  expect(needsNewConnections(error(fields))).toBe(true);
+  expect(isProviderSpecific(error(fields))).toBe(false);
+});
+
+it("an error of a provider's data does not", () => {
+  const own = error({ errno: 1690, sqlState: "22003" });
+  expect(needsNewConnections(own)).toBe(false);
+  expect(isProviderSpecific(own)).toBe(true);
+});
