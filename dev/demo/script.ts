@@ -23,10 +23,10 @@ export interface RunningScript {
  * Starts a script that ends when this process does. It has its own process group, so that the
  * terminal's Ctrl-C does not reach it: `stop` ends it.
  *
- * @param args the script, from the project's root, and its arguments
+ * @param args options of Node, the script, from the project's root, and its arguments
  */
 export function startScript(
-  args: readonly [script: string, ...rest: string[]],
+  args: readonly string[],
   env: NodeJS.ProcessEnv,
   stdout: "ignore" | "pipe",
 ): RunningScript {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pretty from "pino-pretty";
 import { freePort, isFree } from "../free-port.ts";
+import { NODE_ENVIRONMENT, NODE_OPTIONS } from "../node-options.ts";
 import { type RunningScript, startScript } from "./script.ts";
 
 /** The service and its addresses. */
@@ -26,10 +27,11 @@ export async function startService(
   const httpPort = await choosePort("HTTP_PORT", 8080, host, log);
   const grpcPort = await choosePort("GRPC_PORT", 50051, host, log);
   const env = {
+    ...NODE_ENVIRONMENT,
     ...{ DATABASE_URL: databaseUrl, HOST: host },
     ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}` },
   };
-  const { child, ended, stop } = startScript(["src/main.ts"], env, "pipe");
+  const { child, ended, stop } = startScript([...NODE_OPTIONS, "src/main.ts"], env, "pipe");
   const colorize = process.stdout.isTTY === true;
   child.stdout?.pipe(pretty({ colorize, ignore: "pid,hostname", singleLine: true, sync: true }));
 

@@ -2,6 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { NODE_ENVIRONMENT, NODE_OPTIONS } from "../../../dev/node-options.ts";
 import { poll } from "../poll.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -90,20 +91,25 @@ export async function runService(
 }
 
 function spawnService(environment: Readonly<Record<string, string | undefined>>) {
-  const child: ChildProcess = spawn(process.execPath, ["--import", PARENT_WATCH, "src/main.ts"], {
-    cwd: ROOT,
-    env: {
-      ...process.env,
-      NO_COLOR: "1",
-      FORCE_COLOR: undefined,
-      HOST: undefined,
-      LOG_LEVEL: undefined,
-      HTTP_PORT: "0",
-      GRPC_PORT: "0",
-      ...environment,
+  const child: ChildProcess = spawn(
+    process.execPath,
+    [...NODE_OPTIONS, "--import", PARENT_WATCH, "src/main.ts"],
+    {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        ...NODE_ENVIRONMENT,
+        NO_COLOR: "1",
+        FORCE_COLOR: undefined,
+        HOST: undefined,
+        LOG_LEVEL: undefined,
+        HTTP_PORT: "0",
+        GRPC_PORT: "0",
+        ...environment,
+      },
+      stdio: ["ignore", "pipe", "pipe", "ipc"],
     },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
+  );
   const output = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text;
