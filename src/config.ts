@@ -38,6 +38,8 @@ const VARIABLES = {
   },
   /** The proxies whose `X-Forwarded-For` names the client. */
   trustedProxies: { name: "TRUSTED_PROXIES", fallback: "", parse: networks },
+  /** From the first byte of a request, or a gRPC call's headers, to the end of its message. */
+  requestTimeout: { name: "REQUEST_TIMEOUT_MS", fallback: "15000", parse: milliseconds },
   /** How long a client may take to read a response. */
   responseTimeout: { name: "RESPONSE_TIMEOUT_MS", fallback: "45000", parse: milliseconds },
   /** Response bytes that clients have not read, of all connections together. */
@@ -45,8 +47,6 @@ const VARIABLES = {
 
   /** From the start of an HTTP/1.1 connection, or the first byte of a request, to its headers' end. */
   headersTimeout: { name: "HTTP_HEADERS_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
-  /** From there to the end of the request. */
-  requestTimeout: { name: "HTTP_REQUEST_TIMEOUT_MS", fallback: "15000", parse: milliseconds },
   /** How long an HTTP/1.1 connection may be idle between requests. */
   keepAliveTimeout: { name: "HTTP_KEEP_ALIVE_TIMEOUT_MS", fallback: "72000", parse: milliseconds },
 
@@ -60,7 +60,7 @@ const VARIABLES = {
   maxUnreadPerConnection: { name: "GRPC_MAX_UNREAD_BYTES", fallback: "1048576", parse: bytes },
   /** Open health watches. */
   maxWatches: { name: "GRPC_MAX_WATCHES", fallback: "1000", parse: count(0, 1_000_000) },
-  reflection: { name: "GRPC_REFLECTION", fallback: "on", parse: oneOf(["on", "off"]) },
+  reflection: { name: "GRPC_REFLECTION", fallback: "on", parse: oneOf(["on", "off"] as const) },
   /** Open reflection streams. */
   maxReflections: { name: "GRPC_MAX_REFLECTIONS", fallback: "50", parse: count(1, 100_000) },
 

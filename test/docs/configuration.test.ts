@@ -1,7 +1,8 @@
-/** The table of variables in docs/operations.md, `.env.example` and `src/config.ts` agree. */
+/** The tables of variables and limits in docs/operations.md, `.env.example` and `src/config.ts` agree. */
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ConfigError, readConfig } from "../../src/config.ts";
+import { limitRows, valueOf } from "./limit-rows.ts";
 import { codeIn, rootFile, tableWith } from "./markdown.ts";
 
 const URL_FORM = "mysql://user:password@host:3306/database";
@@ -9,11 +10,12 @@ const URL_FORM = "mysql://user:password@host:3306/database";
 const rows = tableWith("variable", "default", "").map(
   ([variable = "", fallback = "", words = ""]) => ({
     name: codeIn(variable)[0] ?? "",
-    fallback: codeIn(fallback)[0],
+    fallback: codeIn(fallback)[0] ?? "",
     words,
   }),
 );
 const names = rows.map(({ name }) => name);
+const limits = limitRows.filter(({ variable }) => variable !== undefined);
 
 /** The variables that `readConfig` reads, in order. */
 function variablesRead(): string[] {
@@ -31,19 +33,34 @@ function variablesRead(): string[] {
   return [...read];
 }
 
+/** The default of each variable. The fields of the configuration have the order of the variables. */
+const defaults = new Map(
+  Object.values(readConfig({ DATABASE_URL: URL_FORM })).map((value, index) => [
+    variablesRead()[index] ?? "",
+    value,
+  ]),
+);
+
 const example = parseEnv(rootFile(".env.example"));
 
-it("the table and .env.example have the variables that are read", () => {
-  expect(names).toEqual(variablesRead());
-  expect(Object.keys(example).sort()).toEqual(names.toSorted());
+it("the tables and .env.example have the variables that are read", () => {
+  const documented = [...names, ...limits.map(({ variable }) => variable ?? "")];
+  expect(documented.toSorted()).toEqual(variablesRead().toSorted());
+  expect(Object.keys(example).sort()).toEqual(variablesRead().toSorted());
 });
 
-it("the table and .env.example have the defaults that apply", () => {
-  const { host, httpPort, grpcPort, logLevel } = readConfig({ DATABASE_URL: URL_FORM });
-  const defaults = [host, httpPort, grpcPort, logLevel].map(String);
-  expect(rows.map(({ fallback }) => fallback)).toEqual([undefined, ...defaults]);
-  expect(names.slice(1).map((name) => example[name])).toEqual(defaults);
+it("the first table and .env.example have the defaults that apply", () => {
+  const text = (name: string) => String(defaults.get(name) ?? "");
+  for (const { name, fallback } of rows.slice(1)) expect(fallback, name).toBe(text(name));
+  for (const name of variablesRead().slice(1)) expect(example[name], name).toBe(text(name));
 });
+
+it.each(limits.map((row) => [row.variable ?? "", row.value] as const))(
+  "the table of limits has the default of %s",
+  (variable, value) => {
+    expect(valueOf(value)).toBe(defaults.get(variable));
+  },
+);
 
 it(".env.example is valid as it is", () => {
   const { databaseUrl } = readConfig(example);
@@ -57,6 +74,22 @@ describe("values in the table are accepted:", () => {
     const config = readConfig({ DATABASE_URL: URL_FORM, LOG_LEVEL: level });
     expect(config.logLevel).toBe(level);
   });
+
+  it.each(wordsOf("TRUSTED_PROXIES").filter((word) => /^[\d.:/,]+$/.test(word)))(
+    "TRUSTED_PROXIES %s",
+    (networks) => {
+      const config = readConfig({ DATABASE_URL: URL_FORM, TRUSTED_PROXIES: networks });
+      expect(config.trustedProxies).toEqual(networks.split(","));
+    },
+  );
+
+  it.each(wordsOf("RATE_LIMIT_STORE").filter((word) => word.includes("://")))(
+    "RATE_LIMIT_STORE %s",
+    (url) => {
+      const config = readConfig({ DATABASE_URL: URL_FORM, RATE_LIMIT_STORE: url });
+      expect(config.rateLimitStore).toBe(url);
+    },
+  );
 
   const [form = "", firstMode = "", ...otherModes] = wordsOf("DATABASE_URL");
 

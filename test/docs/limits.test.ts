@@ -1,33 +1,31 @@
 /** The limits in the documentation are those of the code. */
-import { once } from "node:events";
-import { connect as connectHttp2 } from "node:http2";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { CONNECT_TIMEOUT, knexConfig } from "../../src/db/pool.ts";
-import { HTTP_LIMITS } from "../../src/gateway/http/http-server.ts";
-import { MAX_RESETS } from "../../src/grpc/reset-limit.ts";
+import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
+import { type Config, readConfig } from "../../src/config.ts";
+import { POOL_SIZE } from "../../src/db/pool.ts";
+import { POOL_WAIT } from "../../src/db/query.ts";
+import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
+import { MAX_WATCHES } from "../../src/grpc/health.ts";
+import { MAX_REFLECTIONS } from "../../src/grpc/reflection-limit.ts";
+import { FIRST_CALLS } from "../../src/grpc/sessions/connection.ts";
+import { sessionLimits } from "../../src/grpc/sessions/limits.ts";
+import { MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS } from "../../src/net/connection-limit.ts";
+import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
 import { createFixture, type Fixture } from "../support/service/fixture.ts";
 import { smallLedger } from "../support/small-ledger.ts";
-import { page, tableWith } from "./markdown.ts";
-
-const table = new Map(
-  tableWith("limit", "value", "beyond it", "what an operator sees").map(([limit, value]) => [
-    limit,
-    value,
-  ]),
-);
-
-const UNITS: Readonly<Record<string, number>> = { "": 1, s: 1000, KiB: 1024 };
+import { limitRows, valueOf } from "./limit-rows.ts";
+import { page } from "./markdown.ts";
 
 /** The value of a row of the table: a count, ms or bytes. */
 function limit(name: string): number {
-  const [, digits, unit = ""] = /^([\d,]+)(?: (s|KiB))?$/.exec(table.get(name) ?? "") ?? [];
-  if (digits === undefined) throw new Error(`the table has no limit "${name}"`);
-  return Number(digits.replaceAll(",", "")) * (UNITS[unit] ?? Number.NaN);
+  const row = limitRows.find((one) => one.limit === name);
+  if (row === undefined) throw new Error(`the table has no limit "${name}"`);
+  return Number(valueOf(row.value));
 }
 
 /** The number in the only place of a page that matches; `group` is its digits. */
@@ -37,38 +35,52 @@ function numberIn(path: string, pattern: RegExp): number {
   return Number(matches[0]?.[1]?.replaceAll(",", ""));
 }
 
-const url = { host: "127.0.0.1", database: "revenue" };
-
 const WAITING = "requests waiting on an HTTP/1.1 connection (pipelining)";
-const STREAMS = "calls in flight on a gRPC connection";
 const STOP = "calls in flight at a stop";
 
-describe("the table of limits has the constants of the code:", () => {
-  const constants: Readonly<Record<string, number | undefined>> = {
+describe("the rows of the table without a variable have the constants of the code:", () => {
+  const constants: Readonly<Record<string, number>> = {
     "time of a call": MAX_CALL_MS,
-    "calls in flight": ADMISSION_LIMITS.total,
-    "calls in flight of one provider": ADMISSION_LIMITS.perProvider,
-    "connections to the database": knexConfig(url).pool?.max,
-    "wait for a connection to the database": CONNECT_TIMEOUT,
     "headers of an HTTP request": HTTP_LIMITS.maxHeaderSize,
-    "time until the headers have arrived": HTTP_LIMITS.headersTimeout,
-    "time until the request has arrived": HTTP_LIMITS.requestTimeout,
     "message to Connect, gRPC-Web or gRPC": MAX_MESSAGE_BYTES,
-    "cancelled calls on a gRPC connection": MAX_RESETS,
-    "one exchange on an HTTP/1.1 connection, until the client has read the last byte":
-      HTTP_LIMITS.exchangeTimeout,
     "silence on an HTTP/1.1 connection during a request": HTTP_LIMITS.connectionTimeout,
-    "idle HTTP/1.1 connection": HTTP_LIMITS.keepAliveTimeout,
+    "calls at once on a new gRPC connection; one more for each response that it has read":
+      FIRST_CALLS,
   };
 
   it.each(Object.entries(constants))("%s", (name, value) => {
     expect(limit(name)).toBe(value);
   });
 
-  it("and no limit that is not compared", () => {
-    const compared = [...Object.keys(constants), WAITING, STREAMS, STOP];
-    expect([...table.keys()].sort()).toEqual(compared.sort());
+  it("and none that is not compared", () => {
+    const compared = [...Object.keys(constants), WAITING, STOP];
+    const constant = limitRows.filter(({ variable }) => variable === undefined);
+    expect(constant.map((row) => row.limit).sort()).toEqual(compared.sort());
   });
+});
+
+it("the defaults of the parts are those of the settings", () => {
+  const defaults: readonly Partial<Config>[] = [
+    sessionLimits({}),
+    {
+      maxConnections: MAX_CONNECTIONS,
+      maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+      maxUnreadBytes: MAX_UNREAD_BYTES,
+      requestTimeout: HTTP_LIMITS.requestTimeout,
+      headersTimeout: HTTP_LIMITS.headersTimeout,
+      keepAliveTimeout: HTTP_LIMITS.keepAliveTimeout,
+      responseTimeout: HTTP_LIMITS.responseTimeout,
+      maxWatches: MAX_WATCHES,
+      maxReflections: MAX_REFLECTIONS,
+      maxCalls: ADMISSION_LIMITS.total,
+      maxCallsPerProvider: ADMISSION_LIMITS.perProvider,
+      maxKeyLookups: MAX_KEY_LOOKUPS,
+      poolSize: POOL_SIZE,
+      poolWait: POOL_WAIT,
+    },
+  ];
+  const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
+  for (const part of defaults) expect(config).toMatchObject(part);
 });
 
 describe("the other limits of the table are those of a running service:", () => {
@@ -91,13 +103,6 @@ describe("the other limits of the table are those of a running service:", () => 
     const most = 1 + limit(WAITING);
     expect(await pipelined(most)).toEqual(Array(most).fill("404"));
     expect((await pipelined(most + 1)).at(-1)).toBe("429");
-  });
-
-  it(STREAMS, async () => {
-    const session = connectHttp2(`http://${fixture.service.grpc}`);
-    await once(session, "remoteSettings");
-    expect(session.remoteSettings.maxConcurrentStreams).toBe(limit(STREAMS));
-    session.destroy();
   });
 
   it(STOP, async () => {

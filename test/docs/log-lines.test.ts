@@ -30,7 +30,8 @@ it("the line of a call has the fields of a real one, in their order, and the sam
 it("the line of a rollup that is behind is the one written at that time", () => {
   const { time, ...shown } = JSON.parse(blockWith("json", '"behindSeconds"'));
   const { log, entries } = collectLog();
-  const state = { generation: "1", watermark: shown.watermark };
-  createLagLog(log)(shown.providerId, state, Date.parse(time));
+  const { providerId, watermark, uncoveredCharges } = shown;
+  const rollup = { generation: "1", watermark, revision: "0", ahead: "" };
+  createLagLog(log)(providerId, rollup, Date.parse(time), uncoveredCharges);
   expect(entries()).toEqual([shown]);
 });
