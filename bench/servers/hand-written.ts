@@ -62,16 +62,15 @@ app.get("/api/provider/revenue", async (request, reply) => {
   for (const [tag, ...columns] of rows as string[][]) {
     // The index of the row's branch in the UNION ALL (src/db/statement.ts).
     const query = Number(tag);
-    const [first = "", second = ""] = columns;
-    const [third = "", fourth = ""] = columns.slice(2);
-    if (query === 0) balance = cents(third || "0.00");
-    else if (query === 1) servers.push(columns);
-    else if (query === 2) {
-      add(byServer, first, cents(third));
-      add(byMonth, second, cents(fourth));
-    } else if (query === 3) payouts.push(columns);
-    else if (query === 4) add(byMonth, first, cents(second));
-    else if (query === 5) add(byMonth, monthOf(now), -cents(first));
+    const [first = "", second = "", , fourth = "", fifth = ""] = columns;
+    if (query === 0) add(byMonth, monthOf(now), -cents(fifth));
+    else if (query === 1) balance = cents(first);
+    else if (query === 2) servers.push(columns);
+    else if (query === 3) {
+      add(byServer, first, cents(fourth));
+      add(byMonth, second, cents(fifth));
+    } else if (query === 4) payouts.push(columns);
+    else if (query === 5) add(byMonth, first, cents(second));
     else add(byServer, first, cents(second));
   }
 

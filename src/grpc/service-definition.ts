@@ -53,7 +53,7 @@ export function defineService(
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
       inFlight.track(serve(rpc, addresses, method, call)).then(
-        ({ response, trailer }) => callback(null, response, trailer),
+        (response) => callback(null, response),
         (thrown) => callback(statusOf(ServiceError.from(thrown))),
       );
     };
@@ -77,23 +77,18 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
   };
 }
 
-interface Served {
-  readonly response: Message;
-  /** Sent after the response, as an error's metadata is. */
-  readonly trailer: Metadata;
-}
-
 async function serve(
   rpc: Rpc,
   addresses: Addresses,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
-): Promise<Served> {
+): Promise<Message> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
-  call.sendMetadata(toMetadata({ "x-request-id": requestId }));
+  const sendMetadata = (more: Readonly<Record<string, string>>) =>
+    call.sendMetadata(toMetadata({ "x-request-id": requestId, ...more }));
   const controller = new AbortController();
   call.on("cancelled", () => controller.abort());
-  const accepted = await rpc.accept({
+  const accepting = rpc.accept({
     method,
     protocol: "grpc",
     requestId,
@@ -108,8 +103,12 @@ async function serve(
     deadline: Number(call.getDeadline()),
     signal: controller.signal,
   });
-  const response = await accepted.run(() => decode(method, call.request));
-  return { response, trailer: toMetadata(accepted.metadata) };
+  const accepted = await accepting.catch((error) => {
+    sendMetadata({});
+    throw error;
+  });
+  sendMetadata(accepted.metadata);
+  return accepted.run(() => decode(method, call.request));
 }
 
 /** The host of `host:port`, as grpc-js writes it: the IPv6 address has no brackets. */
