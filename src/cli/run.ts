@@ -1,7 +1,7 @@
 /** Runs a command on the database in `DATABASE_URL`. */
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
-import { readDatabaseUrl } from "../config.ts";
+import { type DatabaseUrl, readDatabaseUrl } from "../config.ts";
 import { createPool } from "../db/pool.ts";
 import { formatError } from "./format-error.ts";
 
@@ -9,11 +9,14 @@ import { formatError } from "./format-error.ts";
  * Connects, runs the work and disconnects. If that fails, prints one line to stderr and sets the
  * exit code to 1.
  */
-export async function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<void> {
+export async function runOnDatabase(
+  work: (database: Knex, url: DatabaseUrl) => Promise<void>,
+): Promise<void> {
   try {
-    const database = createPool(readDatabaseUrl(process.env));
+    const url = readDatabaseUrl(process.env);
+    const database = createPool(url);
     try {
-      await work(database);
+      await work(database, url);
     } finally {
       await database.destroy();
     }

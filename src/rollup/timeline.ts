@@ -20,21 +20,21 @@ export interface Span {
 
 /**
  * The segments that overlap any of the spans, in order and without duplicates. Each segment is
- * identified by the checkpoint at its end.
+ * identified by the index of the checkpoint at its end.
  *
  * @param checkpoints in ascending order; the last one is `END`
  */
-export function segmentsOf(spans: readonly Span[], checkpoints: readonly string[]): string[] {
+export function segmentsOf(spans: readonly Span[], checkpoints: readonly string[]): number[] {
   const overlapped = new Set<number>();
   for (const { from, to } of spans) {
     const last = indexAfter(checkpoints, to);
     for (let index = indexAfter(checkpoints, from); index <= last; index++) overlapped.add(index);
   }
-  return [...overlapped].sort((a, b) => a - b).map((index) => checkpoints[index] ?? END);
+  return [...overlapped].sort((a, b) => a - b);
 }
 
 /** The index of the first checkpoint after an instant; of the last checkpoint if there is none. */
-function indexAfter(checkpoints: readonly string[], instant: string): number {
+export function indexAfter(checkpoints: readonly string[], instant: string): number {
   let [low, high] = [0, checkpoints.length - 1];
   while (low < high) {
     const middle = (low + high) >> 1;
@@ -44,18 +44,19 @@ function indexAfter(checkpoints: readonly string[], instant: string): number {
   return low;
 }
 
-/** The first instant of the calendar month after the month that contains `at`; `END` after 9999-12. */
-export function nextMonth(at: string): string {
-  const month = Temporal.PlainYearMonth.from(at.slice(0, 7));
-  if (month.toString() === END.slice(0, 7)) return END;
-  return `${month.add({ months: 1 })}-01 00:00:00.000`;
+/** The calendar month that contains an instant, as a number: 202611. */
+export function monthOf(at: string): number {
+  return Number(at.slice(0, 4)) * 100 + Number(at.slice(5, 7));
 }
 
-/** The calendar month of the last instant before `at`, as a number: 202611. */
-export function monthBefore(at: string): number {
-  const isFirstInstant = at.slice(8) === "01 00:00:00.000";
-  const { year, month } = Temporal.PlainYearMonth.from(at.slice(0, 7)).subtract({
-    months: isFirstInstant ? 1 : 0,
-  });
-  return year * 100 + month;
+/** The first instant of a calendar month (202611). */
+export function startOfMonth(month: number): string {
+  const text = String(month).padStart(6, "0");
+  return `${text.slice(0, 4)}-${text.slice(4)}-01 00:00:00.000`;
+}
+
+/** The first instant after a calendar month (202611); `END` after 999912. */
+export function endOfMonth(month: number): string {
+  if (month >= monthOf(END)) return END;
+  return startOfMonth(month % 100 === 12 ? month + 89 : month + 1);
 }

@@ -4,12 +4,13 @@
  * checkpoint. The last transaction makes the new generation current.
  */
 import type { Knex } from "knex";
-import type { RollupState } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
-import { END, START } from "../timeline.ts";
-import { sumSegment } from "./ledger.ts";
-import { nextBoundary } from "./segment.ts";
+import { END, endOfMonth, monthOf, START } from "../timeline.ts";
+import { nextBoundary, type Segment } from "./ledger/segment.ts";
+import { sumMonths, sumSegment } from "./ledger/sums.ts";
 import {
+  addToMonths,
+  type Covered,
   inShortTransaction,
   inSnapshot,
   insertCheckpoint,
@@ -17,12 +18,14 @@ import {
   readTotals,
   rowsOf,
   type Version,
-  writeMonths,
 } from "./store.ts";
-import { chargesOf, plus } from "./totals-by-key.ts";
+import { chargesOf, grossOf, plus, type TotalsByKey } from "./totals-by-key.ts";
+
+/** The maximum time from a build to the first check, in seconds. */
+const FIRST_CHECK = 86_400;
 
 /** A build in progress. Its watermark is fixed when it begins. */
-type Build = Version & RollupState;
+type Build = Version & Covered;
 
 /**
  * Begins a build up to `watermark`, or resumes the one in progress.
@@ -53,12 +56,6 @@ export function beginBuild(
   });
 }
 
-/** Whether a build of the provider's rollup is in progress. */
-export async function isBuilding(database: Knex, provider: string): Promise<boolean> {
-  const state = await inSnapshot(database, (reader) => readState(reader, provider));
-  return state.build !== undefined;
-}
-
 /**
  * Builds the next segment. Resolves to the checkpoint at its end, which is `END` if the build is
  * complete, and the number of its charges; `undefined` if the build is no longer in progress,
@@ -70,17 +67,20 @@ export async function buildSegment(
   size: number,
 ): Promise<{ readonly at: string; readonly charges: number } | undefined> {
   const { provider, watermark } = build;
-  const { from, to, sums, totals } = await inSnapshot(database, async (reader) => {
+  const { from, to, sums, totals, months } = await inSnapshot(database, async (reader) => {
     const from = await lastCheckpoint(reader, build);
     const to = await nextBoundary(reader, { provider, from, to: END }, size);
-    const sums = await sumSegment(reader, { provider, from, to }, watermark);
-    return { from, to, sums, totals: plus(await readTotals(reader, build, from), sums) };
+    const segment = { provider, from, to };
+    const sums = await sumSegment(reader, segment, watermark);
+    const months = await monthsOf(reader, segment, watermark, sums);
+    return { from, to, sums, months, totals: plus(await readTotals(reader, build, from), sums) };
   });
   return inShortTransaction(database, async (transaction) => {
     const state = await readState(transaction, provider, true);
     if (state.build?.generation !== build.generation) return undefined;
     if ((await lastCheckpoint(transaction, build)) !== from) return { at: from, charges: 0 };
     await insertCheckpoint(transaction, build, to, totals);
+    await addToMonths(transaction, build, months);
     if (to === END) await makeCurrent(transaction, build);
     return { at: to, charges: chargesOf(sums) };
   });
@@ -88,13 +88,32 @@ export async function buildSegment(
 
 /** Makes a complete build the current generation. */
 async function makeCurrent(transaction: Knex.Transaction, build: Build): Promise<void> {
-  await writeMonths(transaction, build);
-  await transaction(TABLES.state).where({ provider_id: build.provider }).update({
-    generation: build.generation,
-    cut: build.watermark,
-    build_generation: null,
-    build_cut: null,
-  });
+  await transaction(TABLES.state)
+    .where({ provider_id: build.provider })
+    .update({
+      generation: build.generation,
+      cut: build.watermark,
+      build_generation: null,
+      build_cut: null,
+      revision: transaction.raw("revision + 1"),
+      check_from: START,
+      // At some time of the first day, so that rollups built together are not all due at once.
+      check_at: transaction.raw("UTC_TIMESTAMP(3) + INTERVAL ? SECOND", [
+        Math.round(Math.random() * FIRST_CHECK),
+      ]),
+    });
+}
+
+/** The gross of a segment by month. A segment within a month needs no query. */
+async function monthsOf(
+  reader: Knex.Transaction,
+  segment: Segment,
+  watermark: string,
+  sums: TotalsByKey,
+): Promise<ReadonlyMap<number, bigint>> {
+  if (chargesOf(sums) === 0) return new Map();
+  if (segment.to > endOfMonth(monthOf(segment.from))) return sumMonths(reader, segment, watermark);
+  return new Map([[monthOf(segment.from), grossOf(sums)]]);
 }
 
 async function lastCheckpoint(database: Knex.Transaction, version: Version): Promise<string> {

@@ -11,8 +11,17 @@ const BATCH = 5_000;
  * that begins while the purge runs.
  */
 export async function purge(database: Knex, provider: string): Promise<void> {
+  const tables = [TABLES.totals, TABLES.months, TABLES.checkpoints];
   const state = await inSnapshot(database, (reader) => readState(reader, provider));
-  for (const table of [TABLES.totals, TABLES.months, TABLES.checkpoints]) {
+  const [rows] = await database.raw(
+    tables
+      .map((table) => `(SELECT MIN(generation) AS oldest FROM ${table} WHERE provider_id = ?)`)
+      .join(" UNION ALL "),
+    tables.map(() => provider),
+  );
+  const current = Number(state.generation);
+  if (rows.every(({ oldest }: { oldest: number | null }) => (oldest ?? current) >= current)) return;
+  for (const table of tables) {
     const generations: number[] = await database(table)
       .distinct("generation")
       .where({ provider_id: provider })

@@ -7,6 +7,19 @@ const TRANSIENT = new Set([
   "ER_LOCK_DEADLOCK", // also a certification failure in Galera
   "ER_LOCK_WAIT_TIMEOUT",
   "ECONNREFUSED",
+  "ER_TRANSACTION_ROLLBACK_DURING_COMMIT", // Group Replication: certification failed
+]);
+
+/**
+ * Errors of a node that no longer accepts writes, or is not part of its cluster at the moment. Only
+ * another connection may lead to another node.
+ */
+const WRONG_NODE = new Set([
+  1290, // the server is running with --read-only
+  1836, // the server is in read-only mode
+  1047, // Galera: the node is not ready
+  1053, // shutdown in progress
+  3100, // Group Replication: the group does not accept the transaction
 ]);
 
 const RETRY: Options = {
@@ -23,6 +36,15 @@ export function withRetry<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
+ * Whether a run that failed may succeed with new connections: they were lost, or lead to a node
+ * that cannot do the work.
+ */
+export function needsNewConnections(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  return error.name === "KnexTimeoutError" || isTransient(error) || isWrongNode(error);
+}
+
+/**
  * SQLSTATE classes of errors that every provider would get: connection exception, invalid
  * authorization, and syntax error or access rule violation (a missing table, for example).
  */
@@ -32,11 +54,14 @@ const GLOBAL = /^(08|28|42)/;
 export function isProviderSpecific(
   error: unknown,
 ): error is Error & { readonly sqlMessage?: string } {
-  if (!(error instanceof Error) || isTransient(error)) return false;
-  if (error.name === "KnexTimeoutError") return false;
+  if (!(error instanceof Error) || needsNewConnections(error)) return false;
   return !("sqlState" in error && GLOBAL.test(String(error.sqlState)));
 }
 
 function isTransient(error: Error): boolean {
   return isLostConnection(error) || ("code" in error && TRANSIENT.has(String(error.code)));
+}
+
+function isWrongNode(error: Error): boolean {
+  return "errno" in error && WRONG_NODE.has(Number(error.errno));
 }

@@ -1,15 +1,33 @@
 /** Reading and writing the rollup's tables. */
 import type { Knex } from "knex";
 import { formatCents, parseCents } from "../../db/cents.ts";
-import { NO_GENERATION, type RollupState } from "../coverage.ts";
+import { NO_GENERATION } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
-import { END, monthBefore, START } from "../timeline.ts";
+import { START } from "../timeline.ts";
 import { grossOf, type TotalsByKey, toTotalsByKey } from "./totals-by-key.ts";
 
 /** One generation of a provider's rollup: the current one, or one that is being built. */
 export interface Version {
   readonly provider: string;
   readonly generation: string;
+}
+
+/** A generation with its watermark: recording time, as DATETIME(3) text in UTC. */
+export interface Covered {
+  readonly generation: string;
+  readonly watermark: string;
+}
+
+/** The state of a provider's rollup. */
+export interface State extends Covered {
+  /** Increases with every write to the totals of the current generation. */
+  readonly revision: number;
+  /** Event time from which the next slice of the check begins. */
+  readonly checkFrom: string;
+  /** When the next slice of the check is due, by the database's clock. */
+  readonly checkAt: string;
+  /** The build in progress. */
+  readonly build: Covered | undefined;
 }
 
 /** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
@@ -29,20 +47,23 @@ export function inSnapshot<T>(
 }
 
 /**
- * The state of a provider's rollup, and the build in progress or `undefined`. A provider without
- * a rollup has `NO_GENERATION`. `lock` locks the row.
+ * Reads the state of a provider's rollup. A provider without a rollup has `NO_GENERATION`. `lock`
+ * locks the row.
  */
 export async function readState(
   database: Knex.Transaction,
   provider: string,
   lock = false,
-): Promise<RollupState & { readonly build: RollupState | undefined }> {
+): Promise<State> {
   const query = database(TABLES.state).where({ provider_id: provider });
   if (lock) query.forUpdate();
   const row = await query.first();
   return {
     generation: String(row?.generation ?? NO_GENERATION),
     watermark: row?.cut ?? START,
+    revision: Number(row?.revision ?? 0),
+    checkFrom: row?.check_from ?? START,
+    checkAt: row?.check_at ?? START,
     build: row?.build_generation
       ? { generation: String(row.build_generation), watermark: row.build_cut }
       : undefined,
@@ -79,6 +100,17 @@ export async function readTotals(
   return toTotalsByKey(await rowsOf(database, TABLES.totals, version).where({ at }));
 }
 
+/** The totals at each of several checkpoints, in their order. */
+export async function readTotalsAt(
+  database: Knex.Transaction,
+  version: Version,
+  instants: readonly string[],
+): Promise<TotalsByKey[]> {
+  const rows = await rowsOf(database, TABLES.totals, version).whereIn("at", [...instants]);
+  const byInstant = Map.groupBy(rows, ({ at }) => at);
+  return instants.map((at) => toTotalsByKey(byInstant.get(at) ?? []));
+}
+
 /** The number of rows in one INSERT. */
 const BATCH = 500;
 
@@ -90,6 +122,8 @@ export async function insertCheckpoint(
   totals: TotalsByKey,
 ): Promise<void> {
   const checkpoint = { provider_id: provider, generation, at };
+  // There are rows already only if somebody deleted the checkpoint by hand.
+  await database(TABLES.totals).where(checkpoint).del();
   await database(TABLES.checkpoints).insert({ ...checkpoint, gross: formatCents(grossOf(totals)) });
   for (const batch of batchesOf(totals)) {
     await database(TABLES.totals).insert(batch.map((row) => ({ ...checkpoint, ...row })));
@@ -133,25 +167,47 @@ export async function addFrom(
     });
 }
 
-/** Updates the gross per month from the checkpoints. There is one at the end of each month. */
-export async function writeMonths(database: Knex.Transaction, version: Version): Promise<void> {
-  const { provider, generation } = version;
-  const months = new Map<number, bigint>();
-  let before = 0n;
-  for (const { at, gross } of await readCheckpoints(database, version)) {
-    if (at === END) break;
-    const month = monthBefore(at);
-    months.set(month, (months.get(month) ?? 0n) + gross - before);
-    before = gross;
+/** Sets the gross of checkpoints to the sum of their totals. */
+export async function recount(
+  database: Knex.Transaction,
+  version: Version,
+  instants: readonly string[],
+): Promise<void> {
+  for (const at of instants) {
+    const totals = await readTotals(database, version, at);
+    await rowsOf(database, TABLES.checkpoints, version)
+      .where({ at })
+      .update({ gross: formatCents(grossOf(totals)) });
   }
-  const stored = await readMonths(database, version);
-  for (const [month, gross] of months) {
-    if (stored.get(month) === gross) continue;
+}
+
+/** Sets the gross of months (202611), in cents. */
+export async function writeMonths(
+  database: Knex.Transaction,
+  version: Version,
+  months: readonly { readonly month: number; readonly gross: bigint }[],
+): Promise<void> {
+  const { provider, generation } = version;
+  for (const { month, gross } of months) {
     await database(TABLES.months)
       .insert({ provider_id: provider, generation, month, gross: formatCents(gross) })
       .onConflict()
       .merge(["gross"]);
   }
+}
+
+/** Adds to the gross of months, in cents. */
+export async function addToMonths(
+  database: Knex.Transaction,
+  version: Version,
+  months: ReadonlyMap<number, bigint>,
+): Promise<void> {
+  const stored = months.size > 0 ? await readMonths(database, version) : new Map<number, bigint>();
+  const sums = [...months].map(([month, gross]) => ({
+    month,
+    gross: (stored.get(month) ?? 0n) + gross,
+  }));
+  await writeMonths(database, version, sums);
 }
 
 /** The gross per month (202611) of a version, in cents. */

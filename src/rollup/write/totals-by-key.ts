@@ -30,17 +30,16 @@ export interface TotalsRow {
 
 /** The totals in rows of distinct keys. */
 export function toTotalsByKey(rows: readonly TotalsRow[]): TotalsByKey {
-  return new Map(
-    rows.map(({ server_id, instance_id, gross, charges, started, ended }) => [
-      `${server_id}/${instance_id}`,
-      {
-        gross: parseCents(gross ?? "0.00"),
-        charges: Number(charges ?? 0),
-        started: Number(started ?? 0),
-        ended: Number(ended ?? 0),
-      },
-    ]),
-  );
+  const totals = rows.map(({ server_id, instance_id, gross, charges, started, ended }) => {
+    const figures = {
+      gross: parseCents(gross ?? "0.00"),
+      charges: Number(charges ?? 0),
+      started: Number(started ?? 0),
+      ended: Number(ended ?? 0),
+    };
+    return [`${server_id}/${instance_id}`, figures] as const;
+  });
+  return new Map(totals.filter(([, figures]) => !isZero(figures)));
 }
 
 /** The sum, key by key. */
@@ -61,6 +60,25 @@ export function grossOf(totals: TotalsByKey): bigint {
 /** The number of charges of all keys. */
 export function chargesOf(totals: TotalsByKey): number {
   return totals.values().reduce((sum, { charges }) => sum + charges, 0);
+}
+
+/** The largest number of charges, of starts or of ends, of all keys together. */
+export function largestCount(totals: TotalsByKey): number {
+  const counts = [0, 0, 0];
+  for (const { charges, started, ended } of totals.values()) {
+    for (const [index, count] of [charges, started, ended].entries()) {
+      counts[index] = (counts[index] ?? 0) + count;
+    }
+  }
+  return Math.max(...counts);
+}
+
+/** The starts and ends of rentals without the charges. */
+export function rentalsOf(totals: TotalsByKey): TotalsByKey {
+  const rentals = [...totals].map(
+    ([key, { started, ended }]) => [key, { ...ZERO, started, ended }] as const,
+  );
+  return new Map(rentals.filter(([, part]) => !isZero(part)));
 }
 
 function combine(left: TotalsByKey, right: TotalsByKey, sign: 1 | -1): TotalsByKey {

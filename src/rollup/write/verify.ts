@@ -2,8 +2,9 @@
 import type { Knex } from "knex";
 import { formatCents } from "../../db/cents.ts";
 import { NO_GENERATION } from "../coverage.ts";
-import { START } from "../timeline.ts";
-import { sumMonths, sumSegment } from "./ledger.ts";
+import { TABLES } from "../tables.ts";
+import { END, START } from "../timeline.ts";
+import { sumMonths, sumSegment } from "./ledger/sums.ts";
 import { readCheckpoints, readMonths, readState, readTotals, type Version } from "./store.ts";
 import { grossOf, minus } from "./totals-by-key.ts";
 
@@ -14,6 +15,10 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     const state = await readState(reader, provider);
     if (state.generation === NO_GENERATION) return;
     const version = { provider, generation: state.generation };
+    const [[{ now }]] = await reader.raw("SELECT UTC_TIMESTAMP(3) AS now");
+    if (state.watermark > now) {
+      yield `provider ${provider}: the watermark ${state.watermark} lies in the future`;
+    }
     yield* verifySegments(reader, version, state.watermark);
     yield* verifyMonths(reader, version, state.watermark);
   } finally {
@@ -49,11 +54,30 @@ async function* verifyMonths(
   watermark: string,
 ): AsyncGenerator<string> {
   const stored = await readMonths(reader, version);
-  const ledger = await sumMonths(reader, version.provider, watermark);
+  const ledger = await sumMonths(
+    reader,
+    { provider: version.provider, from: START, to: END },
+    watermark,
+  );
   for (const month of new Set([...stored.keys(), ...ledger.keys()])) {
     const difference = (stored.get(month) ?? 0n) - (ledger.get(month) ?? 0n);
     if (difference !== 0n) {
       yield `provider ${version.provider}, month ${month}: the rollup differs from the ledger by ${formatCents(difference)} of gross`;
     }
   }
+}
+
+/** The number of providers with a rollup, and of those without one that have charges or rentals. */
+export async function countRollups(
+  database: Knex,
+): Promise<{ readonly compared: number; readonly missing: number }> {
+  const [[row]] = await database.raw(
+    `SELECT COUNT(CASE WHEN state.generation > 0 THEN 1 END) AS compared,
+            COUNT(CASE WHEN COALESCE(state.generation, 0) = 0 AND (
+                EXISTS (SELECT 1 FROM charges WHERE provider_id = provider.id)
+                OR EXISTS (SELECT 1 FROM rentals WHERE provider_id = provider.id)
+              ) THEN 1 END) AS missing
+     FROM providers AS provider LEFT JOIN ${TABLES.state} AS state ON state.provider_id = provider.id`,
+  );
+  return { compared: Number(row.compared), missing: Number(row.missing) };
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Ending, runRollup, startRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
+import { watchProcesses } from "../../support/process-list.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 import { expectExact } from "../../support/rollup/snapshot-oracle.ts";
 
@@ -35,29 +36,36 @@ const added = (charges: number, providers: number) =>
 describe("bringing the rollups up to date", () => {
   it("succeeds on a database without providers", async () => {
     expect(await rollup()).toEqual(added(0, 0));
-    expect(await rollup("--verify")).toEqual(success(CLEAN));
+    expect(await rollup("--verify")).toEqual(success("there is no rollup to compare\n"));
   });
 
   it("adds every charge once, and accepts a provider without charges", async () => {
     await fill(1, 2);
     await database.knex("providers").insert({ id: 3, name: "new" });
-    expect(await rollup()).toEqual(added(2_000, 3));
+    expect(await rollup("--verify")).toEqual(
+      success("there is no rollup to compare, 2 providers without a rollup\n"),
+    );
+    expect(await rollup("--margin", "0")).toEqual(added(2_000, 3));
     expect(await rollup("--margin", "0")).toEqual(added(0, 3));
     expect(await rollup("--verify")).toEqual(success(CLEAN));
     for (const provider of ["1", "2", "3"]) await expectExact(database.knex, provider);
   });
 
-  it("leaves out what was recorded within the margin, by default a minute", async () => {
+  it("leaves out what was recorded within the margin, by default 15 minutes", async () => {
     await fill(1);
-    await rollup("--margin", "0");
-    await database.knex("charges").insert({
-      provider_id: 1,
-      server_id: 1_001,
-      charged_at: "2025-01-05 00:00:00.000",
-      gross: "5.00",
-    });
-    expect(await rollup("--margin", "600")).toEqual(added(0, 1));
+    await rollup();
+    await database.knex.raw("UPDATE rollups SET cut = NOW(3) - INTERVAL 1 HOUR");
+    const recordedAgo = (minutes: number) =>
+      database.knex.raw(
+        `INSERT INTO charges (provider_id, server_id, charged_at, gross, recorded_at)
+         VALUES (1, 1001, '2025-01-05', 5, NOW(3) - INTERVAL ? MINUTE)`,
+        [minutes],
+      );
+    await recordedAgo(14);
     expect(await rollup()).toEqual(added(0, 1));
+    await expectExact(database.knex, "1");
+    await recordedAgo(16);
+    expect(await rollup()).toEqual(added(1, 1));
     await expectExact(database.knex, "1");
     expect(await rollup("--margin", "0")).toEqual(added(1, 1));
     expect(await rollup("--verify")).toEqual(success(CLEAN));
@@ -108,28 +116,86 @@ describe("--verify and --rebuild", () => {
     expect(compared).toBeGreaterThan(1);
     await expectExact(database.knex, "1");
   });
+
+  it("--verify --repair removes differences, and says from what", async () => {
+    await fill(1);
+    await rollup();
+    await database.knex("charges").limit(1).update({ gross: "77777.00" });
+    const { code, stdout, stderr } = await rollup("--verify", "--repair");
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/\n2 differences\n0 charges added, .* s, 1 difference repaired\n$/);
+    expect(stderr).toMatch(
+      /^error: provider 1, .*: repaired by \S+ of gross, 0 charges, .* \(cause: changed row\)\n$/,
+    );
+    expect(await rollup("--verify")).toEqual(success(CLEAN));
+  });
+
+  it("a run repairs differences, and reports them as errors", async () => {
+    await fill(1);
+    await rollup();
+    await database.knex("rollups").update({ cut: "9000-01-01 00:00:00.000" });
+    const { code, stdout, stderr } = await rollup();
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^1000 charges added, .* s, 1 difference repaired\n$/);
+    expect(stderr).toBe(
+      "error: provider 1: the watermark 9000-01-01 00:00:00.000 lay in the future (cause: future watermark); the rollup is built again\n",
+    );
+    expect(await rollup("--verify")).toEqual(success(CLEAN));
+  });
 });
 
 describe("--watch", () => {
-  it.each(["SIGTERM", "SIGINT"] as const)("repeats until %s, and exits with 0", async (signal) => {
-    await fill(1);
-    const process = startRollup(database.url, "--margin", "0", "--watch", "0.05");
-    await until(20_000, () => process.lines().length >= 3);
-    process.signal(signal);
-    const { stdout, ...ending } = await process.ended;
-    expect(ending).toEqual({ code: 0, signal: null, stderr: "" });
-    expect(stdout).toMatch(/^1000 charges added, 1 providers up to date, .* s\n0 charges /);
-  });
+  const VISIBLE = /^open transactions are visible: /;
+
+  it.each(["SIGTERM", "SIGINT"] as const)(
+    "repeats until %s, exits with 0, and is silent if there is nothing to do",
+    async (signal) => {
+      await fill(1);
+      const process = startRollup(database.url, "--margin", "0", "--watch", "0.3");
+      await until(20_000, () => process.lines().length >= 2);
+      await new Promise((resolve) => setTimeout(resolve, 700));
+      process.signal(signal);
+      const { stdout, ...ending } = await process.ended;
+      expect(ending).toEqual({ code: 0, signal: null, stderr: "" });
+      expect(stdout.trimEnd().split("\n")).toEqual([
+        expect.stringMatching(VISIBLE),
+        expect.stringMatching(/^1000 charges added, 1 providers up to date, .* s$/),
+      ]);
+    },
+  );
 
   it("adds the charges of new providers", async () => {
     await fill(1);
     const process = startRollup(database.url, "--margin", "0", "--watch", "0.05");
-    await until(20_000, () => process.lines().length >= 1);
+    await until(20_000, () => process.lines().length >= 2);
     await addBulk(database.knex, [{ provider: 2, ...SMALL }]);
-    await until(20_000, () =>
-      process.lines().some((line) => line.startsWith("1000 charges added, 2 ")),
-    );
+    await until(20_000, async () => {
+      const [sum] = await database
+        .knex("rollup_checkpoints")
+        .where({ provider_id: 2, at: "9999-12-31 23:59:59.999" })
+        .count({ count: "*" });
+      return Number(sum?.count) === 1;
+    });
     process.signal("SIGTERM");
     expect(await process.ended).toMatchObject({ code: 0 });
+  });
+
+  it("connects again after a failed run", async () => {
+    await fill(1);
+    const process = startRollup(database.url, "--margin", "0", "--watch", "0.05");
+    await until(20_000, () => process.lines().length >= 2);
+    const processes = await watchProcesses(database.name);
+    const before = await processes.connections();
+    await database.knex.raw("RENAME TABLE rollups TO hidden");
+    await until(20_000, async () => {
+      const now = await processes.connections();
+      return before.filter((id) => now.includes(id)).length <= 1; // that of the test
+    });
+    await database.knex.raw("RENAME TABLE hidden TO rollups");
+    await processes.close();
+    process.signal("SIGTERM");
+    const { code, stderr } = await process.ended;
+    expect(code).toBe(0);
+    expect(stderr).toMatch(/^run failed, will retry: the database lacks the tables /);
   });
 });

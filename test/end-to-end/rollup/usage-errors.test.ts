@@ -13,6 +13,13 @@ it.each([
   [["--margin", "soon"], "error: option '--margin <seconds>' argument 'soon' is invalid. "],
   [["--margin", "-1"], "error: option '--margin <seconds>' argument '-1' is invalid. "],
   [["--watch", "1e3"], "error: option '--watch <seconds>' argument '1e3' is invalid. "],
+  [["--watch", "0"], "error: option '--watch <seconds>' argument '0' is invalid. "],
+  [
+    ["--check-period", "daily"],
+    "error: option '--check-period <seconds>' argument 'daily' is invalid. ",
+  ],
+  [["--concurrency", "0"], "error: option '--concurrency <number>' argument '0' is invalid. "],
+  [["--repair"], "error: --repair needs --verify"],
   [["--watch"], "error: option '--watch <seconds>' argument missing"],
   [["--quickly"], "error: unknown option '--quickly'"],
   [["now"], "error: too many arguments"],

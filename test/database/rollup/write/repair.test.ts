@@ -89,10 +89,10 @@ it("without a rollup, a build is needed", async () => {
 });
 
 it("a change that is too large for one transaction needs a build, which the next run does", async () => {
-  // 1,000 checkpoints, and a change of 250 servers before all of them: 250,000 rows.
+  // 9,000 checkpoints, and a change of 250 servers before all of them: 2.25 million rows.
   await database.knex.raw(
     `INSERT INTO rollup_checkpoints (provider_id, generation, at, gross) VALUES ${Array.from(
-      { length: 1_000 },
+      { length: 9_000 },
       (_, n) => `(1, 1, TIMESTAMPADD(SECOND, ${n}, '2025-11-02'), 1.00)`,
     )}`,
   );
@@ -102,7 +102,7 @@ it("a change that is too large for one transaction needs a build, which the next
     .insert(servers.map((id) => charge("2025-09-01 00:00:00.000", NEXT, "1.00", id)));
   expect(await refreshTo(LATER)).toBe("build");
   await database.knex("providers").insert({ id: 1, name: "first" });
-  expect(await rollUp(database.knex, { margin: 0 })).toEqual({ providers: 1, charges: 251 });
+  expect(await rollUp(database.knex, { margin: 0 })).toMatchObject({ providers: 1, charges: 251 });
   expect(await rollupOf(database.knex, "1")).toMatchObject({ gross: "251.00" });
   expect(await differences()).toEqual([]);
 });

@@ -1,7 +1,11 @@
 /** Where a segment is divided. */
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { END, START } from "../../../../src/rollup/timeline.ts";
-import { nextBoundary, type Segment } from "../../../../src/rollup/write/segment.ts";
+import {
+  nextBoundary,
+  type Segment,
+  sizeFor,
+} from "../../../../src/rollup/write/ledger/segment.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { charge } from "./built.ts";
 
@@ -40,19 +44,12 @@ it("an empty ledger is one segment", async () => {
 it("at most `size` charges lie before a boundary", async () => {
   await insertCharges(...[1, 2, 3, 4, 5].map(day));
   expect(await boundary(3)).toBe(day(4));
-  expect(await boundary(3, { from: day(4) })).toBe("2026-12-01 00:00:00.000");
+  expect(await boundary(3, { from: day(4) })).toBe(END);
 });
 
-it("exactly `size` charges need no boundary but the end of the month", async () => {
+it("exactly `size` charges need no boundary", async () => {
   await insertCharges(...[1, 2, 3].map(day));
-  expect(await boundary(3)).toBe("2026-12-01 00:00:00.000");
-});
-
-it("a segment has charges of one month only, that of its first charge", async () => {
-  await insertCharges("2026-03-31 23:59:59.999", "2026-04-01 00:00:00.000");
-  expect(await boundary(100)).toBe("2026-04-01 00:00:00.000");
-  expect(await boundary(100, { from: "2026-04-01 00:00:00.000" })).toBe("2026-05-01 00:00:00.000");
-  expect(await boundary(100, { from: "2026-05-01 00:00:00.000" })).toBe(END);
+  expect(await boundary(3)).toBe(END);
 });
 
 it("a boundary never lies after the end of the segment", async () => {
@@ -67,9 +64,9 @@ it("charges at one instant are not divided, even if there are more than `size`",
   expect(await boundary(3, { from: day(1) })).toBe(day(2));
 });
 
-it("charges at one instant with none after them need no boundary but the end of the month", async () => {
+it("charges at one instant with none after them need no boundary", async () => {
   await insertCharges(...Array(7).fill(day(1)));
-  expect(await boundary(3, { from: day(1) })).toBe("2026-12-01 00:00:00.000");
+  expect(await boundary(3, { from: day(1) })).toBe(END);
 });
 
 it("at most `size` starts, and at most `size` ends of rentals lie before a boundary", async () => {
@@ -86,4 +83,17 @@ it("charges of another provider have no effect", async () => {
 it("a charge in December 9999 belongs to the last segment", async () => {
   await insertCharges("9999-12-05 00:00:00.000");
   expect(await boundary(3)).toBe(END);
+});
+
+describe("the segment size", () => {
+  it.each([
+    [0, 250],
+    [60, 250],
+    [200, 800],
+    [2_000, 8_000],
+    [4_000, 12_000],
+    [20_000, 60_000],
+  ])("for %i servers and instances is %i charges", (owners, size) => {
+    expect(sizeFor(owners)).toBe(size);
+  });
 });

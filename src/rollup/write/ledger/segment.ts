@@ -1,7 +1,6 @@
 /** The segments of a timeline: how many charges they should have, and where they are divided. */
 import type { Knex } from "knex";
-import { DATED_BY, type LedgerTable } from "../coverage.ts";
-import { nextMonth } from "../timeline.ts";
+import { DATED_BY, type LedgerTable } from "../../coverage.ts";
 
 /** A segment of a provider's timeline, [from, to); if it ends at `END`, it includes it. */
 export interface Segment {
@@ -10,10 +9,14 @@ export interface Segment {
   readonly to: string;
 }
 
-/** The bounds. Below, checkpoints would outnumber charges; above, every query would slow down. */
-const [MIN_SIZE, MAX_SIZE] = [250, 8_000];
+/** Below, checkpoints would outnumber charges. */
+const MIN_SIZE = 250;
 /** Reading this many charges costs as much as reading one row of totals. */
 const CHARGES_PER_ROW = 4;
+/** From here on a segment grows only as far as `MIN_CHARGES_PER_ROW` demands. */
+const LARGE_SIZE = 8_000;
+/** A checkpoint has at most one row of totals for this many charges, whatever the number of owners. */
+const MIN_CHARGES_PER_ROW = 3;
 
 /**
  * The segment size of a provider, in charges. A checkpoint has one row for each server and
@@ -26,14 +29,23 @@ export async function segmentSize(database: Knex, provider: string): Promise<num
           + (SELECT COUNT(*) FROM instances WHERE provider_id = :provider) AS count`,
     { provider },
   );
-  return Math.min(MAX_SIZE, Math.max(MIN_SIZE, CHARGES_PER_ROW * Number(rows[0].count)));
+  return sizeFor(Number(rows[0].count));
+}
+
+/** The segment size, in charges, for a number of servers and instances. */
+export function sizeFor(owners: number): number {
+  return Math.max(
+    MIN_SIZE,
+    Math.min(CHARGES_PER_ROW * owners, LARGE_SIZE),
+    MIN_CHARGES_PER_ROW * owners,
+  );
 }
 
 /**
  * The next checkpoint in a segment: the earliest instant after `from` such that at most `size`
- * charges, starts of rentals or ends of rentals lie before it, and all charges before it belong to
- * one calendar month. Rows that share one instant are never divided, so there may be more of them
- * than `size`. Returns `to` if the segment needs no further checkpoint.
+ * charges, starts of rentals or ends of rentals lie before it. Rows that share one instant are never
+ * divided, so there may be more of them than `size`. Returns `to` if the segment needs no further
+ * checkpoint.
  */
 export async function nextBoundary(
   reader: Knex.Transaction,
@@ -55,8 +67,6 @@ export async function nextBoundary(
     return rows[0]?.at;
   };
   const candidates = [to];
-  const firstCharge = await instantAt("charges", "charged_at", ">=", 0);
-  if (firstCharge !== undefined) candidates.push(nextMonth(firstCharge));
   for (const table of ["charges", "rentals"] as const) {
     for (const column of DATED_BY[table]) {
       let at = await instantAt(table, column, ">=", size);

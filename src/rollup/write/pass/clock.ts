@@ -1,0 +1,62 @@
+/**
+ * The clock of a pass: the database's own, which also sets `recorded_at`, and the watermark that a
+ * pass may move to. It stays behind what may still commit.
+ */
+import type { Knex } from "knex";
+import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
+
+/** The instants of a pass, as DATETIME(3) text in UTC. */
+export interface Clock {
+  readonly now: string;
+  /** The watermark to move to: nothing that was recorded up to it can commit any more. */
+  readonly until: string;
+  /** The start of the oldest open transaction that has written, if `until` waits for it. */
+  readonly waitsFor: string | undefined;
+}
+
+/** The resolution of the start of a transaction, in ms. */
+const RESOLUTION = 1_000;
+
+/**
+ * The start of the oldest open transaction that has written, or waits to write, in UTC. The server
+ * shows it in the time zone of its operating system. Sessions whose default database is another one
+ * are left out: they are other systems on the same server.
+ */
+const OLDEST = `SELECT MIN(CONVERT_TZ(trx.trx_started, 'SYSTEM', '+00:00')) AS started
+  FROM information_schema.INNODB_TRX AS trx
+  LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
+  WHERE (trx.trx_rows_modified > 0 OR trx.trx_state = 'LOCK WAIT')
+    AND (session.DB IS NULL OR session.DB = DATABASE())`;
+
+/** Whether the account may see the transactions of others, which needs the privilege PROCESS. */
+export async function canSeeTransactions(database: Knex): Promise<boolean> {
+  try {
+    await database.raw(OLDEST);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && "sqlState" in error) return false;
+    throw error;
+  }
+}
+
+/**
+ * Reads the clock.
+ *
+ * @param margin how long a writer's transaction may be open, in ms
+ * @param seesTransactions whether to wait for open transactions that are older
+ */
+export async function readClock(
+  database: Knex,
+  margin: number,
+  seesTransactions: boolean,
+): Promise<Clock> {
+  const [[{ now }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
+  const until = fromDatetime(now) - margin;
+  const oldest = seesTransactions ? (await database.raw(OLDEST))[0][0].started : null;
+  const before = oldest === null ? Number.POSITIVE_INFINITY : fromDatetime(oldest) - RESOLUTION;
+  return {
+    now,
+    until: toDatetime(Math.min(until, before)),
+    waitsFor: before < until ? oldest : undefined,
+  };
+}
