@@ -33,6 +33,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run rollup -- --watch 30": "accounts.test.ts",
   "npm run rollup -- --rebuild": "accounts.test.ts",
   "npm run rollup -- --verify": "accounts.test.ts",
+  "npm run rollup -- --verify --repair": "accounts.test.ts",
   "npm run bench": "benchmarks.test.ts, with next to no load: it measures for minutes",
   "npm run bench -- peers": "benchmarks.test.ts, the same",
   "npm run bench -- scale": "benchmarks.test.ts, the same",
