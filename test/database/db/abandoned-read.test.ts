@@ -100,6 +100,7 @@ describe("a read whose caller leaves", () => {
   });
 
   it("holds its place until the connection is free", async () => {
+    await idOf(); // A new connection may take longer than the caller waits.
     await untilCancelled(read("SELECT SLEEP(0.2)", [], { signal: cancelledAfter(20) }));
     // Of two places one owner may hold one.
     const started = performance.now();
