@@ -2,7 +2,7 @@
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ConfigError, readConfig } from "../../src/config.ts";
-import { limitRows, valueOf } from "./limit-rows.ts";
+import { limitRows, limitValue } from "./limit-rows.ts";
 import { codeIn, rootFile, tableWith } from "./markdown.ts";
 
 const URL_FORM = "mysql://user:password@host:3306/database";
@@ -58,7 +58,7 @@ it("the first table and .env.example have the defaults that apply", () => {
 it.each(limits.map((row) => [row.variable ?? "", row.value] as const))(
   "the table of limits has the default of %s",
   (variable, value) => {
-    expect(valueOf(value)).toBe(defaults.get(variable));
+    expect(limitValue(value)).toBe(defaults.get(variable));
   },
 );
 

@@ -23,7 +23,7 @@ const UNITS: Readonly<Record<string, number>> = {
 };
 
 /** A value as a count, in ms or in bytes; a word, such as `on`, as it is. */
-export function valueOf(text: string): number | string {
+export function limitValue(text: string): number | string {
   const word = codeIn(text)[0];
   if (word !== undefined) return word;
   const [, digits, unit = ""] = /^([\d,]+)(?: (ms|s|KiB|MiB))?$/.exec(text) ?? [];

@@ -18,14 +18,14 @@ import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
 import { createFixture, type Fixture } from "../support/service/fixture.ts";
 import { smallLedger } from "../support/small-ledger.ts";
-import { limitRows, valueOf } from "./limit-rows.ts";
+import { limitRows, limitValue } from "./limit-rows.ts";
 import { page } from "./markdown.ts";
 
 /** The value of a row of the table: a count, ms or bytes. */
 function limit(name: string): number {
   const row = limitRows.find((one) => one.limit === name);
   if (row === undefined) throw new Error(`the table has no limit "${name}"`);
-  return Number(valueOf(row.value));
+  return Number(limitValue(row.value));
 }
 
 /** The number in the only place of a page that matches; `group` is its digits. */
