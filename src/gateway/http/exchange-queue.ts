@@ -11,6 +11,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { isEndless } from "./body.ts";
 import { closeLingering } from "./lingering-close.ts";
+import { dropRequests } from "./parser.ts";
 
 /** How many parsed requests may wait on a connection. Node parses a whole chunk (64 KiB) at once. */
 const MAX_WAITING = 100;
@@ -62,6 +63,7 @@ export function createExchangeQueue(
   let current: Exchange | undefined;
   let latest: Exchange | undefined;
   let waiting: Exchange[] = [];
+  /** Runs instead of further requests, which are dropped. */
   let last: (() => void) | undefined;
   let closed = false;
   let halfClosed: NodeJS.Timeout | undefined;
@@ -81,12 +83,14 @@ export function createExchangeQueue(
   function next(): void {
     current = waiting.shift();
     if (closed) return;
-    if (current !== undefined) run(current);
+    // In the next turn of the event loop, so that pipelined requests delay no other connection.
+    if (current !== undefined) setImmediate(run, current);
     else if (last !== undefined) last();
     else if (socket.isPaused()) socket.resume();
   }
 
   function run({ request, response, handle }: Exchange): void {
+    if (closed) return;
     const overdue = setTimeout(() => {
       report("responseTimeout");
       // A reset, so that the kernel drops what it has buffered too.
@@ -113,7 +117,7 @@ export function createExchangeQueue(
 
   function finish(): void {
     waiting = [];
-    last = () => socket.destroySoon();
+    setLast(() => socket.destroySoon());
   }
 
   /** Gives up what a half-closed connection still waits for. */
@@ -122,17 +126,22 @@ export function createExchangeQueue(
     else socket.destroy();
   }
 
+  function setLast(action: () => void): void {
+    last = action;
+    dropRequests(socket);
+  }
+
   /** Runs `action` instead of further requests, after those that were added. */
   function end(action: () => void): void {
     if (last !== undefined) return;
-    last = action;
+    setLast(action);
     if (current === undefined) action();
   }
 
   function reject(write: () => void): void {
     // An incomplete request is the malformed one: it gets one response at most.
     if (last === undefined && latest?.request.complete === false && waiting.pop() === undefined) {
-      last = write;
+      setLast(write);
       if (latest.response.headersSent) socket.destroy();
       else write();
     } else {

@@ -10,6 +10,8 @@ const REQUEST = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
 /** A server that responds with `size` bytes to each request, or not at all, and a client that does not read. */
 async function serve(timeout: number, size?: number) {
   let handled = 0;
+  let parsed = 0;
+  const paths: (string | undefined)[] = [];
   let connection: Socket | undefined;
   const server = createServer();
   server.on("connection", (socket) => {
@@ -17,8 +19,10 @@ async function serve(timeout: number, size?: number) {
     const queue = createExchangeQueue(socket, timeout, () => socket.destroySoon());
     server.on("request", (request, response) => {
       if (request.socket !== socket) return;
+      parsed++;
       queue.add(request, response, () => {
         handled++;
+        paths.push(request.url);
         if (size !== undefined) response.end(Buffer.alloc(size));
       });
     });
@@ -29,12 +33,20 @@ async function serve(timeout: number, size?: number) {
     server.closeAllConnections();
     server.close();
   });
-  const client = connect((server.address() as AddressInfo).port, "127.0.0.1");
+  const { port } = server.address() as AddressInfo;
+  const client = connect(port, "127.0.0.1");
   client.on("error", () => {});
   onTestFinished(() => {
     client.destroy();
   });
-  return { client, handled: () => handled, bytesRead: () => connection?.bytesRead };
+  return {
+    client,
+    port,
+    paths,
+    handled: () => handled,
+    parsed: () => parsed,
+    bytesRead: () => connection?.bytesRead,
+  };
 }
 
 test("a connection is closed if its client does not read the response in time, even if it reads slowly", async () => {
@@ -83,4 +95,26 @@ test("of too many pipelined requests, one and the 100 that may wait are handled,
   client.write(REQUEST.repeat(150));
   await once(client, "close");
   expect(handled()).toBe(101);
+});
+
+test("of a chunk of 2,000 pipelined requests, those after the 100 that may wait are not parsed", async () => {
+  const { client, handled, parsed } = await serve(5_000, 10);
+  client.resume();
+  client.write(REQUEST.repeat(2_000));
+  await once(client, "close");
+  expect([handled(), parsed()]).toEqual([101, 102]);
+});
+
+test("pipelined requests do not delay the request of another connection", async () => {
+  const { client, paths, port } = await serve(5_000, 10);
+  const other = connect(port, "127.0.0.1").resume();
+  onTestFinished(() => {
+    other.destroy();
+  });
+  await once(other, "connect");
+  client.resume();
+  client.write(REQUEST.repeat(100));
+  other.write(REQUEST.replace("/", "/other"));
+  await expect.poll(() => paths.length).toBe(101);
+  expect(paths.indexOf("/other")).toBeLessThan(50);
 });
