@@ -78,6 +78,8 @@ export async function buildSegment(
   return inShortTransaction(database, async (transaction) => {
     const state = await readState(transaction, provider, true);
     if (state.build?.generation !== build.generation) return undefined;
+    // A generation number is used again if the row of the state was deleted by hand.
+    if (state.build.watermark !== build.watermark) return undefined;
     if ((await lastCheckpoint(transaction, build)) !== from) return { at: from, charges: 0 };
     await insertCheckpoint(transaction, build, to, totals);
     await addToMonths(transaction, build, months);

@@ -18,14 +18,15 @@ export interface Clock {
 const RESOLUTION = 1_000;
 
 /**
- * The start of the oldest open transaction that has written, or waits to write, in UTC. The server
+ * The start of the oldest open transaction that has written, or is about to, in UTC: a statement that
+ * reads for long before it writes its first row has locked its table. The server
  * shows it in the time zone of its operating system. Sessions whose default database is another one
  * are left out: they are other systems on the same server.
  */
 const OLDEST = `SELECT MIN(CONVERT_TZ(trx.trx_started, 'SYSTEM', '+00:00')) AS started
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
-  WHERE (trx.trx_rows_modified > 0 OR trx.trx_state = 'LOCK WAIT')
+  WHERE (trx.trx_rows_modified > 0 OR trx.trx_tables_locked > 0 OR trx.trx_state = 'LOCK WAIT')
     AND (session.DB IS NULL OR session.DB = DATABASE())`;
 
 /** Whether the account may see the transactions of others, which needs the privilege PROCESS. */

@@ -1,0 +1,145 @@
+/** Answers in the model, with and without cached totals, and what the ledger says. */
+import { isCovered } from "./ledger.ts";
+import type { Model } from "./model.ts";
+import {
+  type Base,
+  CHECKPOINT,
+  type Identity,
+  isRental,
+  NO_WATERMARK,
+  none,
+  plus,
+  type Row,
+  type State,
+  segmentOf,
+  type Totals,
+  type Version,
+} from "./state.ts";
+
+type Has = Model["has"];
+
+/** A period, both ends included. Each begins and ends so that other regions of the plane are read. */
+const PERIODS = {
+  "all of time": { start: 0, end: 99 },
+  "the last segment": { start: CHECKPOINT, end: 99 },
+} as const;
+
+/** What was asked, and how often each row was counted. */
+export type Answers = Readonly<Record<string, readonly number[]>>;
+
+/** The rollup that an answer uses. */
+export function usedIdentity({ rollup, now }: State, trustsAll: boolean): Identity {
+  if (!rollup || rollup.generation === 0 || (rollup.watermark > now && !trustsAll)) {
+    return { generation: 0, watermark: NO_WATERMARK, revision: 0 };
+  }
+  const { generation, watermark, revision } = rollup;
+  return { generation, watermark, revision };
+}
+
+/** The totals that a full query reads. */
+export function readBase(state: State, has: Has): Base {
+  const { rows, generations } = state;
+  const identity = usedIdentity(state, !has("distrust"));
+  const { checkpoints = [], month = none(rows) } = generations[identity.generation] ?? {};
+  const [atCheckpoint = none(rows), atEnd = none(rows)] = checkpoints;
+  return { identity, atCheckpoint, atEnd, month, edge: edgeCharges(rows, identity, has) };
+}
+
+/** The covered charges between the checkpoint and the end of a period. */
+function edgeCharges(rows: readonly Row[], { watermark }: Identity, has: Has): Totals {
+  const edge = none(rows);
+  for (const [index, { committed }] of rows.entries()) {
+    if (!committed || isRental(committed) || segmentOf(committed.start) === 0) continue;
+    if (isCovered(committed, watermark, has)) edge[2 * index] = 1;
+  }
+  return edge;
+}
+
+/** Completes totals with the rows that they do not hold; `watermark` is normally their own. */
+function complete(
+  { rows }: State,
+  base: Base,
+  has: Has,
+  watermark: number = base.identity.watermark,
+): Answers {
+  const { atCheckpoint, atEnd, month, edge } = base;
+  const wide = plus(atCheckpoint, edge);
+  const counted = (
+    totals: Totals,
+    period: { start: number; end: number } | undefined,
+    ends: boolean,
+  ) =>
+    rows.map(({ committed }, row) => {
+      let count = totals[2 * row] ?? 0;
+      // A rental that ended before the period did not run in it.
+      if (ends && period)
+        count -= period.start >= CHECKPOINT ? (atCheckpoint[2 * row + 1] ?? 0) : 0;
+      if (!committed) return count;
+      const covered = isCovered(committed, watermark, has);
+      if (!isRental(committed)) {
+        const isIn = !period || isInPeriod(committed, period);
+        return count + (!covered && isIn ? 1 : 0);
+      }
+      if (!period) return 0;
+      const startsInEdge = covered && segmentOf(committed.start) === 1;
+      return count + (startsInEdge || (!covered && isInPeriod(committed, period)) ? 1 : 0);
+    });
+  const rentalsOnly = (totals: Totals) =>
+    totals.map((count, index) => (isRentalRow(rows, index >> 1) ? count : 0));
+  const last = plus(rentalsOnly(atCheckpoint), edge);
+  return {
+    lifetime: counted(chargesIn(rows, atEnd), undefined, false),
+    month: counted(month, undefined, false),
+    "all of time": counted(wide, PERIODS["all of time"], true),
+    "the last segment": counted(last, PERIODS["the last segment"], true),
+  };
+}
+
+function isRentalRow(rows: readonly Row[], row: number): boolean {
+  const version = rows[row]?.committed;
+  return version != null && isRental(version);
+}
+
+function chargesIn(rows: readonly Row[], totals: Totals): Totals {
+  return totals.map((count, index) => (isRentalRow(rows, index >> 1) ? 0 : count));
+}
+
+function isInPeriod(version: Version, { start, end }: { start: number; end: number }): boolean {
+  if (!isRental(version)) return version.start >= start && version.start <= end;
+  return version.start <= end && (version.end ?? end) >= start;
+}
+
+/** What the ledger says. */
+export function expectedAnswers({ rows }: State): Answers {
+  const count = (accept: (version: Version) => boolean) =>
+    rows.map(({ committed }) => (committed && accept(committed) ? 1 : 0));
+  const charges = count((version) => !isRental(version));
+  return {
+    lifetime: charges,
+    month: charges,
+    "all of time": count((version) => isInPeriod(version, PERIODS["all of time"])),
+    "the last segment": count((version) => isInPeriod(version, PERIODS["the last segment"])),
+  };
+}
+
+/** The answers of the full query. */
+export function fullAnswers(state: State, has: Has): Answers {
+  return complete(state, readBase(state, has), has);
+}
+
+/** The answers of two snapshots, where an answer does not read one: the totals are older. */
+export function tornAnswers(state: State, older: Base, has: Has): Answers {
+  return complete(state, older, has, usedIdentity(state, false).watermark);
+}
+
+/** The answers that use cached totals; those of the full query if they are outdated. */
+export function cachedAnswers(state: State, cached: Base, has: Has): Answers {
+  const found = usedIdentity(state, !has("cache distrusts"));
+  const fields = ["generation", "watermark", "revision"] as const;
+  const isCurrent = fields.every(
+    (field) => cached.identity[field] === found[field] || !has(`cache compares ${field}`),
+  );
+  const edge = edgeCharges(state.rows, cached.identity, has);
+  const isSame = edge.join() === cached.edge.join() || !has("edges verified");
+  return isCurrent && isSame ? complete(state, cached, has) : fullAnswers(state, has);
+}

@@ -1,0 +1,78 @@
+/** Refreshes and checks in the model: a change is computed in a snapshot and written afterwards. */
+import { sumFresh, sumSegments } from "./ledger.ts";
+import type { Model } from "./model.ts";
+import {
+  type Change,
+  type Identity,
+  isNone,
+  isRental,
+  none,
+  part,
+  plus,
+  type RollupRow,
+  type Row,
+  type Run,
+  type State,
+  type Totals,
+} from "./state.ts";
+
+/** The charges of totals, without the rentals. */
+export function chargesOf(totals: Totals, rows: readonly Row[]): Totals {
+  return part(totals, (row) => {
+    const version = rows[row]?.committed;
+    return !version || !isRental(version);
+  });
+}
+
+/** Compares segments with the ledger, as computeChange does. `before` are the checkpoints. */
+export function computeChange(
+  { rows }: State,
+  { generation, watermark, revision }: RollupRow,
+  before: readonly Totals[],
+  touched: readonly boolean[],
+  until: number,
+  has: Model["has"],
+): Change {
+  const fresh = sumFresh(rows, watermark, until, has);
+  const additions = sumSegments(rows, until, has).map((sum, index) => {
+    if (!touched[index]) return none(rows);
+    const stored = plus(before[index] ?? none(rows), before[index - 1] ?? none(rows), -1);
+    return plus(sum, stored, -1);
+  });
+  return {
+    from: { generation, watermark, revision },
+    until,
+    additions,
+    month: chargesOf(
+      additions.reduce((sum, addition) => plus(sum, addition)),
+      rows,
+    ),
+    differs: additions.some((addition, index) =>
+      addition.some((count, at) => count < 0 || count > (fresh[index]?.[at] ?? 0)),
+    ),
+  };
+}
+
+/** Writes the change of a run, unless the rollup has changed since, as writeChange does. */
+export function writeChange({ rollup, generations, rows }: State, run: Run, has: Model["has"]) {
+  const { change } = run;
+  delete run.change;
+  if (!change || !rollup) return;
+  const { from, until, additions } = change;
+  const same = (field: keyof Identity) => rollup[field] === from[field];
+  if (has("refresh compares generation") && !same("generation")) return;
+  if (has("refresh compares watermark") && !same("watermark")) return;
+  if (has("refresh compares revision") && !same("revision")) return;
+  const target = generations[from.generation];
+  if (target) {
+    let sum = none(rows);
+    target.checkpoints = target.checkpoints.map((totals, index) => {
+      sum = plus(sum, additions[index] ?? none(rows));
+      return plus(totals, sum);
+    });
+    target.month = plus(target.month, change.month);
+  }
+  rollup.watermark = until;
+  if (has("revision of a change") && !additions.every(isNone)) rollup.revision++;
+  if (change.differs) run.reported = true;
+}
