@@ -21,64 +21,72 @@ const BLOCK = 100_000;
 /** Charges per rental. */
 const CHARGES_PER_RENTAL = 50;
 
-/** Fills an empty, migrated database. The last charge is made now. */
+/** Fills an empty, migrated database. The last charge of each provider is made now. */
 export async function fillLedger(database: Knex, size: LedgerSize): Promise<void> {
-  const { servers, instances, charges } = size;
-  await createNumbers(database, Math.max(MONTHS, servers * instances, Math.min(BLOCK, charges)));
-  for (let provider = 1; provider <= size.providers; provider++) {
-    await fillProvider(database, provider, size);
-  }
-  await database.raw("DROP TABLE numbers");
-  await database.raw("ANALYZE TABLE charges, rentals, servers, instances");
-}
+  const { providers, servers, instances, charges } = size;
+  const all = servers * instances;
+  const rentals = Math.floor(charges / CHARGES_PER_RENTAL);
+  const largest = providers * Math.max(MONTHS, all, charges);
+  await createNumbers(database, Math.min(BLOCK, largest));
+  /** Inserts `count` rows for each provider, in blocks. `source` is a table of (provider, n). */
+  const insert = async (count: number, sql: (source: string) => string) => {
+    for (let from = 0; from < providers * count; from += BLOCK) {
+      const rows = Math.min(BLOCK, providers * count - from);
+      const source = `(SELECT 1 + (n + ${from}) DIV ${count} AS provider, (n + ${from}) % ${count} AS n
+        FROM numbers WHERE n < ${rows}) AS block`;
+      await database.raw(sql(source));
+    }
+  };
 
-async function fillProvider(
-  database: Knex,
-  provider: number,
-  { servers, instances, charges }: LedgerSize,
-): Promise<void> {
-  await database.raw(`INSERT INTO providers (id, name) VALUES (${provider}, 'bench')`);
-  await database.raw(`INSERT INTO wallets VALUES (${provider}, 12345.67)`);
-  await database.raw(
-    `INSERT INTO servers (id, provider_id, uuid, name, type, status, price_per_hour)
-     SELECT n + 1, ${provider},
-            CONCAT(LPAD(${provider}, 8, '0'), '-0000-4000-8000-', LPAD(n + 1, 12, '0')),
-            CONCAT('server-', n + 1), 'GPU', 'Active', 2.5 FROM numbers WHERE n < ${servers}`,
+  await insert(
+    1,
+    (source) => `INSERT INTO providers (id, name) SELECT provider, 'bench' FROM ${source}`,
   );
-  await database.raw(
-    `INSERT INTO instances (id, provider_id, server_id, public_id, name)
-     SELECT n + 1, ${provider}, 1 + n DIV ${instances}, CONCAT('inst_', n + 1), CONCAT('gpu-', n + 1)
-     FROM numbers WHERE n < ${servers * instances}`,
+  await insert(1, (source) => `INSERT INTO wallets SELECT provider, 12345.67 FROM ${source}`);
+  await insert(
+    servers,
+    (source) => `INSERT INTO servers (id, provider_id, uuid, name, type, status, price_per_hour)
+     SELECT n + 1, provider,
+            CONCAT(LPAD(provider, 8, '0'), '-0000-4000-8000-', LPAD(n + 1, 12, '0')),
+            CONCAT('server-', n + 1), 'GPU', 'Active', 2.5 FROM ${source}`,
   );
-  await database.raw(
-    `INSERT INTO payouts (provider_id, public_id, paid_at, amount, method, status)
-     SELECT ${provider}, CONCAT('po_', n), TIMESTAMPADD(DAY, -n * 30, UTC_TIMESTAMP(3)), 1000,
-            'Bank Transfer', 'Completed' FROM numbers WHERE n < ${MONTHS}`,
+  await insert(
+    all,
+    (source) => `INSERT INTO instances (id, provider_id, server_id, public_id, name)
+     SELECT n + 1, provider, 1 + n DIV ${instances}, CONCAT('inst_', n + 1), CONCAT('gpu-', n + 1)
+     FROM ${source}`,
   );
-  await inBlocks(charges, (from, count) =>
-    database.raw(
+  await insert(
+    MONTHS,
+    (source) => `INSERT INTO payouts (provider_id, public_id, paid_at, amount, method, status)
+     SELECT provider, CONCAT('po_', n), TIMESTAMPADD(DAY, -n * 30, UTC_TIMESTAMP(3)), 1000,
+            'Bank Transfer', 'Completed' FROM ${source}`,
+  );
+  await insert(
+    charges,
+    (source) =>
       `INSERT INTO charges (provider_id, server_id, instance_id, charged_at, gross, recorded_at)
-       SELECT ${provider}, server,
+       SELECT provider, server,
               IF(n % 5 = 0, NULL, (server - 1) * ${instances} + 1 + hash DIV 7 % ${instances}),
               at, IF(n % 97 = 0, -1, 1) * (hash % 5000) / 100, at
-       FROM (SELECT n, CAST(CRC32(n) AS SIGNED) AS hash, 1 + CRC32(n) DIV 31 % ${servers} AS server,
-                    ${instant("n", charges)} AS at
-             FROM (SELECT n + ${from} AS n FROM numbers WHERE n < ${count}) AS block) AS charge`,
-    ),
+       FROM (SELECT provider, n, CAST(CRC32(n) AS SIGNED) AS hash,
+                    1 + CRC32(n) DIV 31 % ${servers} AS server, ${instant("n", charges)} AS at
+             FROM ${source}) AS charge`,
   );
   // Each instance is always rented: a rental ends when the instance's next one starts.
-  const rentals = Math.floor(charges / CHARGES_PER_RENTAL);
-  const all = servers * instances;
   const end = `IF(n + ${all} < ${rentals}, ${instant(`(n + ${all}) * ${CHARGES_PER_RENTAL}`, charges)}, NULL)`;
-  await inBlocks(rentals, (from, count) =>
-    database.raw(
+  await insert(
+    rentals,
+    (source) =>
       `INSERT INTO rentals (provider_id, server_id, instance_id, started_at, ended_at, updated_at)
-       SELECT ${provider}, 1 + n % ${all} DIV ${instances}, 1 + n % ${all}, start, end,
+       SELECT provider, 1 + n % ${all} DIV ${instances}, 1 + n % ${all}, start, end,
               COALESCE(end, start)
-       FROM (SELECT n, ${instant(`n * ${CHARGES_PER_RENTAL}`, charges)} AS start, ${end} AS end
-             FROM (SELECT n + ${from} AS n FROM numbers WHERE n < ${count}) AS block) AS rental`,
-    ),
+       FROM (SELECT provider, n, ${instant(`n * ${CHARGES_PER_RENTAL}`, charges)} AS start,
+                    ${end} AS end
+             FROM ${source}) AS rental`,
   );
+  await database.raw("DROP TABLE numbers");
+  await database.raw("ANALYZE TABLE charges, rentals, servers, instances");
 }
 
 /** Adds charges of the last minute to provider 1: copies of its oldest ones. */
@@ -90,17 +98,18 @@ export async function addCharges(database: Knex, count: number): Promise<void> {
   );
 }
 
+/** Adds a charge of now to each of some providers, drawn at random. */
+export async function addChargesToSome(database: Knex, providers: number): Promise<void> {
+  await database.raw(
+    `INSERT INTO charges (provider_id, server_id, charged_at, gross)
+     SELECT id, 1, UTC_TIMESTAMP(3), 1.23 FROM providers ORDER BY RAND() LIMIT ${providers}`,
+  );
+}
+
 /** SQL for the time of the n-th of all charges, in whole milliseconds. */
 function instant(n: string, charges: number): string {
   const milliseconds = MONTHS * 30.44 * DAY;
   return `TIMESTAMPADD(MICROSECOND, -1000 * FLOOR((${charges} - ${n}) * ${milliseconds / charges}), UTC_TIMESTAMP(3))`;
-}
-
-async function inBlocks(
-  total: number,
-  insert: (from: number, count: number) => PromiseLike<unknown>,
-): Promise<void> {
-  for (let from = 0; from < total; from += BLOCK) await insert(from, Math.min(BLOCK, total - from));
 }
 
 /** Creates a table of the integers from 0 to at least `count - 1`, by doubling. */

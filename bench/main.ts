@@ -1,5 +1,7 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
 import { Command } from "commander";
+import { benchFleet } from "./fleet.ts";
+import { SMALL } from "./ledger.ts";
 import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
 
@@ -27,5 +29,15 @@ program
   .option("--requests <n>", "measured requests of each kind per ledger", Number, 200)
   .option("--warm-up <n>", "requests of each kind per ledger before these", Number, 30)
   .action(benchScale);
+
+program
+  .command("fleet")
+  .description("compares requests per second with and without rollup passes every second")
+  .option("--seconds <n>", "length of a round", Number, 10)
+  .option("--rounds <n>", "rounds with and without passes, in turns", Number, 4)
+  .option("--connections <n>", "keep-alive connections", Number, 32)
+  .option("--providers <n>", "providers with three servers", Number, 3_000)
+  .option("--charges <n>", "charges of each provider", Number, SMALL.charges)
+  .action(benchFleet);
 
 await program.parseAsync();

@@ -44,7 +44,8 @@ export async function measureInRounds<Name extends string>(
   >;
 }
 
-async function measure(
+/** Measures a peer once. */
+export async function measure(
   { load, pids }: Peer,
   databasePid: number,
   seconds: number,
@@ -62,7 +63,7 @@ async function measure(
 }
 
 /** The CPU time that the processes have used, in µs. */
-async function cpuTime(pids: readonly number[]): Promise<number> {
+export async function cpuTime(pids: readonly number[]): Promise<number> {
   const usages = await Promise.all(pids.map((pid) => pidusage(pid)));
   return usages.reduce((sum, { ctime }) => sum + ctime * 1_000, 0);
 }

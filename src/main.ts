@@ -13,11 +13,12 @@ import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
 import { formatError } from "./cli/format-error.ts";
 import { type Config, ConfigError, readConfig } from "./config.ts";
-import { pendingMigrations } from "./db/migrate.ts";
+import { pendingMigrations } from "./db/pending-migrations.ts";
 import { createPool } from "./db/pool.ts";
 import { createRead, type Read } from "./db/query.ts";
 import { createGateway } from "./gateway/server.ts";
 import { createGrpcServer } from "./grpc/server.ts";
+import { collectWhenQuiet } from "./memory.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
 import { createUnreadLimit } from "./net/unread.ts";
@@ -85,6 +86,7 @@ async function start(config: Config): Promise<void> {
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
   const httpPort = await listen("HTTP_PORT", config.httpPort, (port) => gateway.listen(host, port));
   log.info({ host, httpPort, grpcPort }, "listening");
+  collectWhenQuiet();
 
   let stopping = false;
   const stop = async (reason: object) => {

@@ -3,7 +3,8 @@ import type { Knex } from "knex";
 import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { migrateToLatest, migrations, pendingMigrations } from "../../../src/db/migrate.ts";
+import { migrateToLatest, migrations } from "../../../src/db/migrate.ts";
+import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 

@@ -37,6 +37,9 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run bench": "benchmarks.test.ts, with next to no load: it measures for minutes",
   "npm run bench -- peers": "benchmarks.test.ts, the same",
   "npm run bench -- scale": "benchmarks.test.ts, the same",
+  "npm run bench -- fleet": "benchmarks.test.ts, the same",
+  "npm run bench -- fleet --providers 3000 --seconds 10 --rounds 4 --connections 32":
+    "benchmarks.test.ts, the same flags with smaller numbers",
   "npm run bench -- peers --seconds 3 --rounds 5 --connections 32 --charges 500000":
     "benchmarks.test.ts, the same flags with smaller numbers",
   "npm run bench -- scale --charges 50000,500000,5000000 --requests 200":

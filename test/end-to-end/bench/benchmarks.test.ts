@@ -37,6 +37,21 @@ it.each([
       ...["÷ smallest", "÷ bare query", "first rollup (s)"],
     ],
   ],
+  [
+    "fleet",
+    [
+      ...["--providers", "20", "--charges", "100", "--seconds", "1", "--rounds", "1"],
+      ...["--connections", "2"],
+    ],
+    [
+      ...["20 providers", "no news", "1 with news", "per provider (ms)"],
+      /│ without passes │ \d+ +│ '[\d.]+' +│ '[\d.]+' +│ \d+ +│ \d+ +│ 0 +│ 0 /,
+      /│ with passes {4}│ \d+ +│ '[\d.]+' +│ '[\d.]+' +│ \d+ +│ \d+ +│ \d+ +│ \d+ /,
+      ...["p50 (ms)", "p99 (ms)", "CPU/request (µs)", "database CPU/request (µs)"],
+      /requests\/s, with ÷ without passes: \d\.\d\d \(median/,
+      /requests per CPU second, with ÷ without passes: \d\.\d\d \(median/,
+    ],
+  ],
 ] as const)(
   "npm run bench -- %s exits with 0 and prints every row and column",
   async (command, options, expected) => {

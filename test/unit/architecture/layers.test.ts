@@ -7,7 +7,19 @@ const LEAVES = ["errors", "config"];
 
 /** Each part of `src/`, from the top down, and the parts that it may import besides itself. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
-  main: ["cli", "gateway", "grpc", "rpc", "revenue", "rollup", "auth", "db", "net", "telemetry"],
+  main: [
+    "cli",
+    "gateway",
+    "grpc",
+    "rpc",
+    "revenue",
+    "rollup",
+    "auth",
+    "db",
+    "net",
+    "telemetry",
+    "memory",
+  ],
   cli: ["rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net"],
   "gateway/transcoding": [],
@@ -18,6 +30,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   auth: ["db"],
   db: [],
   net: [],
+  memory: [],
   telemetry: [],
 };
 

@@ -1,0 +1,148 @@
+/**
+ * Measures how much rollup passes slow down the answers to thousands of small providers. Rounds
+ * with passes and without them take turns; charges are recorded during both.
+ */
+import type { Knex } from "knex";
+import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
+import { parseDatabaseUrl } from "../src/config.ts";
+import { createPool } from "../src/db/pool.ts";
+import { rollUp } from "../src/rollup/write/run.ts";
+import { createFixture, type Fixture, time } from "./fixture.ts";
+import { startPasses } from "./fleet/passes.ts";
+import { startWriter } from "./fleet/writer.ts";
+import { addChargesToSome, SMALL } from "./ledger.ts";
+import { startProcess } from "./process.ts";
+import { randomKeyLoad } from "./rest-load.ts";
+import { cpuTime, type Measurement, measure, quantile, type Rounds } from "./rounds.ts";
+
+/** The options of `npm run bench -- fleet`. */
+export interface FleetOptions extends Rounds {
+  readonly connections: number;
+  /** The number of providers. */
+  readonly providers: number;
+  /** The number of charges of each provider. */
+  readonly charges: number;
+}
+
+/** The share of the providers that get a charge every second. */
+const NEWS = 0.01;
+/** How long each round's load runs before it is measured, in seconds. */
+const WARM_UP = 1;
+/** How many passes of each kind are timed. */
+const PASSES = 5;
+
+/** A round, with or without passes. */
+interface Round extends Measurement {
+  /** The duration of each request, in ms. */
+  readonly durations: readonly number[];
+  /** The number of passes with news. */
+  readonly passes: number;
+  /** CPU time per request of the passes' own process, in µs. */
+  readonly passCpu: number;
+}
+
+type Kind = "without passes" | "with passes";
+
+/** Measures both kinds of rounds, and the passes alone, and prints a table of each. */
+export async function benchFleet(options: FleetOptions): Promise<void> {
+  const log = (line: string) => console.error(line);
+  await using database = await startPrivateDatabase({ log, bufferPool: "3G" });
+  const { url, pid = Number.NaN, server } = database;
+  const { providers, charges, connections } = options;
+  log(`filling a database with ${providers} providers and rolling it up ...`);
+  const fleet = await createFixture(url, "fleet", { ...SMALL, providers, charges });
+  const load = `${connections} connections, a key drawn at random for each request`;
+  console.log(`\n${server.engine} ${server.version}, ${providers} providers, REST, ${load}`);
+  await measureFleet(fleet, pid, options);
+}
+
+/** Measures on a database that is filled already. */
+export async function measureFleet(
+  { url, keys }: Fixture,
+  databasePid: number,
+  options: FleetOptions,
+): Promise<void> {
+  const { seconds, connections, providers, rounds } = options;
+  const some = Math.ceil(providers * NEWS);
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.adopt(createPool(parseDatabaseUrl(url)), (knex) => knex.destroy());
+  console.table(await timePasses(pool, providers, some));
+
+  const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: url }));
+  let durations: number[] = [];
+  const load = randomKeyLoad(`${service.url}/api/provider/revenue`, keys, connections, (duration) =>
+    durations.push(duration),
+  );
+  const peer = { load, pids: [service.pid] };
+  stack.use(startWriter(pool, some));
+
+  const measureRound = async (kind: Kind): Promise<Round> => {
+    await using passes = kind === "with passes" ? await startPasses(url) : undefined;
+    await load(Math.min(WARM_UP, seconds));
+    durations = [];
+    const cpu = () => (passes ? cpuTime([passes.pid]) : 0);
+    const [cpuBefore, passesBefore] = [await cpu(), passes?.count() ?? 0];
+    const measurement = await measure(peer, databasePid, seconds);
+    return {
+      ...{ ...measurement, durations },
+      passes: (passes?.count() ?? 0) - passesBefore,
+      passCpu: ((await cpu()) - cpuBefore) / durations.length,
+    };
+  };
+  const results: Record<Kind, Round[]> = { "without passes": [], "with passes": [] };
+  // The first of each is a warm-up. Which kind comes first alternates.
+  for (let round = 0; round <= rounds; round++) {
+    const kinds: Kind[] = ["without passes", "with passes"];
+    for (const kind of round % 2 === 0 ? kinds : kinds.reverse()) {
+      const result = await measureRound(kind);
+      if (round > 0) results[kind].push(result);
+    }
+  }
+  console.table(Object.fromEntries(Object.entries(results).map(([kind, all]) => [kind, row(all)])));
+  // The second line varies less on a machine that is shared: it does not depend on free time.
+  const speed = compare(results, ({ requestsPerSecond }) => requestsPerSecond);
+  const cost = compare(results, (round) => 1 / (round.cpu + round.databaseCpu + round.passCpu));
+  console.log(`requests/s, with ÷ without passes: ${speed}`);
+  console.log(`requests per CPU second, with ÷ without passes: ${cost}`);
+}
+
+/** The durations of passes alone: without news, and with news of some providers. */
+async function timePasses(database: Knex, providers: number, some: number) {
+  const pass = () => time(() => rollUp(database, { margin: 0, seesTransactions: true }));
+  const [idle, next]: [number[], number[]] = [[], []];
+  for (let count = 0; count < PASSES; count++) {
+    idle.push(await pass());
+    await addChargesToSome(database, some);
+    next.push(await pass());
+  }
+  const summarize = (times: readonly number[]) => ({
+    "pass (ms)": quantile(times, 0.5).toFixed(1),
+    "per provider (ms)": (quantile(times, 0.5) / providers).toFixed(3),
+  });
+  return { "no news": summarize(idle), [`${some} with news`]: summarize(next) };
+}
+
+/** A figure of the rounds with passes, divided by that of those without: median, least and most. */
+function compare(results: Readonly<Record<Kind, Round[]>>, value: (round: Round) => number) {
+  const without = results["without passes"].map(value);
+  const ratios = results["with passes"].map(
+    (round, index) => value(round) / (without[index] ?? Number.NaN),
+  );
+  const [median, least, most] = [0.5, 0, 1].map((part) => quantile(ratios, part).toFixed(2));
+  return `${median} (median of the rounds, ${least} to ${most})`;
+}
+
+/** The medians of rounds; the durations are those of all their requests. */
+function row(all: readonly Round[]) {
+  const of = (value: (round: Round) => number) => quantile(all.map(value), 0.5);
+  const durations = all.flatMap((round) => round.durations);
+  return {
+    "requests/s": Math.round(of((round) => round.requestsPerSecond)),
+    "p50 (ms)": quantile(durations, 0.5).toFixed(1),
+    "p99 (ms)": quantile(durations, 0.99).toFixed(1),
+    "CPU/request (µs)": Math.round(of((round) => round.cpu)),
+    "database CPU/request (µs)": Math.round(of((round) => round.databaseCpu)),
+    passes: of((round) => round.passes),
+    "passes' CPU/request (µs)": Math.round(of((round) => round.passCpu)),
+  };
+}

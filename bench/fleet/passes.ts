@@ -1,0 +1,51 @@
+/** Rollup passes in a process of their own, while answers are measured. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
+
+const ROOT = join(import.meta.dirname, "../..");
+const COMMAND = ["src/cli/rollup.ts", "--watch", "1", "--margin", "0"];
+
+/** A running `npm run rollup -- --watch 1 --margin 0`. */
+export interface Passes extends AsyncDisposable {
+  readonly pid: number;
+  /** The number of passes with news so far. */
+  readonly count: () => number;
+}
+
+/**
+ * Starts the passes. Resolves when the first one begins.
+ *
+ * @throws Error if the command ends by itself
+ */
+export async function startPasses(url: string): Promise<Passes> {
+  const child = spawn(
+    process.execPath,
+    ["--import", join(ROOT, "dev/parent-watch.ts"), ...COMMAND],
+    {
+      cwd: ROOT,
+      env: { ...process.env, DATABASE_URL: url },
+      stdio: ["ignore", "pipe", "inherit", "ipc"],
+    },
+  );
+  const ended = once(child, "exit");
+  let count = 0;
+  await new Promise<void>((resolve, reject) => {
+    ended.then(([code]) => reject(new Error(`npm run rollup ended with ${code}`)), reject);
+    createInterface(child.stdout as Readable).on("line", (line) => {
+      if (line.includes("providers up to date")) count++;
+      // The first line says what the command sees; it precedes the first pass.
+      resolve();
+    });
+  });
+  return {
+    pid: child.pid ?? Number.NaN,
+    count: () => count,
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}

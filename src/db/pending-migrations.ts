@@ -1,0 +1,24 @@
+/** The migrations that are pending, for the service, which runs none. */
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import type { Knex } from "knex";
+
+/** The folder of the migrations. */
+export const MIGRATIONS = fileURLToPath(new URL("./migrations", import.meta.url));
+
+/**
+ * The pending migrations, in order; empty if the schema is up to date. Needs only SELECT on
+ * `knex_migrations`. Rejects with the driver's error if the database is unavailable.
+ */
+export async function pendingMigrations(database: Knex): Promise<string[]> {
+  const names = readdirSync(MIGRATIONS)
+    .filter((file) => file.endsWith(".ts"))
+    .sort();
+  const completed: string[] = await database("knex_migrations")
+    .pluck("name")
+    .catch((error) => {
+      if (error.code === "ER_NO_SUCH_TABLE") return [];
+      throw error;
+    });
+  return names.filter((name) => !completed.includes(name));
+}
