@@ -1,6 +1,6 @@
 /**
- * The pipeline of every call, whatever its protocol: deadline, authentication, rate
- * limit, admission, decoding, coalescing, handler, log.
+ * The pipeline of every call, whatever its protocol: deadline, authentication, rate limit, admission,
+ * decoding, coalescing, handler, log.
  */
 import {
   type DescMethodUnary,
