@@ -1,7 +1,7 @@
 /**
- * Prints the last line of a test run: `N passed, N failed`, and `, N skipped` if some were. Each
- * error outside a test counts as one failure: a file that does not load, an uncaught error, a
- * failed set-up.
+ * Prints the last lines of a test run: the tests that passed only when they ran again, and
+ * `N passed, N failed`, and `, N skipped` if some were. Each error outside a test counts as one
+ * failure: a file that does not load, an uncaught error, a failed set-up.
  */
 import { writeSync } from "node:fs";
 import type { SerializedError } from "vitest";
@@ -16,12 +16,14 @@ interface Counts {
 export default class CountReporter implements Reporter {
   /** One failure until the run has ended, in case it never does. */
   #counts: Counts = { passed: 0, failed: 1, skipped: 0 };
+  readonly #flaky: string[] = [];
 
   onInit(_vitest: Vitest): void {
     // Written at the exit, so that it is the last line.
     process.once("exit", () => {
       if (this.#counts.failed > 0) process.exitCode ||= 1;
-      writeSync(process.stdout.fd, `${countLine(this.#counts)}\n`);
+      const flaky = this.#flaky.map((name) => `passed when run again: ${name}\n`);
+      writeSync(process.stdout.fd, `${flaky.join("")}${countLine(this.#counts)}\n`);
     });
   }
 
@@ -37,6 +39,9 @@ export default class CountReporter implements Reporter {
         const { state } = test.result();
         if (state === "passed" || state === "failed") counts[state]++;
         else counts.skipped++;
+        if (test.diagnostic()?.flaky) {
+          this.#flaky.push(`${module.relativeModuleId} > ${test.fullName}`);
+        }
       }
       // No test reports a file that does not load, or a hook that fails.
       if (counts.failed === before && module.state() === "failed") counts.failed++;
