@@ -1,9 +1,11 @@
 /**
  * `npm run check`: types, lint, formatting, the contract's lint rules and compatibility with the
- * main branch, and whether the generated code is current. Prints a line per check, and the tool's
- * output if the check does not pass. Changes no file.
+ * main branch, whether the generated code is current, and the packages' integrity, licences and
+ * signatures. Prints a line per check, and the tool's output if the check does not pass. Changes
+ * no file.
  */
 import { checkCompatibility } from "./check/compatibility.ts";
+import { checkIntegrity, checkLicenses, checkSignatures } from "./check/dependencies.ts";
 import { checkGeneratedCode } from "./check/generated-code.ts";
 import { type CheckResult, runTool } from "./check/tool.ts";
 
@@ -14,6 +16,9 @@ const checks: Record<string, () => Promise<CheckResult>> = {
   "proto formatting": () => runTool("buf", ["format", "--diff", "--exit-code", "proto"]),
   "proto compatibility": checkCompatibility,
   "generated code": checkGeneratedCode,
+  "integrity of packages": checkIntegrity,
+  "licences of packages": checkLicenses,
+  "signatures of packages": checkSignatures,
 };
 
 const results = await Promise.all(

@@ -20,6 +20,7 @@ export interface Page {
 export const pages: readonly Page[] = [
   "README.md",
   "CONTRIBUTING.md",
+  "SECURITY.md",
   ...readdirSync(join(ROOT, "docs"))
     .sort()
     .map((name) => `docs/${name}`),

@@ -50,6 +50,8 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm ci --omit=dev && npm run migrate && npm start":
     "in parts; the first needs the registry, and container.test.ts starts with what it installs",
   "npm ci": ".ci/run, from a fresh clone",
+  "npm version minor": "release.test.ts; it commits and tags",
+  "npm sbom --sbom-format=cyclonedx": "npm run check lists the packages with it",
   "node --env-file=.env src/main.ts": "configuration.test.ts parses .env.example as it does",
   "buf curl": "requests.test.ts",
 };

@@ -1,0 +1,81 @@
+/**
+ * Checks what the project is made of: every package of the lock file has an integrity hash, an
+ * accepted licence, and, if the registry can be reached, a valid signature.
+ */
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type CheckResult, ROOT, runTool } from "./tool.ts";
+
+/** SPDX identifiers. All of them allow use in a service without publishing its source. */
+const ACCEPTED_LICENSES = new Set([
+  "0BSD",
+  "Apache-2.0",
+  "BlueOak-1.0.0",
+  "BSD-2-Clause",
+  "BSD-3-Clause",
+  "CC0-1.0",
+  "CC-BY-4.0",
+  "ISC",
+  "MIT",
+  "MPL-2.0",
+  "OFL-1.1",
+  "Python-2.0",
+  "Unicode-3.0",
+  "Unlicense",
+  "Zlib",
+]);
+
+/** npm's texts for a registry, or a key server, that is away or publishes no signatures. */
+const NO_SIGNATURES =
+  /ENOTFOUND|ECONNREFUSED|ETIMEDOUT|EAI_AGAIN|network connectivity|No dependencies to audit|found no dependencies to audit/;
+
+/** Checks that no package can be replaced by other bytes of the same version. */
+export async function checkIntegrity(): Promise<CheckResult> {
+  const lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8"));
+  const packages = Object.entries<{ integrity?: string; link?: boolean }>(lock.packages);
+  const missing = packages
+    .filter(([path, { integrity, link }]) => path !== "" && !link && !integrity)
+    .map(([path]) => `no integrity hash: ${path}`);
+  return { outcome: missing.length === 0 ? "passed" : "failed", output: missing.join("\n") };
+}
+
+/** Checks the licences that `npm sbom` lists, and counts them. */
+export async function checkLicenses(): Promise<CheckResult> {
+  const sbom = await runTool("npm", ["sbom", "--sbom-format=cyclonedx", "--loglevel=error"]);
+  if (sbom.outcome !== "passed") return sbom;
+  const components: Component[] = JSON.parse(sbom.output).components;
+  const refused = components.flatMap((component) => {
+    const license = licenseOf(component);
+    return isAccepted(license) ? [] : `${component.name}: ${license || "no licence"}`;
+  });
+  if (refused.length > 0) return { outcome: "failed", output: refused.join("\n") };
+  return { outcome: "passed", note: `${components.length} packages`, output: "" };
+}
+
+/** Checks the registry's signatures with `npm audit signatures`. */
+export async function checkSignatures(): Promise<CheckResult> {
+  const audit = await runTool("npm", ["audit", "signatures", "--loglevel=error"]);
+  if (audit.outcome === "passed" || !NO_SIGNATURES.test(audit.output)) return audit;
+  return { outcome: "NOT DONE", note: "the registry's keys cannot be had here", output: "" };
+}
+
+/** A package in a CycloneDX document. */
+interface Component {
+  readonly name: string;
+  readonly licenses?: readonly {
+    readonly license?: { readonly id?: string; readonly name?: string };
+    readonly expression?: string;
+  }[];
+}
+
+function licenseOf({ licenses = [] }: Component): string {
+  return licenses
+    .map(({ license, expression }) => license?.id ?? license?.name ?? expression)
+    .join(" AND ");
+}
+
+/** Whether all licences of an SPDX expression are accepted, also those it lets one choose from. */
+function isAccepted(expression: string): boolean {
+  const ids = expression.split(/[\s()]+|\bAND\b|\bOR\b/).filter((part) => part !== "");
+  return ids.length > 0 && ids.every((id) => ACCEPTED_LICENSES.has(id));
+}
