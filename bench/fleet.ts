@@ -2,6 +2,7 @@
  * Measures how much rollup passes slow down the answers to thousands of small providers. Rounds
  * with passes and without them take turns; charges are recorded during both.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { parseDatabaseUrl } from "../src/config.ts";
@@ -28,6 +29,8 @@ export interface FleetOptions extends Rounds {
 const NEWS = 0.01;
 /** How long each round's load runs before it is measured, in seconds. */
 const WARM_UP = 1;
+/** How long the passes run before the first round, in seconds; no longer than a round. */
+const START = 5;
 /** How many passes of each kind are timed. */
 const PASSES = 5;
 
@@ -76,17 +79,19 @@ export async function measureFleet(
   const peer = { load, pids: [service.pid] };
   stack.use(startWriter(pool, some));
 
+  const passes = stack.use(await startPasses(url));
+  await sleep(1_000 * Math.min(START, seconds));
   const measureRound = async (kind: Kind): Promise<Round> => {
-    await using passes = kind === "with passes" ? await startPasses(url) : undefined;
+    if (kind === "with passes") passes.resume();
+    else passes.pause();
     await load(Math.min(WARM_UP, seconds));
     durations = [];
-    const cpu = () => (passes ? cpuTime([passes.pid]) : 0);
-    const [cpuBefore, passesBefore] = [await cpu(), passes?.count() ?? 0];
+    const [cpuBefore, passesBefore] = [await cpuTime([passes.pid]), passes.count()];
     const measurement = await measure(peer, databasePid, seconds);
     return {
       ...{ ...measurement, durations },
-      passes: (passes?.count() ?? 0) - passesBefore,
-      passCpu: ((await cpu()) - cpuBefore) / durations.length,
+      passes: passes.count() - passesBefore,
+      passCpu: ((await cpuTime([passes.pid])) - cpuBefore) / durations.length,
     };
   };
   const results: Record<Kind, Round[]> = { "without passes": [], "with passes": [] };

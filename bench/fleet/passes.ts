@@ -1,4 +1,7 @@
-/** Rollup passes in a process of their own, while answers are measured. */
+/**
+ * Rollup passes in a process of their own, while answers are measured. It lives as long as the
+ * benchmark, as in production, so that its start and its compilation are not measured.
+ */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
@@ -13,6 +16,9 @@ export interface Passes extends AsyncDisposable {
   readonly pid: number;
   /** The number of passes with news so far. */
   readonly count: () => number;
+  /** Stops the process, or lets it go on. */
+  readonly pause: () => void;
+  readonly resume: () => void;
 }
 
 /**
@@ -43,7 +49,10 @@ export async function startPasses(url: string): Promise<Passes> {
   return {
     pid: child.pid ?? Number.NaN,
     count: () => count,
+    pause: () => child.kill("SIGSTOP"),
+    resume: () => child.kill("SIGCONT"),
     async [Symbol.asyncDispose]() {
+      child.kill("SIGCONT");
       child.kill("SIGTERM");
       await ended;
     },

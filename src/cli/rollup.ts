@@ -1,14 +1,13 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { SingleBar } from "cli-progress";
 import { Command, InvalidArgumentError, Option } from "commander";
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import type { DatabaseUrl } from "../config.ts";
-import { END } from "../rollup/timeline.ts";
 import { scheduleCheck } from "../rollup/write/check.ts";
 import { type Difference, formatRepair } from "../rollup/write/difference.ts";
 import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
+import { createHeartbeat } from "../rollup/write/pass/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/pass/pool.ts";
 import { needsNewConnections } from "../rollup/write/retry.ts";
 import {
@@ -16,13 +15,14 @@ import {
   CONCURRENCY,
   MARGIN,
   type RollupOptions,
-  type RollupProgress,
   type RollupResult,
   rollUp,
 } from "../rollup/write/run.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import { formatError } from "./format-error.ts";
-import { runOnDatabase } from "./run.ts";
+import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
+import { announcement, createProgressBar, isWorthALine, lineOf, plural } from "./rollup-report.ts";
+import { runOnDatabase, unsetIfEmpty } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -32,46 +32,82 @@ interface Flags {
   readonly rebuild?: boolean;
   readonly verify?: boolean;
   readonly repair?: boolean;
+  readonly adminPort?: number;
 }
 
+/**
+ * With `--watch`, a watermark waits until it can move by this part of the margin. Until then answers
+ * read at most this part more rows than they have to anyway, and keep what they cached.
+ */
+const STEP = 1 / 3;
 /** How often a run that lost its connections is tried again, and after how long, in ms. */
 const [RETRIES, RETRY_DELAY] = [3, 1_000];
 
 const program = new Command("rollup")
   .description("Brings the rollups up to date.")
-  .option(
-    "--margin <seconds>",
-    "how long a writer's transaction may be open",
-    toSeconds,
-    MARGIN / 1_000,
+  .addOption(
+    setting("--margin <seconds>", "how long a writer's transaction may be open")
+      .argParser(toSeconds)
+      .default(MARGIN / 1_000),
   )
-  .option("--watch <seconds>", "repeat until SIGTERM, with this pause between runs", toPause)
-  .option(
-    "--check-period <seconds>",
-    "compare every rollup with the whole ledger in this time",
-    toSeconds,
-    CHECK_PERIOD / 1_000,
+  .addOption(
+    setting("--watch <seconds>", "repeat until SIGTERM, with this pause between runs").argParser(
+      toPause,
+    ),
   )
-  .option("--concurrency <number>", "work on this many providers at once", toCount, CONCURRENCY)
+  .addOption(
+    setting("--check-period <seconds>", "compare every rollup with the whole ledger in this time")
+      .argParser(toSeconds)
+      .default(CHECK_PERIOD / 1_000),
+  )
+  .addOption(
+    setting("--concurrency <number>", "work on this many providers at once")
+      .argParser(toCount)
+      .default(CONCURRENCY),
+  )
+  .addOption(
+    setting("--admin-port <port>", "serve metrics and health on this port").argParser(toPort),
+  )
   .option("--rebuild", "build every rollup again; queries use the old one meanwhile")
   .addOption(
     new Option(
       "--verify",
       "compare with the ledger and print every difference; exit code 1 if there is one",
-    ).conflicts(["rebuild", "watch"]),
+    ).conflicts(["rebuild"]),
   )
   .option("--repair", "with --verify: remove the differences")
-  .action((flags: Flags) => runOnDatabase((_, url) => run(url, flags)));
+  .action((flags: Flags) => {
+    // The variable may be set for the container in which somebody verifies.
+    if (flags.verify && program.getOptionValueSource("watch") === "cli") {
+      program.error("error: option '--verify' cannot be used with option '--watch <seconds>'");
+    }
+    return runOnDatabase((_, url, host) => run(url, host, flags));
+  });
 await program.parseAsync();
 
-async function run(url: DatabaseUrl, flags: Flags): Promise<void> {
+/**
+ * An option that a variable sets too: `--check-period <seconds>` is `ROLLUP_CHECK_PERIOD_SECONDS`. The
+ * option wins. An empty variable counts as unset.
+ */
+function setting(flags: string, description: string): Option {
+  const [, name = "", unit = ""] = /^--(\S+) <(\w+)>$/.exec(flags) ?? [];
+  const words = ["rollup", ...name.split("-"), ...(unit === "seconds" ? [unit] : [])];
+  const variable = words.join("_").toUpperCase();
+  unsetIfEmpty(variable);
+  return new Option(flags, description).env(variable);
+}
+
+async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> {
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
   const connect = () => createRollupPool(url, flags.concurrency + 2, warnOnce);
   if (flags.verify) return verifyAll(connect(), flags);
   const stop = new AbortController();
   process.once("SIGTERM", () => stop.abort());
   process.once("SIGINT", () => stop.abort());
-  await runPasses(connect, flags, stop.signal);
+  const { adminPort } = flags;
+  await using admin =
+    adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, stop.signal);
+  await runPasses(connect, flags, stop.signal, admin);
 }
 
 /**
@@ -82,14 +118,15 @@ async function runPasses(
   connect: () => Knex,
   { watch, margin, checkPeriod, concurrency, rebuild = false }: Flags,
   signal: AbortSignal,
+  admin?: RollupAdmin,
 ): Promise<void> {
+  const heartbeat = createHeartbeat();
   let [first, failures, waitsFor] = [true, 0, ""];
   let database = connect();
   try {
     let seesTransactions: boolean | undefined;
     for (;;) {
       let pause = (watch ?? 0) * 1_000;
-      const started = performance.now();
       try {
         if (seesTransactions === undefined) {
           seesTransactions = await canSeeTransactions(database);
@@ -100,11 +137,11 @@ async function runPasses(
         const result = await runOnce(database, {
           ...{ margin: margin * 1_000, checkPeriod: checkPeriod * 1_000, seesTransactions },
           ...{ concurrency, rebuild: rebuild && first, signal },
-          ...(watch !== undefined && { maxTime: pause }),
+          ...(watch !== undefined && { maxTime: pause, step: margin * STEP * 1_000, heartbeat }),
         });
-        if (watch === undefined || isWorthALine(result))
-          console.log(lineOf(result, started, signal));
+        if (watch === undefined || isWorthALine(result)) console.log(lineOf(result, signal));
         [first, failures] = [false, 0];
+        admin?.passed(result);
         if (result.waitsFor && result.waitsFor !== waitsFor) {
           waitsFor = result.waitsFor;
           warn(`the watermark waits for a transaction that has been open since ${waitsFor} UTC`);
@@ -115,6 +152,7 @@ async function runPasses(
         const retry = connected && needsNewConnections(error) && failures < RETRIES;
         if (watch === undefined && !retry) throw error;
         failures++;
+        admin?.failed();
         // An unavailable database may come back. Meanwhile answers read more rows.
         warn(`run failed, will retry: ${formatError(error)}`);
         await database.destroy();
@@ -132,40 +170,13 @@ async function runPasses(
 
 /** Runs once, with a progress bar. Repairs are printed at once. */
 async function runOnce(database: Knex, options: RollupOptions): Promise<RollupResult> {
-  const bar = new SingleBar({
-    format: "{bar} {value}/{total} providers, {charges} charges{building}",
-    stream: process.stderr,
-    clearOnComplete: true,
-  });
-  const report = (progress: RollupProgress) => show(bar, progress);
+  const bar = createProgressBar();
   const repaired = (difference: Difference) => warn(`error: ${formatRepair(difference)}`);
   try {
-    return await rollUp(database, { ...options, report, repaired });
+    return await rollUp(database, { ...options, report: bar.show, repaired });
   } finally {
     bar.stop();
   }
-}
-
-/** Whether a run did anything that an operator may want to read about. */
-function isWorthALine({ news, repairs, unfinished }: RollupResult): boolean {
-  return news > 0 || repairs > 0 || unfinished;
-}
-
-/** A run in one line. `started` is when it began, in ms of `performance.now()`. */
-function lineOf(result: RollupResult, started: number, signal?: AbortSignal): string {
-  const { charges, providers, repairs } = result;
-  const seconds = ((performance.now() - started) / 1_000).toFixed(1);
-  const repaired = repairs === 0 ? "" : `, ${repairs} ${plural("difference", repairs)} repaired`;
-  return signal?.aborted
-    ? `stopped after ${seconds} s, ${charges} charges added${repaired}`
-    : `${charges} charges added, ${providers} providers up to date, ${seconds} s${repaired}`;
-}
-
-/** Says whether long transactions are safe. */
-function announcement(seesTransactions: boolean, margin: number): string {
-  return seesTransactions
-    ? "open transactions are visible: the watermark waits for those that are older than the margin"
-    : `open transactions are not visible without the privilege PROCESS: a writer's must end within the margin of ${margin} s`;
 }
 
 /** Compares all rollups with the ledger, and repairs those that differ if asked to. */
@@ -192,13 +203,12 @@ async function verifyAll(database: Knex, { repair = false, ...flags }: Flags): P
     if (differences === 0) return;
     process.exitCode = 1;
     if (!repair) return;
-    const started = performance.now();
     const { margin, checkPeriod, concurrency } = flags;
     const result = await runOnce(database, {
       ...{ margin: margin * 1_000, checkPeriod: checkPeriod * 1_000, concurrency },
       seesTransactions: await canSeeTransactions(database),
     });
-    console.log(lineOf(result, started));
+    console.log(lineOf(result));
   } finally {
     await database.destroy();
   }
@@ -217,17 +227,6 @@ function warnOnce(message: string): void {
   warned.add(message);
 }
 
-function plural(noun: string, count: number): string {
-  return count === 1 ? noun : `${noun}s`;
-}
-
-/** Shows the progress of a run. The bar shows nothing if stderr is not a terminal. */
-function show(bar: SingleBar, { done, providers, charges, building = END }: RollupProgress): void {
-  const position = building === END ? "" : `, building ${building.slice(0, 10)}`;
-  if (!bar.isActive) bar.start(providers, 0, { charges: 0, building: "" });
-  bar.update(done, { charges, building: position });
-}
-
 function toSeconds(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a number of seconds, such as 60.");
@@ -236,6 +235,11 @@ function toSeconds(text: string): number {
 function toPause(text: string): number {
   if (toSeconds(text) > 0) return Number(text);
   throw new InvalidArgumentError("Expected more than 0 seconds.");
+}
+
+function toPort(text: string): number {
+  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
+  throw new InvalidArgumentError("Expected a port; 0 picks a free one.");
 }
 
 function toCount(text: string): number {

@@ -9,6 +9,8 @@ export const TABLES = {
   checkpoints: "rollup_checkpoints",
   /** The totals of each server and instance at a checkpoint. Instance 0 stands for none. */
   totals: "rollup_figures",
+  /** The rentals that are counted in the totals, each with its end. */
+  rentals: "rollup_rentals",
   /** The gross of each calendar month. */
   months: "rollup_months",
 } as const;

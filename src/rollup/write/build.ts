@@ -4,13 +4,14 @@
  * checkpoint. The last transaction makes the new generation current.
  */
 import type { Knex } from "knex";
+import type { RollupState } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, endOfMonth, monthOf, START } from "../timeline.ts";
+import { changeHeld, rentalsFrom } from "./ledger/held-rentals.ts";
 import { nextBoundary, type Segment } from "./ledger/segment.ts";
 import { sumMonths, sumSegment } from "./ledger/sums.ts";
 import {
   addToMonths,
-  type Covered,
   inShortTransaction,
   inSnapshot,
   insertCheckpoint,
@@ -25,29 +26,35 @@ import { chargesOf, grossOf, plus, type TotalsByKey } from "./totals-by-key.ts";
 const FIRST_CHECK = 86_400;
 
 /** A build in progress. Its watermark is fixed when it begins. */
-type Build = Version & Covered;
+type Build = Version & RollupState;
 
 /**
- * Begins a build up to `watermark`, or resumes the one in progress.
+ * Begins a build up to `watermark`, or resumes the one in progress, unless its watermark lies ahead
+ * of the database's clock.
  *
  * @param restart begins a new build even if one is in progress
+ * @param replaces the generation to replace. If another run has replaced it since, no build begins,
+ *   and the current one is returned. Default: any
  */
 export function beginBuild(
   database: Knex,
   provider: string,
   watermark: string,
   restart = false,
+  replaces?: string,
 ): Promise<Build> {
   return inShortTransaction(database, async (transaction) => {
     await transaction(TABLES.state).insert({ provider_id: provider }).onConflict().ignore();
     const state = await readState(transaction, provider, true);
-    if (!restart && state.build) return { provider, ...state.build };
-    // If the row of the state was deleted by hand, there may be checkpoints of later generations.
-    const last = await transaction(TABLES.checkpoints)
-      .where({ provider_id: provider })
-      .max("generation as generation")
-      .first();
-    const used = [state.generation, state.build?.generation, last?.generation];
+    const { generation: current, build } = state;
+    if (Number(current) > Number(replaces ?? current)) return { ...state, provider };
+    if (!restart && build && build.watermark <= state.now) return { ...build, provider };
+    // If the row of the state was deleted by hand, there may be rows of later generations.
+    const used = [current, build?.generation];
+    for (const table of [TABLES.checkpoints, TABLES.rentals]) {
+      const rows = transaction(table).where({ provider_id: provider });
+      used.push((await rows.max("generation as generation").first())?.generation);
+    }
     const generation = Math.max(...used.map((generation) => Number(generation ?? 0))) + 1;
     await transaction(TABLES.state)
       .where({ provider_id: provider })
@@ -67,13 +74,16 @@ export async function buildSegment(
   size: number,
 ): Promise<{ readonly at: string; readonly charges: number } | undefined> {
   const { provider, watermark } = build;
-  const { from, to, sums, totals, months } = await inSnapshot(database, async (reader) => {
+  const { from, to, sums, held, totals, months } = await inSnapshot(database, async (reader) => {
     const from = await lastCheckpoint(reader, build);
     const to = await nextBoundary(reader, { provider, from, to: END }, size);
     const segment = { provider, from, to };
-    const sums = await sumSegment(reader, segment, watermark);
+    const sums = await sumSegment(reader, segment, build);
+    // Listed with their starts: one that is written again before its end is added stays covered.
+    const held = await rentalsFrom(reader, segment, build);
     const months = await monthsOf(reader, segment, watermark, sums);
-    return { from, to, sums, months, totals: plus(await readTotals(reader, build, from), sums) };
+    const totals = plus(await readTotals(reader, build, from), sums);
+    return { from, to, sums, held, months, totals };
   });
   return inShortTransaction(database, async (transaction) => {
     const state = await readState(transaction, provider, true);
@@ -82,6 +92,7 @@ export async function buildSegment(
     if (state.build.watermark !== build.watermark) return undefined;
     if ((await lastCheckpoint(transaction, build)) !== from) return { at: from, charges: 0 };
     await insertCheckpoint(transaction, build, to, totals);
+    await changeHeld(transaction, build, { missing: held, surplus: [] });
     await addToMonths(transaction, build, months);
     if (to === END) await makeCurrent(transaction, build);
     return { at: to, charges: chargesOf(sums) };

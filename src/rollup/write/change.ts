@@ -5,30 +5,23 @@
  */
 import type { Knex } from "knex";
 import type { LedgerTable } from "../coverage.ts";
-import { TABLES } from "../tables.ts";
 import { endOfMonth, START, startOfMonth } from "../timeline.ts";
 import { type Difference, differenceOf, ownDifference } from "./difference.ts";
+import { changeHeld, compareHeld, type HeldRental } from "./ledger/held-rentals.ts";
 import { nextBoundary } from "./ledger/segment.ts";
-import { type SegmentSums, sumSegment, sumSegments } from "./ledger/sums.ts";
-import { type Checkpoint, type WrongMonth, wrongMonths } from "./months.ts";
+import { sumSegment, sumSegments } from "./ledger/sums.ts";
+import { type Checkpoint, missingByMonth } from "./months.ts";
 import {
   addFrom,
+  addToMonths,
   insertCheckpoint,
-  readState,
   readTotalsAt,
   recount,
+  replaceState,
   type State,
   type Version,
-  writeMonths,
 } from "./store.ts";
-import {
-  grossOf,
-  largestCount,
-  minus,
-  plus,
-  rentalsOf,
-  type TotalsByKey,
-} from "./totals-by-key.ts";
+import { grossOf, largestCount, minus, partOf, plus, type TotalsByKey } from "./totals-by-key.ts";
 
 /** The maximum number of rows changed in one transaction. A larger change needs a build. */
 const MAX_CHANGED_ROWS = 2_000_000;
@@ -44,8 +37,8 @@ interface TotalsAt {
 /** A segment to compare, by the index of the checkpoint at its end. */
 export interface Touched {
   readonly index: number;
-  /** Whether only rentals were written in it, so that its charges need not be read. */
-  readonly rentalsOnly: boolean;
+  /** The tables of which rows are to be compared. */
+  readonly tables: readonly LedgerTable[];
 }
 
 /** What to compare. */
@@ -60,8 +53,11 @@ export interface Scope {
   readonly until: string;
   /** The segment size, in charges. */
   readonly size: number;
-  /** Whether to compare months of which no charge has changed. */
-  readonly everyMonth: boolean;
+  /**
+   * The gross of the charges that became covered, by month (202611). Added to the months if it
+   * explains the change. Default: the months are compared.
+   */
+  readonly months?: ReadonlyMap<number, bigint>;
 }
 
 /** A computed change. */
@@ -73,9 +69,13 @@ export interface Change extends Version {
   readonly additions: readonly TotalsAt[];
   /** New checkpoints in segments that have grown too large. */
   readonly splits: readonly TotalsAt[];
+  /** What to change in the list of rentals. */
+  readonly missing: readonly HeldRental[];
+  readonly surplus: readonly HeldRental[];
   /** Checkpoints whose gross is not the sum of their totals. */
   readonly recounts: readonly string[];
-  readonly months: readonly WrongMonth[];
+  /** What to add to the gross of months (202611), in cents. */
+  readonly months: ReadonlyMap<number, bigint>;
   /** What no row explains that became covered: an assumption was broken. */
   readonly differences: readonly Difference[];
 }
@@ -85,11 +85,14 @@ export async function computeChange(
   reader: Knex.Transaction,
   scope: Scope,
 ): Promise<Change | "build"> {
-  const { provider, state, checkpoints, touched, until, size, everyMonth } = scope;
+  const { provider, state, checkpoints, touched, until, size } = scope;
   const version = { provider, generation: state.generation };
+  const covered = { generation: state.generation, watermark: until };
   const change = {
     additions: [] as TotalsAt[],
     splits: [] as TotalsAt[],
+    missing: [] as HeldRental[],
+    surplus: [] as HeldRental[],
     recounts: [] as string[],
     differences: [] as Difference[],
   };
@@ -99,7 +102,7 @@ export async function computeChange(
   let added: TotalsByKey = new Map(); // the sum of the additions
   let rows = 0;
   for await (const compared of compareSegments(reader, scope)) {
-    const { index, segment, before, after, addition, sums, fresh } = compared;
+    const { index, segment, before, after, addition, sums, fresh, held } = compared;
     const difference = differenceOf(segment, addition, fresh);
     if (difference) change.differences.push(difference);
     if (addition.size > 0) {
@@ -118,23 +121,28 @@ export async function computeChange(
     while (largestCount(sums) > 2 * size) {
       const at = await nextBoundary(reader, { ...segment, from: left }, 2 * size);
       if (at === segment.to) break;
-      totals = plus(totals, await sumSegment(reader, { ...segment, from: left, to: at }, until));
+      totals = plus(totals, await sumSegment(reader, { ...segment, from: left, to: at }, covered));
       change.splits.push({ at, totals });
       rows += totals.size;
       left = at;
     }
-    if (rows > MAX_CHANGED_ROWS) return "build";
+    change.missing.push(...held.missing);
+    change.surplus.push(...held.surplus);
+    if (rows + change.missing.length > MAX_CHANGED_ROWS) return "build";
     added = plus(added, addition);
+  }
+  if (scope.months && change.differences.length === 0) {
+    return { ...version, ...change, state, until, months: scope.months };
   }
   let sum = 0n;
   const after = checkpoints.map(({ at, gross }, index) => {
     sum += grossFrom.get(index) ?? 0n;
     return { at, gross: gross + sum + (grossOfCheckpoint.get(index) ?? 0n) };
   });
-  const indexes = everyMonth ? touched.map(({ index }) => index) : [...grossFrom.keys()];
-  const months = await wrongMonths(reader, version, after, indexes, until);
+  const indexes = touched.map(({ index }) => index);
+  const months = await missingByMonth(reader, version, after, indexes, until);
   if (change.additions.length === 0) {
-    for (const { month, error } of months) {
+    for (const [month, error] of months) {
       const segment = { provider, from: startOfMonth(month), to: endOfMonth(month) };
       change.differences.push(ownDifference(segment, "rollup row", error));
     }
@@ -142,47 +150,32 @@ export async function computeChange(
   return { ...version, ...change, state, until, months };
 }
 
-/** Compares segments in batches. */
-async function* compareSegments(reader: Knex.Transaction, scope: Scope) {
+/**
+ * Compares segments with the ledger, in batches. The list of rentals of a batch is compared with its
+ * first segment.
+ */
+export async function* compareSegments(reader: Knex.Transaction, scope: Scope) {
   const { provider, state, checkpoints, touched, until, size } = scope;
   const version = { provider, generation: state.generation };
+  const covered = { generation: state.generation, watermark: until };
   const batch = Math.min(BATCH_SEGMENTS, Math.max(1, Math.floor(BATCH_ROWS / size)));
   for (let start = 0; start < touched.length; start += batch) {
-    const segments = touched.slice(start, start + batch).map((part) => ({
-      ...part,
-      segment: {
-        provider,
-        from: checkpoints[part.index - 1]?.at ?? START,
-        to: checkpoints[part.index]?.at ?? "",
-      },
-    }));
-    const instants = [...new Set(segments.flatMap(({ segment }) => [segment.from, segment.to]))];
-    const totals = await readTotalsAt(reader, version, instants);
-    const totalsAt = new Map(instants.map((at, index) => [at, totals[index]]));
-    const sums = new Map<number, SegmentSums>();
-    for (const rentalsOnly of [false, true]) {
-      const part = segments.filter((candidate) => candidate.rentalsOnly === rentalsOnly);
-      if (part.length === 0) continue;
-      const tables: LedgerTable[] = rentalsOnly ? ["rentals"] : ["charges", "rentals"];
-      const found = await sumSegments(
-        reader,
-        part.map(({ segment }) => segment),
-        until,
-        state.watermark,
-        tables,
-      );
-      for (const [at, { index }] of part.entries()) {
-        const sum = found[at];
-        if (sum) sums.set(index, sum);
-      }
-    }
-    for (const { index, segment, rentalsOnly } of segments) {
+    const segments = touched.slice(start, start + batch).map(({ index, tables }) => {
+      const from = checkpoints[index - 1]?.at ?? START;
+      return { provider, from, to: checkpoints[index]?.at ?? "", index, tables };
+    });
+    const instants = [...new Set(segments.flatMap(({ from, to }) => [from, to]))];
+    const totalsAt = await readTotalsAt(reader, version, instants);
+    const sums = await sumSegments(reader, segments, covered, state.watermark);
+    const withRentals = segments.filter(({ tables }) => tables.includes("rentals"));
+    let held = await compareHeld(reader, withRentals, covered);
+    for (const [at, { index, tables, ...segment }] of segments.entries()) {
       const before = totalsAt.get(segment.from) ?? new Map();
       const after = totalsAt.get(segment.to) ?? new Map();
-      const { totals, fresh } = sums.get(index) ?? { totals: new Map(), fresh: new Map() };
-      const difference = minus(totals, minus(after, before));
-      const addition = rentalsOnly ? rentalsOf(difference) : difference;
-      yield { index, segment, before, after, addition, sums: totals, fresh };
+      const { totals, fresh } = sums[at] ?? { totals: new Map(), fresh: new Map() };
+      const addition = partOf(minus(totals, minus(after, before)), tables);
+      yield { index, segment, before, after, addition, sums: totals, fresh, held };
+      held = { missing: [], surplus: [] };
     }
   }
 }
@@ -197,17 +190,16 @@ export async function writeChange(
   change: Change,
   columns: Readonly<Record<string, string>> = {},
 ): Promise<boolean> {
-  const { provider, state, additions, splits, recounts, months } = change;
-  const { generation, watermark, revision } = await readState(transaction, provider, true);
-  if (generation !== state.generation || watermark !== state.watermark) return false;
-  if (revision !== state.revision) return false;
+  const { provider, state, until, additions, splits, missing, surplus, recounts, months } = change;
+  const lists = [additions, splits, missing, surplus, recounts];
+  const writes = lists.reduce((sum, { length }) => sum + length, months.size);
+  const revision = state.revision + (writes > 0 ? 1 : 0);
+  const next = { ...columns, cut: until, revision };
+  if (!(await replaceState(transaction, provider, state, next))) return false;
   for (const { at, totals } of additions) await addFrom(transaction, change, at, totals);
   for (const { at, totals } of splits) await insertCheckpoint(transaction, change, at, totals);
+  await changeHeld(transaction, change, change);
   await recount(transaction, change, recounts);
-  await writeMonths(transaction, change, months);
-  const writes = additions.length + splits.length + recounts.length + months.length;
-  await transaction(TABLES.state)
-    .where({ provider_id: provider })
-    .update({ ...columns, cut: change.until, revision: revision + (writes > 0 ? 1 : 0) });
+  await addToMonths(transaction, change, months);
   return true;
 }

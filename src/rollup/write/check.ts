@@ -5,7 +5,7 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
-import { NO_GENERATION } from "../coverage.ts";
+import { LEDGER_TABLES, NO_GENERATION } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, indexAfter, START } from "../timeline.ts";
 import { computeChange, writeChange } from "./change.ts";
@@ -57,8 +57,8 @@ export async function checkSlice(
     if (checkpoints.at(-1)?.at !== END) return "incomplete";
     const slice = nextSlice(state, checkpoints, options);
     const change = await computeChange(reader, {
-      ...{ provider, state, checkpoints, size: options.size, everyMonth: true },
-      touched: slice.indexes.map((index) => ({ index, rentalsOnly: false })),
+      ...{ provider, state, checkpoints, size: options.size },
+      touched: slice.indexes.map((index) => ({ index, tables: LEDGER_TABLES })),
       until: state.watermark,
     });
     return { change, slice };

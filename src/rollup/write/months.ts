@@ -14,29 +14,20 @@ export interface Checkpoint {
   readonly gross: bigint;
 }
 
-/** A month whose stored gross is not right. */
-export interface WrongMonth {
-  /** 202611 */
-  readonly month: number;
-  /** The right gross, in cents. */
-  readonly gross: bigint;
-  /** The right gross minus the stored one, in cents. */
-  readonly error: bigint;
-}
-
 /**
- * The months that overlap some segments and whose stored gross is not right.
+ * What the stored gross of each month that overlaps some segments lacks, in cents, by month
+ * (202611). Months that are right are left out.
  *
  * @param checkpoints as they will be at the watermark
  * @param segments the indexes of the checkpoints at their ends
  */
-export async function wrongMonths(
+export async function missingByMonth(
   reader: Knex.Transaction,
   version: Version,
   checkpoints: readonly Checkpoint[],
   segments: readonly number[],
   watermark: string,
-): Promise<WrongMonth[]> {
+): Promise<Map<number, bigint>> {
   const instants = checkpoints.map(({ at }) => at);
   const segmentAt = (index: number): Segment => ({
     provider: version.provider,
@@ -67,12 +58,12 @@ export async function wrongMonths(
     if (to <= endOfMonth(monthOf(from))) months.add(monthOf(from));
     else for (const month of (await monthsIn(index)).keys()) months.add(month);
   }
-  const wrong: WrongMonth[] = [];
+  const missing = new Map<number, bigint>();
   for (const month of months) {
     const before = await grossBefore(startOfMonth(month));
     const gross = (await grossBefore(endOfMonth(month))) - before;
-    const error = gross - (stored.get(month) ?? 0n);
-    if (error !== 0n) wrong.push({ month, gross, error });
+    const lacking = gross - (stored.get(month) ?? 0n);
+    if (lacking !== 0n) missing.set(month, lacking);
   }
-  return wrong;
+  return missing;
 }

@@ -11,7 +11,7 @@ const BATCH = 5_000;
  * that begins while the purge runs.
  */
 export async function purge(database: Knex, provider: string): Promise<void> {
-  const tables = [TABLES.totals, TABLES.months, TABLES.checkpoints];
+  const tables = [TABLES.totals, TABLES.months, TABLES.rentals, TABLES.checkpoints];
   const state = await inSnapshot(database, (reader) => readState(reader, provider));
   const [rows] = await database.raw(
     tables

@@ -3,7 +3,7 @@
  * covered. The change is computed in one snapshot and written in one short transaction.
  */
 import type { Knex } from "knex";
-import { NO_GENERATION } from "../coverage.ts";
+import { LEDGER_TABLES, NO_GENERATION } from "../coverage.ts";
 import { END, segmentsOf } from "../timeline.ts";
 import { type Change, computeChange, writeChange } from "./change.ts";
 import type { Difference } from "./difference.ts";
@@ -51,14 +51,12 @@ async function changeUpTo(
   const checkpoints = await readCheckpoints(reader, version);
   if (checkpoints.at(-1)?.at !== END) return "build";
   const instants = checkpoints.map(({ at }) => at);
-  const spans = await changedSpans(reader, provider, state.watermark, until);
-  const charges = new Set(segmentsOf(spans.charges, instants));
-  const touched = segmentsOf([...spans.charges, ...spans.rentals], instants).map((index) => ({
-    index,
-    rentalsOnly: !charges.has(index),
-  }));
-  return computeChange(reader, {
-    ...{ provider, state, checkpoints, touched, until, size },
-    everyMonth: false,
-  });
+  const spans = await changedSpans(reader, provider, state, until);
+  const byTable = LEDGER_TABLES.map((table) => new Set(segmentsOf(spans[table], instants)));
+  const indexes = byTable.reduce((all, indexes) => all.union(indexes));
+  const touched = [...indexes]
+    .sort((left, right) => left - right)
+    .map((index) => ({ index, tables: LEDGER_TABLES.filter((_, at) => byTable[at]?.has(index)) }));
+  const { months } = spans;
+  return computeChange(reader, { provider, state, checkpoints, touched, until, size, months });
 }

@@ -5,12 +5,13 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime } from "../../db/datetime.ts";
+import { NO_GENERATION } from "../coverage.ts";
 import { END } from "../timeline.ts";
 import { beginBuild, buildSegment } from "./build.ts";
 import { type Difference, ownDifference } from "./difference.ts";
-import { segmentSize } from "./ledger/segment.ts";
 import { checkRollups } from "./pass/checks.ts";
 import { type Clock, readClock } from "./pass/clock.ts";
+import { createHeartbeat, type Heartbeat } from "./pass/heartbeat.ts";
 import { findNews, type News } from "./pass/news.ts";
 import { runTasks } from "./pass/tasks.ts";
 import { purge } from "./purge.ts";
@@ -29,6 +30,10 @@ export interface RollupOptions {
   readonly margin: number;
   /** Whether the watermark also waits for older transactions. Default: no. */
   readonly seesTransactions?: boolean;
+  /** A watermark waits until it can move by this much, in ms. Default: 0. */
+  readonly step?: number;
+  /** The heartbeat of several runs, which is written at most once a second. Default: one of its own. */
+  readonly heartbeat?: Heartbeat;
   /** The time within which every rollup is compared with the whole ledger, in ms. */
   readonly checkPeriod?: number;
   /** The number of providers to work on at once. */
@@ -43,6 +48,8 @@ export interface RollupOptions {
   readonly report?: (progress: RollupProgress) => void;
   /** Called with each difference from the ledger that was found and removed. */
   readonly repaired?: (difference: Difference) => void;
+  /** Called at the end, also if some providers failed. */
+  readonly finished?: (result: RollupResult) => unknown;
 }
 
 /** The progress of a run. */
@@ -69,6 +76,15 @@ export interface RollupResult {
   readonly checked: number;
   /** The number of differences that were found and removed. */
   readonly repairs: number;
+  /** The number of providers with news that are not up to date: they failed, or wait for a build. */
+  readonly behind: number;
+  /**
+   * How far the oldest watermark that should have moved lies behind the database's clock, in ms; at
+   * least the margin.
+   */
+  readonly lag: number;
+  /** How long the run took, in ms. */
+  readonly duration: number;
   /** Whether there are builds to go on with at once. */
   readonly unfinished: boolean;
   /** The start of an open transaction that holds the watermark back, in UTC. */
@@ -84,11 +100,14 @@ export interface RollupResult {
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const started = performance.now();
   const { margin, concurrency = CONCURRENCY, rebuild = false, maxTime = Infinity } = options;
+  const { heartbeat = createHeartbeat(), step = 0 } = options;
+  await heartbeat(database);
   const clock = await readClock(database, margin, options.seesTransactions ?? false);
   const ids: string[] = (await database("providers").orderBy("id").pluck("id")).map(String);
-  const news = await findNews(database, ids, clock, rebuild);
+  const news = await findNews(database, ids, clock, { all: rebuild, step });
+  const behind = new Map(news.map((found) => [found.provider, found]));
   const errors: Error[] = [];
-  const total = { charges: 0, repairs: 0, unfinished: false, left: news.length };
+  const total = { charges: 0, repairs: 0, unfinished: false };
   const outOfTime = () => performance.now() - started > maxTime;
   const stopped = () => options.signal?.aborted ?? false;
   const repaired = (difference: Difference) => {
@@ -98,15 +117,17 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const context: Context = {
     ...{ database, clock, rebuild, repaired },
     stopped: () => stopped() || outOfTime(),
-    added: (charges, building) => {
+    added: async (charges, building) => {
       total.charges += charges;
-      const done = ids.length - total.left;
+      const done = ids.length - behind.size;
       options.report?.({ done, providers: ids.length, charges: total.charges, building });
+      await heartbeat(database);
     },
   };
   /** Runs work for one provider, whose own errors do not stop the run. */
   const attempt = async (provider: string, work: () => Promise<void>) => {
     try {
+      await heartbeat(database);
       await work();
     } catch (cause) {
       if (!isProviderSpecific(cause)) throw cause;
@@ -115,15 +136,14 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     }
   };
 
-  const builds: News[] = [];
-  const refreshes = news.filter((found) => {
-    const ready = found.built && !found.building && found.ahead === undefined && !rebuild;
-    if (!ready) builds.push(found);
-    return ready;
+  const { refreshes = [], builds = [] } = Object.groupBy(news, (found) => {
+    const { generation, building, ahead } = found;
+    const ready = generation !== NO_GENERATION && !building && !ahead && !rebuild;
+    return ready ? "refreshes" : "builds";
   });
   const refreshOne = (found: News) =>
     attempt(found.provider, async () => {
-      if (await refreshProvider(found.provider, context)) total.left--;
+      if (await refreshProvider(found, context)) behind.delete(found.provider);
       else builds.push(found);
     });
   await runTasks(refreshes, concurrency, refreshOne, stopped);
@@ -131,24 +151,27 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   builds.sort((left, right) => Number(left.building) - Number(right.building));
   const buildOne = (found: News) =>
     attempt(found.provider, async () => {
-      if (await buildProvider(found, context)) total.left--;
+      if (await buildProvider(found, context)) behind.delete(found.provider);
       else total.unfinished = true;
     });
   await runTasks(builds, concurrency, buildOne, stopped);
   const checked = await checkRollups(database, {
-    ...{ clock, concurrency, repaired, attempt },
+    ...{ concurrency, repaired, attempt, stopped: context.stopped },
     period: options.checkPeriod ?? CHECK_PERIOD,
-    stopped: context.stopped,
-    build: (provider) =>
-      buildProvider({ provider, built: true, building: false, ahead: undefined }, context),
+    build: (found) => buildProvider(found, context),
   });
+  const old = [...behind.values()].filter(({ generation }) => generation !== NO_GENERATION);
+  const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
+  const result = {
+    ...{ providers: ids.length, news: news.length, checked, waitsFor: clock.waitsFor },
+    ...{ ...total, behind: behind.size, duration: performance.now() - started },
+    lag: fromDatetime(clock.now) - Math.min(...watermarks.map(fromDatetime)),
+  };
+  options.finished?.(result);
   if (errors.length > 0) {
     throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
   }
-  return {
-    ...{ providers: ids.length, news: news.length, checked, waitsFor: clock.waitsFor },
-    ...{ charges: total.charges, repairs: total.repairs, unfinished: total.unfinished },
-  };
+  return result;
 }
 
 /** What the work on a provider needs. */
@@ -156,46 +179,44 @@ interface Context {
   readonly database: Knex;
   readonly clock: Clock;
   readonly rebuild: boolean;
-  readonly added: (charges: number, building?: string) => void;
+  readonly added: (charges: number, building?: string) => Promise<void>;
   readonly repaired: (difference: Difference) => void;
   readonly stopped: () => boolean;
 }
 
+/** A provider whose rollup has to be built. */
+type ToBuild = Pick<News, "provider" | "size"> & Partial<News>;
+
 /** Resolves to false if a build is needed. */
 async function refreshProvider(
-  provider: string,
+  { provider, size }: ToBuild,
   { database, clock, added, repaired }: Context,
 ): Promise<boolean> {
-  const size = await segmentSize(database, provider);
   const charges = await withRetry(() => refresh(database, provider, clock.until, size, repaired));
   if (charges === "build") return false;
-  added(charges);
+  await added(charges);
   return true;
 }
 
 /** Builds until the build is complete or the time is up. Resolves to false if there is more to do. */
-async function buildProvider(found: News, context: Context): Promise<boolean> {
-  const { provider, building, ahead } = found;
+async function buildProvider(found: ToBuild, context: Context): Promise<boolean> {
+  const { provider, generation, watermark = "", building, ahead, size } = found;
   const { database, clock, rebuild, added, repaired, stopped } = context;
-  // A killed build is resumed, even if it was a requested rebuild.
-  const restart = rebuild || (ahead !== undefined && !building) || (found.built && !building);
-  const size = await segmentSize(database, provider);
-  let build = await withRetry(() => beginBuild(database, provider, clock.until, restart));
-  if (fromDatetime(build.watermark) > fromDatetime(clock.now)) {
-    build = await withRetry(() => beginBuild(database, provider, clock.until, true));
-  }
-  if (ahead !== undefined && !building) {
-    repaired(ownDifference({ provider, from: ahead, to: END }, "future watermark"));
+  const replaces = rebuild ? undefined : generation;
+  const begin = () => beginBuild(database, provider, clock.until, rebuild, replaces);
+  const build = await withRetry(begin);
+  if (ahead && !building) {
+    repaired(ownDifference({ provider, from: watermark, to: END }, "future watermark"));
   }
   for (;;) {
     const step = await withRetry(() => buildSegment(database, build, size));
     if (step === undefined) break;
-    added(step.charges, step.at);
+    await added(step.charges, step.at);
     if (step.at === END) break;
     if (stopped()) return false;
   }
-  // A resumed build has the watermark of the run that began it.
-  if (build.watermark !== clock.until) await refreshProvider(provider, context);
+  // The build of another run, or of one that was killed, has its own watermark.
+  if (build.watermark !== clock.until) await refreshProvider(found, context);
   await withRetry(() => purge(database, provider));
   return true;
 }

@@ -1,7 +1,7 @@
 /** Reading and writing the rollup's tables. */
 import type { Knex } from "knex";
 import { formatCents, parseCents } from "../../db/cents.ts";
-import { NO_GENERATION } from "../coverage.ts";
+import { NO_GENERATION, type RollupState } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { START } from "../timeline.ts";
 import { grossOf, type TotalsByKey, toTotalsByKey } from "./totals-by-key.ts";
@@ -12,14 +12,8 @@ export interface Version {
   readonly generation: string;
 }
 
-/** A generation with its watermark: recording time, as DATETIME(3) text in UTC. */
-export interface Covered {
-  readonly generation: string;
-  readonly watermark: string;
-}
-
 /** The state of a provider's rollup. */
-export interface State extends Covered {
+export interface State extends RollupState {
   /** Increases with every write to the totals of the current generation. */
   readonly revision: number;
   /** Event time from which the next slice of the check begins. */
@@ -27,7 +21,9 @@ export interface State extends Covered {
   /** When the next slice of the check is due, by the database's clock. */
   readonly checkAt: string;
   /** The build in progress. */
-  readonly build: Covered | undefined;
+  readonly build: RollupState | undefined;
+  /** The database's clock when the state was read; "" if the provider has no row. */
+  readonly now: string;
 }
 
 /** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
@@ -55,7 +51,9 @@ export async function readState(
   provider: string,
   lock = false,
 ): Promise<State> {
-  const query = database(TABLES.state).where({ provider_id: provider });
+  const query = database(TABLES.state)
+    .select("*", database.raw("UTC_TIMESTAMP(3) AS now"))
+    .where({ provider_id: provider });
   if (lock) query.forUpdate();
   const row = await query.first();
   return {
@@ -67,7 +65,24 @@ export async function readState(
     build: row?.build_generation
       ? { generation: String(row.build_generation), watermark: row.build_cut }
       : undefined,
+    now: row?.now ?? "",
   };
+}
+
+/**
+ * Sets columns of the state, with `revision` as an SQL expression, if it is still the one that was
+ * read. Resolves to false if it is not. Locks the row, so it comes first in its transaction.
+ */
+export async function replaceState(
+  transaction: Knex.Transaction,
+  provider: string,
+  { generation, watermark, revision }: State,
+  columns: Readonly<Record<string, string | number>>,
+): Promise<boolean> {
+  const found = await transaction(TABLES.state)
+    .where({ provider_id: provider, generation, cut: watermark, revision })
+    .update(columns);
+  return found > 0;
 }
 
 /** The rows of a version in one of the rollup's tables. */
@@ -90,6 +105,17 @@ export async function readCheckpoints(
   return rows.map(({ at, gross }) => ({ at, gross: parseCents(gross) }));
 }
 
+/** The totals at each of several checkpoints that has any. */
+export async function readTotalsAt(
+  database: Knex.Transaction,
+  version: Version,
+  instants: readonly string[],
+): Promise<ReadonlyMap<string, TotalsByKey>> {
+  const rows = await rowsOf(database, TABLES.totals, version).whereIn("at", [...instants]);
+  const byInstant = Map.groupBy(rows, ({ at }): string => at);
+  return new Map([...byInstant].map(([at, found]) => [at, toTotalsByKey(found)]));
+}
+
 /** The totals at a checkpoint; none at `START`. */
 export async function readTotals(
   database: Knex.Transaction,
@@ -97,18 +123,7 @@ export async function readTotals(
   at: string,
 ): Promise<TotalsByKey> {
   if (at === START) return new Map();
-  return toTotalsByKey(await rowsOf(database, TABLES.totals, version).where({ at }));
-}
-
-/** The totals at each of several checkpoints, in their order. */
-export async function readTotalsAt(
-  database: Knex.Transaction,
-  version: Version,
-  instants: readonly string[],
-): Promise<TotalsByKey[]> {
-  const rows = await rowsOf(database, TABLES.totals, version).whereIn("at", [...instants]);
-  const byInstant = Map.groupBy(rows, ({ at }) => at);
-  return instants.map((at) => toTotalsByKey(byInstant.get(at) ?? []));
+  return (await readTotalsAt(database, version, [at])).get(at) ?? new Map();
 }
 
 /** The number of rows in one INSERT. */
@@ -181,33 +196,22 @@ export async function recount(
   }
 }
 
-/** Sets the gross of months (202611), in cents. */
-export async function writeMonths(
-  database: Knex.Transaction,
-  version: Version,
-  months: readonly { readonly month: number; readonly gross: bigint }[],
-): Promise<void> {
-  const { provider, generation } = version;
-  for (const { month, gross } of months) {
-    await database(TABLES.months)
-      .insert({ provider_id: provider, generation, month, gross: formatCents(gross) })
-      .onConflict()
-      .merge(["gross"]);
-  }
-}
-
-/** Adds to the gross of months, in cents. */
+/** Adds to the gross of months (202611), in cents. */
 export async function addToMonths(
   database: Knex.Transaction,
-  version: Version,
+  { provider, generation }: Version,
   months: ReadonlyMap<number, bigint>,
 ): Promise<void> {
-  const stored = months.size > 0 ? await readMonths(database, version) : new Map<number, bigint>();
-  const sums = [...months].map(([month, gross]) => ({
-    month,
-    gross: (stored.get(month) ?? 0n) + gross,
-  }));
-  await writeMonths(database, version, sums);
+  if (months.size === 0) return;
+  const rows = [...months].flatMap(([month, gross]) => [
+    ...[provider, generation, month, formatCents(gross)],
+  ]);
+  await database.raw(
+    `INSERT INTO ${TABLES.months} (provider_id, generation, month, gross)
+     VALUES ${[...months].map(() => "(?, ?, ?, ?)").join(", ")}
+     ON DUPLICATE KEY UPDATE gross = ${TABLES.months}.gross + VALUES(gross)`,
+    rows,
+  );
 }
 
 /** The gross per month (202611) of a version, in cents. */
@@ -220,10 +224,15 @@ export async function readMonths(
 }
 
 /** The rows of totals, in batches, with their columns in the order of the INSERT. */
-function* batchesOf(totals: TotalsByKey) {
+function batchesOf(totals: TotalsByKey) {
   const rows = [...totals].map(([key, { gross, charges, started, ended }]) => {
     const [server_id = "", instance_id = ""] = key.split("/");
     return { server_id, instance_id, gross: formatCents(gross), charges, started, ended };
   });
+  return inBatches(rows);
+}
+
+/** Divides rows for INSERTs. */
+export function* inBatches<Row>(rows: readonly Row[]) {
   for (let start = 0; start < rows.length; start += BATCH) yield rows.slice(start, start + BATCH);
 }

@@ -1,5 +1,6 @@
 /** The totals that a rollup holds, by server and instance, and their arithmetic. */
 import { parseCents } from "../../db/cents.ts";
+import type { LedgerTable } from "../coverage.ts";
 
 /** The totals of one server and instance. */
 export interface Totals {
@@ -73,12 +74,14 @@ export function largestCount(totals: TotalsByKey): number {
   return Math.max(...counts);
 }
 
-/** The starts and ends of rentals without the charges. */
-export function rentalsOf(totals: TotalsByKey): TotalsByKey {
-  const rentals = [...totals].map(
-    ([key, { started, ended }]) => [key, { ...ZERO, started, ended }] as const,
-  );
-  return new Map(rentals.filter(([, part]) => !isZero(part)));
+/** The part of totals that comes from some tables. */
+export function partOf(totals: TotalsByKey, tables: readonly LedgerTable[]): TotalsByKey {
+  const parts = [...totals].map(([key, { gross, charges, started, ended }]) => {
+    const ofCharges = tables.includes("charges") && { gross, charges };
+    const ofRentals = tables.includes("rentals") && { started, ended };
+    return [key, { ...ZERO, ...ofCharges, ...ofRentals }] as const;
+  });
+  return new Map(parts.filter(([, part]) => !isZero(part)));
 }
 
 function combine(left: TotalsByKey, right: TotalsByKey, sign: 1 | -1): TotalsByKey {

@@ -1,11 +1,13 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 import type { Knex } from "knex";
 import { formatCents } from "../../db/cents.ts";
-import { NO_GENERATION } from "../coverage.ts";
+import { LEDGER_TABLES, NO_GENERATION } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, START } from "../timeline.ts";
-import { sumMonths, sumSegment } from "./ledger/sums.ts";
-import { readCheckpoints, readMonths, readState, readTotals, type Version } from "./store.ts";
+import { compareSegments } from "./change.ts";
+import { segmentSize } from "./ledger/segment.ts";
+import { sumMonths } from "./ledger/sums.ts";
+import { readCheckpoints, readMonths, readState, type State, type Version } from "./store.ts";
 import { grossOf, minus } from "./totals-by-key.ts";
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
@@ -19,7 +21,7 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     if (state.watermark > now) {
       yield `provider ${provider}: the watermark ${state.watermark} lies in the future`;
     }
-    yield* verifySegments(reader, version, state.watermark);
+    yield* verifySegments(reader, version, state);
     yield* verifyMonths(reader, version, state.watermark);
   } finally {
     await reader.rollback();
@@ -29,22 +31,27 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
 async function* verifySegments(
   reader: Knex.Transaction,
   version: Version,
-  watermark: string,
+  state: State,
 ): AsyncGenerator<string> {
   const { provider } = version;
-  let from = START;
-  let before = await readTotals(reader, version, START);
-  for (const { at: to, gross } of await readCheckpoints(reader, version)) {
-    const totals = await readTotals(reader, version, to);
-    if (gross !== grossOf(totals)) {
-      yield `provider ${provider}, checkpoint ${to}: its gross differs from the sum of its totals by ${formatCents(gross - grossOf(totals))}`;
+  const checkpoints = await readCheckpoints(reader, version);
+  const size = await segmentSize(reader, provider);
+  const touched = checkpoints.map((_, index) => ({ index, tables: LEDGER_TABLES }));
+  const scope = { provider, state, checkpoints, touched, until: state.watermark, size };
+  for await (const { segment, index, after, addition, held } of compareSegments(reader, scope)) {
+    const { from, to } = segment;
+    const gross = (checkpoints[index]?.gross ?? 0n) - grossOf(after);
+    if (gross !== 0n) {
+      yield `provider ${provider}, checkpoint ${to}: its gross differs from the sum of its totals by ${formatCents(gross)}`;
     }
-    const ledger = await sumSegment(reader, { provider, from, to }, watermark);
-    for (const [key, difference] of minus(minus(totals, before), ledger)) {
+    for (const [key, difference] of minus(new Map(), addition)) {
       const [server, instance] = key.split("/");
       yield `provider ${provider}, ${from} to ${to}, server ${server}, instance ${instance}: the rollup differs from the ledger by ${formatCents(difference.gross)} of gross, ${difference.charges} charges, ${difference.started} starts and ${difference.ended} ends of rentals`;
     }
-    [from, before] = [to, totals];
+    const { missing, surplus } = held;
+    if (missing.length + surplus.length > 0) {
+      yield `provider ${provider}, up to ${to}: the list of its rentals lacks ${missing.length} and has ${surplus.length} too many`;
+    }
   }
 }
 

@@ -33,7 +33,8 @@ afterAll(async () => {
 });
 
 it("suffice to build, refresh, rebuild and verify", async () => {
-  const success = { code: 0, stderr: "" };
+  // A transaction of another test may be listed for a moment after its session has ended.
+  const success = { code: 0, stderr: expect.stringMatching(/^(the watermark waits .*\n)?$/) };
   expect(await runRollup(url)).toMatchObject(success);
   await database.knex("charges").insert({
     provider_id: 1,

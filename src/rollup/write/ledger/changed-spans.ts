@@ -1,14 +1,26 @@
 /** Where on the timeline rows lie that became covered since an earlier watermark. */
 import type { Knex } from "knex";
+import { parseCents } from "../../../db/cents.ts";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
-import { COVERED_BY, DATED_BY, type LedgerTable } from "../../coverage.ts";
-import type { Span } from "../../timeline.ts";
+import {
+  COVERED_BY,
+  DATED_BY,
+  type LedgerTable,
+  type RollupState,
+  rentalHeld,
+} from "../../coverage.ts";
+import { monthOf, type Span } from "../../timeline.ts";
 
 /** Spans of the timeline, by the table whose rows became covered in them. */
-export type ChangedSpans = Readonly<Record<LedgerTable, readonly Span[]>>;
+export interface ChangedSpans extends Readonly<Record<LedgerTable, readonly Span[]>> {
+  /** The gross of the charges that became covered, in cents, by month (202611). */
+  readonly months: ReadonlyMap<number, bigint>;
+}
 
 interface ChangedSpan extends Span {
   readonly table: LedgerTable;
+  /** Of the charges that became covered since the earlier watermark; NULL for other spans. */
+  readonly gross: string | null;
 }
 
 /**
@@ -17,44 +29,71 @@ interface ChangedSpan extends Span {
  */
 const LOOKBACK = 3_600_000;
 /**
- * The maximum number of spans to look back at for each condition. An UPDATE of many ended rentals
- * would otherwise be looked at by every run of the hour. The check finds what is left out.
+ * The maximum number of spans, and of rentals, to look back at for each condition. An UPDATE of many
+ * ended rentals would otherwise be looked at by every run of the hour. The check finds what is left
+ * out.
  */
-const MAX_LATE_SPANS = 100;
+const [MAX_LATE_SPANS, MAX_LATE_RENTALS] = [100, 10_000];
 
 /**
- * The spans that contain every row which is covered at the watermark `until` but was not at
- * `since`: one span for each minute that has such a row. May contain other rows too.
+ * The spans that contain every row which is covered at the watermark `until` but was not in the
+ * earlier state: one span for each minute that has such a row. May contain other rows too.
  */
 export async function changedSpans(
   reader: Knex.Transaction,
   provider: string,
-  since: string,
+  { generation, watermark: since }: RollupState,
   until: string,
 ): Promise<ChangedSpans> {
   const lookback = toDatetime(Math.max(0, fromDatetime(since) - LOOKBACK));
   const windows = [
-    { from: since, to: until, limit: "" },
-    { from: lookback, to: since, limit: `LIMIT ${MAX_LATE_SPANS}` },
+    { from: since, to: until, isLate: false },
+    { from: lookback, to: since, isLate: true },
   ];
-  const queries = windows.flatMap((window) =>
-    (["charges", "rentals"] as const).flatMap((table) =>
+  /** What follows FROM. Rentals that are held became covered earlier. */
+  const sourceOf = (table: LedgerTable, coveredBy: string, isLate: boolean) => {
+    const rows = `${table} WHERE provider_id = ? AND ${coveredBy} > ? AND ${coveredBy} <= ?`;
+    if (table === "charges") return rows;
+    const ended = `${rows} AND ended_at IS NOT NULL`;
+    const latest = `(SELECT * FROM ${ended} ORDER BY ${coveredBy} DESC LIMIT ${MAX_LATE_RENTALS})`;
+    const isNew = `NOT ${rentalHeld(generation)}`;
+    return isLate ? `${latest} AS rentals WHERE ${isNew}` : `${ended} AND ${isNew}`;
+  };
+  const spansOf = (table: LedgerTable, datedBy: readonly string[], isProbe: boolean) =>
+    windows.flatMap(({ from, to, isLate }) =>
       COVERED_BY[table].flatMap((coveredBy) =>
-        DATED_BY[table].map((datedBy) => ({
-          sql: `(SELECT '${table}' AS \`table\`, MIN(${datedBy}) AS \`from\`, MAX(${datedBy}) AS \`to\`
-           FROM ${table}
-           WHERE provider_id = ? AND ${coveredBy} > ? AND ${coveredBy} <= ?
-             ${table === "rentals" ? "AND ended_at IS NOT NULL" : ""}
-           GROUP BY DATE_FORMAT(${datedBy}, '%Y%m%d%H%i') ${window.limit})`,
-          bindings: [provider, window.from, window.to],
+        datedBy.map((column) => ({
+          sql: `(SELECT '${table}' AS \`table\`, ${isProbe ? column : `MIN(${column})`} AS \`from\`,
+                  ${isProbe ? column : `MAX(${column})`} AS \`to\`,
+                  ${table === "charges" && !isLate ? "SUM(gross)" : "NULL"} AS gross
+           FROM ${sourceOf(table, coveredBy, isLate)}
+           ${isProbe ? "LIMIT 1" : `GROUP BY DATE_FORMAT(${column}, '%Y%m%d%H%i')`}
+           ${isLate && !isProbe ? `LIMIT ${MAX_LATE_SPANS}` : ""})`,
+          bindings: [provider, from, to],
         })),
       ),
-    ),
-  );
-  const [rows]: ChangedSpan[][] = await reader.raw(
-    queries.map(({ sql }) => sql).join(" UNION ALL "),
-    queries.flatMap(({ bindings }) => bindings),
-  );
-  const spansIn = (table: LedgerTable) => (rows ?? []).filter((row) => row.table === table);
-  return { charges: spansIn("charges"), rentals: spansIn("rentals") };
+    );
+  const find = async (queries: readonly { sql: string; bindings: string[] }[]) => {
+    const [rows]: ChangedSpan[][] = await reader.raw(
+      queries.map(({ sql }) => sql).join(" UNION ALL "),
+      queries.flatMap(({ bindings }) => bindings),
+    );
+    return rows ?? [];
+  };
+  // Most news are charges: where rentals lie is asked only if there is one.
+  const [started = ""] = DATED_BY.rentals;
+  const probed = await find([
+    ...spansOf("charges", DATED_BY.charges, false),
+    ...spansOf("rentals", [started], true),
+  ]);
+  const rentals = probed.some(({ table }) => table === "rentals")
+    ? await find(spansOf("rentals", DATED_BY.rentals, false))
+    : [];
+  const charges = probed.filter(({ table }) => table === "charges");
+  const months = new Map<number, bigint>();
+  for (const { from, gross } of charges) {
+    if (gross === null) continue;
+    months.set(monthOf(from), (months.get(monthOf(from)) ?? 0n) + parseCents(gross));
+  }
+  return { charges, rentals, months };
 }

@@ -18,21 +18,25 @@ const LARGE_SIZE = 8_000;
 /** A checkpoint has at most one row of totals for this many charges, whatever the number of owners. */
 const MIN_CHARGES_PER_ROW = 3;
 
-/**
- * The segment size of a provider, in charges. A checkpoint has one row for each server and
- * instance. A query reads all of them, and up to a segment of charges: both should cost about the
- * same, and the rollup should stay smaller than the ledger.
- */
-export async function segmentSize(database: Knex, provider: string): Promise<number> {
-  const [rows] = await database.raw(
-    `SELECT (SELECT COUNT(*) FROM servers WHERE provider_id = :provider)
-          + (SELECT COUNT(*) FROM instances WHERE provider_id = :provider) AS count`,
-    { provider },
+/** The number of servers and instances of a provider, as an SQL expression. So is `provider`. */
+export function ownersOf(provider: string): string {
+  const [servers, instances] = ["servers", "instances"].map(
+    (table) => `(SELECT COUNT(*) FROM ${table} WHERE provider_id = ${provider})`,
   );
-  return sizeFor(Number(rows[0].count));
+  return `(${servers} + ${instances})`;
 }
 
-/** The segment size, in charges, for a number of servers and instances. */
+/** The segment size of a provider, in charges. */
+export async function segmentSize(database: Knex, provider: string): Promise<number> {
+  const [rows] = await database.raw(`SELECT ${ownersOf(":provider")} AS owners`, { provider });
+  return sizeFor(Number(rows[0].owners));
+}
+
+/**
+ * The segment size, in charges, for a number of servers and instances. A checkpoint has one row for
+ * each of them. A query reads all of these, and up to a segment of charges: both should cost about
+ * the same, and the rollup should stay smaller than the ledger.
+ */
 export function sizeFor(owners: number): number {
   return Math.max(
     MIN_SIZE,

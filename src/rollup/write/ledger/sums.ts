@@ -1,7 +1,13 @@
 /** Sums of the ledger's covered rows, by segment and by month. */
 import type { Knex } from "knex";
 import { parseCents } from "../../../db/cents.ts";
-import { chargeCovered, type LedgerTable, rentalCovered } from "../../coverage.ts";
+import {
+  chargeCovered,
+  LEDGER_TABLES,
+  type LedgerTable,
+  type RollupState,
+  rentalCovered,
+} from "../../coverage.ts";
 import { END } from "../../timeline.ts";
 import { plus, type TotalsByKey, type TotalsRow, toTotalsByKey } from "../totals-by-key.ts";
 import type { Segment } from "./segment.ts";
@@ -33,24 +39,26 @@ const FRESH: Readonly<Record<LedgerTable, string>> = {
   rentals: "(updated_at > ? OR ended_at > ?)",
 };
 
+/** A segment, and the tables whose rows are summed. */
+export interface SegmentOf extends Segment {
+  readonly tables: readonly LedgerTable[];
+}
+
 /**
  * The sums of segments, in one statement, in the order of the segments.
  *
- * @param watermark recording time up to which rows are covered
  * @param since an earlier watermark, or the same
- * @param tables which rows to sum. Default: all
  */
 export async function sumSegments(
   reader: Knex.Transaction,
-  segments: readonly Segment[],
-  watermark: string,
-  since: string = watermark,
-  tables: readonly LedgerTable[] = ["charges", "rentals"],
+  segments: readonly SegmentOf[],
+  { generation, watermark }: RollupState,
+  since: string,
 ): Promise<SegmentSums[]> {
-  const branches = segments.flatMap(({ provider, from, to }, index) =>
+  const branches = segments.flatMap(({ provider, from, to, tables }, index) =>
     SUMS.filter(({ table }) => tables.includes(table)).map(({ table, datedBy, gross, count }) => {
       const fresh = FRESH[table];
-      const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?");
+      const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?", generation);
       const marks = (sql: string, value: string) => sql.match(/\?/g)?.map(() => value) ?? [];
       const columns = SUMS.map((sum) => (sum.count === count ? "COUNT(*)" : "0"));
       return {
@@ -97,9 +105,10 @@ function freshPart({ fresh_gross, fresh_count, ...row }: SumRow): TotalsRow {
 export async function sumSegment(
   reader: Knex.Transaction,
   segment: Segment,
-  watermark: string,
+  covered: RollupState,
 ): Promise<TotalsByKey> {
-  const [sums] = await sumSegments(reader, [segment], watermark);
+  const whole = { ...segment, tables: LEDGER_TABLES };
+  const [sums] = await sumSegments(reader, [whole], covered, covered.watermark);
   return sums?.totals ?? new Map();
 }
 

@@ -7,6 +7,7 @@ import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
 
 /** The instants of a pass, as DATETIME(3) text in UTC. */
 export interface Clock {
+  /** When the pass began. */
   readonly now: string;
   /** The watermark to move to: nothing that was recorded up to it can commit any more. */
   readonly until: string;
@@ -21,13 +22,15 @@ const RESOLUTION = 1_000;
  * The start of the oldest open transaction that has written, or is about to, in UTC: a statement that
  * reads for long before it writes its first row has locked its table. The server
  * shows it in the time zone of its operating system. Sessions whose default database is another one
- * are left out: they are other systems on the same server.
+ * are left out: they are other systems on the same server. So are sessions that have ended, whose
+ * transactions InnoDB lists a moment longer; a prepared XA transaction has the thread 0 then.
  */
 const OLDEST = `SELECT MIN(CONVERT_TZ(trx.trx_started, 'SYSTEM', '+00:00')) AS started
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
   WHERE (trx.trx_rows_modified > 0 OR trx.trx_tables_locked > 0 OR trx.trx_state = 'LOCK WAIT')
-    AND (session.DB IS NULL OR session.DB = DATABASE())`;
+    AND (session.DB = DATABASE() OR (session.DB IS NULL
+      AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)))`;
 
 /** Whether the account may see the transactions of others, which needs the privilege PROCESS. */
 export async function canSeeTransactions(database: Knex): Promise<boolean> {

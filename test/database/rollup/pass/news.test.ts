@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterAll(() => database.drop());
 
 const news = async (all = false) =>
-  (await findNews(database.knex, ["1", "2", "3"], CLOCK, all)).map(({ provider }) => provider);
+  (await findNews(database.knex, ["1", "2", "3"], CLOCK, { all })).map(({ provider }) => provider);
 const rental = (updated_at: string, ended_at: string | null) => ({
   ...{ provider_id: 1, server_id: 1, started_at: "2026-01-01", ended_at, updated_at },
 });
@@ -119,7 +119,12 @@ it("costs three index entries for each provider, however many rows it has", asyn
         return rows.reduce((sum: number, row: { Value: string }) => sum + Number(row.Value), 0);
       };
       const before = await count();
-      await findNews(session, ["1", "4"], { now: until, until, waitsFor: undefined }, false);
+      await findNews(
+        session,
+        ["1", "4"],
+        { now: until, until, waitsFor: undefined },
+        { all: false },
+      );
       return (await count()) - before;
     });
   // Five providers and states, and a few entries; the counters themselves take some reads.

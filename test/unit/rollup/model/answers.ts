@@ -8,6 +8,7 @@ import {
   isRental,
   NO_WATERMARK,
   none,
+  noneHeld,
   plus,
   type Row,
   type State,
@@ -48,21 +49,23 @@ export function readBase(state: State, has: Has): Base {
 /** The covered charges between the checkpoint and the end of a period. */
 function edgeCharges(rows: readonly Row[], { watermark }: Identity, has: Has): Totals {
   const edge = none(rows);
+  const cover = { watermark, held: noneHeld(rows) };
   for (const [index, { committed }] of rows.entries()) {
     if (!committed || isRental(committed) || segmentOf(committed.start) === 0) continue;
-    if (isCovered(committed, watermark, has)) edge[2 * index] = 1;
+    if (isCovered(committed, index, cover, has)) edge[2 * index] = 1;
   }
   return edge;
 }
 
 /** Completes totals with the rows that they do not hold; `watermark` is normally their own. */
 function complete(
-  { rows }: State,
+  { rows, generations }: State,
   base: Base,
   has: Has,
   watermark: number = base.identity.watermark,
 ): Answers {
   const { atCheckpoint, atEnd, month, edge } = base;
+  const { held = noneHeld(rows) } = generations[base.identity.generation] ?? {};
   const wide = plus(atCheckpoint, edge);
   const counted = (
     totals: Totals,
@@ -75,7 +78,7 @@ function complete(
       if (ends && period)
         count -= period.start >= CHECKPOINT ? (atCheckpoint[2 * row + 1] ?? 0) : 0;
       if (!committed) return count;
-      const covered = isCovered(committed, watermark, has);
+      const covered = isCovered(committed, row, { watermark, held }, has);
       if (!isRental(committed)) {
         const isIn = !period || isInPeriod(committed, period);
         return count + (!covered && isIn ? 1 : 0);

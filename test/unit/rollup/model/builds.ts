@@ -1,8 +1,8 @@
 /** Builds in the model: a new generation, segment by segment, and the purge of the old one. */
 import { chargesOf } from "./changes.ts";
-import { sumSegments } from "./ledger.ts";
+import { listStarts, sumSegments } from "./ledger.ts";
 import type { Model } from "./model.ts";
-import { none, plus, type RollupRow, type Run, type State } from "./state.ts";
+import { none, noneHeld, plus, type RollupRow, type Run, type State } from "./state.ts";
 
 /** Begins a build, or resumes the one in progress, as beginBuild and buildProvider do. */
 export function beginBuild(
@@ -12,11 +12,18 @@ export function beginBuild(
   rebuild: boolean,
   has: Model["has"],
 ): void {
-  const { built, building, ahead } = run.found ?? { built: false, building: false, ahead: false };
+  const { generation, building, ahead } = run.found ?? {
+    ...{ generation: 0, building: false, ahead: false },
+  };
   const inProgress = version.build;
   const isAhead = (inProgress?.watermark ?? 0) > (run.now ?? 0) && has("restart if ahead");
   if (ahead && !building) run.reported = true;
-  if (inProgress && !rebuild && !(built && !building) && !isAhead) {
+  // Another run has built it since.
+  if (version.generation > generation && !rebuild) {
+    run.build = { generation: version.generation, watermark: version.watermark };
+    return;
+  }
+  if (inProgress && !rebuild && !isAhead) {
     run.build = { ...inProgress };
     return;
   }
@@ -36,10 +43,13 @@ export function computeSegment(state: State, run: Run, has: Model["has"]): void 
   const { generation, watermark } = run.build ?? { generation: 0, watermark: 0 };
   const checkpoints = generations[generation]?.checkpoints ?? [];
   const index = checkpoints.length;
-  const sums = sumSegments(rows, has("fixed watermark") ? watermark : run.until, has);
+  const held = generations[generation]?.held ?? noneHeld(rows);
+  const cover = { watermark: has("fixed watermark") ? watermark : run.until, held };
+  const sums = sumSegments(rows, cover, has);
   const sum = sums[index] ?? none(rows);
   const totals = plus(checkpoints[index - 1] ?? none(rows), sum);
-  run.segment = { index, totals, charges: chargesOf(sum, rows) };
+  const list = listStarts(rows, cover, index, has);
+  run.segment = { index, totals, charges: chargesOf(sum, rows), list };
 }
 
 /** Writes it, unless another run did. Returns whether there is more to build. */
@@ -53,11 +63,14 @@ export function writeSegment(state: State, run: Run, has: Model["has"]): boolean
   if (inProgress && inProgress.watermark !== build.watermark && has("build compares watermark")) {
     return false;
   }
-  const target = state.generations[generation] ?? { checkpoints: [], month: none(state.rows) };
+  const { rows } = state;
+  const empty = { checkpoints: [], month: none(rows), held: noneHeld(rows) };
+  const target = state.generations[generation] ?? empty;
   state.generations[generation] = target;
   if (target.checkpoints.length !== segment.index && has("build compares checkpoint")) return true;
   target.checkpoints[segment.index] = segment.totals;
   target.month = plus(target.month, segment.charges);
+  target.held = segment.list;
   if (segment.index === 0) return true;
   const watermark = has("fixed watermark") ? build.watermark : run.until;
   const revision = (state.rollup?.revision ?? 0) + 1;

@@ -1,8 +1,9 @@
 /** Refreshes and checks in the model: a change is computed in a snapshot and written afterwards. */
-import { sumFresh, sumSegments } from "./ledger.ts";
+import { listEnds, sumFresh, sumSegments } from "./ledger.ts";
 import type { Model } from "./model.ts";
 import {
   type Change,
+  type Held,
   type Identity,
   isNone,
   isRental,
@@ -29,12 +30,14 @@ export function computeChange(
   { rows }: State,
   { generation, watermark, revision }: RollupRow,
   before: readonly Totals[],
+  held: Held,
   touched: readonly boolean[],
   until: number,
   has: Model["has"],
 ): Change {
-  const fresh = sumFresh(rows, watermark, until, has);
-  const additions = sumSegments(rows, until, has).map((sum, index) => {
+  const cover = { watermark: until, held };
+  const fresh = sumFresh(rows, watermark, cover, has);
+  const additions = sumSegments(rows, cover, has).map((sum, index) => {
     if (!touched[index]) return none(rows);
     const stored = plus(before[index] ?? none(rows), before[index - 1] ?? none(rows), -1);
     return plus(sum, stored, -1);
@@ -47,6 +50,7 @@ export function computeChange(
       additions.reduce((sum, addition) => plus(sum, addition)),
       rows,
     ),
+    held: listEnds(rows, cover, touched, has),
     differs: additions.some((addition, index) =>
       addition.some((count, at) => count < 0 || count > (fresh[index]?.[at] ?? 0)),
     ),
@@ -64,6 +68,7 @@ export function writeChange({ rollup, generations, rows }: State, run: Run, has:
   if (has("refresh compares watermark") && !same("watermark")) return;
   if (has("refresh compares revision") && !same("revision")) return;
   const target = generations[from.generation];
+  let changesList = false;
   if (target) {
     let sum = none(rows);
     target.checkpoints = target.checkpoints.map((totals, index) => {
@@ -71,8 +76,11 @@ export function writeChange({ rollup, generations, rows }: State, run: Run, has:
       return plus(totals, sum);
     });
     target.month = plus(target.month, change.month);
+    changesList = change.held.join() !== target.held.join();
+    target.held = change.held;
   }
   rollup.watermark = until;
-  if (has("revision of a change") && !additions.every(isNone)) rollup.revision++;
+  const changes = changesList || !additions.every(isNone);
+  if (has("revision of a change") && changes) rollup.revision++;
   if (change.differs) run.reported = true;
 }

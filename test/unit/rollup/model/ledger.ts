@@ -1,9 +1,11 @@
 /** The ledger of the model: which rows a rollup covers, and the steps of the clock and of writers. */
 import type { Model, Step } from "./model.ts";
 import {
+  type Held,
   isRental,
   LOOKBACK,
   MARGIN,
+  NOT_HELD,
   none,
   type Row,
   START_TICK,
@@ -15,11 +17,49 @@ import {
 
 type Has = Model["has"];
 
-/** Whether a rollup with this watermark holds a row. */
-export function isCovered(version: Version, watermark: number, has: Has): boolean {
-  if (version.recorded > watermark) return false;
-  if (!isRental(version)) return true;
-  return version.end !== null && (version.end <= watermark || !has("ends wait"));
+/** Which rows a rollup holds: up to a watermark, and the rentals that it lists. */
+export interface Cover {
+  readonly watermark: number;
+  readonly held: Held;
+}
+
+/** Whether a rollup holds a version of a row. */
+export function isCovered(version: Version, row: number, cover: Cover, has: Has): boolean {
+  const isWritten = version.recorded <= cover.watermark;
+  if (!isRental(version)) return isWritten;
+  if (version.end === null || (version.end > cover.watermark && has("ends wait"))) return false;
+  return isWritten || isHeld(version, row, cover.held, has);
+}
+
+/** Whether this version of a rental is in the list. */
+function isHeld({ end }: Version, row: number, held: Held, has: Has): boolean {
+  return end === held[row] && has("list of rentals");
+}
+
+/** The list after some segments were compared: there, it has the covered rentals that end in them. */
+export function listEnds(
+  rows: readonly Row[],
+  cover: Cover,
+  touched: readonly boolean[],
+  has: Has,
+): Held {
+  return rows.map(({ committed }, row) => {
+    const held = cover.held[row] ?? NOT_HELD;
+    const end = committed?.end ?? NOT_HELD;
+    const covered = committed !== null && isCovered(committed, row, cover, has);
+    if (covered && touched[segmentOf(end)]) return end;
+    return end !== held && touched[segmentOf(held)] ? NOT_HELD : held;
+  });
+}
+
+/** The list with the covered rentals that start in a segment, as a build writes it. */
+export function listStarts(rows: readonly Row[], cover: Cover, segment: number, has: Has): Held {
+  return rows.map(({ committed }, row) => {
+    const held = cover.held[row] ?? NOT_HELD;
+    if (!committed || !isRental(committed) || !isCovered(committed, row, cover, has)) return held;
+    const listedBy = has("listed with its start") ? committed.start : (committed.end ?? 0);
+    return segmentOf(listedBy) === segment ? (committed.end ?? held) : held;
+  });
 }
 
 /** Where a row counts: at its start, and at its end. */
@@ -28,10 +68,10 @@ function instantsOf(version: Version): number[] {
 }
 
 /** The sums of both segments over the committed rows that `accept` accepts. */
-function sums(rows: readonly Row[], accept: (version: Version) => boolean): Totals[] {
+function sums(rows: readonly Row[], accept: (version: Version, row: number) => boolean): Totals[] {
   const segments = [none(rows), none(rows)];
   for (const [index, { committed }] of rows.entries()) {
-    if (!committed || !accept(committed)) continue;
+    if (!committed || !accept(committed, index)) continue;
     for (const [at, instant] of instantsOf(committed).entries()) {
       const segment = segments[segmentOf(instant)];
       if (segment) segment[2 * index + at] = 1;
@@ -41,27 +81,27 @@ function sums(rows: readonly Row[], accept: (version: Version) => boolean): Tota
 }
 
 /** The sums of both segments over the covered rows. */
-export function sumSegments(rows: readonly Row[], watermark: number, has: Has): Totals[] {
-  return sums(rows, (version) => isCovered(version, watermark, has));
+export function sumSegments(rows: readonly Row[], cover: Cover, has: Has): Totals[] {
+  return sums(rows, (version, row) => isCovered(version, row, cover, has));
 }
 
 /** The part of it that was written, or ended, after an earlier watermark. */
-export function sumFresh(rows: readonly Row[], since: number, until: number, has: Has): Totals[] {
+export function sumFresh(rows: readonly Row[], since: number, cover: Cover, has: Has): Totals[] {
   const isFresh = ({ recorded, end }: Version) => recorded > since || (end ?? since) > since;
-  return sums(rows, (version) => isFresh(version) && isCovered(version, until, has));
+  return sums(rows, (version, row) => isFresh(version) && isCovered(version, row, cover, has));
 }
 
-/** The segments in which rows were recorded, or ended, between two watermarks or shortly before. */
+/** The segments in which rows were recorded, or ended, since an earlier watermark or shortly before. */
 export function touchedSegments(
   rows: readonly Row[],
-  since: number,
+  since: Cover,
   until: number,
   has: Has,
 ): boolean[] {
-  const from = since - (has("lookback") ? LOOKBACK : 0);
+  const from = since.watermark - (has("lookback") ? LOOKBACK : 0);
   const isIn = (instant: number) => instant > from && instant <= until;
-  const found = sums(rows, (version) => {
-    if (version.end === null) return false;
+  const found = sums(rows, (version, row) => {
+    if (version.end === null || isHeld(version, row, since.held, has)) return false;
     return isIn(version.recorded) || (version.end !== undefined && isIn(version.end));
   });
   return found.map((totals) => totals.some((count) => count > 0));

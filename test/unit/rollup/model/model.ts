@@ -70,6 +70,8 @@ export const CURES = {
   check: "a run compares its rollup with the ledger, whether or not there is news",
   "revision of a change": "a change of the totals increases the revision",
   "ends wait": "a rental is not covered before the watermark has passed its end",
+  "list of rentals": "a rental that the rollup lists stays covered when it is written again",
+  "listed with its start": "a build lists a rental with the segment of its start",
   "build beside": "a build becomes the current generation with its last segment",
   "fixed watermark": "all segments of a build have the watermark with which it began",
   "build compares generation": "a segment is written only to the build in progress",

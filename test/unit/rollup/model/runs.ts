@@ -3,7 +3,7 @@ import { beginBuild, computeSegment, purge, writeSegment } from "./builds.ts";
 import { computeChange, writeChange } from "./changes.ts";
 import { touchedSegments } from "./ledger.ts";
 import type { Model, RunOptions } from "./model.ts";
-import { MARGIN, NO_WATERMARK, type RollupRow, type Run, type State } from "./state.ts";
+import { MARGIN, NO_WATERMARK, noneHeld, type RollupRow, type Run, type State } from "./state.ts";
 
 /** The step of a run after the last one. */
 export const DONE = "done";
@@ -18,7 +18,8 @@ export function stepRun(state: State, run: Run, options: RunOptions, model: Mode
   const { has } = model;
   const none = { generation: 0, watermark: NO_WATERMARK, revision: 0, build: null };
   const version: RollupRow = state.rollup ?? none;
-  const checkpoints = state.generations[version.generation]?.checkpoints ?? [];
+  const { checkpoints = [], held = noneHeld(state.rows) } =
+    state.generations[version.generation] ?? {};
   const refresh = has("one snapshot of a refresh") ? "compute the refresh" : "read the totals";
   const afterRefresh = options.check && has("check") ? "compute the check" : DONE;
 
@@ -39,12 +40,12 @@ export function stepRun(state: State, run: Run, options: RunOptions, model: Mode
       setUntil(run, has);
       delete run.oldest;
       run.found = {
-        built: version.generation > 0,
+        generation: version.generation,
         building: version.build !== null,
         ahead: version.watermark > run.now && has("build anew if ahead"),
       };
       run.step =
-        run.found.built && !run.found.building && !run.found.ahead && !options.rebuild
+        run.found.generation > 0 && !run.found.building && !run.found.ahead && !options.rebuild
           ? refresh
           : "begin the build";
       return;
@@ -58,8 +59,9 @@ export function stepRun(state: State, run: Run, options: RunOptions, model: Mode
       if (version.generation === 0) run.step = "begin the build";
       else if (run.until <= version.watermark && has("never back")) run.step = afterRefresh;
       else {
-        const touched = touchedSegments(state.rows, version.watermark, run.until, has);
-        run.change = computeChange(state, version, before, touched, run.until, has);
+        const { watermark } = version;
+        const touched = touchedSegments(state.rows, { watermark, held }, run.until, has);
+        run.change = computeChange(state, version, before, held, touched, run.until, has);
         run.step = "write the refresh";
       }
       return;
@@ -87,12 +89,14 @@ export function stepRun(state: State, run: Run, options: RunOptions, model: Mode
       run.step = resumed ? refresh : afterRefresh;
       return;
     }
-    case "compute the check":
+    case "compute the check": {
       run.step = DONE;
       if (version.generation === 0 || version.watermark > (run.now ?? 0)) return;
-      run.change = computeChange(state, version, checkpoints, [true, true], version.watermark, has);
+      const { watermark } = version;
+      run.change = computeChange(state, version, checkpoints, held, [true, true], watermark, has);
       run.step = "write the check";
       return;
+    }
     case "write the check":
       writeChange(state, run, has);
       run.step = DONE;

@@ -60,7 +60,7 @@ export const SCENARIOS = {
   },
   "a rental whose end is set ahead, and changed before it comes": {
     rows: [OPEN_RENTAL],
-    writers: [end(0, 2), end(0, 1)],
+    writers: [end(0, 4), end(0, 1)],
     built: true,
     runs: [{}, {}],
     ticks: 4,
@@ -169,7 +169,21 @@ export const SCENARIOS = {
     built: true,
     runs: [{ check: true }, {}],
     ticks: 3,
-    properties: BROKEN.filter((property) => property !== "reported"),
+    properties: [...KEPT, ...BROKEN],
+  },
+  "a rental that is written again while it is covered by a first build": {
+    rows: [{ start: 1, end: CHECKPOINT, recorded: 2 }],
+    writers: [
+      {
+        row: 0,
+        open: "within margin",
+        write: (recorded) => ({ start: 1, end: CHECKPOINT, recorded }),
+      },
+    ],
+    built: false,
+    runs: [{ check: true }, {}],
+    ticks: 4,
+    properties: [...KEPT, ...BROKEN],
   },
   "a clock that jumps forward and back, and catches up": {
     rows: [null],

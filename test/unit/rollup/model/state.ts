@@ -2,9 +2,9 @@
  * The state of the model of rollups, and its ledger.
  *
  * What is modelled: one provider; one clock, in ticks; writers whose transactions get a recording
- * time at their first write and commit later; a rollup with one checkpoint and END, months,
- * watermark, generation and revision; runs that refresh, build, purge and check, each step one
- * snapshot or one short transaction, in any interleaving; answers with and without cached totals.
+ * time at their first write and commit later; a rollup with one checkpoint and END, months, list of
+ * rentals, watermark, generation and revision; runs that refresh, build, purge and check, each step
+ * one snapshot or one short transaction, in any interleaving; answers with and without cached totals.
  * Every prefix of an interleaving is looked at, so a run that is killed is one that takes no
  * further step. A run refreshes whether or not there is news: a superset of what the code does.
  *
@@ -48,10 +48,15 @@ export interface Row {
  */
 export type Totals = number[];
 
+/** The rentals that a generation holds: the end of each by row, `NOT_HELD` for others. */
+export type Held = number[];
+export const NOT_HELD = -1;
+
 /** A generation: the totals at its checkpoints, in order, and the charges of its only month. */
 export interface Generation {
   checkpoints: Totals[];
   month: Totals;
+  held: Held;
 }
 
 /** The provider's row of `rollups`. */
@@ -72,6 +77,7 @@ export interface Change {
   /** By segment. */
   readonly additions: readonly Totals[];
   readonly month: Totals;
+  readonly held: Held;
   readonly differs: boolean;
 }
 
@@ -86,11 +92,16 @@ export interface Run {
   /** The watermark to move to. */
   until: number;
   /** What it found when it looked for news. */
-  found?: { readonly built: boolean; readonly building: boolean; readonly ahead: boolean };
+  found?: { readonly generation: number; readonly building: boolean; readonly ahead: boolean };
   /** The build that it works on. */
   build?: { generation: number; watermark: number };
   /** A segment of the build: how many checkpoints there were, and the totals at its end. */
-  segment?: { readonly index: number; readonly totals: Totals; readonly charges: Totals };
+  segment?: {
+    readonly index: number;
+    readonly totals: Totals;
+    readonly charges: Totals;
+    readonly list: Held;
+  };
   change?: Change;
   /** Totals that were read in an earlier snapshot: only where a cure is taken out. */
   stale?: readonly Totals[];
@@ -125,6 +136,11 @@ export interface State {
 /** No rows, for a state with as many rows as `rows`. */
 export function none(rows: readonly Row[]): Totals {
   return rows.flatMap(() => [0, 0]);
+}
+
+/** The list of a generation that holds no rental, or does not exist. */
+export function noneHeld(rows: readonly Row[]): Held {
+  return rows.map(() => NOT_HELD);
 }
 
 /** The sum of totals, each times `factor`. */

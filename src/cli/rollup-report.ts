@@ -1,0 +1,54 @@
+/** What `npm run rollup` prints about its runs. */
+import { SingleBar } from "cli-progress";
+import { END } from "../rollup/timeline.ts";
+import type { RollupProgress, RollupResult } from "../rollup/write/run.ts";
+
+/** Whether a run did anything that an operator may want to read about. */
+export function isWorthALine({ news, repairs, unfinished }: RollupResult): boolean {
+  return news > 0 || repairs > 0 || unfinished;
+}
+
+/** A run in one line. */
+export function lineOf(result: RollupResult, signal?: AbortSignal): string {
+  const { charges, providers, repairs, duration } = result;
+  const seconds = (duration / 1_000).toFixed(1);
+  const repaired = repairs === 0 ? "" : `, ${repairs} ${plural("difference", repairs)} repaired`;
+  return signal?.aborted
+    ? `stopped after ${seconds} s, ${charges} charges added${repaired}`
+    : `${charges} charges added, ${providers} providers up to date, ${seconds} s${repaired}`;
+}
+
+/** Says whether long transactions are safe. */
+export function announcement(seesTransactions: boolean, margin: number): string {
+  return seesTransactions
+    ? "open transactions are visible: the watermark waits for those that are older than the margin"
+    : `open transactions are not visible without the privilege PROCESS: a writer's must end within the margin of ${margin} s`;
+}
+
+/** A noun for a count. */
+export function plural(noun: string, count: number): string {
+  return count === 1 ? noun : `${noun}s`;
+}
+
+/** A progress bar. It shows nothing if stderr is not a terminal. */
+export interface ProgressBar {
+  readonly show: (progress: RollupProgress) => void;
+  readonly stop: () => void;
+}
+
+/** Creates the progress bar of a run. It appears with the first step. */
+export function createProgressBar(): ProgressBar {
+  const bar = new SingleBar({
+    format: "{bar} {value}/{total} providers, {charges} charges{building}",
+    stream: process.stderr,
+    clearOnComplete: true,
+  });
+  return {
+    show({ done, providers, charges, building = END }) {
+      const position = building === END ? "" : `, building ${building.slice(0, 10)}`;
+      if (!bar.isActive) bar.start(providers, 0, { charges: 0, building: "" });
+      bar.update(done, { charges, building: position });
+    },
+    stop: () => bar.stop(),
+  };
+}

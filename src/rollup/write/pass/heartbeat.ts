@@ -1,0 +1,26 @@
+/** The heartbeat of rollup runs: one row with the time of the last write, which replicas copy. */
+import type { Knex } from "knex";
+
+/** The minimum time between two writes, in ms. */
+const INTERVAL = 1_000;
+
+/** Writes the heartbeat, unless it was written less than a second ago. */
+export type Heartbeat = (database: Knex) => Promise<void>;
+
+/** Creates a heartbeat. The time of a write is that of the database's clock, in UTC. */
+export function createHeartbeat(): Heartbeat {
+  let writtenAt = Number.NEGATIVE_INFINITY;
+  return async (database) => {
+    if (performance.now() - writtenAt < INTERVAL) return;
+    writtenAt = performance.now();
+    try {
+      await database.raw(
+        `INSERT INTO heartbeat (id, written_at) VALUES (1, UTC_TIMESTAMP(3))
+         ON DUPLICATE KEY UPDATE written_at = VALUES(written_at)`,
+      );
+    } catch (error) {
+      writtenAt = Number.NEGATIVE_INFINITY;
+      throw error;
+    }
+  };
+}
