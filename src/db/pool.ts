@@ -34,6 +34,12 @@ export function createPool(url: DatabaseUrl, options: PoolOptions = {}): Knex {
   return knexModule(knexConfig(url, options));
 }
 
+/** The connections of a pool: those that are idle, and those that are lent or being made. */
+export function poolState({ client }: Knex): { readonly idle: number; readonly used: number } {
+  const pool = (client as Knex.Client).pool as { numFree(): number; numUsed(): number } | undefined;
+  return { idle: pool?.numFree() ?? 0, used: pool?.numUsed() ?? 0 };
+}
+
 /** Knex's configuration for a database. */
 export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Config {
   const { warn = () => {}, maxLifetime = MAX_LIFETIME } = options;

@@ -1,28 +1,24 @@
 /**
  * Reading from the database until a signal aborts. Each read is one prepared statement, and so one
  * snapshot. Reads share the pool fairly, are cancelled on the server when the signal aborts, and
- * are retried if a pooled connection turns out to be dead.
- *
- * Knex's `raw` cannot prepare statements, so a read borrows a connection from Knex's pool. The
- * methods that borrow and return it are declared in Knex's types but not documented; if they
- * change, the types and test/database/db/query.test.ts fail.
+ * are tried again on another connection if one fails.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
-import type { Connection, RowDataPacket } from "mysql2";
 import { ServiceError } from "../errors.ts";
-import { isFailedSession, toServiceError } from "./driver-error.ts";
 import { createDurationEstimates, MAX_ESTIMATE } from "./duration-estimate.ts";
 import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
-import { answerOf, type Caller, NoAnswer } from "./session/answer.ts";
-import { createSessionControl } from "./session/control.ts";
-import { discard, isTrusted, recordAnswer, recordSilence, sessionOf } from "./session/session.ts";
+import type { Caller } from "./session/answer.ts";
+import {
+  type AttemptOptions,
+  type Binding,
+  createAttempt,
+  FailedAttempt,
+  type Row,
+} from "./session/attempt.ts";
 
-/** One row: the text of each column, or null. Columns of other types need a CAST. */
-export type Row = readonly (string | null)[];
-
-/** The value of a `?`: text, which the database converts to a number or an instant, or bytes. */
-export type Binding = string | Buffer;
+export type { Binding, Row } from "./session/attempt.ts";
 
 /**
  * Runs one SELECT and resolves to its rows.
@@ -38,14 +34,16 @@ export type Read = (
   options: ReadOptions,
 ) => Promise<Row[]>;
 
-/** For whom a read runs, and until when. */
-export interface ReadOptions {
+/** For whom a read runs, until when, and which answers are taken. */
+export interface ReadOptions extends AttemptOptions {
   /** Aborts when the rows are no longer needed. */
   readonly signal: AbortSignal;
   /** When the rows are due, in epoch ms; Infinity by default. */
   readonly deadline?: number;
   /** Whose share of the connections the read uses: a provider's id; "" by default. */
   readonly owner?: string;
+  /** A short name of the statement, for metrics and traces. */
+  readonly operation?: string;
 }
 
 /** How long reads wait. */
@@ -57,80 +55,90 @@ export interface ReadLimits {
    * on it. If not, the read is run again on a new connection. Default: `FIRST_BYTE_TIMEOUT`.
    */
   readonly firstByteTimeout?: number;
+  /** Before the second try on a new connection, in ms; twice as long before each further one. */
+  readonly retryPause?: number;
+  /** Awaited before rows are handed over. Their place is held meanwhile. Default: no wait. */
+  readonly waitForTurn?: (rows: number) => Promise<void> | undefined;
 }
 
 /** The default of `poolWait`, in ms. */
 export const POOL_WAIT = 2_000;
 /** The default of `firstByteTimeout`, in ms. */
 export const FIRST_BYTE_TIMEOUT = 1_500;
+/** The default of `retryPause`, in ms. */
+const RETRY_PAUSE = 250;
+/**
+ * How many new connections a read may fail on. Behind a balancer several in a row may lead to the
+ * node that is dying, because that one has the fewest. The pauses between them, 1.75 s together,
+ * leave the balancer time to find out.
+ */
+const MAX_NEW_CONNECTIONS = 4;
 
 /** Creates a `Read` that uses the pool. There must be only one of them for a pool. */
 export function createRead(database: Knex, limits: ReadLimits = {}): Read {
-  const { poolWait = POOL_WAIT, firstByteTimeout = FIRST_BYTE_TIMEOUT } = limits;
+  const {
+    poolWait = POOL_WAIT,
+    firstByteTimeout = FIRST_BYTE_TIMEOUT,
+    retryPause = RETRY_PAUSE,
+    waitForTurn,
+  } = limits;
   const client: Knex.Client = database.client;
   const share = createFairShare(client.config.pool?.max ?? POOL_SIZE, poolWait);
   const durations = createDurationEstimates();
-  const visit = createSessionControl(client);
+  const attempt = createAttempt(client, firstByteTimeout);
 
-  async function borrow(): Promise<Connection> {
-    for (;;) {
-      let connection: Connection;
-      try {
-        connection = await client.acquireConnection();
-      } catch (error) {
-        throw toServiceError(error);
-      }
-      if (isTrusted(sessionOf(connection))) return connection;
-      discard(connection);
-      client.releaseConnection(connection);
-    }
-  }
-
-  /** Runs a statement. Settles only when its connection is free again, also if the caller leaves. */
+  /** Runs a statement, on further connections if pooled ones fail, and at most on one new one. */
   async function run(
     sql: string,
     bindings: readonly Binding[],
-    owner: string,
+    options: ReadOptions,
     caller: Caller,
   ): Promise<Row[]> {
+    const { owner = "" } = options;
     for (;;) {
-      const began = performance.now();
-      const connection = await borrow();
-      const session = sessionOf(connection);
-      // A connection that was made for this read has not died in the pool.
-      const pooled = session.createdAt < began;
-      const since = performance.now();
       try {
-        if (caller.gone) throw new ServiceError("canceled"); // while the connection was made
-        const rows = await answerOf(execute(connection, sql, bindings), {
-          session,
-          since,
-          caller,
-          visit,
-          timeout: pooled ? firstByteTimeout : Infinity,
-        });
-        recordAnswer(session);
-        durations.record(owner, sql, session.heardAt - since);
-        client.releaseConnection(connection);
+        const { rows, duration } = await attempt(sql, bindings, options, caller);
+        durations.record(owner, sql, duration);
+        await waitForTurn?.(rows.length);
         return rows;
       } catch (error) {
-        const failed = isFailedSession(error) || (error as { fatal?: unknown }).fatal === true;
-        if (failed) discard(connection);
-        client.releaseConnection(connection);
-        if (!failed) throw toServiceError(error);
-        const state = error instanceof NoAnswer ? error.state : "silent";
-        if (state === "silent") recordSilence(session, since);
-        if (state === "working") durations.record(owner, sql, performance.now() - since);
-        // Several connections may be dead at once. Each leaves the pool, so the loop ends with a
-        // new one.
-        if (!pooled || caller.gone) {
-          throw new ServiceError("databaseUnavailable", undefined, { cause: error });
-        }
+        if (!(error instanceof FailedAttempt)) throw error;
+        if (error.duration !== undefined) durations.record(owner, sql, error.duration);
+        // Several pooled ones may be dead. Each leaves the pool, so the loop gets to a new one.
+        if (!error.pooled || caller.gone) throw error;
       }
     }
   }
 
-  return async (sql, bindings, { signal, deadline = Infinity, owner = "" }) => {
+  /**
+   * Runs a statement for a caller that has taken a place, and again on other new connections if one
+   * fails. The place is given back at the end, and during the pauses: nobody waits for them.
+   */
+  async function runWithRetries(
+    sql: string,
+    bindings: readonly Binding[],
+    options: ReadOptions,
+    caller: Caller,
+  ): Promise<Row[]> {
+    const { signal, deadline = Infinity, owner = "" } = options;
+    for (let failures = 0; ; ) {
+      try {
+        return await run(sql, bindings, options, caller).finally(() => share.give(owner));
+      } catch (error) {
+        if (!(error instanceof FailedAttempt)) throw error;
+        const pause = retryPause * 2 ** failures++;
+        const isLast = failures === MAX_NEW_CONNECTIONS || Date.now() + pause >= deadline;
+        if (!isLast && !caller.gone) await sleep(pause, undefined, { signal }).catch(() => {});
+        if (isLast || caller.gone) {
+          throw new ServiceError("databaseUnavailable", undefined, { cause: error.cause });
+        }
+      }
+      if (!share.take(owner)) await share.wait(owner, signal);
+    }
+  }
+
+  return async (sql, bindings, options) => {
+    const { signal, deadline = Infinity, owner = "" } = options;
     if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
     signal.throwIfAborted();
     const isTooLate = () => {
@@ -154,34 +162,39 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
       };
       signal.addEventListener("abort", leave, { once: true });
       if (signal.aborted) leave(); // in the moment in which a place became free
-      const settle = () => {
-        signal.removeEventListener("abort", leave);
-        share.give(owner);
-      };
-      run(sql, bindings, owner, caller).then(
-        (rows) => {
-          settle();
-          resolve(rows);
-        },
-        (error) => {
-          settle();
-          reject(error);
-        },
-      );
+      runWithRetries(sql, bindings, options, caller)
+        .finally(() => signal.removeEventListener("abort", leave))
+        .then(resolve, reject);
     });
   };
 }
 
-/** Runs a prepared statement. The driver prepares it once per connection. */
-function execute(
-  connection: Connection,
-  sql: string,
-  bindings: readonly Binding[],
-): Promise<Row[]> {
-  return new Promise((resolve, reject) => {
-    connection.execute<RowDataPacket[][]>(
-      { sql, values: bindings as Binding[], rowsAsArray: true },
-      (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
-    );
-  });
+/** Follows one read. */
+export interface ReadObservation {
+  /** It has a connection. Called again if it is tried again on another one. */
+  connected(): void;
+  /** It has ended. Called once. */
+  ended(error?: unknown): void;
+}
+
+/** Starts to follow a read, by the short name of its statement. */
+export type ObserveRead = (operation: string) => ReadObservation;
+
+/** The name of statements without one. */
+const UNNAMED = "other";
+
+/** Returns a `Read` that does what `read` does, and is followed. */
+export function observeReads(read: Read, observe: ObserveRead): Read {
+  return async (sql, bindings, options) => {
+    const observation = observe(options.operation ?? UNNAMED);
+    const onConnection = () => observation.connected();
+    try {
+      const rows = await read(sql, bindings, { ...options, onConnection });
+      observation.ended();
+      return rows;
+    } catch (error) {
+      observation.ended(error);
+      throw error;
+    }
+  };
 }

@@ -42,7 +42,7 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { signal } = new AbortController();
   const { provider = "", start = "", end = "", now = "" } = values;
-  const rows = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
+  const { rows } = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
   const rollup = usedRollup(rows.state);
   const [{ beforeStart = "", beforeEnd = "" } = {}] = rows.checkpoints;
   return {

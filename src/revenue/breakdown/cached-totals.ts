@@ -83,7 +83,7 @@ export function mustVerify({ edges, verifiedAt }: CachedTotals, now: number): bo
   return edges.charges < MANY_CHARGES || now - verifiedAt >= RELIED_ON;
 }
 
-/** Whether the edges found are those of the totals. No row, or "": no rollup, and no charges. */
+/** Whether the edges found are those of the totals. "" means no rollup, and so no charges. */
 export function areUnchanged(
   { edges }: CachedTotals,
   [found]: readonly { readonly edgeAtStart: string; readonly edgeAtEnd: string }[],

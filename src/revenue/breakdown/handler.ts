@@ -8,8 +8,10 @@ import {
   InstanceBreakdownSchema,
   ServerBreakdownSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
+import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
+import type { Answer } from "../answer.ts";
 import type { Context } from "../context.ts";
 import { money } from "../message.ts";
 import { byRank } from "../ranking.ts";
@@ -26,18 +28,23 @@ const DELETED = "Deleted";
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid
  * period, otherwise as `Read` does.
  */
-export function createGetServerBreakdown(read: Read, reportLag: ReportLag) {
-  const readBreakdown = createBreakdownReader(read);
+export function createGetServerBreakdown(
+  read: Read,
+  reportLag: ReportLag,
+  freshness?: Freshness,
+  observeCache?: (hit: boolean) => void,
+) {
+  const readBreakdown = createBreakdownReader(read, freshness, observeCache);
   return async (
     request: GetServerBreakdownRequest,
     context: Context,
-  ): Promise<GetServerBreakdownResponse> => {
+  ): Promise<Answer<GetServerBreakdownResponse>> => {
     const period = parsePeriod(request.startDate, request.endDate, context.now);
     const breakdown = await readBreakdown(period, context);
     const { providerId } = context.caller;
     reportLag(providerId, breakdown.rollup, context.now, breakdown.uncoveredCharges);
     const servers = serverBreakdowns(breakdown);
-    return create(GetServerBreakdownResponseSchema, {
+    const message = create(GetServerBreakdownResponseSchema, {
       startDate: timestampFromMs(period.start),
       endDate: timestampFromMs(period.end),
       totalServers: servers.length,
@@ -45,6 +52,7 @@ export function createGetServerBreakdown(read: Read, reportLag: ReportLag) {
       ...figures(breakdown.totals.total()),
       servers,
     });
+    return { message, asOf: breakdown.asOf };
   };
 }
 

@@ -12,7 +12,7 @@
  * these are few and are read again.
  */
 import { compileStatement } from "../../db/statement.ts";
-import { chargeCovered, RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
+import { chargeCovered, RENTAL_RAN, rentalHeld, rentalUnchanged } from "../../rollup/coverage.ts";
 import {
   checkpointAfter,
   checkpointBefore,
@@ -46,7 +46,7 @@ const countRentals = <Counts extends Record<string, string>>(
 /** SQL condition: the rental ran at some time of the period, and has an end. */
 const RAN_IN_PERIOD = `ended_at >= :start AND started_at <= :end AND ${RENTAL_RAN}`;
 
-const uncovered = ({ watermark, chargesSince, rentalsSince, guard }: RollupTerms) => ({
+const uncovered = ({ watermark, generation, chargesSince, checkpoint, guard }: RollupTerms) => ({
   /** The rollup's state. */
   state: STATE,
   /** Every server, including deleted ones. */
@@ -80,7 +80,7 @@ const uncovered = ({ watermark, chargesSince, rentalsSince, guard }: RollupTerms
   /** To add: the covered rentals that started from the checkpoint to the end. */
   startsUpToEnd: countRentals(
     COUNT,
-    `started_at ${rentalsSince("end")} AND started_at <= :end AND ${rentalCovered(watermark)}`,
+    `started_at >= ${checkpoint("end")} AND started_at <= :end AND ${rentalUnchanged(watermark)}`,
   ),
   /** To subtract: the covered charges from the checkpoint, or the cached start, to the start. */
   chargesUpToStart: sumCharges(
@@ -89,15 +89,28 @@ const uncovered = ({ watermark, chargesSince, rentalsSince, guard }: RollupTerms
   /** To subtract: the covered rentals that ended from the checkpoint to the start. */
   endsUpToStart: countRentals(
     COUNT,
-    `ended_at ${rentalsSince("start")} AND ended_at < :start AND ${rentalCovered(watermark)}`,
+    `ended_at >= ${checkpoint("start")} AND ended_at < :start AND ${rentalUnchanged(watermark)}`,
   ),
 
   /** The uncovered charges of the period. */
   uncoveredCharges: sumCharges(
     `recorded_at > ${watermark} AND charged_at BETWEEN :start AND :end${guard}`,
   ),
-  /** The rentals of the period that have an end and were written after the watermark. */
-  writtenRentals: countRentals(COUNT, `updated_at > ${watermark} AND ${RAN_IN_PERIOD}${guard}`),
+  /**
+   * The rentals of the period that have an end and were written after the watermark, without those
+   * that the totals at the checkpoints count already: they are listed, started before the second
+   * checkpoint and did not end before the first one.
+   */
+  writtenRentals: countRentals(
+    {
+      count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
+        - CASE WHEN started_at < ${checkpoint("end")} AND ended_at >= ${checkpoint("start")}
+               AND ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
+    },
+    // Without a rollup there is no list, and what ended before the period is not read.
+    `updated_at > ${watermark} AND ${RENTAL_RAN} AND started_at <= :end
+       AND ended_at >= CASE WHEN ${generation} > 0 THEN ${checkpoint("start")} ELSE :start END${guard}`,
+  ),
   /** The rentals of the period that were written before the watermark, but end after it. */
   endingRentals: countRentals(
     COUNT,
@@ -141,6 +154,7 @@ export const fullBreakdown = compileStatement(
     },
   },
   ["provider", "start", "end", "now"],
+  "breakdown",
 );
 
 /**
@@ -178,4 +192,5 @@ export const uncoveredBreakdown = compileStatement(
     "end",
     "now",
   ],
+  "breakdown_uncovered",
 );

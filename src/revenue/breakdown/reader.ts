@@ -5,6 +5,7 @@
  */
 import { parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
+import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
@@ -22,8 +23,8 @@ import type { Period } from "./period.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { type Totals, TotalsByOwner } from "./totals.ts";
 
-type FullRows = Awaited<ReturnType<typeof fullBreakdown.run>>;
-type CompletingRows = Awaited<ReturnType<typeof uncoveredBreakdown.run>>;
+type FullRows = Awaited<ReturnType<typeof fullBreakdown.run>>["rows"];
+type CompletingRows = Awaited<ReturnType<typeof uncoveredBreakdown.run>>["rows"];
 /** The rows that both statements read. */
 type UncoveredRows = Pick<FullRows, keyof FullRows & keyof CompletingRows>;
 
@@ -37,21 +38,31 @@ export interface Breakdown {
   readonly rollup: UsedRollup;
   /** The number of charges of the period that it does not cover. */
   readonly uncoveredCharges: number;
+  /** The instant of the snapshot: see `Answer`. */
+  readonly asOf: number;
 }
 
 /** Reads the breakdown of a caller for a period. Rejects with a `ServiceError`, as `Read` does. */
 type ReadBreakdown = (period: Period, context: Context) => Promise<Breakdown>;
 
-/** Creates a reader with an empty cache. */
-export function createBreakdownReader(read: Read): ReadBreakdown {
+/**
+ * Creates a reader with an empty cache. `freshness` limits the age of breakdowns; `observeCache` is
+ * called with each lookup in the cache.
+ */
+export function createBreakdownReader(
+  read: Read,
+  freshness?: Freshness,
+  observeCache: (hit: boolean) => void = () => {},
+): ReadBreakdown {
   const cache = createTotalsCache<CachedTotals>(({ byOwner }) => byOwner.size);
   return async (period, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [start, end] = [toDatetime(period.start), toDatetime(period.end)];
     const values = { provider, start, end, now: toDatetime(now) };
-    const options = { owner: provider, signal, deadline };
+    const options = { owner: provider, signal, deadline, freshness };
     const fits = (totals: CachedTotals) => fitsPeriod(totals, start, end);
 
     const cached = cache.get(provider, fits);
+    observeCache(cached !== undefined);
     if (cached) {
       const { state, totals } = cached;
       const startedAt = performance.now();
@@ -66,7 +77,7 @@ export function createBreakdownReader(read: Read): ReadBreakdown {
         cachedStart: totals.start,
         cachedEnd: totals.end,
       };
-      const rows = await cache.whileUsing(provider, cached, () =>
+      const { rows, asOf } = await cache.whileUsing(provider, cached, () =>
         uncoveredBreakdown.run(read, completing, options),
       );
       const rollup = usedRollup(rows.state);
@@ -74,13 +85,13 @@ export function createBreakdownReader(read: Read): ReadBreakdown {
         if (verify) totals.verifiedAt = startedAt;
         const byOwner = totals.byOwner.copy();
         addCharges(byOwner, rows);
-        return breakdown(byOwner, rows, rollup);
+        return { ...breakdown(byOwner, rows, rollup), asOf };
       }
       cache.evict(provider, cached);
     }
 
     const verifiedAt = performance.now();
-    const rows = await fullBreakdown.run(read, values, options);
+    const { rows, asOf } = await fullBreakdown.run(read, values, options);
     const rollup = usedRollup(rows.state);
     const byOwner = coveredTotals(rows);
     const [checkpoints] = rows.checkpoints;
@@ -89,7 +100,7 @@ export function createBreakdownReader(read: Read): ReadBreakdown {
       const totals = { start, end, ...checkpoints, edges, verifiedAt, byOwner };
       cache.set(provider, { state: rollup, totals }, fits);
     }
-    return breakdown(byOwner.copy(), rows, rollup);
+    return { ...breakdown(byOwner.copy(), rows, rollup), asOf };
   };
 }
 
@@ -109,7 +120,7 @@ function addCharges(totals: TotalsByOwner, rows: UncoveredRows): void {
 }
 
 /** Completes totals that have the covered charges of the period. Changes them. */
-function breakdown(totals: TotalsByOwner, rows: UncoveredRows, rollup: UsedRollup): Breakdown {
+function breakdown(totals: TotalsByOwner, rows: UncoveredRows, rollup: UsedRollup) {
   for (const row of rows.startsUpToEnd) totals.add(row, rentals(row));
   for (const row of rows.endsUpToStart) totals.subtract(row, rentals(row));
   addUncovered(totals, rows);

@@ -12,8 +12,10 @@ import {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime } from "../../db/datetime.ts";
+import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
+import type { Answer } from "../answer.ts";
 import { type Month, recentMonths } from "../calendar.ts";
 import type { Context } from "../context.ts";
 import { split } from "../fee.ts";
@@ -26,19 +28,28 @@ import { createOverviewReader, type Overview } from "./reader.ts";
 const MONTHS = 12;
 
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Read` does. */
-export function createGetOverview(read: Read, reportLag: ReportLag) {
-  const readOverview = createOverviewReader(read);
-  return async (_request: GetOverviewRequest, context: Context): Promise<GetOverviewResponse> => {
+export function createGetOverview(
+  read: Read,
+  reportLag: ReportLag,
+  freshness?: Freshness,
+  observeCache?: (hit: boolean) => void,
+) {
+  const readOverview = createOverviewReader(read, freshness, observeCache);
+  return async (
+    _request: GetOverviewRequest,
+    context: Context,
+  ): Promise<Answer<GetOverviewResponse>> => {
     const months = recentMonths(context.now, MONTHS);
     const overview = await readOverview(months, context);
     const { providerId } = context.caller;
     reportLag(providerId, overview.rollup, context.now, overview.uncoveredCharges);
-    return create(GetOverviewResponseSchema, {
+    const message = create(GetOverviewResponseSchema, {
       summary: summary(months, overview),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, grossOf(month, overview))),
       serverRevenue: serverRevenue(overview),
       recentPayouts: overview.rows.payouts.map(payout),
     });
+    return { message, asOf: overview.asOf };
   };
 }
 

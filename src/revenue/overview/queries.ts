@@ -92,13 +92,12 @@ export const fullOverview = compileStatement(
     },
   },
   ["provider", "firstMonth", "nextMonth", "now"],
+  "overview",
 );
 
 /** The query that completes cached totals. */
-export const uncoveredOverview = compileStatement(uncovered(FROM_CACHE), [
-  "provider",
-  "rollup",
-  "watermark",
-  "nextMonth",
-  "now",
-]);
+export const uncoveredOverview = compileStatement(
+  uncovered(FROM_CACHE),
+  ["provider", "rollup", "watermark", "nextMonth", "now"],
+  "overview_uncovered",
+);

@@ -4,6 +4,7 @@
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
+import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
@@ -26,8 +27,9 @@ interface CachedTotals extends OverviewTotals {
   readonly month: string;
 }
 
-type FullRows = Awaited<ReturnType<typeof fullOverview.run>>;
-type UncoveredRows = Awaited<ReturnType<typeof uncoveredOverview.run>>;
+type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
+type UncoveredResult = Awaited<ReturnType<typeof uncoveredOverview.run>>;
+type UncoveredRows = UncoveredResult["rows"];
 
 /** What an overview is made of. */
 export interface Overview extends OverviewTotals {
@@ -36,40 +38,50 @@ export interface Overview extends OverviewTotals {
   readonly rollup: UsedRollup;
   /** The number of charges that it does not cover. */
   readonly uncoveredCharges: number;
+  /** The instant of the snapshot: see `Answer`. */
+  readonly asOf: number;
 }
 
 /** Reads the overview of a caller for `months`, most recent first. Rejects with a `ServiceError`. */
 type ReadOverview = (months: readonly Month[], context: Context) => Promise<Overview>;
 
-/** Creates a reader with an empty cache. */
-export function createOverviewReader(read: Read): ReadOverview {
+/**
+ * Creates a reader with an empty cache. `freshness` limits the age of overviews; `observeCache` is
+ * called with each lookup in the cache.
+ */
+export function createOverviewReader(
+  read: Read,
+  freshness?: Freshness,
+  observeCache: (hit: boolean) => void = () => {},
+): ReadOverview {
   const cache = createTotalsCache<CachedTotals>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
   return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
     const values = { provider, now: toDatetime(now), nextMonth: toDatetime(current.end) };
-    const options = { owner: provider, signal, deadline };
+    const options = { owner: provider, signal, deadline, freshness };
     const fits = ({ month }: CachedTotals) => month === current.key;
 
     const cached = cache.get(provider, fits);
+    observeCache(cached !== undefined);
     if (cached) {
       const { state, totals } = cached;
       const completing = { ...values, rollup: stateText(state), watermark: state.watermark };
-      const rows = await cache.whileUsing(provider, cached, () =>
+      const result = await cache.whileUsing(provider, cached, () =>
         uncoveredOverview.run(read, completing, options),
       );
-      const rollup = usedRollup(rows.state);
-      if (isCurrent(cached, rollup)) return overview(totals, current, rows, rollup);
+      const rollup = usedRollup(result.rows.state);
+      if (isCurrent(cached, rollup)) return overview(totals, current, result, rollup);
       cache.evict(provider, cached);
     }
 
     const firstMonth = toDatetime(oldest.start);
-    const rows = await fullOverview.run(read, { ...values, firstMonth }, options);
-    const rollup = usedRollup(rows.state);
-    const totals = { month: current.key, ...rollupTotals(rows) };
+    const result = await fullOverview.run(read, { ...values, firstMonth }, options);
+    const rollup = usedRollup(result.rows.state);
+    const totals = { month: current.key, ...rollupTotals(result.rows) };
     cache.set(provider, { state: rollup, totals }, fits);
-    return overview(totals, current, rows, rollup);
+    return overview(totals, current, result, rollup);
   };
 }
 
@@ -84,7 +96,7 @@ function rollupTotals(rows: FullRows): OverviewTotals {
 function overview(
   totals: OverviewTotals,
   current: Month,
-  rows: UncoveredRows,
+  { rows, asOf }: UncoveredResult,
   rollup: UsedRollup,
 ): Overview {
   const grossByMonth = new Map(totals.grossByMonth);
@@ -96,7 +108,7 @@ function overview(
     increase(grossByServer, server, parseCents(gross));
     uncoveredCharges += Number(charges);
   }
-  return { rows, rollup, uncoveredCharges, grossByMonth, grossByServer };
+  return { rows, rollup, uncoveredCharges, asOf, grossByMonth, grossByServer };
 }
 
 function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {

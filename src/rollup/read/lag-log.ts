@@ -18,6 +18,12 @@ export type ReportLag = (
   uncoveredCharges: number,
 ) => void;
 
+/**
+ * Records how far a watermark lags behind, in ms: not at all if the call read no uncovered charge.
+ * `isBehind`: whether this is worth a warning.
+ */
+type RecordLag = (provider: string, lag: number, isBehind: boolean) => void;
+
 /** The age of a watermark, in ms, from which a rollup can be behind: twice the default margin. */
 const MAX_LAG = 1_800_000;
 /**
@@ -37,7 +43,7 @@ const MAX_PROVIDERS = (PROVIDER_INTERVAL / MINUTE + 1) * MAX_PER_MINUTE;
  * Creates a `ReportLag` with a limit on warnings, per provider and in all. A missing rollup is
  * logged only once the process has seen any: an installation without rollups lacks none.
  */
-export function createLagLog(log: Logger): ReportLag {
+export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): ReportLag {
   const lastLogged = new LRUCache<string, number>({ max: MAX_PROVIDERS });
   let rollupsInUse = false;
   let minuteStart = Number.NEGATIVE_INFINITY;
@@ -64,6 +70,10 @@ export function createLagLog(log: Logger): ReportLag {
     }
     const missing = rollup.generation === NO_GENERATION;
     rollupsInUse ||= !missing;
+    const lag =
+      missing || uncoveredCharges === 0 ? 0 : Math.max(0, now - fromDatetime(rollup.watermark));
+    const isBehind = lag >= MAX_LAG && uncoveredCharges >= MIN_CHARGES;
+    recordLag(providerId, lag, isBehind);
     if (!rollupsInUse || uncoveredCharges < MIN_CHARGES) return;
     if (missing) {
       if (isDue(providerId, now))
@@ -71,8 +81,7 @@ export function createLagLog(log: Logger): ReportLag {
       return;
     }
     const { watermark } = rollup;
-    const lag = now - fromDatetime(watermark);
-    if (lag < MAX_LAG || !isDue(providerId, now)) return;
+    if (!isBehind || !isDue(providerId, now)) return;
     const behindSeconds = Math.round(lag / 1_000);
     log.warn({ providerId, watermark, behindSeconds, uncoveredCharges }, "rollup is behind");
   };

@@ -34,12 +34,13 @@ type Edge = "start" | "end";
 
 /** How a query refers to the totals that it completes. */
 export interface RollupTerms {
-  /** The watermark, as an SQL expression. */
+  /** The watermark and the generation, as SQL expressions. */
   readonly watermark: string;
+  readonly generation: string;
   /** Where the charges between the totals and an edge begin: the right side of a comparison. */
   chargesSince(edge: Edge): string;
-  /** Where the rentals between the totals and an edge begin: the right side of a comparison. */
-  rentalsSince(edge: Edge): string;
+  /** The checkpoint before an edge, from which its rentals are read: an SQL expression. */
+  checkpoint(edge: Edge): string;
   /**
    * Ends the condition of a query that may read many rows: without effect, or a condition that is
    * false if the cached totals are outdated. The database evaluates it before it reads a row.
@@ -63,8 +64,9 @@ export function checkpointAfter(edge: Edge): string {
 /** For a statement that reads the totals at a checkpoint itself. */
 export const FROM_TABLES: RollupTerms = {
   watermark: WATERMARK,
+  generation: GENERATION,
   chargesSince: (edge) => `>= ${checkpointBefore(edge)}`,
-  rentalsSince: (edge) => `>= ${checkpointBefore(edge)}`,
+  checkpoint: checkpointBefore,
   guard: "",
 };
 
@@ -75,24 +77,28 @@ export const FROM_TABLES: RollupTerms = {
  */
 export const FROM_CACHE: RollupTerms = {
   watermark: ":watermark",
+  generation: "CAST(SUBSTRING_INDEX(:rollup, ' ', 1) AS UNSIGNED)",
   chargesSince: (edge) => (edge === "start" ? ">= :cachedStart" : "> :cachedEnd"),
-  rentalsSince: (edge) => (edge === "start" ? ">= :checkpointStart" : ">= :checkpointEnd"),
+  checkpoint: (edge) => (edge === "start" ? ":checkpointStart" : ":checkpointEnd"),
   guard: ` AND COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`,
 };
 
-/** The provider's row of `rollups`, if there is one: see `usedRollup`. */
+/**
+ * The provider's row of `rollups`: see `usedRollup`. The aggregates make it one row, of NULLs, if
+ * there is none.
+ */
 export const STATE = {
   select: {
-    generation: "generation",
-    watermark: "cut",
-    revision: "revision",
-    ahead: "cut > UTC_TIMESTAMP(3)",
+    generation: "MAX(generation)",
+    watermark: "MAX(cut)",
+    revision: "MAX(revision)",
+    ahead: "MAX(cut) > UTC_TIMESTAMP(3)",
   },
   from: `${TABLES.state} WHERE provider_id = :provider`,
 };
 
 /** For the columns of `STATE`: whether the cached totals are those of this rollup. */
-export const IS_CACHED = `${STATE_TEXT} = :rollup AND cut <= UTC_TIMESTAMP(3)`;
+export const IS_CACHED = `MAX(${STATE_TEXT}) = :rollup AND MAX(cut) <= UTC_TIMESTAMP(3)`;
 
 /** The rollup that a statement used, from its rows of `STATE`. */
 export function usedRollup([row]: readonly Record<
@@ -100,7 +106,7 @@ export function usedRollup([row]: readonly Record<
   string
 >[]): UsedRollup {
   const ahead = row?.ahead === "1" ? row.watermark : "";
-  if (row === undefined || ahead || row.generation === NO_GENERATION) {
+  if (row === undefined || ahead || ["", NO_GENERATION].includes(row.generation)) {
     return { generation: NO_GENERATION, watermark: NO_WATERMARK, revision: "0", ahead };
   }
   const { generation, watermark, revision } = row;

@@ -24,7 +24,7 @@ afterAll(() => database.drop());
 beforeEach(async () => {
   proxy = await startDatabaseProxy(database.url);
   pool = createPool(parseDatabaseUrl(proxy.url), { readOnly: true, maxConnections: 4 });
-  read = createRead(pool);
+  read = createRead(pool, { retryPause: 1 });
 });
 afterEach(async () => {
   await pool.destroy();
@@ -75,11 +75,19 @@ it.each(ERRNOS)("error %i on all pooled connections costs no read its answer", a
   expect(proxy.made()).toBe(8);
 });
 
+it.each(ERRNOS)("error %i on three new connections too costs no answer", async (errno) => {
+  await sessionId();
+  proxy.inject({ errno, times: 4 });
+  expect(await errorOf(sessionId())).toBeUndefined();
+  expect(proxy.made()).toBe(5);
+  await until(1_000, () => proxy.connections() === 1);
+});
+
 it.each(ERRNOS)(
-  "error %i on new connections too is the database being unavailable, and the next read is answered",
+  "error %i on four of them is the database being unavailable, and the next read is answered",
   async (errno) => {
     const before = await sessionId();
-    proxy.inject({ errno, times: 2 });
+    proxy.inject({ errno, times: 5 });
     expect(await errorOf(sessionId())).toBe("databaseUnavailable");
     await until(1_000, () => proxy.connections() === 0);
     const after = await sessionId();
@@ -87,6 +95,42 @@ it.each(ERRNOS)(
     expect(await sessionId()).toBe(after);
   },
 );
+
+describe("the pause between new connections", () => {
+  const failing = (retryPause: number) => {
+    proxy.inject({ errno: 1047, times: 4 });
+    return createRead(pool, { retryPause });
+  };
+
+  it("doubles", async () => {
+    const started = performance.now();
+    expect(await errorOf(failing(30)("SELECT '1'", [], { signal }))).toBe("databaseUnavailable");
+    expect(performance.now() - started).toBeGreaterThan(30 + 60 + 120 - 5);
+  });
+
+  it("does not last beyond the deadline: the read rejects instead", async () => {
+    const deadline = Date.now() + 60_000;
+    const result = failing(60_000)("SELECT '1'", [], { signal, deadline });
+    expect(await errorOf(result)).toBe("databaseUnavailable");
+    expect(proxy.made()).toBe(1);
+  });
+
+  it("ends if the caller leaves, and the place is free again", async () => {
+    const caller = new AbortController();
+    const alone = createPool(parseDatabaseUrl(proxy.url), { maxConnections: 1 });
+    try {
+      proxy.inject({ errno: 1047 });
+      const readAlone = createRead(alone, { retryPause: 600_000 });
+      const left = readAlone("SELECT '1'", [], { signal: caller.signal });
+      await until(5_000, () => proxy.made() === 1 && proxy.connections() === 0);
+      caller.abort(new ServiceError("canceled"));
+      expect(await errorOf(left)).toBe("canceled");
+      expect(await readAlone("SELECT '2'", [], { signal })).toEqual([["2"]]);
+    } finally {
+      await alone.destroy();
+    }
+  });
+});
 
 it("a connection that the pool made and nobody has used yet counts as an old one", async () => {
   await pool.raw("SELECT 1"); // Knex uses it, no read has
@@ -115,8 +159,14 @@ it("an error of the statement keeps the connection", async () => {
 });
 
 describe("a session that cannot be set up", () => {
-  it("is closed, and the read rejects as the database being unavailable", async () => {
-    proxy.inject({ errno: 1047, command: "query" });
+  it("is closed, and another is made: four in all", async () => {
+    proxy.inject({ errno: 1047, command: "query", times: 3 });
+    expect(await errorOf(sessionId())).toBeUndefined();
+    expect(proxy.made()).toBe(4);
+    await until(1_000, () => proxy.connections() === 1);
+    await pool.destroy();
+    pool.initialize();
+    proxy.inject({ errno: 1047, command: "query", times: 4 });
     expect(await errorOf(sessionId())).toBe("databaseUnavailable");
     await until(1_000, () => proxy.connections() === 0);
     expect(await errorOf(sessionId())).toBeUndefined();

@@ -8,7 +8,7 @@ const { signal } = new AbortController();
 const figures = compileStatement(
   {
     wallet: {
-      select: { balance: "available_balance" },
+      select: { balance: "MAX(available_balance)" },
       from: "wallets WHERE provider_id = :provider",
     },
     latest: {
@@ -23,11 +23,18 @@ const figures = compileStatement(
   ["provider", "now"],
 );
 
+const PAYOUT = {
+  method: "Bank Transfer",
+  status: "Completed",
+  paid_at: "2026-01-01 00:00:00.000",
+  amount: "1.00",
+};
+
 describe("queries compile to one statement", () => {
-  it("of numbered branches with text columns, all of the same width", () => {
+  it("of numbered branches with text columns, all of the same width; the first has the instant", () => {
     expect(figures.sql).toBe(
       [
-        "SELECT 0, CAST(available_balance AS CHAR), NULL, NULL FROM wallets WHERE provider_id = ?",
+        "SELECT 0, CAST(MAX(available_balance) AS CHAR), CAST(UTC_TIMESTAMP(3) AS CHAR), NULL FROM wallets WHERE provider_id = ?",
         "UNION ALL (SELECT 1, CAST(public_id AS CHAR), CAST(amount AS CHAR), CAST(paid_at AS CHAR) FROM payouts WHERE provider_id = ? AND paid_at <= ? ORDER BY paid_at DESC LIMIT 2)",
         "UNION ALL (SELECT 2, CAST(name AS CHAR), CAST(deleted_at AS CHAR), NULL FROM servers WHERE provider_id = ? ORDER BY id)",
       ].join("\n"),
@@ -40,7 +47,7 @@ describe("queries compile to one statement", () => {
 
   it("without UNION ALL, if there is one query", () => {
     const one = compileStatement({ now: { select: { now: ":now" }, from: "DUAL" } }, ["now"]);
-    expect(one.sql).toBe("SELECT 0, CAST(? AS CHAR) FROM DUAL");
+    expect(one.sql).toBe("SELECT 0, CAST(? AS CHAR), CAST(UTC_TIMESTAMP(3) AS CHAR) FROM DUAL");
   });
 });
 
@@ -65,12 +72,22 @@ describe("the bindings of a run", () => {
     const calls: unknown[] = [];
     const read: Read = async (sql, bindings) => {
       calls.push(sql, bindings);
-      return [];
+      return [["0", null, "2026-11-20 09:30:00.123", null]];
     };
-    const rows = await figures.run(read, { provider: "7", now: "2026-11-20" }, { signal });
+    const { asOf } = await figures.run(read, { provider: "7", now: "2026-11-20" }, { signal });
     expect(calls).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);
-    expect(rows).toEqual({ wallet: [], latest: [], servers: [] });
+    expect(asOf).toBe(Date.UTC(2026, 10, 20, 9, 30, 0, 123));
   });
+});
+
+it.each([
+  ["none", []],
+  ["two", ["0", "0"]],
+])("a run rejects if the first query has %s instead of one row", async (_, branches) => {
+  const read: Read = async () => branches.map((branch) => [branch, null, null, null]);
+  await expect(figures.run(read, { provider: "7", now: "2026-11-20" }, { signal })).rejects.toThrow(
+    `expected one row of the query wallet, got ${branches.length}`,
+  );
 });
 
 describe("the rows of a run", () => {
@@ -84,7 +101,7 @@ describe("the rows of a run", () => {
       { ...server, id: 1, uuid: "a", name: "😀 :now ? 'x'", deleted_at: null },
       { ...server, id: 2, uuid: "b", name: "", deleted_at: "2026-02-28 23:59:59.999" },
     ]);
-    const payout = { provider_id: 1, method: "Bank Transfer", status: "Completed" };
+    const payout = { ...PAYOUT, provider_id: 1 };
     await insert("payouts", [
       { ...payout, public_id: "p1", paid_at: "2026-01-01 00:00:00.000", amount: "0.10" },
       { ...payout, public_id: "p2", paid_at: "2026-01-02 00:00:00.001", amount: "100.00" },
@@ -96,7 +113,8 @@ describe("the rows of a run", () => {
 
   it("have the exact text of each value in the query's order, and '' for NULL", async () => {
     const values = { provider: "1", now: "2026-12-31 00:00:00.000" };
-    expect(await figures.run(createRead(database.knex), values, { signal })).toEqual({
+    const { rows } = await figures.run(createRead(database.knex), values, { signal });
+    expect(rows).toMatchObject({
       wallet: [{ balance: "-999999999999.99" }],
       latest: [
         { id: "p3", amount: "0.00", paidAt: "2026-01-03 00:00:00.000" },
@@ -111,10 +129,23 @@ describe("the rows of a run", () => {
 
   it("are empty if nothing matches", async () => {
     const values = { provider: "2", now: "2026-12-31 00:00:00.000" };
-    expect(await figures.run(createRead(database.knex), values, { signal })).toEqual({
-      wallet: [],
-      latest: [],
-      servers: [],
-    });
+    const { rows } = await figures.run(createRead(database.knex), values, { signal });
+    expect(rows).toMatchObject({ wallet: [{ balance: "" }], latest: [], servers: [] });
+  });
+
+  it("hold everything that was committed before their instant, by the database's clock", async () => {
+    const read = createRead(database.knex);
+    const values = { provider: "3", now: "2026-12-31 00:00:00.000" };
+    const clock = async () => {
+      const [[row]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
+      return Date.parse(`${row.now.replace(" ", "T")}Z`);
+    };
+    for (const public_id of ["p5", "p6", "p7"]) {
+      await database.knex("payouts").insert({ ...PAYOUT, provider_id: 3, public_id });
+      const before = await clock();
+      const { rows, asOf } = await figures.run(read, values, { signal });
+      expect(rows.latest[0]).toMatchObject({ id: public_id });
+      expect(before <= asOf && asOf <= (await clock())).toBe(true);
+    }
   });
 });

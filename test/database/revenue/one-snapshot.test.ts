@@ -69,9 +69,11 @@ describe("during concurrent writes", () => {
     signal: new AbortController().signal,
     deadline: Infinity,
   });
-  const overview = () => service().getOverview(create(GetOverviewRequestSchema), context());
-  const breakdown = () =>
-    service().getServerBreakdown(create(GetServerBreakdownRequestSchema), context());
+  const overview = async () =>
+    (await service().getOverview(create(GetOverviewRequestSchema), context())).message;
+  const breakdown = async () =>
+    (await service().getServerBreakdown(create(GetServerBreakdownRequestSchema), context()))
+      .message;
 
   /** Runs one writer and four readers concurrently for `SECONDS`. */
   async function writeAndRead(

@@ -132,7 +132,7 @@ describe("without a rollup, each query uses the intended key and scans no table:
     "charges by charges_by_recording", // chargesUpToStart
     "rentals by rentals_by_end", // endsUpToStart
     "charges by PRIMARY", // uncoveredCharges: one range of the clustered key, the period
-    "rentals by rentals_by_end", // writtenRentals
+    "rentals by rentals_by_end,held by PRIMARY", // writtenRentals
     "rentals by rentals_by_update", // endingRentals
     "rentals by rentals_by_end", // openRentals
     "rentals by rentals_by_end", // runningRentals
@@ -189,7 +189,7 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
     "charges by PRIMARY", // chargesUpToStart
     "rentals by rentals_by_end", // endsUpToStart
     "charges by charges_by_recording", // uncoveredCharges
-    "rentals by rentals_by_update", // writtenRentals
+    "rentals by rentals_by_update,held by PRIMARY", // writtenRentals
     "rentals by rentals_by_end", // endingRentals
     "rentals by rentals_by_end", // openRentals
     "rentals by rentals_by_end", // runningRentals

@@ -18,8 +18,8 @@ export async function overviewOf(
   now: string,
 ): Promise<JsonValue> {
   const request = create(GetOverviewRequestSchema);
-  const response = await service.getOverview(request, contextOf(provider, now));
-  return toJson(GetOverviewResponseSchema, response, OPTIONS);
+  const { message } = await service.getOverview(request, contextOf(provider, now));
+  return toJson(GetOverviewResponseSchema, message, OPTIONS);
 }
 
 /** Calls GetServerBreakdown for a provider at `now` (ISO 8601); the dates are the request's texts. */
@@ -31,8 +31,8 @@ export async function breakdownOf(
   endDate: string,
 ): Promise<JsonValue> {
   const request = create(GetServerBreakdownRequestSchema, { startDate, endDate });
-  const response = await service.getServerBreakdown(request, contextOf(provider, now));
-  return toJson(GetServerBreakdownResponseSchema, response, OPTIONS);
+  const { message } = await service.getServerBreakdown(request, contextOf(provider, now));
+  return toJson(GetServerBreakdownResponseSchema, message, OPTIONS);
 }
 
 function contextOf(provider: bigint, now: string): Context {

@@ -1,0 +1,74 @@
+/** The probe behind /readyz, on a real database. */
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { startDatabaseProbe } from "../../../src/admin/database-probe.ts";
+import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
+import { until } from "../../support/poll.ts";
+
+const TIMES = { period: 50, retry: 20, schemaPeriod: 50, schemaTimeout: 5_000 };
+const LIMIT = 15_000;
+
+let database: TestDatabase;
+let proxy: DatabaseProxy;
+let readiness: Readiness;
+let stop: () => Promise<void>;
+
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database?.drop());
+beforeEach(async () => {
+  proxy = await startDatabaseProxy(database.url);
+  readiness = createReadiness();
+  const pool = createPool(parseDatabaseUrl(proxy.url), { maxConnections: 1 });
+  stop = startDatabaseProbe({ database: pool, readiness, times: TIMES });
+});
+afterEach(async () => {
+  await stop?.();
+  await proxy?.close();
+});
+
+const becomes = (ready: boolean) => until(LIMIT, () => readiness.isReady() === ready);
+const attempts = (more: number) => {
+  const before = proxy.made();
+  return until(LIMIT, () => proxy.made() >= before + more);
+};
+
+it("a database that cannot be reached makes the process unready, until it can be again", async () => {
+  await attempts(3);
+  expect(readiness.isReady()).toBe(true);
+  const port = "1"; // nothing listens there
+  proxy.route(database.url.replace(/:\d+\//, `:${port}/`));
+  await becomes(false);
+  expect(readiness.report()).toContain("[-]database failed: several connection attempts");
+  proxy.route(database.url);
+  await becomes(true);
+});
+
+it("a database that is slow, or answers statements with errors, leaves the process ready", async () => {
+  await attempts(2);
+  proxy.inject({ errno: 1205, command: "query", times: 1_000 });
+  await attempts(10);
+  expect(readiness.isReady()).toBe(true);
+});
+
+it("a migration that is missing makes the process unready, until it is there", async () => {
+  const row = await database.knex("knex_migrations").orderBy("id", "desc").first();
+  await database.knex("knex_migrations").where("id", row.id).delete();
+  await becomes(false);
+  expect(readiness.report()).toContain(`[-]schema failed: migrations are pending: ${row.name}`);
+  await database.knex("knex_migrations").insert(row);
+  await becomes(true);
+});
+
+it("a probe that was stopped makes no further connection", async () => {
+  await attempts(1);
+  await stop();
+  await until(LIMIT, () => proxy.connections() === 0);
+  const made = proxy.made();
+  await new Promise((resolve) => setTimeout(resolve, 5 * TIMES.period));
+  expect(proxy.made()).toBe(made);
+});

@@ -1,0 +1,203 @@
+/**
+ * Reads behind a balancer, one node of which is behind. The balancer is a proxy that leads new
+ * connections to one of two servers, whose heartbeats the tests write.
+ */
+import type { Knex } from "knex";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  type PrivateDatabase,
+  startPrivateDatabase,
+} from "../../../dev/private-database/private-database.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createFreshness } from "../../../src/db/freshness.ts";
+import { migrateToLatest } from "../../../src/db/migrate.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { createRead, type Read } from "../../../src/db/query.ts";
+import { compileStatement } from "../../../src/db/statement.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
+import { until } from "../../support/poll.ts";
+
+/** A node, and what its provider 1 and 2 have in their wallets: "1.00" on a, "2.00" on b. */
+interface Node {
+  readonly server: PrivateDatabase;
+  readonly knex: Knex;
+}
+
+const MAX_LAG = 60_000;
+const { signal } = new AbortController();
+
+let a: Node;
+let b: Node;
+let proxy: DatabaseProxy;
+let pool: Knex;
+let read: Read;
+beforeAll(async () => {
+  const [one, other] = await Promise.all([startNode("1.00"), startNode("2.00")]);
+  const { username, password } = new URL(one.server.url);
+  await other.knex.raw(`ALTER USER '${username}'@'%' IDENTIFIED BY '${password}'`);
+  [a, b] = [one, other];
+});
+afterAll(async () => {
+  await Promise.all([a, b].map((node) => node?.knex.destroy()));
+  await Promise.all([a, b].map((node) => node?.server.stop()));
+});
+beforeEach(async () => {
+  proxy = await startDatabaseProxy(a.server.url);
+  pool = createPool(parseDatabaseUrl(proxy.url), { readOnly: true, maxConnections: 4 });
+  read = createRead(pool, { retryPause: 50 });
+});
+afterEach(async () => {
+  await pool.destroy();
+  await proxy.close();
+});
+
+async function startNode(balance: string): Promise<Node> {
+  const server = await startPrivateDatabase({ bufferPool: "64M" });
+  const knex = createPool(parseDatabaseUrl(server.url));
+  await migrateToLatest(knex);
+  for (const provider_id of [1, 2]) {
+    await knex("wallets").insert({ provider_id, available_balance: balance });
+  }
+  return { server, knex };
+}
+
+/** Writes a node's heartbeat, so that it is some seconds old. */
+async function beat({ knex }: Node, secondsAgo: number): Promise<void> {
+  await knex.raw(
+    `REPLACE INTO heartbeat VALUES (1, UTC_TIMESTAMP(3) - INTERVAL ${secondsAgo} SECOND)`,
+  );
+}
+
+const lead = ({ server }: Node) => proxy.route(server.url);
+
+const wallet = compileStatement(
+  {
+    wallet: {
+      select: { balance: "MAX(available_balance)", slept: "SLEEP(:seconds)" },
+      from: "wallets WHERE provider_id = :provider",
+    },
+  },
+  ["provider", "seconds"],
+);
+
+/** A way to ask for wallets, of which no answer is older than the limit. */
+function client(freshness = createFreshness(MAX_LAG)) {
+  return async (provider = "1", seconds = "0") => {
+    const options = { signal, owner: provider, freshness };
+    const { rows, asOf } = await wallet.run(read, { provider, seconds }, options);
+    return { balance: rows.wallet[0]?.balance, asOf };
+  };
+}
+
+/** Opens some connections to a node, which are idle afterwards. */
+async function connectTo(node: Node, count: number): Promise<void> {
+  lead(node);
+  const open = await Promise.all(
+    Array.from({ length: count }, () => pool.client.acquireConnection()),
+  );
+  for (const connection of open) pool.client.releaseConnection(connection);
+}
+
+describe("a node that is behind by more than the limit", () => {
+  beforeEach(async () => {
+    await beat(a, 61);
+    await beat(b, 1);
+  });
+
+  it("is left: the read is answered by another, and all connections to it are closed", async () => {
+    await connectTo(a, 4);
+    lead(b);
+    const ask = client();
+    expect(await ask()).toMatchObject({ balance: "2.00" });
+    expect(await ask("2")).toMatchObject({ balance: "2.00" });
+    await until(2_000, () => proxy.connections() === 1);
+  });
+
+  it("makes the database unavailable if there is no other, and says how old it is", async () => {
+    const ages: number[] = [];
+    await connectTo(a, 2);
+    await expect(client(createFreshness(MAX_LAG, (age) => ages.push(age)))()).rejects.toMatchObject(
+      {
+        kind: "databaseUnavailable",
+        cause: {
+          message: expect.stringMatching(/^the heartbeat is 6\d{4} ms old, 60000 ms are allowed/),
+        },
+      },
+    );
+    expect(ages).toHaveLength(5); // one in the pool and four new ones
+    expect(ages.every((age) => age >= 61_000)).toBe(true);
+  });
+
+  it("answers without a limit, by its own clock, and its heartbeat is not read", async () => {
+    await a.knex.raw("RENAME TABLE heartbeat TO hidden");
+    try {
+      const { rows, asOf } = await wallet.run(read, { provider: "1", seconds: "0" }, { signal });
+      expect(rows.wallet).toMatchObject([{ balance: "1.00" }]);
+      expect(Math.abs(asOf - Date.now())).toBeLessThan(10_000);
+    } finally {
+      await a.knex.raw("RENAME TABLE hidden TO heartbeat");
+    }
+  });
+});
+
+it("without a heartbeat the database is unavailable, and the cause says what to run", async () => {
+  await a.knex("heartbeat").del();
+  await expect(client()()).rejects.toMatchObject({
+    kind: "databaseUnavailable",
+    cause: { message: expect.stringContaining("run `npm run rollup -- --watch`") },
+  });
+});
+
+describe("a provider that had an answer of one node", () => {
+  let ask: ReturnType<typeof client>;
+  let first: number;
+  beforeEach(async () => {
+    await beat(a, 1);
+    await beat(b, 30);
+    ask = client();
+    first = (await ask()).asOf;
+    await pool.destroy(); // the connection to that node is lost
+    pool.initialize();
+  });
+
+  it("gets none from a node that is behind it; another provider does", async () => {
+    lead(b);
+    expect(await ask("2")).toMatchObject({ balance: "2.00" });
+    await expect(ask()).rejects.toMatchObject({
+      kind: "databaseUnavailable",
+      cause: { message: expect.stringMatching(/ older than an earlier one$/) },
+    });
+    lead(a);
+    expect(await ask()).toEqual({ balance: "1.00", asOf: first });
+  });
+
+  it("gets one as soon as the other has caught up", async () => {
+    lead(b);
+    await beat(b, 0);
+    const { balance, asOf } = await ask();
+    expect(balance).toBe("2.00");
+    expect(asOf).toBeGreaterThan(first);
+  });
+
+  it("gets one if that happens before the last try", async () => {
+    lead(b);
+    const answer = ask();
+    await until(5_000, () => proxy.made() > 2); // the second try
+    await beat(b, 0);
+    expect(await answer).toMatchObject({ balance: "2.00" });
+  });
+});
+
+it("between two heartbeats, a provider's reads go to the node that answered last", async () => {
+  await beat(a, 1);
+  const [[{ at }]] = await a.knex.raw("SELECT written_at AS at FROM heartbeat");
+  await b.knex.raw("REPLACE INTO heartbeat VALUES (1, ?)", [at]);
+  await connectTo(b, 2);
+  await connectTo(a, 4); // two of them to b
+  const ask = client();
+  const { balance } = await ask();
+  for (let i = 0; i < 10; i++) expect(await ask()).toMatchObject({ balance });
+  // A busy node is no reason to wait for it.
+  const many = await Promise.all([0, 1].map(() => ask("1", "0.2")));
+  expect(many.map((answer) => answer.balance)).toEqual([balance, balance]);
+});
