@@ -19,12 +19,12 @@ export function isSupported(encoding: unknown): boolean {
 
 /**
  * The message itself if it is not compressed. Throws an Error if it cannot be decompressed, and
- * `ServiceError("messageTooLarge")` if the result is larger than `MAX_MESSAGE_BYTES`.
+ * `ServiceError("messageTooLarge")` if the result is larger than `maxOutputLength`.
  */
-export function decompress(message: Buffer): Buffer {
+export function decompress(message: Buffer, maxOutputLength = MAX_MESSAGE_BYTES): Buffer {
   try {
-    if (isGzip(message)) return gunzipSync(message, { maxOutputLength: MAX_MESSAGE_BYTES });
-    if (isZlib(message)) return inflateSync(message, { maxOutputLength: MAX_MESSAGE_BYTES });
+    if (isGzip(message)) return gunzipSync(message, { maxOutputLength });
+    if (isZlib(message)) return inflateSync(message, { maxOutputLength });
     return message;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE") throw cause;

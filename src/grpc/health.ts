@@ -108,7 +108,9 @@ export function addHealthService(
 
   return {
     setServing(serving) {
-      current = serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+      const next = serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
+      if (next === current) return;
+      current = next;
       for (const watch of watches) watch.write(response());
     },
   };

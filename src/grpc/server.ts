@@ -7,19 +7,21 @@ import type { Addresses } from "../net/address.ts";
 import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
+import type { Termination } from "../tls/termination.ts";
 import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService, MAX_WATCHES } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
 import { limitReflection, MAX_REFLECTIONS } from "./reflection-limit.ts";
+import { logRejection, type RejectionLog } from "./rejection.ts";
 import { defineService } from "./service-definition.ts";
 import { createSessions } from "./sessions/http2-sessions.ts";
 import { type SessionLimits, sessionLimits } from "./sessions/limits.ts";
 import { refuseMalformedTimeout } from "./sessions/request-headers.ts";
 
-/** When an idle connection is pinged, and how long the reply may take, in ms. */
-const KEEPALIVE = { after: 60_000, timeout: 20_000 };
+/** The defaults of `keepalive` and `keepaliveReply`. */
+export const KEEPALIVE = { keepalive: 60_000, keepaliveReply: 20_000 };
 /** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
 const LAME_DUCK = 200;
 /** How long streams without an end (health watches) may delay a stop, in ms. */
@@ -32,12 +34,26 @@ setLogVerbosity(logVerbosity.NONE);
 export interface GrpcOptions extends Partial<SessionLimits> {
   /** Decides on each connection before anything is read from it; by default all are admitted. */
   readonly admitConnection?: AcceptConnection;
+  /** TLS; without it, connections are not encrypted. */
+  readonly tls?: Termination | undefined;
+  /** The largest request message, in bytes, compressed or not. */
+  readonly maxMessageBytes?: number;
+  /** After how long without traffic a connection is pinged, in ms. */
+  readonly keepalive?: number;
+  /** How long the reply may take, in ms. */
+  readonly keepaliveReply?: number;
+  /** The age at which a connection is closed gracefully, in ms; 0, the default, for none. */
+  readonly maxConnectionAge?: number;
+  /** How long its calls may then take, in ms; 0, the default, for as long as they need. */
+  readonly maxConnectionAgeGrace?: number;
   /** Open health watches. */
   readonly maxWatches?: number;
   /** Whether to serve reflection; on by default. */
   readonly reflection?: "on" | "off";
   /** Open reflection streams. */
   readonly maxReflections?: number;
+  /** Logs requests that do not become a call; by default they are not logged. */
+  readonly log?: RejectionLog;
   /** Counts what is closed or refused because of a limit. */
   readonly report?: (event: string) => void;
 }
@@ -51,6 +67,8 @@ export interface GrpcServer {
    * flight, and closes.
    */
   stop(grace: number): Promise<void>;
+  /** Sets the health of all services. */
+  setServing(serving: boolean): void;
   /** Its connections with bytes that their clients have not read. */
   readonly unread: UnreadSource;
 }
@@ -63,11 +81,20 @@ export function createGrpcServer(
   options: GrpcOptions = {},
 ): GrpcServer {
   const { admitConnection = () => true, report = () => {} } = options;
-  const sessions = createSessions({ limits: sessionLimits(options), admitConnection, report });
+  const { tls, maxConnectionAge, maxConnectionAgeGrace } = options;
+  const { maxMessageBytes = MAX_MESSAGE_BYTES } = options;
+  const { keepalive, keepaliveReply } = { ...KEEPALIVE, ...options };
+  const limits = sessionLimits(options);
+  const sessions = createSessions({
+    ...{ limits, admitConnection, report, tls },
+    onEnd: (stream, headers) => options.log && logRejection(options.log, stream, headers),
+  });
   const server = new Server({
-    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.keepalive_time_ms": KEEPALIVE.after,
-    "grpc.keepalive_timeout_ms": KEEPALIVE.timeout,
+    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.keepalive_time_ms": keepalive,
+    "grpc.keepalive_timeout_ms": keepaliveReply,
+    ...(maxConnectionAge && { "grpc.max_connection_age_ms": maxConnectionAge }),
+    ...(maxConnectionAgeGrace && { "grpc.max_connection_age_grace_ms": maxConnectionAgeGrace }),
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
     interceptors: [
@@ -78,7 +105,13 @@ export function createGrpcServer(
     ],
   });
   const inFlight = createInFlight();
-  const { definition, handlers } = defineService(service, rpc, addresses, inFlight);
+  const { definition, handlers } = defineService(
+    service,
+    rpc,
+    addresses,
+    inFlight,
+    maxMessageBytes,
+  );
   server.addService(definition, handlers);
   // "" stands for the whole server.
   const { maxWatches = MAX_WATCHES } = options;
@@ -86,6 +119,7 @@ export function createGrpcServer(
   if (options.reflection !== "off") addReflection(server, [service.file, file_health_v1_health]);
 
   return {
+    setServing: health.setServing,
     unread: sessions.unread,
     async listen(host, port) {
       const bound = await sessions.during(() => bind(server, host, port));

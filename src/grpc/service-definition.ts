@@ -20,13 +20,16 @@ import {
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
-import type { Rpc } from "../rpc/call.ts";
+import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { decompress } from "./compression.ts";
 import type { InFlight } from "./in-flight.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
+
+/** A call that is cancelled so shortly before its deadline, in ms, has met its deadline. */
+const TIMER_TOLERANCE = 10;
 
 /** The arguments of `Server.addService`: definitions and handlers, by RPC name. */
 export interface GrpcService {
@@ -45,6 +48,7 @@ export function defineService(
   rpc: Rpc,
   addresses: Addresses,
   inFlight: InFlight,
+  maxMessageBytes: number,
 ): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
@@ -52,8 +56,8 @@ export function defineService(
     if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      inFlight.track(serve(rpc, addresses, method, call)).then(
-        (response) => callback(null, response),
+      inFlight.track(serve(rpc, addresses, method, call, maxMessageBytes)).then(
+        ({ message, metadata }) => callback(null, message, toMetadata(metadata)),
         (thrown) => callback(statusOf(ServiceError.from(thrown))),
       );
     };
@@ -82,12 +86,17 @@ async function serve(
   addresses: Addresses,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
-): Promise<Message> {
+  maxMessageBytes: number,
+): Promise<CallResponse> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
   const sendMetadata = (more: Readonly<Record<string, string>>) =>
     call.sendMetadata(toMetadata({ "x-request-id": requestId, ...more }));
   const controller = new AbortController();
-  call.on("cancelled", () => controller.abort());
+  const deadline = Number(call.getDeadline());
+  call.on("cancelled", () => {
+    // The timers of the caller and of grpc-js may be ahead: such a call ends at its deadline.
+    if (Date.now() < deadline - TIMER_TOLERANCE) controller.abort();
+  });
   const accepting = rpc.accept({
     method,
     protocol: "grpc",
@@ -100,15 +109,19 @@ async function serve(
       hostOf(call.getPeer()),
       values(call.metadata, "x-forwarded-for").join(","),
     ),
-    deadline: Number(call.getDeadline()),
+    deadline,
     signal: controller.signal,
+    trace: {
+      traceparent: values(call.metadata, "traceparent").join() || undefined,
+      tracestate: values(call.metadata, "tracestate").join() || undefined,
+    },
   });
   const accepted = await accepting.catch((error) => {
     sendMetadata({});
     throw error;
   });
   sendMetadata(accepted.metadata);
-  return accepted.run(() => decode(method, call.request));
+  return accepted.run(() => decode(method, call.request, maxMessageBytes));
 }
 
 /** The host of `host:port`, as grpc-js writes it: the IPv6 address has no brackets. */
@@ -120,9 +133,9 @@ function values(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String);
 }
 
-function decode(method: DescMethodUnary, bytes: Buffer): Message {
+function decode(method: DescMethodUnary, bytes: Buffer, maxMessageBytes: number): Message {
   try {
-    return fromBinary(method.input, decompress(bytes));
+    return fromBinary(method.input, decompress(bytes, maxMessageBytes));
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError(

@@ -2,7 +2,7 @@
 import type { ServerResponse } from "node:http";
 import { type ContextValues, createContextKey } from "@connectrpc/connect";
 import type { Credentials } from "../../auth/credentials.ts";
-import type { AcceptedCall } from "../../rpc/call.ts";
+import type { AcceptedCall, IncomingCall } from "../../rpc/call.ts";
 
 /** One call, from its headers to its end. */
 export interface ConnectCall {
@@ -13,6 +13,7 @@ export interface ConnectCall {
   readonly deadline: number;
   /** Aborts if the client disconnects. */
   readonly signal: AbortSignal;
+  readonly trace: IncomingCall["trace"];
   readonly response: ServerResponse;
   /** Set once the request gate has accepted the call. */
   accepted?: AcceptedCall;

@@ -9,15 +9,15 @@
 import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import { createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { type ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../../errors.ts";
-import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
+import type { IncomingCall } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { isBodyTooLarge } from "../http/body.ts";
-import { setStatus } from "../http/response-status.ts";
-import { addressOf, closeSignalOf, credentialsOf } from "../request.ts";
+import { markUnavailable, setStatus } from "../http/response-status.ts";
+import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
 import type { ServedPath } from "../rest/unmatched.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
@@ -48,6 +48,7 @@ export function serveConnect(
         address: addressOf(gateway.addresses, raw),
         deadline: Date.now() + takeTimeout(raw.headers),
         signal: closeSignalOf(reply.raw),
+        trace: traceHeadersOf(raw),
         response: reply.raw,
       });
       reply.headers(commonHeaders(request.id));
@@ -55,12 +56,14 @@ export function serveConnect(
     });
     await scope.register(fastifyConnectPlugin, {
       grpc: false,
-      readMaxBytes: MAX_MESSAGE_BYTES,
+      readMaxBytes: gateway.maxMessageBytes,
       contextValues: ({ raw }) => createContextValues().set(CALL, calls.get(raw)),
       requestGate: (context) => accept(gateway, callOf(context.values), context),
       routes: (router) => {
         for (const method of methods) {
-          router.rpc(method, (message, { values }) => run(callOf(values), message));
+          router.rpc(method, (message, { values, responseHeader }) =>
+            run(callOf(values), message, responseHeader),
+          );
         }
       },
     });
@@ -114,23 +117,34 @@ async function accept(
     };
     context.signal.addEventListener("abort", reject, { once: true });
     if (context.requestMethod === "GET") {
-      if (isBodyTooLarge(call.response.req)) throw new ServiceError("messageTooLarge");
+      if (isBodyTooLarge(call.response.req, gateway.maxMessageBytes)) {
+        throw new ServiceError("messageTooLarge");
+      }
       checkMessageParameter(context.url);
     }
   } catch (thrown) {
-    throw connectError(ServiceError.from(thrown));
+    throw failure(call, thrown);
   }
 }
 
 /** Runs a call once its message is decoded. */
-async function run(call: ConnectCall, message: Message): Promise<Message> {
+async function run(call: ConnectCall, message: Message, headers: Headers): Promise<Message> {
   try {
     if (call.accepted === undefined) throw new Error("the request gate did not accept the call");
     call.ran = true;
-    return await call.accepted.run(() => message);
+    const response = await call.accepted.run(() => message);
+    for (const [name, value] of Object.entries(response.metadata)) headers.set(name, value);
+    return response.message;
   } catch (thrown) {
-    throw connectError(ServiceError.from(thrown));
+    throw failure(call, thrown);
   }
+}
+
+/** The error to send. One that means 503 is the last response of its connection. */
+function failure(call: ConnectCall, thrown: unknown): ConnectError {
+  const error = ServiceError.from(thrown);
+  if (error.entry.status === 503) markUnavailable(call.response);
+  return connectError(error);
 }
 
 function incomingCall(call: ConnectCall, context: HandlerContext): IncomingCall {
@@ -143,5 +157,6 @@ function incomingCall(call: ConnectCall, context: HandlerContext): IncomingCall 
     deadline: call.deadline,
     // Not the context's signal, which also aborts at every end of the call.
     signal: call.signal,
+    trace: call.trace,
   };
 }

@@ -1,13 +1,12 @@
 /** Bodies that are not read to their end, because they are too large or not wanted. */
 import type { IncomingMessage } from "node:http";
-import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
-/** The largest body: a message, and the header of its envelope in gRPC-Web. */
-const MAX_BODY_BYTES = MAX_MESSAGE_BYTES + 5;
+/** The header of a message's envelope in gRPC-Web, in bytes. */
+const ENVELOPE = 5;
 
-/** Whether a request declares a body that is too large for any message. */
-export function isBodyTooLarge({ headers }: IncomingMessage): boolean {
-  return Number(headers["content-length"] ?? 0) > MAX_BODY_BYTES;
+/** Whether a request declares a body that is too large for any message of at most `max` bytes. */
+export function isBodyTooLarge({ headers }: IncomingMessage, max: number): boolean {
+  return Number(headers["content-length"] ?? 0) > max + ENVELOPE;
 }
 
 /**
@@ -15,11 +14,11 @@ export function isBodyTooLarge({ headers }: IncomingMessage): boolean {
  * rest of the body is not worth reading. The small body of a GET is: it is ignored, and its
  * connection of use for the next request. A POST is served once its message has arrived.
  */
-export function leavesBody(request: IncomingMessage, status: number): boolean {
+export function leavesBody(request: IncomingMessage, status: number, max: number): boolean {
   const { method, headers, complete } = request;
   if (complete || !(isChunked(request) || Number(headers["content-length"] ?? 0) > 0)) return false;
   const isIgnored = status < 400 && (method === "GET" || method === "HEAD");
-  return !isIgnored || isBodyTooLarge(request);
+  return !isIgnored || isBodyTooLarge(request, max);
 }
 
 /** Whether a body of unknown length is still arriving. */

@@ -15,15 +15,17 @@ import {
 } from "node:http";
 import type { Socket } from "node:net";
 import type { AcceptConnection } from "../../net/connection-limit.ts";
+import type { Termination } from "../../tls/termination.ts";
 import type { GatewayContext } from "../context.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
 import type { HttpResponse } from "../response.ts";
 import { REST_METHODS } from "../rest/route.ts";
 import { leavesBody } from "./body.ts";
 import { createExchangeQueue } from "./exchange-queue.ts";
+import { createHttp2Server, type Http2Sessions } from "./http2-server.ts";
 import { HTTP_LIMITS, type HttpSettings } from "./limits.ts";
 import { closeLingering } from "./lingering-close.ts";
-import { statusOf } from "./response-status.ts";
+import { isUnavailable, statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
 
 const ignore = () => {};
@@ -44,12 +46,16 @@ export interface HttpServerParts {
   readonly acceptConnection: AcceptConnection;
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report: (event: string) => void;
+  /** TLS; without it, connections are not encrypted, and speak HTTP/1.1 only. */
+  readonly tls: Termination | undefined;
+  /** Serves HTTP/2 over TLS. */
+  readonly http2: Http2Sessions | undefined;
 }
 
 /** Makes the server of a request handler. It does not listen yet. */
 export function createHttpServer(
   handler: RequestListener,
-  { gateway, settings, acceptConnection, report }: HttpServerParts,
+  { gateway, settings, acceptConnection, report, tls, http2 }: HttpServerParts,
 ): Server {
   const limits = { ...HTTP_LIMITS, ...settings };
   const { connections } = gateway;
@@ -68,7 +74,8 @@ export function createHttpServer(
     override writeHead(status: number, ...rest: never[]): this {
       const { req, socket } = this;
       const code = statusOf(this) ?? status;
-      const last = code === 503 || leavesBody(req, code);
+      const last =
+        code === 503 || isUnavailable(this) || leavesBody(req, code, gateway.maxMessageBytes);
       if (gateway.draining || last) this.setHeader("connection", "close");
       if (last && socket) {
         // Node ends a connection with this method after a response with `connection: close`.
@@ -96,8 +103,19 @@ export function createHttpServer(
   // Node's own listener gives a connection a parser, which one that is refused must not cost.
   const [serve] = server.listeners("connection");
   server.removeAllListeners("connection");
-  server.on("connection", (socket: Socket) => {
-    if (!acceptConnection(socket)) return;
+  const http2Server = createHttp2Server(handler, gateway, limits.keepAliveTimeout);
+  server.on("connection", (transport: Socket) => {
+    if (!acceptConnection(transport)) return;
+    if (tls === undefined) {
+      open(transport);
+      return;
+    }
+    tls.secure(transport, (socket) => {
+      if (socket.alpnProtocol === "h2") http2?.serve(http2Server, socket, transport);
+      else open(socket);
+    });
+  });
+  function open(socket: Socket): void {
     serve?.call(server, socket);
     socket.on("error", ignore);
     const overflow = () =>
@@ -105,7 +123,7 @@ export function createHttpServer(
     const { responseTimeout } = limits;
     connections.set(socket, createExchangeQueue(socket, responseTimeout, overflow, report));
     socket.once("close", () => connections.delete(socket));
-  });
+  }
   server.on("request", (request, response) => {
     connections.get(request.socket)?.add(request, response, () => handler(request, response));
   });

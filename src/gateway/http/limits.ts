@@ -1,7 +1,10 @@
 /** Limits of the HTTP port. Times in milliseconds, sizes in bytes. */
+import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
 /** All limits. Those that are settings have their defaults here. */
 export const HTTP_LIMITS = {
+  /** The largest request message, compressed or not. */
+  maxMessageBytes: MAX_MESSAGE_BYTES,
   /** All headers together, the request line included. */
   maxHeaderSize: 16 * 1024,
   /** From the first byte of a request (or the start of the connection) to the end of its headers. */
@@ -21,5 +24,11 @@ export const HTTP_LIMITS = {
 /** The limits that are settings. */
 export type HttpSettings = Pick<
   typeof HTTP_LIMITS,
-  "headersTimeout" | "requestTimeout" | "keepAliveTimeout" | "responseTimeout"
+  | "maxMessageBytes"
+  | "maxHeaderSize"
+  | "headersTimeout"
+  | "requestTimeout"
+  | "keepAliveTimeout"
+  | "connectionTimeout"
+  | "responseTimeout"
 >;

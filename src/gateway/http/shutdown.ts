@@ -12,7 +12,7 @@ import { once } from "node:events";
 import { Server } from "node:net";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import type { GatewayContext } from "../context.ts";
+import type { HttpServerParts } from "./http-server.ts";
 
 /** How long steps 1 and 2 take each, in ms. */
 const LAME_DUCK = 200;
@@ -26,12 +26,13 @@ const MAX_TURNS = 100;
  */
 export async function shutDown(
   app: FastifyInstance,
-  gateway: GatewayContext,
+  { gateway, tls, http2 }: Pick<HttpServerParts, "gateway" | "tls" | "http2">,
   grace: number,
 ): Promise<void> {
   const { connections } = gateway;
   const cut = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy();
+    http2?.destroy();
   }, grace);
   await sleep(Math.min(LAME_DUCK, grace));
   // Emitted when the last connection is closed.
@@ -39,9 +40,12 @@ export async function shutDown(
   await closeListener(app.server);
   gateway.draining = true;
   await sleep(Math.min(LAME_DUCK, grace));
+  tls?.closeIncomplete();
+  http2?.drain();
   for (const exchanges of connections.values()) exchanges.drain();
   await closed;
   clearTimeout(cut);
+  http2?.destroy();
   await app.close();
 }
 

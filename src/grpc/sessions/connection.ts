@@ -14,6 +14,7 @@ import {
   type RequestStream,
   requestStream,
   type StreamEvent,
+  type StreamRules,
   whenMessage,
 } from "./request-stream.ts";
 import type { Starter } from "./turns.ts";
@@ -23,16 +24,21 @@ import type { Starter } from "./turns.ts";
  * reads allows one more, up to all of its streams.
  */
 export const FIRST_CALLS = 16;
+/** What is left of them if the client cancels: each call that is cancelled after its start takes one away. */
+const FEWEST_CALLS = 4;
 
 /** What a connection is made of. */
 export interface ConnectionParts {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;
   readonly limits: SessionLimits;
+  readonly rules: StreamRules;
   /** Hands a stream to grpc-js. */
   readonly handOver: (event: StreamEvent) => void;
   /** Called when streams may have become able to start. */
   readonly wake: (connection: Connection) => void;
+  /** Called when a stream has ended. */
+  readonly ended: (request: RequestStream) => void;
   readonly report: (event: string) => void;
 }
 
@@ -46,7 +52,7 @@ export interface Connection extends Starter, Unread {
 
 /** Creates a connection without streams. */
 export function createConnection(parts: ConnectionParts): Connection {
-  const { session, socket, limits, handOver, wake, report } = parts;
+  const { session, socket, limits, rules, handOver, wake, report } = parts;
   const open = new Set<RequestStream>();
   /** Streams that wait for their turn, from `first` on. */
   let queue: RequestStream[] = [];
@@ -79,7 +85,7 @@ export function createConnection(parts: ConnectionParts): Connection {
         const request = queue[next] as RequestStream;
         if (isOver(request)) {
           next++;
-        } else if (!hasMessage(request.stream)) {
+        } else if (rules.needsMessage && !hasMessage(request.stream)) {
           next++;
           whenMessage(request, () => enqueue(request));
         } else if (mayStart(request)) {
@@ -99,7 +105,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       for (const request of open) {
         if (isIncomplete(request) && now - request.opened > limits.requestTimeout) {
           report("requestTimeout");
-          endWith(request.stream, status.DEADLINE_EXCEEDED, REQUEST_TIMEOUT);
+          rules.endIncomplete(request.stream);
         } else if (request.stream.writableFinished) {
           // The response is sent, but the client has not ended its request.
           if (request.finished) request.stream.close(constants.NGHTTP2_NO_ERROR);
@@ -125,8 +131,9 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   function begin(request: RequestStream): void {
-    if (request.stream.readableEnded) {
-      endWith(request.stream, status.UNIMPLEMENTED, NO_MESSAGE);
+    const refusal = rules.needsMessage ? refusalOf(request) : undefined;
+    if (refusal !== undefined) {
+      endWith(request.stream, status.UNIMPLEMENTED, refusal);
       return;
     }
     request.counted = !request.isInfrastructure;
@@ -137,10 +144,12 @@ export function createConnection(parts: ConnectionParts): Connection {
   function ended(request: RequestStream): void {
     open.delete(request);
     const { rstCode } = request.stream;
+    parts.ended(request);
     if (rstCode !== 0 && ++cancels === limits.maxCancels) closeGracefully();
     if (request.counted) {
       calls--;
       if (rstCode === 0) maxCalls = Math.min(maxCalls + 1, limits.maxStreams);
+      else maxCalls = Math.max(maxCalls - 1, FEWEST_CALLS);
     }
     if (queue.length > 0) wake(connection);
   }
@@ -174,5 +183,8 @@ function isOver({ stream }: RequestStream): boolean {
   return true;
 }
 
-const NO_MESSAGE = "the request has no message";
-const REQUEST_TIMEOUT = "the request message did not arrive in time";
+/** Why a gRPC request cannot be a call, which grpc-js does not look at; undefined if it can. */
+function refusalOf({ event: [, headers], stream }: RequestStream): string | undefined {
+  if (headers[":method"] !== "POST") return "the method of a gRPC call is POST";
+  return stream.readableEnded ? "the request has no message" : undefined;
+}

@@ -5,16 +5,24 @@
  * the server is still removing cancelled ones.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import { performServerHandshake, type ServerHttp2Stream, type ServerOptions } from "node:http2";
+import type { EventEmitter } from "node:events";
+import {
+  type IncomingHttpHeaders,
+  performServerHandshake,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+  type ServerOptions,
+} from "node:http2";
 import type { Server, Socket } from "node:net";
 import type { AcceptConnection } from "../../net/connection-limit.ts";
 import type { UnreadSource } from "../../net/unread.ts";
+import type { Termination } from "../../tls/termination.ts";
+import { createCancelThrottle } from "./cancel-throttle.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import type { SessionLimits } from "./limits.ts";
 import { expectPreface } from "./preface.ts";
 import { createReading } from "./reading.ts";
-import { correctHeaders } from "./request-headers.ts";
-import type { StreamEvent } from "./request-stream.ts";
+import { GRPC_STREAMS, type StreamEvent, type StreamRules } from "./request-stream.ts";
 import { createTurns } from "./turns.ts";
 
 /** Published when a server is about to listen: https://nodejs.org/api/diagnostics_channel.html */
@@ -27,12 +35,26 @@ export interface SessionParts {
   readonly limits: SessionLimits;
   readonly admitConnection: AcceptConnection;
   readonly report: (event: string) => void;
+  /** TLS; without it, connections are not encrypted. */
+  readonly tls?: Termination | undefined;
+  /** The rules of the protocol of its streams; by default gRPC's. */
+  readonly rules?: StreamRules;
+  /** Called with each stream that has ended, and the headers of its request. */
+  readonly onEnd?: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 }
 
 /** The sessions of a server. */
 export interface Sessions {
   /** Creates the sessions of the HTTP/2 servers that start to listen before `listening` settles. */
   during<T>(listening: () => Promise<T>): Promise<T>;
+  /**
+   * Creates the session of a connection that was admitted, for a server that does not listen.
+   *
+   * @param transport the TCP connection under `socket`, which may be TLS
+   */
+  serve(server: EventEmitter, socket: Socket, transport: Socket): void;
+  /** GOAWAY to all clients: their calls are finished, and their connections then close. */
+  drain(): void;
   /** The connections with bytes that their clients have not read. */
   readonly unread: UnreadSource;
   /** Closes all connections at once. Their calls fail with UNAVAILABLE. */
@@ -40,38 +62,66 @@ export interface Sessions {
 }
 
 /** Creates the sessions of one server. */
-export function createSessions({ limits, admitConnection, report }: SessionParts): Sessions {
+export function createSessions({
+  limits,
+  admitConnection,
+  report,
+  tls,
+  rules = GRPC_STREAMS,
+  onEnd = () => {},
+}: SessionParts): Sessions {
   const options = sessionOptions(limits);
   const turns = createTurns();
   const reading = createReading();
+  const cancelThrottle = createCancelThrottle(reading);
   const connections = new Map<Socket, Connection>();
+  const sessions = new Set<ServerHttp2Session>();
   const interval = Math.min(CHECK_INTERVAL, limits.requestTimeout / 4, limits.responseTimeout / 4);
   const timer = setInterval(() => {
     for (const connection of connections.values()) connection.check();
   }, interval).unref();
 
-  function serve(server: Server, socket: Socket): void {
-    socket.on("error", () => {});
-    if (!admitConnection(socket)) return;
-    const session = performServerHandshake(socket, options);
+  function accept(server: Server, transport: Socket): void {
+    transport.on("error", () => {});
+    if (!admitConnection(transport)) return;
+    if (tls === undefined) serve(server, transport, transport);
+    else tls.secure(transport, (socket) => serve(server, socket, transport));
+  }
+
+  function serve(server: EventEmitter, encrypted: Socket, socket: Socket): void {
+    const session = performServerHandshake(encrypted, options);
     session.on("error", () => {});
     expectPreface(session, socket, limits.prefaceTimeout, report);
     const connection = createConnection({
       session,
       socket,
       limits,
+      rules,
       handOver([stream, headers, flags, raw]) {
-        correctHeaders(headers, raw);
+        rules.correctHeaders(headers, raw);
         server.emit("stream", stream, headers, flags, raw);
       },
       wake: turns.join,
+      ended({ stream, event: [, headers] }) {
+        cancelThrottle.ended(socket, stream.rstCode !== 0);
+        onEnd(stream, headers);
+      },
       report,
     });
     connections.set(socket, connection);
+    sessions.add(session);
     reading.add(socket);
-    socket.once("close", () => connections.delete(socket));
+    cancelThrottle.add(socket, () => {
+      report("tooManyCancels");
+      connection.close();
+    });
+    socket.once("close", () => {
+      connections.delete(socket);
+      sessions.delete(session);
+    });
     session.on("stream", (...event: unknown[]) => {
       reading.count(socket);
+      cancelThrottle.opened(socket);
       connection.add(event as unknown as StreamEvent);
     });
     server.emit("session", session);
@@ -82,7 +132,7 @@ export function createSessions({ limits, admitConnection, report }: SessionParts
     // Only grpc-js listens for sessions. An HTTP/1.1 server has none.
     if (server.listenerCount("session") === 0) return;
     server.removeAllListeners("connection");
-    server.on("connection", (socket: Socket) => serve(server, socket));
+    server.on("connection", (socket: Socket) => accept(server, socket));
   }
 
   return {
@@ -94,6 +144,10 @@ export function createSessions({ limits, admitConnection, report }: SessionParts
         unsubscribe(LISTEN, takeOver);
       }
     },
+    serve,
+    drain() {
+      for (const session of sessions) session.close();
+    },
     *unread() {
       for (const connection of connections.values()) {
         if (connection.bytes > 0) yield connection;
@@ -101,16 +155,17 @@ export function createSessions({ limits, admitConnection, report }: SessionParts
     },
     destroy() {
       clearInterval(timer);
+      tls?.closeIncomplete();
       for (const socket of connections.keys()) socket.destroy();
     },
   };
 }
 
-function sessionOptions({ maxStreams, maxCancels }: SessionLimits): ServerOptions {
+function sessionOptions({ maxStreams, maxCancels, maxHeaderSize }: SessionLimits): ServerOptions {
   return {
     settings: {
       maxConcurrentStreams: maxStreams,
-      maxHeaderListSize: MAX_HEADER_BYTES,
+      maxHeaderListSize: maxHeaderSize,
       initialWindowSize: WINDOW,
     },
     maxHeaderListPairs: MAX_HEADERS,
@@ -124,9 +179,8 @@ function sessionOptions({ maxStreams, maxCancels }: SessionLimits): ServerOption
   };
 }
 
-/** Request headers of a call, by number and in bytes. */
+/** The number of a call's request headers. */
 const MAX_HEADERS = 64;
-const MAX_HEADER_BYTES = 16 * 1024;
 /** Bytes of a request that a client may send before the call starts. */
 const WINDOW = 16 * 1024;
 /** Memory of Node's HTTP/2 implementation for one connection, in MiB. Messages are not in it. */

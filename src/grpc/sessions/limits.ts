@@ -10,6 +10,8 @@ export const RESPONSE_TIMEOUT = 45_000;
 export const MAX_STREAMS = 250;
 /** The default of `maxCancels`. */
 export const MAX_CANCELS = 5_000;
+/** The default of `maxHeaderSize`: 16 KiB. */
+export const MAX_HEADER_SIZE = 16 * 1024;
 /** The default of `maxUnreadPerConnection`: 1 MiB. */
 export const MAX_UNREAD_PER_CONNECTION = 1024 * 1024;
 
@@ -25,6 +27,8 @@ export interface SessionLimits {
   readonly maxStreams: number;
   /** Cancelled calls after which the connection is closed gracefully. */
   readonly maxCancels: number;
+  /** All headers of a request together, in bytes. */
+  readonly maxHeaderSize: number;
   /** Unread response bytes from which further calls wait. */
   readonly maxUnreadPerConnection: number;
 }
@@ -37,6 +41,7 @@ export function sessionLimits(given: Partial<SessionLimits>): SessionLimits {
     responseTimeout: given.responseTimeout ?? RESPONSE_TIMEOUT,
     maxStreams: given.maxStreams ?? MAX_STREAMS,
     maxCancels: given.maxCancels ?? MAX_CANCELS,
+    maxHeaderSize: given.maxHeaderSize ?? MAX_HEADER_SIZE,
     maxUnreadPerConnection: given.maxUnreadPerConnection ?? MAX_UNREAD_PER_CONNECTION,
   };
 }

@@ -3,7 +3,8 @@
  * has begun to arrive: until then a stream costs no call, and one that is cancelled costs nothing.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import type { status } from "@grpc/grpc-js";
+import { status } from "@grpc/grpc-js";
+import { correctHeaders } from "./request-headers.ts";
 
 /** The arguments of the event "stream" of a session. */
 export type StreamEvent = readonly [
@@ -12,6 +13,25 @@ export type StreamEvent = readonly [
   flags: number,
   raw: readonly string[],
 ];
+
+/** What a protocol on HTTP/2 does with its streams. */
+export interface StreamRules {
+  /** Whether a stream starts only when a part of its message has arrived. */
+  readonly needsMessage: boolean;
+  /** Corrects the headers of a stream before it starts. `raw` are the names and values as they came. */
+  correctHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): void;
+  /** Ends a stream whose message did not arrive in time. */
+  endIncomplete(stream: ServerHttp2Stream): void;
+}
+
+/** The rules of gRPC. */
+export const GRPC_STREAMS: StreamRules = {
+  needsMessage: true,
+  correctHeaders,
+  endIncomplete: (stream) => endWith(stream, status.DEADLINE_EXCEEDED, REQUEST_TIMEOUT),
+};
+
+const REQUEST_TIMEOUT = "the request message did not arrive in time";
 
 /** An open stream. Times are those of `performance.now()`. */
 export interface RequestStream {
@@ -60,7 +80,10 @@ export function whenMessage({ stream }: RequestStream, callback: () => void): vo
 
 /** Whether the client has not sent its message completely, and has no response yet. */
 export function isIncomplete({ stream }: RequestStream): boolean {
-  return !stream.readableEnded && !stream.headersSent;
+  const { state } = stream.state;
+  const received =
+    stream.endAfterHeaders || state === constants.NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE;
+  return !received && !stream.readableEnded && !stream.headersSent;
 }
 
 /** Ends a stream with a gRPC status. `details` must be ASCII. */

@@ -47,7 +47,7 @@ export async function listen(
         metadata: {},
         run: async (decode) => {
           decode();
-          return respond(incoming) as never;
+          return { message: await respond(incoming), metadata: {} } as never;
         },
         reject() {},
       };

@@ -130,16 +130,28 @@ test("a connection that is refused is not served", async () => {
 
 const CONNECT_GET = "GET /revenue.v1.RevenueService/GetOverview?encoding=json&message={}";
 
-test.each([REQUEST, `${CONNECT_GET} HTTP/1.1\r\nHost: a\r\n`])(
-  "a 503 closes its connection, and pipelined requests after it are dropped (%j)",
-  async (request) => {
+const GRPC_WEB_POST = [
+  "POST /revenue.v1.RevenueService/GetOverview HTTP/1.1",
+  "Host: a",
+  "Content-Type: application/grpc-web+proto",
+  "Content-Length: 5",
+].join("\r\n");
+
+test.each([
+  ["REST", `${REQUEST}\r\n`, "HTTP/1.1 503"],
+  ["Connect", `${CONNECT_GET} HTTP/1.1\r\nHost: a\r\n\r\n`, "HTTP/1.1 503"],
+  ["gRPC-Web", `${GRPC_WEB_POST}\r\n\r\n\0\0\0\0\0`, "grpc-status: 14"],
+])(
+  "a 503 closes its connection, and pipelined requests after it are dropped (%s)",
+  async (_, request, status) => {
     const overloaded = () => {
       throw new ServiceError("overloaded");
     };
     const { port } = await listen(RevenueService, never, overloaded);
-    const raw = await exchange(port, `${request}\r\n`.repeat(3));
+    const raw = await exchange(port, request.repeat(3));
     expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
-    expect(raw).toMatch(/^HTTP\/1\.1 503 .*\r\n(?:.+\r\n)*connection: close\r\n/i);
+    expect(raw).toContain(status);
+    expect(raw).toMatch(/^connection: close\r$/im);
   },
 );
 

@@ -1,0 +1,50 @@
+/** Keepalive and the age of connections, which are settings. */
+import { once } from "node:events";
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { PREFACE, SETTINGS, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
+import { until } from "../../support/poll.ts";
+import { call, listen, openSession, openSocket } from "./grpc-server.ts";
+
+it("a connection that reaches its age is closed gracefully: its calls are finished", async () => {
+  const response = Promise.withResolvers<void>();
+  const { port, calls } = await listen({ maxConnectionAge: 200 }, async () => {
+    await response.promise;
+    return create(GetOverviewResponseSchema);
+  });
+  const session = openSession(port);
+  const goaway = once(session, "goaway");
+  const status = call(session);
+  await until(5_000, () => calls.length === 1);
+  const [code] = await goaway;
+  expect(code).toBe(0);
+  response.resolve();
+  expect(await status).toBe("0 OK");
+  await until(5_000, () => session.destroyed);
+});
+
+it("calls that take longer than the grace of the age are cut off", async () => {
+  const { port } = await listen({ maxConnectionAge: 200, maxConnectionAgeGrace: 200 }, () => {
+    return new Promise(() => {});
+  });
+  expect(await call(openSession(port))).toBe("closed");
+});
+
+it("a client that does not reply to a ping is disconnected", async () => {
+  const { port } = await listen({ keepalive: 100, keepaliveReply: 100 });
+  const { socket, closed } = openSocket(port);
+  socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK]));
+  await closed;
+});
+
+it("a client that replies stays connected", async () => {
+  const { port } = await listen({ keepalive: 50, keepaliveReply: 2_000 });
+  const session = openSession(port);
+  const pings = new Promise<void>((resolve) => {
+    let count = 0;
+    session.on("ping", () => ++count === 3 && resolve());
+  });
+  await pings;
+  expect(await call(session)).toBe("0 OK");
+});

@@ -1,0 +1,45 @@
+/** Turns of the event loop for large results. */
+import { setImmediate as nextTurn } from "node:timers/promises";
+import { expect, it } from "vitest";
+import { createTurns, type WaitForTurn } from "../../../src/rpc/large-results.ts";
+
+/** Resolves to the turns in which results of these sizes, which come at once, are handed over. */
+async function turnsOf(waitForTurn: WaitForTurn, sizes: readonly number[]): Promise<number[]> {
+  let turn = 0;
+  const counting = (async () => {
+    for (; turn < 20; turn++) await nextTurn();
+  })();
+  const turns = sizes.map(async (rows) => {
+    await waitForTurn(rows);
+    return turn;
+  });
+  await counting;
+  return Promise.all(turns);
+}
+
+it("small results never wait", async () => {
+  expect(await turnsOf(createTurns(), Array(100).fill(200))).toEqual(Array(100).fill(0));
+});
+
+it("large results that come at once are handed over in turns of their own, in their order", async () => {
+  expect(await turnsOf(createTurns(), [4_000, 4_000, 4_000])).toEqual([0, 1, 2]);
+});
+
+it("results of a turn have 4,000 rows together", async () => {
+  const sizes = Array(8).fill(1_000);
+  expect(await turnsOf(createTurns(), sizes)).toEqual([0, 0, 0, 0, 1, 1, 1, 1]);
+});
+
+it("a very large result is followed by turns without another", async () => {
+  expect(await turnsOf(createTurns(), [12_000, 4_000])).toEqual([0, 3]);
+});
+
+it("small results pass large ones that wait", async () => {
+  expect(await turnsOf(createTurns(), [12_000, 12_000, 10])).toMatchObject({ 2: 0 });
+});
+
+it("after a pause, a large result does not wait", async () => {
+  const waitForTurn = createTurns();
+  await turnsOf(waitForTurn, [12_000]);
+  expect(waitForTurn(12_000)).toBeUndefined();
+});
