@@ -3,28 +3,56 @@
  * once, at start, and all mistakes are reported together. No message repeats the value of
  * `DATABASE_URL`, which holds a password.
  */
-import { type DatabaseUrl, parseDatabaseUrl } from "./config/database-url.ts";
+import { readCertificates, type TlsFiles } from "./config/certificates.ts";
+import { readDatabaseUrl } from "./config/database-url.ts";
 import { ConfigError } from "./config/mistake.ts";
-import { address, integer, networks, oneOf, storeUrl } from "./config/parse.ts";
+import {
+  address,
+  integer,
+  networks,
+  oneOf,
+  optionalPort,
+  origins,
+  path,
+  storeUrl,
+} from "./config/parse.ts";
 
-export { type DatabaseUrl, parseDatabaseUrl } from "./config/database-url.ts";
+export { type DatabaseUrl, parseDatabaseUrl, readDatabaseUrl } from "./config/database-url.ts";
 export { ConfigError } from "./config/mistake.ts";
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 const count = (min: number, max: number) => integer("a number", min, max);
 const milliseconds = integer("a time in ms", 1, 86_400_000);
+const optionalMs = integer("a time in ms", 0, 86_400_000);
 const bytes = integer("a number of bytes", 65_536, 2 ** 40);
 
 /** The variables of the service: their names, their defaults and how they are parsed. */
 const VARIABLES = {
-  databaseUrl: { name: "DATABASE_URL", fallback: "", parse: parseDatabaseUrl },
+  databaseUrl: {
+    name: "DATABASE_URL",
+    fallback: "",
+    parse: (_text: string, _name: string, environment: Environment) => readDatabaseUrl(environment),
+  },
+  /** A file that holds the URL. `databaseUrl` is read from it. */
+  databaseUrlFile: { name: "DATABASE_URL_FILE", fallback: "", parse: path },
   /** The address on which HTTP and gRPC listen. */
   host: { name: "HOST", fallback: "127.0.0.1", parse: address },
   /** 0 picks a free port. */
   httpPort: { name: "HTTP_PORT", fallback: "8080", parse: integer("a port", 0, 65_535) },
   /** 0 picks a free port. */
   grpcPort: { name: "GRPC_PORT", fallback: "50051", parse: integer("a port", 0, 65_535) },
+  /** 0 picks a free port; undefined for no admin port. */
+  adminPort: { name: "ADMIN_PORT", fallback: "9464", parse: optionalPort },
+  /** Whether `/openapi.json` is served. */
+  web: { name: "WEB", fallback: "on", parse: oneOf(["on", "off"] as const) },
+  /** The origins whose scripts may call the HTTP port from a browser. */
+  corsOrigins: { name: "CORS_ORIGINS", fallback: "", parse: origins },
+  /** The certificate of both ports, with its key; without it, they do not speak TLS. */
+  tlsCertFile: { name: "TLS_CERT_FILE", fallback: "", parse: path },
+  tlsKeyFile: { name: "TLS_KEY_FILE", fallback: "", parse: path },
+  /** The authorities of the certificates that gRPC clients must present; none without it. */
+  tlsClientCaFile: { name: "TLS_CLIENT_CA_FILE", fallback: "", parse: path },
   /** The lowest level that is logged; "silent" logs nothing. */
   logLevel: { name: "LOG_LEVEL", fallback: "info", parse: oneOf(LOG_LEVELS) },
 
@@ -45,10 +73,27 @@ const VARIABLES = {
   /** Response bytes that clients have not read, of all connections together. */
   maxUnreadBytes: { name: "MAX_UNREAD_BYTES", fallback: "268435456", parse: bytes },
 
+  /** The largest request message, compressed or not. */
+  maxMessageBytes: {
+    name: "MAX_MESSAGE_BYTES",
+    fallback: "65536",
+    parse: integer("a number of bytes", 1_024, 16_777_216),
+  },
+  /** All headers of a request together, over HTTP and gRPC. */
+  maxHeaderSize: {
+    name: "MAX_HEADER_BYTES",
+    fallback: "16384",
+    parse: integer("a number of bytes", 4_096, 1_048_576),
+  },
   /** From the start of an HTTP/1.1 connection, or the first byte of a request, to its headers' end. */
   headersTimeout: { name: "HTTP_HEADERS_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
-  /** How long an HTTP/1.1 connection may be idle between requests. */
+  /** How long an HTTP/1.1 connection may be silent during a request. */
+  connectionTimeout: { name: "HTTP_SILENCE_TIMEOUT_MS", fallback: "30000", parse: milliseconds },
+  /** How long an HTTP connection may be idle between requests. */
   keepAliveTimeout: { name: "HTTP_KEEP_ALIVE_TIMEOUT_MS", fallback: "72000", parse: milliseconds },
+
+  /** From the start of a connection to the end of its TLS handshake. */
+  handshakeTimeout: { name: "TLS_HANDSHAKE_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
 
   /** From the start of a gRPC connection to the end of its HTTP/2 preface. */
   prefaceTimeout: { name: "GRPC_PREFACE_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
@@ -58,12 +103,26 @@ const VARIABLES = {
   maxCancels: { name: "GRPC_MAX_CANCELS", fallback: "5000", parse: count(100, 1_000_000) },
   /** Unread response bytes of a gRPC connection from which further calls on it wait. */
   maxUnreadPerConnection: { name: "GRPC_MAX_UNREAD_BYTES", fallback: "1048576", parse: bytes },
+  /** After how long without traffic a gRPC connection is pinged. */
+  keepalive: { name: "GRPC_KEEPALIVE_MS", fallback: "60000", parse: milliseconds },
+  /** How long the reply may take. */
+  keepaliveReply: { name: "GRPC_KEEPALIVE_TIMEOUT_MS", fallback: "20000", parse: milliseconds },
+  /** The age at which a gRPC connection is closed gracefully, give or take a tenth; 0 for none. */
+  maxConnectionAge: { name: "GRPC_MAX_CONNECTION_AGE_MS", fallback: "0", parse: optionalMs },
+  /** How long its calls may then take; 0 for as long as they need. */
+  maxConnectionAgeGrace: {
+    name: "GRPC_MAX_CONNECTION_AGE_GRACE_MS",
+    fallback: "0",
+    parse: optionalMs,
+  },
   /** Open health watches. */
   maxWatches: { name: "GRPC_MAX_WATCHES", fallback: "1000", parse: count(0, 1_000_000) },
   reflection: { name: "GRPC_REFLECTION", fallback: "on", parse: oneOf(["on", "off"] as const) },
   /** Open reflection streams. */
   maxReflections: { name: "GRPC_MAX_REFLECTIONS", fallback: "50", parse: count(1, 100_000) },
 
+  /** The longest a call may take. */
+  maxCall: { name: "MAX_CALL_MS", fallback: "10000", parse: milliseconds },
   /** Authenticated calls in flight. */
   maxCalls: { name: "MAX_CALLS", fallback: "1000", parse: count(1, 1_000_000) },
   /** Calls in flight of one provider. */
@@ -89,6 +148,13 @@ const VARIABLES = {
   poolSize: { name: "DATABASE_POOL_SIZE", fallback: "10", parse: count(1, 1_000) },
   /** How long a call waits for one. */
   poolWait: { name: "DATABASE_POOL_WAIT_MS", fallback: "2000", parse: milliseconds },
+  /** The greatest age of an answer, by the heartbeat of `npm run rollup`; 0 for no limit. */
+  readMaxLag: { name: "DATABASE_READ_MAX_LAG_MS", fallback: "0", parse: optionalMs },
+
+  /** How long the ports serve on after a SIGTERM, while health already says that they will stop. */
+  lameDuck: { name: "STOP_LAME_DUCK_MS", fallback: "5000", parse: optionalMs },
+  /** How long calls in flight may then take. */
+  grace: { name: "STOP_GRACE_MS", fallback: "10000", parse: optionalMs },
 } satisfies Record<string, Variable>;
 
 interface Variable {
@@ -96,7 +162,7 @@ interface Variable {
   /** The text that is parsed if the variable is unset or empty. */
   readonly fallback: string;
   /** Throws `ConfigError`. */
-  readonly parse: (text: string, name: string) => unknown;
+  readonly parse: (text: string, name: string, environment: Environment) => unknown;
 }
 
 /** The configuration of the service. */
@@ -116,25 +182,61 @@ export function readConfig(environment: Environment): Config {
   const mistakes: string[] = [];
   for (const [field, { name, fallback, parse }] of Object.entries(VARIABLES)) {
     try {
-      values[field] = parse(environment[name] || fallback, name);
+      values[field] = parse(environment[name] || fallback, name, environment);
     } catch (error) {
       if (!(error instanceof ConfigError)) throw error;
       mistakes.push(...error.mistakes);
     }
   }
   const config = values as Config;
-  if (config.httpPort && config.httpPort === config.grpcPort) {
-    mistakes.push(`HTTP_PORT and GRPC_PORT are both ${config.httpPort}; they must differ`);
+  const ports = [
+    ["HTTP_PORT", config.httpPort],
+    ["GRPC_PORT", config.grpcPort],
+    ["ADMIN_PORT", config.adminPort],
+  ] as const;
+  for (const [index, [name, port]] of ports.entries()) {
+    for (const [other, same] of ports.slice(index + 1)) {
+      if (port && port === same) {
+        mistakes.push(`${name} and ${other} are both ${port}; they must differ`);
+      }
+    }
   }
+  mistakes.push(...shorterThanCalls(config), ...tlsMistakes(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;
 }
 
-/**
- * Reads `DATABASE_URL` only, for the commands.
- *
- * @throws ConfigError if it is missing or malformed
- */
-export function readDatabaseUrl(environment: Environment): DatabaseUrl {
-  return parseDatabaseUrl(environment.DATABASE_URL ?? "");
+/** The files of TLS; undefined if the ports do not speak TLS. */
+export function tlsFiles(config: Config): TlsFiles | undefined {
+  const { tlsCertFile, tlsKeyFile, tlsClientCaFile } = config;
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
+  return {
+    TLS_CERT_FILE: tlsCertFile,
+    TLS_KEY_FILE: tlsKeyFile,
+    TLS_CLIENT_CA_FILE: tlsClientCaFile,
+  };
+}
+
+/** Times of HTTP that would cut off the longest call. */
+function shorterThanCalls({ maxCall, connectionTimeout, responseTimeout }: Config): string[] {
+  return [
+    ...(connectionTimeout <= maxCall ? ["HTTP_SILENCE_TIMEOUT_MS"] : []),
+    ...(responseTimeout <= maxCall ? ["RESPONSE_TIMEOUT_MS"] : []),
+  ].map((name) => `${name} must be longer than MAX_CALL_MS, which is ${maxCall}`);
+}
+
+function tlsMistakes(config: Config): readonly string[] {
+  const { tlsCertFile, tlsKeyFile, tlsClientCaFile } = config;
+  const files = tlsFiles(config);
+  if (files === undefined) {
+    const set = [tlsCertFile, tlsKeyFile, tlsClientCaFile].some((file) => file !== undefined);
+    return set ? ["TLS needs both TLS_CERT_FILE and TLS_KEY_FILE"] : [];
+  }
+  try {
+    readCertificates(files);
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.mistakes;
+  }
 }

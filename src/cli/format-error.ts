@@ -6,6 +6,8 @@ const REJECTED =
   "the database in DATABASE_URL rejected the account: check the user, the password and the database name";
 const NO_TABLES = "the database lacks the tables of this service: run `npm run migrate`";
 
+const NO_TLS = "the database in DATABASE_URL does not offer TLS, which its ssl-mode requires";
+
 /** By the `code` of errors of Node, mysql2 and the database. */
 const explanations = new Map([
   ["ECONNREFUSED", UNREACHABLE],
@@ -16,6 +18,7 @@ const explanations = new Map([
   ["EAI_AGAIN", UNREACHABLE],
   ["ETIMEDOUT", UNREACHABLE],
   ["PROTOCOL_CONNECTION_LOST", UNREACHABLE],
+  ["HANDSHAKE_NO_SSL_SUPPORT", NO_TLS],
   ["ER_ACCESS_DENIED_ERROR", REJECTED],
   ["ER_DBACCESS_DENIED_ERROR", REJECTED],
   ["ER_BAD_DB_ERROR", "the database in DATABASE_URL does not exist: create it first"],
@@ -33,5 +36,8 @@ export function formatError(thrown: unknown): string {
   const code = "code" in thrown ? String(thrown.code) : thrown.name;
   const explanation = explanations.get(code);
   if (explanation !== undefined) return `${explanation} (${code})`;
+  if (code === "HANDSHAKE_SSL_ERROR") {
+    return `TLS with the database in DATABASE_URL failed: ${thrown.message} (${code})`;
+  }
   return "sqlMessage" in thrown ? `database error: ${thrown.sqlMessage} (${code})` : thrown.message;
 }

@@ -7,16 +7,16 @@ import { formatError } from "./format-error.ts";
 
 /**
  * Connects, runs the work and disconnects. If that fails, prints one line to stderr and sets the
- * exit code to 1.
+ * exit code to 1. `host` is the address for ports of the command.
  */
 export async function runOnDatabase(
-  work: (database: Knex, url: DatabaseUrl) => Promise<void>,
+  work: (database: Knex, url: DatabaseUrl, host: string) => Promise<void>,
 ): Promise<void> {
   try {
     const url = readDatabaseUrl(process.env);
     const database = createPool(url);
     try {
-      await work(database, url);
+      await work(database, url, process.env.HOST || "127.0.0.1");
     } finally {
       await database.destroy();
     }
@@ -24,4 +24,9 @@ export async function runOnDatabase(
     console.error(`error: ${redactKeys(formatError(thrown))}`);
     process.exitCode = 1;
   }
+}
+
+/** Removes a variable from the environment if it is empty, which counts as unset. */
+export function unsetIfEmpty(variable: string): void {
+  if (process.env[variable] === "") delete process.env[variable];
 }

@@ -1,6 +1,11 @@
-/** `DATABASE_URL`. No message repeats its value, which holds a password. */
+/**
+ * `DATABASE_URL`, or the file that `DATABASE_URL_FILE` names. No message repeats its value, which
+ * holds a password.
+ */
+import { readFileSync } from "node:fs";
+import { isIP } from "node:net";
 import type { ConnectionOptions } from "mysql2";
-import { ConfigError } from "./mistake.ts";
+import { ConfigError, unreadable } from "./mistake.ts";
 
 /** A parsed `DATABASE_URL`: the options of mysql2 that it sets. */
 export type DatabaseUrl = Pick<
@@ -9,18 +14,43 @@ export type DatabaseUrl = Pick<
 >;
 
 /**
- * Parses a `DATABASE_URL`.
+ * Reads the URL from the one of the two variables that is set. A file may end with a line break.
  *
+ * @throws ConfigError if both are set, or none, or the URL is malformed
+ */
+export function readDatabaseUrl(
+  environment: Readonly<Record<string, string | undefined>>,
+): DatabaseUrl {
+  const { DATABASE_URL: text = "", DATABASE_URL_FILE: file = "" } = environment;
+  if (file === "") return parseDatabaseUrl(text);
+  if (text !== "") {
+    throw new ConfigError([
+      "DATABASE_URL and DATABASE_URL_FILE are both set; expected one of them",
+    ]);
+  }
+  let content: string;
+  try {
+    content = readFileSync(file, "utf8");
+  } catch (error) {
+    throw new ConfigError([unreadable("DATABASE_URL_FILE", file, error)]);
+  }
+  return parseDatabaseUrl(content.trim(), "the URL in DATABASE_URL_FILE");
+}
+
+/**
+ * Parses a URL of a database.
+ *
+ * @param name what the messages call it
  * @throws ConfigError with what is wrong, without the text itself
  */
-export function parseDatabaseUrl(text: string): DatabaseUrl {
+export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseUrl {
   const invalid = (what: string) =>
-    new ConfigError([`DATABASE_URL ${what}; expected mysql://user:password@host:3306/database`]);
-  const decode = (part: string, name: string) => {
+    new ConfigError([`${name} ${what}; expected mysql://user:password@host:3306/database`]);
+  const decode = (part: string, component: string) => {
     try {
       return decodeURIComponent(part);
     } catch {
-      throw invalid(`has a malformed percent-encoding in its ${name}`);
+      throw invalid(`has a malformed percent-encoding in its ${component}`);
     }
   };
   if (!text) throw invalid("is not set");
@@ -31,16 +61,23 @@ export function parseDatabaseUrl(text: string): DatabaseUrl {
   const database = decode(url.pathname.slice(1), "database");
   if (!database || database.includes("/")) throw invalid("does not name exactly one database");
   if (!url.username) throw invalid("has no user");
+  const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   let ssl: DatabaseUrl["ssl"];
-  for (const [name, value] of url.searchParams) {
-    if (name !== "ssl-mode") throw invalid(`has an unknown parameter "${name}" (known: ssl-mode)`);
+  for (const [parameter, value] of url.searchParams) {
+    if (parameter !== "ssl-mode") {
+      throw invalid(`has an unknown parameter "${parameter}" (known: ssl-mode)`);
+    }
     if (!Object.hasOwn(SSL_MODES, value)) {
       throw invalid(`has ssl-mode "${value}" (known: ${Object.keys(SSL_MODES).join(", ")})`);
+    }
+    // The driver would compare the certificate with "localhost" instead.
+    if (value === "VERIFY_IDENTITY" && isIP(host) !== 0) {
+      throw invalid('has ssl-mode "VERIFY_IDENTITY" with an address; it needs a host name');
     }
     ssl = SSL_MODES[value];
   }
   return {
-    host: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    host,
     port: Number(url.port || 3306),
     user: decode(url.username, "user"),
     password: decode(url.password, "password"),

@@ -17,6 +17,16 @@ export function integer(what: string, min: number, max: number) {
   };
 }
 
+/** Parses a port; undefined for `off`. */
+export function optionalPort(text: string, name: string): number | undefined {
+  return text === "off" ? undefined : integer("a port or off,", 0, 65_535)(text, name);
+}
+
+/** Parses a path; undefined for none. */
+export function path(text: string): string | undefined {
+  return text === "" ? undefined : text;
+}
+
 /** Parses one of several words. */
 export function oneOf<Choice extends string>(choices: readonly Choice[]) {
   return (text: string, name: string): Choice => {
@@ -51,4 +61,17 @@ export function storeUrl(text: string, name: string): string | undefined {
   if (url?.hostname && /^(redis|rediss|valkey|valkeys):$/.test(url.protocol)) return text;
   // The text may hold a password.
   throw mistake(name, "…", "a URL such as redis://host:6379/0");
+}
+
+/** Parses a comma-separated list of origins: `https://app.example.com,http://localhost:5173`, or `*`. */
+export function origins(text: string, name: string): readonly string[] {
+  const items = text
+    .split(",")
+    .map((item) => item.trim())
+    .filter((item) => item !== "");
+  for (const item of items) {
+    const valid = item === "*" || (/^https?:/.test(item) && URL.parse(item)?.origin === item);
+    if (!valid) throw mistake(name, item, "origins such as https://app.example.com, or *");
+  }
+  return items;
 }

@@ -62,6 +62,41 @@ it.each<[string, Record<string, string>, string[]]>([
     { DATABASE_URL: "mysql://u:hunter2@h/d?timezone=local" },
     [`DATABASE_URL has an unknown parameter "timezone" (known: ssl-mode); ${URL_FORM}`],
   ],
+  [
+    "an address has no identity to verify",
+    { DATABASE_URL: "mysql://u:hunter2@10.0.0.1/d?ssl-mode=VERIFY_IDENTITY" },
+    [
+      `DATABASE_URL has ssl-mode "VERIFY_IDENTITY" with an address; it needs a host name; ${URL_FORM}`,
+    ],
+  ],
+  [
+    "the URL comes from two places",
+    { DATABASE_URL: "mysql://u:hunter2@h/d", DATABASE_URL_FILE: "/run/secrets/url" },
+    ["DATABASE_URL and DATABASE_URL_FILE are both set; expected one of them"],
+  ],
+  [
+    "the file of the URL is missing",
+    { DATABASE_URL_FILE: "/nowhere/url" },
+    ["DATABASE_URL_FILE names /nowhere/url, which cannot be read (ENOENT)"],
+  ],
+  [
+    "the file of the URL holds something else",
+    { DATABASE_URL_FILE: import.meta.filename },
+    [`the URL in DATABASE_URL_FILE is not a URL; ${URL_FORM}`],
+  ],
+  [
+    "the key of a certificate is not given",
+    { DATABASE_URL: "mysql://u:hunter2@h/d", TLS_CERT_FILE: "/nowhere/tls.crt" },
+    ["TLS needs both TLS_CERT_FILE and TLS_KEY_FILE"],
+  ],
+  [
+    "calls may take longer than HTTP allows",
+    { DATABASE_URL: "mysql://u:hunter2@h/d", MAX_CALL_MS: "45000" },
+    [
+      "HTTP_SILENCE_TIMEOUT_MS must be longer than MAX_CALL_MS, which is 45000",
+      "RESPONSE_TIMEOUT_MS must be longer than MAX_CALL_MS, which is 45000",
+    ],
+  ],
 ])("if %s, every mistake is reported, without the password", (_, environment, mistakes) => {
   expect(mistakesIn(environment)).toEqual(mistakes);
   expect(mistakes.join("\n")).not.toContain("hunter2");

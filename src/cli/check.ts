@@ -1,0 +1,47 @@
+/** `npm start -- --check`: what the service needs, looked at without listening. */
+import type { Knex } from "knex";
+import { readCertificates } from "../config/certificates.ts";
+import { type Config, ConfigError, tlsFiles } from "../config.ts";
+import { pendingMigrations } from "../db/pending-migrations.ts";
+import { formatError } from "./format-error.ts";
+
+/**
+ * Looks at everything that a valid configuration names, and prints a line for each.
+ *
+ * @returns whether nothing is wrong
+ */
+export async function check(config: Config, database: Knex): Promise<boolean> {
+  const print = (line: string) => console.log(line);
+  print("ok: the configuration is valid");
+  const files = tlsFiles(config);
+  if (files === undefined) print("ok: TLS is off (TLS_CERT_FILE, TLS_KEY_FILE)");
+  else {
+    const { names, expiresAt } = readCertificates(files);
+    print(`ok: the certificate for ${names} expires ${new Date(expiresAt).toISOString()}`);
+    const { TLS_CLIENT_CA_FILE: ca } = files;
+    print(`ok: gRPC clients ${ca === undefined ? "need no" : "must present a"} certificate`);
+  }
+  try {
+    await checkSchema(database);
+    const [[session]] = await database.raw("SELECT VERSION() AS version");
+    const [[cipher]] = await database.raw("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
+    const encryption = cipher?.Value ? `encrypted (${cipher.Value})` : "not encrypted";
+    print(`ok: the database answers: ${session.version}, ${encryption}`);
+    print("ok: the schema is up to date");
+    return true;
+  } catch (error) {
+    const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
+    for (const reason of reasons) console.error(`error: ${reason}`);
+    return false;
+  }
+}
+
+/** @throws Error with the first missing migration and what to do, if the schema is behind */
+export async function checkSchema(database: Knex): Promise<void> {
+  const [next, ...others] = await pendingMigrations(database);
+  if (next === undefined) return;
+  const behind = others.length === 0 ? "1 migration" : `${others.length + 1} migrations`;
+  throw new Error(
+    `the database schema is ${behind} behind (next: ${next}): run \`npm run migrate\``,
+  );
+}

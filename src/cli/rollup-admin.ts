@@ -1,0 +1,47 @@
+/** The admin port of `npm run rollup`: its metrics and its health. */
+import { startDatabaseProbe } from "../admin/database-probe.ts";
+import { createReadiness } from "../admin/readiness.ts";
+import { createAdminServer } from "../admin/server.ts";
+import type { DatabaseUrl } from "../config.ts";
+import { createPool } from "../db/pool.ts";
+import { listen } from "../net/listen.ts";
+import { createPassMetrics, type Pass } from "../telemetry/metrics/passes.ts";
+
+/** The admin port of the command. */
+export interface RollupAdmin extends AsyncDisposable {
+  /** Records a pass that succeeded. */
+  passed(pass: Pass): void;
+  /** Records a pass that failed. */
+  failed(): void;
+}
+
+/**
+ * Starts the port, and prints its address. To dispose of it closes it.
+ *
+ * @param port 0 picks a free one
+ * @param signal aborts when the command begins to stop
+ * @throws Error that names the flag and the port if it cannot be listened on
+ */
+export async function startRollupAdmin(
+  url: DatabaseUrl,
+  host: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<RollupAdmin> {
+  const readiness = createReadiness();
+  const { render, passed, failed } = createPassMetrics(() => readiness.isReady());
+  const admin = createAdminServer({ metrics: render, readiness });
+  const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
+  console.log(`metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
+  const database = createPool(url, { readOnly: true, maxConnections: 1 });
+  const stopProbe = startDatabaseProbe({ database, readiness });
+  signal.addEventListener("abort", () => readiness.set("shutdown", "the process is stopping"));
+  return {
+    passed,
+    failed,
+    async [Symbol.asyncDispose]() {
+      admin.close();
+      await stopProbe();
+    },
+  };
+}

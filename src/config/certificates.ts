@@ -1,0 +1,118 @@
+/**
+ * The files of TLS: certificate, private key, and the authorities of client certificates. No
+ * message repeats anything that is in them.
+ */
+import { createPrivateKey, X509Certificate } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { createSecureContext } from "node:tls";
+import { ConfigError, codeOf, unreadable } from "./mistake.ts";
+
+/** The paths of the files, by the names of their variables. */
+export interface TlsFiles {
+  /** The certificate, with the intermediate certificates after it. PEM. */
+  readonly TLS_CERT_FILE: string;
+  /** Its private key, without a passphrase. PEM. */
+  readonly TLS_KEY_FILE: string;
+  /** The authorities whose client certificates are accepted. PEM. None are asked for without it. */
+  readonly TLS_CLIENT_CA_FILE?: string | undefined;
+}
+
+/** The contents of the files. */
+export type TlsContents = { readonly [Name in keyof TlsFiles]: TlsFiles[Name] };
+
+/** A usable certificate with its key. */
+export interface Certificates {
+  /** The contents that it was made of. */
+  readonly contents: TlsContents;
+  /** The end of its validity, in epoch ms. */
+  readonly expiresAt: number;
+  /** Whom it is for, for people: "DNS:revenue.example.com, IP Address:10.0.0.1". */
+  readonly names: string;
+}
+
+/**
+ * Reads and checks the files.
+ *
+ * @param now epoch ms
+ * @throws ConfigError with what cannot be read or used, by the names of the variables
+ */
+export function readCertificates(files: TlsFiles, now = Date.now()): Certificates {
+  const read = (path: string) => readFileSync(path, "utf8");
+  return checkCertificates(contentsOf(files, read), now);
+}
+
+/**
+ * Checks what was read.
+ *
+ * @param now epoch ms
+ * @throws ConfigError with what cannot be used, by the names of the variables
+ */
+export function checkCertificates(contents: TlsContents, now: number): Certificates {
+  const mistakes: string[] = [];
+  const attempt = <T>(name: string, problem: string, work: () => T): T | undefined => {
+    try {
+      return work();
+    } catch {
+      mistakes.push(`${name} ${problem}`);
+      return undefined;
+    }
+  };
+  const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CLIENT_CA_FILE: ca } = contents;
+  const chain = attempt("TLS_CERT_FILE", NO_CERTIFICATE, () => parseAll(cert));
+  const privateKey = attempt("TLS_KEY_FILE", NO_KEY, () => createPrivateKey(key));
+  if (ca !== undefined) attempt("TLS_CLIENT_CA_FILE", NO_CERTIFICATE, () => parseAll(ca));
+  const certificate = chain?.[0];
+  if (certificate === undefined) throw new ConfigError(mistakes);
+  const validFrom = certificate.validFromDate.getTime();
+  const expiresAt = certificate.validToDate.getTime();
+  if (now > expiresAt) mistakes.push(`TLS_CERT_FILE has expired, at ${instant(expiresAt)}`);
+  if (now < validFrom) mistakes.push(`TLS_CERT_FILE is not valid before ${instant(validFrom)}`);
+  if (privateKey && !certificate.checkPrivateKey(privateKey)) {
+    mistakes.push("TLS_KEY_FILE is not the private key of the certificate in TLS_CERT_FILE");
+  }
+  if (mistakes.length === 0) {
+    // What else the TLS library refuses: a key that is too short, for example.
+    try {
+      createSecureContext({ cert, key, ...(ca !== undefined && { ca }) });
+    } catch (error) {
+      mistakes.push(`the TLS library refuses the files of TLS (${codeOf(error)})`);
+    }
+  }
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  const names = certificate.subjectAltName ?? certificate.subject.replaceAll("\n", ", ");
+  return { contents, expiresAt, names };
+}
+
+/**
+ * Reads each file that is named.
+ *
+ * @throws ConfigError with those that cannot be read
+ */
+export function contentsOf(files: TlsFiles, read: (path: string) => string): TlsContents {
+  const mistakes: string[] = [];
+  const entries = Object.entries(files).flatMap(([name, path]) => {
+    if (path === undefined) return [];
+    try {
+      return [[name, read(path)]];
+    } catch (error) {
+      mistakes.push(unreadable(name, path, error));
+      return [];
+    }
+  });
+  if (mistakes.length > 0) throw new ConfigError(mistakes);
+  return Object.fromEntries(entries) as TlsContents;
+}
+
+const NO_CERTIFICATE = "holds no complete certificates in PEM";
+const NO_KEY = "holds no private key in PEM without a passphrase";
+
+/** Parses all certificates of a file. The TLS library would ignore what follows a broken one. */
+function parseAll(pem: string): X509Certificate[] {
+  const blocks = pem.match(/-----BEGIN CERTIFICATE-----[^-]*(-----END CERTIFICATE-----)?/g) ?? [];
+  if (blocks.length === 0) throw new Error("no certificate");
+  return blocks.map((block) => new X509Certificate(block));
+}
+
+function instant(epochMs: number): string {
+  return new Date(epochMs).toISOString();
+}

@@ -1,0 +1,109 @@
+/** Certificates for tests, by a certificate authority of their own, and their files. */
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { generate } from "selfsigned";
+
+/** A certificate and its private key, in PEM. */
+export interface Pair {
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What a certificate says. By default it is for `localhost` and 127.0.0.1, for a day from now. */
+export interface Subject {
+  readonly name?: string;
+  /** A host name; that of the server by default. */
+  readonly host?: string;
+  /** Leaves out the address 127.0.0.1. */
+  readonly withoutAddress?: boolean;
+  /** Start and end of the validity, in days from now. */
+  readonly days?: readonly [from: number, to: number];
+}
+
+/** A certificate authority. */
+export interface Authority {
+  /** Its own certificate, in PEM. */
+  readonly cert: string;
+  /** Issues a certificate for servers and clients. */
+  issue(subject?: Subject): Promise<Pair>;
+}
+
+const DAY = 86_400_000;
+
+/** Creates an authority with a new key. */
+export async function createAuthority(name = "test CA"): Promise<Authority> {
+  const ca = await generate([{ name: "commonName", value: name }], {
+    keyType: "ec",
+    algorithm: "sha256",
+    notBeforeDate: new Date(Date.now() - 100 * DAY),
+    extensions: [
+      { name: "basicConstraints", cA: true, critical: true },
+      { name: "keyUsage", keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  return {
+    cert: ca.cert,
+    async issue({ name = "test", host = "localhost", withoutAddress, days = [-1, 1] } = {}) {
+      const [from, to] = days.map((day) => new Date(Date.now() + day * DAY)) as [Date, Date];
+      const { cert, private: key } = await generate([{ name: "commonName", value: name }], {
+        keyType: "ec",
+        algorithm: "sha256",
+        notBeforeDate: from,
+        notAfterDate: to,
+        ca: { key: ca.private, cert: ca.cert },
+        extensions: [
+          {
+            name: "subjectAltName",
+            altNames: [
+              { type: 2, value: host },
+              ...(withoutAddress ? [] : [{ type: 7 as const, ip: "127.0.0.1" }]),
+            ],
+          },
+          { name: "extKeyUsage", serverAuth: true, clientAuth: true },
+        ],
+      });
+      return { cert, key };
+    },
+  };
+}
+
+/** The files of a certificate, in a folder of their own. */
+export interface CertificateFiles extends Disposable {
+  /** The variables that name the files. */
+  readonly files: {
+    readonly TLS_CERT_FILE: string;
+    readonly TLS_KEY_FILE: string;
+    readonly TLS_CLIENT_CA_FILE?: string;
+  };
+  readonly folder: string;
+  /** Replaces the contents, each file at once. */
+  write(pair: Partial<Pair> & { readonly ca?: string }): void;
+}
+
+/** Writes the files. */
+export function createFiles(pair: Pair, ca?: string): CertificateFiles {
+  const folder = mkdtempSync(join(tmpdir(), "certificates-"));
+  const path = (name: string) => join(folder, name);
+  const write = (name: string, text: string | undefined) => {
+    if (text === undefined) return;
+    writeFileSync(path(`${name}.new`), text);
+    renameSync(path(`${name}.new`), path(name));
+  };
+  const files: CertificateFiles = {
+    files: {
+      TLS_CERT_FILE: path("tls.crt"),
+      TLS_KEY_FILE: path("tls.key"),
+      ...(ca !== undefined && { TLS_CLIENT_CA_FILE: path("ca.crt") }),
+    },
+    folder,
+    write({ cert, key, ca }) {
+      write("tls.crt", cert);
+      write("tls.key", key);
+      write("ca.crt", ca);
+    },
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+  files.write({ ...pair, ...(ca !== undefined && { ca }) });
+  return files;
+}

@@ -1,0 +1,132 @@
+/** TLS on the HTTP port: the limits of connections hold with it. */
+import { once } from "node:events";
+import type { Server } from "node:http";
+import { connect } from "node:net";
+import { text } from "node:stream/consumers";
+import { promisify } from "node:util";
+import { create } from "@bufbuild/protobuf";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { GetOverviewResponseSchema } from "../../../../gen/revenue/v1/revenue_pb.ts";
+import { createUnreadLimit } from "../../../../src/net/unread.ts";
+import { until } from "../../../support/poll.ts";
+import { listenTls, openHttp2, openTls } from "./gateway-tls.ts";
+
+const REST = "/api/provider/revenue";
+const REQUEST = `GET ${REST} HTTP/1.1\r\nHost: a\r\nX-API-Key: k\r\n`;
+
+/** A TCP connection until the end of the test. */
+function openTcp(port: number) {
+  const socket = connect(port, "127.0.0.1");
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
+}
+
+it.each([
+  ["HTTP/2 is preferred", ["http/1.1", "h2"], "h2"],
+  ["HTTP/1.1 is served to those who ask for it", ["http/1.1"], "http/1.1"],
+  ["and to those who do not negotiate", [], false],
+])("%s", async (_, protocols, expected) => {
+  const { port } = await listenTls();
+  const socket = await openTls(port, protocols);
+  expect(socket.alpnProtocol).toBe(expected);
+  expect(["TLSv1.2", "TLSv1.3"]).toContain(socket.getProtocol());
+});
+
+it("HTTP/1.1 over TLS keeps the order of pipelined requests, and closes after the last", async () => {
+  const { port } = await listenTls();
+  const socket = await openTls(port);
+  socket.write(`${REQUEST}\r\n${REQUEST.replace(REST, "/nothing")}Connection: close\r\n\r\n`);
+  expect((await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200", "404"]);
+});
+
+it("a response before the end of the body arrives whole, and the connection closes", async () => {
+  const { port } = await listenTls();
+  const socket = await openTls(port);
+  socket.write("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n");
+  socket.write(Buffer.alloc(200_000));
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 .*\}$/s);
+});
+
+it("a malformed request is 400, as without TLS", async () => {
+  const { port } = await listenTls();
+  const socket = await openTls(port);
+  socket.write("nonsense\r\n\r\n");
+  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*"the request is not valid HTTP"\}$/s);
+});
+
+it("a connection is counted before its handshake", async () => {
+  const { port } = await listenTls({ acceptConnection: (socket) => !socket.destroy() });
+  await openTcp(port).closed;
+});
+
+it("a handshake that is not complete in time closes the connection", async () => {
+  const { port, events } = await listenTls({ handshakeTimeout: 200 });
+  const { socket, closed } = openTcp(port);
+  // A record of TLS that is never complete.
+  const timer = setInterval(() => socket.write(Buffer.from([0x16])), 20);
+  onTestFinished(() => clearInterval(timer));
+  await closed;
+  expect(events).toEqual([expect.stringMatching(/^tlsHandshake(Timeout|Failed)$/)]);
+});
+
+it("a silent connection is closed, and counted", async () => {
+  const { port, events } = await listenTls({ handshakeTimeout: 200 });
+  await openTcp(port).closed;
+  expect(events).toEqual(["tlsHandshakeTimeout"]);
+});
+
+it("a client that does not speak TLS is refused, and counted", async () => {
+  const { port, events, lines } = await listenTls();
+  const { socket, closed } = openTcp(port);
+  socket.write(`${REQUEST}\r\n`);
+  await closed;
+  expect(events).toEqual(["tlsHandshakeFailed"]);
+  expect(lines).toEqual([]);
+});
+
+it("a stop does not wait for handshakes", async () => {
+  const { port, stop, events } = await listenTls();
+  const { socket, closed } = openTcp(port);
+  await once(socket, "connect");
+  await stop(30_000);
+  await closed;
+  expect(events).toEqual([]);
+});
+
+describe("a client that does not read its responses is disconnected:", () => {
+  const large = create(GetOverviewResponseSchema, {
+    serverRevenue: Array.from({ length: 60_000 }, () => ({ serverName: "x".repeat(100) })),
+  });
+  const limit = () => {
+    const closed: string[] = [];
+    const report = (event: string) => void closed.push(event);
+    const unread = createUnreadLimit({ maxUnreadBytes: 1_000_000, report });
+    onTestFinished(() => unread.stop());
+    return { unread, closed };
+  };
+
+  it("HTTP/1.1", async () => {
+    const { unread, closed } = limit();
+    const { port, calls, server } = await listenTls({ unread }, () => large);
+    const socket = await openTls(port);
+    socket.pause();
+    socket.write(`${REQUEST}\r\n`);
+    await until(10_000, () => calls.length === 1);
+    await until(10_000, () => closed.length === 1);
+    await noConnections(server);
+  });
+
+  it("HTTP/2", async () => {
+    const { unread, closed } = limit();
+    const { url, calls, server } = await listenTls({ unread }, () => large);
+    const stream = openHttp2(url).request({ ":path": REST, "x-api-key": "k" });
+    stream.on("error", () => {});
+    await until(10_000, () => calls.length === 1);
+    await until(10_000, () => closed.length === 1);
+    await noConnections(server);
+  });
+
+  const noConnections = (server: Server) =>
+    until(10_000, async () => (await promisify(server.getConnections).call(server)) === 0);
+});
