@@ -1,14 +1,17 @@
 /** HTTP responses as plain data, and how Fastify sends them. Connect-ES writes its own. */
 import type { FastifyReply } from "fastify";
 
+/** What a response can have as its body; undefined for a 304. */
+export type Body = string | Buffer | undefined;
+
 /** A response without the headers that all responses share. */
-export interface HttpResponse {
+export interface HttpResponse<Content extends Body = string> {
   /** The HTTP status. */
   readonly status: number;
-  /** Headers of this response only. */
+  /** Headers of this response only. They replace the common ones. */
   readonly headers: Readonly<Record<string, string>>;
-  /** JSON text. */
-  readonly body: string;
+  /** JSON, unless the headers have another content type. */
+  readonly body: Content;
 }
 
 /** The header that carries the request id in both directions. */
@@ -17,7 +20,10 @@ export const REQUEST_ID = "x-request-id";
 /** The content type of every response that Connect-ES does not write. */
 export const JSON_TYPE = "application/json; charset=utf-8";
 
-/** The headers of every response, Connect's included. Figures are private and change: no caching. */
+/**
+ * The headers of every response, Connect's included. Figures are private and change: no caching.
+ * A REST response with an entity tag replaces `cache-control`.
+ */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     "cache-control": "no-store",
@@ -27,11 +33,11 @@ export function commonHeaders(requestId: string): Record<string, string> {
 }
 
 /** Sends a response. Fastify omits the body for HEAD. */
-export function sendResponse(reply: FastifyReply, response: HttpResponse): FastifyReply {
-  return reply
-    .code(response.status)
-    .headers(commonHeaders(reply.request.id))
-    .headers(response.headers)
-    .type(JSON_TYPE)
-    .send(response.body);
+export function sendResponse(reply: FastifyReply, response: HttpResponse<Body>): FastifyReply {
+  const { status, headers, body } = response;
+  const vary = [reply.getHeader("vary"), headers.vary].filter((value) => value !== undefined);
+  reply.code(status).headers(commonHeaders(reply.request.id)).headers(headers);
+  if (vary.length > 0) reply.header("vary", vary.join(", "));
+  if (body !== undefined && headers["content-type"] === undefined) reply.type(JSON_TYPE);
+  return reply.send(body);
 }

@@ -14,6 +14,7 @@ import {
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { http } from "../../../gen/google/api/annotations_pb.ts";
 import { type Binder, compileBinder } from "./binder.ts";
+import { compileCsvWriter } from "./csv-writer.ts";
 import { compileWriter, type Writer } from "./json-writer.ts";
 import { parsePathTemplate, type Segment } from "./path-template.ts";
 
@@ -25,6 +26,8 @@ export interface Route<I extends DescMessage = DescMessage, O extends DescMessag
   readonly segments: readonly Segment[];
   readonly bind: Binder<I>;
   readonly write: Writer<O>;
+  /** Undefined if the RPC has no CSV form. */
+  readonly writeCsv: Writer<O> | undefined;
 }
 
 /** The routes of all RPCs of a service. Throws an Error that names the RPC and the reason. */
@@ -57,6 +60,7 @@ function bindRoute(method: DescMethod): Route {
     segments,
     bind: withTemplate(template, () => compileBinder(method.input, segments)),
     write: compileWriter(method.output),
+    writeCsv: compileCsvWriter(method),
   };
 }
 

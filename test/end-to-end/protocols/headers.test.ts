@@ -28,12 +28,20 @@ interface Case {
   readonly anonymous?: true;
   readonly status: number;
   /** Headers of this response only. */
-  readonly own?: Readonly<Record<string, string>>;
+  readonly own?: Readonly<Record<string, unknown>>;
 }
 
+/** What a response with figures has in addition. */
+const FIGURES = {
+  "cache-control": "private, no-cache",
+  "data-as-of": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
+  vary: "accept, accept-encoding",
+};
+
 const CASES: readonly Case[] = [
-  { target: "/api/provider/revenue", status: 200 },
-  { target: "/api/provider/revenue/servers", status: 200 },
+  { target: "/api/provider/revenue", status: 200, own: FIGURES },
+  { target: "/api/provider/revenue/servers", status: 200, own: FIGURES },
   { target: "/api/provider/revenue/servers?startDate=x", status: 400 },
   {
     target: "/api/provider/revenue",
@@ -65,7 +73,14 @@ it.each(WITH_GET)("HEAD has the headers of GET and no body, with $status", async
   const request = { target: example.target, headers: headersOf(example) };
   const get = await rawHttp(fixture.service.http, request);
   const head = await rawHttp(fixture.service.http, { ...request, method: "HEAD" });
-  const variable = { date: "", "x-request-id": "", "content-length": "" };
+  const variable = {
+    date: "",
+    "x-request-id": "",
+    "content-length": "",
+    "data-as-of": "",
+    // The default end of a breakdown's period is the time of the request.
+    etag: "",
+  };
   const comparable = ({ status, headers }: RawResponse) => ({ status, ...headers, ...variable });
   expect(comparable(head)).toEqual(comparable(get));
   expect(head.text).toBe("");

@@ -51,6 +51,7 @@ describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
       wanted.push(...(file?.dependency ?? []).filter((other) => !found.has(other)));
     }
     expect([...found].sort()).toEqual([
+      "gateway/v1/csv.proto",
       "google/api/annotations.proto",
       "google/api/http.proto",
       "google/protobuf/descriptor.proto",

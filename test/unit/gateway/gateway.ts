@@ -59,7 +59,7 @@ export async function listen(
         async run(request) {
           const call = { ...incoming, request };
           calls.push(call);
-          return handle(call);
+          return { message: await handle(call), metadata: {} };
         },
         reject: (error) => rejected.push(error),
       };

@@ -25,7 +25,7 @@ test("a response is JSON, with the common headers", async () => {
   expect(response.status).toBe(200);
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
+    "cache-control": "private, no-cache",
     "x-content-type-options": "nosniff",
     "x-request-id": "r-1",
   });

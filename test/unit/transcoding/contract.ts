@@ -8,6 +8,7 @@ const config = {
   version: "v2",
   modules: [
     { path: "test/unit/transcoding/proto" },
+    { path: "proto", includes: ["proto/gateway"] },
     { path: google, includes: [`${google}/google/api`, `${google}/google/type`] },
   ],
 };

@@ -1,0 +1,42 @@
+/**
+ * Content negotiation: which form of a response, and which compression, a client asks for.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc9110#name-content-negotiation
+ */
+import Negotiator from "negotiator";
+
+/** The media types of a response. */
+export type MediaType = "application/json" | "text/csv";
+
+/** The content codings of a response, in the order of preference for equal weights. */
+export const CODINGS = ["br", "zstd", "gzip"] as const;
+
+/** A content coding. */
+export type Coding = (typeof CODINGS)[number];
+
+/** A parameter of a media type other than its weight. Every form has one charset, so it is ignored. */
+const PARAMETER = /;\s*(?!q\s*=)[^;,"]+(?:"[^"]*")?/gi;
+
+/**
+ * The media type for a value of `Accept`: of those offered, the one with the highest weight; the
+ * first of equals. Undefined if the client accepts none of them.
+ */
+export function chooseMediaType(
+  accept: string | undefined,
+  offered: readonly MediaType[],
+): MediaType | undefined {
+  if (!accept || accept === "*/*" || accept === "application/json") return offered[0];
+  const negotiator = new Negotiator({ headers: { accept: accept.replace(PARAMETER, "") } });
+  return negotiator.mediaType(offered) as MediaType | undefined;
+}
+
+/** The coding for a value of `Accept-Encoding`; undefined for none. */
+export function chooseCoding(acceptEncoding: string | undefined): Coding | undefined {
+  if (!acceptEncoding || acceptEncoding === "identity") return undefined;
+  const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
+  // Without `preferred`, the client's order would decide between equals. The types lack it.
+  const choose: (offered: readonly string[], options?: object) => string | undefined =
+    negotiator.encoding.bind(negotiator);
+  const chosen = choose([...CODINGS, "identity"], { preferred: CODINGS });
+  return CODINGS.find((coding) => coding === chosen);
+}

@@ -1,0 +1,148 @@
+/**
+ * CSV writers: response message to CSV text, by a plan compiled once from the message descriptor.
+ *
+ * The rows are the messages of one repeated field (`gateway.v1.csv_rows`). If these have a repeated
+ * message field of their own, each of its messages has a row too, after the row that contains it.
+ * Such a row repeats the fields of the containing row, except those that it has itself. So there is
+ * a column for each JSON name, and the rows with an empty value in the columns of the contained
+ * messages add up to the whole.
+ *
+ * @see https://www.rfc-editor.org/rfc/rfc4180
+ */
+import {
+  type DescField,
+  type DescMessage,
+  type DescMethod,
+  getOption,
+  type MessageShape,
+  ScalarType,
+} from "@bufbuild/protobuf";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { csv_rows } from "../../../gen/gateway/v1/csv_pb.ts";
+import { type Decimal, DecimalSchema } from "../../../gen/google/type/decimal_pb.ts";
+import { writeDecimal } from "./decimal.ts";
+import type { Writer } from "./json-writer.ts";
+import { writeTimestamp } from "./timestamp.ts";
+
+/** A message of a type that is known at run time only. */
+type Values = Readonly<Record<string, unknown>>;
+
+type WriteCell = (value: unknown) => string;
+
+/** A field that is a column. */
+interface Column {
+  readonly name: string;
+  readonly property: string;
+  readonly write: WriteCell;
+}
+
+/** What a spreadsheet would run as a formula; also the full-width forms of the characters. */
+const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
+const NEEDS_QUOTES = /[",\r\n]/;
+
+/**
+ * Compiles the CSV writer of a method's response; undefined if the method has no `csv_rows`.
+ *
+ * @throws Error that names the field or the option if it is not supported
+ */
+export function compileCsvWriter(method: DescMethod): Writer<DescMessage> | undefined {
+  const name = getOption(method, csv_rows);
+  if (name === "") return undefined;
+  const list = method.output.fields.find((field) => field.name === name);
+  if (list?.fieldKind !== "list" || list.message === undefined) {
+    throw new Error(`csv_rows: ${method.output} has no repeated message field "${name}"`);
+  }
+  return tableWriter(list.localName, list.message);
+}
+
+function tableWriter(property: string, desc: DescMessage): Writer<DescMessage> {
+  const nested = nestedList(desc);
+  const outer = columnsOf(desc, nested?.field);
+  const inner = nested === undefined ? [] : columnsOf(nested.message);
+  const names = [...new Set([...outer, ...inner].map(({ name }) => name))];
+  const header = names.map(textCell).join(",");
+  const writeOuter = rowWriter(names, [outer]);
+  const writeInner = rowWriter(names, [inner, outer]);
+  return (message: MessageShape<DescMessage>) => {
+    let csv = `${header}\r\n`;
+    for (const row of (message as unknown as Values)[property] as readonly Values[]) {
+      csv += writeOuter([row]);
+      if (nested === undefined) continue;
+      for (const contained of row[nested.field.localName] as readonly Values[]) {
+        csv += writeInner([contained, row]);
+      }
+    }
+    return csv;
+  };
+}
+
+/**
+ * A row with a cell for each name: from the first message that has it, or empty.
+ *
+ * @param columns of each message
+ */
+function rowWriter(
+  names: readonly string[],
+  columns: readonly (readonly Column[])[],
+): (messages: readonly Values[]) => string {
+  const cells = names.map((name) => {
+    const index = columns.findIndex((some) => some.some((column) => column.name === name));
+    return { index, column: columns[index]?.find((column) => column.name === name) };
+  });
+  return (messages) => {
+    const row = cells.map(({ index, column }) => {
+      const value = column && messages[index]?.[column.property];
+      return column === undefined || value === undefined ? "" : column.write(value);
+    });
+    return `${row.join(",")}\r\n`;
+  };
+}
+
+/** The repeated message field of a message type. */
+function nestedList(desc: DescMessage) {
+  const [nested, another] = desc.fields.filter(
+    (field) => field.fieldKind === "list" && field.message !== undefined,
+  );
+  if (another !== undefined) {
+    throw new Error(`${another}: a second repeated field is not supported in CSV`);
+  }
+  if (nested?.message === undefined) return undefined;
+  if (nested.message.typeName.startsWith("google.")) {
+    throw new Error(`${nested}: not supported in CSV`);
+  }
+  return { field: nested, message: nested.message };
+}
+
+/** The columns of a message type, without its repeated field. */
+function columnsOf(desc: DescMessage, nested?: DescField): readonly Column[] {
+  return desc.fields
+    .filter((field) => field !== nested)
+    .map((field) => ({
+      name: field.jsonName,
+      property: field.localName,
+      write: cellWriter(field),
+    }));
+}
+
+function cellWriter(field: DescField): WriteCell {
+  if (field.fieldKind === "scalar" && field.scalar !== ScalarType.BYTES) {
+    return field.scalar === ScalarType.STRING ? (value) => textCell(value as string) : String;
+  }
+  switch (field.message?.typeName) {
+    case DecimalSchema.typeName:
+      return (value) => writeDecimal((value as Decimal).value);
+    case TimestampSchema.typeName:
+      return (value) => {
+        const { seconds, nanos } = value as Timestamp;
+        return writeTimestamp(seconds, nanos).slice(1, -1);
+      };
+    default:
+      throw new Error(`${field}: not supported in CSV`);
+  }
+}
+
+/** A text as a cell. A spreadsheet takes a text that starts with an apostrophe as text. */
+function textCell(text: string): string {
+  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
+}

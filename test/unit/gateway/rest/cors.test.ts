@@ -1,0 +1,105 @@
+/** Cross-origin requests, as browsers send them. */
+import { expect, it } from "vitest";
+import { RevenueService } from "../../../../gen/revenue/v1/revenue_pb.ts";
+import { ServiceError } from "../../../../src/errors.ts";
+import { listen } from "../gateway.ts";
+import { PATH as CONNECT_PATH, handleOverview } from "../overview.ts";
+
+const APP = "https://app.example.com";
+const REST_PATH = "/api/provider/revenue";
+
+const serve = (corsOrigins: readonly string[]) =>
+  listen(RevenueService, handleOverview, () => {}, { corsOrigins });
+
+const preflight = (headers: Record<string, string> = {}) => ({
+  method: "OPTIONS",
+  headers: { origin: APP, "access-control-request-method": "GET", ...headers },
+});
+
+it.each([REST_PATH, CONNECT_PATH])("a preflight request for %s needs no key", async (path) => {
+  const { url, calls } = await serve(["http://localhost:5173", APP]);
+  const response = await fetch(url + path, preflight());
+  expect(response.status).toBe(204);
+  const headers = Object.fromEntries(response.headers);
+  expect(headers).toMatchObject({
+    "access-control-allow-origin": APP,
+    "access-control-allow-methods": "GET, HEAD, POST",
+    "access-control-max-age": "7200",
+    vary: "Origin",
+  });
+  const allowed = headers["access-control-allow-headers"]?.toLowerCase().split(", ");
+  expect(allowed).toEqual(
+    expect.arrayContaining([
+      "authorization",
+      "x-api-key",
+      "connect-protocol-version",
+      "x-grpc-web",
+    ]),
+  );
+  expect(calls).toEqual([]);
+});
+
+it("a response can be read by an allowed origin", async () => {
+  const { url } = await serve([APP]);
+  const response = await fetch(url + REST_PATH, { headers: { origin: APP } });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("access-control-allow-origin")).toBe(APP);
+  expect(response.headers.get("access-control-expose-headers")).toMatch(/data-as-of.*retry-after/);
+  expect(response.headers.get("vary")).toBe("Origin, accept, accept-encoding");
+});
+
+it("a Connect response can be read by an allowed origin", async () => {
+  const { url } = await serve([APP]);
+  const response = await fetch(url + CONNECT_PATH, {
+    method: "POST",
+    headers: { origin: APP, "content-type": "application/json" },
+    body: "{}",
+  });
+  expect(response.status).toBe(200);
+  expect(response.headers.get("access-control-allow-origin")).toBe(APP);
+});
+
+it.each([
+  [REST_PATH, 401],
+  ["/nowhere", 404],
+])("an error of %s can be read too: %i", async (path, status) => {
+  const refuse = () => {
+    throw new ServiceError("unauthenticated");
+  };
+  const { url } = await listen(RevenueService, handleOverview, refuse, { corsOrigins: [APP] });
+  const response = await fetch(url + path, { headers: { origin: APP } });
+  expect(response.status).toBe(status);
+  expect(response.headers.get("access-control-allow-origin")).toBe(APP);
+});
+
+it.each([
+  ["GET", {}],
+  ["OPTIONS", { "access-control-request-method": "GET" }],
+])("another origin is not allowed to read the answer to %s", async (method, headers) => {
+  const { url } = await serve([APP]);
+  const origin = "https://evil.example";
+  const response = await fetch(url + REST_PATH, { method, headers: { ...headers, origin } });
+  expect(response.headers.has("access-control-allow-origin")).toBe(false);
+});
+
+it("* allows every origin", async () => {
+  const { url } = await serve(["*"]);
+  const response = await fetch(url + REST_PATH, { headers: { origin: "https://any.example" } });
+  expect(response.headers.get("access-control-allow-origin")).toBe("*");
+});
+
+it("OPTIONS that is no preflight request is a 405, with and without origins", async () => {
+  for (const origins of [[], [APP]]) {
+    const { url } = await serve(origins);
+    const response = await fetch(url + REST_PATH, { method: "OPTIONS" });
+    expect(response.status).toBe(405);
+    expect(response.headers.get("allow")).toBe("GET, HEAD");
+  }
+});
+
+it("by default no origin is allowed", async () => {
+  const { url } = await serve([]);
+  const response = await fetch(url + REST_PATH, preflight());
+  expect(response.status).toBe(405);
+  expect(response.headers.has("access-control-allow-origin")).toBe(false);
+});

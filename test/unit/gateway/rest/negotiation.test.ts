@@ -1,0 +1,53 @@
+import { describe, expect, it } from "vitest";
+import { chooseCoding, chooseMediaType } from "../../../../src/gateway/rest/negotiation.ts";
+
+const FIREFOX =
+  "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
+
+describe("Accept", () => {
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, "application/json"],
+    ["", "application/json"],
+    ["*/*", "application/json"],
+    ["application/json", "application/json"],
+    ["application/json; charset=utf-8", "application/json"],
+    [FIREFOX, "application/json"],
+    ["text/csv", "text/csv"],
+    ["TEXT/CSV", "text/csv"],
+    ["text/csv; charset=utf-8; header=present", "text/csv"],
+    ["text/*", "text/csv"],
+    ["application/json;q=0.1, text/csv;q=0.5", "text/csv"],
+    ["application/json;q=0, */*", "text/csv"],
+    ["text/csv;q=0.4, application/json", "application/json"],
+    ["application/xml", undefined],
+    ["application/json;q=0", undefined],
+    ["nonsense", undefined],
+  ])("%s chooses %s", (accept, chosen) => {
+    expect(chooseMediaType(accept, ["application/json", "text/csv"])).toBe(chosen);
+  });
+
+  it("chooses among what is offered", () => {
+    expect(chooseMediaType("text/csv", ["application/json"])).toBeUndefined();
+  });
+});
+
+describe("Accept-Encoding", () => {
+  it.each<[string | undefined, string | undefined]>([
+    [undefined, undefined],
+    ["", undefined],
+    ["identity", undefined],
+    ["deflate", undefined],
+    ["gzip", "gzip"],
+    ["zstd", "zstd"],
+    ["br", "br"],
+    ["gzip, deflate, br, zstd", "br"],
+    ["gzip, zstd", "zstd"],
+    ["gzip;q=1, br;q=0.5", "gzip"],
+    ["br;q=0, gzip", "gzip"],
+    ["gzip;q=0", undefined],
+    ["*", "br"],
+    ["identity, gzip;q=0.5", undefined],
+  ])("%s chooses %s", (acceptEncoding, chosen) => {
+    expect(chooseCoding(acceptEncoding)).toBe(chosen);
+  });
+});

@@ -1,0 +1,123 @@
+import { create } from "@bufbuild/protobuf";
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
+import { describe, expect, it, test } from "vitest";
+import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
+import { messageOf, serviceOf } from "./contract.ts";
+
+const table = messageOf("transcoding.supported.Table");
+
+function methodOf(service: string, name: string) {
+  const method = serviceOf(service).methods.find((one) => one.name === name);
+  if (method === undefined) throw new Error(`no method ${name}`);
+  return method;
+}
+
+const compiled = compileCsvWriter(methodOf("transcoding.supported.TableService", "GetTable"));
+
+/** The lines of a table, without the header. */
+function written(rows: readonly object[]): readonly string[] {
+  const csv = compiled?.(create(table, { rows } as never)) ?? "";
+  expect(csv.endsWith("\r\n")).toBe(true);
+  return csv.slice(0, -2).split("\r\n").slice(1);
+}
+
+test("the header has each JSON name once, those of contained messages last", () => {
+  expect(compiled?.(create(table))).toBe("text,count,big,flag,amount,at,maybe,otherName,own\r\n");
+});
+
+test("every type that a cell can have", () => {
+  const row = {
+    text: "a",
+    count: -7,
+    big: 9_007_199_254_740_993n,
+    flag: true,
+    amount: { value: "90071992547409931.10" },
+    at: timestampFromMs(Date.UTC(2026, 10, 20, 9, 30, 0, 250)),
+    maybe: 0,
+    renamed: "b",
+  };
+  expect(written([row])).toEqual([
+    "a,-7,9007199254740993,true,90071992547409931.10,2026-11-20T09:30:00.250Z,0,b,",
+  ]);
+});
+
+test("what is not set is empty", () => {
+  expect(written([{}])).toEqual([",0,0,false,,,,,"]);
+});
+
+test("a contained message has a row after the row that contains it, with that row's other fields", () => {
+  const rows = [
+    {
+      text: "outer",
+      count: 2,
+      amount: { value: "3.00" },
+      cells: [
+        { text: "first", amount: { value: "1.00" }, own: "x" },
+        { text: "second", amount: { value: "2.00" }, own: "y" },
+      ],
+    },
+    { text: "alone" },
+  ];
+  expect(written(rows)).toEqual([
+    "outer,2,0,false,3.00,,,,",
+    "first,2,0,false,1.00,,,,x",
+    "second,2,0,false,2.00,,,,y",
+    "alone,0,0,false,,,,,",
+  ]);
+});
+
+test("messages without a repeated field are a flat table", () => {
+  const write = compileCsvWriter(methodOf("transcoding.supported.TableService", "GetFlatTable"));
+  const others = [{ name: "a", price: { value: "1.00" } }];
+  expect(write?.(create(table, { others } as never))).toBe("name,price\r\na,1.00\r\n");
+});
+
+test("a method without the option has no CSV form", () => {
+  expect(
+    compileCsvWriter(methodOf("transcoding.supported.ThingService", "GetThing")),
+  ).toBeUndefined();
+});
+
+describe("a text", () => {
+  it.each([
+    ["with a comma is quoted", "a,b", '"a,b"'],
+    ["with a quotation mark is quoted, and the mark doubled", 'a"b', '"a""b"'],
+    ["with a carriage return is quoted", "a\rb", '"a\rb"'],
+    ["that a spreadsheet would run gets an apostrophe", "=1+1", "'=1+1"],
+    ["with a plus sign first too", "+1", "'+1"],
+    ["with a minus sign first too", "-1", "'-1"],
+    ["with an at sign first too", "@SUM(1)", "'@SUM(1)"],
+    ["with a tab first too", "\t=1", "'\t=1"],
+    ["with a full-width equals sign first too", "＝1", "'＝1"],
+    ["that needs both gets both", '=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
+    ["with an equals sign later is left alone", "a=1", "a=1"],
+    ["in other scripts is left alone", "Café 東京 😀", "Café 東京 😀"],
+  ])("%s", (_, text, cell) => {
+    expect(written([{ text }])[0]?.startsWith(`${cell},`)).toBe(true);
+  });
+
+  it("with a line feed is quoted", () => {
+    const rows = [{ text: "a\nb" }] as never;
+    expect(compiled?.(create(table, { rows }))).toContain('"a\nb",0');
+  });
+});
+
+test("a negative amount is a number, not a formula", () => {
+  expect(written([{ amount: { value: "-5.00" } }])).toEqual([",0,0,false,-5.00,,,,"]);
+});
+
+describe("an option or a field that is not supported is an error at start", () => {
+  it.each([
+    ["NoSuchField", 'has no repeated message field "rows"'],
+    ["NoList", 'has no repeated message field "name"'],
+    ["NoMessages", 'has no repeated message field "names"'],
+    ["TwoLists", "others: a second repeated field is not supported in CSV"],
+    ["MessageCell", "tables: not supported in CSV"],
+    ["ListCell", "numbers: not supported in CSV"],
+    ["DecimalList", "amounts: not supported in CSV"],
+  ])("%s", (name, message) => {
+    expect(() => compileCsvWriter(methodOf("transcoding.unsupported.CsvService", name))).toThrow(
+      message,
+    );
+  });
+});
