@@ -1,21 +1,24 @@
 /**
  * `npm run check`: types, lint, formatting, the contract's lint rules and compatibility with the
- * main branch, whether the generated code is current, and the packages' integrity, licences and
- * signatures. Prints a line per check, and the tool's output if the check does not pass. Changes
- * no file.
+ * main branch, whether the generated code is current, the OpenAPI document, and the packages'
+ * integrity, licences and signatures. Prints a line per check, and the tool's output if the check
+ * does not pass. Changes no file.
  */
 import { checkCompatibility } from "./check/compatibility.ts";
 import { checkIntegrity, checkLicenses, checkSignatures } from "./check/dependencies.ts";
 import { checkGeneratedCode } from "./check/generated-code.ts";
+import { checkOpenApi } from "./check/openapi.ts";
 import { type CheckResult, runTool } from "./check/tool.ts";
 
 const checks: Record<string, () => Promise<CheckResult>> = {
   types: () => runTool("tsc", ["-p", "."]),
+  "types of the pages": () => runTool("tsc", ["-p", "web"]),
   "lint and formatting": () => runTool("biome", ["check", "--error-on-warnings", "."]),
   "proto lint": () => runTool("buf", ["lint"]),
   "proto formatting": () => runTool("buf", ["format", "--diff", "--exit-code", "proto"]),
   "proto compatibility": checkCompatibility,
   "generated code": checkGeneratedCode,
+  "OpenAPI document": checkOpenApi,
   "integrity of packages": checkIntegrity,
   "licences of packages": checkLicenses,
   "signatures of packages": checkSignatures,

@@ -20,6 +20,7 @@ const ACCEPTED_LICENSES = new Set([
   "MIT",
   "MPL-2.0",
   "OFL-1.1",
+  "PSF-2.0",
   "Python-2.0",
   "Unicode-3.0",
   "Unlicense",

@@ -1,0 +1,137 @@
+/**
+ * The responses of the REST API other than success, in the OpenAPI document. Their bodies and headers
+ * are those that the gateway makes of the error catalogue (src/errors.ts).
+ */
+import { STATUS_CODES } from "node:http";
+import type { DescService } from "@bufbuild/protobuf";
+import { ServiceError, type ServiceErrorKind } from "../../src/errors.ts";
+import {
+  errorResponse,
+  type HttpErrorStatus,
+  httpError,
+  methodNotAllowed,
+  notFound,
+} from "../../src/gateway/errors.ts";
+import { parseJson } from "../../src/gateway/openapi/json.ts";
+import type { ResponseDetails } from "../../src/gateway/openapi/responses.ts";
+import type { HttpResponse } from "../../src/gateway/response.ts";
+import { REST_METHODS } from "../../src/gateway/rest/route.ts";
+import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
+import { parsePeriod } from "../../src/revenue/breakdown/period.ts";
+
+/** The schemas of error bodies. */
+export const errorSchemas = {
+  Error: {
+    type: "object",
+    description: "Why a request was refused.",
+    required: ["error", "message"],
+    properties: {
+      error: { type: "string", description: "The reason phrase of the status." },
+      message: { type: "string", description: "What is wrong, and what would be right." },
+    },
+  },
+  InternalError: {
+    type: "object",
+    description: "A fault of the service. The cause is in its log only, under `x-request-id`.",
+    required: ["error"],
+    properties: { error: { type: "string", description: "The same text for every fault." } },
+  },
+};
+
+interface Example {
+  readonly summary: string;
+  readonly response: HttpResponse;
+}
+
+const ofKind = (kind: ServiceErrorKind) => errorResponse(new ServiceError(kind));
+const ofHttp = (status: HttpErrorStatus, summary: string, extra = {}): Example => {
+  const { headers, ...response } = httpError(status);
+  return { summary, response: { ...response, headers: { ...headers, ...extra } } };
+};
+
+/** The response to a request that the binder or the service refuses. */
+function refused(run: () => unknown): HttpResponse {
+  try {
+    run();
+  } catch (error) {
+    const { message } = error as Error;
+    return errorResponse(new ServiceError("invalidArgument", message));
+  }
+  throw new Error("the request of an example was not refused");
+}
+
+const NOW = Date.parse("2026-11-20T12:00:00Z");
+
+/** Each error that a REST caller can see. `bind` binds the query of a breakdown. */
+const examplesOf = (bind: (query: string) => unknown): Readonly<Record<string, Example>> => ({
+  malformedDate: {
+    summary: "A date that does not exist",
+    response: refused(() => parsePeriod("2026-02-30", "", NOW)),
+  },
+  startAfterEnd: {
+    summary: "A start after the end",
+    response: refused(() => parsePeriod("2026-11-20", "2026-11-01", NOW)),
+  },
+  unknownParameter: {
+    summary: "An unknown parameter",
+    response: refused(() => bind("start=2026-11-01")),
+  },
+  repeatedParameter: {
+    summary: "A repeated parameter",
+    response: refused(() => bind("endDate=2026-11-01&endDate=2026-11-20")),
+  },
+  unauthenticated: { summary: "No valid API key", response: ofKind("unauthenticated") },
+  notFound: { summary: "An unknown path", response: notFound() },
+  methodNotAllowed: { summary: "Another method", response: methodNotAllowed(REST_METHODS) },
+  notAcceptable: { summary: "Neither JSON nor CSV", response: ofKind("notAcceptable") },
+  requestTimeout: ofHttp(408, "A request that does not end"),
+  messageTooLarge: { summary: "A large body", response: ofKind("messageTooLarge") },
+  expectation: ofHttp(417, "An unknown expectation"),
+  rateLimited: { summary: "The rate limit is spent", response: ofKind("rateLimited") },
+  tooManyCalls: { summary: "Too many calls in flight", response: ofKind("tooManyCalls") },
+  tooManyFailures: { summary: "Too many invalid keys", response: ofKind("tooManyFailures") },
+  pipelined: ofHttp(429, "Too many pipelined requests", { "retry-after": "1" }),
+  headersTooLarge: ofHttp(431, "Large headers"),
+  internal: { summary: "Any fault", response: ofKind("internal") },
+  overloaded: { summary: "The service is overloaded", response: ofKind("overloaded") },
+});
+
+/** When each status is sent. */
+const DESCRIPTIONS: Readonly<Record<number, string>> = {
+  400: "The request is invalid: a malformed date, a start after the end, an unknown or repeated parameter, or not valid HTTP. The message names the parameter, the value received and what was expected.",
+  401: "There is no valid API key: it is missing, malformed, unknown, expired or revoked, or was sent more than once. The response is the same for all of these.",
+  404: "There is no resource at this path.",
+  405: "The path does not have this method.",
+  406: "The request's `Accept` allows neither JSON nor CSV.",
+  408: "The request did not arrive in time.",
+  413: "The request declares a body of more than 64 KiB. A smaller one is ignored.",
+  417: "The request has an `Expect` header other than `100-continue`.",
+  429: "Too many requests: of the provider per second or at once, with an invalid API key from this address, or pipelined on this connection. No work was done.",
+  431: "The request line and the headers have more than 16 KiB.",
+  500: "The figures cannot be had, for example because the database is unavailable. Safe to retry.",
+  503: "The service is overloaded. No work was done.",
+};
+
+/** The responses of each operation of a service, by status. */
+export function errorResponses(service: DescService): readonly ResponseDetails[] {
+  const breakdown = bindRoutes(service).find(({ method }) => method.name === "GetServerBreakdown");
+  const all = Object.entries(examplesOf((query) => breakdown?.bind({}, query)));
+  return Object.entries(DESCRIPTIONS).map(([text, description]) => {
+    const status = Number(text);
+    const examples = all.filter(([, { response }]) => response.status === status);
+    const bodies = examples.map(([name, { summary, response }]) => [
+      name,
+      { summary, value: parseJson(response.body) },
+    ]);
+    const { error, message } = JSON.parse(examples[0]?.[1].response.body ?? "{}");
+    const headers = new Set(examples.flatMap(([, { response }]) => Object.keys(response.headers)));
+    return {
+      status,
+      name: String(message === undefined ? STATUS_CODES[status] : error).replaceAll(/\W/g, ""),
+      description,
+      headers: [...headers, ...(status === 429 ? ["ratelimit-policy", "ratelimit"] : [])],
+      schema: message === undefined ? "InternalError" : "Error",
+      examples: Object.fromEntries(bodies),
+    };
+  });
+}

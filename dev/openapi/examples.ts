@@ -1,0 +1,97 @@
+/**
+ * The examples of the OpenAPI document: requests with their responses from the demo's ledger as of
+ * `EXAMPLE_NOW`, for its second provider. test/docs/openapi/examples.test.ts repeats each of them.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { parseJson } from "../../src/gateway/openapi/json.ts";
+import type { DetailsByField } from "../../src/gateway/openapi/parameters.ts";
+import type { Examples } from "../../src/gateway/openapi/responses.ts";
+
+/** The instant of the examples, in epoch ms. */
+export const EXAMPLE_NOW = Date.parse("2026-11-20T12:00:00Z");
+
+/** The provider of the examples. It has few servers, so that the responses are short and complete. */
+export const EXAMPLE_PROVIDER = "2";
+
+/** A request, and the file of its response. */
+export interface ResponseExample {
+  readonly rpc: string;
+  /** The name of the example in the document. */
+  readonly name: string;
+  readonly summary: string;
+  /** The path and the query. */
+  readonly target: string;
+  /** The value of `Accept`. */
+  readonly mediaType: "application/json" | "text/csv";
+  /**
+   * The absolute path of the response. JSON is indented, and not named so: a formatter would take
+   * zeros from the digits.
+   */
+  readonly file: string;
+}
+
+const inFile = (mediaType: ResponseExample["mediaType"], file: string) => ({
+  mediaType,
+  file: join(import.meta.dirname, "examples", file),
+});
+
+const overview = {
+  rpc: "GetOverview",
+  name: "overview",
+  summary: "A provider with three servers",
+  target: "/api/provider/revenue",
+};
+const breakdown = {
+  rpc: "GetServerBreakdown",
+  name: "breakdown",
+  summary: "1 to 20 November 2026",
+  target: "/api/provider/revenue/servers?startDate=2026-11-01&endDate=2026-11-20",
+};
+
+/** All requests. */
+export const examples: readonly ResponseExample[] = [
+  { ...overview, ...inFile("application/json", "overview.json.txt") },
+  { ...overview, ...inFile("text/csv", "overview.csv") },
+  { ...breakdown, ...inFile("application/json", "breakdown.json.txt") },
+  { ...breakdown, ...inFile("text/csv", "breakdown.csv") },
+];
+
+/** The successful responses of an RPC as Example Objects, by media type. */
+export function responseExamples(rpc: string): Readonly<Record<string, Examples>> {
+  return Object.fromEntries(
+    examples
+      .filter((example) => example.rpc === rpc)
+      .map(({ name, summary, mediaType, file }) => {
+        const text = readFileSync(file, "utf8");
+        const value = mediaType === "text/csv" ? text : parseJson(text);
+        return [mediaType, { [name]: { summary, value } }];
+      }),
+  );
+}
+
+/**
+ * The forms of an instant that the service reads, or nothing. That the day exists is checked by the
+ * service only.
+ */
+const INSTANT =
+  "^([0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?([Zz]|[+ −-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?)?$";
+
+/** What the contract cannot say of the parameters. */
+export const parameterDetails: DetailsByField = {
+  "revenue.v1.GetServerBreakdownRequest.start_date": {
+    schema: { pattern: INSTANT },
+    examples: {
+      date: { summary: "A day, from its first millisecond", value: "2026-11-01" },
+      dateTime: { summary: "An instant in UTC", value: "2026-11-01T09:30:00Z" },
+      offset: { summary: "An instant with an offset", value: "2026-11-01T00:00:00+01:00" },
+    },
+  },
+  "revenue.v1.GetServerBreakdownRequest.end_date": {
+    schema: { pattern: INSTANT },
+    examples: {
+      date: { summary: "A day, to its last millisecond", value: "2026-11-20" },
+      dateTime: { summary: "An instant in UTC", value: "2026-11-20T09:30:00Z" },
+    },
+  },
+};

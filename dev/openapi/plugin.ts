@@ -1,0 +1,31 @@
+/**
+ * Writes `gen/openapi.json`. A plugin of buf, so that `npm run generate` and the check that `gen/` is
+ * current cover it (buf.gen.yaml): it reads a CodeGeneratorRequest from stdin and writes a
+ * CodeGeneratorResponse to stdout.
+ *
+ * @see https://protobuf.com/docs/descriptors#code-generators
+ */
+import { buffer } from "node:stream/consumers";
+import { create, createFileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  CodeGeneratorRequestSchema,
+  CodeGeneratorResponse_Feature,
+  CodeGeneratorResponseSchema,
+  FileDescriptorSetSchema,
+} from "@bufbuild/protobuf/wkt";
+import { createDocument } from "../../src/gateway/openapi/document.ts";
+import { writeJson } from "../../src/gateway/openapi/json.ts";
+import { documentParts } from "./parts.ts";
+
+const SERVICE = "revenue.v1.RevenueService";
+
+const request = fromBinary(CodeGeneratorRequestSchema, await buffer(process.stdin));
+const files = createFileRegistry(create(FileDescriptorSetSchema, { file: request.protoFile }));
+const service = files.getService(SERVICE);
+if (service === undefined) throw new Error(`the contract has no ${SERVICE}`);
+const content = writeJson(createDocument(service, documentParts(service)));
+const response = create(CodeGeneratorResponseSchema, {
+  supportedFeatures: BigInt(CodeGeneratorResponse_Feature.PROTO3_OPTIONAL),
+  file: [{ name: "openapi.json", content }],
+});
+process.stdout.write(toBinary(CodeGeneratorResponseSchema, response));

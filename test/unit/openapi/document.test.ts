@@ -1,0 +1,250 @@
+/** The OpenAPI document of a service agrees with what its binders read and its writers write. */
+import { create } from "@bufbuild/protobuf";
+import { Ajv2020 } from "ajv/dist/2020.js";
+import formats from "ajv-formats";
+import fc from "fast-check";
+import { describe, expect, test } from "vitest";
+import { createDocument, type DocumentParts } from "../../../src/gateway/openapi/document.ts";
+import type { JsonObject } from "../../../src/gateway/openapi/json.ts";
+import { bindRoutes } from "../../../src/gateway/transcoding/routes.ts";
+import { serviceOf } from "../transcoding/contract.ts";
+
+const parts: DocumentParts = {
+  info: { title: "Books", version: "1" },
+  servers: [{ url: "/" }],
+  securitySchemes: { key: { type: "apiKey", in: "header", name: "x-key" } },
+  operation: { "x-label": "beta" },
+  headers: { "x-id": { description: "The id.", required: true, schema: { type: "string" } } },
+  always: ["x-id"],
+  onSuccess: [],
+  responses: [
+    {
+      status: 400,
+      name: "BadRequest",
+      description: "It is bad.",
+      headers: [],
+      schema: "Error",
+      examples: { one: { summary: "One", value: { error: "Bad" } } },
+    },
+  ],
+  schemas: { Error: { type: "object" } },
+  parameters: {},
+  requestHeaders: [],
+  examples: {},
+};
+
+/** The document as a client parses it. */
+function documentOf(name: string, more: Partial<DocumentParts> = {}) {
+  return JSON.parse(JSON.stringify(createDocument(serviceOf(name), { ...parts, ...more })));
+}
+
+describe("the document of a service", () => {
+  const document = documentOf("transcoding.commented.BookService", {
+    parameters: { "transcoding.commented.GetBookRequest.silent": { schema: { maxLength: 3 } } },
+    requestHeaders: [{ name: "if-match", in: "header", schema: { type: "string" } }],
+    examples: {
+      GetBook: { "application/json": { small: { summary: "Small", value: { size: 1 } } } },
+    },
+  });
+  const ref = (kind: string, name: string) => ({ $ref: `#/components/${kind}/${name}` });
+  const headers = { "x-id": ref("headers", "x-id") };
+  const shared = {
+    tags: ["BookService"],
+    security: [{ key: [] }],
+    "x-label": "beta",
+  };
+
+  test("has a path item per RPC, with GET and HEAD", () => {
+    expect(document.paths["/v1/books/{id}"]).toEqual({
+      parameters: [
+        {
+          name: "id",
+          in: "path",
+          required: true,
+          description: "Identifier of the book.",
+          schema: { type: "string", minLength: 1 },
+        },
+        { name: "silent", in: "query", schema: { type: "string", maxLength: 3 } },
+        { name: "if-match", in: "header", schema: { type: "string" } },
+      ],
+      get: {
+        operationId: "getBook",
+        summary: "Returns one book, e.g. the first",
+        description:
+          "Returns one book, e.g. the first. It has two sentences.\n\nIts list:\n- one item on two lines\n- another",
+        ...shared,
+        responses: {
+          200: {
+            description: "A book",
+            headers,
+            content: {
+              "application/json": {
+                schema: ref("schemas", "Book"),
+                examples: { small: { summary: "Small", value: { size: 1 } } },
+              },
+            },
+          },
+          400: ref("responses", "BadRequest"),
+        },
+      },
+      head: {
+        operationId: "getBookHead",
+        summary: "Returns one book, e.g. the first (headers only)",
+        description: "The status and the headers of GET, without its body.",
+        ...shared,
+        responses: {
+          200: { description: "A book", headers },
+          400: { description: "It is bad.", headers },
+        },
+      },
+    });
+  });
+
+  test("has the schema of each message", () => {
+    expect(document.components.schemas).toEqual({
+      Book: {
+        type: "object",
+        description: "A book.",
+        required: ["first", "last", "size"],
+        properties: {
+          first: { ...ref("schemas", "Book_Page"), description: "The first page." },
+          last: {
+            anyOf: [ref("schemas", "Book_Page"), { type: "null" }],
+            description: "The last page, null for a book of one page.",
+          },
+          size: { type: "integer", format: "int32" },
+        },
+      },
+      Book_Page: {
+        type: "object",
+        description: "A page of a book.",
+        required: ["number"],
+        properties: { number: { type: "integer", format: "int32", description: "Its number." } },
+      },
+      Error: { type: "object" },
+    });
+  });
+
+  test("has the tag, with the first paragraph of the service's comment", () => {
+    expect(document.tags).toEqual([{ name: "BookService", description: "Keeps books." }]);
+  });
+});
+
+test.each([
+  ["parameters", { parameters: { "transcoding.commented.GetBookRequest.gone": {} } }, "gone"],
+  ["examples", { examples: { GetGone: {} } }, "GetGone"],
+] as const)("%s of a name that does not exist are an error", (_kind, more, name) => {
+  expect(() => documentOf("transcoding.commented.BookService", more)).toThrow(
+    new RegExp(`^transcoding\\.commented\\.BookService has no .*${name}$`),
+  );
+});
+
+const THINGS = "transcoding.supported.ThingService";
+const [getThing] = bindRoutes(serviceOf(THINGS));
+if (getThing === undefined) throw new Error("the service has no RPC");
+const { components, paths } = documentOf(THINGS);
+
+const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
+formats.default(ajv);
+ajv.addVocabulary(["components"]);
+ajv.addFormat("float", { type: "number", validate: Number.isFinite });
+ajv.addSchema({ $id: "document:", components });
+
+test("a parameter that is left out has its type's default, unless it is a text or optional", () => {
+  const parameters: { name: string; schema: { default?: unknown } }[] =
+    paths["/v1/things/{thing_id}"].parameters;
+  const defaults = parameters.map(({ name, schema }) => [name, schema.default]);
+  expect(Object.fromEntries(defaults.filter(([, value]) => value !== undefined))).toEqual({
+    flag: false,
+    integer: 0,
+    count: 0,
+    big: 0,
+    huge: 0,
+    ratio: 0,
+    rough: 0,
+    size: "SIZE_UNSPECIFIED",
+    bigText: 0,
+  });
+});
+
+describe("what the writer writes is valid:", () => {
+  const validate = ajv.getSchema("document:#/components/schemas/Thing");
+  const isValid = (fields: object) => {
+    const thing = create(getThing.method.output, {
+      part: { name: "" },
+      at: { seconds: 0n },
+      nothing: {},
+      ...fields,
+    } as never);
+    const valid = validate?.(JSON.parse(getThing.write(thing)));
+    return valid === true ? [] : (validate?.errors ?? ["no schema"]);
+  };
+
+  test.each([
+    ["nothing is set", {}],
+    ["the smallest numbers", { i32: -(2 ** 31), i64: -(2n ** 63n), wide: -1.5, narrow: 0.5 }],
+    ["the largest numbers", { i32: 2 ** 31 - 1, u32: 2 ** 32 - 1, u64: 2n ** 64n - 1n }],
+    ["no numbers", { wide: Number.NaN, narrow: Number.NEGATIVE_INFINITY }],
+    ["optional fields", { maybe: 0, maybeSize: 1 }],
+    ["lists", { texts: ["a"], numbers: [1n], sizes: [2], parts: [{ name: "a" }], raws: [] }],
+    ["decimals", { amount: { value: "4500.00" }, amounts: [{ value: "-1" }] }],
+    ["bytes", { raw: Uint8Array.of(1, 2), raws: [Uint8Array.of()] }],
+    ["times", { at: { seconds: 1n, nanos: 5_000_000 }, times: [{ seconds: 253402300799n }] }],
+  ])("%s", (_name, fields) => {
+    expect(isValid(fields)).toEqual([]);
+  });
+
+  test("every field is required, and no other is described", () => {
+    const thing = JSON.parse(getThing.write(create(getThing.method.output)));
+    expect(components.schemas.Thing.required).toEqual(Object.keys(thing));
+    expect(Object.keys(components.schemas.Thing.properties)).toEqual(Object.keys(thing));
+  });
+});
+
+describe("what the binder reads is allowed, and nothing else:", () => {
+  const parameters: { name: string; in: string; schema: JsonObject & { type: string } }[] =
+    paths["/v1/things/{thing_id}"].parameters;
+  const numbers = fc.oneof(
+    fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
+    fc.integer({ min: -3, max: 3 }).map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  );
+  const texts = fc.oneof(
+    numbers,
+    fc.constantFrom("", "true", "false", "True", "SIZE_SMALL", "SIZE_GONE", "1,5", "0x1", "+1"),
+    fc.string(),
+  );
+
+  /** The value of a text under a schema, as OpenAPI's style "form" has it. */
+  const parse = (text: string, type: string): unknown => {
+    if (type === "string") return text;
+    try {
+      return JSON.parse(text);
+    } catch {
+      return undefined;
+    }
+  };
+  const isRead = (name: string, text: string): boolean => {
+    try {
+      getThing.bind({ thing_id: "t" }, new URLSearchParams({ [name]: text }).toString());
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  /** A JSON number is binary here: it cannot decide at the ends of the range of 64 bits. */
+  const isDecidable = (text: string) => !(Math.abs(Number(text)) >= 2 ** 53);
+
+  test.each(parameters.filter((one) => one.in === "query"))("$name", ({ name, schema }) => {
+    const validate = ajv.compile(schema);
+    fc.assert(
+      fc.property(texts.filter(isDecidable), (text) => {
+        // "1e0" and "1.0" are integers in JSON Schema, and not in a URL.
+        fc.pre(schema.type !== "integer" || !/[.eE]/.test(text));
+        fc.pre(text.trim() === text);
+        expect(isRead(name, text)).toBe(validate(parse(text, schema.type)));
+      }),
+      { seed: 1, numRuns: 300 },
+    );
+  });
+});
