@@ -1,4 +1,5 @@
-# The service with its production dependencies. Node runs the TypeScript sources; there is no build step.
+# The service with its production dependencies. Node runs the TypeScript sources; there is no build
+# step, and nothing writes to the file system.
 FROM node:26-slim
 
 WORKDIR /app
@@ -11,6 +12,7 @@ COPY gen gen
 COPY src src
 
 USER node
-EXPOSE 8080 50051
-# npm forwards SIGTERM to the service and exits with its exit code.
-CMD ["npm", "start", "--silent"]
+EXPOSE 8080 50051 9464
+# The script `start` of package.json without npm, which would stay as a second process and write logs.
+# The script ends in `exec`, so Node is the only process and gets SIGTERM itself.
+CMD ["sh", "-c", "eval \"$(node --print 'require(\"./package.json\").scripts.start')\""]

