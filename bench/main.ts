@@ -4,6 +4,7 @@ import { benchFleet } from "./fleet.ts";
 import { SMALL } from "./ledger.ts";
 import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
+import { benchTelemetry } from "./telemetry.ts";
 
 const program = new Command("bench").description("Benchmarks on a private database");
 
@@ -39,5 +40,14 @@ program
   .option("--providers <n>", "providers with three servers", Number, 3_000)
   .option("--charges <n>", "charges of each provider", Number, SMALL.charges)
   .action(benchFleet);
+
+program
+  .command("telemetry")
+  .description("compares requests per second without metrics, with them, and with traces")
+  .option("--seconds <n>", "length of a round", Number, 3)
+  .option("--rounds <n>", "rounds of each kind, in turns", Number, 10)
+  .option("--connections <n>", "keep-alive connections", Number, 32)
+  .option("--providers <n>", "providers with three servers", Number, 32)
+  .action(benchTelemetry);
 
 await program.parseAsync();

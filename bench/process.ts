@@ -13,14 +13,22 @@ const PARENT_WATCH = join(ROOT, "dev/parent-watch.ts");
 export interface PeerProcess extends AsyncDisposable {
   /** `http://127.0.0.1:…` */
   readonly url: string;
+  /** `http://127.0.0.1:…` of the admin port; undefined without one. */
+  readonly admin: string | undefined;
   /** The gRPC port; NaN without one. */
   readonly grpcPort: number;
   readonly pid: number;
 }
 
+interface Ports {
+  readonly httpPort: number;
+  readonly grpcPort?: number;
+  readonly adminPort?: number;
+}
+
 /**
- * Starts a script. When it listens, it writes a JSON line with `httpPort` and, if it serves gRPC,
- * `grpcPort`.
+ * Starts a script. When it listens, it writes a JSON line with `httpPort` and, if it has them,
+ * `grpcPort` and `adminPort`.
  *
  * @param env added to the environment of this process
  * @throws Error if the script ends before it listens
@@ -39,6 +47,8 @@ export async function startProcess(
         ...NODE_ENVIRONMENT,
         HTTP_PORT: "0",
         GRPC_PORT: "0",
+        ADMIN_PORT: "0",
+        STOP_LAME_DUCK_MS: "0",
         LOG_LEVEL: "info",
         ...env,
       },
@@ -46,15 +56,16 @@ export async function startProcess(
     },
   );
   const ended = once(child, "exit");
-  const ports = await new Promise<{ httpPort: number; grpcPort?: number }>((resolve, reject) => {
+  const ports = await new Promise<Ports>((resolve, reject) => {
     ended.then(() => reject(new Error(`${script} ended before it listened`)));
     createInterface(child.stdout as Readable).on("line", (line) => {
-      const { httpPort, grpcPort } = JSON.parse(line);
-      if (httpPort !== undefined) resolve({ httpPort, grpcPort });
+      const { httpPort, grpcPort, adminPort } = JSON.parse(line);
+      if (httpPort !== undefined) resolve({ httpPort, grpcPort, adminPort });
     });
   });
   return {
     url: `http://127.0.0.1:${ports.httpPort}`,
+    admin: ports.adminPort === undefined ? undefined : `http://127.0.0.1:${ports.adminPort}`,
     grpcPort: ports.grpcPort ?? Number.NaN,
     pid: child.pid ?? Number.NaN,
     async [Symbol.asyncDispose]() {

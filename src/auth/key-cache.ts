@@ -26,6 +26,8 @@ export interface KeyQueues {
   readonly known: KeyLookup;
   /** For all others. */
   readonly unknown: KeyLookup;
+  /** Called with each lookup in the cache: whether it had the key. */
+  readonly observe?: (hit: boolean) => void;
 }
 
 /**
@@ -40,7 +42,9 @@ export function cacheKeys(queues: KeyQueues, clock = () => performance.now()): K
     const hash = keyHash.toString("latin1");
     const cached = cache.get(hash);
     const now = clock();
-    if (cached && now - cached.queriedAt < (cached.refreshing ? STALE : FRESH)) return cached.key;
+    const hit = cached && now - cached.queriedAt < (cached.refreshing ? STALE : FRESH);
+    queues.observe?.(hit === true);
+    if (hit) return cached.key;
     if (cached) cached.refreshing = true;
     const lookup = cached ? queues.known : queues.unknown;
     const key = await lookup(keyHash, request).finally(() => {

@@ -57,7 +57,7 @@ export function createFindKeys(read: Read, owner = ""): FindKeys {
       { length: query.size },
       (_, index) => keyHashes[Math.min(index, keyHashes.length - 1)] as Buffer,
     );
-    const rows = await read(query.sql, bindings, { signal, owner });
+    const rows = await read(query.sql, bindings, { signal, owner, operation: "api_keys" });
     const found = new Map<string, IssuedKey>();
     for (const [hash, providerId, expiresAt, revokedAt] of rows) {
       if (hash == null || providerId == null) continue;

@@ -1,8 +1,9 @@
-/** What REST and Connect read from an HTTP exchange for a call: credentials and cancellation. */
+/** What REST and Connect read from an HTTP exchange for a call: credentials, cancellation, trace. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials } from "../auth/credentials.ts";
 import { ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
+import type { IncomingCall } from "../rpc/call.ts";
 
 const NONE: readonly string[] = [];
 
@@ -32,6 +33,14 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
     }
   }
   return values ?? NONE;
+}
+
+/** The headers of W3C Trace Context. Node joins those that are repeated, which makes them invalid. */
+export function traceHeadersOf({ headers }: IncomingMessage): IncomingCall["trace"] {
+  const { traceparent, tracestate } = headers;
+  return traceparent === undefined
+    ? undefined
+    : { traceparent: String(traceparent), tracestate: tracestate?.toString() };
 }
 
 /** The address of a request's client, as a key for limits. */

@@ -20,6 +20,12 @@ export interface CallRecord {
   readonly milliseconds: number;
   /** Undefined if the call succeeded. */
   readonly error: ServiceError | undefined;
+  /** The trace that the call belongs to, in hexadecimal, if there is one. */
+  readonly traceId?: string | undefined;
+  /** Whether that trace is recorded. */
+  readonly sampled?: boolean;
+  /** Whether the run of another call answered it. */
+  readonly coalesced?: boolean;
 }
 
 /** The refused calls of one reason that are logged one by one, per second. */
@@ -58,6 +64,7 @@ export function logCall(log: Logger, record: CallRecord): void {
   const { error } = record;
   const line = {
     requestId: record.requestId,
+    traceId: record.traceId,
     protocol: record.protocol,
     method: record.method,
     providerId: record.providerId,

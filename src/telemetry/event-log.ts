@@ -20,8 +20,13 @@ export type ReportEvent = (event: string) => void;
  * after the event has stopped at the latest.
  *
  * @param interval in ms
+ * @param count called with each event, or with `other`
  */
-export function createEventLog(log: Logger, interval = EVENT_INTERVAL): ReportEvent {
+export function createEventLog(
+  log: Logger,
+  interval = EVENT_INTERVAL,
+  count: ReportEvent = () => {},
+): ReportEvent {
   const logSum = (event: string, count: number, seconds: number) =>
     log.warn({ event, count, seconds }, "a limit was reached");
   const isFirst = createSampling({ window: interval, limit: () => 1, limitAfterSum: 0, logSum });
@@ -29,6 +34,7 @@ export function createEventLog(log: Logger, interval = EVENT_INTERVAL): ReportEv
   return (reported) => {
     if (known.size < MAX_EVENTS) known.add(reported);
     const event = known.has(reported) ? reported : OTHER;
+    count(event);
     if (isFirst(event)) logSum(event, 1, 0);
   };
 }

@@ -1,26 +1,38 @@
 /** The log of requests that never become a call, sampled: a flood of them does not fill the disk. */
 import { createSampling } from "./sampling.ts";
 
-/** The lines logged one by one per second: rejections with one HTTP status, errors with one message. */
+/** The lines logged one by one per second: rejections with one status, errors with one message. */
 export const REJECTIONS_PER_SECOND = 20;
 
-/** What the gateway logs to: rejected requests at `info`, with their HTTP `status`. */
+/** What the ports log to: rejected requests at `info`, with their HTTP `status` or gRPC `code`. */
 interface Log {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
 }
 
+/** The fields that tell rejections apart. */
+interface Rejection {
+  readonly protocol?: string;
+  readonly status?: number;
+  readonly code?: string;
+}
+
+/** Counts a rejected request, by its HTTP status or gRPC code. */
+type CountRejection = (protocol: string, status: string) => void;
+
 /**
  * Returns a log that passes on so many lines per second, and one line per second with the sum of
  * the others. Messages must be fixed strings.
  */
-export function sampleRejections(log: Log): Log {
+export function sampleRejections(log: Log, count: CountRejection = () => {}): Log {
   const window = 1_000;
   const limit = () => REJECTIONS_PER_SECOND;
-  const passesStatus = createSampling<number | undefined>({
+  const passesStatus = createSampling<number | string | undefined>({
     ...{ window, limit },
-    logSum: (status, count, seconds) =>
-      log.info({ status, count, seconds }, "more requests rejected"),
+    logSum: (status, count, seconds) => {
+      const kind = typeof status === "string" ? { code: status } : { status };
+      log.info({ ...kind, count, seconds }, "more requests rejected");
+    },
   });
   const passesError = createSampling<string>({
     ...{ window, limit },
@@ -28,8 +40,9 @@ export function sampleRejections(log: Log): Log {
   });
   return {
     info(fields, message) {
-      const { status } = fields as { readonly status?: number };
-      if (passesStatus(status)) log.info(fields, message);
+      const { protocol = "", status, code } = fields as Rejection;
+      count(protocol, String(code ?? status));
+      if (passesStatus(code ?? status)) log.info(fields, message);
     },
     error(fields, message) {
       if (passesError(message)) log.error(fields, message);

@@ -52,6 +52,11 @@ it.each([
       /requests per CPU second, with ÷ without passes: \d\.\d\d \(median/,
     ],
   ],
+  [
+    "telemetry",
+    ["--seconds", "0.05", "--rounds", "1", "--connections", "2", "--providers", "2"],
+    [/│ without metrics +│ \d+ +│ '1.000' /, "with metrics", "with metrics and traces of 10 %"],
+  ],
 ] as const)(
   "npm run bench -- %s exits with 0 and prints every row and column",
   async (command, options, expected) => {

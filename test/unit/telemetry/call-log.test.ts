@@ -45,6 +45,7 @@ describe("the line of a call", () => {
     ["unauthenticated", "UNAUTHENTICATED"],
     ["notFound", "UNIMPLEMENTED"],
     ["methodNotAllowed", "UNIMPLEMENTED"],
+    ["notAcceptable", "INVALID_ARGUMENT"],
     ["messageTooLarge", "RESOURCE_EXHAUSTED"],
     ["unsupported", "UNIMPLEMENTED"],
     ["canceled", "CANCELLED"],

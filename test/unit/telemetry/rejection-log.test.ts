@@ -28,6 +28,18 @@ it("of rejected requests 20 a second are logged for each status, and the sum of 
   ]);
 });
 
+it("rejections over gRPC are counted by code", () => {
+  const collected = collectLog();
+  const log = sampleRejections(collected.log);
+  for (let i = 0; i < 50; i++) {
+    log.info({ requestId: `r-${i}`, protocol: "grpc", code: "UNIMPLEMENTED" }, "request rejected");
+  }
+  vi.advanceTimersByTime(5_000);
+  expect(collected.entries().slice(20)).toEqual([
+    { level: "info", code: "UNIMPLEMENTED", count: 30, seconds: 1, msg: "more requests rejected" },
+  ]);
+});
+
 it("of errors with one message 20 a second are logged, and the sum of the others", () => {
   const collected = collectLog();
   const log = sampleRejections(collected.log);

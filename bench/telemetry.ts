@@ -1,0 +1,124 @@
+/**
+ * What telemetry costs: the service without metrics, with them, and with traces of one call in ten
+ * as well. All three run on one database and are measured in turns; each round is compared with the
+ * same round without metrics.
+ */
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
+import { createFixture } from "./fixture.ts";
+import { SMALL } from "./ledger.ts";
+import { startProcess } from "./process.ts";
+import { restLoad } from "./rest-load.ts";
+import { type Measurement, measure, type Peer, quantile, type Rounds } from "./rounds.ts";
+
+/** The options of `npm run bench -- telemetry`. */
+export interface TelemetryOptions extends Rounds {
+  readonly connections: number;
+  /** The number of small providers, one for each connection in turn. */
+  readonly providers: number;
+}
+
+/** How often metrics are scraped, in ms: far more often than Prometheus does. */
+const SCRAPE_INTERVAL = 1_000;
+
+/** How long each round's load runs before it is measured, in seconds. */
+const WARM_UP = 1;
+
+const KINDS = ["without metrics", "with metrics", "with metrics and traces of 10 %"] as const;
+type Kind = (typeof KINDS)[number];
+
+/** Measures the three kinds, and prints a table and the ratios. */
+export async function benchTelemetry(options: TelemetryOptions): Promise<void> {
+  const log = (line: string) => console.error(line);
+  await using database = await startPrivateDatabase({ log, bufferPool: "1G" });
+  const { url, pid = Number.NaN, server } = database;
+  const { providers, connections, rounds, seconds } = options;
+  const { url: databaseUrl, keys } = await createFixture(url, "small", { ...SMALL, providers });
+  await using collector = await startCollector();
+
+  await using stack = new AsyncDisposableStack();
+  const start = async (environment: Readonly<Record<string, string>>): Promise<Peer> => {
+    const env = { DATABASE_URL: databaseUrl, ...environment };
+    const peer = stack.use(await startProcess("src/main.ts", env));
+    const load = restLoad(
+      `${peer.url}/api/provider/revenue`,
+      Array.from({ length: connections }, (_, index) => keys[index % keys.length] ?? ""),
+    );
+    const { admin } = peer;
+    return {
+      load: (time) => (admin === undefined ? load(time) : withScrapes(admin, () => load(time))),
+      pids: [peer.pid],
+    };
+  };
+  const peers: Record<Kind, Peer> = {
+    "without metrics": await start({ ADMIN_PORT: "off" }),
+    "with metrics": await start({}),
+    "with metrics and traces of 10 %": await start({
+      OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+      OTEL_TRACES_SAMPLER: "traceidratio",
+      OTEL_TRACES_SAMPLER_ARG: "0.1",
+    }),
+  };
+  log(`${rounds} rounds of ${seconds} s for each, in turns`);
+  const results = new Map<Kind, Measurement[]>(KINDS.map((kind) => [kind, []]));
+  // The first round is a warm-up. Each kind is first, second and last equally often.
+  for (let round = 0; round <= rounds; round++) {
+    for (let place = 0; place < KINDS.length; place++) {
+      const kind = KINDS[(round + place) % KINDS.length] as Kind;
+      await peers[kind].load(Math.min(WARM_UP, seconds));
+      const result = await measure(peers[kind], pid, seconds);
+      if (round > 0) results.get(kind)?.push(result);
+    }
+  }
+  console.log(
+    `\n${server.engine} ${server.version}, overview over REST, ${connections} connections`,
+  );
+  console.table(table(results));
+}
+
+function table(results: ReadonlyMap<Kind, readonly Measurement[]>) {
+  const [without = []] = results.values();
+  const row = (all: readonly Measurement[]) => {
+    const median = (value: (one: Measurement) => number) => quantile(all.map(value), 0.5);
+    /** The median of the rounds' ratios to the same round without metrics. */
+    const ratio = (value: (one: Measurement) => number) => {
+      const ratios = all.map((one, round) => value(one) / value(without[round] as Measurement));
+      return quantile(ratios, 0.5).toFixed(3);
+    };
+    return {
+      "requests/s": Math.round(median((one) => one.requestsPerSecond)),
+      "÷ without": ratio((one) => one.requestsPerSecond),
+      "CPU/request (µs)": Math.round(median((one) => one.cpu)),
+      "CPU ÷ without": ratio((one) => one.cpu),
+    };
+  };
+  return Object.fromEntries([...results].map(([kind, all]) => [kind, row(all)]));
+}
+
+/** Scrapes the metrics of an admin port while a load runs. */
+async function withScrapes<T>(admin: string, load: () => Promise<T>): Promise<T> {
+  const scrape = () => fetch(`${admin}/metrics`).then((response) => response.text());
+  const timer = setInterval(() => scrape().catch(() => {}), SCRAPE_INTERVAL);
+  try {
+    return await load();
+  } finally {
+    clearInterval(timer);
+  }
+}
+
+/** A collector that takes spans and does nothing with them. */
+async function startCollector() {
+  const server = createServer((request, response) => {
+    request.resume().on("end", () => response.end("{}"));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  return {
+    endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    async [Symbol.asyncDispose]() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}

@@ -1,0 +1,118 @@
+/**
+ * Looks at the database in the background, for readiness: whether new connections to it can be
+ * made, and whether its schema has all migrations of this version. It uses connections of its own
+ * and a schedule of its own, whatever the load.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import type { Knex } from "knex";
+import type { Connection } from "mysql2";
+import { pendingMigrations } from "../db/pending-migrations.ts";
+import type { Readiness } from "./readiness.ts";
+
+/** The times of the probe, in ms. */
+export interface ProbeTimes {
+  /** Between two connection attempts. */
+  readonly period: number;
+  /** Between two attempts after one that failed. */
+  readonly retry: number;
+  /** Between two looks at the schema. */
+  readonly schemaPeriod: number;
+  /** The longest look at the schema. A connection attempt has the pool's time limit. */
+  readonly schemaTimeout: number;
+}
+
+/** The default times. Three failures in a row are noticed within 5 s if connections are refused. */
+export const PROBE_TIMES: ProbeTimes = {
+  period: 3_000,
+  retry: 1_000,
+  schemaPeriod: 30_000,
+  schemaTimeout: 5_000,
+};
+/** The failed connection attempts in a row from which the database cannot be reached. */
+export const MAX_FAILED_ATTEMPTS = 3;
+
+/** The database is full, not away: connections that are open still work. */
+const FULL = new Set<unknown>([
+  "ER_CON_COUNT_ERROR",
+  "ER_TOO_MANY_USER_CONNECTIONS",
+  "ER_USER_LIMIT_REACHED",
+]);
+
+/** Where a probe connects, and what it sets. */
+export interface ProbeParts {
+  /** A pool of its own; the probe destroys it. */
+  readonly database: Knex;
+  readonly readiness: Readiness;
+  readonly times?: ProbeTimes;
+}
+
+/** Starts a probe. Returns a function that stops it; it does not keep the process alive. */
+export function startDatabaseProbe({
+  database,
+  readiness,
+  times = PROBE_TIMES,
+}: ProbeParts): () => Promise<void> {
+  const stop = new AbortController();
+  const { signal } = stop;
+  const client: Knex.Client = database.client;
+  let failures = 0;
+
+  /** Whether a new connection can be made, or the database answers that it has too many. */
+  async function canConnect(): Promise<boolean> {
+    try {
+      const connection: Connection = await client.acquireRawConnection();
+      // Knex removes the listeners of a connection that it closes; a late error needs one.
+      connection.removeAllListeners = () => connection.on("error", () => {});
+      client.destroyRawConnection(connection).catch(() => {});
+      return true;
+    } catch (error) {
+      return FULL.has((error as { code?: unknown }).code);
+    }
+  }
+
+  async function checkDatabase(): Promise<void> {
+    failures = (await canConnect()) ? 0 : failures + 1;
+    if (signal.aborted) return;
+    if (failures === 0) readiness.set("database", undefined);
+    if (failures >= MAX_FAILED_ATTEMPTS) {
+      readiness.set("database", "several connection attempts in a row failed");
+    }
+  }
+
+  /** A schema that cannot be read is what it was when it was last read. */
+  async function checkSchema(): Promise<void> {
+    const pending = await withTimeout(pendingMigrations(database), times.schemaTimeout);
+    const [next] = pending;
+    if (signal.aborted) return;
+    readiness.set("schema", next === undefined ? undefined : `migrations are pending: ${next}`);
+  }
+
+  async function run(): Promise<void> {
+    let schemaAt = performance.now() + times.schemaPeriod;
+    while (!signal.aborted) {
+      await sleep(failures > 0 ? times.retry : times.period, undefined, { signal, ref: false });
+      await checkDatabase();
+      if (failures === 0 && performance.now() >= schemaAt) {
+        schemaAt = performance.now() + times.schemaPeriod;
+        await checkSchema().catch(() => {});
+      }
+    }
+  }
+
+  run().catch(() => {}); // ends with the signal
+  return async () => {
+    stop.abort();
+    await database.destroy();
+  };
+}
+
+/** @throws Error if `work` takes longer than `timeout`, in ms; what it rejects with otherwise */
+async function withTimeout<T>(work: Promise<T>, timeout: number): Promise<T> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const timer = setTimeout(() => reject(new Error("took too long")), timeout);
+  try {
+    return await Promise.race([work, promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

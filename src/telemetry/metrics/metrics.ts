@@ -1,0 +1,97 @@
+/**
+ * The metrics of the service. Other parts know nothing of Prometheus: they report what happens
+ * through the functions here. No label holds anything that a client chooses: no provider, key,
+ * address or path.
+ */
+import { addCallMetrics, addHttpMetrics } from "./calls.ts";
+import { addDatabaseMetrics } from "./database.ts";
+import { renderMetrics } from "./exposition.ts";
+import { addProcessMetrics } from "./process.ts";
+import { addCounter, addGauge, addReadCounter, createRegistry } from "./registry.ts";
+import { addRollupMetrics } from "./rollups.ts";
+
+/** The metrics of one process. */
+export type Metrics = ReturnType<typeof createMetrics>;
+
+/**
+ * Creates the metrics of the service, all at zero.
+ *
+ * @param isReady whether `/readyz` succeeds
+ */
+export function createMetrics(isReady: () => boolean) {
+  const registry = createRegistry();
+  const calls = addCallMetrics(registry);
+  const observeHttpRequest = addHttpMetrics(registry);
+  const observePool = addDatabaseMetrics(registry);
+  const caches = addCounter(registry, {
+    name: "revenue_cache_requests_total",
+    help: "Lookups in a cache: of API keys, or of the totals of a rollup.",
+    labels: ["cache", "result"],
+  });
+  const events = addCounter(registry, {
+    name: "revenue_limit_events_total",
+    help: "Connections and streams that were refused or closed because of a limit.",
+    labels: ["event"],
+  });
+  const rejections = addCounter(registry, {
+    name: "revenue_rejected_requests_total",
+    help: "Requests that never became a call, by HTTP status or gRPC code.",
+    labels: ["protocol", "status"],
+  });
+  const recordLag = addRollupMetrics(registry);
+  let replicaAge: number | undefined;
+  addGauge(
+    registry,
+    {
+      name: "revenue_replica_age_seconds",
+      help: "Age of the data of the last answer, by the heartbeat; absent without one.",
+    },
+    () => replicaAge,
+  );
+  addGauge(registry, { name: "revenue_ready", help: "1 if /readyz succeeds, otherwise 0." }, () =>
+    isReady() ? 1 : 0,
+  );
+  addProcessMetrics(registry);
+
+  return {
+    registry,
+    calls,
+    observeHttpRequest,
+    observePool,
+    recordLag,
+    /** Counts a lookup in a cache. Caches are a few fixed names. */
+    cacheRequest: (cache: string, hit: boolean) =>
+      caches.inc({ cache, result: hit ? "hit" : "miss" }),
+    /** Counts an event of the event log. Events are a few fixed names. */
+    limitEvent: (event: string) => events.inc({ event }),
+    /** Adds the certificates in use. `expiresAt` is in epoch ms. */
+    observeCertificates(
+      certificates: () => { readonly expiresAt: number },
+      failures: () => number,
+    ) {
+      addGauge(
+        registry,
+        {
+          name: "revenue_tls_certificate_expiry_timestamp_seconds",
+          help: "When the certificate of the ports expires, in seconds of the Unix epoch.",
+        },
+        () => certificates().expiresAt / 1_000,
+      );
+      addReadCounter(
+        registry,
+        {
+          name: "revenue_tls_reload_failures_total",
+          help: "Changed certificate files that could not be used.",
+        },
+        failures,
+      );
+    },
+    /** Counts a request that never became a call. */
+    rejectedRequest: (protocol: string, status: string) => rejections.inc({ protocol, status }),
+    /** Records the age of the data of an answer, in ms. */
+    recordReplicaAge(milliseconds: number) {
+      replicaAge = milliseconds / 1_000;
+    },
+    render: (accept: string) => renderMetrics(registry, accept),
+  };
+}

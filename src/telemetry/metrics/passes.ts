@@ -1,0 +1,81 @@
+/** The metrics of `npm run rollup`. */
+import { renderMetrics } from "./exposition.ts";
+import { addProcessMetrics } from "./process.ts";
+import { addCounter, addDurations, addGauge, createRegistry } from "./registry.ts";
+
+/** What a pass did. Times are in ms. */
+export interface Pass {
+  readonly providers: number;
+  readonly charges: number;
+  readonly repairs: number;
+  /** The number of providers with news that are not up to date. */
+  readonly behind: number;
+  /** How far the oldest watermark that should have moved lies behind. */
+  readonly lag: number;
+  readonly duration: number;
+}
+
+/**
+ * Creates the metrics of passes, all at zero.
+ *
+ * @param isReady whether `/readyz` succeeds
+ */
+export function createPassMetrics(isReady: () => boolean) {
+  const registry = createRegistry();
+  let last: Pass | undefined;
+  let succeededAt: number | undefined;
+  const passes = addCounter(registry, {
+    name: "revenue_rollup_passes_total",
+    help: "Passes by their result: ok or failed.",
+    labels: ["result"],
+  });
+  for (const result of ["ok", "failed"]) passes.inc({ result }, 0);
+  const durations = addDurations(registry, {
+    name: "revenue_rollup_pass_duration_seconds",
+    help: "Time of a pass that succeeded.",
+  });
+  const charges = addCounter(registry, {
+    name: "revenue_rollup_charges_total",
+    help: "Charges that were added to rollups.",
+  });
+  const repairs = addCounter(registry, {
+    name: "revenue_rollup_repairs_total",
+    help: "Differences from the ledger that were found and removed.",
+  });
+  const gauge = (name: string, help: string, read: () => number | undefined) =>
+    addGauge(registry, { name, help }, read);
+  gauge("revenue_rollup_providers", "Providers of the last pass.", () => last?.providers);
+  gauge(
+    "revenue_rollup_providers_behind",
+    "Providers with news that the last pass did not bring up to date.",
+    () => last?.behind,
+  );
+  gauge(
+    "revenue_rollup_watermark_lag_seconds",
+    "How far the oldest watermark that should have moved lies behind; at least the margin.",
+    () => last && last.lag / 1_000,
+  );
+  // A pass that succeeds has written the heartbeat.
+  gauge(
+    "revenue_rollup_last_success_timestamp_seconds",
+    "When the last pass that succeeded ended, in seconds of the Unix epoch.",
+    () => succeededAt && succeededAt / 1_000,
+  );
+  gauge("revenue_ready", "1 if /readyz succeeds, otherwise 0.", () => (isReady() ? 1 : 0));
+  addProcessMetrics(registry);
+
+  return {
+    /** Records a pass that succeeded. */
+    passed(pass: Pass) {
+      last = pass;
+      succeededAt = Date.now();
+      passes.inc({ result: "ok" });
+      durations.observe(pass.duration / 1_000);
+      charges.inc(pass.charges);
+      repairs.inc(pass.repairs);
+    },
+    /** Records a pass that failed. */
+    failed: () => passes.inc({ result: "failed" }),
+    render: (accept: string) => renderMetrics(registry, accept),
+  };
+}

@@ -1,0 +1,43 @@
+/** Metrics of rollups as the service sees them: through the answers that used one. */
+import { LRUCache } from "lru-cache";
+import { addGauge, type MetricsRegistry } from "./registry.ts";
+
+/** How long the lag of an answer counts, in ms. */
+const WINDOW = 300_000;
+/** The providers whose last lag is kept; least recently seen ones are dropped first. */
+const MAX_PROVIDERS = 10_000;
+
+/**
+ * Records the lag of the watermark, in ms, that an answer to a provider found, and whether it is
+ * worth an operator's attention.
+ */
+export type RecordLag = (providerId: string, lag: number, isBehind: boolean) => void;
+
+/**
+ * Adds the lag of watermarks to a registry. A watermark stays where it is while nothing is recorded,
+ * so an answer without uncovered charges has no lag.
+ */
+export function addRollupMetrics(registry: MetricsRegistry): RecordLag {
+  const lags = new LRUCache<string, { readonly lag: number; readonly isBehind: boolean }>({
+    max: MAX_PROVIDERS,
+    ttl: WINDOW,
+  });
+  const current = () => [...lags.values()];
+  addGauge(
+    registry,
+    {
+      name: "revenue_rollup_watermark_lag_seconds",
+      help: "The largest lag of a rollup that answers of the last 5 minutes used.",
+    },
+    () => current().reduce((largest, { lag }) => Math.max(largest, lag), 0) / 1_000,
+  );
+  addGauge(
+    registry,
+    {
+      name: "revenue_rollup_providers_behind",
+      help: "Providers with answers in the last 5 minutes whose rollup lags by 30 minutes and 1,000 charges.",
+    },
+    () => current().filter(({ isBehind }) => isBehind).length,
+  );
+  return (providerId, lag, isBehind) => lags.set(providerId, { lag, isBehind });
+}

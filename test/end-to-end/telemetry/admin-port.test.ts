@@ -1,0 +1,99 @@
+/** The admin port of a running service: what is served where, and readiness. */
+import type { Client } from "@grpc/grpc-js";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { grpcClient } from "../../support/clients/grpc-client.ts";
+import { checkHealth, watchHealth } from "../../support/clients/health.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
+import { until } from "../../support/poll.ts";
+import { paths, withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+
+/** Far more than the time in which the probe notices. */
+const LIMIT = 20_000;
+
+let fixture: Fixture;
+let proxy: DatabaseProxy;
+/** A service whose database is behind a proxy. */
+let service: ServiceProcess;
+let client: Client;
+
+beforeAll(async () => {
+  fixture = await createFixture(smallLedger);
+  proxy = await startDatabaseProxy(fixture.database.url);
+  service = await startService(proxy.url);
+  client = grpcClient(service.grpc);
+});
+afterAll(async () => {
+  client?.close();
+  await service?.stop();
+  await proxy?.close();
+  await fixture?.dispose();
+});
+
+const statusOf = async (url: string) => (await fetch(url)).status;
+const becomes = (status: number) =>
+  until(LIMIT, async () => (await statusOf(`${service.admin}/readyz`)) === status);
+
+it("the admin port serves nothing public, and the HTTP port nothing of it", async () => {
+  for (const path of ["/metrics", "/livez", "/readyz"]) {
+    expect(await statusOf(service.admin + path), path).toBe(200);
+    expect(await statusOf(service.http + path), path).toBe(404);
+  }
+  for (const path of [...Object.values(paths), "/openapi.json", "/"]) {
+    expect(await statusOf(service.admin + path), path).toBe(404);
+  }
+});
+
+it("without a database /readyz and gRPC's health fail, and /livez and /metrics do not", async () => {
+  const watch = watchHealth(client, "");
+  proxy.route(fixture.database.url.replace(/:\d+\//, ":1/"));
+  await becomes(503);
+  expect(await (await fetch(`${service.admin}/readyz?verbose`)).text()).toMatch(
+    /^\[\+\]shutdown ok\n\[\+\]schema ok\n\[-\]database failed: .+\nreadyz check failed\n$/,
+  );
+  expect(await checkHealth(client, "")).toBe("NOT_SERVING");
+  expect(await statusOf(`${service.admin}/livez`)).toBe(200);
+  expect(await (await fetch(`${service.admin}/metrics`)).text()).toMatch(/^revenue_ready 0$/m);
+
+  proxy.route(fixture.database.url);
+  await becomes(200);
+  expect(await checkHealth(client, "")).toBe("SERVING");
+  watch.cancel();
+  await watch.ended;
+  expect(watch.statuses).toEqual(["SERVING", "NOT_SERVING", "SERVING"]);
+  const lines = service.log().filter(({ msg }) => msg === "ready" || msg === "not ready");
+  expect(lines).toMatchObject([
+    { level: "warn", msg: "not ready", failed: ["database"] },
+    { level: "info", msg: "ready" },
+  ]);
+});
+
+it("ADMIN_PORT=off: no admin port", async () => {
+  const without = await startService(fixture.database.url, { ADMIN_PORT: "off" });
+  try {
+    expect(without.log().find(({ msg }) => msg === "listening")).not.toHaveProperty("adminPort");
+    const headers = withKey(fixture.key).map(([name, value]): [string, string] => [name, value]);
+    const response = await fetch(without.http + paths.GetOverview, { headers });
+    expect(response.status).toBe(200);
+  } finally {
+    await without.stop();
+  }
+});
+
+it("a service that stops is not ready, and alive, until its last call has ended", async () => {
+  const stopping = await startService(fixture.database.url, { STOP_LAME_DUCK_MS: "500" });
+  const idle = grpcClient(stopping.grpc);
+  watchHealth(idle, ""); // delays the end for a moment
+  stopping.signal("SIGTERM");
+  const statuses: number[] = [];
+  await until(LIMIT, async () => {
+    const status = await statusOf(`${stopping.admin}/readyz`).catch(() => undefined);
+    if (status !== undefined) statuses.push(status);
+    return status === undefined;
+  });
+  expect(statuses).toContain(503);
+  expect(await stopping.ended).toBe(0);
+  idle.close();
+});

@@ -1,0 +1,159 @@
+/** Metrics agree with what was sent, and a client cannot add series. */
+import { randomBytes } from "node:crypto";
+import { Agent, request as httpRequest } from "node:http";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { generateKey } from "../../../src/auth/api-key.ts";
+import { rollUp } from "../../../src/rollup/write/run.ts";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import type { TestDatabase } from "../../support/database.ts";
+import { paths, withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+import { type Family, parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
+
+const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+let fixture: Fixture;
+
+beforeAll(async () => {
+  const fill = async (database: TestDatabase) => {
+    await smallLedger(database);
+    await rollUp(database.knex, { margin: 0 });
+  };
+  fixture = await createFixture(fill, { FAILED_AUTH_RATE: "0" });
+});
+afterAll(() => fixture?.dispose());
+
+async function scrape(accept = ""): Promise<{ type: string | null; text: string }> {
+  const response = await fetch(`${fixture.service.admin}/metrics`, { headers: { accept } });
+  return { type: response.headers.get("content-type"), text: await response.text() };
+}
+
+const metrics = async (): Promise<Map<string, Family>> => parseExposition((await scrape()).text);
+
+it.each([
+  ["", "text/plain; version=0.0.4; charset=utf-8"],
+  ["application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5", OPEN_METRICS],
+])("Accept %j gets %s", async (accept, expected) => {
+  await fixture.clients.get("REST").call({ method: "GetOverview", headers: withKey(fixture.key) });
+  for (let scrapes = 0; scrapes < 2; scrapes++) {
+    const { type, text } = await scrape(accept);
+    expect(type).toBe(expected);
+    expect(parseExposition(text, expected === OPEN_METRICS).size).toBeGreaterThan(30);
+  }
+});
+
+describe.each(FAST_CLIENTS)("through %s", (name) => {
+  it("every call is counted under its method, protocol and status", async () => {
+    const client = fixture.clients.get(name);
+    const sent = [
+      { method: "GetOverview", key: fixture.key, status: "OK", times: 3 },
+      { method: "GetServerBreakdown", key: fixture.key, status: "OK", times: 2 },
+      { method: "GetOverview", key: generateKey(), status: "UNAUTHENTICATED", times: 4 },
+    ] as const;
+    const before = await metrics();
+    for (const { method, key, times } of sent) {
+      for (let i = 0; i < times; i++) await client.call({ method, headers: withKey(key) });
+    }
+    const after = await metrics();
+    const { protocol } = client;
+    for (const { method, status, times } of sent) {
+      const count = (of: typeof after) =>
+        sumOf(of, "rpc_server_call_duration_seconds_count", { method, protocol, status });
+      expect(count(after) - count(before), `${method} ${status}`).toBe(times);
+    }
+    const grown = (metric: string) => sumOf(after, metric) - sumOf(before, metric);
+    expect(grown("rpc_server_call_duration_seconds_count")).toBe(9);
+    expect(grown("revenue_authentication_failures_total")).toBe(4);
+    expect(grown("http_server_request_duration_seconds_count")).toBe(protocol === "grpc" ? 0 : 9);
+    expect(grown("revenue_cache_requests_total")).toBeGreaterThanOrEqual(9);
+    expect(sumOf(after, "rpc_server_active_calls")).toBe(0);
+  });
+});
+
+it("statements, waits and connections are measured by pool and by short name", async () => {
+  const families = await metrics();
+  const operations = families
+    .get("db_client_operation_duration_seconds")
+    ?.samples.map(({ labels }) => labels.operation);
+  expect([...new Set(operations)].sort()).toEqual([
+    "api_keys",
+    "breakdown",
+    "breakdown_uncovered",
+    "overview",
+    "overview_uncovered",
+  ]);
+  for (const pool of ["calls", "keys"]) {
+    expect(sumOf(families, "db_client_connection_wait_time_seconds_count", { pool })).not.toBe(0);
+    expect(sumOf(families, "db_client_connection_count", { pool })).toBeGreaterThan(0);
+  }
+  expect(sumOf(families, "db_client_connection_pending_requests")).toBe(0);
+  expect(sumOf(families, "db_client_connection_max", { pool: "calls" })).toBe(10);
+});
+
+it("refused calls are counted by reason", async () => {
+  const limited = await createFixture(smallLedger, { RATE_LIMIT: "1", RATE_LIMIT_BURST: "1" });
+  try {
+    const headers = withKey(limited.key);
+    const outcomes = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        limited.clients.get("REST").call({ method: "GetOverview", headers }),
+      ),
+    );
+    const refused = outcomes.filter((outcome) => "code" in outcome && outcome.code === "429");
+    const text = await (await fetch(`${limited.service.admin}/metrics`)).text();
+    const count = sumOf(parseExposition(text), "rpc_server_shed_calls_total", {
+      reason: "rateLimited",
+    });
+    expect(count).toBe(refused.length);
+    expect(count).toBeGreaterThan(0);
+  } finally {
+    await limited.dispose();
+  }
+});
+
+it("10,000 random paths, methods, keys and providers add no series", async () => {
+  const keys = await Promise.all(["1", "2"].map((provider) => fixture.issueKey(provider)));
+  const agent = new Agent({ keepAlive: true, maxSockets: 16 });
+  const random = () => randomBytes(8).toString("hex");
+  const verbs = ["GET", "POST", "PURGE", "PROPFIND", "DELETE"];
+  const verb = () => verbs[(randomBytes(1)[0] ?? 0) % verbs.length] ?? "GET";
+  const kinds: (() => [method: string, path: string, key: string])[] = [
+    () => [verb(), `/${random()}/${random()}?${random()}=${random()}`, random()],
+    () => ["GET", `${paths.GetOverview}?${random()}=${random()}`, keys[0] ?? ""],
+    () => ["GET", paths.GetServerBreakdown, generateKey()],
+    () => ["GET", `${paths.GetOverview}/${random()}`, keys[1] ?? ""],
+    () => ["POST", `/revenue.v1.RevenueService/${random()}`, random()],
+  ];
+  const send = (index: number) =>
+    new Promise<void>((resolve, reject) => {
+      const [method, path, key] = kinds[index % kinds.length]?.() ?? ["GET", "/", ""];
+      const headers = { "x-api-key": key, "x-request-id": random() };
+      const url = new URL(path, fixture.service.http);
+      httpRequest(url, { agent, method, headers }, (response) =>
+        response.resume().on("close", resolve),
+      )
+        .on("error", reject)
+        .end();
+    });
+  const sendMany = async (count: number) => {
+    let next = 0;
+    const worker = async () => {
+      while (next < count) await send(next++);
+    };
+    await Promise.all(Array.from({ length: 16 }, worker));
+  };
+  const series = async () =>
+    [...(await metrics()).values()]
+      .flatMap(({ samples }) => samples)
+      .map(({ name, labels }) => name + JSON.stringify(labels))
+      .filter((name) => !name.startsWith("nodejs_gc_"));
+  await sendMany(200); // every kind of response once
+  const [before, sentBefore] = [await series(), sumOf(await metrics(), HTTP_COUNT)];
+  await sendMany(10_000);
+  expect((await series()).filter((name) => !before.includes(name))).toEqual([]);
+  expect(sumOf(await metrics(), HTTP_COUNT) - sentBefore).toBe(10_000);
+  agent.destroy();
+}, 60_000);
+
+const HTTP_COUNT = "http_server_request_duration_seconds_count";

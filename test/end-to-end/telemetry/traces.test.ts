@@ -1,0 +1,173 @@
+/** Traces, as a collector gets them. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { poll, until } from "../../support/poll.ts";
+import { withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { lockTable } from "../../support/service/table-lock.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+import {
+  type CollectedSpan,
+  startTraceCollector,
+  type TraceCollector,
+} from "../../support/telemetry/trace-collector.ts";
+
+const [INTERNAL, SERVER, CLIENT] = [1, 2, 3];
+const [PARENT, UNSET, ERROR] = ["00f067aa0ba902b7", 0, 2];
+
+let collector: TraceCollector;
+let fixture: Fixture;
+let traces = 0;
+
+beforeAll(async () => {
+  collector = await startTraceCollector();
+  fixture = await createFixture(smallLedger, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
+    OTEL_RESOURCE_ATTRIBUTES: "deployment.environment.name=test",
+    OTEL_SERVICE_NAME: "revenue-under-test",
+    OTEL_BSP_SCHEDULE_DELAY: "50",
+  });
+});
+afterAll(async () => {
+  await fixture?.dispose();
+  collector?.close();
+});
+
+const newTraceId = () => `${++traces}`.padStart(32, "a");
+
+/** The headers of a call in a trace. `flags` 01: the caller records it. */
+const inTrace = (traceId: string, flags = "01") =>
+  [
+    ...withKey(fixture.key),
+    ["traceparent", `00-${traceId}-${PARENT}-${flags}`],
+    ["x-request-id", `request-${traceId}`],
+  ] as [string, string][];
+
+/** Waits for the SERVER span of a trace, which is exported after those below it. */
+function spansOf(traceId: string, calls = 1): Promise<readonly CollectedSpan[]> {
+  return poll(10_000, () => {
+    const spans = collector.spans().filter((span) => span.traceId === traceId);
+    return spans.filter(({ kind }) => kind === SERVER).length >= calls ? spans : undefined;
+  });
+}
+
+describe.each(FAST_CLIENTS)("through %s", (name) => {
+  it("a call continues the trace of its caller, with its waits and statements below it", async () => {
+    const traceId = newTraceId();
+    const client = fixture.clients.get(name);
+    await client.call({ method: "GetOverview", headers: inTrace(traceId) });
+    const spans = await spansOf(traceId);
+
+    const call = spans.find(({ kind }) => kind === SERVER);
+    expect(call).toMatchObject({
+      name: "revenue.v1.RevenueService/GetOverview",
+      parentSpanId: PARENT,
+      attributes: {
+        "rpc.method": "revenue.v1.RevenueService/GetOverview",
+        "rpc.response.status_code": "OK",
+        "revenue.protocol": client.protocol,
+        "revenue.request_id": `request-${traceId}`,
+      },
+      statusCode: UNSET,
+      resource: {
+        "service.name": "revenue-under-test",
+        "deployment.environment.name": "test",
+      },
+    });
+    const below = spans.filter((span) => span !== call);
+    expect(below.every(({ parentSpanId }) => parentSpanId === call?.spanId)).toBe(true);
+    const statements = below.filter(({ kind }) => kind === CLIENT).map((span) => span.name);
+    expect(statements.filter((statement) => statement.startsWith("overview"))).toHaveLength(1);
+    const waits = below.filter(({ kind }) => kind === INTERNAL);
+    expect(waits).toHaveLength(statements.length);
+  });
+
+  it("its log line carries the trace's id", async () => {
+    const traceId = newTraceId();
+    await fixture.clients
+      .get(name)
+      .call({ method: "GetServerBreakdown", headers: inTrace(traceId) });
+    const [line] = await fixture.service.logOf(`request-${traceId}`);
+    expect(line).toMatchObject({ traceId, code: "OK" });
+  });
+});
+
+it("a call that its caller does not record is not exported", async () => {
+  const [dropped, exported] = [newTraceId(), newTraceId()];
+  const client = fixture.clients.get("REST");
+  await client.call({ method: "GetOverview", headers: inTrace(dropped, "00") });
+  await client.call({ method: "GetOverview", headers: inTrace(exported) });
+  await spansOf(exported);
+  expect(collector.spans().filter(({ traceId }) => traceId === dropped)).toEqual([]);
+});
+
+it("a refused call is no error of the server, and names its reason", async () => {
+  const traceId = newTraceId();
+  const headers = inTrace(traceId).filter(([name]) => name !== "x-api-key");
+  await fixture.clients.get("REST").call({ method: "GetOverview", headers });
+  const [span] = await spansOf(traceId);
+  expect(span?.attributes).toMatchObject({
+    "rpc.response.status_code": "UNAUTHENTICATED",
+    "error.type": "unauthenticated",
+  });
+  expect(span?.statusCode).not.toBe(ERROR);
+});
+
+it("a coalesced call links to the call whose run answered it", async () => {
+  const traceId = newTraceId();
+  const client = fixture.clients.get("REST");
+  const calls = 6;
+  await using lock = await lockTable(fixture.database, "charges");
+  const answers = Array.from({ length: calls }, () =>
+    client.call({ method: "GetOverview", headers: inTrace(traceId) }),
+  );
+  await lock.waitForQueries(2); // two runs are in flight; the other calls share the next
+  await until(5_000, async () => (await activeCalls()) === calls);
+  await lock.release();
+  await Promise.all(answers);
+
+  const spans = await spansOf(traceId, calls);
+  const servers = spans.filter(({ kind }) => kind === SERVER);
+  const statements = spans.filter(({ name }) => name.startsWith("overview"));
+  const links = servers.flatMap((span) => span.links);
+  expect(links.length).toBe(calls - statements.length);
+  expect(links.length).toBeGreaterThan(0);
+  const answering = new Set(statements.map(({ parentSpanId }) => parentSpanId));
+  for (const { spanId } of links) expect(answering).toContain(spanId);
+});
+
+async function activeCalls(): Promise<number> {
+  const text = await (await fetch(`${fixture.service.admin}/metrics`)).text();
+  return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);
+}
+
+it("without its collector the service answers, warns once, and stops with 0", async () => {
+  const alone = await createFixture(smallLedger, {
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
+    OTEL_BSP_SCHEDULE_DELAY: "20",
+    OTEL_EXPORTER_OTLP_TIMEOUT: "200",
+    STOP_LAME_DUCK_MS: "0",
+  });
+  try {
+    const warnings = () => alone.service.log().filter(({ msg }) => msg === "cannot export spans");
+    const client = alone.clients.get("REST");
+    const headers = withKey(alone.key);
+    await until(20_000, async () => {
+      expect(await client.call({ method: "GetOverview", headers })).toHaveProperty("response");
+      return warnings().length > 0;
+    });
+    expect(warnings()).toHaveLength(1);
+    expect(await alone.service.stop()).toBe(0);
+  } finally {
+    await alone.dispose();
+  }
+});
+
+it("exemplars name a recorded trace where OpenMetrics is asked for, and only there", async () => {
+  const traceId = newTraceId();
+  await fixture.clients.get("REST").call({ method: "GetOverview", headers: inTrace(traceId) });
+  const metrics = async (accept: string) =>
+    (await fetch(`${fixture.service.admin}/metrics`, { headers: { accept } })).text();
+  expect(await metrics("application/openmetrics-text")).toContain(`# {trace_id="${traceId}"}`);
+  expect(await metrics("text/plain")).not.toContain("trace_id");
+});

@@ -1,0 +1,119 @@
+/** The admin port: its three paths, and its limits. */
+import { once } from "node:events";
+import { connect } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
+import { ADMIN_LIMITS, type AdminServer, createAdminServer } from "../../../src/admin/server.ts";
+import { until } from "../../support/poll.ts";
+
+let server: AdminServer | undefined;
+afterEach(() => server?.close());
+
+const EXPOSITION = { contentType: "text/plain; version=0.0.4", body: "# metrics\n" };
+
+/** Starts a port; resolves to its number. */
+async function start(
+  readiness: Readiness = createReadiness(),
+  metrics = async (_accept: string) => EXPOSITION,
+): Promise<number> {
+  server = createAdminServer({ metrics, readiness });
+  return server.listen("127.0.0.1", 0);
+}
+
+const get = async (port: number, path: string, init?: RequestInit) => {
+  const response = await fetch(`http://127.0.0.1:${port}${path}`, init);
+  return { status: response.status, headers: response.headers, text: await response.text() };
+};
+
+it.each([
+  ["/livez", 200, "ok\n"],
+  ["/livez?verbose", 200, "ok\n"],
+  ["/readyz", 200, "ok\n"],
+  ["/readyz?verbose", 200, "[+]shutdown ok\n[+]schema ok\n[+]database ok\nreadyz check passed\n"],
+  ["/metrics", 200, "# metrics\n"],
+  ["/", 404, "not found\n"],
+  ["/metrics/", 404, "not found\n"],
+  ["/toString", 404, "not found\n"],
+  ["/api/provider/revenue", 404, "not found\n"],
+])("GET %s is answered with %i", async (path, status, text) => {
+  const answer = await get(await start(), path);
+  expect(answer).toMatchObject({ status, text });
+  expect(answer.headers.get("cache-control")).toBe("no-store");
+});
+
+it("HEAD is GET without the body, and other methods are refused with 405", async () => {
+  const port = await start();
+  expect(await get(port, "/livez", { method: "HEAD" })).toMatchObject({ status: 200, text: "" });
+  const refused = await get(port, "/metrics", { method: "POST", body: "x" });
+  expect(refused.status).toBe(405);
+  expect(refused.headers.get("allow")).toBe("GET, HEAD");
+});
+
+it("/metrics gets the Accept header, and a failure of it is a 500 that shows nothing", async () => {
+  let accepted: string | undefined;
+  const port = await start(createReadiness(), async (accept) => {
+    accepted = accept;
+    throw new Error("secret");
+  });
+  const answer = await get(port, "/metrics", { headers: { accept: "text/x" } });
+  expect(answer).toMatchObject({ status: 500, text: "internal error\n" });
+  expect(accepted).toBe("text/x");
+});
+
+describe("/readyz", () => {
+  it("fails with the checks while one fails, and /livez does not", async () => {
+    const readiness = createReadiness();
+    const port = await start(readiness);
+    readiness.set("database", "connections failed");
+    expect(await get(port, "/readyz")).toMatchObject({
+      status: 503,
+      text: "[+]shutdown ok\n[+]schema ok\n[-]database failed: connections failed\nreadyz check failed\n",
+    });
+    expect((await get(port, "/livez")).status).toBe(200);
+    readiness.set("database", undefined);
+    expect((await get(port, "/readyz")).status).toBe(200);
+  });
+
+  it("tells each change of the whole once", () => {
+    const changes: unknown[] = [];
+    const readiness = createReadiness((ready, failed) => changes.push([ready, ...failed]));
+    readiness.set("database", undefined);
+    readiness.set("database", "a");
+    readiness.set("database", "b");
+    readiness.set("schema", "c");
+    readiness.set("database", undefined);
+    expect(readiness.isReady()).toBe(false);
+    readiness.set("schema", undefined);
+    expect(changes).toEqual([[false, "database"], [true]]);
+  });
+});
+
+it("refuses connections and responses beyond its limits, and recovers", async () => {
+  const pending: (() => void)[] = [];
+  const port = await start(
+    createReadiness(),
+    () => new Promise((resolve) => pending.push(() => resolve(EXPOSITION))),
+  );
+  const waiting = Array.from({ length: ADMIN_LIMITS.maxResponses }, () => get(port, "/metrics"));
+  await until(5_000, () => pending.length === ADMIN_LIMITS.maxResponses);
+  expect((await get(port, "/livez")).status).toBe(503);
+  for (const resolve of pending) resolve();
+  expect((await Promise.all(waiting)).every(({ status }) => status === 200)).toBe(true);
+  await until(5_000, async () => (await get(port, "/livez")).status === 200);
+
+  const sockets = Array.from({ length: ADMIN_LIMITS.maxConnections + 20 }, () =>
+    connect(port, "127.0.0.1").on("error", () => {}),
+  );
+  await until(5_000, () => sockets.filter(({ destroyed }) => destroyed).length >= 20);
+  for (const socket of sockets) socket.destroy();
+  await until(5_000, async () => {
+    const answer = await get(port, "/livez").catch(() => undefined);
+    return answer?.status === 200;
+  });
+});
+
+it("closes a connection that sends no request", async () => {
+  const port = await start();
+  const socket = connect(port, "127.0.0.1").resume();
+  await once(socket, "close"); // the limit of a test is longer than that of headers
+}, 20_000);

@@ -1,0 +1,100 @@
+/** The metrics as text: two formats, bounded labels, values that are counts of what was reported. */
+import { expect, it } from "vitest";
+import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
+import { createMetrics } from "../../../src/telemetry/metrics/metrics.ts";
+import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
+
+const OPEN_METRICS = "application/openmetrics-text; version=1.0.0";
+const CALL = {
+  requestId: "r-1",
+  protocol: "rest",
+  method: "GetOverview",
+  providerId: "7",
+  milliseconds: 12,
+  error: undefined,
+};
+const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+it("both formats have the same samples, one after the other and again", async () => {
+  const metrics = createMetrics(() => true);
+  metrics.calls.started();
+  metrics.calls.ended(CALL);
+  metrics.limitEvent("responseTimeout");
+  const shape = async (accept: string, openMetrics: boolean) =>
+    [...parseExposition((await metrics.render(accept)).body, openMetrics).values()]
+      .flatMap(({ samples }) => samples)
+      // OpenMetrics writes the bounds of buckets as floats.
+      .map(({ name, labels }) => [name, { ...labels, le: labels.le && Number(labels.le) }])
+      .filter(([name]) => !String(name).startsWith("nodejs_gc_"));
+  const text = await shape("", false);
+  expect(await shape(OPEN_METRICS, true)).toEqual(text);
+  expect(await shape("", false)).toEqual(text);
+});
+
+it.each(Object.keys(serviceErrors) as ServiceErrorKind[])(
+  "a call that failed with %s is counted, and as shed only if a limit refused it",
+  async (kind) => {
+    const metrics = createMetrics(() => true);
+    metrics.calls.started();
+    metrics.calls.ended({ ...CALL, error: new ServiceError(kind) });
+    const families = parseExposition((await metrics.render("")).body);
+    const isLimit = ["overloaded", "tooManyCalls", "rateLimited", "tooManyFailures"].includes(kind);
+    const isKey = ["unauthenticated", "tooManyFailures"].includes(kind);
+    expect(sumOf(families, "rpc_server_call_duration_seconds_count")).toBe(1);
+    expect(sumOf(families, "rpc_server_call_duration_seconds_count", { status: "OK" })).toBe(0);
+    expect(sumOf(families, "rpc_server_shed_calls_total")).toBe(isLimit ? 1 : 0);
+    expect(sumOf(families, "revenue_authentication_failures_total")).toBe(isKey ? 1 : 0);
+    expect(sumOf(families, "rpc_server_active_calls")).toBe(0);
+  },
+);
+
+it("exemplars are of recorded traces only", async () => {
+  const metrics = createMetrics(() => true);
+  for (const sampled of [false, true]) {
+    metrics.calls.started();
+    metrics.calls.ended({ ...CALL, traceId: TRACE, sampled, method: `sampled ${sampled}` });
+  }
+  const { body } = await metrics.render(OPEN_METRICS);
+  const samples = [...parseExposition(body, true).values()].flatMap(({ samples: of }) => of);
+  const exemplars = samples.filter(({ exemplar }) => exemplar);
+  expect(exemplars).toMatchObject([
+    { labels: { method: "sampled true", le: "0.025" }, exemplar: { trace_id: TRACE } },
+  ]);
+  expect((await metrics.render("")).body).not.toContain(TRACE);
+});
+
+it("unknown HTTP methods share one label, and an unanswered request has no status", async () => {
+  const metrics = createMetrics(() => true);
+  for (const method of ["GET", "PURGE", "PROPFIND"]) {
+    metrics.observeHttpRequest({ method, route: undefined, status: undefined, milliseconds: 1 });
+  }
+  const family = parseExposition((await metrics.render("")).body).get(
+    "http_server_request_duration_seconds",
+  );
+  const labels = family?.samples
+    .filter(({ name }) => name.endsWith("_count"))
+    .map(({ labels: { method, route, status } }) => [method, route, status]);
+  expect(labels).toEqual([
+    ["GET", "", ""],
+    ["_OTHER", "", ""],
+  ]);
+});
+
+it("the lag is the largest of the last answers, and providers behind are counted", async () => {
+  const metrics = createMetrics(() => false);
+  metrics.recordLag("1", 5_000, false);
+  metrics.recordLag("2", 7_200_000, true);
+  metrics.recordLag("3", 9_000_000, true);
+  metrics.recordLag("3", 0, false);
+  metrics.recordReplicaAge(1_250);
+  const families = parseExposition((await metrics.render("")).body);
+  expect(sumOf(families, "revenue_rollup_watermark_lag_seconds")).toBe(7_200);
+  expect(sumOf(families, "revenue_rollup_providers_behind")).toBe(1);
+  expect(sumOf(families, "revenue_replica_age_seconds")).toBe(1.25);
+  expect(families.get("revenue_ready")?.samples).toMatchObject([{ value: 0 }]);
+});
+
+it("what is not there has no sample", async () => {
+  const families = parseExposition((await createMetrics(() => true).render("")).body);
+  expect(families.get("revenue_replica_age_seconds")?.samples).toEqual([]);
+});
