@@ -12,6 +12,8 @@ export function formatInstructions(
   return `
 The service is ready.
 
+  Page (enter the API key)  ${http}/
+  API reference             ${http}/docs
   REST, Connect, gRPC-Web   ${http}
   gRPC                      ${grpc}
   API key                   ${key}

@@ -26,10 +26,14 @@ export async function startService(
   const host = process.env.HOST || "127.0.0.1";
   const httpPort = await choosePort("HTTP_PORT", 8080, host, log);
   const grpcPort = await choosePort("GRPC_PORT", 50051, host, log);
+  const adminPort =
+    process.env.ADMIN_PORT === "off" ? "off" : await choosePort("ADMIN_PORT", 9464, host, log);
   const env = {
     ...NODE_ENVIRONMENT,
     ...{ DATABASE_URL: databaseUrl, HOST: host },
-    ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}` },
+    ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, ADMIN_PORT: `${adminPort}` },
+    // No load balancer needs time to notice.
+    STOP_LAME_DUCK_MS: "0",
   };
   const { child, ended, stop } = startScript([...NODE_OPTIONS, "src/main.ts"], env, "pipe");
   const colorize = process.stdout.isTTY === true;
@@ -58,7 +62,7 @@ export async function startService(
 }
 
 async function choosePort(
-  name: "HTTP_PORT" | "GRPC_PORT",
+  name: "HTTP_PORT" | "GRPC_PORT" | "ADMIN_PORT",
   defaultPort: number,
   host: string,
   log: (line: string) => void,

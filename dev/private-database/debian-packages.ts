@@ -15,9 +15,15 @@ export function canInstallPackages(): boolean {
 /** Installs packages without recommended ones. Throws an Error with apt's output if it fails. */
 export function installPackages(packages: readonly string[], log: (line: string) => void): void {
   log(`installing ${packages.join(" and ")} (about 20 s) ...`);
-  // If the update fails, the existing package lists may still be sufficient.
-  apt(["update"]);
-  const { status, output } = apt(["install", "-y", "--no-install-recommends", ...packages]);
+  const install = ["install", "-y", "--no-install-recommends", ...packages];
+  let run = apt(install);
+  if (run.status !== 0) {
+    // The package lists may be missing or outdated. They are not updated otherwise: in Debian's
+    // container images an update deletes what another apt process has downloaded.
+    apt(["update"]);
+    run = apt(install);
+  }
+  const { status, output } = run;
   if (status !== 0) {
     throw new Error(`apt-get could not install ${packages.join(" and ")}:\n${output}`);
   }

@@ -1,0 +1,80 @@
+/** The client: Connect over fetch, with the API key, a deadline and retries. */
+import {
+  type Client,
+  Code,
+  ConnectError,
+  createClient,
+  type Interceptor,
+  type Transport,
+} from "@connectrpc/connect";
+import { createConnectTransport } from "@connectrpc/connect-web";
+import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { createRetry, RETRIES } from "./retry.ts";
+
+/** An API key, or a function that returns the current one: it is called for each attempt. */
+export type ApiKey = string | (() => string | Promise<string>);
+
+/** The options of a client. */
+export interface RevenueClientOptions {
+  /** The service: `https://revenue.example.com`. */
+  readonly baseUrl: string;
+  /** Sent as `Authorization: Bearer KEY`, and nowhere else. */
+  readonly apiKey: ApiKey;
+  /** The deadline of a call with all its retries, in ms. 30 s by default. */
+  readonly timeoutMs?: number;
+  /** How often a call is repeated; 3 by default, 0 for never. */
+  readonly retries?: number;
+  /** Sends the requests; the global `fetch` by default. */
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/**
+ * Creates a client. Its calls throw a ConnectError: `code` says what went wrong, `rawMessage` is
+ * the service's text, and `metadata` has the headers (`x-request-id`, `retry-after`).
+ */
+export function createRevenueClient(options: RevenueClientOptions): Client<typeof RevenueService> {
+  return createClient(RevenueService, createRevenueTransport(options));
+}
+
+/** Creates the transport of a client, for other clients of Connect-ES. */
+export function createRevenueTransport({
+  baseUrl,
+  apiKey,
+  timeoutMs = 30_000,
+  retries = RETRIES,
+  fetch = globalThis.fetch,
+}: RevenueClientOptions): Transport {
+  return createConnectTransport({
+    baseUrl,
+    useBinaryFormat: true,
+    defaultTimeoutMs: timeoutMs,
+    // The first is the outermost: each attempt asks for the key again.
+    interceptors: [createRetry(retries), createAuthorization(apiKey)],
+    fetch: createReachingFetch(fetch),
+  });
+}
+
+function createAuthorization(apiKey: ApiKey): Interceptor {
+  return (next) => async (request) => {
+    const key = typeof apiKey === "string" ? apiKey : await apiKey();
+    // The error of Headers.set would contain the key.
+    if (!/^[\x21-\x7e]+$/.test(key)) {
+      throw new ConnectError("the API key is empty, or no API key", Code.Unauthenticated);
+    }
+    request.header.set("authorization", `Bearer ${key}`);
+    return next(request);
+  };
+}
+
+/** A request that no response was received to is UNAVAILABLE: fetch throws a plain TypeError. */
+function createReachingFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
+  return async (input, init) => {
+    try {
+      return await fetch(input, init);
+    } catch (cause) {
+      if (init?.signal?.aborted) throw cause;
+      const message = "the service cannot be reached";
+      throw new ConnectError(message, Code.Unavailable, undefined, undefined, cause);
+    }
+  };
+}

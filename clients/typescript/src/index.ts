@@ -1,0 +1,12 @@
+/** The typed client of the revenue service, for Node and browsers. */
+export { Code, ConnectError } from "@connectrpc/connect";
+export type { Decimal } from "../../../gen/google/type/decimal_pb.ts";
+export * from "../../../gen/revenue/v1/revenue_pb.ts";
+export {
+  type ApiKey,
+  createRevenueClient,
+  createRevenueTransport,
+  type RevenueClientOptions,
+} from "./client.ts";
+export { decimal } from "./decimal.ts";
+export { RETRIES, retryAfter } from "./retry.ts";

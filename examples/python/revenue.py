@@ -1,0 +1,45 @@
+"""Prints the year's earnings, and what each server earned in the last 30 days.
+
+Needs REVENUE_URL and REVENUE_API_KEY, and nothing outside the standard library.
+"""
+
+import json
+import os
+import sys
+import time
+import urllib.error
+import urllib.request
+from decimal import Decimal
+
+RETRIED = {429, 503}  # nothing was done; the service says in Retry-After when to come again
+ATTEMPTS = 4
+TIMEOUT = 15  # seconds
+
+
+def get(path):
+    """The JSON of a path. Numbers with a decimal point are Decimals, with all their digits."""
+    request = urllib.request.Request(
+        os.environ["REVENUE_URL"] + path,
+        headers={"X-API-Key": os.environ["REVENUE_API_KEY"], "Accept": "application/json"},
+    )
+    for attempt in range(1, ATTEMPTS + 1):
+        try:
+            with urllib.request.urlopen(request, timeout=TIMEOUT) as response:
+                return json.load(response, parse_float=Decimal)
+        except urllib.error.HTTPError as error:
+            if error.code not in RETRIED or attempt == ATTEMPTS:
+                body = json.load(error)
+                request_id = error.headers.get("x-request-id")
+                sys.exit(f"{error.code} {body.get('message', body['error'])} (request {request_id})")
+            time.sleep(float(error.headers.get("Retry-After", 1)) * attempt)
+
+
+summary = get("/api/provider/revenue")["summary"]
+print("earnings this year:", summary["totalEarningsYTD"])
+print("balance:", summary["availableBalance"])
+
+breakdown = get("/api/provider/revenue/servers")
+print("revenue from", breakdown["startDate"], "to", breakdown["endDate"])
+for server in breakdown["servers"]:
+    print(f"{server['totalRevenue']:>14}  {server['serverName']}")
+print(f"{sum((server['totalRevenue'] for server in breakdown['servers']), Decimal(0)):>14}  in all")

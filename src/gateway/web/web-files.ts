@@ -1,0 +1,49 @@
+/** The files of the pages, as `npm run generate` builds them. They are read once, at start. */
+import { hash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { extname, join } from "node:path";
+
+const TYPES: Readonly<Record<string, string>> = {
+  ".html": "text/html; charset=utf-8",
+  ".js": "text/javascript; charset=utf-8",
+  ".css": "text/css; charset=utf-8",
+  ".svg": "image/svg+xml",
+  ".txt": "text/plain; charset=utf-8",
+};
+
+/** A file that is served. */
+export interface WebFile {
+  /** The path of its URL: `/` for `index.html`, `/docs` for `docs.html`. */
+  readonly path: string;
+  /** Its media type. */
+  readonly type: string;
+  readonly body: Buffer;
+  /** A weak entity tag, because it is the same for each compression: 128 bits of the SHA-256. */
+  readonly etag: string;
+}
+
+/**
+ * Reads the files below a folder.
+ *
+ * @throws Error if the folder is missing, or has a file of an unknown type
+ */
+export function readWebFiles(folder: string): readonly WebFile[] {
+  return readdirSync(folder, { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const file = join(entry.parentPath, entry.name);
+      const type = TYPES[extname(file)];
+      if (type === undefined) throw new Error(`cannot serve ${file}: unknown type`);
+      const body = readFileSync(file);
+      const etag = `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
+      return { path: pathOf(file.slice(folder.length)), type, body, etag };
+    });
+}
+
+function pathOf(name: string): string {
+  return name
+    .replace(/\\/g, "/")
+    .replace(/^\/?/, "/")
+    .replace(/\/index\.html$/, "/")
+    .replace(/\.html$/, "");
+}

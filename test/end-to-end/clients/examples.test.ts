@@ -1,0 +1,79 @@
+/**
+ * The examples in other languages, run against the service on the demo data. An example is run by
+ * hand where its tool is missing: Go needs modules from the network.
+ */
+import { spawnSync } from "node:child_process";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { seed } from "../../../dev/demo-data/seed.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture(({ knex }) => seed(knex, Date.now(), () => {}));
+});
+afterAll(() => fixture?.dispose());
+
+/** Runs an example. */
+function run(command: string, args: readonly string[], key = fixture.key) {
+  const { status, stdout, stderr } = spawnSync(command, args, {
+    encoding: "utf8",
+    timeout: 30_000,
+    env: {
+      ...process.env,
+      REVENUE_URL: fixture.service.http,
+      REVENUE_API_KEY: key,
+      LC_ALL: "C",
+      PYTHONIOENCODING: "utf-8",
+    },
+  });
+  return { status, stdout, stderr };
+}
+
+async function textOf(target: string): Promise<string> {
+  const headers = withKey(fixture.key);
+  return (await rawHttp(fixture.service.http, { target, headers })).text;
+}
+
+/** The digits of a field in REST's JSON. */
+function digitsOf(json: string, field: string): string {
+  return json.match(new RegExp(`"${field}":(-?[\\d.]+)`))?.[1] ?? "";
+}
+
+const hasPython = spawnSync("python3", ["--version"]).status === 0;
+
+it("curl prints the summary and the servers as CSV", async () => {
+  const { status, stdout, stderr } = run("examples/curl/revenue.sh", []);
+  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  const [summary = "", header = ""] = stdout.split(/\r?\n/);
+  expect(await textOf("/api/provider/revenue")).toContain(summary);
+  expect(header).toMatch(/^serverId,serverName,/);
+});
+
+it("curl prints the message of an error", () => {
+  const { status, stdout } = run("examples/curl/revenue.sh", [], "rvk_wrong");
+  expect(status).not.toBe(0);
+  expect(stdout).not.toContain("serverId");
+});
+
+it.skipIf(!hasPython)(
+  "Python prints the digits of the JSON, and its sum is the total",
+  async () => {
+    const { status, stdout, stderr } = run("python3", ["examples/python/revenue.py"]);
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const overview = await textOf("/api/provider/revenue");
+    expect(stdout).toContain(`earnings this year: ${digitsOf(overview, "totalEarningsYTD")}\n`);
+    expect(stdout).toContain(`balance: ${digitsOf(overview, "availableBalance")}\n`);
+    const breakdown = await textOf("/api/provider/revenue/servers");
+    expect(stdout.trimEnd().split("\n").at(-1)?.trim()).toBe(
+      `${digitsOf(breakdown, "totalRevenue")}  in all`,
+    );
+  },
+);
+
+it.skipIf(!hasPython)("Python prints the message of an error, and the request's id", () => {
+  const { status, stderr } = run("python3", ["examples/python/revenue.py"], "rvk_wrong");
+  expect(status).toBe(1);
+  expect(stderr).toMatch(/^401 API key authentication is required.* \(request [0-9a-f-]{36}\)\n$/);
+});

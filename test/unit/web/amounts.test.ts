@@ -1,0 +1,45 @@
+/** Decimal strings on the page: taken apart, compared and added without floating point. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { partsOf, permille, scaled, usd } from "../../../web/src/amount/decimal-text.ts";
+
+const DECIMAL = /^-?\d{1,30}(\.\d{1,4})?$/;
+
+it("the parts of a decimal joined are the decimal", () => {
+  fc.assert(
+    fc.property(fc.stringMatching(DECIMAL), (text) => {
+      const { sign, groups, fraction } = partsOf(text);
+      expect(sign + groups.join("") + fraction).toBe(text);
+      expect(groups.slice(1).every((group) => group.length === 3)).toBe(true);
+    }),
+  );
+});
+
+it.each([
+  ["0.00", "$0.00"],
+  ["999.99", "$999.99"],
+  ["1000.00", "$1,000.00"],
+  ["-1234567.89", "-$1,234,567.89"],
+  ["90071992547409931234.56", "$90,071,992,547,409,931,234.56"],
+])("%s is written as %s", (text, expected) => {
+  expect(usd(text)).toBe(expected);
+});
+
+it.each([
+  ["0.3475", 3475n],
+  ["2.50", 25_000n],
+  ["-0.01", -100n],
+  ["90071992547409931234.56", 900719925474099312345600n],
+])("%s is %d ten-thousandths", (text, expected) => {
+  expect(scaled(text)).toBe(expected);
+});
+
+it.each([
+  [1n, 3n, 333],
+  [0n, 3n, 0],
+  [3n, 3n, 1000],
+  [1n, 0n, undefined],
+  [1n, -5n, undefined],
+])("%d of %d is %d permille", (part, whole, expected) => {
+  expect(permille(part, whole)).toBe(expected);
+});

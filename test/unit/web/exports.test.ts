@@ -1,0 +1,62 @@
+/** What the page exports: CSV, curl commands, TypeScript calls; and the periods of its buttons. */
+import { expect, it } from "vitest";
+import { presets } from "../../../web/src/breakdown/period.ts";
+import { csvOf, digits, text } from "../../../web/src/export/csv.ts";
+import { curlCommand, typescriptCall } from "../../../web/src/export/snippets.ts";
+
+it("CSV has a header row, CRLF, and quotes where RFC 4180 needs them", () => {
+  const rows = [
+    [text('a "b"'), digits("-12.50")],
+    [text("x,y"), digits(3)],
+    [text("l\nm"), text("")],
+  ];
+  expect(csvOf(["name", "amount"], rows)).toBe(
+    'name,amount\r\n"a ""b""",-12.50\r\n"x,y",3\r\n"l\nm",\r\n',
+  );
+});
+
+it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1+1"])(
+  "a name %j is no formula in a spreadsheet",
+  (name) => {
+    expect(csvOf([], [[text(name)]])).toMatch(/^\r\n"?'/);
+  },
+);
+
+it("a curl command has the period, and the key as a variable", () => {
+  const parameters = { startDate: "2026-11-01", endDate: "" };
+  expect(curlCommand("https://x", "/a", parameters)).toBe(
+    `curl -H "x-api-key: $KEY" 'https://x/a?startDate=2026-11-01'`,
+  );
+  expect(curlCommand("https://x", "/a", {})).toBe(`curl -H "x-api-key: $KEY" 'https://x/a'`);
+});
+
+it("a TypeScript call has the period, and the key from the environment", () => {
+  const program = typescriptCall("https://x", "getServerBreakdown", { startDate: "2026-11-01" });
+  expect(program).toContain('baseUrl: "https://x"');
+  expect(program).toContain("process.env.KEY");
+  expect(program).toContain('client.getServerBreakdown({ startDate: "2026-11-01" })');
+});
+
+it.each([
+  [
+    "2026-01-01T00:00:00Z",
+    [
+      "2026-01-01 2026-01-01",
+      "2025-12-01 2025-12-31",
+      "2025-12-03 2026-01-01",
+      "2026-01-01 2026-01-01",
+    ],
+  ],
+  [
+    "2028-03-31T23:59:59Z",
+    [
+      "2028-03-01 2028-03-31",
+      "2028-02-01 2028-02-29",
+      "2028-03-02 2028-03-31",
+      "2028-01-01 2028-03-31",
+    ],
+  ],
+])("at %s the periods are calendar days in UTC", (now, expected) => {
+  const periods = presets(new Date(now));
+  expect(periods.map(({ startDate, endDate }) => `${startDate} ${endDate}`)).toEqual(expected);
+});

@@ -1,0 +1,92 @@
+/**
+ * The guide of the reference page, from `docs/api.md` and `examples/`, as HTML at build time. So
+ * nothing on the page is written twice.
+ */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { Marked } from "marked";
+import type { Plugin } from "vite";
+
+const ROOT = join(import.meta.dirname, "..");
+
+/** Sections of `docs/api.md` that are for operators. */
+const LEFT_OUT = ["API keys"];
+
+const EXAMPLES = [
+  { title: "curl", path: "examples/curl/revenue.sh" },
+  { title: "TypeScript", path: "examples/typescript/revenue.ts" },
+  { title: "Python", path: "examples/python/revenue.py" },
+];
+
+/** Fills the places of `docs.html`: `<!--contents-->`, `<!--guide-->` and `<!--examples-->`. */
+export function guide(): Plugin {
+  return {
+    name: "guide",
+    transformIndexHtml: {
+      order: "pre",
+      handler: (html) =>
+        html
+          .replace("<!--contents-->", () => contents())
+          .replace("<!--guide-->", () => sections().map(writeSection).join(""))
+          .replace("<!--examples-->", () => EXAMPLES.map(writeExample).join("")),
+    },
+  };
+}
+
+interface Section {
+  readonly title: string;
+  readonly id: string;
+  readonly text: string;
+}
+
+function sections(): Section[] {
+  const [, ...parts] = readFileSync(join(ROOT, "docs/api.md"), "utf8").split(/^## /m);
+  return parts
+    .map((part) => {
+      const end = part.indexOf("\n");
+      const title = part.slice(0, end);
+      return { title, id: title.toLowerCase().replace(/\W+/g, "-"), text: part.slice(end) };
+    })
+    .filter(({ title }) => !LEFT_OUT.includes(title));
+}
+
+function contents(): string {
+  return sections()
+    .map(({ title, id }) => `<li><a href="#${id}">${title}</a></li>`)
+    .join("");
+}
+
+function writeSection({ title, id, text }: Section): string {
+  return `<section><h2 id="${id}">${title}</h2>${markdown.parse(text)}</section>`;
+}
+
+function writeExample({ title, path }: (typeof EXAMPLES)[number]): string {
+  const code = readFileSync(join(ROOT, path), "utf8").trimEnd();
+  return `<details><summary>${title}</summary><pre><code>${escapeHtml(code)}</code></pre></details>`;
+}
+
+const markdown = new Marked({
+  renderer: {
+    // A link to another file of the repository leads nowhere from here.
+    link({ href, tokens }) {
+      const inner = this.parser.parseInline(tokens);
+      return /^(https?:|#)/.test(href)
+        ? `<a href="${escapeHtml(href)}" rel="noreferrer">${inner}</a>`
+        : inner;
+    },
+    table(token) {
+      const cells = (row: typeof token.header, tag: string) =>
+        row.map(({ tokens }) => `<${tag}>${this.parser.parseInline(tokens)}</${tag}>`).join("");
+      const rows = token.rows.map((row) => `<tr>${cells(row, "td")}</tr>`).join("");
+      return `<div class="table" tabindex="0"><table><thead><tr>${cells(token.header, "th")}</tr></thead><tbody>${rows}</tbody></table></div>`;
+    },
+  },
+});
+
+function escapeHtml(text: string): string {
+  return text
+    .replaceAll("&", "&amp;")
+    .replaceAll("<", "&lt;")
+    .replaceAll(">", "&gt;")
+    .replaceAll('"', "&quot;");
+}

@@ -1,0 +1,21 @@
+/** Periods to choose from. A day is a calendar day in UTC; both ends are inclusive. */
+import { day } from "../instant.ts";
+
+/** A period as the request takes it: ISO days, or empty for the service's default. */
+export interface Period {
+  readonly startDate: string;
+  readonly endDate: string;
+}
+
+/** The periods that have a button, on the day of `now`. */
+export function presets(now: Date): readonly (Period & { readonly title: string })[] {
+  const [year, month, date] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];
+  const at = (...parts: readonly [number, number, number]) => day(new Date(Date.UTC(...parts)));
+  const today = at(year, month, date);
+  return [
+    { title: "This month", startDate: at(year, month, 1), endDate: today },
+    { title: "Last month", startDate: at(year, month - 1, 1), endDate: at(year, month, 0) },
+    { title: "Last 30 days", startDate: at(year, month, date - 29), endDate: today },
+    { title: "This year", startDate: at(year, 0, 1), endDate: today },
+  ];
+}

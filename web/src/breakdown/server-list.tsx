@@ -1,0 +1,154 @@
+/** The servers of a period, each with its instances folded in. */
+import type { ComponentChildren } from "preact";
+import { memo } from "preact/compat";
+import { useCallback, useMemo, useState } from "preact/hooks";
+import {
+  decimal,
+  type InstanceBreakdown,
+  type ServerBreakdown,
+} from "../../../clients/typescript/src/index.ts";
+import { Amount } from "../amount/amount.tsx";
+import { scaled } from "../amount/decimal-text.ts";
+import { StatusBadge } from "../status-badge.tsx";
+import { type Column, useSorting } from "../table/sorting.ts";
+import { Table } from "../table/table.tsx";
+
+const COLUMNS: readonly Column<ServerBreakdown>[] = [
+  { title: "Server", value: ({ serverName }) => serverName },
+  { title: "Status", value: ({ status }) => status },
+  { title: "Revenue", numeric: true, value: ({ totalRevenue }) => scaled(decimal(totalRevenue)) },
+  { title: "Rentals", numeric: true, value: ({ totalRentals }) => totalRentals },
+  { title: "Running now", numeric: true, value: ({ activeRentals }) => activeRentals },
+];
+
+interface ServerListProps {
+  readonly servers: readonly ServerBreakdown[];
+  /** Further controls. */
+  readonly children: ComponentChildren;
+}
+
+/** Shows the servers, filtered by a word. */
+export function ServerList({ servers, children }: ServerListProps) {
+  const [word, setWord] = useState("");
+  const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
+  const toggle = useCallback((id: string) => {
+    setOpen((before) => {
+      const next = new Set(before);
+      if (!next.delete(id)) next.add(id);
+      return next;
+    });
+  }, []);
+  const found = useMemo(() => filter(servers, word), [servers, word]);
+  const sorting = useSorting(found, COLUMNS);
+  const instances = servers.reduce((sum, server) => sum + server.instances.length, 0);
+  const allOpen = found.length > 0 && found.every(({ serverId }) => open.has(serverId));
+  const all = () => setOpen(allOpen ? new Set() : new Set(found.map(({ serverId }) => serverId)));
+  return (
+    <>
+      <div class="card-head">
+        <div class="buttons">
+          <label class="hidden" for="filter">
+            Filter by name
+          </label>
+          <input
+            id="filter"
+            type="search"
+            placeholder="Filter by name"
+            value={word}
+            onInput={(event) => setWord(event.currentTarget.value)}
+          />
+          <button type="button" onClick={all} disabled={found.length === 0}>
+            {allOpen ? "Fold all" : "Unfold all"}
+          </button>
+          <span class="quiet small" role="status">
+            {found.length} of {servers.length} servers, {instances} instances
+          </span>
+        </div>
+        {children}
+      </div>
+      {found.length === 0 ? (
+        <p class="empty">
+          {servers.length === 0 ? "No servers in this period." : "No server has this name."}
+        </p>
+      ) : (
+        <Table label="Servers in the period" columns={COLUMNS} sorting={sorting}>
+          {sorting.rows.map((server) => (
+            <ServerRows
+              key={server.serverId}
+              server={server}
+              open={open.has(server.serverId)}
+              toggle={toggle}
+            />
+          ))}
+        </Table>
+      )}
+    </>
+  );
+}
+
+function filter(servers: readonly ServerBreakdown[], word: string): readonly ServerBreakdown[] {
+  const wanted = word.trim().toLowerCase();
+  const has = (name: string) => name.toLowerCase().includes(wanted);
+  return servers.filter(
+    ({ serverName, instances }) =>
+      has(serverName) || instances.some(({ instanceName }) => has(instanceName)),
+  );
+}
+
+interface ServerRowsProps {
+  readonly server: ServerBreakdown;
+  readonly open: boolean;
+  readonly toggle: (id: string) => void;
+}
+
+// Memoized: one of 200 servers unfolds without drawing the others again.
+const ServerRows = memo(({ server, open, toggle }: ServerRowsProps) => (
+  <>
+    <tr class="server">
+      <th scope="row">
+        <button
+          type="button"
+          class="fold"
+          aria-expanded={open}
+          disabled={server.instances.length === 0}
+          onClick={() => toggle(server.serverId)}
+        >
+          <span class="fold-mark" aria-hidden="true" />
+          <span>
+            {server.serverName}
+            <span class="quiet small type">{server.serverType}</span>
+          </span>
+          <span class="hidden">, {server.instances.length} instances</span>
+        </button>
+      </th>
+      <td>
+        <StatusBadge status={server.status} />
+      </td>
+      <FigureCells of={server} />
+    </tr>
+    {open &&
+      server.instances.map((instance) => (
+        <tr class="instance" key={instance.instanceId}>
+          <th scope="row">
+            <span>
+              {instance.instanceName} <code class="quiet small">{instance.instanceId}</code>
+            </span>
+          </th>
+          <td />
+          <FigureCells of={instance} />
+        </tr>
+      ))}
+  </>
+));
+
+function FigureCells({ of: row }: { of: ServerBreakdown | InstanceBreakdown }) {
+  return (
+    <>
+      <td class="numeric">
+        <Amount value={row.totalRevenue} currency />
+      </td>
+      <td class="numeric">{row.totalRentals}</td>
+      <td class="numeric">{row.activeRentals}</td>
+    </>
+  );
+}

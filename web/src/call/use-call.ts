@@ -1,0 +1,63 @@
+/** A call of the service as state of a component. */
+
+import type { CallOptions } from "@connectrpc/connect";
+import { useCallback, useEffect, useState } from "preact/hooks";
+import { type Problem, problemOf } from "./problem.ts";
+
+/** A call and its latest answer. */
+export interface CallState<T> {
+  /** The latest answer; it stays while the call is repeated, and if that fails. */
+  readonly data: T | undefined;
+  /** The instant of the snapshot that the answer is from. */
+  readonly asOf: Date | undefined;
+  /** What went wrong the last time. */
+  readonly problem: Problem | undefined;
+  readonly loading: boolean;
+  /** Calls again. */
+  reload(): void;
+}
+
+type Settled<T> = Omit<CallState<T>, "reload">;
+
+/**
+ * Calls now, and again whenever `send` changes. A call that is replaced is aborted.
+ *
+ * @param send the call, memoized
+ * @param reject is told of a key that is not valid
+ */
+export function useCall<T>(
+  send: (options: CallOptions) => Promise<T>,
+  reject: (problem: Problem) => void,
+): CallState<T> {
+  const [run, setRun] = useState(0);
+  const [state, setState] = useState<Settled<T>>({
+    data: undefined,
+    asOf: undefined,
+    problem: undefined,
+    loading: true,
+  });
+  // `run` starts the call again.
+  useEffect(() => {
+    const controller = new AbortController();
+    setState((before) => ({ ...before, loading: true }));
+    let asOf = new Date();
+    const onHeader = (header: Headers) => {
+      asOf = new Date(header.get("data-as-of") ?? asOf);
+    };
+    send({ signal: controller.signal, onHeader }).then(
+      (data) => {
+        if (controller.signal.aborted) return;
+        setState({ data, asOf, problem: undefined, loading: false });
+      },
+      (thrown) => {
+        if (controller.signal.aborted) return;
+        const problem = problemOf(thrown);
+        setState((before) => ({ ...before, problem, loading: false }));
+        if (problem.kind === "key") reject(problem);
+      },
+    );
+    return () => controller.abort();
+  }, [send, reject, run]);
+  const reload = useCallback(() => setRun((count) => count + 1), []);
+  return { ...state, reload };
+}

@@ -1,0 +1,31 @@
+/** The requests of the page as code. The key is a variable: what is copied is pasted and shared. */
+
+/** Parameters of a request; empty ones are left out. */
+export type Parameters = Readonly<Record<string, string>>;
+
+/** A curl command for a path of the REST API. */
+export function curlCommand(origin: string, path: string, parameters: Parameters): string {
+  const query = new URLSearchParams(given(parameters)).toString();
+  const url = `${origin}${path}${query && `?${query}`}`;
+  return `curl -H "x-api-key: $KEY" '${url}'`;
+}
+
+/** A program that calls a method of the TypeScript client. */
+export function typescriptCall(origin: string, method: string, parameters: Parameters): string {
+  const fields = given(parameters).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const request = fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
+  return [
+    'import { createRevenueClient } from "revenue-service-client";',
+    "",
+    "const client = createRevenueClient({",
+    `  baseUrl: ${JSON.stringify(origin)},`,
+    '  apiKey: process.env.KEY ?? "",',
+    "});",
+    `const response = await client.${method}(${request});`,
+    "",
+  ].join("\n");
+}
+
+function given(parameters: Parameters): [string, string][] {
+  return Object.entries(parameters).filter(([, value]) => value !== "");
+}

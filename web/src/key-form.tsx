@@ -1,0 +1,67 @@
+/** Asks for the API key. */
+import { useState } from "preact/hooks";
+import type { Problem } from "./call/problem.ts";
+
+interface KeyFormProps {
+  /** Why the key before this one is not used any more. */
+  readonly problem: Problem | undefined;
+  readonly onKey: (key: string) => void;
+}
+
+/**
+ * Shows the form. The field has no name and the form no action, so that a key can never be
+ * submitted into a URL; it is no password field, so that no browser offers to keep the key.
+ */
+export function KeyForm({ problem, onKey }: KeyFormProps) {
+  const [key, setKey] = useState("");
+  const [shown, setShown] = useState(false);
+  const submit = (event: Event) => {
+    event.preventDefault();
+    if (key.trim() !== "") onKey(key.trim());
+  };
+  return (
+    <main class="welcome">
+      <form class="card" onSubmit={submit} autocomplete="off">
+        <h1>Your revenue</h1>
+        <p class="quiet">Enter your API key to see what you earned.</p>
+        {problem && (
+          <div class="notice notice-key" role="alert">
+            <div>
+              <strong>{problem.title}</strong>
+              <p>{problem.advice}</p>
+            </div>
+          </div>
+        )}
+        <label for="key">API key</label>
+        <div class="key-field">
+          <input
+            id="key"
+            type="text"
+            class={shown ? "" : "masked"}
+            value={key}
+            onInput={(event) => setKey(event.currentTarget.value)}
+            placeholder="rvk_…"
+            autocomplete="off"
+            autocapitalize="off"
+            spellcheck={false}
+            aria-describedby="key-note"
+            required
+          />
+          <button type="button" aria-pressed={shown} onClick={() => setShown(!shown)}>
+            Show
+          </button>
+        </div>
+        <button type="submit" class="primary">
+          Show revenue
+        </button>
+        <p id="key-note" class="quiet small">
+          The key stays in this tab and is forgotten when you close it. It is sent to this service
+          only.
+        </p>
+      </form>
+      <p class="quiet small">
+        Prefer code? Read the <a href="/docs">API reference</a>.
+      </p>
+    </main>
+  );
+}

@@ -1,0 +1,64 @@
+/** The overview: summary, months, payouts and the lifetime of each server. */
+import type { CallOptions } from "@connectrpc/connect";
+import { useCallback } from "preact/hooks";
+import type { createRevenueClient } from "../../../clients/typescript/src/index.ts";
+import type { Problem } from "../call/problem.ts";
+import { ProblemNotice } from "../call/problem-notice.tsx";
+import { useCall } from "../call/use-call.ts";
+import { instant } from "../instant.ts";
+import { Months } from "./months.tsx";
+import { Payouts } from "./payouts.tsx";
+import { Servers } from "./servers.tsx";
+import { SummaryCards } from "./summary-cards.tsx";
+
+interface OverviewProps {
+  readonly client: ReturnType<typeof createRevenueClient>;
+  /** Is told of a key that is not valid. */
+  readonly reject: (problem: Problem) => void;
+}
+
+/** Shows the overview. */
+export function Overview({ client, reject }: OverviewProps) {
+  const send = useCallback((options: CallOptions) => client.getOverview({}, options), [client]);
+  const call = useCall(send, reject);
+  const { data, loading, asOf, reload } = call;
+  return (
+    <section aria-labelledby="overview-title" aria-busy={loading}>
+      <div class="section-head">
+        <h2 id="overview-title">Overview</h2>
+        <p class="quiet small" role="status">
+          {loading ? "Loading …" : asOf && `As of ${instant(asOf)}`}
+        </p>
+        <button type="button" onClick={reload} disabled={loading}>
+          Refresh
+        </button>
+      </div>
+      <ProblemNotice call={call} />
+      {data ? (
+        <>
+          <SummaryCards summary={data.summary} />
+          <div class="columns">
+            <Months months={data.monthlyEarnings} />
+            <Payouts payouts={data.recentPayouts} />
+          </div>
+          <Servers servers={data.serverRevenue} />
+        </>
+      ) : (
+        loading && <Skeleton />
+      )}
+    </section>
+  );
+}
+
+function Skeleton() {
+  return (
+    <div class="skeleton" aria-hidden="true">
+      <div class="cards">
+        {[1, 2, 3, 4].map((card) => (
+          <div class="card" key={card} />
+        ))}
+      </div>
+      <div class="card tall" />
+    </div>
+  );
+}
