@@ -44,7 +44,7 @@ const VARIABLES = {
   grpcPort: { name: "GRPC_PORT", fallback: "50051", parse: integer("a port", 0, 65_535) },
   /** 0 picks a free port; undefined for no admin port. */
   adminPort: { name: "ADMIN_PORT", fallback: "9464", parse: optionalPort },
-  /** Whether `/openapi.json` is served. */
+  /** Whether `/`, `/docs` and `/openapi.json` are served. */
   web: { name: "WEB", fallback: "on", parse: oneOf(["on", "off"] as const) },
   /** The origins whose scripts may call the HTTP port from a browser. */
   corsOrigins: { name: "CORS_ORIGINS", fallback: "", parse: origins },

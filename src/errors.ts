@@ -48,6 +48,13 @@ export const serviceErrors = {
     error: "Method Not Allowed",
     message: "method not allowed",
   },
+  /** REST only. Its figures are offered as JSON and as CSV. */
+  notAcceptable: {
+    code: Code.InvalidArgument,
+    status: 406,
+    error: "Not Acceptable",
+    message: "no acceptable form of the response: application/json and text/csv are offered",
+  },
   /** A REST request has no message, but it may have a body that is as large. */
   messageTooLarge: {
     code: Code.ResourceExhausted,

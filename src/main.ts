@@ -2,47 +2,69 @@
  * `npm start`: the service. Starts the parts in order, from the database to the ports, and stops
  * them in reverse order on SIGTERM, SIGINT or an uncaught error.
  */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { parseArgs } from "node:util";
 import type { Knex } from "knex";
 import type { Logger } from "pino";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
+import { startDatabaseProbe } from "./admin/database-probe.ts";
+import { createReadiness } from "./admin/readiness.ts";
+import { createAdminServer } from "./admin/server.ts";
 import { type Authenticate, createAuthentication } from "./auth/authentication.ts";
 import { createFailureLimit } from "./auth/failure-limit.ts";
 import { cacheKeys } from "./auth/key-cache.ts";
 import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
+import { check, checkSchema } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
-import { type Config, ConfigError, readConfig } from "./config.ts";
-import { pendingMigrations } from "./db/pending-migrations.ts";
-import { createPool } from "./db/pool.ts";
-import { createRead, type Read } from "./db/query.ts";
+import { readCertificates } from "./config/certificates.ts";
+import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
+import { createFreshness } from "./db/freshness.ts";
+import { createPool, poolState } from "./db/pool.ts";
+import { createRead, observeReads, type Read } from "./db/query.ts";
 import { createGateway } from "./gateway/server.ts";
+import { readWebFiles } from "./gateway/web/web-files.ts";
 import { createGrpcServer } from "./grpc/server.ts";
+import { createSessions } from "./grpc/sessions/http2-sessions.ts";
+import { sessionLimits } from "./grpc/sessions/limits.ts";
 import { collectWhenQuiet } from "./memory.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
+import { listen } from "./net/listen.ts";
 import { createUnreadLimit } from "./net/unread.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createLagLog } from "./rollup/read/lag-log.ts";
 import type { Rpc } from "./rpc/call.ts";
-import { MAX_CALL_MS } from "./rpc/deadline.ts";
+import { createTurns } from "./rpc/large-results.ts";
 import { createRpc } from "./rpc/pipeline.ts";
 import { createRateLimit } from "./rpc/rate-limit.ts";
 import { createTokenBuckets } from "./rpc/token-buckets.ts";
 import { errorFields } from "./telemetry/error-fields.ts";
 import { createEventLog, type ReportEvent } from "./telemetry/event-log.ts";
 import { createLog } from "./telemetry/log.ts";
+import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
+import { createReadObserver } from "./telemetry/read-observer.ts";
 import { sampleRejections } from "./telemetry/rejection-log.ts";
+import { startTracing } from "./telemetry/traces/sdk.ts";
+import { type CertificateWatch, watchCertificates } from "./tls/certificate-watch.ts";
+import { createTermination } from "./tls/termination.ts";
 
-/** How long calls in flight may take to finish when the service stops, in ms: as long as any call. */
-const GRACE = MAX_CALL_MS;
+/** The OpenAPI document, which `npm run generate` makes. */
+const OPENAPI_FILE = join(import.meta.dirname, "../gen/openapi.json");
+/** The pages, as `npm run generate` builds them. */
+const WEB_FOLDER = join(import.meta.dirname, "../gen/web");
 /** Connections to the database for looking up API keys. */
 const KEY_CONNECTIONS = 4;
 /** How long the pools may then take to close, in ms; they wait for a database that hangs. */
 const POOL_GRACE = 1_000;
 
 try {
-  await start(readConfig(process.env));
+  const { values } = parseArgs({ options: { check: { type: "boolean" } } });
+  const config = readConfig(process.env);
+  if (values.check) process.exit((await check(config, openPool(config, 1))) ? 0 : 1);
+  await start(config);
 } catch (error) {
   const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
   for (const reason of reasons) console.error(`cannot start: ${reason}`);
@@ -51,21 +73,28 @@ try {
 
 async function start(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
-  const report = createEventLog(log);
-  const openPool = (maxConnections: number) =>
-    createPool(config.databaseUrl, {
-      readOnly: true,
-      // Calls cancel their queries at their deadline; this also ends a query whose KILL failed.
-      maxQueryMs: MAX_CALL_MS,
-      maxConnections,
-      warn: (message) => log.debug({ message }, "pool"),
-    });
-  const database = openPool(config.poolSize);
+  const readiness = createReadiness((ready, failed) => {
+    log[ready ? "info" : "warn"]({ failed }, ready ? "ready" : "not ready");
+    ports.grpc.setServing(ready);
+  });
+  const metrics =
+    config.adminPort === undefined ? undefined : createMetrics(() => readiness.isReady());
+  const report = createEventLog(log, undefined, metrics?.limitEvent);
+  const tracing = await startTracing(process.env, (message) => log.warn(message));
+  const warn = (message: string) => log.debug({ message }, "pool");
+  const database = openPool(config, config.poolSize, warn);
   // Keys have connections of their own, so that no query of a provider delays authentication.
-  const keyDatabase = openPool(KEY_CONNECTIONS);
+  const keyDatabase = openPool(config, KEY_CONNECTIONS, warn);
   await checkSchema(database);
 
   const { poolWait } = config;
+  const waitForTurn = createTurns();
+  const openRead = (name: string, pool: Knex, max: number) => {
+    const read = createRead(pool, { poolWait, waitForTurn });
+    if (!metrics && !tracing) return read;
+    const observed = metrics?.observePool({ name, max, connections: () => poolState(pool) });
+    return observeReads(read, createReadObserver(observed, tracing?.tracer));
+  };
   const rateLimit = createRateLimit({
     rate: config.rateLimit,
     burst: config.rateLimitBurst,
@@ -74,29 +103,64 @@ async function start(config: Config): Promise<void> {
   });
   const rpc = createRpc({
     service: RevenueService,
-    handlers: createRevenueService(createRead(database, { poolWait }), createLagLog(log)),
-    authenticate: createAuthenticate(config, createRead(keyDatabase, { poolWait })),
+    handlers: createRevenueService(
+      openRead("calls", database, config.poolSize),
+      createLagLog(log, metrics?.recordLag),
+      config.readMaxLag === 0
+        ? undefined
+        : createFreshness(config.readMaxLag, metrics?.recordReplicaAge),
+      metrics?.cacheRequest,
+    ),
+    authenticate: createAuthenticate(
+      config,
+      openRead("keys", keyDatabase, KEY_CONNECTIONS),
+      metrics,
+    ),
     log,
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },
+    maxCall: config.maxCall,
     rateLimit,
+    metrics: metrics?.calls,
+    traceCall: tracing?.traceCall,
   });
-  const { gateway, grpc } = createPorts(config, rpc, log, report);
+  const files = tlsFiles(config);
+  const certificates =
+    files && watchCertificates({ files, certificates: readCertificates(files), log });
+  if (certificates) {
+    const failures = () => certificates.failures;
+    metrics?.observeCertificates(() => certificates.current, failures);
+  }
+  const ports = createPorts(config, rpc, log, report, metrics, certificates);
+  const { gateway, grpc } = ports;
+  const stopProbe = startDatabaseProbe({ database: openPool(config, 1, warn), readiness });
+  const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
-  const { host } = config;
+  const { host, grace } = config;
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
   const httpPort = await listen("HTTP_PORT", config.httpPort, (port) => gateway.listen(host, port));
-  log.info({ host, httpPort, grpcPort }, "listening");
+  const adminPort =
+    admin &&
+    (await listen("ADMIN_PORT", config.adminPort ?? 0, (port) => admin.listen(host, port)));
+  log.info({ host, httpPort, grpcPort, adminPort }, "listening");
   collectWhenQuiet();
 
   let stopping = false;
-  const stop = async (reason: object) => {
+  const stop = async (reason: object, lameDuck = 0) => {
     if (stopping) return;
     stopping = true;
-    log.info(reason, `stopping: calls in flight have ${GRACE / 1000} s to finish`);
+    readiness.set("shutdown", "the process is stopping");
+    log.info({ ...reason, lameDuck }, `stopping: calls in flight have ${grace / 1000} s to finish`);
     try {
-      await Promise.all([gateway.stop(GRACE), grpc.stop(GRACE)]);
+      await sleep(lameDuck);
+      await Promise.all([gateway.stop(grace), grpc.stop(grace)]);
       rateLimit?.close();
-      const closed = Promise.all([database.destroy(), keyDatabase.destroy()]);
+      admin?.close();
+      const closed = Promise.all([
+        database.destroy(),
+        keyDatabase.destroy(),
+        stopProbe(),
+        tracing?.stop(),
+      ]);
       await Promise.race([closed, sleep(POOL_GRACE)]);
       log.info("stopped");
     } catch (error) {
@@ -106,7 +170,8 @@ async function start(config: Config): Promise<void> {
       process.exit();
     }
   };
-  process.on("SIGTERM", (signal) => stop({ signal }));
+  process.on("SIGTERM", (signal) => stop({ signal }, config.lameDuck));
+  // A person at a terminal, who would not want to wait.
   process.on("SIGINT", (signal) => stop({ signal }));
   // The state of the process is unknown after an uncaught error, so the process is replaced.
   process.on("uncaughtException", (error, origin) => {
@@ -116,59 +181,68 @@ async function start(config: Config): Promise<void> {
   });
 }
 
+/** Opens a pool of read-only connections. */
+function openPool(config: Config, maxConnections: number, warn?: (message: string) => void): Knex {
+  return createPool(config.databaseUrl, {
+    readOnly: true,
+    // Calls cancel their queries at their deadline; this also ends a query whose KILL failed.
+    maxQueryMs: config.maxCall,
+    maxConnections,
+    ...(warn && { warn }),
+  });
+}
+
 /** Creates the servers of both ports, which share the limits on connections and unread bytes. */
-function createPorts(config: Config, rpc: Rpc, log: Logger, report: ReportEvent) {
+function createPorts(
+  config: Config,
+  rpc: Rpc,
+  log: Logger,
+  report: ReportEvent,
+  metrics: Metrics | undefined,
+  certificates: CertificateWatch | undefined,
+) {
+  const { handshakeTimeout } = config;
+  const createTls = (protocols: string[], clientCertificates = false) =>
+    certificates &&
+    createTermination({ certificates, protocols, clientCertificates, handshakeTimeout, report });
+  const limits = sessionLimits(config);
   const addresses = createAddresses(config.trustedProxies);
   const acceptConnection = createConnectionLimit({ ...config, addresses, report });
   const unread = createUnreadLimit({ ...config, report });
+  const rejections = sampleRejections(log, metrics?.rejectedRequest);
   const gateway = createGateway({
     service: RevenueService,
     rpc,
     addresses,
-    log: sampleRejections(log),
+    openApi: config.web === "on" ? readFileSync(OPENAPI_FILE, "utf8") : undefined,
+    web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
+    log: rejections,
+    observeRequest: metrics?.observeHttpRequest,
+    corsOrigins: config.corsOrigins,
     settings: config,
     acceptConnection,
     unread,
     report,
+    tls: createTls(["h2", "http/1.1"]),
+    createSessions: (rules) =>
+      createSessions({ limits, admitConnection: acceptConnection, report, rules }),
   });
-  const options = { ...config, admitConnection: acceptConnection, report };
+  const tls = createTls(["h2"], true);
+  const options = { ...config, admitConnection: acceptConnection, report, tls };
   const grpc = createGrpcServer(RevenueService, rpc, addresses, options);
   unread.register(grpc.unread);
   return { gateway, grpc };
 }
 
-function createAuthenticate(config: Config, read: Read): Authenticate {
+function createAuthenticate(config: Config, read: Read, metrics?: Metrics): Authenticate {
   const keyQueue = (owner: string) =>
     createKeyQueue(createFindKeys(read, owner), config.maxKeyLookups);
-  const keys = cacheKeys({ known: keyQueue("known"), unknown: keyQueue("unknown") });
+  const keys = cacheKeys({
+    known: keyQueue("known"),
+    unknown: keyQueue("unknown"),
+    observe: (hit) => metrics?.cacheRequest("keys", hit),
+  });
   const { failedAuthRate: rate, failedAuthBurst: burst } = config;
   const failures = rate === 0 ? undefined : createTokenBuckets({ rate, burst });
   return createAuthentication(keys, createFailureLimit(failures));
-}
-
-/** @throws Error that names the variable and its port if the port cannot be listened on */
-async function listen(
-  variable: string,
-  port: number,
-  bind: (port: number) => Promise<number>,
-): Promise<number> {
-  try {
-    return await bind(port);
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    const problem = reason.includes("EADDRINUSE")
-      ? "is in use by another process (EADDRINUSE)"
-      : `cannot be listened on (${reason})`;
-    throw new Error(`${variable} ${port} ${problem}`, { cause });
-  }
-}
-
-/** @throws Error with the first missing migration and what to do, if the schema is behind */
-async function checkSchema(database: Knex): Promise<void> {
-  const [next, ...others] = await pendingMigrations(database);
-  if (next === undefined) return;
-  const behind = others.length === 0 ? "1 migration" : `${others.length + 1} migrations`;
-  throw new Error(
-    `the database schema is ${behind} behind (next: ${next}): run \`npm run migrate\``,
-  );
 }

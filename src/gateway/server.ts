@@ -8,18 +8,25 @@ import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadLimit } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
+import type { Termination } from "../tls/termination.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
 import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
+import { allowOrigins } from "./cors.ts";
 import { checkHost } from "./http/host.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
+import { type CreateSessions, httpStreams } from "./http/http2-server.ts";
 import { HTTP_LIMITS, type HttpSettings } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
 import { unreadOf } from "./http/unread.ts";
+import { createObservation, type ObserveRequest } from "./observation.ts";
 import { REQUEST_ID } from "./response.ts";
+import { OPENAPI_PATH, serveOpenApi } from "./rest/openapi.ts";
 import { REST_METHODS, serveRoute } from "./rest/route.ts";
 import { handleFastifyError, unmatched } from "./rest/unmatched.ts";
 import { bindRoutes } from "./transcoding/routes.ts";
+import { serveWeb, webPaths } from "./web/serve-web.ts";
+import type { WebFile } from "./web/web-files.ts";
 
 /** The parts of a gateway. */
 export interface GatewayParts {
@@ -29,8 +36,16 @@ export interface GatewayParts {
   readonly rpc: Rpc;
   /** Finds the address of a client. */
   readonly addresses: Addresses;
+  /** The OpenAPI document, which is served without an API key; by default it is not served. */
+  readonly openApi?: string | undefined;
+  /** The files of the pages, which are served without an API key; none by default. */
+  readonly web?: readonly WebFile[] | undefined;
   /** Logs rejected requests; by default they are not logged. */
   readonly log?: Log;
+  /** Follows every request that the port reads; by default they are not followed. */
+  readonly observeRequest?: ObserveRequest | undefined;
+  /** The origins whose scripts may call the gateway from a browser; none by default. */
+  readonly corsOrigins?: readonly string[];
   /** The limits of HTTP that differ from the defaults. */
   readonly settings?: Partial<HttpSettings>;
   /** Counts a connection; by default all are accepted. */
@@ -39,6 +54,10 @@ export interface GatewayParts {
   readonly unread?: UnreadLimit;
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report?: (event: string) => void;
+  /** TLS; without it, connections are not encrypted, and speak HTTP/1.1 only. */
+  readonly tls?: Termination | undefined;
+  /** Creates the sessions of HTTP/2. Needed with TLS that offers it. */
+  readonly createSessions?: CreateSessions | undefined;
 }
 
 /** A gateway. */
@@ -62,43 +81,66 @@ export function createGateway({
   service,
   rpc,
   addresses,
+  openApi,
+  web = [],
   log,
+  observeRequest,
+  corsOrigins = [],
   settings = {},
   acceptConnection = () => true,
   unread,
   report = () => {},
+  tls,
+  createSessions,
 }: GatewayParts): Gateway {
-  const gateway: GatewayContext = { rpc, log, addresses, connections: new Map(), draining: false };
-  const app = createApp(service, { gateway, settings, acceptConnection, report });
+  const { maxMessageBytes = HTTP_LIMITS.maxMessageBytes } = settings;
+  const gateway: GatewayContext = {
+    ...{ rpc, log, addresses, maxMessageBytes },
+    ...{ connections: new Map(), draining: false },
+  };
+  const http2 = tls && createSessions?.(httpStreams(gateway));
+  const parts = { gateway, settings, acceptConnection, report, tls, http2 };
+  const app = createApp(service, openApi, web, parts, observeRequest, corsOrigins);
   unread?.register(() => unreadOf(gateway.connections.keys()));
+  if (http2) unread?.register(http2.unread);
   return {
     server: app.server,
     async listen(host, port) {
       await app.listen({ host, port });
       return (app.server.address() as AddressInfo).port;
     },
-    stop: (grace) => shutDown(app, gateway, grace),
+    stop: (grace) => shutDown(app, parts, grace),
   };
 }
 
-function createApp(service: DescService, parts: HttpServerParts): FastifyInstance {
+function createApp(
+  service: DescService,
+  openApi: string | undefined,
+  web: readonly WebFile[],
+  parts: HttpServerParts,
+  observeRequest: ObserveRequest | undefined,
+  corsOrigins: readonly string[],
+): FastifyInstance {
   const { gateway } = parts;
   const routes = bindRoutes(service);
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: REST_METHODS })),
     ...connectPaths(service),
+    ...(openApi === undefined ? [] : [OPENAPI_PATH]),
+    ...webPaths(web),
   ];
+  const observation = observeRequest && createObservation(observeRequest);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
-    serverFactory: (handler) => createHttpServer(handler, parts),
+    serverFactory: (handler) => createHttpServer(observation?.wrap(handler) ?? handler, parts),
     clientErrorHandler: (error, socket) => handleClientError(gateway, error, socket),
     frameworkErrors: handleFastifyError(gateway),
     routerOptions: {
       // A path variable is limited by the size of the headers only.
-      maxParamLength: HTTP_LIMITS.maxHeaderSize,
+      maxParamLength: parts.settings.maxHeaderSize ?? HTTP_LIMITS.maxHeaderSize,
       // The binder parses the query, because it knows the parameters.
       querystringParser: (raw) => ({ raw }),
     },
@@ -106,19 +148,26 @@ function createApp(service: DescService, parts: HttpServerParts): FastifyInstanc
   // REST requests have no body. One that is sent all the same is not read.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
-  app.addHook("onRequest", (request, reply, done) => {
-    const rejection = checkHost(request.raw);
-    if (rejection !== undefined) {
-      rejectRequest(gateway, reply, rejection);
-    } else if (request.is404) {
-      // Not in a not-found handler: Fastify would check the body's content type before that.
-      rejectRequest(gateway, reply, unmatched(paths, request.raw.url ?? ""));
-    } else {
-      done();
-    }
-  });
+  if (observation) app.addHook("onRequest", observation.onRequest);
+  if (corsOrigins.length > 0) allowOrigins(app, corsOrigins);
+  // After the hook of CORS, so that a rejection has its headers too.
+  app.after(() =>
+    app.addHook("onRequest", (request, reply, done) => {
+      const rejection = checkHost(request.raw);
+      if (rejection !== undefined) {
+        rejectRequest(gateway, reply, rejection);
+      } else if (request.is404 || request.method === "OPTIONS") {
+        // Not in a not-found handler: Fastify would check the body's content type before that.
+        rejectRequest(gateway, reply, unmatched(paths, request.raw.url ?? ""));
+      } else {
+        done();
+      }
+    }),
+  );
   app.setErrorHandler(handleFastifyError(gateway));
   for (const route of routes) serveRoute(app, route, gateway);
   serveConnect(app, service, gateway);
+  if (openApi !== undefined) serveOpenApi(app, openApi);
+  serveWeb(app, web);
   return app;
 }

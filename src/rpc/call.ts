@@ -1,7 +1,8 @@
 /** One call, whatever its protocol: the input and output of the pipeline. */
-import type { DescMessage, DescMethodUnary, MessageShape } from "@bufbuild/protobuf";
+import type { DescMessage, DescMethodUnary, Message, MessageShape } from "@bufbuild/protobuf";
 import type { Credentials } from "../auth/credentials.ts";
 import type { ServiceError } from "../errors.ts";
+import type { TraceHeaders } from "../telemetry/traces/call-trace.ts";
 
 /** The protocol of a call, as the log names it. */
 export type Protocol = "rest" | "connect" | "grpc-web" | "grpc";
@@ -24,6 +25,16 @@ export interface IncomingCall<
   readonly deadline: number;
   /** Aborts when the caller cancels or disconnects. */
   readonly signal: AbortSignal;
+  /** The headers of W3C Trace Context, if the caller sent any. */
+  readonly trace?: TraceHeaders | undefined;
+}
+
+/** The response to a call that succeeded. */
+export interface CallResponse<Response extends Message = Message> {
+  /** The same object for all calls that share a run. */
+  readonly message: Response;
+  /** To send with this response only: headers in HTTP, trailers in gRPC. Names are in lower case. */
+  readonly metadata: Readonly<Record<string, string>>;
 }
 
 /**
@@ -36,14 +47,14 @@ export interface AcceptedCall<
 > {
   /** Aborts at the call's deadline, or when the caller cancels. */
   readonly signal: AbortSignal;
-  /** To send with the response: headers in HTTP, metadata in gRPC. Names are in lower case. */
+  /** To send with any response: headers in HTTP, metadata in gRPC. Names are in lower case. */
   readonly metadata: Readonly<Record<string, string>>;
   /**
    * Decodes the request and runs the RPC. Rejects with a `ServiceError` and nothing else.
    *
    * @param decode throws `ServiceError("invalidArgument")` for a malformed request
    */
-  run(decode: () => MessageShape<I>): Promise<MessageShape<O>>;
+  run(decode: () => MessageShape<I>): Promise<CallResponse<MessageShape<O>>>;
   /** Ends the call without running it, if its request could not be read. */
   reject(error: ServiceError): void;
 }

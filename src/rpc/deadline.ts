@@ -1,7 +1,7 @@
 /** The deadline of one call: the earlier of the service's and the caller's, or cancellation. */
 import { ServiceError } from "../errors.ts";
 
-/** The longest a call may take, in ms. A caller's deadline can only shorten it. */
+/** The default of the longest time that a call may take, in ms. */
 export const MAX_CALL_MS = 10_000;
 
 /** A running deadline. */
@@ -23,16 +23,18 @@ export interface Deadline {
  * @param now epoch ms
  * @param callerDeadline epoch ms; Infinity if the caller sent none
  * @param callerSignal aborts when the caller cancels or disconnects
+ * @param maxCall the longest a call may take, in ms; a caller's deadline can only shorten it
  */
 export function startDeadline(
   now: number,
   callerDeadline: number,
   callerSignal: AbortSignal,
+  maxCall = MAX_CALL_MS,
 ): Deadline {
   const controller = new AbortController();
   const expire = () => controller.abort(new ServiceError("deadlineExceeded"));
   const cancel = () => controller.abort(new ServiceError("canceled"));
-  const remaining = Math.min(MAX_CALL_MS, callerDeadline - now);
+  const remaining = Math.min(maxCall, callerDeadline - now);
   const timer = setTimeout(expire, Math.max(0, remaining));
   if (remaining <= 0) expire();
   else if (callerSignal.aborted) cancel();

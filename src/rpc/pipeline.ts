@@ -12,12 +12,15 @@ import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "pino";
 import type { Authenticate, Caller } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
+import type { Answer } from "../revenue/answer.ts";
 import type { Context } from "../revenue/context.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
+import type { CallMetrics } from "../telemetry/metrics/calls.ts";
+import { type CallTrace, type TraceCall, traceIdOf } from "../telemetry/traces/call-trace.ts";
 import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission } from "./admission.ts";
-import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
+import type { AcceptedCall, CallResponse, IncomingCall, Rpc } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
+import { type Deadline, MAX_CALL_MS, startDeadline } from "./deadline.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
@@ -25,13 +28,13 @@ export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
   readonly [Name in keyof Methods]: (
     request: MessageShape<Methods[Name]["input"]>,
     context: Context,
-  ) => Promise<MessageShape<Methods[Name]["output"]>>;
+  ) => Promise<Answer<MessageShape<Methods[Name]["output"]>>>;
 };
 
 type Metadata = AcceptedCall["metadata"];
 const NONE: Metadata = {};
 
-type AnyHandler = (request: Message, context: Context) => Promise<Message>;
+type AnyHandler = (request: Message, context: Context) => Promise<Answer<Message>>;
 
 /** What `createRpc` needs. */
 interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
@@ -41,10 +44,23 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly log: Logger;
   /** The limits on concurrent calls; `ADMISSION_LIMITS` by default. */
   readonly limits?: AdmissionLimits;
+  /** The longest a call may take, in ms; `MAX_CALL_MS` by default. */
+  readonly maxCall?: number;
   /** The rate limit per provider; none by default. */
   readonly rateLimit?: RateLimit | undefined;
+  /** Measures the calls; by default they are not measured. */
+  readonly metrics?: CallMetrics | undefined;
+  /** Traces the calls; by default they are not traced. */
+  readonly traceCall?: TraceCall | undefined;
   /** Returns the time in epoch ms; the system clock by default. */
   readonly clock?: () => number;
+}
+
+/** What telemetry records of a call while it runs. */
+interface Observed {
+  readonly trace: CallTrace | undefined;
+  /** Whether the run of another call answered it. */
+  coalesced: boolean;
 }
 
 /** Creates the pipeline of a service. */
@@ -54,7 +70,10 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   authenticate,
   log,
   limits = ADMISSION_LIMITS,
+  maxCall = MAX_CALL_MS,
   rateLimit,
+  metrics,
+  traceCall,
   clock = Date.now,
 }: RpcOptions<Methods>): Rpc {
   const admit = createAdmission(limits);
@@ -69,19 +88,31 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     caller: Caller,
     { signal, deadline }: Deadline,
     decode: () => Message,
-  ): Promise<Message> {
+    observed: Observed,
+  ): Promise<CallResponse> {
     signal.throwIfAborted();
     const handler = handlerOf.get(method);
     if (!handler) throw new Error(`no handler for ${method}`);
     const request = decode();
     if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
-      return handler(request, { caller, now: clock(), signal, deadline });
+      return toResponse(await handler(request, { caller, now: clock(), signal, deadline }));
     }
     // A coalesced run's `now` is its start, which is after the arrival of all its calls.
     const key = coalescingKey(caller, method, request);
-    return coalesce(key, { signal, deadline }, (run) =>
-      handler(request, { caller, now: clock(), ...run }),
-    );
+    const { trace } = observed;
+    let started = false;
+    const answer = await coalesce(key, { signal, deadline }, (run) => {
+      started = true;
+      // The end of another call's run may be what starts this one.
+      return within(trace, async () => {
+        const made = await handler(request, { caller, now: clock(), ...run });
+        trace?.made(made);
+        return made;
+      });
+    });
+    if (!started) trace?.answeredBy(answer);
+    observed.coalesced = !started;
+    return toResponse(answer);
   }
 
   async function spend(limit: RateLimit, providerId: string): Promise<Metadata> {
@@ -90,10 +121,17 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     return headers;
   }
 
-  async function accept(incoming: IncomingCall): Promise<AcceptedCall> {
+  function accept(incoming: IncomingCall): Promise<AcceptedCall> {
+    const trace = traceCall?.(incoming);
+    metrics?.started();
+    return within(trace, () => acceptObserved(incoming, { trace, coalesced: false }));
+  }
+
+  async function acceptObserved(incoming: IncomingCall, observed: Observed): Promise<AcceptedCall> {
+    const { trace } = observed;
     const started = performance.now();
     const now = clock();
-    const deadline = startDeadline(now, incoming.deadline, incoming.signal);
+    const deadline = startDeadline(now, incoming.deadline, incoming.signal, maxCall);
     const { signal } = deadline;
     let release = () => {};
     let providerId: string | undefined;
@@ -105,7 +143,18 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       deadline.clear();
       release();
       const milliseconds = performance.now() - started;
-      logCall({ ...incoming, method: incoming.method.name, providerId, milliseconds, error });
+      trace?.end(error);
+      const record = {
+        requestId: incoming.requestId,
+        protocol: incoming.protocol,
+        method: incoming.method.name,
+        ...{ providerId, milliseconds, error },
+        traceId: trace?.traceId ?? traceIdOf(incoming.trace),
+        sampled: trace?.sampled ?? false,
+        coalesced: observed.coalesced,
+      };
+      metrics?.ended(record);
+      logCall(record);
     };
     const fail = (thrown: unknown): ServiceError => {
       const error = ServiceError.from(thrown);
@@ -131,7 +180,9 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
         async run(decode) {
           signal.removeEventListener("abort", abandon);
           try {
-            const response = await handle(incoming, caller, deadline, decode);
+            const response = await within(trace, () =>
+              handle(incoming, caller, deadline, decode, observed),
+            );
             end();
             return response;
           } catch (thrown) {
@@ -147,6 +198,15 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
 
   // `accept` ignores message types; the method of the call relates request and response.
   return { accept: accept as Rpc["accept"] };
+}
+
+/** Runs work whose spans belong to a trace, if there is one. */
+function within<T>(trace: CallTrace | undefined, work: () => T): T {
+  return trace === undefined ? work() : trace.within(work);
+}
+
+function toResponse({ message, asOf }: Answer<Message>): CallResponse {
+  return { message, metadata: { "data-as-of": new Date(asOf).toISOString() } };
 }
 
 /** Calls with the same key may share one response: same provider, RPC and request. */

@@ -151,9 +151,16 @@ it("a deleted rental still counts until the next run", async () => {
   expect(await totals(...ALL)).toEqual(["30.00", 0]);
 });
 
-it("a rental that is written again without a change counts twice until the next run", async () => {
+it("a rental that gets another start has it after the next run", async () => {
+  await database.knex("rentals").update({ started_at: "2024-12-16 00:00:00.000" });
+  expect(await repair()).not.toEqual([]);
+  expect(await totals("2024-11-01", "2024-11-30")).toEqual(["10.00", 0]);
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
+});
+
+it("a rental that is written again without a change counts once, before and after the next run", async () => {
   await database.knex.raw("UPDATE rentals SET updated_at = NOW(3)");
-  expect(await totals(...ALL)).toEqual(["30.00", 2]);
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
   expect(await repair()).toEqual([]);
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
 });

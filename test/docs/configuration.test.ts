@@ -62,6 +62,16 @@ it.each(limits.map((row) => [row.variable ?? "", row.value] as const))(
   },
 );
 
+it.each(limits.map((row) => [row.variable ?? "", row.range] as const))(
+  "the table of limits has the range of %s",
+  (name, range) => {
+    const words = codeIn(range);
+    const expected = words.length > 0 ? `one of ${words.join(", ")}` : `from ${range}`;
+    const environment = { DATABASE_URL: URL_FORM, [name]: "x" };
+    expect(() => readConfig(environment)).toThrow(expected.replace(/(?<=\d),(?=\d)/g, ""));
+  },
+);
+
 it(".env.example is valid as it is", () => {
   const { databaseUrl } = readConfig(example);
   expect(databaseUrl).toMatchObject({ user: "revenue", database: "revenue", port: 3306 });
@@ -109,7 +119,7 @@ describe("values in the table are accepted:", () => {
     expect(databaseUrl.ssl).toBeDefined();
   });
 
-  it.each(["HTTP_PORT", "GRPC_PORT"])("%s 0", (name) => {
+  it.each(["HTTP_PORT", "GRPC_PORT", "ADMIN_PORT"])("%s 0", (name) => {
     expect(rows.find((row) => row.name === name)?.words).toMatch(/; 0 picks a free one$/);
     expect(() => readConfig({ DATABASE_URL: URL_FORM, [name]: "0" })).not.toThrow();
   });

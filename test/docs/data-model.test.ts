@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import { createRead } from "../../src/db/query.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
+import type { Answer } from "../../src/revenue/answer.ts";
 import type { Context } from "../../src/revenue/context.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { rollUp } from "../../src/rollup/write/run.ts";
@@ -59,17 +60,20 @@ describe("a rental from start to payout", () => {
     const url = new URL(target, "http://localhost");
     const route = routes.find(({ template }) => template === url.pathname);
     if (route === undefined) throw new Error(`no route ${url.pathname}`);
-    const service: Record<string, (request: Message, context: Context) => Promise<Message>> = {
+    const service: Record<
+      string,
+      (request: Message, context: Context) => Promise<Answer<Message>>
+    > = {
       ...(createRevenueService(createRead(database.knex)) as object),
     };
-    const response = await service[route.method.localName]?.(route.bind({}, url.search.slice(1)), {
+    const answer = await service[route.method.localName]?.(route.bind({}, url.search.slice(1)), {
       caller: { providerId: "1" },
       now: Date.parse(now),
       signal: AbortSignal.timeout(10_000),
       deadline: Infinity,
     });
-    if (response === undefined) throw new Error(`no function ${route.method.localName}`);
-    return route.write(response);
+    if (answer === undefined) throw new Error(`no function ${route.method.localName}`);
+    return route.write(answer.message);
   }
 
   /** A JSON text as a value with its numbers as they are written: 5.00 is not 5. */

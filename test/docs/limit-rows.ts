@@ -1,17 +1,19 @@
 /** The rows of the table of limits in docs/operations.md. */
 import { codeIn, tableWith } from "./markdown.ts";
 
-/** A row: what is limited, the variable that sets the limit, if there is one, and its value. */
+/** A row: what is limited, the variable that sets the limit, if there is one, its value and its range. */
 export const limitRows = tableWith(
   "limit",
   "variable",
   "value",
+  "range",
   "beyond it",
   "what an operator sees",
-).map(([limit = "", variable = "", value = ""]) => ({
+).map(([limit = "", variable = "", value = "", range = ""]) => ({
   limit,
   variable: codeIn(variable)[0],
   value,
+  range,
 }));
 
 const UNITS: Readonly<Record<string, number>> = {

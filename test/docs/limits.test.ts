@@ -9,6 +9,8 @@ import { POOL_WAIT } from "../../src/db/query.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
 import { MAX_WATCHES } from "../../src/grpc/health.ts";
 import { MAX_REFLECTIONS } from "../../src/grpc/reflection-limit.ts";
+import { KEEPALIVE } from "../../src/grpc/server.ts";
+import { MAX_CANCELS } from "../../src/grpc/sessions/cancel-throttle.ts";
 import { FIRST_CALLS } from "../../src/grpc/sessions/connection.ts";
 import { sessionLimits } from "../../src/grpc/sessions/limits.ts";
 import { MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS } from "../../src/net/connection-limit.ts";
@@ -16,6 +18,8 @@ import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
+import { ROWS_PER_TURN } from "../../src/rpc/large-results.ts";
+import { HANDSHAKE_TIMEOUT } from "../../src/tls/termination.ts";
 import { createFixture, type Fixture } from "../support/service/fixture.ts";
 import { smallLedger } from "../support/small-ledger.ts";
 import { limitRows, limitValue } from "./limit-rows.ts";
@@ -40,12 +44,10 @@ const STOP = "calls in flight at a stop";
 
 describe("the rows of the table without a variable have the constants of the code:", () => {
   const constants: Readonly<Record<string, number>> = {
-    "time of a call": MAX_CALL_MS,
-    "headers of an HTTP request": HTTP_LIMITS.maxHeaderSize,
-    "message to Connect, gRPC-Web or gRPC": MAX_MESSAGE_BYTES,
-    "silence on an HTTP/1.1 connection during a request": HTTP_LIMITS.connectionTimeout,
-    "calls at once on a new gRPC connection; one more for each response that it has read":
+    "calls at once on a new gRPC connection; one more for each response that it has read, one less for each that it cancels, down to 4":
       FIRST_CALLS,
+    "cancelled calls on a gRPC connection, less two for each that is answered": MAX_CANCELS,
+    "rows of large results (250 and more) in one turn of the event loop": ROWS_PER_TURN,
   };
 
   it.each(Object.entries(constants))("%s", (name, value) => {
@@ -53,7 +55,7 @@ describe("the rows of the table without a variable have the constants of the cod
   });
 
   it("and none that is not compared", () => {
-    const compared = [...Object.keys(constants), WAITING, STOP];
+    const compared = [...Object.keys(constants), WAITING];
     const constant = limitRows.filter(({ variable }) => variable === undefined);
     expect(constant.map((row) => row.limit).sort()).toEqual(compared.sort());
   });
@@ -69,6 +71,12 @@ it("the defaults of the parts are those of the settings", () => {
       requestTimeout: HTTP_LIMITS.requestTimeout,
       headersTimeout: HTTP_LIMITS.headersTimeout,
       keepAliveTimeout: HTTP_LIMITS.keepAliveTimeout,
+      connectionTimeout: HTTP_LIMITS.connectionTimeout,
+      maxHeaderSize: HTTP_LIMITS.maxHeaderSize,
+      maxMessageBytes: MAX_MESSAGE_BYTES,
+      handshakeTimeout: HANDSHAKE_TIMEOUT,
+      ...KEEPALIVE,
+      maxCall: MAX_CALL_MS,
       responseTimeout: HTTP_LIMITS.responseTimeout,
       maxWatches: MAX_WATCHES,
       maxReflections: MAX_REFLECTIONS,
@@ -94,7 +102,7 @@ describe("the other limits of the table are those of a running service:", () => 
     const { hostname, port } = new URL(fixture.service.http);
     /** The statuses of the responses to pipelined requests; the last request closes the connection. */
     async function pipelined(count: number): Promise<string[]> {
-      const request = (header: string) => `GET / HTTP/1.1\r\nhost: x\r\n${header}\r\n`;
+      const request = (header: string) => `GET /nothing HTTP/1.1\r\nhost: x\r\n${header}\r\n`;
       const socket = connect(Number(port), hostname);
       socket.write(request("").repeat(count - 1) + request("connection: close\r\n"));
       return (await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];

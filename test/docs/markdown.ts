@@ -22,6 +22,7 @@ export const pages: readonly Page[] = [
   "CONTRIBUTING.md",
   "SECURITY.md",
   ...readdirSync(join(ROOT, "docs"))
+    .filter((name) => name.endsWith(".md"))
     .sort()
     .map((name) => `docs/${name}`),
 ].map((path) => ({ path, text: rootFile(path) }));

@@ -35,6 +35,7 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
       env: terminalEnvironment({
         HTTP_PORT: `${ports[0]}`,
         GRPC_PORT: `${ports[1]}`,
+        ADMIN_PORT: "0",
         TMPDIR: folder,
       }),
     });

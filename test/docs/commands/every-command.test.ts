@@ -30,6 +30,8 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run key -- list": "keys.test.ts",
   "npm run key -- revoke": "keys.test.ts",
   "npm run rollup": "accounts.test.ts",
+  "npm run rollup -- --watch": "accounts.test.ts, with a number of seconds",
+  "npm start -- --check": "test/end-to-end/lifecycle/check.test.ts",
   "npm run rollup -- --watch 30": "accounts.test.ts",
   "npm run rollup -- --rebuild": "accounts.test.ts",
   "npm run rollup -- --verify": "accounts.test.ts",
@@ -38,6 +40,9 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run bench -- peers": "benchmarks.test.ts, the same",
   "npm run bench -- scale": "benchmarks.test.ts, the same",
   "npm run bench -- fleet": "benchmarks.test.ts, the same",
+  "npm run bench -- telemetry": "benchmarks.test.ts, the same",
+  "npm run bench -- telemetry --seconds 3 --rounds 10 --connections 32":
+    "benchmarks.test.ts, the same flags with smaller numbers",
   "npm run bench -- fleet --providers 3000 --seconds 10 --rounds 4 --connections 32":
     "benchmarks.test.ts, the same flags with smaller numbers",
   "npm run bench -- peers --seconds 3 --rounds 5 --connections 32 --charges 500000":

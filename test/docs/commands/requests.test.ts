@@ -47,6 +47,10 @@ const RESPONSES: readonly (readonly [command: RegExp, check: (stdout: string) =>
         ]),
       ),
   ],
+  [
+    /'Accept: text\/csv'/,
+    (stdout) => expect(stdout).toMatch(/^serverId,serverName,(.*)\r\n([0-9a-f-]{36},.*\r\n)+$/),
+  ],
   [/\.Health\/Check$/, (stdout) => expect(JSON.parse(stdout)).toEqual({ status: "SERVING" })],
 ];
 

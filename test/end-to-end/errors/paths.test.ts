@@ -15,7 +15,6 @@ const NOT_FOUND = '{"error":"Not Found","message":"no resource at this path"}';
 
 describe.each(["GET", "POST"])("%s", (method) => {
   it.each([
-    "/",
     "/api",
     "/api/provider",
     "/api/provider/",

@@ -55,8 +55,14 @@ export function callGrpc(client: Client, request: RpcRequest): Promise<Outcome> 
     metadata,
     options,
     (error, message) => {
-      if (error !== null || message === undefined) resolve(errorOutcome(error, headers));
-      else resolve({ response: responseJson(method.output, message), headers });
+      if (error !== null || message === undefined) return resolve(errorOutcome(error, headers));
+      // Emitted after this, with the trailers.
+      call.on("status", ({ metadata }) =>
+        resolve({
+          response: responseJson(method.output, message),
+          headers: { ...headers, ...headersOf(metadata) },
+        }),
+      );
     },
   );
   call.on("metadata", (initial) => {

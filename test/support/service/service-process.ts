@@ -21,6 +21,8 @@ export interface ServiceProcess {
   readonly http: string;
   /** The address of gRPC: `127.0.0.1:PORT`. */
   readonly grpc: string;
+  /** The base URL of the admin port. */
+  readonly admin: string;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Ending>;
   /** Everything it has written so far to stdout and stderr. */
@@ -49,9 +51,11 @@ export async function startService(
     if (child.exitCode !== null) throw new Error(`the service ended:\n${output.stderr}`);
     return log().find((line) => line.msg === "listening");
   });
+  const scheme = environment.TLS_CERT_FILE === undefined ? "http" : "https";
   return {
-    http: `http://127.0.0.1:${listening.httpPort}`,
+    http: `${scheme}://127.0.0.1:${listening.httpPort}`,
     grpc: `127.0.0.1:${listening.grpcPort}`,
+    admin: `http://127.0.0.1:${listening.adminPort}`,
     ended,
     output: () => output.stdout + output.stderr,
     log,
@@ -82,18 +86,22 @@ export interface ServiceResult {
 /** Runs a service that is expected to end by itself. Kills it after 20 s. */
 export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
+  args: readonly string[] = [],
 ): Promise<ServiceResult> {
-  const { child, ended, output } = spawnService(environment);
+  const { child, ended, output } = spawnService(environment, args);
   const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const ending = await ended;
   clearTimeout(timer);
   return { ending, ...output };
 }
 
-function spawnService(environment: Readonly<Record<string, string | undefined>>) {
+function spawnService(
+  environment: Readonly<Record<string, string | undefined>>,
+  args: readonly string[] = [],
+) {
   const child: ChildProcess = spawn(
     process.execPath,
-    [...NODE_OPTIONS, "--import", PARENT_WATCH, "src/main.ts"],
+    [...NODE_OPTIONS, "--import", PARENT_WATCH, "src/main.ts", ...args],
     {
       cwd: ROOT,
       env: {
@@ -105,6 +113,8 @@ function spawnService(environment: Readonly<Record<string, string | undefined>>)
         LOG_LEVEL: undefined,
         HTTP_PORT: "0",
         GRPC_PORT: "0",
+        ADMIN_PORT: "0",
+        STOP_LAME_DUCK_MS: "0",
         ...environment,
       },
       stdio: ["ignore", "pipe", "pipe", "ipc"],

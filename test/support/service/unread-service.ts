@@ -51,6 +51,8 @@ export async function startUnreadService(
         ...process.env,
         ...NODE_ENVIRONMENT,
         ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, DATABASE_URL: databaseUrl },
+        ADMIN_PORT: "0",
+        STOP_LAME_DUCK_MS: "0",
       },
       stdio: ["ignore", pipe?.writer ?? full ?? "pipe", "pipe", "ipc"],
     },

@@ -62,7 +62,9 @@ it("only entry points read the environment", () => {
 it("every file is a migration, or is imported by a script of npm, directly or indirectly", () => {
   const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
   const started = JSON.stringify(scripts).match(/\bsrc\/[\w/-]+\.ts/g) ?? [];
-  const reached = reachableFrom([...started, ...violations(sources, isMigration)]);
+  // The generator of the OpenAPI document, which buf runs.
+  const generator = "src/gateway/openapi/document.ts";
+  const reached = reachableFrom([...started, generator, ...violations(sources, isMigration)]);
   expect(violations(sources, ({ path }) => !reached.has(path))).toEqual([]);
 });
 

@@ -41,10 +41,13 @@ const HOMES = [
   ...QUERIES,
   "src/auth/key-lookup.ts",
   // Expressions for the queries that read rollups.
+  "src/rollup/coverage.ts",
   "src/rollup/read/sql.ts",
   // These two build statements from what they are given.
   "src/db/query.ts",
   "src/db/statement.ts",
+  // Reads one row, the heartbeat. No provider owns it.
+  "src/db/freshness.ts",
   // Reads which migrations ran. No provider owns these rows.
   "src/db/pending-migrations.ts",
 ];

@@ -30,6 +30,13 @@ describe("the deadline of a call", () => {
     expect(reasonOf(deadline)).toBe("deadlineExceeded");
   });
 
+  it("is the longest call that is set, if the caller sent none", async () => {
+    const now = Date.now();
+    deadline = startDeadline(now, Infinity, neverAborts(), 200);
+    expect(deadline.deadline).toBe(now + 200);
+    await expect.poll(() => reasonOf(deadline), { interval: 5 }).toBe("deadlineExceeded");
+  });
+
   it("aborts the call when it passes, and not earlier", async () => {
     const now = Date.now();
     deadline = startDeadline(now, now + 200, neverAborts());

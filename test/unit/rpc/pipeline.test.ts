@@ -17,8 +17,13 @@ const malformed = () => {
 describe("a call", () => {
   it("is authenticated, decoded and handled, in this order", async () => {
     const { call, steps } = testCalls();
-    expect(await call()).toMatchObject({ totalServers: 3 });
+    expect(await call()).toMatchObject({ message: { totalServers: 3 } });
     expect(steps).toEqual(["authenticate", "decode", "handle"]);
+  });
+
+  it("is answered with the instant as of which the answer holds", async () => {
+    const { metadata } = await testCalls().call();
+    expect(metadata).toEqual({ "data-as-of": "2026-11-20T09:30:00.123Z" });
   });
 
   it("passes its handler the request, the caller, the time and a signal", async () => {

@@ -49,7 +49,10 @@ export function testCalls(options: Options = {}) {
       async getServerBreakdown(request, context) {
         steps.push("handle");
         await options.handle?.(request, context);
-        return create(GetServerBreakdownResponseSchema, { totalServers: 3 });
+        return {
+          message: create(GetServerBreakdownResponseSchema, { totalServers: 3 }),
+          asOf: NOW,
+        };
       },
     },
     authenticate: async () => {
