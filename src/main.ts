@@ -2,12 +2,9 @@
  * `npm start`: the service. Starts the parts in order, from the database to the ports, and stops
  * them in reverse order on SIGTERM, SIGINT or an uncaught error.
  */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Knex } from "knex";
-import type { Logger } from "pino";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import { startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
@@ -24,41 +21,31 @@ import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { createFreshness } from "./db/freshness.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, observeReads, type Read } from "./db/query.ts";
-import { createGateway } from "./gateway/server.ts";
-import { readWebFiles } from "./gateway/web/web-files.ts";
-import { createGrpcServer } from "./grpc/server.ts";
-import { createSessions } from "./grpc/sessions/http2-sessions.ts";
-import { sessionLimits } from "./grpc/sessions/limits.ts";
 import { collectWhenQuiet } from "./memory.ts";
-import { createAddresses } from "./net/address.ts";
-import { createConnectionLimit } from "./net/connection-limit.ts";
 import { listen } from "./net/listen.ts";
-import { createUnreadLimit } from "./net/unread.ts";
+import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createLagLog } from "./rollup/read/lag-log.ts";
-import type { Rpc } from "./rpc/call.ts";
 import { createTurns } from "./rpc/large-results.ts";
 import { createRpc } from "./rpc/pipeline.ts";
 import { createRateLimit } from "./rpc/rate-limit.ts";
 import { createTokenBuckets } from "./rpc/token-buckets.ts";
 import { errorFields } from "./telemetry/error-fields.ts";
-import { createEventLog, type ReportEvent } from "./telemetry/event-log.ts";
+import { createEventLog } from "./telemetry/event-log.ts";
 import { createLog } from "./telemetry/log.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
-import { sampleRejections } from "./telemetry/rejection-log.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
-import { type CertificateWatch, watchCertificates } from "./tls/certificate-watch.ts";
-import { createTermination } from "./tls/termination.ts";
+import { watchCertificates } from "./tls/certificate-watch.ts";
 
-/** The OpenAPI document, which `npm run generate` makes. */
-const OPENAPI_FILE = join(import.meta.dirname, "../gen/openapi.json");
-/** The pages, as `npm run generate` builds them. */
-const WEB_FOLDER = join(import.meta.dirname, "../gen/web");
 /** Connections to the database for looking up API keys. */
 const KEY_CONNECTIONS = 4;
 /** How long the pools may then take to close, in ms; they wait for a database that hangs. */
 const POOL_GRACE = 1_000;
+
+/** Process 1 of a container ignores the signals for which it has no listener. */
+const stopEarly = () => process.exit();
+process.once("SIGTERM", stopEarly);
 
 try {
   const { values } = parseArgs({ options: { check: { type: "boolean" } } });
@@ -130,7 +117,7 @@ async function start(config: Config): Promise<void> {
     const failures = () => certificates.failures;
     metrics?.observeCertificates(() => certificates.current, failures);
   }
-  const ports = createPorts(config, rpc, log, report, metrics, certificates);
+  const ports = createPorts({ config, rpc, log, report, metrics, certificates });
   const { gateway, grpc } = ports;
   const stopProbe = startDatabaseProbe({ database: openPool(config, 1, warn), readiness });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
@@ -170,6 +157,7 @@ async function start(config: Config): Promise<void> {
       process.exit();
     }
   };
+  process.off("SIGTERM", stopEarly);
   process.on("SIGTERM", (signal) => stop({ signal }, config.lameDuck));
   // A person at a terminal, who would not want to wait.
   process.on("SIGINT", (signal) => stop({ signal }));
@@ -190,48 +178,6 @@ function openPool(config: Config, maxConnections: number, warn?: (message: strin
     maxConnections,
     ...(warn && { warn }),
   });
-}
-
-/** Creates the servers of both ports, which share the limits on connections and unread bytes. */
-function createPorts(
-  config: Config,
-  rpc: Rpc,
-  log: Logger,
-  report: ReportEvent,
-  metrics: Metrics | undefined,
-  certificates: CertificateWatch | undefined,
-) {
-  const { handshakeTimeout } = config;
-  const createTls = (protocols: string[], clientCertificates = false) =>
-    certificates &&
-    createTermination({ certificates, protocols, clientCertificates, handshakeTimeout, report });
-  const limits = sessionLimits(config);
-  const addresses = createAddresses(config.trustedProxies);
-  const acceptConnection = createConnectionLimit({ ...config, addresses, report });
-  const unread = createUnreadLimit({ ...config, report });
-  const rejections = sampleRejections(log, metrics?.rejectedRequest);
-  const gateway = createGateway({
-    service: RevenueService,
-    rpc,
-    addresses,
-    openApi: config.web === "on" ? readFileSync(OPENAPI_FILE, "utf8") : undefined,
-    web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
-    log: rejections,
-    observeRequest: metrics?.observeHttpRequest,
-    corsOrigins: config.corsOrigins,
-    settings: config,
-    acceptConnection,
-    unread,
-    report,
-    tls: createTls(["h2", "http/1.1"]),
-    createSessions: (rules) =>
-      createSessions({ limits, admitConnection: acceptConnection, report, rules }),
-  });
-  const tls = createTls(["h2"], true);
-  const options = { ...config, admitConnection: acceptConnection, report, tls };
-  const grpc = createGrpcServer(RevenueService, rpc, addresses, options);
-  unread.register(grpc.unread);
-  return { gateway, grpc };
 }
 
 function createAuthenticate(config: Config, read: Read, metrics?: Metrics): Authenticate {

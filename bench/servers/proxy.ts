@@ -23,7 +23,10 @@ const rpc: Rpc = {
     return {
       signal,
       metadata: {},
-      run: (decode) => call(decode(), { headers, signal }),
+      run: async (decode) => ({
+        message: await call(decode(), { headers, signal }),
+        metadata: {},
+      }),
       reject() {},
     };
   },

@@ -7,7 +7,7 @@ import type { DatabaseUrl } from "../config.ts";
 import { scheduleCheck } from "../rollup/write/check.ts";
 import { type Difference, formatRepair } from "../rollup/write/difference.ts";
 import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
-import { createHeartbeat } from "../rollup/write/pass/heartbeat.ts";
+import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/pass/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/pass/pool.ts";
 import { needsNewConnections } from "../rollup/write/retry.ts";
 import {
@@ -160,11 +160,19 @@ async function runPasses(
         pause = Math.min(watch === undefined ? RETRY_DELAY : pause, RETRY_DELAY);
       }
       if (signal.aborted || (watch === undefined && failures === 0)) return;
-      await sleep(pause, undefined, { signal }).catch(() => {});
+      await rest(pause, signal, () => heartbeat(database));
       if (signal.aborted) return;
     }
   } finally {
     await database.destroy();
+  }
+}
+
+/** Pauses, and writes the heartbeat meanwhile. If that fails, the next run reports why. */
+async function rest(pause: number, signal: AbortSignal, beat: () => Promise<void>): Promise<void> {
+  for (let left = pause; left > 0 && !signal.aborted; left -= HEARTBEAT_INTERVAL) {
+    await sleep(Math.min(left, HEARTBEAT_INTERVAL), undefined, { signal }).catch(() => {});
+    if (left > HEARTBEAT_INTERVAL && !signal.aborted) await beat().catch(() => {});
   }
 }
 

@@ -17,8 +17,10 @@ import type { HttpServerParts } from "./http-server.ts";
 /** How long steps 1 and 2 take each, in ms. */
 const LAME_DUCK = 200;
 
-/** How many turns of the event loop to wait for one without a new connection. */
-const MAX_TURNS = 100;
+/** How long a turn of the event loop may take that counts as short, in ms. */
+const SHORT_TURN = 0.2;
+/** How long to wait for one without a new connection, in ms. */
+const MAX_WAIT = 1_000;
 
 /**
  * Shuts a gateway down. Resolves when its last connection is closed; connections that are still
@@ -53,19 +55,21 @@ export async function shutDown(
  * Stops accepting connections and keeps those that exist, as `net.Server.close` does;
  * `http.Server.close` overrides it.
  *
- * The kernel resets connections that it has established and the process has not accepted. Waiting
- * for a turn of the event loop without a new connection reduced their number from 5 to 1 per stop,
- * measured with 8 clients that connect for each request.
+ * The kernel resets connections that it has established and the process has not accepted. So it
+ * waits for a turn of the event loop that was short and had no new connection.
  */
 async function closeListener(server: Server): Promise<void> {
-  let accepted = true;
+  let accepted = false;
   const onConnection = () => {
     accepted = true;
   };
   server.on("connection", onConnection);
-  for (let turn = 0; accepted && turn < MAX_TURNS; turn++) {
+  const end = performance.now() + MAX_WAIT;
+  for (let isQuiet = false, began = 0; !isQuiet && began < end; ) {
     accepted = false;
+    began = performance.now();
     await nextTurn();
+    isQuiet = !accepted && performance.now() - began < SHORT_TURN;
   }
   server.off("connection", onConnection);
   Server.prototype.close.call(server);

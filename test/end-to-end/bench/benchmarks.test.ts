@@ -54,7 +54,7 @@ it.each([
   ],
   [
     "telemetry",
-    ["--seconds", "0.05", "--rounds", "1", "--connections", "2", "--providers", "2"],
+    ["--seconds", "0.5", "--rounds", "1", "--connections", "2", "--providers", "2"],
     [/│ without metrics +│ \d+ +│ '1.000' /, "with metrics", "with metrics and traces of 10 %"],
   ],
 ] as const)(

@@ -1,8 +1,10 @@
 /** The log: one line of JSON per call with the documented fields, and never a key. */
 import { randomUUID } from "node:crypto";
+import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
@@ -74,6 +76,21 @@ it("a request for an unknown path is logged too", async () => {
   expect(await fixture.service.logOf("unknown-path")).toHaveLength(1);
 });
 
+it("a gRPC request that is no call is logged with the code that the client got", async () => {
+  const client = grpcClient(fixture.service.grpc);
+  const id = randomUUID();
+  const metadata = new Metadata();
+  metadata.set("x-request-id", id);
+  const bytes = (value: Buffer) => value;
+  const { promise, resolve } = Promise.withResolvers<ServiceError | null>();
+  client.makeUnaryRequest("/no.such.Service/Method", bytes, bytes, Buffer.of(), metadata, resolve);
+  expect((await promise)?.code).toBe(status.UNIMPLEMENTED);
+  client.close();
+  expect(await fixture.service.logOf(id)).toMatchObject([
+    { protocol: "grpc", code: "UNIMPLEMENTED", msg: "request rejected" },
+  ]);
+});
+
 describe("a key is never logged", () => {
   it.each<[string, (key: string) => { target: string; headers?: [string, string][] }]>([
     ["in X-API-Key", (key) => ({ target: "/api/provider/revenue", headers: [["x-api-key", key]] })],
@@ -90,7 +107,7 @@ describe("a key is never logged", () => {
     ],
     [
       "as a header's name and value",
-      (key) => ({ target: "/", headers: [[key.toLowerCase(), key]] }),
+      (key) => ({ target: "/nowhere", headers: [[key.toLowerCase(), key]] }),
     ],
   ])("if it is sent %s", async (_, request) => {
     const key = await fixture.issueKey("1");

@@ -11,7 +11,7 @@ import { smallLedger } from "../../support/small-ledger.ts";
  * How soon a query ends after its call, in milliseconds: less than the second after which the
  * database server itself checks whether the client of a waiting query is still connected.
  */
-const QUERY_ENDS_WITHIN = 600;
+const QUERY_ENDS_WITHIN = 900;
 
 let fixture: Fixture;
 beforeAll(async () => {

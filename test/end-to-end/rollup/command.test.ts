@@ -145,6 +145,17 @@ describe("--verify and --rebuild", () => {
 });
 
 describe("--watch", () => {
+  it("writes the heartbeat about once a second, also between runs", async () => {
+    const process = startRollup(database.url, "--watch", "60");
+    const seen = new Set<string>();
+    await until(30_000, async () => {
+      for (const { written_at } of await database.knex("heartbeat")) seen.add(`${written_at}`);
+      return seen.size > 3;
+    });
+    process.signal("SIGTERM");
+    expect(await process.ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
   const VISIBLE = /^open transactions are visible: /;
 
   it.each(["SIGTERM", "SIGINT"] as const)(

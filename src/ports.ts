@@ -1,0 +1,81 @@
+/** The servers of the two public ports, which share the limits on connections and unread bytes. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Logger } from "pino";
+import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
+import type { Config } from "./config.ts";
+import { createGateway, type Gateway } from "./gateway/server.ts";
+import { readWebFiles } from "./gateway/web/web-files.ts";
+import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
+import { createSessions } from "./grpc/sessions/http2-sessions.ts";
+import { sessionLimits } from "./grpc/sessions/limits.ts";
+import { createAddresses } from "./net/address.ts";
+import { createConnectionLimit } from "./net/connection-limit.ts";
+import { createUnreadLimit } from "./net/unread.ts";
+import type { Rpc } from "./rpc/call.ts";
+import type { ReportEvent } from "./telemetry/event-log.ts";
+import type { Metrics } from "./telemetry/metrics/metrics.ts";
+import { sampleRejections } from "./telemetry/rejection-log.ts";
+import type { CertificateWatch } from "./tls/certificate-watch.ts";
+import { createTermination } from "./tls/termination.ts";
+
+/** The OpenAPI document, which `npm run generate` makes. */
+const OPENAPI_FILE = join(import.meta.dirname, "../gen/openapi.json");
+/** The pages, as `npm run generate` builds them. */
+const WEB_FOLDER = join(import.meta.dirname, "../gen/web");
+
+/** What the ports are made of. */
+interface PortParts {
+  readonly config: Config;
+  readonly rpc: Rpc;
+  readonly log: Logger;
+  /** Counts what is closed or refused because of a limit. */
+  readonly report: ReportEvent;
+  readonly metrics: Metrics | undefined;
+  /** The certificates of both ports; without them, connections are not encrypted. */
+  readonly certificates: CertificateWatch | undefined;
+}
+
+/** The servers of both ports. They do not listen yet. */
+interface Ports {
+  readonly gateway: Gateway;
+  readonly grpc: GrpcServer;
+}
+
+/**
+ * Creates the servers of both ports.
+ *
+ * @throws Error if the pages or the OpenAPI document cannot be read, or an RPC cannot be served
+ */
+export function createPorts(parts: PortParts): Ports {
+  const { config, rpc, report, metrics, certificates } = parts;
+  const { handshakeTimeout } = config;
+  const createTls = (protocols: string[], clientCertificates = false) =>
+    certificates &&
+    createTermination({ certificates, protocols, clientCertificates, handshakeTimeout, report });
+  const limits = sessionLimits(config);
+  const addresses = createAddresses(config.trustedProxies);
+  const acceptConnection = createConnectionLimit({ ...config, addresses, report });
+  const unread = createUnreadLimit({ ...config, report });
+  const log = sampleRejections(parts.log, metrics?.rejectedRequest);
+
+  const gateway = createGateway({
+    service: RevenueService,
+    ...{ rpc, addresses, log, acceptConnection, unread, report },
+    openApi: config.web === "on" ? readFileSync(OPENAPI_FILE, "utf8") : undefined,
+    web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
+    observeRequest: metrics?.observeHttpRequest,
+    corsOrigins: config.corsOrigins,
+    settings: config,
+    tls: createTls(["h2", "http/1.1"]),
+    createSessions: (rules) =>
+      createSessions({ limits, admitConnection: acceptConnection, report, rules }),
+  });
+  const grpc = createGrpcServer(RevenueService, rpc, addresses, {
+    ...config,
+    ...{ log, report, admitConnection: acceptConnection },
+    tls: createTls(["h2"], true),
+  });
+  unread.register(grpc.unread);
+  return { gateway, grpc };
+}
