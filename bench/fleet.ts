@@ -10,6 +10,7 @@ import { createPool } from "../src/db/pool.ts";
 import { rollUp } from "../src/rollup/write/run.ts";
 import { createFixture, type Fixture, time } from "./fixture.ts";
 import { startPasses } from "./fleet/passes.ts";
+import { reachSteadyState } from "./fleet/steady-state.ts";
 import { startWriter } from "./fleet/writer.ts";
 import { addChargesToSome, SMALL } from "./ledger.ts";
 import { startProcess } from "./process.ts";
@@ -70,6 +71,7 @@ export async function measureFleet(
   await using stack = new AsyncDisposableStack();
   const pool = stack.adopt(createPool(parseDatabaseUrl(url)), (knex) => knex.destroy());
   console.table(await timePasses(pool, providers, some));
+  await reachSteadyState(pool, providers, some);
 
   const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: url }));
   let durations: number[] = [];

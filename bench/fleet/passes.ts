@@ -9,9 +9,9 @@ import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
 const ROOT = join(import.meta.dirname, "../..");
-const COMMAND = ["src/cli/rollup.ts", "--watch", "1", "--margin", "0"];
+const COMMAND = ["src/cli/rollup.ts", "--watch", "1"];
 
-/** A running `npm run rollup -- --watch 1 --margin 0`. */
+/** A running `npm run rollup -- --watch 1`. */
 export interface Passes extends AsyncDisposable {
   readonly pid: number;
   /** The number of passes with news so far. */
