@@ -22,7 +22,7 @@ export { ConfigError } from "./config/mistake.ts";
 
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
-const count = (min: number, max: number) => integer("a number", min, max);
+const count = (min: number, max: number) => integer("a whole number", min, max);
 const milliseconds = integer("a time in ms", 1, 86_400_000);
 const optionalMs = integer("a time in ms", 0, 86_400_000);
 const bytes = integer("a number of bytes", 65_536, 2 ** 40);

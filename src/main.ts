@@ -61,13 +61,16 @@ try {
 async function start(config: Config): Promise<void> {
   const log = createLog(config.logLevel);
   const readiness = createReadiness((ready, failed) => {
-    log[ready ? "info" : "warn"]({ failed }, ready ? "ready" : "not ready");
+    const expected = ready || failed.every((check) => check === "shutdown");
+    log[expected ? "info" : "warn"](ready ? {} : { failed }, ready ? "ready" : "not ready");
     ports.grpc.setServing(ready);
   });
   const metrics =
     config.adminPort === undefined ? undefined : createMetrics(() => readiness.isReady());
   const report = createEventLog(log, undefined, metrics?.limitEvent);
-  const tracing = await startTracing(process.env, (message) => log.warn(message));
+  const tracing = await startTracing(process.env, (message, fields) =>
+    log.warn(fields ?? {}, message),
+  );
   const warn = (message: string) => log.debug({ message }, "pool");
   const database = openPool(config, config.poolSize, warn);
   // Keys have connections of their own, so that no query of a provider delays authentication.
@@ -132,13 +135,13 @@ async function start(config: Config): Promise<void> {
   collectWhenQuiet();
 
   let stopping = false;
-  const stop = async (reason: object, lameDuck = 0) => {
+  const stop = async (reason: object, lameDuckMs = 0) => {
     if (stopping) return;
     stopping = true;
     readiness.set("shutdown", "the process is stopping");
-    log.info({ ...reason, lameDuck }, `stopping: calls in flight have ${grace / 1000} s to finish`);
+    log.info({ ...reason, lameDuckMs, graceMs: grace }, "stopping");
     try {
-      await sleep(lameDuck);
+      await sleep(lameDuckMs);
       await Promise.all([gateway.stop(grace), grpc.stop(grace)]);
       rateLimit?.close();
       admin?.close();

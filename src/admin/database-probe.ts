@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { pendingMigrations } from "../db/pending-migrations.ts";
+import { discard } from "../db/session/session.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** The times of the probe, in ms. */
@@ -61,9 +62,9 @@ export function startDatabaseProbe({
   async function canConnect(): Promise<boolean> {
     try {
       const connection: Connection = await client.acquireRawConnection();
-      // Knex removes the listeners of a connection that it closes; a late error needs one.
-      connection.removeAllListeners = () => connection.on("error", () => {});
-      client.destroyRawConnection(connection).catch(() => {});
+      // Knex would wait for the server to close its side.
+      connection.on("error", () => {});
+      discard(connection);
       return true;
     } catch (error) {
       return FULL.has((error as { code?: unknown }).code);

@@ -131,6 +131,7 @@ function listen(server: Server, host: string, port: number): Promise<number> {
   server.once("error", reject);
   server.listen({ host, port }, () => {
     server.off("error", reject);
+    server.on("error", () => {}); // a connection that could not be accepted
     resolve((server.address() as AddressInfo).port);
   });
   return promise;

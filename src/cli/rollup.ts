@@ -1,6 +1,6 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command, InvalidArgumentError, Option } from "commander";
+import { Command, Option } from "commander";
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import type { DatabaseUrl } from "../config.ts";
@@ -21,8 +21,9 @@ import {
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import { formatError } from "./format-error.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
+import { setting, toCount, toPause, toPort, toSeconds } from "./rollup-flags.ts";
 import { announcement, createProgressBar, isWorthALine, lineOf, plural } from "./rollup-report.ts";
-import { runOnDatabase, unsetIfEmpty } from "./run.ts";
+import { runOnDatabase } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -85,18 +86,6 @@ const program = new Command("rollup")
   });
 await program.parseAsync();
 
-/**
- * An option that a variable sets too: `--check-period <seconds>` is `ROLLUP_CHECK_PERIOD_SECONDS`. The
- * option wins. An empty variable counts as unset.
- */
-function setting(flags: string, description: string): Option {
-  const [, name = "", unit = ""] = /^--(\S+) <(\w+)>$/.exec(flags) ?? [];
-  const words = ["rollup", ...name.split("-"), ...(unit === "seconds" ? [unit] : [])];
-  const variable = words.join("_").toUpperCase();
-  unsetIfEmpty(variable);
-  return new Option(flags, description).env(variable);
-}
-
 async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> {
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
   const connect = () => createRollupPool(url, flags.concurrency + 2, warnOnce);
@@ -123,6 +112,11 @@ async function runPasses(
   const heartbeat = createHeartbeat();
   let [first, failures, waitsFor] = [true, 0, ""];
   let database = connect();
+  // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
+  const beating =
+    watch === undefined
+      ? undefined
+      : setInterval(() => heartbeat(database).catch(() => {}), HEARTBEAT_INTERVAL).unref();
   try {
     let seesTransactions: boolean | undefined;
     for (;;) {
@@ -160,19 +154,12 @@ async function runPasses(
         pause = Math.min(watch === undefined ? RETRY_DELAY : pause, RETRY_DELAY);
       }
       if (signal.aborted || (watch === undefined && failures === 0)) return;
-      await rest(pause, signal, () => heartbeat(database));
+      await sleep(pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
     }
   } finally {
+    clearInterval(beating);
     await database.destroy();
-  }
-}
-
-/** Pauses, and writes the heartbeat meanwhile. If that fails, the next run reports why. */
-async function rest(pause: number, signal: AbortSignal, beat: () => Promise<void>): Promise<void> {
-  for (let left = pause; left > 0 && !signal.aborted; left -= HEARTBEAT_INTERVAL) {
-    await sleep(Math.min(left, HEARTBEAT_INTERVAL), undefined, { signal }).catch(() => {});
-    if (left > HEARTBEAT_INTERVAL && !signal.aborted) await beat().catch(() => {});
   }
 }
 
@@ -233,24 +220,4 @@ const warned = new Set<string>();
 function warnOnce(message: string): void {
   if (!warned.has(message)) warn(message);
   warned.add(message);
-}
-
-function toSeconds(text: string): number {
-  if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Expected a number of seconds, such as 60.");
-}
-
-function toPause(text: string): number {
-  if (toSeconds(text) > 0) return Number(text);
-  throw new InvalidArgumentError("Expected more than 0 seconds.");
-}
-
-function toPort(text: string): number {
-  if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
-  throw new InvalidArgumentError("Expected a port; 0 picks a free one.");
-}
-
-function toCount(text: string): number {
-  if (/^[1-9]\d?$/.test(text)) return Number(text);
-  throw new InvalidArgumentError("Expected a number from 1 to 99.");
 }

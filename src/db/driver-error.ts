@@ -82,13 +82,23 @@ export function isFailedSession(error: unknown): boolean {
   );
 }
 
-/** Converts an error of a read. The error becomes the cause, which is logged and never returned. */
-export function toServiceError(error: unknown): ServiceError {
+/**
+ * Converts an error of a read. The error becomes the cause, which is logged and never returned.
+ *
+ * @param connectTimeout how long the pool waited for a connection, in ms
+ */
+export function toServiceError(error: unknown, connectTimeout?: number): ServiceError {
   const { code, errno, name } = (error ?? {}) as Fields;
   if (TIMED_OUT.has(Number(errno))) {
     return new ServiceError("deadlineExceeded", undefined, { cause: error });
   }
-  if (isFailedSession(error) || UNAVAILABLE.has(String(code)) || name === "KnexTimeoutError") {
+  if (name === "KnexTimeoutError") {
+    // Knex's own message asks for a mistake in the code. The pool has room: the database is silent.
+    const time = connectTimeout === undefined ? "in time" : `within ${connectTimeout} ms`;
+    const cause = new Error(`no connection to the database ${time}`);
+    return new ServiceError("databaseUnavailable", undefined, { cause });
+  }
+  if (isFailedSession(error) || UNAVAILABLE.has(String(code))) {
     return new ServiceError("databaseUnavailable", undefined, { cause: error });
   }
   return ServiceError.from(error);

@@ -33,9 +33,9 @@ export function logRejection(
   gateway: GatewayContext,
   protocol: Protocol,
   requestId: string,
-  status: number,
+  { status, reason }: Pick<HttpResponse, "status" | "reason">,
 ): void {
-  gateway.log?.info({ requestId, protocol, status }, "request rejected");
+  gateway.log?.info({ requestId, protocol, status, reason }, "request rejected");
 }
 
 /** Sends the response to a request that does not become a call, and logs it. */
@@ -44,6 +44,6 @@ export function rejectRequest(
   reply: FastifyReply,
   response: HttpResponse,
 ): FastifyReply {
-  logRejection(gateway, "rest", reply.request.id, response.status);
+  logRejection(gateway, "rest", reply.request.id, response);
   return sendResponse(reply, response);
 }

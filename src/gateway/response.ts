@@ -12,6 +12,8 @@ export interface HttpResponse<Content extends Body = string> {
   readonly headers: Readonly<Record<string, string>>;
   /** JSON, unless the headers have another content type. */
   readonly body: Content;
+  /** For the log of rejections: one of a few fixed words, never the client's. */
+  readonly reason?: string;
 }
 
 /** The header that carries the request id in both directions. */

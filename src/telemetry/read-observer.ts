@@ -38,12 +38,14 @@ export function createReadObserver(metrics?: ReadMetrics, tracer?: Tracer): Obse
     const traces = trace.getSpan(parent) === undefined ? undefined : tracer;
     const startedAt = performance.now();
     let connectedAt: number | undefined;
+    let hasEnded = false;
     let span: Span | undefined = traces?.startSpan("wait for a connection", {}, parent);
     metrics?.waits();
 
     return {
       connected() {
-        if (connectedAt !== undefined) return;
+        // A caller that has left may get its connection afterwards.
+        if (hasEnded || connectedAt !== undefined) return;
         connectedAt = performance.now();
         metrics?.waited(connectedAt - startedAt);
         span?.end();
@@ -55,6 +57,7 @@ export function createReadObserver(metrics?: ReadMetrics, tracer?: Tracer): Obse
         span = traces?.startSpan(operation, { kind: SpanKind.CLIENT, attributes }, parent);
       },
       ended(error) {
+        hasEnded = true;
         if (error !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR });
         span?.end();
         const now = performance.now();

@@ -90,6 +90,9 @@ export function createTermination({
   return {
     secure(transport, secured) {
       transport.on("error", () => {});
+      // A server of HTTP/1.1 accepts half-open connections. The TLS connection would take that over,
+      // and a client that leaves would not be noticed.
+      transport.allowHalfOpen = false;
       // Node's own time limit is one of silence.
       const timer = setTimeout(() => {
         report("tlsHandshakeTimeout");

@@ -35,6 +35,11 @@ it.each<[string, Record<string, string>, string[]]>([
     ],
   ],
   [
+    "a limit is no whole number",
+    { DATABASE_URL: "mysql://u:hunter2@h/d", MAX_CALLS: "1.5" },
+    ['MAX_CALLS is "1.5"; expected a whole number from 1 to 1000000'],
+  ],
+  [
     "both ports are the same",
     { DATABASE_URL: "mysql://u:hunter2@h", HTTP_PORT: "8080", GRPC_PORT: "8080" },
     [

@@ -23,6 +23,9 @@ import {
   sessionOf,
 } from "./session.ts";
 
+/** How long a server is not asked again whose data was too old for every caller, in ms. */
+const STALE_FOR = 500;
+
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
 
@@ -82,13 +85,19 @@ type Attempt = (
 export function createAttempt(client: Knex.Client, timeout: number): Attempt {
   const visit = createSessionControl(client);
   const pool = client.pool as { numFree(): number };
-  /** When a server's data was found too old, in ms of `performance.now()`. */
-  const staleAt = new WeakMap<Server, number>();
+  /** When a server's data was found too old, in ms of `performance.now()`, and how it was told. */
+  const staleAt = new WeakMap<Server, { readonly at: number; readonly answer: StaleAnswer }>();
 
   /** Whether nothing has cast doubt on a session since it answered. */
   function isUsable(session: Session): boolean {
-    const since = session.server && staleAt.get(session.server);
-    return isTrusted(session) && (since === undefined || session.heardAt > since);
+    const stale = session.server && staleAt.get(session.server);
+    return isTrusted(session) && (stale === undefined || session.heardAt > stale.at);
+  }
+
+  /** The answer of a server whose data was found too old a moment ago: it would give it again. */
+  function recentlyStale({ server }: Session): StaleAnswer | undefined {
+    const stale = server && staleAt.get(server);
+    return stale && performance.now() - stale.at < STALE_FOR ? stale.answer : undefined;
   }
 
   /** Borrows a connection: one to the server, if it is idle. */
@@ -106,7 +115,8 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
         else others.push(connection);
       }
     } catch (error) {
-      throw isFailedSession(error) ? new FailedAttempt(error, false) : toServiceError(error);
+      if (isFailedSession(error)) throw new FailedAttempt(error, false);
+      throw toServiceError(error, client.config.acquireConnectionTimeout);
     } finally {
       for (const other of others) client.releaseConnection(other);
     }
@@ -115,7 +125,9 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
   /** Judges a connection that failed, and returns the error to throw. */
   function failure(error: unknown, session: Session, since: number, pooled: boolean) {
     if (error instanceof StaleAnswer) {
-      if (error.forEverybody && session.server) staleAt.set(session.server, session.heardAt);
+      if (error.forEverybody && session.server && error !== recentlyStale(session)) {
+        staleAt.set(session.server, { at: session.heardAt, answer: error });
+      }
       return new FailedAttempt(error, pooled);
     }
     const state = error instanceof NoAnswer ? error.state : "silent";
@@ -134,6 +146,8 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
     const since = performance.now();
     try {
       if (caller.gone) throw new ServiceError("canceled"); // while the connection was made
+      const stale = recentlyStale(session);
+      if (stale !== undefined) throw stale;
       const rows = await answerOf(execute(connection, sql, bindings), {
         session,
         since,

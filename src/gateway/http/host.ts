@@ -18,5 +18,6 @@ export function checkHost({ headers, headersDistinct, httpVersion }: IncomingMes
 }
 
 function reject(reason: string): HttpResponse {
-  return httpError(400, `${reason} Host header`);
+  const message = `${reason} Host header`;
+  return { ...httpError(400, message), reason: message };
 }

@@ -111,8 +111,12 @@ export function createHttpServer(
       return;
     }
     tls.secure(transport, (socket) => {
-      if (socket.alpnProtocol === "h2") http2?.serve(http2Server, socket, transport);
-      else open(socket);
+      if (socket.alpnProtocol === "h2") {
+        http2?.serve(http2Server, socket, transport);
+      } else {
+        socket.allowHalfOpen = true;
+        open(socket);
+      }
     });
   });
   function open(socket: Socket): void {

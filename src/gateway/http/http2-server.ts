@@ -94,7 +94,15 @@ export function createHttp2Server(
     Http2ServerResponse: GuardedResponse,
   });
   server.on("session", (session: ServerHttp2Session) => {
-    session.setTimeout(idleTimeout, () => session.destroy());
+    let open = 0;
+    session.on("stream", (stream) => {
+      open++;
+      stream.once("close", () => open--);
+    });
+    // GOAWAY: a request that is on its way is sent again by its client.
+    session.setTimeout(idleTimeout, () => {
+      if (open === 0) session.close();
+    });
   });
   server.on("request", (request, response) => {
     prepare(request, response);
@@ -138,5 +146,5 @@ function reject(
     ...headers,
   });
   response.end(body);
-  logRejection(gateway, "rest", requestId, status);
+  logRejection(gateway, "rest", requestId, { status });
 }

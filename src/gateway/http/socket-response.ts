@@ -18,6 +18,9 @@ const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
+/** A code of Node or of its parser: a name from a fixed list. */
+const KNOWN_CODE = /^(HPE|ERR_HTTP)_[A-Z_]+$/;
+
 /** Handles Node's `clientError`: responds after the responses before it, then closes. */
 export function handleClientError(
   gateway: GatewayContext,
@@ -28,7 +31,9 @@ export function handleClientError(
   if (exchanges === undefined || error.code === "ECONNRESET" || !socket.writable) {
     socket.destroy();
   } else {
-    const response = httpError(STATUSES[error.code ?? ""] ?? 400);
+    const { code = "" } = error;
+    const reason = KNOWN_CODE.test(code) ? { reason: code } : {};
+    const response = { ...httpError(STATUSES[code] ?? 400), ...reason };
     exchanges.reject(() => rejectOnSocket(gateway, socket, response));
   }
 }
@@ -37,8 +42,9 @@ export function handleClientError(
 export function rejectOnSocket(
   gateway: GatewayContext,
   socket: Socket,
-  { status, headers, body }: HttpResponse,
+  response: HttpResponse,
 ): void {
+  const { status, headers, body } = response;
   const requestId = requestIdFrom(undefined);
   const fields = {
     "content-type": JSON_TYPE,
@@ -50,5 +56,5 @@ export function rejectOnSocket(
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
   closeLingering(socket);
-  logRejection(gateway, "rest", requestId, status);
+  logRejection(gateway, "rest", requestId, response);
 }

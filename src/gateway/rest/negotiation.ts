@@ -14,8 +14,11 @@ export const CODINGS = ["br", "zstd", "gzip"] as const;
 /** A content coding. */
 export type Coding = (typeof CODINGS)[number];
 
+/** A longer header is not parsed, in characters: it counts as absent. */
+const MAX_LENGTH = 1_024;
+
 /** A parameter of a media type other than its weight. Every form has one charset, so it is ignored. */
-const PARAMETER = /;\s*(?!q\s*=)[^;,"]+(?:"[^"]*")?/gi;
+const PARAMETER = /;(?!\s*q\s*=)[^;,"]+(?:"[^"]*")?/gi;
 
 /**
  * The media type for a value of `Accept`: of those offered, the one with the highest weight; the
@@ -26,6 +29,7 @@ export function chooseMediaType(
   offered: readonly MediaType[],
 ): MediaType | undefined {
   if (!accept || accept === "*/*" || accept === "application/json") return offered[0];
+  if (accept.length > MAX_LENGTH) return offered[0];
   const negotiator = new Negotiator({ headers: { accept: accept.replace(PARAMETER, "") } });
   return negotiator.mediaType(offered) as MediaType | undefined;
 }
@@ -33,6 +37,7 @@ export function chooseMediaType(
 /** The coding for a value of `Accept-Encoding`; undefined for none. */
 export function chooseCoding(acceptEncoding: string | undefined): Coding | undefined {
   if (!acceptEncoding || acceptEncoding === "identity") return undefined;
+  if (acceptEncoding.length > MAX_LENGTH) return undefined;
   const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
   // Without `preferred`, the client's order would decide between equals. The types lack it.
   const choose: (offered: readonly string[], options?: object) => string | undefined =

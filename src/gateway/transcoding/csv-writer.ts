@@ -38,7 +38,8 @@ interface Column {
 
 /** What a spreadsheet would run as a formula; also the full-width forms of the characters. */
 const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-const NEEDS_QUOTES = /[",\r\n]/;
+/** Also what separates cells in some countries: ";" and tabs. */
+const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 /**
  * Compiles the CSV writer of a method's response; undefined if the method has no `csv_rows`.

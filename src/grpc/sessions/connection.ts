@@ -73,7 +73,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       socket.destroy();
     },
     add(event) {
-      const request = requestStream(event);
+      const request = requestStream(event, rules);
       open.add(request);
       request.stream.once("close", () => ended(request));
       enqueue(request);

@@ -5,12 +5,15 @@
 import { constants, type ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";
 
+/** nghttp2's NGHTTP2_ERR_BAD_CLIENT_MAGIC: what arrived first is no HTTP/2 preface. */
+const BAD_PREFACE = -903;
 /** Streams that a client may open before it acknowledges SETTINGS. */
 const MAX_EARLY_STREAMS = 1_000;
 
 /**
  * Destroys a connection whose start is not complete within `timeout` ms, whether or not bytes
- * arrive, and one that opens too many streams before.
+ * arrive, and one that opens too many streams before. Node closes one that does not speak HTTP/2;
+ * it is counted.
  */
 export function expectPreface(
   session: ServerHttp2Session,
@@ -33,6 +36,9 @@ export function expectPreface(
     });
   };
   session.on("stream", count);
+  session.once("error", (error: NodeJS.ErrnoException) => {
+    if (error.errno === BAD_PREFACE) report("notHttp2");
+  });
   // The acknowledgement follows the client's own SETTINGS.
   session.once("localSettings", () => {
     clearTimeout(timer);

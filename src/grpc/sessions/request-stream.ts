@@ -49,14 +49,14 @@ export interface RequestStream {
   finished: boolean;
 }
 
-/** The stream of an event. */
-export function requestStream(event: StreamEvent): RequestStream {
+/** The stream of an event. Only gRPC has infrastructure. */
+export function requestStream(event: StreamEvent, rules: StreamRules): RequestStream {
   const [stream, headers] = event;
   return {
     event,
     stream,
     opened: performance.now(),
-    isInfrastructure: `${headers[":path"]}`.startsWith("/grpc."),
+    isInfrastructure: rules.needsMessage && `${headers[":path"]}`.startsWith("/grpc."),
     counted: false,
     unreadSince: undefined,
     finished: false,

@@ -121,13 +121,11 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
       total.charges += charges;
       const done = ids.length - behind.size;
       options.report?.({ done, providers: ids.length, charges: total.charges, building });
-      await heartbeat(database);
     },
   };
   /** Runs work for one provider, whose own errors do not stop the run. */
   const attempt = async (provider: string, work: () => Promise<void>) => {
     try {
-      await heartbeat(database);
       await work();
     } catch (cause) {
       if (!isProviderSpecific(cause)) throw cause;

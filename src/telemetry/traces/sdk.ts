@@ -6,7 +6,13 @@
  */
 import { context, type Tracer } from "@opentelemetry/api";
 import { createCallTraces, type TraceCall } from "./call-trace.ts";
-import { isTracingOn, samplerSetting, spanQueue, type TraceEnvironment } from "./settings.ts";
+import {
+  isTracingOn,
+  samplerSetting,
+  spanQueue,
+  type TraceEnvironment,
+  traceEndpoint,
+} from "./settings.ts";
 
 /** Running traces. */
 export interface Tracing {
@@ -18,17 +24,18 @@ export interface Tracing {
 
 const NAME = "revenue-service";
 /** The minimum time between two warnings about failed exports, in ms. */
-const WARNING_INTERVAL = 10_000;
+const WARNING_INTERVAL = 60_000;
 
 /**
  * Starts the SDK; resolves to undefined if the environment does not ask for it. The exporter and
  * the resource read their variables themselves. Spans that cannot be exported are dropped.
  *
- * @param warn called with mistakes in the variables, and with failed exports
+ * @param warn called with mistakes in the variables, and with failed exports: those have the
+ *   `endpoint` and the `cause` as fields
  */
 export async function startTracing(
   environment: TraceEnvironment,
-  warn: (message: string) => void,
+  warn: (message: string, fields?: object) => void,
 ): Promise<Tracing | undefined> {
   if (!isTracingOn(environment, warn)) return undefined;
   const [sdk, { OTLPTraceExporter }, resources, core, { AsyncLocalStorageContextManager }] =
@@ -40,11 +47,15 @@ export async function startTracing(
       import("@opentelemetry/context-async-hooks"),
     ]);
   let warnedAt = Number.NEGATIVE_INFINITY;
-  core.setGlobalErrorHandler(() => {
+  const exportFailed = (error: unknown) => {
     if (performance.now() - warnedAt < WARNING_INTERVAL) return;
     warnedAt = performance.now();
-    warn("cannot export spans");
-  });
+    warn("cannot export spans", {
+      endpoint: traceEndpoint(environment),
+      cause: exportCause(error),
+    });
+  };
+  core.setGlobalErrorHandler(exportFailed);
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
 
   const { name, ratio, parentBased } = samplerSetting(environment, warn);
@@ -68,6 +79,14 @@ export async function startTracing(
   return {
     tracer,
     traceCall: createCallTraces(tracer, new core.W3CTraceContextPropagator()),
-    stop: () => provider.shutdown().catch(() => warn("cannot export spans")),
+    stop: () => provider.shutdown().catch(exportFailed),
   };
+}
+
+/** Why an export failed: the message and the code, which may be an HTTP status. Not the body. */
+function exportCause(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { code } = error as Error & { readonly code?: unknown };
+  const message = error.message || error.name; // Node leaves it empty if it tried several addresses
+  return code === undefined || message.includes(String(code)) ? message : `${message} (${code})`;
 }

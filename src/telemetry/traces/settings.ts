@@ -25,6 +25,14 @@ export function isTracingOn(environment: TraceEnvironment, warn: Warn): boolean 
   );
 }
 
+/** Where the exporter sends spans, for messages: without a user, a password or a query. */
+export function traceEndpoint(environment: TraceEnvironment): string {
+  const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own, OTEL_EXPORTER_OTLP_ENDPOINT: base } =
+    environment;
+  const url = URL.parse(own || `${(base || "http://localhost:4318").replace(/\/$/, "")}/v1/traces`);
+  return url === null ? "an endpoint that is not a URL" : url.origin + url.pathname;
+}
+
 /** Which traces are recorded. */
 export interface SamplerSetting {
   /** Decides for a trace that begins here. */

@@ -161,6 +161,16 @@ it("while new connections are silent too a read waits, and is answered when they
   expect(await timed(() => result)).toBeLessThan(2_500);
 });
 
+it("a read for which no connection can be made says so, without the words of the pool", async () => {
+  proxy.silenceNew(true);
+  pool.client.config.acquireConnectionTimeout = TIMEOUT;
+  pool.client.pool.acquireTimeoutMillis = TIMEOUT;
+  const error = await readOne().catch((thrown) => thrown);
+  expect(error).toMatchObject({ kind: "databaseUnavailable" });
+  expect(error.cause.message).toBe(`no connection to the database within ${TIMEOUT} ms`);
+  expect(error.cause.stack).not.toContain("knex");
+});
+
 it("a slow statement on a live connection runs once, also if it is slower than the timeout", async () => {
   const id = (await read("SELECT CONNECTION_ID()", [], { signal }))[0]?.[0];
   const result = read("SELECT CONNECTION_ID(), SLEEP(1.5)", [], { signal });

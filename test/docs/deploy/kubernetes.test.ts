@@ -123,6 +123,16 @@ describe.each(sets)("%s", (_, read) => {
     }
   });
 
+  it("gets the settings of the environment", () => {
+    for (const { metadata, spec } of workloads) {
+      for (const { envFrom = [] } of spec.template.spec.containers) {
+        // kustomize adds a hash to the name.
+        const names = envFrom.map(({ configMapRef }) => configMapRef.name);
+        expect(names, metadata.name).toEqual([expect.stringMatching(/^revenue-settings/)]);
+      }
+    }
+  });
+
   it("reads the database's URL from a file, and limits memory", () => {
     for (const { metadata, spec } of workloads) {
       for (const { env, resources, volumeMounts } of spec.template.spec.containers) {
@@ -167,8 +177,7 @@ describe("the service", () => {
   });
 
   it("is killed only after it had the time to stop", () => {
-    const preStop = (container?.lifecycle?.preStop.sleep.seconds ?? 0) * 1_000;
-    const stop = preStop + config.lameDuck + config.grace;
+    const stop = config.lameDuck + config.grace;
     expect((pod.terminationGracePeriodSeconds ?? 0) * 1_000).toBeGreaterThanOrEqual(stop + 3_000);
   });
 

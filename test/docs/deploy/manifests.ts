@@ -22,13 +22,11 @@ export interface Workload extends Manifest {
 interface Container {
   readonly command?: readonly string[];
   readonly env: readonly { readonly name: string; readonly value: string }[];
+  readonly envFrom?: readonly { readonly configMapRef: { readonly name: string } }[];
   readonly ports?: readonly { readonly name: string; readonly containerPort: number }[];
   readonly volumeMounts: readonly { readonly mountPath: string }[];
   readonly resources: { readonly limits?: { readonly memory?: string } };
   readonly securityContext: object;
-  readonly lifecycle?: {
-    readonly preStop: { readonly sleep: { readonly seconds: number } };
-  };
 }
 
 /** The module with the schema and the type of a kind: `kubernetes-models/apps/v1`. */

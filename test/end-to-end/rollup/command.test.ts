@@ -145,15 +145,37 @@ describe("--verify and --rebuild", () => {
 });
 
 describe("--watch", () => {
-  it("writes the heartbeat about once a second, also between runs", async () => {
-    const process = startRollup(database.url, "--watch", "60");
+  /** Resolves when the heartbeat has been written three times more. */
+  const untilBeating = () => {
     const seen = new Set<string>();
-    await until(30_000, async () => {
+    return until(30_000, async () => {
       for (const { written_at } of await database.knex("heartbeat")) seen.add(`${written_at}`);
       return seen.size > 3;
     });
+  };
+
+  it("writes the heartbeat about once a second, also between runs", async () => {
+    const process = startRollup(database.url, "--watch", "60");
+    await untilBeating();
     process.signal("SIGTERM");
     expect(await process.ended).toMatchObject({ code: 0, stderr: "" });
+  });
+
+  it("writes the heartbeat while a run waits for a lock", async () => {
+    await fill(1);
+    await rollup("--margin", "0");
+    const process = startRollup(database.url, "--margin", "0", "--watch", "0.1");
+    await database.knex.transaction(async (blocker) => {
+      await blocker("rollups").where({ provider_id: 1 }).forUpdate();
+      const charge = { provider_id: 1, server_id: 1, charged_at: "2024-01-01", gross: "1.00" };
+      await database.knex("charges").insert(charge);
+      const processes = await watchProcesses(database.name);
+      await until(20_000, async () => (await processes.running("rollups")).length > 0);
+      await processes.close();
+      await untilBeating();
+    });
+    process.signal("SIGTERM");
+    expect(await process.ended).toMatchObject({ code: 0 });
   });
 
   const VISIBLE = /^open transactions are visible: /;

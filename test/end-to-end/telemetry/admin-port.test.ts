@@ -68,6 +68,7 @@ it("without a database /readyz and gRPC's health fail, and /livez and /metrics d
     { level: "warn", msg: "not ready", failed: ["database"] },
     { level: "info", msg: "ready" },
   ]);
+  expect(lines[1]).not.toHaveProperty("failed");
 });
 
 it("ADMIN_PORT=off: no admin port", async () => {
@@ -95,5 +96,9 @@ it("a service that stops is not ready, and alive, until its last call has ended"
   });
   expect(statuses).toContain(503);
   expect(await stopping.ended).toBe(0);
+  expect(stopping.log().find(({ msg }) => msg === "not ready")).toMatchObject({
+    level: "info",
+    failed: ["shutdown"],
+  });
   idle.close();
 });

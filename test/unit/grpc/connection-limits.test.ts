@@ -60,6 +60,17 @@ describe("the connection is closed after the preface timeout if it", () => {
   });
 });
 
+it.each([
+  ["HTTP/1.1", "GET / HTTP/1.1\r\nhost: a\r\n\r\n"],
+  ["a TLS greeting", `\u0016\u0003\u0001\u0002\u0000\u0001${"a".repeat(30)}`],
+])("%s instead of HTTP/2 closes the connection, and is counted", async (_, greeting) => {
+  const { port, events } = await listen();
+  const { socket, closed } = openSocket(port);
+  socket.write(Buffer.from(greeting, "latin1"));
+  await closed;
+  expect(events).toEqual(["notHttp2"]);
+});
+
 it("a connection whose start is complete stays open without a call", async () => {
   const { port } = await listen({ prefaceTimeout: TIMEOUT });
   const session = openSession(port);

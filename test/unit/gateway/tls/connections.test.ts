@@ -3,13 +3,18 @@ import { once } from "node:events";
 import type { Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { GetOverviewResponseSchema } from "../../../../gen/revenue/v1/revenue_pb.ts";
+import {
+  type GetOverviewResponse,
+  GetOverviewResponseSchema,
+} from "../../../../gen/revenue/v1/revenue_pb.ts";
 import { createUnreadLimit } from "../../../../src/net/unread.ts";
 import { until } from "../../../support/poll.ts";
-import { listenTls, openHttp2, openTls } from "./gateway-tls.ts";
+import { overview } from "../overview.ts";
+import { listenTls, openHttp2, openTls, send } from "./gateway-tls.ts";
 
 const REST = "/api/provider/revenue";
 const REQUEST = `GET ${REST} HTTP/1.1\r\nHost: a\r\nX-API-Key: k\r\n`;
@@ -21,6 +26,10 @@ function openTcp(port: number) {
   onTestFinished(() => void socket.destroy());
   return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
 }
+
+const connectionsOf = (server: Server) => promisify(server.getConnections).call(server);
+const noConnections = (server: Server) =>
+  until(10_000, async () => (await connectionsOf(server)) === 0);
 
 it.each([
   ["HTTP/2 is preferred", ["http/1.1", "h2"], "h2"],
@@ -94,6 +103,39 @@ it("a stop does not wait for handshakes", async () => {
   expect(events).toEqual([]);
 });
 
+describe("a client that leaves is noticed:", () => {
+  it("during the handshake", async () => {
+    const { port, server } = await listenTls();
+    const { socket } = openTcp(port);
+    await once(socket, "connect");
+    await until(10_000, async () => (await connectionsOf(server)) === 1);
+    socket.destroy();
+    await noConnections(server);
+  });
+
+  it("during an HTTP/2 call, which is cancelled", async () => {
+    const { promise: never } = Promise.withResolvers<never>();
+    const { url, calls, server } = await listenTls({}, () => never);
+    const session = openHttp2(url);
+    session.request({ ":path": REST, "x-api-key": "k" }).on("error", () => {});
+    await until(10_000, () => calls.length === 1);
+    session.socket?.destroy();
+    session.destroy();
+    await until(10_000, () => calls[0]?.signal.aborted === true);
+    await noConnections(server);
+  });
+});
+
+it("an HTTP/2 connection is not idle while a call is under way", async () => {
+  const { promise, resolve } = Promise.withResolvers<GetOverviewResponse>();
+  const { url, calls } = await listenTls({ settings: { keepAliveTimeout: 200 } }, () => promise);
+  const response = send(openHttp2(url), { ":path": REST, "x-api-key": "k" });
+  await until(10_000, () => calls.length === 1);
+  await sleep(600);
+  resolve(overview);
+  expect(await response).toMatchObject({ status: 200 });
+});
+
 describe("a client that does not read its responses is disconnected:", () => {
   const large = create(GetOverviewResponseSchema, {
     serverRevenue: Array.from({ length: 60_000 }, () => ({ serverName: "x".repeat(100) })),
@@ -126,7 +168,4 @@ describe("a client that does not read its responses is disconnected:", () => {
     await until(10_000, () => closed.length === 1);
     await noConnections(server);
   });
-
-  const noConnections = (server: Server) =>
-    until(10_000, async () => (await promisify(server.getConnections).call(server)) === 0);
 });
