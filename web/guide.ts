@@ -57,7 +57,7 @@ function contents(): string {
 }
 
 function writeSection({ title, id, text }: Section): string {
-  return `<section><h2 id="${id}">${title}</h2>${markdown.parse(text)}</section>`;
+  return `<section><h2 id="${id}">${title}</h2>${markdown.parse(withoutReferences(text))}</section>`;
 }
 
 function writeExample({ title, path }: (typeof EXAMPLES)[number]): string {
@@ -65,14 +65,26 @@ function writeExample({ title, path }: (typeof EXAMPLES)[number]): string {
   return `<details><summary>${title}</summary><pre><code>${escapeHtml(code)}</code></pre></details>`;
 }
 
+/** Leaves out sentences with a link to another file of the repository: it leads nowhere from here. */
+function withoutReferences(text: string): string {
+  return text
+    .split("\n")
+    .map((paragraph) => {
+      const sentences = paragraph.split(/(?<=[.!?]) /);
+      return sentences.filter((sentence) => !/\]\((?!https?:|#)/.test(sentence)).join(" ");
+    })
+    .join("\n");
+}
+
 const markdown = new Marked({
   renderer: {
-    // A link to another file of the repository leads nowhere from here.
     link({ href, tokens }) {
-      const inner = this.parser.parseInline(tokens);
-      return /^(https?:|#)/.test(href)
-        ? `<a href="${escapeHtml(href)}" rel="noreferrer">${inner}</a>`
-        : inner;
+      return `<a href="${escapeHtml(href)}" rel="noreferrer">${this.parser.parseInline(tokens)}</a>`;
+    },
+    // To paste as it is, with the variable of the other blocks of the page.
+    code({ text }) {
+      const pasted = text.replaceAll(/^\$ /gm, "").replaceAll("$KEY", "$REVENUE_API_KEY");
+      return `<pre><code>${escapeHtml(pasted)}</code></pre>`;
     },
     table(token) {
       const cells = (row: typeof token.header, tag: string) =>

@@ -18,7 +18,9 @@ The service is ready.
   gRPC                      ${grpc}
   API key                   ${key}
 
-Requests to paste into another terminal, in this folder:
+Requests to paste into another terminal, in this folder (the README's use $KEY):
+
+  export KEY=${key}
 
   curl -H 'x-api-key: ${key}' '${http}/api/provider/revenue'
 

@@ -108,7 +108,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   417: "The request has an `Expect` header other than `100-continue`.",
   429: "Too many requests: of the provider per second or at once, with an invalid API key from this address, or pipelined on this connection. No work was done.",
   431: "The request line and the headers have more than 16 KiB.",
-  500: "The figures cannot be had, for example because the database is unavailable. Safe to retry.",
+  500: "The figures could not be read, for example because the database is unavailable. Safe to retry.",
   503: "The service is overloaded. No work was done.",
 };
 

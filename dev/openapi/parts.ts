@@ -32,7 +32,7 @@ A query parameter may be given once. An unknown or repeated parameter is refused
 
 ## Errors and retries
 
-Every request is read-only, so each is safe to retry. Retry 429, 500 and 503 after a second or more (\`Retry-After\`), with a growing pause. Quote \`x-request-id\` when you report a problem.`;
+Every request is safe to retry. Over REST retry 429, 500 and 503; over gRPC and Connect \`UNAVAILABLE\`, and \`RESOURCE_EXHAUSTED\` with \`Retry-After\`. Wait for the time in \`Retry-After\`, or a second, with a growing pause. Quote \`x-request-id\` when you report a problem.`;
 
 /** An extension that documentation renderers show as a label of each operation. */
 const BETA = { "x-badges": [{ name: "Beta" }] };

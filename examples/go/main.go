@@ -16,8 +16,8 @@ import (
 	revenuev1 "revenue-example/gen/revenue/v1"
 )
 
-// gRPC itself retries UNAVAILABLE, with growing pauses, within the call's deadline. Every call is
-// read-only, so each of them is safe to retry.
+// gRPC itself retries UNAVAILABLE, with growing pauses, within the call's deadline. Every request is
+// safe to retry. RESOURCE_EXHAUSTED may be retried too if it has Retry-After, which a policy cannot say.
 const serviceConfig = `{
   "methodConfig": [{
     "name": [{"service": "revenue.v1.RevenueService"}],

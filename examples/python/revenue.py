@@ -11,7 +11,7 @@ import urllib.error
 import urllib.request
 from decimal import Decimal
 
-RETRIED = {429, 503}  # nothing was done; the service says in Retry-After when to come again
+RETRIED = {429, 500, 503}  # every request is safe to retry; Retry-After says when
 ATTEMPTS = 4
 TIMEOUT = 15  # seconds
 
@@ -32,6 +32,10 @@ def get(path):
                 request_id = error.headers.get("x-request-id")
                 sys.exit(f"{error.code} {body.get('message', body['error'])} (request {request_id})")
             time.sleep(float(error.headers.get("Retry-After", 1)) * attempt)
+        except OSError as error:  # connection refused, timeout
+            if attempt == ATTEMPTS:
+                sys.exit(f"the service cannot be reached: {error}")
+            time.sleep(attempt)
 
 
 summary = get("/api/provider/revenue")["summary"]

@@ -1,13 +1,14 @@
 /**
  * Prints the year's earnings, and what each server earned in the last 30 days. Needs REVENUE_URL
- * and REVENUE_API_KEY. The client retries what is safe to retry.
+ * and REVENUE_API_KEY. The client retries by itself. It is not on npm yet: `npm pack` in
+ * clients/typescript of the repository makes the package to install.
  */
 import { ConnectError, createRevenueClient, decimal } from "revenue-service-client";
 
 const { REVENUE_URL: baseUrl = "", REVENUE_API_KEY: apiKey = "" } = process.env;
-const client = createRevenueClient({ baseUrl, apiKey });
 
 try {
+  const client = createRevenueClient({ baseUrl, apiKey });
   const { summary } = await client.getOverview({});
   console.log("earnings this year:", decimal(summary?.totalEarningsYtd));
   console.log("balance:", decimal(summary?.availableBalance));
@@ -19,6 +20,7 @@ try {
   console.log(decimal(totalRevenue).padStart(14), "", "in all");
 } catch (thrown) {
   const error = ConnectError.from(thrown);
-  console.error(error.message, `(request ${error.metadata.get("x-request-id")})`);
+  const requestId = error.metadata.get("x-request-id");
+  console.error(error.rawMessage + (requestId === null ? "" : ` (request ${requestId})`));
   process.exitCode = 1;
 }

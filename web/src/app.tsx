@@ -10,6 +10,9 @@ import { forgetKey, storedKey, storeKey } from "./session.ts";
 /** Shows the page. */
 export function App() {
   const [key, setKey] = useState(storedKey);
+  // A key that was just entered is tried by one call, so that a wrong one is refused once only.
+  const [accepted, setAccepted] = useState(key !== undefined);
+  const accept = useCallback(() => setAccepted(true), []);
   const [problem, setProblem] = useState<Problem>();
   const leave = useCallback((reason?: Problem) => {
     forgetKey();
@@ -24,6 +27,7 @@ export function App() {
     const enter = (entered: string) => {
       storeKey(entered);
       setProblem(undefined);
+      setAccepted(false);
       setKey(entered);
     };
     return <KeyForm problem={problem} onKey={enter} />;
@@ -43,8 +47,8 @@ export function App() {
         </div>
       </header>
       <main class="page">
-        <Overview client={client} reject={leave} />
-        <Breakdown client={client} reject={leave} />
+        <Overview client={client} reject={leave} accept={accept} />
+        {accepted && <Breakdown client={client} reject={leave} />}
       </main>
     </>
   );

@@ -9,3 +9,16 @@ export function instant(date: Date): string {
 export function day(date: Date): string {
   return date.toISOString().slice(0, 10);
 }
+
+const range = new Intl.DateTimeFormat("en-GB", {
+  day: "numeric",
+  month: "long",
+  year: "numeric",
+  timeZone: "UTC",
+});
+
+/** The days of a period: `1–22 November 2026 (UTC)` */
+export function days(start: Date, end: Date): string {
+  // Days of one month stand close together.
+  return `${range.formatRange(start, end).replace(/^(\d+)\s–\s(\d+ )/, "$1–$2")} (UTC)`;
+}

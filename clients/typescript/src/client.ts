@@ -31,12 +31,18 @@ export interface RevenueClientOptions {
 /**
  * Creates a client. Its calls throw a ConnectError: `code` says what went wrong, `rawMessage` is
  * the service's text, and `metadata` has the headers (`x-request-id`, `retry-after`).
+ *
+ * @throws Error if `baseUrl` is not an HTTP URL
  */
 export function createRevenueClient(options: RevenueClientOptions): Client<typeof RevenueService> {
   return createClient(RevenueService, createRevenueTransport(options));
 }
 
-/** Creates the transport of a client, for other clients of Connect-ES. */
+/**
+ * Creates the transport of a client, for other clients of Connect-ES.
+ *
+ * @throws Error if `baseUrl` is not an HTTP URL
+ */
 export function createRevenueTransport({
   baseUrl,
   apiKey,
@@ -44,6 +50,10 @@ export function createRevenueTransport({
   retries = RETRIES,
   fetch = globalThis.fetch,
 }: RevenueClientOptions): Transport {
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    const what = baseUrl === "" ? "is empty" : "is not a valid URL";
+    throw new Error(`baseUrl ${what}; expected one like https://revenue.example.com`);
+  }
   return createConnectTransport({
     baseUrl,
     useBinaryFormat: true,

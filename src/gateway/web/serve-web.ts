@@ -13,9 +13,9 @@ import type { ServedPath } from "../rest/unmatched.ts";
 import { securityHeaders } from "./security-headers.ts";
 import type { WebFile } from "./web-files.ts";
 
-/** Names of assets contain a hash of their content. */
+/** Names of files in `/assets/` contain a hash of their content. */
 const ASSET_CACHING = "public, max-age=31536000, immutable";
-/** A page is asked for again each time, and answered with 304 while it is the same. */
+/** Any other file is asked for again each time, and answered with 304 while it is the same. */
 const PAGE_CACHING = "no-cache";
 
 /** A file is compressed once, so the level is one that takes its time. */
@@ -29,7 +29,7 @@ const COMPRESS: Readonly<Record<Coding, (body: Buffer) => Promise<Buffer>>> = {
 
 /** The paths of the files, for 405. */
 export function webPaths(files: readonly WebFile[]): ServedPath[] {
-  return files.map(({ path }) => ({
+  return [...files.map(({ path }) => path), ...redirected(files)].map((path) => ({
     segments: path
       .split("/")
       .slice(1)
@@ -38,16 +38,31 @@ export function webPaths(files: readonly WebFile[]): ServedPath[] {
   }));
 }
 
-/** Serves the files. */
+/** Serves the files, and redirects from `/docs/` to `/docs`. */
 export function serveWeb(app: FastifyInstance, files: readonly WebFile[]): void {
   for (const file of files) serveFile(app, file);
+  for (const url of redirected(files)) {
+    const headers = { location: url.slice(0, -1) };
+    app.route({
+      method: [...REST_METHODS],
+      url,
+      handler: (_request, reply) => sendResponse(reply, { status: 308, headers, body: undefined }),
+    });
+  }
+}
+
+/** The paths of the pages with a slash too many: `/docs/`. */
+function redirected(files: readonly WebFile[]): string[] {
+  return files
+    .filter(({ path, type }) => type.startsWith("text/html") && path !== "/")
+    .map(({ path }) => `${path}/`);
 }
 
 function serveFile(app: FastifyInstance, { path, type, body, etag }: WebFile): void {
   const compressed = new Map<Coding, Promise<Buffer>>();
-  const isPage = type.startsWith("text/html");
+  const isAsset = path.startsWith("/assets/");
   const shared = {
-    "cache-control": isPage ? PAGE_CACHING : ASSET_CACHING,
+    "cache-control": isAsset ? ASSET_CACHING : PAGE_CACHING,
     etag,
     vary: "accept-encoding",
     ...securityHeaders(path),

@@ -32,7 +32,6 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run rollup": "accounts.test.ts",
   "npm run rollup -- --watch": "accounts.test.ts, with a number of seconds",
   "npm start -- --check": "test/end-to-end/lifecycle/check.test.ts",
-  "npm run rollup -- --watch 30": "accounts.test.ts",
   "npm run rollup -- --rebuild": "accounts.test.ts",
   "npm run rollup -- --verify": "accounts.test.ts",
   "npm run rollup -- --verify --repair": "accounts.test.ts",
@@ -52,6 +51,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run soak": "on request: it takes long; its test is part of npm test",
   "npm run generate": "npm run check generates the same code and compares",
   "npm run check": ".ci/run, before the tests",
+  "npm run format": "npm run check compares what it would write",
   "npm ci --omit=dev && npm run migrate && npm start":
     "in parts; the first needs the registry, and container.test.ts starts with what it installs",
   "npm ci": ".ci/run, from a fresh clone",
@@ -59,6 +59,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm sbom --sbom-format=cyclonedx": "npm run check lists the packages with it",
   "node --env-file=.env src/main.ts": "configuration.test.ts parses .env.example as it does",
   "buf curl": "requests.test.ts",
+  "node src/cli/rollup.ts --watch 30": "accounts.test.ts, as npm run rollup -- --watch 30",
 };
 
 describe("in console blocks", () => {

@@ -16,13 +16,17 @@ beforeAll(async () => {
 afterAll(() => fixture?.dispose());
 
 /** Runs an example. */
-function run(command: string, args: readonly string[], key = fixture.key) {
+function run(
+  command: string,
+  args: readonly string[],
+  { key = fixture.key, url = fixture.service.http } = {},
+) {
   const { status, stdout, stderr } = spawnSync(command, args, {
     encoding: "utf8",
     timeout: 30_000,
     env: {
       ...process.env,
-      REVENUE_URL: fixture.service.http,
+      REVENUE_URL: url,
       REVENUE_API_KEY: key,
       LC_ALL: "C",
       PYTHONIOENCODING: "utf-8",
@@ -52,9 +56,9 @@ it("curl prints the summary and the servers as CSV", async () => {
 });
 
 it("curl prints the message of an error", () => {
-  const { status, stdout } = run("examples/curl/revenue.sh", [], "rvk_wrong");
-  expect(status).not.toBe(0);
-  expect(stdout).not.toContain("serverId");
+  const { status, stdout, stderr } = run("examples/curl/revenue.sh", [], { key: "rvk_wrong" });
+  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+  expect(stderr).toContain('"message":"API key authentication is required');
 });
 
 it.skipIf(!hasPython)(
@@ -73,7 +77,21 @@ it.skipIf(!hasPython)(
 );
 
 it.skipIf(!hasPython)("Python prints the message of an error, and the request's id", () => {
-  const { status, stderr } = run("python3", ["examples/python/revenue.py"], "rvk_wrong");
+  const { status, stderr } = run("python3", ["examples/python/revenue.py"], { key: "rvk_wrong" });
   expect(status).toBe(1);
   expect(stderr).toMatch(/^401 API key authentication is required.* \(request [0-9a-f-]{36}\)\n$/);
 });
+
+it.skipIf(!hasPython)(
+  "Python tries again before it reports that the service cannot be reached",
+  () => {
+    const started = performance.now();
+    const { status, stderr } = run("python3", ["examples/python/revenue.py"], {
+      url: "http://127.0.0.1:1",
+    });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^the service cannot be reached: .*refused.*\n$/);
+    // Three pauses, of 1, 2 and 3 s.
+    expect(performance.now() - started).toBeGreaterThan(5_000);
+  },
+);

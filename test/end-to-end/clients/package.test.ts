@@ -1,5 +1,5 @@
 /** The TypeScript client as npm publishes it: built, packed, installed elsewhere, and its README. */
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -68,4 +68,17 @@ it("the example in examples/typescript prints the ledger's digits", async () => 
     env: { ...process.env, REVENUE_URL: fixture.service.http, REVENUE_API_KEY: fixture.key },
   });
   expect(printed).toMatch(/^earnings this year: 0\.00\nbalance: 1250\.50\n {10}0\.00 {2}alpha\n/);
+});
+
+it.each([
+  ["", /^baseUrl is empty; .*\n$/],
+  ["http://127.0.0.1:1", /^the service cannot be reached\n$/],
+])("the example prints no request id if it has none: REVENUE_URL='%s'", (url, expected) => {
+  const { status, stderr } = spawnSync(process.execPath, ["revenue.ts"], {
+    cwd: project,
+    encoding: "utf8",
+    env: { ...process.env, REVENUE_URL: url, REVENUE_API_KEY: fixture.key },
+  });
+  expect(status).toBe(1);
+  expect(stderr).toMatch(expected);
 });

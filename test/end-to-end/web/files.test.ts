@@ -47,6 +47,19 @@ it("an asset may be kept for ever: its name changes with its content", async () 
   });
 });
 
+it("the licences keep their name when they change, so that they are asked for again", async () => {
+  const { status, headers } = await get("/licenses.txt");
+  expect({ status, caching: headers["cache-control"] }).toEqual({
+    status: 200,
+    caching: "no-cache",
+  });
+});
+
+it("/docs/ leads to /docs", async () => {
+  const { status, headers } = await get("/docs/");
+  expect({ status, location: headers.location }).toEqual({ status: 308, location: "/docs" });
+});
+
 it("a file is compressed as the browser asks for, and is not sent again while it is the same", async () => {
   const plain = await get(script);
   const decompress = { br: brotliDecompressSync, gzip: gunzipSync };
@@ -90,7 +103,6 @@ it("HEAD is GET without a body, and other methods are not allowed", async () => 
 
 it.each([
   "/index.html",
-  "/docs/",
   "/docs.html",
   "/assets",
   "/assets/",

@@ -78,7 +78,7 @@ it("shows the very digits of the overview", async () => {
   await page.locator("details").evaluate((details) => details.setAttribute("open", ""));
   const [, monthly = ""] = /"monthlyEarnings":\[(.*?)\]/.exec(json) ?? [];
   expect(await months.allTextContents()).toEqual(digitsOf(monthly, "amount"));
-  const prices = page.getByRole("table", { name: "since the beginning" }).locator("td:last-child");
+  const prices = page.getByRole("table", { name: "All time, by server" }).locator("td:last-child");
   expect(await prices.allTextContents()).toEqual(digitsOf(json, "pricePerHour"));
   const [, payouts = ""] = /"recentPayouts":\[(.*?)\]/.exec(json) ?? [];
   expect(await page.locator(".payouts .amount").allTextContents()).toEqual(
@@ -103,7 +103,7 @@ it("is operated by keyboard: key, sorting, unfolding", async () => {
   await page.getByLabel("API key", { exact: true }).focus();
   await page.keyboard.insertText(fixture.key);
   await page.keyboard.press("Enter");
-  const table = page.getByRole("table", { name: "since the beginning" });
+  const table = page.getByRole("table", { name: "All time, by server" });
   const price = table.getByRole("button", { name: "Price/hour" });
   await price.focus();
   await page.keyboard.press("Enter");
@@ -120,6 +120,54 @@ it("is operated by keyboard: key, sorting, unfolding", async () => {
   expect(await period.locator("tr.instance").count()).toBeGreaterThan(0);
 });
 
+it("marks the service's order, and shows a table of a few rows whole, with headings above their numbers", async () => {
+  await enterKey(page, fixture.key);
+  const orders = { "All time, by server": "Gross", "in the period": "Revenue" };
+  for (const [name, title] of Object.entries(orders)) {
+    const table = page.getByRole("table", { name });
+    await table.waitFor();
+    const sorted = table.locator("th[aria-sort]");
+    expect(await sorted.allTextContents()).toEqual([`${title}↓`]);
+    expect(await sorted.getAttribute("aria-sort")).toBe("descending");
+    // How far the last character of the heading is from the last one of a number, in pixels.
+    const distance = await page.evaluate(`(() => {
+      const table = document.querySelector('table[aria-label$="${name}"]');
+      const end = (element) => {
+        const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+        let last = 0;
+        while (texts.nextNode()) {
+          if (texts.currentNode.parentElement.closest(".arrow")) continue;
+          const range = document.createRange();
+          range.selectNodeContents(texts.currentNode);
+          last = Math.max(last, range.getBoundingClientRect().right);
+        }
+        return last;
+      };
+      const heads = [...table.tHead.rows[0].cells];
+      const cells = [...table.tBodies[0].rows[0].cells];
+      const distances = heads.map((head, index) => Math.abs(end(head) - end(cells[index])));
+      return Math.max(...distances.filter((_, index) => heads[index].className === "numeric"));
+    })()`);
+    expect(distance).toBeLessThan(2);
+    const box = table.locator("xpath=..");
+    expect((await box.boundingBox())?.height).toBeGreaterThanOrEqual(
+      (await table.boundingBox())?.height ?? Number.POSITIVE_INFINITY,
+    );
+  }
+});
+
+it("shows what was copied above the table, which stays where it is", async () => {
+  await enterKey(page, fixture.key);
+  const table = page.getByRole("table", { name: "All time, by server" });
+  await page.getByText("Rentals running now").waitFor();
+  const before = await table.boundingBox();
+  await page.getByRole("button", { name: "Copy curl command" }).first().click();
+  await page.getByText("Copied.").waitFor();
+  const after = await table.boundingBox();
+  const scrolled = await page.evaluate("scrollY");
+  expect({ ...after, y: (after?.y ?? 0) + Number(scrolled) }).toEqual(before);
+});
+
 it("shows a chosen period with its instances, and its CSV is the service's own", async () => {
   await enterKey(page, fixture.key);
   await page.getByRole("button", { name: "Last month" }).click();
@@ -127,11 +175,13 @@ it("shows a chosen period with its instances, and its CSV is the service's own",
     await page.getByLabel("From").inputValue(),
     await page.getByLabel("To").inputValue(),
   ];
-  await page.getByText(`${startDate} 00:00:00 UTC to ${endDate} 23:59:59 UTC`).waitFor();
+  const month = new Date(endDate).toLocaleString("en-GB", { month: "long", timeZone: "UTC" });
+  const [year = "", , last = ""] = endDate.split("-");
+  await page.getByText(`1–${last} ${month} ${year} (UTC)`, { exact: true }).waitFor();
   const json = await rest(
     `/api/provider/revenue/servers?startDate=${startDate}&endDate=${endDate}`,
   );
-  await page.getByRole("button", { name: "Unfold all" }).click();
+  await page.getByRole("button", { name: "Expand all" }).click();
   const figures = page.getByRole("table", { name: "in the period" }).locator("tr td:nth-child(3)");
   const [total, ...rows] = digitsOf(json, "totalRevenue");
   expect(await figures.allTextContents()).toEqual(rows);
@@ -155,7 +205,7 @@ it("copies a curl command and a TypeScript call that give the same figures", asy
     await page.getByText("Copied.").waitFor();
     return String(await page.evaluate("navigator.clipboard.readText()"));
   };
-  const env = { ...process.env, KEY: fixture.key };
+  const env = { ...process.env, REVENUE_API_KEY: fixture.key };
   const command = await copied("Copy curl command");
   const { stdout } = await run("sh", ["-c", `${command} --silent`], { env });
   expect(digitsOf(stdout, "totalRevenue")[0]).toBe(total);
@@ -185,9 +235,9 @@ it.each([
     expect(await accessibilityFaults(page)).toEqual([]);
     await enterKey(page, fixture.key);
     await page.getByText("Rentals running now").waitFor();
-    await page.getByRole("button", { name: "Unfold all" }).click();
+    await page.getByRole("button", { name: "Expand all" }).click();
     await page.getByRole("button", { name: "Copy curl command" }).first().click();
-    await page.getByText("Set KEY").waitFor();
+    await page.getByText("Set REVENUE_API_KEY").waitFor();
     expect(await accessibilityFaults(page)).toEqual([]);
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
   },

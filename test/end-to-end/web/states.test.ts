@@ -48,12 +48,19 @@ async function open(url: string, key: string): Promise<Page> {
   return watched.page;
 }
 
-it("a key that is not valid leads back to the form, and is not kept", async () => {
-  const page = await open(fixture.service.http, "rvk_wrong");
+it("a key that is not valid is refused once, leads back to the form, and is not kept", async () => {
+  watched = await openPage(browser, `${fixture.service.http}/`);
+  const { page } = watched;
+  const refused: string[] = [];
+  page.on("response", (response) => {
+    if (response.status() === 401) refused.push(response.url());
+  });
+  await enterKey(page, "rvk_wrong");
   await page.getByRole("alert").getByText("This API key is not valid").waitFor();
   expect(await page.evaluate("sessionStorage.length")).toBe(0);
   await enterKey(page, fixture.key);
   await page.getByText("Available balance").waitFor();
+  expect(refused).toEqual([expect.stringContaining("/GetOverview")]);
 });
 
 it("a provider without servers sees zeros and says so", async () => {
@@ -64,12 +71,17 @@ it("a provider without servers sees zeros and says so", async () => {
   expect(await page.locator(".cards .amount").first().textContent()).toBe("0.00");
 });
 
-it("a period that ends before it starts gets the service's words", async () => {
+it("a period that ends before it starts, or lacks a day, is not asked for", async () => {
   const page = await open(fixture.service.http, fixture.key);
   await page.getByText("Rentals running now").waitFor();
-  await page.getByLabel("From").fill("2026-03-02");
   await page.getByLabel("To").fill("2026-03-01");
-  await page.getByRole("alert").getByText("startDate").waitFor();
+  const requests: string[] = [];
+  page.on("request", (request) => requests.push(request.url()));
+  await page.getByLabel("From").fill("2026-03-02");
+  await page.getByRole("alert").getByText("The first day is after the last day.").waitFor();
+  await page.getByLabel("From").fill("");
+  await page.getByRole("alert").getByText("Choose both days.").waitFor();
+  expect(requests).toEqual([]);
   await page.getByRole("button", { name: "This month" }).click();
   await page.getByText("Rentals running now").waitFor();
   expect(await page.getByRole("alert").count()).toBe(0);
@@ -78,10 +90,15 @@ it("a period that ends before it starts gets the service's words", async () => {
 it("while a call waits the page says that it loads, and a second one that is refused says why", async () => {
   const service = await startService(fixture.database.url, { MAX_CALLS_PER_PROVIDER: "1" });
   onTestFinished(() => void service.stop());
-  await using lock = await lockTable(fixture.database, "charges");
   const page = await open(service.http, fixture.key);
+  await page.getByText("Rentals running now").waitFor();
+  await using lock = await lockTable(fixture.database, "charges");
+  await page.getByRole("button", { name: "Refresh" }).click();
   await page.getByText("Loading …").first().waitFor();
+  await lock.waitForQueries(1);
+  await page.getByText("The service does not answer yet, trying again").first().waitFor();
   // One call waits for the table; the other one is repeated three times.
+  await page.getByRole("button", { name: "Last month" }).click();
   await page.getByRole("alert").getByText("Too many requests").waitFor();
   await lock.release();
   await page.getByRole("button", { name: "Try again" }).first().click();

@@ -44,7 +44,7 @@ afterAll(async () => {
   await fixture?.dispose();
 });
 
-it("unfolds, sorts and filters without a long pause, and makes formulas in names harmless", async () => {
+it("expands, sorts and filters without a long pause, and makes formulas in names harmless", async () => {
   const { page, faults, close } = await openPage(browser, `${fixture.service.http}/`);
   await enterKey(page, fixture.key);
   const table = page.getByRole("table", { name: "in the period" });
@@ -55,7 +55,7 @@ it("unfolds, sorts and filters without a long pause, and makes formulas in names
     new PerformanceObserver((list) => {
       for (const { duration } of list.getEntries()) longest = Math.max(longest, duration);
     }).observe({ type: "longtask" });`);
-  await page.getByRole("button", { name: "Unfold all" }).click();
+  await page.getByRole("button", { name: "Expand all" }).click();
   expect(await table.locator("tr.instance").count()).toBe(SERVERS * INSTANCES);
   await table.getByRole("button", { name: "Server", exact: true }).click();
   await page.getByPlaceholder("Filter by name").fill("server-20");

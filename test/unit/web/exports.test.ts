@@ -25,15 +25,17 @@ it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1+1"])(
 it("a curl command has the period, and the key as a variable", () => {
   const parameters = { startDate: "2026-11-01", endDate: "" };
   expect(curlCommand("https://x", "/a", parameters)).toBe(
-    `curl -H "x-api-key: $KEY" 'https://x/a?startDate=2026-11-01'`,
+    `curl -H "x-api-key: $REVENUE_API_KEY" 'https://x/a?startDate=2026-11-01'`,
   );
-  expect(curlCommand("https://x", "/a", {})).toBe(`curl -H "x-api-key: $KEY" 'https://x/a'`);
+  expect(curlCommand("https://x", "/a", {})).toBe(
+    `curl -H "x-api-key: $REVENUE_API_KEY" 'https://x/a'`,
+  );
 });
 
 it("a TypeScript call has the period, and the key from the environment", () => {
   const program = typescriptCall("https://x", "getServerBreakdown", { startDate: "2026-11-01" });
   expect(program).toContain('baseUrl: "https://x"');
-  expect(program).toContain("process.env.KEY");
+  expect(program).toContain("process.env.REVENUE_API_KEY");
   expect(program).toContain('client.getServerBreakdown({ startDate: "2026-11-01" })');
 });
 

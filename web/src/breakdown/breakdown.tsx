@@ -9,9 +9,9 @@ import type {
 import { Amount } from "../amount/amount.tsx";
 import type { Problem } from "../call/problem.ts";
 import { ProblemNotice } from "../call/problem-notice.tsx";
-import { useCall } from "../call/use-call.ts";
+import { progress, useCall } from "../call/use-call.ts";
 import { ExportBar } from "../export/export-bar.tsx";
-import { instant } from "../instant.ts";
+import { days } from "../instant.ts";
 import { breakdownCsv } from "./breakdown-csv.ts";
 import { type Period, presets } from "./period.ts";
 import { PeriodPicker } from "./period-picker.tsx";
@@ -39,7 +39,7 @@ export function Breakdown({ client, reject }: BreakdownProps) {
       <div class="section-head">
         <h2 id="period-title">Servers in a period</h2>
         <p class="quiet small" role="status">
-          {loading ? "Loading …" : shown && span(shown)}
+          {loading ? progress(call) : shown && span(shown)}
         </p>
       </div>
       <PeriodPicker period={period} onPeriod={setPeriod} />
@@ -99,7 +99,7 @@ function Totals({ breakdown }: { breakdown: GetServerBreakdownResponse }) {
 
 function span({ startDate, endDate }: GetServerBreakdownResponse): string {
   if (!startDate || !endDate) return "";
-  return `${instant(timestampDate(startDate))} to ${instant(timestampDate(endDate))}`;
+  return days(timestampDate(startDate), timestampDate(endDate));
 }
 
 function fileDay(timestamp: GetServerBreakdownResponse["startDate"]): string {

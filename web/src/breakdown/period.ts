@@ -7,6 +7,14 @@ export interface Period {
   readonly endDate: string;
 }
 
+/** What is wrong with a period that a person chose; undefined if nothing is. */
+export function faultOf({ startDate, endDate }: Period): string | undefined {
+  if (startDate === "" || endDate === "") return "Choose both days.";
+  // ISO days of the same length are in the order of time.
+  if (startDate > endDate) return "The first day is after the last day.";
+  return undefined;
+}
+
 /** The periods that have a button, on the day of `now`. */
 export function presets(now: Date): readonly (Period & { readonly title: string })[] {
   const [year, month, date] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate()];

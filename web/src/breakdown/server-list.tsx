@@ -21,6 +21,9 @@ const COLUMNS: readonly Column<ServerBreakdown>[] = [
   { title: "Running now", numeric: true, value: ({ activeRentals }) => activeRentals },
 ];
 
+/** The service sorts by revenue. */
+const FIRST = COLUMNS.findIndex(({ title }) => title === "Revenue");
+
 interface ServerListProps {
   readonly servers: readonly ServerBreakdown[];
   /** Further controls. */
@@ -39,7 +42,7 @@ export function ServerList({ servers, children }: ServerListProps) {
     });
   }, []);
   const found = useMemo(() => filter(servers, word), [servers, word]);
-  const sorting = useSorting(found, COLUMNS);
+  const sorting = useSorting(found, COLUMNS, FIRST);
   const instances = servers.reduce((sum, server) => sum + server.instances.length, 0);
   const allOpen = found.length > 0 && found.every(({ serverId }) => open.has(serverId));
   const all = () => setOpen(allOpen ? new Set() : new Set(found.map(({ serverId }) => serverId)));
@@ -58,7 +61,7 @@ export function ServerList({ servers, children }: ServerListProps) {
             onInput={(event) => setWord(event.currentTarget.value)}
           />
           <button type="button" onClick={all} disabled={found.length === 0}>
-            {allOpen ? "Fold all" : "Unfold all"}
+            {allOpen ? "Collapse all" : "Expand all"}
           </button>
           <span class="quiet small" role="status">
             {found.length} of {servers.length} servers, {instances} instances
@@ -115,7 +118,9 @@ const ServerRows = memo(({ server, open, toggle }: ServerRowsProps) => (
         >
           <span class="fold-mark" aria-hidden="true" />
           <span>
-            {server.serverName}
+            <span class="name" title={server.serverName}>
+              {server.serverName}
+            </span>
             <span class="quiet small type">{server.serverType}</span>
           </span>
           <span class="hidden">, {server.instances.length} instances</span>
@@ -130,7 +135,7 @@ const ServerRows = memo(({ server, open, toggle }: ServerRowsProps) => (
       server.instances.map((instance) => (
         <tr class="instance" key={instance.instanceId}>
           <th scope="row">
-            <span>
+            <span class="name" title={instance.instanceName}>
               {instance.instanceName} <code class="quiet small">{instance.instanceId}</code>
             </span>
           </th>

@@ -13,8 +13,18 @@ export interface CallState<T> {
   /** What went wrong the last time. */
   readonly problem: Problem | undefined;
   readonly loading: boolean;
+  /** Whether the call has had no answer for a while. */
+  readonly slow: boolean;
   /** Calls again. */
   reload(): void;
+}
+
+/** How long the page only says that it loads, in ms. */
+const PATIENCE = 2_000;
+
+/** What the page says about a call that has no answer yet. */
+export function progress({ slow }: Pick<CallState<unknown>, "slow">): string {
+  return slow ? "The service does not answer yet, trying again" : "Loading …";
 }
 
 type Settled<T> = Omit<CallState<T>, "reload">;
@@ -35,11 +45,13 @@ export function useCall<T>(
     asOf: undefined,
     problem: undefined,
     loading: true,
+    slow: false,
   });
   // `run` starts the call again.
   useEffect(() => {
     const controller = new AbortController();
-    setState((before) => ({ ...before, loading: true }));
+    setState((before) => ({ ...before, loading: true, slow: false }));
+    const timer = setTimeout(() => setState((before) => ({ ...before, slow: true })), PATIENCE);
     let asOf = new Date();
     const onHeader = (header: Headers) => {
       asOf = new Date(header.get("data-as-of") ?? asOf);
@@ -47,16 +59,21 @@ export function useCall<T>(
     send({ signal: controller.signal, onHeader }).then(
       (data) => {
         if (controller.signal.aborted) return;
-        setState({ data, asOf, problem: undefined, loading: false });
+        clearTimeout(timer);
+        setState({ data, asOf, problem: undefined, loading: false, slow: false });
       },
       (thrown) => {
         if (controller.signal.aborted) return;
+        clearTimeout(timer);
         const problem = problemOf(thrown);
-        setState((before) => ({ ...before, problem, loading: false }));
+        setState((before) => ({ ...before, problem, loading: false, slow: false }));
         if (problem.kind === "key") reject(problem);
       },
     );
-    return () => controller.abort();
+    return () => {
+      clearTimeout(timer);
+      controller.abort();
+    };
   }, [send, reject, run]);
   const reload = useCallback(() => setRun((count) => count + 1), []);
   return { ...state, reload };

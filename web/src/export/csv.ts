@@ -17,7 +17,8 @@ export function csvOf(header: readonly string[], rows: readonly (readonly Cell[]
 
 function write(cell: Cell): string {
   const value = "text" in cell ? harmless(cell.text) : `${cell.digits}`;
-  return /[",\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+  // Also what separates cells in some countries: ";" and tabs.
+  return /[",;\t\r\n]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
 }
 
 /**

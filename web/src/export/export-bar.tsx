@@ -44,7 +44,7 @@ export function ExportBar({ file, csv, path, method, parameters }: ExportBarProp
             <div class="copied-head">
               <span>
                 {copied.done ? "Copied. " : "Select and copy. "}
-                Set <code>KEY</code> to your API key.
+                Set <code>REVENUE_API_KEY</code> to your API key.
               </span>
               <button type="button" onClick={() => setCopied(undefined)}>
                 Close

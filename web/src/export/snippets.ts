@@ -7,7 +7,7 @@ export type Parameters = Readonly<Record<string, string>>;
 export function curlCommand(origin: string, path: string, parameters: Parameters): string {
   const query = new URLSearchParams(given(parameters)).toString();
   const url = `${origin}${path}${query && `?${query}`}`;
-  return `curl -H "x-api-key: $KEY" '${url}'`;
+  return `curl -H "x-api-key: $REVENUE_API_KEY" '${url}'`;
 }
 
 /** A program that calls a method of the TypeScript client. */
@@ -19,7 +19,7 @@ export function typescriptCall(origin: string, method: string, parameters: Param
     "",
     "const client = createRevenueClient({",
     `  baseUrl: ${JSON.stringify(origin)},`,
-    '  apiKey: process.env.KEY ?? "",',
+    '  apiKey: process.env.REVENUE_API_KEY ?? "",',
     "});",
     `const response = await client.${method}(${request});`,
     "",

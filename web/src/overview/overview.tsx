@@ -1,10 +1,10 @@
 /** The overview: summary, months, payouts and the lifetime of each server. */
 import type { CallOptions } from "@connectrpc/connect";
-import { useCallback } from "preact/hooks";
+import { useCallback, useEffect } from "preact/hooks";
 import type { createRevenueClient } from "../../../clients/typescript/src/index.ts";
 import type { Problem } from "../call/problem.ts";
 import { ProblemNotice } from "../call/problem-notice.tsx";
-import { useCall } from "../call/use-call.ts";
+import { progress, useCall } from "../call/use-call.ts";
 import { instant } from "../instant.ts";
 import { Months } from "./months.tsx";
 import { Payouts } from "./payouts.tsx";
@@ -15,19 +15,25 @@ interface OverviewProps {
   readonly client: ReturnType<typeof createRevenueClient>;
   /** Is told of a key that is not valid. */
   readonly reject: (problem: Problem) => void;
+  /** Is told that the key is valid, as far as the service can say. */
+  readonly accept: () => void;
 }
 
 /** Shows the overview. */
-export function Overview({ client, reject }: OverviewProps) {
+export function Overview({ client, reject, accept }: OverviewProps) {
   const send = useCallback((options: CallOptions) => client.getOverview({}, options), [client]);
   const call = useCall(send, reject);
-  const { data, loading, asOf, reload } = call;
+  const { data, problem, loading, asOf, reload } = call;
+  const isAccepted = data !== undefined || (problem !== undefined && problem.kind !== "key");
+  useEffect(() => {
+    if (isAccepted) accept();
+  }, [isAccepted, accept]);
   return (
     <section aria-labelledby="overview-title" aria-busy={loading}>
       <div class="section-head">
         <h2 id="overview-title">Overview</h2>
         <p class="quiet small" role="status">
-          {loading ? "Loading …" : asOf && `As of ${instant(asOf)}`}
+          {loading ? progress(call) : asOf && `As of ${instant(asOf)}`}
         </p>
         <button type="button" onClick={reload} disabled={loading}>
           Refresh

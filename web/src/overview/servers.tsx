@@ -26,9 +26,12 @@ const COLUMNS: readonly Column<ServerRevenue>[] = [
   },
 ];
 
+/** The service sorts by gross revenue. */
+const FIRST = COLUMNS.findIndex(({ title }) => title === "Gross");
+
 /** Shows the servers. */
 export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
-  const sorting = useSorting(servers, COLUMNS);
+  const sorting = useSorting(servers, COLUMNS, FIRST);
   const whole = useMemo(
     () => servers.reduce((sum, { grossRevenue }) => sum + scaled(decimal(grossRevenue)), 0n),
     [servers],
@@ -37,14 +40,14 @@ export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
     <section class="card" aria-labelledby="servers-title">
       <div class="card-head">
         <div>
-          <h3 id="servers-title">Servers, since the beginning</h3>
+          <h3 id="servers-title">All time, by server</h3>
           <p class="quiet small">
             {servers.length} {servers.length === 1 ? "server" : "servers"}. Share is the part of
             gross revenue. Hours are estimated from gross revenue and the current price.
           </p>
         </div>
         <ExportBar
-          file="servers"
+          file="revenue-all-time"
           csv={() => serversCsv(servers)}
           path="/api/provider/revenue"
           method="getOverview"
@@ -54,7 +57,7 @@ export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
       {servers.length === 0 ? (
         <p class="empty">No servers yet.</p>
       ) : (
-        <Table label="Servers, since the beginning" columns={COLUMNS} sorting={sorting}>
+        <Table label="All time, by server" columns={COLUMNS} sorting={sorting}>
           {sorting.rows.map((server) => (
             <ServerRow key={server.serverId} server={server} whole={whole} />
           ))}
@@ -68,7 +71,11 @@ function ServerRow({ server, whole }: { server: ServerRevenue; whole: bigint }) 
   const share = permille(scaled(decimal(server.grossRevenue)), whole);
   return (
     <tr>
-      <th scope="row">{server.serverName}</th>
+      <th scope="row">
+        <span class="name" title={server.serverName}>
+          {server.serverName}
+        </span>
+      </th>
       <td class="numeric">
         {share === undefined ? (
           "–"

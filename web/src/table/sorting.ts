@@ -12,8 +12,8 @@ export interface Column<Row> {
 
 /** The order of a table. */
 export interface Order {
-  /** The index of the column; undefined for the order of the service. */
-  readonly column: number | undefined;
+  /** The index of the column. */
+  readonly column: number;
   readonly descending: boolean;
 }
 
@@ -24,12 +24,17 @@ export interface Sorting<Row> {
   sortBy(column: number): void;
 }
 
-/** Keeps the order of a table. Sorting by the same column again turns the order round. */
+/**
+ * Keeps the order of a table. Sorting by the same column again turns the order round.
+ *
+ * @param first the index of the column by which the service has sorted the rows, descending
+ */
 export function useSorting<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
+  first: number,
 ): Sorting<Row> {
-  const [order, setOrder] = useState<Order>({ column: undefined, descending: true });
+  const [order, setOrder] = useState<Order>({ column: first, descending: true });
   const sorted = useMemo(() => sort(rows, columns, order), [rows, columns, order]);
   const sortBy = (column: number) =>
     setOrder((before) => ({
@@ -45,7 +50,7 @@ function sort<Row>(
   columns: readonly Column<Row>[],
   { column, descending }: Order,
 ): readonly Row[] {
-  const value = column === undefined ? undefined : columns[column]?.value;
+  const value = columns[column]?.value;
   if (value === undefined) return rows;
   const direction = descending ? -1 : 1;
   return rows.toSorted((a, b) => {
