@@ -97,7 +97,7 @@ describe("a read whose caller leaves", () => {
       );
     const before = await ids();
     await untilCancelled(read("SELECT SLEEP(30)", [], { signal: cancelledAfter(20) }));
-    await until(600, () => proxy.connections() === 1);
+    await until(2_000, () => proxy.connections() === 1);
     expect((await ids()).filter((id) => before.includes(id))).toHaveLength(1);
   });
 
