@@ -64,6 +64,8 @@ const VARIABLES = {
     fallback: "15000",
     parse: count(1, 1_000_000),
   },
+  /** Open files that connections leave to listeners, the database, the log and files. */
+  reservedDescriptors: { name: "RESERVED_DESCRIPTORS", fallback: "256", parse: count(0, 100_000) },
   /** The proxies whose `X-Forwarded-For` names the client. */
   trustedProxies: { name: "TRUSTED_PROXIES", fallback: "", parse: networks },
   /** From the first byte of a request, or a gRPC call's headers, to the end of its message. */
@@ -91,6 +93,9 @@ const VARIABLES = {
   connectionTimeout: { name: "HTTP_SILENCE_TIMEOUT_MS", fallback: "30000", parse: milliseconds },
   /** How long an HTTP connection may be idle between requests. */
   keepAliveTimeout: { name: "HTTP_KEEP_ALIVE_TIMEOUT_MS", fallback: "72000", parse: milliseconds },
+
+  /** Requests that wait on an HTTP/1.1 connection while one is answered (pipelining). */
+  maxPipelined: { name: "HTTP_MAX_PIPELINED", fallback: "100", parse: count(1, 10_000) },
 
   /** From the start of a connection to the end of its TLS handshake. */
   handshakeTimeout: { name: "TLS_HANDSHAKE_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
@@ -120,6 +125,12 @@ const VARIABLES = {
   reflection: { name: "GRPC_REFLECTION", fallback: "on", parse: oneOf(["on", "off"] as const) },
   /** Open reflection streams. */
   maxReflections: { name: "GRPC_MAX_REFLECTIONS", fallback: "50", parse: count(1, 100_000) },
+  /** Reflection questions per second, of all streams together. */
+  maxReflectionQuestions: {
+    name: "GRPC_MAX_REFLECTION_QUESTIONS",
+    fallback: "200",
+    parse: count(1, 1_000_000),
+  },
 
   /** The longest a call may take. */
   maxCall: { name: "MAX_CALL_MS", fallback: "10000", parse: milliseconds },

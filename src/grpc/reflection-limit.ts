@@ -16,7 +16,7 @@ export const MAX_REFLECTIONS = 50;
 export const MAX_REFLECTIONS_PER_CONNECTION = 5;
 /** Questions of one stream. */
 export const MAX_QUESTIONS = 1_000;
-/** Questions per second, of all streams together. */
+/** The default of `maxReflectionQuestions`. */
 export const MAX_QUESTIONS_PER_SECOND = 200;
 /** How long a stream may be open without a question, in ms. */
 export const REFLECTION_IDLE_TIMEOUT = 60_000;
@@ -24,7 +24,9 @@ export const REFLECTION_IDLE_TIMEOUT = 60_000;
 /** What the limits are made of. */
 export interface ReflectionLimits {
   /** Open streams in all. */
-  readonly maxReflections: number;
+  readonly maxReflections?: number | undefined;
+  /** Questions per second, of all streams together. */
+  readonly maxReflectionQuestions?: number | undefined;
   /** Counts streams that are ended: `reflectionLimit`. */
   readonly report: (event: string) => void;
   /** By default `REFLECTION_IDLE_TIMEOUT`. */
@@ -33,12 +35,13 @@ export interface ReflectionLimits {
 
 /** Limits the calls with a request stream. Of this server's services, only reflection has them. */
 export function limitReflection({
-  maxReflections,
+  maxReflections = MAX_REFLECTIONS,
+  maxReflectionQuestions = MAX_QUESTIONS_PER_SECOND,
   report,
   idleTimeout = REFLECTION_IDLE_TIMEOUT,
 }: ReflectionLimits): ServerInterceptor {
   const places = createPlaces(maxReflections, MAX_REFLECTIONS_PER_CONNECTION);
-  const mayAsk = createRate(MAX_QUESTIONS_PER_SECOND);
+  const mayAsk = createRate(maxReflectionQuestions);
 
   return (method, call) => {
     if (!method.requestStream) return new ServerInterceptingCall(call);

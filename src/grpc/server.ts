@@ -13,7 +13,7 @@ import { addHealthService, MAX_WATCHES } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
-import { limitReflection, MAX_REFLECTIONS } from "./reflection-limit.ts";
+import { limitReflection } from "./reflection-limit.ts";
 import { logRejection, type RejectionLog } from "./rejection.ts";
 import { defineService } from "./service-definition.ts";
 import { createSessions } from "./sessions/http2-sessions.ts";
@@ -52,6 +52,8 @@ export interface GrpcOptions extends Partial<SessionLimits> {
   readonly reflection?: "on" | "off";
   /** Open reflection streams. */
   readonly maxReflections?: number;
+  /** Reflection questions per second. */
+  readonly maxReflectionQuestions?: number;
   /** Logs requests that do not become a call; by default they are not logged. */
   readonly log?: RejectionLog;
   /** Counts what is closed or refused because of a limit. */
@@ -99,7 +101,7 @@ export function createGrpcServer(
     "grpc.enable_channelz": 0,
     interceptors: [
       refuseMalformedTimeout,
-      limitReflection({ maxReflections: options.maxReflections ?? MAX_REFLECTIONS, report }),
+      limitReflection({ ...options, report }),
       refuseMalformed,
       applyBackpressure,
     ],

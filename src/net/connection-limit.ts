@@ -10,7 +10,7 @@ import type { Addresses } from "./address.ts";
 export const MAX_CONNECTIONS = 20_000;
 /** The default of `maxConnectionsPerAddress`. */
 export const MAX_CONNECTIONS_PER_ADDRESS = 15_000;
-/** Descriptors that connections may not take: for listeners, the database, the log and files. */
+/** The default of `reservedDescriptors`. */
 export const RESERVED_DESCRIPTORS = 256;
 
 /** The parts of a connection limit. */
@@ -19,6 +19,8 @@ export interface ConnectionLimitParts {
   readonly maxConnections?: number;
   /** Open connections of one address. Trusted proxies are exempt: they carry many clients. */
   readonly maxConnectionsPerAddress?: number;
+  /** Open files that connections leave to listeners, the database, the log and files. */
+  readonly reservedDescriptors?: number;
   /** Finds the address of a peer. */
   readonly addresses: Addresses;
   /** Counts refusals: `tooManyConnections`, `tooManyConnectionsOfAddress`. */
@@ -37,11 +39,12 @@ export type AcceptConnection = (socket: Socket) => boolean;
 export function createConnectionLimit({
   maxConnections = MAX_CONNECTIONS,
   maxConnectionsPerAddress = MAX_CONNECTIONS_PER_ADDRESS,
+  reservedDescriptors = RESERVED_DESCRIPTORS,
   addresses,
   report = () => {},
   openFiles = maxOpenFiles(),
 }: ConnectionLimitParts): AcceptConnection {
-  const limit = Math.min(maxConnections, descriptorsForConnections(openFiles));
+  const limit = Math.min(maxConnections, descriptorsForConnections(openFiles, reservedDescriptors));
   /** Never more entries than connections. */
   const perAddress = new Map<string, number>();
   let total = 0;
@@ -79,8 +82,8 @@ export function createConnectionLimit({
 }
 
 /** How many of the open files may be connections: at least half of them. */
-function descriptorsForConnections(openFiles: number): number {
-  return Math.max(openFiles - RESERVED_DESCRIPTORS, Math.floor(openFiles / 2));
+function descriptorsForConnections(openFiles: number, reserved: number): number {
+  return Math.max(openFiles - reserved, Math.floor(openFiles / 2));
 }
 
 /** The process's limit of open files; Infinity where it is unknown. Node raises it to the hard limit. */

@@ -8,12 +8,16 @@ import { POOL_SIZE } from "../../src/db/pool.ts";
 import { POOL_WAIT } from "../../src/db/query.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
 import { MAX_WATCHES } from "../../src/grpc/health.ts";
-import { MAX_REFLECTIONS } from "../../src/grpc/reflection-limit.ts";
+import { MAX_QUESTIONS_PER_SECOND, MAX_REFLECTIONS } from "../../src/grpc/reflection-limit.ts";
 import { KEEPALIVE } from "../../src/grpc/server.ts";
 import { MAX_CANCELS } from "../../src/grpc/sessions/cancel-throttle.ts";
 import { FIRST_CALLS } from "../../src/grpc/sessions/connection.ts";
 import { sessionLimits } from "../../src/grpc/sessions/limits.ts";
-import { MAX_CONNECTIONS, MAX_CONNECTIONS_PER_ADDRESS } from "../../src/net/connection-limit.ts";
+import {
+  MAX_CONNECTIONS,
+  MAX_CONNECTIONS_PER_ADDRESS,
+  RESERVED_DESCRIPTORS,
+} from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
@@ -55,7 +59,7 @@ describe("the rows of the table without a variable have the constants of the cod
   });
 
   it("and none that is not compared", () => {
-    const compared = [...Object.keys(constants), WAITING];
+    const compared = Object.keys(constants);
     const constant = limitRows.filter(({ variable }) => variable === undefined);
     expect(constant.map((row) => row.limit).sort()).toEqual(compared.sort());
   });
@@ -67,11 +71,13 @@ it("the defaults of the parts are those of the settings", () => {
     {
       maxConnections: MAX_CONNECTIONS,
       maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+      reservedDescriptors: RESERVED_DESCRIPTORS,
       maxUnreadBytes: MAX_UNREAD_BYTES,
       requestTimeout: HTTP_LIMITS.requestTimeout,
       headersTimeout: HTTP_LIMITS.headersTimeout,
       keepAliveTimeout: HTTP_LIMITS.keepAliveTimeout,
       connectionTimeout: HTTP_LIMITS.connectionTimeout,
+      maxPipelined: HTTP_LIMITS.maxPipelined,
       maxHeaderSize: HTTP_LIMITS.maxHeaderSize,
       maxMessageBytes: MAX_MESSAGE_BYTES,
       handshakeTimeout: HANDSHAKE_TIMEOUT,
@@ -80,6 +86,7 @@ it("the defaults of the parts are those of the settings", () => {
       responseTimeout: HTTP_LIMITS.responseTimeout,
       maxWatches: MAX_WATCHES,
       maxReflections: MAX_REFLECTIONS,
+      maxReflectionQuestions: MAX_QUESTIONS_PER_SECOND,
       maxCalls: ADMISSION_LIMITS.total,
       maxCallsPerProvider: ADMISSION_LIMITS.perProvider,
       maxKeyLookups: MAX_KEY_LOOKUPS,

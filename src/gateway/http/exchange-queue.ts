@@ -13,9 +13,6 @@ import { isEndless } from "./body.ts";
 import { closeLingering } from "./lingering-close.ts";
 import { dropRequests } from "./parser.ts";
 
-/** How many parsed requests may wait on a connection. Node parses a whole chunk (64 KiB) at once. */
-const MAX_WAITING = 100;
-
 /**
  * How long a response may be awaited after the client has half-closed the connection, in ms. A
  * half-close cannot be told from a close: clients that give up and go look like clients that have
@@ -45,20 +42,26 @@ interface Exchange {
   readonly handle: () => void;
 }
 
+/** The limits of a queue. */
+export interface ExchangeLimits {
+  /** The longest exchange in ms, until the client has received the last byte. */
+  readonly responseTimeout: number;
+  /** How many parsed requests may wait. */
+  readonly maxPipelined: number;
+  /** Writes the last response of a connection on which more wait. */
+  readonly overflow: () => void;
+  /** Counts the connections that are closed because an exchange takes longer. */
+  readonly report?: (event: "responseTimeout") => void;
+}
+
 /**
  * Makes the queue of a connection.
  *
  * A response that is awaited when the client half-closes is sent if it begins within 250 ms.
- *
- * @param timeout the longest exchange in ms, until the client has received the last byte
- * @param overflow writes the last response of a connection on which too many requests wait
- * @param report counts the connections that are closed because an exchange takes longer
  */
 export function createExchangeQueue(
   socket: Socket,
-  timeout: number,
-  overflow: () => void,
-  report: (event: "responseTimeout") => void = () => {},
+  { responseTimeout, maxPipelined, overflow, report = () => {} }: ExchangeLimits,
 ): ExchangeQueue {
   let current: Exchange | undefined;
   let latest: Exchange | undefined;
@@ -95,7 +98,7 @@ export function createExchangeQueue(
       report("responseTimeout");
       // A reset, so that the kernel drops what it has buffered too.
       socket.resetAndDestroy();
-    }, timeout);
+    }, responseTimeout);
     response.once("close", () => {
       clearTimeout(overdue);
       // An idle connection keeps nothing of its last exchange.
@@ -156,7 +159,7 @@ export function createExchangeQueue(
       if (current === undefined) {
         current = latest = exchange;
         run(exchange);
-      } else if (waiting.length < MAX_WAITING) {
+      } else if (waiting.length < maxPipelined) {
         latest = exchange;
         waiting.push(exchange);
         socket.pause();

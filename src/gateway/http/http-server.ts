@@ -124,8 +124,7 @@ export function createHttpServer(
     socket.on("error", ignore);
     const overflow = () =>
       rejectOnSocket(gateway, socket, { ...httpError(429), headers: { "retry-after": "1" } });
-    const { responseTimeout } = limits;
-    connections.set(socket, createExchangeQueue(socket, responseTimeout, overflow, report));
+    connections.set(socket, createExchangeQueue(socket, { ...limits, overflow, report }));
     socket.once("close", () => connections.delete(socket));
   }
   server.on("request", (request, response) => {

@@ -17,6 +17,8 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 72_000,
   /** Silence in both directions during a request: longer than a call's deadline. */
   connectionTimeout: 30_000,
+  /** Parsed requests that may wait on a connection. Node parses a whole chunk (64 KiB) at once. */
+  maxPipelined: 100,
   /** One exchange, until the client has received the last byte, however slowly it reads. */
   responseTimeout: 45_000,
 };
@@ -31,4 +33,5 @@ export type HttpSettings = Pick<
   | "keepAliveTimeout"
   | "connectionTimeout"
   | "responseTimeout"
+  | "maxPipelined"
 >;

@@ -16,7 +16,11 @@ async function serve(timeout: number, size?: number) {
   const server = createServer();
   server.on("connection", (socket) => {
     connection = socket.on("error", () => {});
-    const queue = createExchangeQueue(socket, timeout, () => socket.destroySoon());
+    const queue = createExchangeQueue(socket, {
+      responseTimeout: timeout,
+      maxPipelined: 100,
+      overflow: () => socket.destroySoon(),
+    });
     server.on("request", (request, response) => {
       if (request.socket !== socket) return;
       parsed++;

@@ -83,6 +83,15 @@ it("more than 200 reflection questions a second are refused", async () => {
   expect(await status).toBe("8 too many reflection questions; retry after one second");
 });
 
+it("the reflection questions of a second are a setting", async () => {
+  const { port } = await listen({ maxReflectionQuestions: 3 });
+  const { stream, outcome } = reflect(openSession(port));
+  expect(await outcome).toBe("open");
+  const status = statusOf(stream);
+  stream.write(Buffer.concat(Array<Buffer>(10).fill(QUESTION)));
+  expect(await status).toBe("8 too many reflection questions; retry after one second");
+});
+
 it("reflection can be turned off", async () => {
   const { port } = await listen({ reflection: "off" });
   expect(await reflect(openSession(port)).outcome).toMatch(/^12 /);

@@ -82,6 +82,13 @@ test("a connection is closed when it was idle for the time of the setting", asyn
   expect(performance.now() - start).toBeLessThan(3_000);
 });
 
+test("more requests wait on a connection than the setting allows: 429, and it closes", async () => {
+  const settings = { maxPipelined: 2 };
+  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  const raw = await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n".repeat(5));
+  expect(raw.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["404", "404", "404", "429"]);
+});
+
 test("a response that is not read within its time closes the connection", async () => {
   const serverRevenue = Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) }));
   const wide = create(GetOverviewResponseSchema, { serverRevenue });
