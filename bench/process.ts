@@ -58,11 +58,15 @@ export async function startProcess(
   const ended = once(child, "exit");
   const ports = await new Promise<Ports>((resolve, reject) => {
     ended.then(() => reject(new Error(`${script} ended before it listened`)));
-    createInterface(child.stdout as Readable).on("line", (line) => {
+    const lines = createInterface(child.stdout as Readable);
+    lines.on("line", (line) => {
       const { httpPort, grpcPort, adminPort } = JSON.parse(line);
-      if (httpPort !== undefined) resolve({ httpPort, grpcPort, adminPort });
+      if (httpPort === undefined) return;
+      lines.close();
+      resolve({ httpPort, grpcPort, adminPort });
     });
   });
+  child.stdout?.resume(); // the log is read, and not looked at
   return {
     url: `http://127.0.0.1:${ports.httpPort}`,
     admin: ports.adminPort === undefined ? undefined : `http://127.0.0.1:${ports.adminPort}`,
