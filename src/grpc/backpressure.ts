@@ -10,9 +10,8 @@ import {
   ServerListenerBuilder,
 } from "@grpc/grpc-js";
 
-/** Applies back-pressure to calls with a request stream, and does not change other calls. */
-export const applyBackpressure: ServerInterceptor = (method, call) =>
-  method.requestStream ? new BackpressureCall(call) : new ServerInterceptingCall(call);
+/** Applies back-pressure. For calls with a request stream. */
+export const applyBackpressure: ServerInterceptor = (_method, call) => new BackpressureCall(call);
 
 class BackpressureCall extends ServerInterceptingCall {
   #unsent = 0;

@@ -33,21 +33,19 @@ export function markMalformed(definition: ServiceDefinition): ServiceDefinition 
   );
 }
 
-/** Fails calls with a marked message. */
-export const refuseMalformed: ServerInterceptor = (method, call) =>
-  method.requestStream
-    ? new ServerInterceptingCall(call, {
-        start(next) {
-          next(
-            new ServerListenerBuilder()
-              .withOnReceiveMessage((message, deliver) => {
-                if (message !== MALFORMED) deliver(message);
-                else call.sendStatus({ code: status.INVALID_ARGUMENT, details: DETAILS });
-              })
-              .build(),
-          );
-        },
-      })
-    : new ServerInterceptingCall(call);
+/** Fails calls with a marked message. For calls with a request stream. */
+export const refuseMalformed: ServerInterceptor = (_method, call) =>
+  new ServerInterceptingCall(call, {
+    start(next) {
+      next(
+        new ServerListenerBuilder()
+          .withOnReceiveMessage((message, deliver) => {
+            if (message !== MALFORMED) deliver(message);
+            else call.sendStatus({ code: status.INVALID_ARGUMENT, details: DETAILS });
+          })
+          .build(),
+      );
+    },
+  });
 
 const DETAILS = "the message cannot be decoded";

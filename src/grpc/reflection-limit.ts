@@ -33,7 +33,7 @@ export interface ReflectionLimits {
   readonly idleTimeout?: number;
 }
 
-/** Limits the calls with a request stream. Of this server's services, only reflection has them. */
+/** For calls with a request stream. Of this server's services, only reflection has them. */
 export function limitReflection({
   maxReflections = MAX_REFLECTIONS,
   maxReflectionQuestions = MAX_QUESTIONS_PER_SECOND,
@@ -43,8 +43,7 @@ export function limitReflection({
   const places = createPlaces(maxReflections, MAX_REFLECTIONS_PER_CONNECTION);
   const mayAsk = createRate(maxReflectionQuestions);
 
-  return (method, call) => {
-    if (!method.requestStream) return new ServerInterceptingCall(call);
+  return (_method, call) => {
     const refuse = (details: string) => {
       report("reflectionLimit");
       call.sendStatus({ code: status.RESOURCE_EXHAUSTED, details });

@@ -11,6 +11,7 @@ import type { Termination } from "../tls/termination.ts";
 import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService, MAX_WATCHES } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
+import { forRequestStreams, sendStatusAtOnce } from "./interceptors.ts";
 import { refuseMalformed } from "./malformed-message.ts";
 import { addReflection } from "./reflection.ts";
 import { limitReflection } from "./reflection-limit.ts";
@@ -18,7 +19,6 @@ import { logRejection, type RejectionLog } from "./rejection.ts";
 import { defineService } from "./service-definition.ts";
 import { createSessions } from "./sessions/http2-sessions.ts";
 import { type SessionLimits, sessionLimits } from "./sessions/limits.ts";
-import { refuseMalformedTimeout } from "./sessions/request-headers.ts";
 
 /** The defaults of `keepalive` and `keepaliveReply`. */
 export const KEEPALIVE = { keepalive: 60_000, keepaliveReply: 20_000 };
@@ -100,10 +100,10 @@ export function createGrpcServer(
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
     interceptors: [
-      refuseMalformedTimeout,
-      limitReflection({ ...options, report }),
-      refuseMalformed,
-      applyBackpressure,
+      ...[limitReflection({ ...options, report }), refuseMalformed, applyBackpressure].map(
+        forRequestStreams,
+      ),
+      sendStatusAtOnce,
     ],
   });
   const inFlight = createInFlight();

@@ -28,6 +28,9 @@ import type { InFlight } from "./in-flight.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
+/** Why a call ends that its caller cancels. Made once, since an `abort()` without a reason makes an error with a stack. */
+const CANCELED = new ServiceError("canceled");
+
 /** A call that is cancelled so shortly before its deadline, in ms, has met its deadline. */
 const TIMER_TOLERANCE = 10;
 
@@ -89,39 +92,42 @@ async function serve(
   maxMessageBytes: number,
 ): Promise<CallResponse> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
-  const sendMetadata = (more: Readonly<Record<string, string>>) =>
-    call.sendMetadata(toMetadata({ "x-request-id": requestId, ...more }));
   const controller = new AbortController();
   const deadline = Number(call.getDeadline());
+  let answered = false;
   call.on("cancelled", () => {
-    // The timers of the caller and of grpc-js may be ahead: such a call ends at its deadline.
-    if (Date.now() < deadline - TIMER_TOLERANCE) controller.abort();
+    // grpc-js emits it at the end of each call. The timers of the caller and of grpc-js may be
+    // ahead: a call that is cancelled by one of them ends at its deadline.
+    if (!answered && Date.now() < deadline - TIMER_TOLERANCE) controller.abort(CANCELED);
   });
-  const accepting = rpc.accept({
-    method,
-    protocol: "grpc",
-    requestId,
-    credentials: {
-      xApiKey: values(call.metadata, "x-api-key"),
-      authorization: values(call.metadata, "authorization"),
-    },
-    address: addresses.clientOf(
-      hostOf(call.getPeer()),
-      values(call.metadata, "x-forwarded-for").join(","),
-    ),
-    deadline,
-    signal: controller.signal,
-    trace: {
-      traceparent: values(call.metadata, "traceparent").join() || undefined,
-      tracestate: values(call.metadata, "tracestate").join() || undefined,
-    },
-  });
-  const accepted = await accepting.catch((error) => {
-    sendMetadata({});
-    throw error;
-  });
-  sendMetadata(accepted.metadata);
-  return accepted.run(() => decode(method, call.request, maxMessageBytes));
+  // Sent together with the message or the error, which is one write in place of two.
+  let metadata: Readonly<Record<string, string>> = {};
+  try {
+    const accepted = await rpc.accept({
+      method,
+      protocol: "grpc",
+      requestId,
+      credentials: {
+        xApiKey: values(call.metadata, "x-api-key"),
+        authorization: values(call.metadata, "authorization"),
+      },
+      address: addresses.clientOf(
+        hostOf(call.getPeer()),
+        values(call.metadata, "x-forwarded-for").join(","),
+      ),
+      deadline,
+      signal: controller.signal,
+      trace: {
+        traceparent: values(call.metadata, "traceparent").join() || undefined,
+        tracestate: values(call.metadata, "tracestate").join() || undefined,
+      },
+    });
+    metadata = accepted.metadata;
+    return await accepted.run(() => decode(method, call.request, maxMessageBytes));
+  } finally {
+    answered = true;
+    call.sendMetadata(toMetadata({ "x-request-id": requestId, ...metadata }));
+  }
 }
 
 /** The host of `host:port`, as grpc-js writes it: the IPv6 address has no brackets. */

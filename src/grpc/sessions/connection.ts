@@ -7,6 +7,7 @@ import type { Socket } from "node:net";
 import { status } from "@grpc/grpc-js";
 import type { Unread } from "../../net/unread.ts";
 import type { SessionLimits } from "./limits.ts";
+import { timeoutOf } from "./request-headers.ts";
 import {
   endWith,
   hasMessage,
@@ -133,7 +134,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   function begin(request: RequestStream): void {
     const refusal = rules.needsMessage ? refusalOf(request) : undefined;
     if (refusal !== undefined) {
-      endWith(request.stream, status.UNIMPLEMENTED, refusal);
+      endWith(request.stream, refusal.code, refusal.details);
       return;
     }
     request.counted = !request.isInfrastructure;
@@ -183,8 +184,21 @@ function isOver({ stream }: RequestStream): boolean {
   return true;
 }
 
-/** Why a gRPC request cannot be a call, which grpc-js does not look at; undefined if it can. */
-function refusalOf({ event: [, headers], stream }: RequestStream): string | undefined {
-  if (headers[":method"] !== "POST") return "the method of a gRPC call is POST";
-  return stream.readableEnded ? "the request has no message" : undefined;
+/**
+ * Why a gRPC request cannot be a call; undefined if it can. grpc-js does not look at this, or
+ * answers with another code.
+ */
+function refusalOf({ event: [, headers], stream }: RequestStream) {
+  if (headers[":method"] !== "POST") {
+    return { code: status.UNIMPLEMENTED, details: "the method of a gRPC call is POST" };
+  }
+  if (Number.isNaN(timeoutOf(headers))) {
+    return { code: status.INVALID_ARGUMENT, details: MALFORMED_TIMEOUT };
+  }
+  return stream.readableEnded
+    ? { code: status.UNIMPLEMENTED, details: "the request has no message" }
+    : undefined;
 }
+
+const MALFORMED_TIMEOUT =
+  "grpc-timeout: expected at most 8 digits and one of the units H, M, S, m, u, n";
