@@ -8,5 +8,5 @@ export function toDatetime(instant: number): string {
 
 /** Parses DATETIME text to epoch ms; NaN if it is not an instant. */
 export function fromDatetime(text: string): number {
-  return Date.parse(`${text.replace(" ", "T")}Z`);
+  return Date.parse(`${text.slice(0, 10)}T${text.slice(11)}Z`);
 }

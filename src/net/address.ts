@@ -5,6 +5,7 @@
  */
 import { compile } from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
+import { LRUCache } from "lru-cache";
 
 /** The addresses of clients, according to the trusted proxies. */
 export interface Addresses {
@@ -21,15 +22,20 @@ export interface Addresses {
   isTrusted(peer: string | undefined): boolean;
 }
 
+/** The addresses whose keys are remembered: to parse one takes longer than to look it up. */
+const MAX_REMEMBERED = 1_000;
+
 /** @param trustedProxies IP addresses and networks: "10.0.0.0/8", "::1" */
 export function createAddresses(trustedProxies: readonly string[]): Addresses {
   const trusts = compile([...trustedProxies]);
   const isTrusted = (peer = "") => ipaddr.isValid(peer) && trusts(peer, 0);
+  const keys = new LRUCache<string, string>({ max: MAX_REMEMBERED, memoMethod: keyOf });
   return {
     isTrusted,
-    peerOf: (peer = "") => keyOf(peer),
+    peerOf: (peer = "") => keys.memo(peer),
     clientOf(peer = "", forwardedFor = "") {
       let client = peer;
+      if (trustedProxies.length === 0) return keys.memo(peer);
       const hops = forwardedFor.split(",").map((hop) => hop.trim());
       while (isTrusted(client)) {
         const hop = hops.pop();
@@ -37,7 +43,7 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
         if (hop === undefined || !ipaddr.isValid(hop)) break;
         client = hop;
       }
-      return keyOf(client);
+      return keys.memo(client);
     },
   };
 }

@@ -18,11 +18,21 @@ export interface Month {
   readonly end: number;
 }
 
-/** The month that contains `now` (epoch ms) and the months before it, most recent first. */
-export function recentMonths(now: number, count: number): Month[] {
-  const date = new Date(now);
-  const current = date.getUTCFullYear() * 12 + date.getUTCMonth();
-  return Array.from({ length: count }, (_, ago) => month(current - ago));
+/**
+ * Returns a function from an instant (epoch ms) to the month that contains it and the `count` - 1
+ * months before it, most recent first. It remembers the last result, which holds for a month.
+ */
+export function createRecentMonths(count: number): (now: number) => readonly Month[] {
+  let months: readonly Month[] = [];
+  return (now) => {
+    const [current] = months;
+    if (current === undefined || now < current.start || now >= current.end) {
+      const date = new Date(now);
+      const index = date.getUTCFullYear() * 12 + date.getUTCMonth();
+      months = Array.from({ length: count }, (_, ago) => month(index - ago));
+    }
+    return months;
+  };
 }
 
 /** @param index months since January of year 0 */

@@ -16,7 +16,7 @@ import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import type { Answer } from "../answer.ts";
-import { type Month, recentMonths } from "../calendar.ts";
+import { createRecentMonths, type Month } from "../calendar.ts";
 import type { Context } from "../context.ts";
 import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
@@ -35,11 +35,12 @@ export function createGetOverview(
   observeCache?: (hit: boolean) => void,
 ) {
   const readOverview = createOverviewReader(read, freshness, observeCache);
+  const recentMonths = createRecentMonths(MONTHS);
   return async (
     _request: GetOverviewRequest,
     context: Context,
   ): Promise<Answer<GetOverviewResponse>> => {
-    const months = recentMonths(context.now, MONTHS);
+    const months = recentMonths(context.now);
     const overview = await readOverview(months, context);
     const { providerId } = context.caller;
     reportLag(providerId, overview.rollup, context.now, overview.uncoveredCharges);

@@ -51,17 +51,14 @@ const uncovered = ({ watermark, guard }: RollupTerms) => ({
   charges: {
     select: {
       server: "server_id",
-      month: "month",
-      charges: "charges",
-      gross: "gross",
-      grossUntilNow: "due",
+      // The same for all rows of a group, which ONLY_FULL_GROUP_BY does not see.
+      month: "MAX(EXTRACT(YEAR_MONTH FROM charged_at))",
+      charges: "COUNT(*)",
+      gross: "SUM(gross)",
+      grossUntilNow: "SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END)",
     },
-    from: `(SELECT server_id, EXTRACT(YEAR_MONTH FROM charged_at) AS month, COUNT(*) AS charges,
-                   SUM(gross) AS gross,
-                   SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END) AS due
-            FROM charges
-            WHERE provider_id = :provider AND recorded_at > ${watermark}${guard}
-            GROUP BY server_id, month) AS recent`,
+    from: `charges WHERE provider_id = :provider AND recorded_at > ${watermark}${guard}
+           GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at)`,
   },
   /** The 10 latest payouts. */
   payouts: {

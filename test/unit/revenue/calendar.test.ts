@@ -1,9 +1,9 @@
 /** Calendar months, and instants as DATETIME text. */
 import { describe, expect, it } from "vitest";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
-import { recentMonths } from "../../../src/revenue/calendar.ts";
+import { createRecentMonths } from "../../../src/revenue/calendar.ts";
 
-const first = (now: string) => recentMonths(Date.parse(now), 1).at(0);
+const first = (now: string) => createRecentMonths(1)(Date.parse(now)).at(0);
 
 describe("the current month", () => {
   it.each([
@@ -29,7 +29,7 @@ describe("the current month", () => {
 
 describe("recent months", () => {
   it("are the current one and those before it, most recent first, across the end of a year", () => {
-    expect(recentMonths(Date.parse("2026-03-31T12:00Z"), 12).map((month) => month.label)).toEqual([
+    expect(createRecentMonths(12)(Date.parse("2026-03-31T12:00Z")).map((month) => month.label)).toEqual([
       "March 2026",
       "February 2026",
       "January 2026",
@@ -46,9 +46,17 @@ describe("recent months", () => {
   });
 
   it("are those of one year in December", () => {
-    const months = recentMonths(Date.parse("2027-12-31T23:59:59.999Z"), 12);
+    const months = createRecentMonths(12)(Date.parse("2027-12-31T23:59:59.999Z"));
     expect(new Set(months.map((month) => month.year))).toEqual(new Set([2027]));
     expect(months.at(-1)?.label).toBe("January 2027");
+  });
+
+  it("are remembered for their month, and no longer, whichever way time goes", () => {
+    const recentMonths = createRecentMonths(2);
+    const november = recentMonths(Date.parse("2026-11-01T00:00Z"));
+    expect(recentMonths(Date.parse("2026-11-30T23:59:59.999Z"))).toBe(november);
+    expect(recentMonths(Date.parse("2026-12-01T00:00Z"))[0]?.label).toBe("December 2026");
+    expect(recentMonths(Date.parse("2026-10-31T23:59:59.999Z"))[0]?.label).toBe("October 2026");
   });
 });
 
