@@ -167,7 +167,7 @@ function createApp(
   app.setErrorHandler(handleFastifyError(gateway));
   for (const route of routes) serveRoute(app, route, gateway);
   serveConnect(app, service, gateway);
-  if (openApi !== undefined) serveOpenApi(app, openApi);
-  serveWeb(app, web);
+  if (openApi !== undefined) serveOpenApi(app, openApi, gateway);
+  serveWeb(app, web, gateway);
   return app;
 }

@@ -28,8 +28,9 @@ export interface ExchangeQueue {
    * Rejects the connection: calls `write`, which writes the last response to the socket, as soon as
    * the responses before it have been sent. Requests after it are dropped. If the error is in the
    * body of a request whose response has begun, the connection is closed without a response.
+   * `write` gets the method of that request; undefined if the error is not in a body.
    */
-  reject(write: () => void): void;
+  reject(write: (method?: string) => void): void;
   /** Closes the connection as soon as the responses to its requests so far have been sent. */
   drain(): void;
   /** Makes the current response the last: requests after it are dropped. */
@@ -48,8 +49,8 @@ export interface ExchangeLimits {
   readonly responseTimeout: number;
   /** How many parsed requests may wait. */
   readonly maxPipelined: number;
-  /** Writes the last response of a connection on which more wait. */
-  readonly overflow: () => void;
+  /** Writes the last response of a connection on which more wait, to a request of that method. */
+  readonly overflow: (method?: string) => void;
   /** Counts the connections that are closed because an exchange takes longer. */
   readonly report?: (event: "responseTimeout") => void;
 }
@@ -141,14 +142,16 @@ export function createExchangeQueue(
     if (current === undefined) action();
   }
 
-  function reject(write: () => void): void {
+  function reject(write: (method?: string) => void): void {
     // An incomplete request is the malformed one: it gets one response at most.
-    if (last === undefined && latest?.request.complete === false && waiting.pop() === undefined) {
-      setLast(write);
-      if (latest.response.headersSent) socket.destroy();
-      else write();
+    const malformed = latest?.request.complete === false ? latest : undefined;
+    const respond = () => write(malformed?.request.method);
+    if (last === undefined && malformed !== undefined && waiting.pop() === undefined) {
+      setLast(respond);
+      if (malformed.response.headersSent) socket.destroy();
+      else respond();
     } else {
-      end(write);
+      end(respond);
     }
   }
 
@@ -164,7 +167,7 @@ export function createExchangeQueue(
         waiting.push(exchange);
         socket.pause();
       } else {
-        reject(overflow);
+        reject(() => overflow(request.method));
       }
     },
     reject,

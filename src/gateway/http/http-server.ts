@@ -122,20 +122,18 @@ export function createHttpServer(
   function open(socket: Socket): void {
     serve?.call(server, socket);
     socket.on("error", ignore);
-    const overflow = () =>
-      rejectOnSocket(gateway, socket, { ...httpError(429), headers: { "retry-after": "1" } });
+    const tooMany = { ...httpError(429), headers: { "retry-after": "1" } };
+    const overflow = (method?: string) => rejectOnSocket(gateway, socket, tooMany, method);
     connections.set(socket, createExchangeQueue(socket, { ...limits, overflow, report }));
     socket.once("close", () => connections.delete(socket));
   }
   server.on("request", (request, response) => {
     connections.get(request.socket)?.add(request, response, () => handler(request, response));
   });
-  const reject = (socket: Socket, response: HttpResponse) =>
-    connections.get(socket)?.reject(() => rejectOnSocket(gateway, socket, response));
-  server.on("checkExpectation", (request) => reject(request.socket, httpError(417)));
-  server.on("connect", (_request, socket: Socket) =>
-    reject(socket, methodNotAllowed(REST_METHODS)),
-  );
+  const reject = ({ socket, method }: IncomingMessage, response: HttpResponse) =>
+    connections.get(socket)?.reject(() => rejectOnSocket(gateway, socket, response, method));
+  server.on("checkExpectation", (request) => reject(request, httpError(417)));
+  server.on("connect", (request) => reject(request, methodNotAllowed(REST_METHODS)));
   return server;
 }
 

@@ -3,7 +3,7 @@
  * HTTP/1.1 (Node's compatibility API). The sessions have the limits of the gRPC port.
  */
 import type { EventEmitter } from "node:events";
-import type { RequestListener } from "node:http";
+import { METHODS, type RequestListener } from "node:http";
 import {
   constants,
   createServer,
@@ -44,7 +44,7 @@ export function httpStreams(gateway: GatewayContext) {
     endIncomplete(stream: ServerHttp2Stream) {
       const response = responses.get(stream);
       if (response === undefined) stream.close(constants.NGHTTP2_CANCEL);
-      else reject(gateway, response, httpError(408));
+      else reject(gateway, response, { ...httpError(408), reason: "ERR_HTTP_REQUEST_TIMEOUT" });
     },
   };
 }
@@ -108,6 +108,8 @@ export function createHttp2Server(
     prepare(request, response);
     // RFC 9113, section 8.3.1: `:authority` stands for the Host header.
     request.headers.host ??= request.headers[":authority"];
+    // Fastify's router knows the methods of Node's HTTP/1.1 parser only. No path has PROPFIND.
+    if (!METHODS.includes(request.method)) request.headers[":method"] = "PROPFIND";
     handler(request as never, response as never);
   });
   server.on("checkExpectation", (request, response) => {
@@ -135,8 +137,9 @@ function prepare(request: Http2ServerRequest, response: Http2ServerResponse): vo
 function reject(
   gateway: GatewayContext,
   response: Http2ServerResponse,
-  { status, headers, body }: HttpResponse,
+  rejection: HttpResponse,
 ): void {
+  const { status, headers, body } = rejection;
   if (response.headersSent || response.stream.destroyed) return;
   const requestId = requestIdFrom(undefined);
   response.writeHead(status, {
@@ -146,5 +149,5 @@ function reject(
     ...headers,
   });
   response.end(body);
-  logRejection(gateway, "rest", requestId, { status });
+  logRejection(gateway, "rest", requestId, rejection);
 }

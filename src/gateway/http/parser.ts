@@ -10,6 +10,23 @@ interface Parser {
   onIncoming: ((request: IncomingMessage & { upgrade: boolean }) => number) | null;
 }
 
+/** An error of the parser, or of Node's timeouts. */
+export interface ParserError extends Error {
+  readonly code?: string;
+  /** The chunk that was being parsed: a Buffer, which Fastify's types do not know. */
+  readonly rawPacket?: unknown;
+  /** Up to where it was parsed. */
+  readonly bytesParsed?: number;
+}
+
+/** The method of a request with wrong headers; undefined if the chunk does not begin before it. */
+export function methodOf({ rawPacket, bytesParsed }: ParserError): string | undefined {
+  const parsed = Buffer.isBuffer(rawPacket) ? rawPacket.toString("latin1", 0, bytesParsed) : "";
+  // Its headers have no end yet: an empty line is in or after the request before it.
+  const start = Math.max(0, parsed.lastIndexOf("\r\n\r\n"));
+  return /^\s*([A-Z]+) /.exec(parsed.slice(start))?.[1];
+}
+
 /** What `onIncoming` returns to stop the parser, as for another protocol. */
 const STOP = 2;
 

@@ -10,6 +10,7 @@ import { type GatewayContext, logRejection } from "../context.ts";
 import { type HttpErrorStatus, httpError } from "../errors.ts";
 import { commonHeaders, type HttpResponse, JSON_TYPE } from "../response.ts";
 import { closeLingering } from "./lingering-close.ts";
+import { methodOf, type ParserError } from "./parser.ts";
 
 /** The statuses of parser and server errors: https://nodejs.org/api/http.html#event-clienterror */
 const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
@@ -24,7 +25,7 @@ const KNOWN_CODE = /^(HPE|ERR_HTTP)_[A-Z_]+$/;
 /** Handles Node's `clientError`: responds after the responses before it, then closes. */
 export function handleClientError(
   gateway: GatewayContext,
-  error: Error & { readonly code?: string },
+  error: ParserError,
   socket: Socket,
 ): void {
   const exchanges = gateway.connections.get(socket);
@@ -34,15 +35,22 @@ export function handleClientError(
     const { code = "" } = error;
     const reason = KNOWN_CODE.test(code) ? { reason: code } : {};
     const response = { ...httpError(STATUSES[code] ?? 400), ...reason };
-    exchanges.reject(() => rejectOnSocket(gateway, socket, response));
+    exchanges.reject((method = methodOf(error)) =>
+      rejectOnSocket(gateway, socket, response, method),
+    );
   }
 }
 
-/** Writes a response to a socket, logs it, and closes the connection. */
+/**
+ * Writes a response to a socket, logs it, and closes the connection.
+ *
+ * @param method the method of the request, if it is known
+ */
 export function rejectOnSocket(
   gateway: GatewayContext,
   socket: Socket,
   response: HttpResponse,
+  method: string | undefined,
 ): void {
   const { status, headers, body } = response;
   const requestId = requestIdFrom(undefined);
@@ -54,7 +62,9 @@ export function rejectOnSocket(
     ...headers,
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${body}`);
+  // RFC 9110, section 9.3.2: HEAD gets the headers only.
+  const content = method === "HEAD" ? "" : body;
+  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${content}`);
   closeLingering(socket);
   logRejection(gateway, "rest", requestId, response);
 }

@@ -14,6 +14,12 @@ export const CODINGS = ["br", "zstd", "gzip"] as const;
 /** A content coding. */
 export type Coding = (typeof CODINGS)[number];
 
+/**
+ * The smallest body that is compressed, in bytes, unless the client refuses it uncompressed.
+ * Compressing a smaller one takes longer than sending it.
+ */
+export const MIN_COMPRESSED_BYTES = 1024;
+
 /** A longer header is not parsed, in characters: it counts as absent. */
 const MAX_LENGTH = 1_024;
 
@@ -34,11 +40,15 @@ export function chooseMediaType(
   return negotiator.mediaType(offered) as MediaType | undefined;
 }
 
-/** The coding for a value of `Accept-Encoding`; undefined for none. */
-export function chooseCoding(acceptEncoding: string | undefined): Coding | undefined {
+/**
+ * The coding for a value of `Accept-Encoding` and a body of `size` bytes; undefined for none. A
+ * client that allows no coding at all (`*;q=0`) gets none too: RFC 9110 leaves that to the server.
+ */
+export function chooseCoding(acceptEncoding: string | undefined, size: number): Coding | undefined {
   if (!acceptEncoding || acceptEncoding === "identity") return undefined;
   if (acceptEncoding.length > MAX_LENGTH) return undefined;
   const negotiator = new Negotiator({ headers: { "accept-encoding": acceptEncoding } });
+  if (size < MIN_COMPRESSED_BYTES && negotiator.encoding(["identity"])) return undefined;
   // Without `preferred`, the client's order would decide between equals. The types lack it.
   const choose: (offered: readonly string[], options?: object) => string | undefined =
     negotiator.encoding.bind(negotiator);

@@ -13,17 +13,22 @@ import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../requ
 import { type Body, type HttpResponse, JSON_TYPE, sendResponse } from "../response.ts";
 import { RequestError } from "../transcoding/request-error.ts";
 import type { Route } from "../transcoding/routes.ts";
-import { chooseCoding, chooseMediaType, type MediaType } from "./negotiation.ts";
+import { chooseMediaType, type MediaType } from "./negotiation.ts";
 import { routerPath } from "./path.ts";
 import {
   createRepresentation,
-  MIN_COMPRESSED_BYTES,
-  matchesTag,
+  FASTEST,
   type Representation,
+  representationResponse,
 } from "./representation.ts";
 
 /** The methods of a route. */
 export const REST_METHODS = ["GET", "HEAD"] as const;
+
+const CSV_TYPE = "text/csv; charset=utf-8; header=present";
+
+/** A cache asks for each request, and keeps nothing for others. */
+const HEADERS = { "cache-control": "private, no-cache", vary: "accept, accept-encoding" };
 
 /** A request after routing: path variables are decoded, the query is raw and without its "?". */
 interface RestRequest {
@@ -31,14 +36,11 @@ interface RestRequest {
   Querystring: { readonly raw: string };
 }
 
-/** The forms of a response, in order of preference, each with its writer. */
-type Forms = ReadonlyMap<MediaType, Form>;
+/** Writes a response. Coalesced calls get the same message object, which is written once. */
+type Represent = (message: Message) => Representation;
 
-interface Form {
-  readonly contentType: string;
-  /** Coalesced calls get the same message object, which is written once. */
-  readonly represent: (message: Message) => Representation;
-}
+/** The forms of a response, in order of preference. */
+type Forms = ReadonlyMap<MediaType, Represent>;
 
 /** Serves a route. HEAD is GET without the response body. */
 export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayContext): void {
@@ -58,12 +60,10 @@ export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayC
 }
 
 function formsOf({ write, writeCsv }: Route): Forms {
-  const formOf = (contentType: string, writer: (message: Message) => string): Form => ({
-    contentType,
-    represent: memoize((message) => createRepresentation(writer(message))),
-  });
-  const forms = new Map([["application/json" as MediaType, formOf(JSON_TYPE, write)]]);
-  if (writeCsv) forms.set("text/csv", formOf("text/csv; charset=utf-8; header=present", writeCsv));
+  const represent = (contentType: string, writer: (message: Message) => string): Represent =>
+    memoize((message) => createRepresentation(writer(message), contentType, FASTEST));
+  const forms = new Map<MediaType, Represent>([["application/json", represent(JSON_TYPE, write)]]);
+  if (writeCsv) forms.set("text/csv", represent(CSV_TYPE, writeCsv));
   return forms;
 }
 
@@ -86,15 +86,14 @@ async function respond(
       trace: traceHeadersOf(request.raw),
     });
     const mediaType = chooseMediaType(request.headers.accept, [...forms.keys()]);
-    const form = mediaType && forms.get(mediaType);
+    const represent = mediaType && forms.get(mediaType);
     const { message, metadata } = await call.run(() => {
-      if (form === undefined) throw new ServiceError("notAcceptable");
+      if (represent === undefined) throw new ServiceError("notAcceptable");
       return bind(route, request, gateway.maxMessageBytes);
     });
-    return await successResponse(form as Form, message, request, {
-      ...call.metadata,
-      ...metadata,
-    });
+    const representation = (represent as Represent)(message);
+    const headers = { ...call.metadata, ...metadata, ...HEADERS };
+    return await representationResponse(representation, request, headers, gateway.log);
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) {
       // The pipeline throws and logs ServiceErrors. Any other error was thrown by the writer.
@@ -105,35 +104,6 @@ async function respond(
     }
     return errorResponse(ServiceError.from(thrown));
   }
-}
-
-async function successResponse(
-  { contentType, represent }: Form,
-  message: Message,
-  { headers }: FastifyRequest,
-  metadata: Readonly<Record<string, string>>,
-): Promise<HttpResponse<Body>> {
-  const representation = represent(message);
-  const { etag, body } = representation;
-  const shared = {
-    ...metadata,
-    etag,
-    // A cache asks for each request, and keeps nothing for others.
-    "cache-control": "private, no-cache",
-    vary: "accept, accept-encoding",
-  };
-  const known = headers["if-none-match"];
-  if (known !== undefined && matchesTag(known, etag)) {
-    return { status: 304, headers: shared, body: undefined };
-  }
-  const typed = { ...shared, "content-type": contentType };
-  const coding =
-    body.length < MIN_COMPRESSED_BYTES
-      ? undefined
-      : chooseCoding(headers["accept-encoding"] as string | undefined);
-  if (coding === undefined) return { status: 200, headers: typed, body };
-  const compressed = await representation.compressed(coding);
-  return { status: 200, headers: { ...typed, "content-encoding": coding }, body: compressed };
 }
 
 function bind(route: Route, request: FastifyRequest<RestRequest>, maxMessage: number): Message {

@@ -4,30 +4,22 @@
  *
  * @see https://www.w3.org/TR/CSP3/
  */
-const POLICY: Readonly<Record<string, string>> = {
-  "default-src": "'none'",
-  "script-src": "'self'",
-  "style-src": "'self'",
-  "connect-src": "'self'",
-  "img-src": "'self' data:",
-  "base-uri": "'none'",
-  "form-action": "'none'",
-  "frame-ancestors": "'none'",
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "connect-src 'self'",
+  "img-src 'self' data:",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+];
+
+/** The headers of every file. */
+export const SECURITY_HEADERS: Readonly<Record<string, string>> = {
+  "content-security-policy": POLICY.join("; "),
+  "referrer-policy": "no-referrer",
+  "cross-origin-opener-policy": "same-origin",
+  "cross-origin-resource-policy": "same-origin",
+  "x-frame-options": "DENY",
 };
-
-/** Pages whose policy differs, by path. */
-const DIFFERENCES: Readonly<Record<string, Readonly<Record<string, string>>>> = {};
-
-/** The headers for the file at a path. */
-export function securityHeaders(path: string): Readonly<Record<string, string>> {
-  const policy = { ...POLICY, ...DIFFERENCES[path] };
-  return {
-    "content-security-policy": Object.entries(policy)
-      .map((directive) => directive.join(" "))
-      .join("; "),
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "x-frame-options": "DENY",
-  };
-}

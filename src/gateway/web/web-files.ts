@@ -1,5 +1,4 @@
 /** The files of the pages, as `npm run generate` builds them. They are read once, at start. */
-import { hash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { extname, join } from "node:path";
 
@@ -18,8 +17,6 @@ export interface WebFile {
   /** Its media type. */
   readonly type: string;
   readonly body: Buffer;
-  /** A weak entity tag, because it is the same for each compression: 128 bits of the SHA-256. */
-  readonly etag: string;
 }
 
 /**
@@ -34,9 +31,7 @@ export function readWebFiles(folder: string): readonly WebFile[] {
       const file = join(entry.parentPath, entry.name);
       const type = TYPES[extname(file)];
       if (type === undefined) throw new Error(`cannot serve ${file}: unknown type`);
-      const body = readFileSync(file);
-      const etag = `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`;
-      return { path: pathOf(file.slice(folder.length)), type, body, etag };
+      return { path: pathOf(file.slice(folder.length)), type, body: readFileSync(file) };
     });
 }
 

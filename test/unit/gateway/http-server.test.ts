@@ -134,6 +134,47 @@ test("HTTP/1.0 needs no Host header", async () => {
   expect(parse(await exchange(port, "GET /nothing HTTP/1.0\r\n\r\n")).status).toBe(404);
 });
 
+const LONG = "a".repeat(17_000);
+
+test.each([
+  ["a long path", `HEAD /${LONG} HTTP/1.1\r\nHost: a\r\n\r\n`, [431]],
+  ["a long header", `HEAD / HTTP/1.1\r\nHost: a\r\nA: ${LONG}\r\n\r\n`, [431]],
+  ["a malformed header", "HEAD / HTTP/1.1\r\nHost: a\r\na b: c\r\n\r\n", [400]],
+  ["an expectation", "HEAD / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n", [417]],
+  [
+    "a long header after another request",
+    `HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nA: ${LONG}\r\n\r\n`,
+    [404, 431],
+  ],
+  ["too many requests at once", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3), [404, 404, 429]],
+])("a HEAD request with %s is rejected without a body", async (_name, requests, statuses) => {
+  const settings = { maxPipelined: 1 };
+  const { port } = await listen(RevenueService, never, () => {}, { settings });
+  const raw = await exchange(port, requests);
+  const responses = raw.split("\r\n\r\n");
+  expect(responses.pop()).toBe("");
+  expect(responses.map((response) => parse(response).status)).toEqual(statuses);
+});
+
+test("a HEAD request whose body is malformed is rejected without a body", async () => {
+  const { port, calls } = await listen(RevenueService, never);
+  const head =
+    "HEAD /api/provider/revenue HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+  const raw = await exchange(port, `${head}zz\r\n`);
+  expect(calls).toHaveLength(1);
+  expect(parse(raw)).toMatchObject({ status: 400, body: "" });
+});
+
+test("a GET request that is rejected after a HEAD request has a body", async () => {
+  const { port } = await listen(RevenueService, never);
+  const head = "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n";
+  const raw = await exchange(port, `${head}GET / HTTP/1.1\r\nHost: a\r\nA: ${LONG}\r\n\r\n`);
+  const [, rejected = ""] = raw.split(/(?=HTTP\/1\.1 431)/);
+  expect(JSON.parse(parse(rejected).body)).toMatchObject({
+    error: "Request Header Fields Too Large",
+  });
+});
+
 test("a malformed request is rejected after the response to the request before it", async () => {
   const released = Promise.withResolvers<void>();
   const { port, calls } = await listen(RevenueService, async () => {

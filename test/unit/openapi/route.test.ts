@@ -7,7 +7,8 @@ const service = serviceOf("transcoding.supported.ThingService");
 const refuse = () => {
   throw new Error("the document needs no call");
 };
-const DOCUMENT = '{"openapi":"3.1.1","info":{"title":"é"}}\n';
+/** Long enough to be compressed. */
+const DOCUMENT = `{"openapi":"3.1.1","info":{"title":"${"é".repeat(512)}"}}\n`;
 
 const serve = (openApi?: string) => listen(service, refuse, refuse, { openApi });
 

@@ -1,5 +1,9 @@
 import { describe, expect, it } from "vitest";
-import { chooseCoding, chooseMediaType } from "../../../../src/gateway/rest/negotiation.ts";
+import {
+  chooseCoding,
+  chooseMediaType,
+  MIN_COMPRESSED_BYTES,
+} from "../../../../src/gateway/rest/negotiation.ts";
 
 const FIREFOX =
   "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";
@@ -51,7 +55,25 @@ describe("Accept-Encoding", () => {
     ["gzip;q=0", undefined],
     ["*", "br"],
     ["identity, gzip;q=0.5", undefined],
+    ["gzip;q=0, *", "br"],
+    ["identity;q=0", undefined],
+    ["identity;q=0, gzip", "gzip"],
+    ["*;q=0, gzip;q=0.1", "gzip"],
+    ["*;q=0", undefined],
+    ["GZIP", "gzip"],
+    ["gzip;q=abc, , ;;q=", undefined],
+    ["gzip,".repeat(300), undefined],
   ])("%s chooses %s", (acceptEncoding, chosen) => {
-    expect(chooseCoding(acceptEncoding)).toBe(chosen);
+    expect(chooseCoding(acceptEncoding, MIN_COMPRESSED_BYTES)).toBe(chosen);
+  });
+
+  it.each<[string, string | undefined]>([
+    ["gzip", undefined],
+    ["gzip, identity;q=0.5", undefined],
+    ["gzip, identity;q=0", "gzip"],
+    ["gzip, *;q=0", "gzip"],
+    ["identity;q=0", undefined],
+  ])("%s chooses %s for a small body", (acceptEncoding, chosen) => {
+    expect(chooseCoding(acceptEncoding, MIN_COMPRESSED_BYTES - 1)).toBe(chosen);
   });
 });

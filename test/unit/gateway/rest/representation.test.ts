@@ -7,7 +7,13 @@ import {
   RevenueService,
 } from "../../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../../src/errors.ts";
-import { MIN_COMPRESSED_BYTES, matchesTag } from "../../../../src/gateway/rest/representation.ts";
+import { MIN_COMPRESSED_BYTES } from "../../../../src/gateway/rest/negotiation.ts";
+import {
+  createRepresentation,
+  FASTEST,
+  matchesTag,
+  representationResponse,
+} from "../../../../src/gateway/rest/representation.ts";
 import { rawHttp } from "../../../support/clients/raw-http.ts";
 import { type Call, listen } from "../gateway.ts";
 
@@ -144,5 +150,25 @@ describe("compression", () => {
   it("is left out for a client that does not ask for it", async () => {
     const { get } = await serve(100);
     expect((await get()).headers).not.toHaveProperty("content-encoding");
+  });
+
+  it("that fails is logged, the bytes are sent as they are, and the next request tries again", async () => {
+    // zlib has the levels 0 to 9.
+    const levels = { ...FASTEST, gzip: 99 };
+    const representation = createRepresentation("x".repeat(2_000), "text/plain", levels);
+    const lines: object[] = [];
+    const write = (fields: object, message: string) => void lines.push({ ...fields, message });
+    const request = { id: "r", headers: { "accept-encoding": "gzip" } };
+    const get = () =>
+      representationResponse(representation, request, {}, { info() {}, error: write });
+    const plain = await get();
+    expect(plain).toMatchObject({ status: 200, body: representation.body });
+    expect(plain.headers).not.toHaveProperty("content-encoding");
+    const message = "cannot compress the response";
+    expect(lines).toEqual([{ requestId: "r", coding: "gzip", err: expect.any(Error), message }]);
+    levels.gzip = 1;
+    const compressed = await get();
+    expect(compressed.headers).toMatchObject({ "content-encoding": "gzip" });
+    expect(gunzipSync(compressed.body as Buffer)).toEqual(representation.body);
   });
 });
