@@ -17,6 +17,8 @@ interface PoolOptions extends SessionOptions {
 export const POOL_SIZE = 10;
 /** The time after which an idle connection is closed, in ms. Servers keep one for longer. */
 const IDLE_TIMEOUT = 30_000;
+/** The statements that are prepared on a connection: a few for each RPC, and three for keys. */
+const MAX_PREPARED_STATEMENTS = 100;
 /** After how long without traffic TCP asks whether the other end is there, in ms. */
 const KEEP_ALIVE_DELAY = 5_000;
 /**
@@ -56,6 +58,8 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
       supportBigNumbers: true,
       bigNumberStrings: true,
       connectTimeout: CONNECT_TIMEOUT,
+      // The driver allocates room for this many with every attempt to connect; 16,000 by default.
+      maxPreparedStatements: MAX_PREPARED_STATEMENTS,
       enableKeepAlive: true,
       keepAliveInitialDelay: KEEP_ALIVE_DELAY,
     } as Knex.MySql2ConnectionConfig,

@@ -45,7 +45,9 @@ type ChargesRows = readonly { readonly gross: string; readonly charges: string }
 
 /** The number of charges from which those of the edges are not added up for every answer. */
 const MANY_CHARGES = 3_000;
-/** How long they are relied on then, in ms. */
+/** The servers and instances from which the state of the rollup is asked for first. */
+const MANY_OWNERS = 250;
+/** How long charges of edges, and totals, are relied on, in ms. */
 const RELIED_ON = 1_000;
 
 /** Whether totals are the base for a later period: neither edge has passed a checkpoint. */
@@ -58,6 +60,15 @@ export function fitsPeriod(totals: CachedTotals, start: string, end: string): bo
 /** Whether `instant` is in [from, checkpoint). The last checkpoint, END, has no instant after it. */
 function isWithin(instant: string, from: string, checkpoint: string): boolean {
   return from <= instant && (instant < checkpoint || checkpoint === END);
+}
+
+/**
+ * Whether it pays to ask for the state of the rollup before a statement that completes totals: if
+ * that finds them outdated, it has read a row for each server and instance for nothing. Not if the
+ * totals were current a moment ago, or are small.
+ */
+export function mayBeOutdated({ byOwner, verifiedAt }: CachedTotals, now: number): boolean {
+  return byOwner.size >= MANY_OWNERS && now - verifiedAt >= RELIED_ON;
 }
 
 /** The charges of the edges, from the rows of the full query. */

@@ -157,6 +157,9 @@ export const fullBreakdown = compileStatement(
   "breakdown",
 );
 
+/** The query that tells the state of the rollup alone. */
+export const rollupState = compileStatement({ state: STATE }, ["provider"], "rollup_state");
+
 /**
  * The number and the gross of the charges that cached totals include of an edge: "3 12.50". Not
  * read if the totals are outdated, or if `:verify` is not "1".

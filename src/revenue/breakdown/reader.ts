@@ -17,10 +17,11 @@ import {
   countOf,
   edgesOf,
   fitsPeriod,
+  mayBeOutdated,
   mustVerify,
 } from "./cached-totals.ts";
 import type { Period } from "./period.ts";
-import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
+import { fullBreakdown, rollupState, uncoveredBreakdown } from "./queries.ts";
 import { type Totals, TotalsByOwner } from "./totals.ts";
 
 type FullRows = Awaited<ReturnType<typeof fullBreakdown.run>>["rows"];
@@ -61,7 +62,7 @@ export function createBreakdownReader(
     const options = { owner: provider, signal, deadline, freshness };
     const fits = (totals: CachedTotals) => fitsPeriod(totals, start, end);
 
-    const cached = cache.get(provider, fits);
+    const cached = await currentTotals();
     observeCache(cached !== undefined);
     if (cached) {
       const { state, totals } = cached;
@@ -101,6 +102,20 @@ export function createBreakdownReader(
       cache.set(provider, { state: rollup, totals }, fits);
     }
     return { ...breakdown(byOwner.copy(), rows, rollup), asOf };
+
+    /** Cached totals that fit, unless they are known to be outdated. */
+    async function currentTotals() {
+      const cached = cache.get(provider, fits);
+      if (!cached || !mayBeOutdated(cached.totals, performance.now())) return cached;
+      const found = await rollupState.run(
+        read,
+        { provider },
+        { owner: provider, signal, deadline },
+      );
+      if (isCurrent(cached, usedRollup(found.rows.state))) return cached;
+      cache.evict(provider, cached);
+      return undefined;
+    }
   };
 }
 
