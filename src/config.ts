@@ -3,7 +3,7 @@
  * once, at start, and all mistakes are reported together. No message repeats the value of
  * `DATABASE_URL`, which holds a password.
  */
-import { readCertificates, type TlsFiles } from "./config/certificates.ts";
+import { contradictions } from "./config/contradictions.ts";
 import { readDatabaseUrl } from "./config/database-url.ts";
 import { ConfigError } from "./config/mistake.ts";
 import {
@@ -11,12 +11,14 @@ import {
   integer,
   networks,
   oneOf,
+  optionalAddress,
   optionalPort,
   origins,
   path,
   storeUrl,
 } from "./config/parse.ts";
 
+export { tlsFiles } from "./config/certificates.ts";
 export { type DatabaseUrl, parseDatabaseUrl, readDatabaseUrl } from "./config/database-url.ts";
 export { ConfigError } from "./config/mistake.ts";
 
@@ -44,6 +46,8 @@ const VARIABLES = {
   grpcPort: { name: "GRPC_PORT", fallback: "50051", parse: integer("a port", 0, 65_535) },
   /** 0 picks a free port; undefined for no admin port. */
   adminPort: { name: "ADMIN_PORT", fallback: "9464", parse: optionalPort },
+  /** The address on which the admin port listens; undefined for `host`. */
+  adminHost: { name: "ADMIN_HOST", fallback: "", parse: optionalAddress },
   /** Whether `/`, `/docs` and `/openapi.json` are served. */
   web: { name: "WEB", fallback: "on", parse: oneOf(["on", "off"] as const) },
   /** The origins whose scripts may call the HTTP port from a browser. */
@@ -200,54 +204,7 @@ export function readConfig(environment: Environment): Config {
     }
   }
   const config = values as Config;
-  const ports = [
-    ["HTTP_PORT", config.httpPort],
-    ["GRPC_PORT", config.grpcPort],
-    ["ADMIN_PORT", config.adminPort],
-  ] as const;
-  for (const [index, [name, port]] of ports.entries()) {
-    for (const [other, same] of ports.slice(index + 1)) {
-      if (port && port === same) {
-        mistakes.push(`${name} and ${other} are both ${port}; they must differ`);
-      }
-    }
-  }
-  mistakes.push(...shorterThanCalls(config), ...tlsMistakes(config));
+  mistakes.push(...contradictions(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;
-}
-
-/** The files of TLS; undefined if the ports do not speak TLS. */
-export function tlsFiles(config: Config): TlsFiles | undefined {
-  const { tlsCertFile, tlsKeyFile, tlsClientCaFile } = config;
-  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
-  return {
-    TLS_CERT_FILE: tlsCertFile,
-    TLS_KEY_FILE: tlsKeyFile,
-    TLS_CLIENT_CA_FILE: tlsClientCaFile,
-  };
-}
-
-/** Times of HTTP that would cut off the longest call. */
-function shorterThanCalls({ maxCall, connectionTimeout, responseTimeout }: Config): string[] {
-  return [
-    ...(connectionTimeout <= maxCall ? ["HTTP_SILENCE_TIMEOUT_MS"] : []),
-    ...(responseTimeout <= maxCall ? ["RESPONSE_TIMEOUT_MS"] : []),
-  ].map((name) => `${name} must be longer than MAX_CALL_MS, which is ${maxCall}`);
-}
-
-function tlsMistakes(config: Config): readonly string[] {
-  const { tlsCertFile, tlsKeyFile, tlsClientCaFile } = config;
-  const files = tlsFiles(config);
-  if (files === undefined) {
-    const set = [tlsCertFile, tlsKeyFile, tlsClientCaFile].some((file) => file !== undefined);
-    return set ? ["TLS needs both TLS_CERT_FILE and TLS_KEY_FILE"] : [];
-  }
-  try {
-    readCertificates(files);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.mistakes;
-  }
 }

@@ -33,8 +33,10 @@ import { createTokenBuckets } from "./rpc/token-buckets.ts";
 import { errorFields } from "./telemetry/error-fields.ts";
 import { createEventLog } from "./telemetry/event-log.ts";
 import { createLog } from "./telemetry/log.ts";
+import { createLogOutput } from "./telemetry/log-output.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
+import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
 
@@ -59,14 +61,20 @@ try {
 }
 
 async function start(config: Config): Promise<void> {
-  const log = createLog(config.logLevel);
+  const logOutput = createLogOutput(openStdout());
+  const log = createLog(config.logLevel, logOutput);
   const readiness = createReadiness((ready, failed) => {
     const expected = ready || failed.every((check) => check === "shutdown");
     log[expected ? "info" : "warn"](ready ? {} : { failed }, ready ? "ready" : "not ready");
     ports.grpc.setServing(ready);
   });
   const metrics =
-    config.adminPort === undefined ? undefined : createMetrics(() => readiness.isReady());
+    config.adminPort === undefined
+      ? undefined
+      : createMetrics(
+          () => readiness.isReady(),
+          () => logOutput.dropped,
+        );
   const report = createEventLog(log, undefined, metrics?.limitEvent);
   const tracing = await startTracing(process.env, (message, fields) =>
     log.warn(fields ?? {}, message),
@@ -125,13 +133,15 @@ async function start(config: Config): Promise<void> {
   const stopProbe = startDatabaseProbe({ database: openPool(config, 1, warn), readiness });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
-  const { host, grace } = config;
+  const { host, adminHost, grace } = config;
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
   const httpPort = await listen("HTTP_PORT", config.httpPort, (port) => gateway.listen(host, port));
   const adminPort =
     admin &&
-    (await listen("ADMIN_PORT", config.adminPort ?? 0, (port) => admin.listen(host, port)));
-  log.info({ host, httpPort, grpcPort, adminPort }, "listening");
+    (await listen("ADMIN_PORT", config.adminPort ?? 0, (port) =>
+      admin.listen(adminHost ?? host, port),
+    ));
+  log.info({ host, httpPort, grpcPort, adminHost, adminPort }, "listening");
   collectWhenQuiet();
 
   let stopping = false;

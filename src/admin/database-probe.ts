@@ -12,9 +12,9 @@ import type { Readiness } from "./readiness.ts";
 
 /** The times of the probe, in ms. */
 export interface ProbeTimes {
-  /** Between two connection attempts. */
+  /** From the start of a connection attempt to that of the next. */
   readonly period: number;
-  /** Between two attempts after one that failed. */
+  /** The same after an attempt that failed. */
   readonly retry: number;
   /** Between two looks at the schema. */
   readonly schemaPeriod: number;
@@ -22,7 +22,10 @@ export interface ProbeTimes {
   readonly schemaTimeout: number;
 }
 
-/** The default times. Three failures in a row are noticed within 5 s if connections are refused. */
+/**
+ * The default times. Three failures in a row are noticed within 5 s if connections are refused, and
+ * within 9 s if the database does not answer: an attempt then takes 2 s.
+ */
 export const PROBE_TIMES: ProbeTimes = {
   period: 3_000,
   retry: 1_000,
@@ -90,8 +93,11 @@ export function startDatabaseProbe({
 
   async function run(): Promise<void> {
     let schemaAt = performance.now() + times.schemaPeriod;
+    let startedAt = performance.now();
     while (!signal.aborted) {
-      await sleep(failures > 0 ? times.retry : times.period, undefined, { signal, ref: false });
+      const next = startedAt + (failures > 0 ? times.retry : times.period);
+      await sleep(Math.max(0, next - performance.now()), undefined, { signal, ref: false });
+      startedAt = performance.now();
       await checkDatabase();
       if (failures === 0 && performance.now() >= schemaAt) {
         schemaAt = performance.now() + times.schemaPeriod;

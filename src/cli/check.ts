@@ -13,6 +13,7 @@ import { formatError } from "./format-error.ts";
 export async function check(config: Config, database: Knex): Promise<boolean> {
   const print = (line: string) => console.log(line);
   print("ok: the configuration is valid");
+  print(`ok: ${addresses(config)}`);
   const files = tlsFiles(config);
   if (files === undefined) print("ok: TLS is off (TLS_CERT_FILE, TLS_KEY_FILE)");
   else {
@@ -34,6 +35,17 @@ export async function check(config: Config, database: Knex): Promise<boolean> {
     for (const reason of reasons) console.error(`error: ${reason}`);
     return false;
   }
+}
+
+/** Where the ports would listen. */
+function addresses({ host, httpPort, grpcPort, adminHost = host, adminPort }: Config): string {
+  const at = (address: string, port: number) =>
+    `${address.includes(":") ? `[${address}]` : address}:${port}`;
+  const admin =
+    adminPort === undefined
+      ? "no metrics and health"
+      : `metrics and health on ${at(adminHost, adminPort)}`;
+  return `HTTP on ${at(host, httpPort)}, gRPC on ${at(host, grpcPort)}, ${admin}`;
 }
 
 /** @throws Error with the first missing migration and what to do, if the schema is behind */

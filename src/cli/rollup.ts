@@ -9,7 +9,7 @@ import { type Difference, formatRepair } from "../rollup/write/difference.ts";
 import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
 import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/pass/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/pass/pool.ts";
-import { needsNewConnections } from "../rollup/write/retry.ts";
+import { needsNewConnections } from "../rollup/write/pass/retry.ts";
 import {
   CHECK_PERIOD,
   CONCURRENCY,

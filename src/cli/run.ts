@@ -7,7 +7,7 @@ import { formatError } from "./format-error.ts";
 
 /**
  * Connects, runs the work and disconnects. If that fails, prints one line to stderr and sets the
- * exit code to 1. `host` is the address for ports of the command.
+ * exit code to 1. `host` is the address of the command's admin port.
  */
 export async function runOnDatabase(
   work: (database: Knex, url: DatabaseUrl, host: string) => Promise<void>,
@@ -16,7 +16,7 @@ export async function runOnDatabase(
     const url = readDatabaseUrl(process.env);
     const database = createPool(url);
     try {
-      await work(database, url, process.env.HOST || "127.0.0.1");
+      await work(database, url, process.env.ADMIN_HOST || process.env.HOST || "127.0.0.1");
     } finally {
       await database.destroy();
     }

@@ -17,6 +17,24 @@ export interface TlsFiles {
   readonly TLS_CLIENT_CA_FILE?: string | undefined;
 }
 
+/** The settings that name the files. */
+export interface TlsSettings {
+  readonly tlsCertFile: string | undefined;
+  readonly tlsKeyFile: string | undefined;
+  readonly tlsClientCaFile: string | undefined;
+}
+
+/** The files of TLS; undefined if the ports do not speak TLS. */
+export function tlsFiles(settings: TlsSettings): TlsFiles | undefined {
+  const { tlsCertFile, tlsKeyFile, tlsClientCaFile } = settings;
+  if (tlsCertFile === undefined || tlsKeyFile === undefined) return undefined;
+  return {
+    TLS_CERT_FILE: tlsCertFile,
+    TLS_KEY_FILE: tlsKeyFile,
+    TLS_CLIENT_CA_FILE: tlsClientCaFile,
+  };
+}
+
 /** The contents of the files. */
 export type TlsContents = { readonly [Name in keyof TlsFiles]: TlsFiles[Name] };
 

@@ -8,6 +8,11 @@ export function address(text: string, name: string): string {
   throw mistake(name, text, "an address such as 127.0.0.1 or ::");
 }
 
+/** Parses an address to listen on; undefined for none. */
+export function optionalAddress(text: string, name: string): string | undefined {
+  return text === "" ? undefined : address(text, name);
+}
+
 /** Parses a decimal integer from `min` to `max`. `what` names it in the message: "a port". */
 export function integer(what: string, min: number, max: number) {
   return (text: string, name: string): number => {

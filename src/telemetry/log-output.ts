@@ -1,20 +1,34 @@
 /**
- * Where log lines go. The lines of one turn of the event loop are written at once. If they cannot
- * be written, because nobody reads them or the disk is full, they wait in a bounded queue, and
- * further lines are dropped and counted. A write never blocks on the reader and never throws.
+ * Where log lines go. Lines are gathered for a moment and written at once: a write to a pipe costs
+ * as much as answering a small call. If they cannot be written, because nobody reads them or the
+ * disk is full, they wait in a bounded queue, and further lines are dropped and counted. A write
+ * never blocks on the reader and never throws.
  */
 import { writeSync } from "node:fs";
 
 /** The longest queue, in characters. */
 export const MAX_QUEUED = 1_048_576;
-/** The length of the lines, in characters, from which they do not wait for the end of the turn. */
+/** How long a line waits for others, in ms; lines of level `warn` and above, one turn at most. */
+const GATHER = 20;
+/** The length of the lines, in characters, from which they do not wait. */
 const BATCH = 65_536;
+/** pino's number of the level `warn`. */
+const WARN = 40;
 /** The time until the next attempt to write, in ms. It doubles until one succeeds. */
 const MIN_RETRY = 1;
 const MAX_RETRY = 128;
 
+/** Tells pino that a destination wants `lastLevel`. */
+const NEEDS_LEVEL: unique symbol = Symbol.for("pino.metadata") as never;
+
 /** A destination of pino. */
 export interface LogOutput {
+  /** pino sets `lastLevel` before each line. */
+  readonly [NEEDS_LEVEL]: true;
+  /** The level of the next line, as a number. Without one, lines wait as those below `warn` do. */
+  lastLevel: number;
+  /** How many lines were dropped since the start. */
+  readonly dropped: number;
   /** Takes a line, with its line feed. */
   write(line: string): void;
   /**
@@ -35,8 +49,12 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
   let characters = 0;
   /** What is being written. It may begin inside a line. */
   let chunk = Buffer.alloc(0);
+  /** The lines that were dropped and not reported yet, and all that were ever dropped. */
   let dropped = 0;
-  let scheduled = false;
+  let droppedInAll = 0;
+  /** The next write: at the end of the turn, or after a time. */
+  let immediate: NodeJS.Immediate | undefined;
+  let timer: NodeJS.Timeout | undefined;
   /** Why the last attempt to write failed; undefined if it did not. */
   let failure: string | undefined;
   let retry = MIN_RETRY;
@@ -69,34 +87,34 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
   }
 
   function runScheduled(): void {
-    scheduled = false;
+    clearImmediate(immediate);
+    clearTimeout(timer);
+    immediate = timer = undefined;
     writeOut();
-    schedule();
-  }
-
-  /** Schedules the next write if lines wait. */
-  function schedule(): void {
-    if (scheduled || (lines.length === 0 && chunk.length === 0 && dropped === 0)) return;
-    scheduled = true;
-    if (failure === undefined) {
-      setImmediate(runScheduled);
-    } else {
-      setTimeout(runScheduled, retry).unref();
-      retry = Math.min(2 * retry, MAX_RETRY);
-    }
+    if (failure === undefined) return;
+    timer = setTimeout(runScheduled, retry).unref();
+    retry = Math.min(2 * retry, MAX_RETRY);
   }
 
   return {
+    [NEEDS_LEVEL]: true,
+    lastLevel: 0,
+    get dropped() {
+      return droppedInAll;
+    },
     write(line) {
       // Once a line is dropped, all are until the queue is empty: one report for many lines.
       if (dropped > 0 || characters + chunk.length + line.length > maxQueued) {
         dropped++;
+        droppedInAll++;
       } else {
         lines.push(line);
         characters += line.length;
         if (characters >= BATCH && failure === undefined) writeOut();
       }
-      schedule();
+      // After a failure, the timer is that of the next attempt.
+      if (this.lastLevel >= WARN && failure === undefined) immediate ??= setImmediate(runScheduled);
+      else timer ??= setTimeout(runScheduled, GATHER).unref();
     },
     flushSync(maxWait = 0) {
       const end = performance.now() + maxWait;

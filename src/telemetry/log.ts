@@ -7,9 +7,11 @@ import { openStdout } from "./stdout.ts";
 /** How long the exit of the process waits for a slow reader of the last lines, in ms. */
 const MAX_EXIT_WAIT = 500;
 
-/** Creates the log of a process. The last lines are written when the process exits. */
-export function createLog(level: Config["logLevel"]): Logger {
-  const output = createLogOutput(openStdout());
+/** Creates the log of a process. The last lines are written to `output` when the process exits. */
+export function createLog(
+  level: Config["logLevel"],
+  output = createLogOutput(openStdout()),
+): Logger {
   // Also after `process.exit()` and after an uncaught exception.
   process.once("exit", () => output.flushSync(MAX_EXIT_WAIT));
   return pino(

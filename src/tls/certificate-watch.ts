@@ -1,5 +1,5 @@
 /**
- * Takes up certificates whose files have changed. The contents are compared, not the times, so that
+ * Reloads certificates whose files have changed. The contents are compared, not the times, so that
  * every way of replacing a file counts: a write, a rename, a switched link (Kubernetes).
  *
  * grpc-js has a watcher of its own. It refuses all connections after one failed read.

@@ -22,6 +22,7 @@ it.each<[string, Record<string, string>, string[]]>([
     {
       DATABASE_URL: "postgres://u:hunter2@h/d",
       HOST: "local host",
+      ADMIN_HOST: "local host",
       HTTP_PORT: "http",
       GRPC_PORT: "65536",
       LOG_LEVEL: "loud",
@@ -31,6 +32,7 @@ it.each<[string, Record<string, string>, string[]]>([
       'HOST is "local host"; expected an address such as 127.0.0.1 or ::',
       'HTTP_PORT is "http"; expected a port from 0 to 65535',
       'GRPC_PORT is "65536"; expected a port from 0 to 65535',
+      'ADMIN_HOST is "local host"; expected an address such as 127.0.0.1 or ::',
       `LOG_LEVEL is "loud"; expected one of ${LOG_LEVELS}`,
     ],
   ],

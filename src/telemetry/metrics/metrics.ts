@@ -17,8 +17,9 @@ export type Metrics = ReturnType<typeof createMetrics>;
  * Creates the metrics of the service, all at zero.
  *
  * @param isReady whether `/readyz` succeeds
+ * @param droppedLines how many lines of the log were dropped since the start
  */
-export function createMetrics(isReady: () => boolean) {
+export function createMetrics(isReady: () => boolean, droppedLines: () => number = () => 0) {
   const registry = createRegistry();
   const calls = addCallMetrics(registry);
   const observeHttpRequest = addHttpMetrics(registry);
@@ -38,6 +39,14 @@ export function createMetrics(isReady: () => boolean) {
     help: "Requests that never became a call, by HTTP status or gRPC code.",
     labels: ["protocol", "status"],
   });
+  addReadCounter(
+    registry,
+    {
+      name: "revenue_log_lines_dropped_total",
+      help: "Log lines that were dropped because they could not be written in time.",
+    },
+    droppedLines,
+  );
   const recordLag = addRollupMetrics(registry);
   let replicaAge: number | undefined;
   addGauge(

@@ -8,7 +8,7 @@ export interface Pass {
   readonly providers: number;
   readonly charges: number;
   readonly repairs: number;
-  /** The number of providers with news that are not up to date. */
+  /** The number of providers with new rows that are not up to date. */
   readonly behind: number;
   /** How far the oldest watermark that should have moved lies behind. */
   readonly lag: number;
@@ -47,7 +47,7 @@ export function createPassMetrics(isReady: () => boolean) {
   gauge("revenue_rollup_providers", "Providers of the last pass.", () => last?.providers);
   gauge(
     "revenue_rollup_providers_behind",
-    "Providers with news that the last pass did not bring up to date.",
+    "Providers with new rows that the last pass did not bring up to date.",
     () => last?.behind,
   );
   gauge(

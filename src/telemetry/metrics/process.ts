@@ -1,4 +1,6 @@
-/** Metrics of the process: CPU time, memory, heap, garbage collection, event loop delay. */
+/** Metrics of the process: version, CPU time, memory, heap, garbage collection, event loop delay. */
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { collectDefaultMetrics } from "@prometheus-io/client";
 import { addGauge, type MetricsRegistry } from "./registry.ts";
@@ -8,6 +10,8 @@ import { addGauge, type MetricsRegistry } from "./registry.ts";
  * long, and the delay of the event loop is measured below.
  */
 const LEFT_OUT = /^nodejs_(active_|eventloop_)/;
+/** It has the version of the service. */
+const MANIFEST = join(import.meta.dirname, "../../../package.json");
 /** How often the delay of the event loop is sampled, in ms. */
 const RESOLUTION = 20;
 /** The interval, in ms, of what is left out: the client has no option to turn it off. */
@@ -23,7 +27,23 @@ export function addProcessMetrics(registry: MetricsRegistry): void {
   for (const { name } of registry.getMetricsAsArray()) {
     if (LEFT_OUT.test(name)) registry.removeSingleMetric(name);
   }
+  addBuildInfo(registry);
   addEventLoopDelay(registry);
+}
+
+/** Adds the versions of the service and of Node, as Prometheus's programs do: as labels of a 1. */
+function addBuildInfo(registry: MetricsRegistry): void {
+  const { version }: { readonly version: string } = JSON.parse(readFileSync(MANIFEST, "utf8"));
+  const labels = { version, node: process.versions.node };
+  addGauge(
+    registry,
+    {
+      name: "revenue_build_info",
+      help: "1; the labels are the versions of the service and of Node.",
+      labels: Object.keys(labels),
+    },
+    () => [{ labels, value: 1 }],
+  );
 }
 
 /** Adds how late the timers of the event loop were since the last scrape. */

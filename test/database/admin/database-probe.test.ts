@@ -48,6 +48,15 @@ it("a database that cannot be reached makes the process unready, until it can be
   await becomes(true);
 });
 
+it("a database that accepts connections and never answers makes the process unready", async () => {
+  await attempts(1);
+  proxy.silence();
+  proxy.silenceNew(true);
+  await becomes(false);
+  proxy.silenceNew(false);
+  await becomes(true);
+});
+
 it("a database that is slow, or answers statements with errors, leaves the process ready", async () => {
   await attempts(2);
   proxy.inject({ errno: 1205, command: "query", times: 1_000 });

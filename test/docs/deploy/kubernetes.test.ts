@@ -6,10 +6,18 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findProgram } from "../../../dev/private-database/server-binary.ts";
 import { readConfig } from "../../../src/config.ts";
-import { ROOT } from "../markdown.ts";
+import { page, ROOT } from "../markdown.ts";
 import { parseYaml, yamlDocument, yamlFile, yamlFilesIn } from "./files.ts";
 import type { Manifest, Workload } from "./manifests.ts";
 import { mistakesOf, packageOf } from "./manifests.ts";
+
+const URL_FORM = "mysql://user:password@host:3306/database";
+
+/** The memory of an idle gRPC connection over TLS, by docs/operations.md. */
+function connectionBytes(): number {
+  const [, kib] = /(\d+) KiB for gRPC over TLS/.exec(page("docs/operations.md")) ?? [];
+  return Number(kib) * 1_024;
+}
 
 const FOLDERS = [
   "kubernetes/base",
@@ -165,7 +173,7 @@ describe("the service", () => {
     manifests.find((one) => one.kind === kind && one.metadata.name === name) as T;
   const pod = find<Workload>("Deployment", "revenue").spec.template.spec;
   const [container] = pod.containers;
-  const config = readConfig({ DATABASE_URL: "mysql://user:password@host:3306/database" });
+  const config = readConfig({ DATABASE_URL: URL_FORM });
 
   it("has the default ports", () => {
     const ports = container?.ports?.map(({ name, containerPort }) => [name, containerPort]) ?? [];
@@ -174,6 +182,22 @@ describe("the service", () => {
       grpc: config.grpcPort,
       admin: config.adminPort,
     });
+  });
+
+  it("has the memory for the connections that it accepts over TLS, and for unread responses", () => {
+    const variables = container?.env.map(({ name, value }) => [name, value]) ?? [];
+    const { maxConnections, maxConnectionsPerAddress, maxUnreadBytes } = readConfig({
+      ...Object.fromEntries(variables),
+      ...{ DATABASE_URL: URL_FORM, DATABASE_URL_FILE: "" },
+    });
+    const MIB = 1_048_576;
+    const atRest = 210 * MIB;
+    const forCalls = 128 * MIB;
+    const limit = Number(/^(\d+)Gi$/.exec(container?.resources.limits?.memory ?? "")?.[1]) * 1_024;
+    expect(
+      atRest + forCalls + maxUnreadBytes + maxConnections * connectionBytes(),
+    ).toBeLessThanOrEqual(limit * MIB);
+    expect(maxConnectionsPerAddress).toBeLessThan(maxConnections);
   });
 
   it("is killed only after it had the time to stop", () => {

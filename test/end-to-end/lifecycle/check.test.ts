@@ -19,10 +19,14 @@ it("a valid environment, read from a file of the database's URL: exit code 0", a
   using files = createFiles(await authority.issue(), authority.cert);
   const urlFile = join(files.folder, "url");
   writeFileSync(urlFile, `${database.url}\n`);
-  const { ending, stdout, stderr } = await check({ DATABASE_URL_FILE: urlFile, ...files.files });
+  const { ending, stdout, stderr } = await check({
+    ...{ DATABASE_URL_FILE: urlFile, ADMIN_HOST: "::1", ADMIN_PORT: "9464" },
+    ...files.files,
+  });
   expect({ ending, stderr }).toEqual({ ending: 0, stderr: "" });
   expect(stdout.split("\n")).toEqual([
     "ok: the configuration is valid",
+    "ok: HTTP on 127.0.0.1:0, gRPC on 127.0.0.1:0, metrics and health on [::1]:9464",
     expect.stringMatching(
       /^ok: the certificate for DNS:localhost, IP Address:127\.0\.0\.1 expires \d{4}-[\d-]+T[\d:.]+Z$/,
     ),

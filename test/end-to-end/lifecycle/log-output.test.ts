@@ -7,6 +7,7 @@ import { until } from "../../support/poll.ts";
 import { restLoadClient, startLoad } from "../../support/service/load.ts";
 import { startUnreadService, type UnreadService } from "../../support/service/unread-service.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
+import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const MIB = 1_048_576;
 
@@ -65,6 +66,8 @@ it.each(["pipe", "socket"] as const)(
     const lines = service.log().filter(({ msg }) => msg === "call");
     expect(report()).toMatchObject({ level: "warn", dropped: calls - lines.length });
     expect(service.log().at(0)).toMatchObject({ msg: "listening" });
+    const metrics = parseExposition(await (await fetch(`${service.admin}/metrics`)).text());
+    expect(sumOf(metrics, "revenue_log_lines_dropped_total")).toBe(calls - lines.length);
 
     const more = await sendCalls(service, 100);
     await expectStop(service);

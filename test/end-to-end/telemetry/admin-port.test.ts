@@ -63,12 +63,29 @@ it("without a database /readyz and gRPC's health fail, and /livez and /metrics d
   watch.cancel();
   await watch.ended;
   expect(watch.statuses).toEqual(["SERVING", "NOT_SERVING", "SERVING"]);
-  const lines = service.log().filter(({ msg }) => msg === "ready" || msg === "not ready");
+  const changes = () => service.log().filter(({ msg }) => msg === "ready" || msg === "not ready");
+  await until(LIMIT, () => changes().length > 1);
+  const lines = changes();
   expect(lines).toMatchObject([
     { level: "warn", msg: "not ready", failed: ["database"] },
     { level: "info", msg: "ready" },
   ]);
   expect(lines[1]).not.toHaveProperty("failed");
+});
+
+it("ADMIN_HOST: the admin port listens on this address only, the other ports on HOST", async () => {
+  const { database } = fixture;
+  const bound = await startService(database.url, { ADMIN_HOST: "127.0.0.2" });
+  try {
+    const listening = bound.log().find(({ msg }) => msg === "listening");
+    expect(listening).toMatchObject({ host: "127.0.0.1", adminHost: "127.0.0.2" });
+    const at = (host: string) => `http://${host}:${listening?.adminPort}/livez`;
+    expect(await statusOf(at("127.0.0.2"))).toBe(200);
+    await expect(fetch(at("127.0.0.1"))).rejects.toMatchObject({ cause: { code: "ECONNREFUSED" } });
+    expect(await statusOf(`${bound.http}/livez`)).toBe(404);
+  } finally {
+    await bound.stop();
+  }
 });
 
 it("ADMIN_PORT=off: no admin port", async () => {

@@ -1,5 +1,5 @@
 /** The admin port of `npm run rollup -- --watch`. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import {
   type RollupProcess,
   runRollup,
@@ -25,6 +25,7 @@ beforeAll(async () => {
   await addBulk(database.knex, [
     { provider: 1, servers: 2, instances: 2, charges: CHARGES, rentals: 5 },
   ]);
+  vi.stubEnv("ADMIN_HOST", "127.0.0.2");
   command = startRollup(proxy.url, ...["--margin", "0", "--watch", "0.2", "--admin-port", "0"]);
   base = await poll(LIMIT, () =>
     command
@@ -34,6 +35,7 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
+  vi.unstubAllEnvs();
   command?.signal("SIGKILL");
   await command?.ended;
   await proxy?.close();
@@ -44,6 +46,10 @@ const metrics = async () => parseExposition(await (await fetch(`${base}/metrics`
 const readyz = async () => (await fetch(`${base}/readyz?verbose`)).status;
 const passes = async (result: string) =>
   sumOf(await metrics(), "revenue_rollup_passes_total", { result });
+
+it("listens on ADMIN_HOST", () => {
+  expect(new URL(base).hostname).toBe("127.0.0.2");
+});
 
 it("its metrics are those of its passes", async () => {
   await until(LIMIT, async () => (await passes("ok")) >= 2);

@@ -21,6 +21,8 @@ export type Stdout = "pipe" | "socket" | "full disk";
 /** A running service. */
 export interface UnreadService extends AsyncDisposable {
   readonly http: string;
+  /** The base URL of the admin port. */
+  readonly admin: string;
   readonly pid: number;
   /** Everything it has written so far to stderr. */
   stderr(): string;
@@ -39,7 +41,7 @@ export async function startUnreadService(
   databaseUrl: string,
   stdout: Stdout,
 ): Promise<UnreadService> {
-  const [httpPort, grpcPort] = [await freePort(), await freePort()];
+  const [httpPort, grpcPort, adminPort] = [await freePort(), await freePort(), await freePort()];
   const pipe = stdout === "pipe" ? openPipe() : undefined;
   const full = stdout === "full disk" ? openSync("/dev/full", "w") : undefined;
   const child = spawn(
@@ -51,7 +53,7 @@ export async function startUnreadService(
         ...process.env,
         ...NODE_ENVIRONMENT,
         ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, DATABASE_URL: databaseUrl },
-        ADMIN_PORT: "0",
+        ADMIN_PORT: `${adminPort}`,
         STOP_LAME_DUCK_MS: "0",
       },
       stdio: ["ignore", pipe?.writer ?? full ?? "pipe", "pipe", "ipc"],
@@ -67,7 +69,7 @@ export async function startUnreadService(
   });
   await until(20_000, async () => {
     if (child.exitCode !== null) throw new Error(`the service ended:\n${errors}`);
-    return (await isListening(httpPort)) && isListening(grpcPort);
+    return (await isListening(httpPort)) && (await isListening(adminPort));
   });
   const stop = async () => {
     const start = performance.now();
@@ -79,6 +81,7 @@ export async function startUnreadService(
   };
   return {
     http: `http://127.0.0.1:${httpPort}`,
+    admin: `http://127.0.0.1:${adminPort}`,
     pid: child.pid ?? 0,
     stderr: () => errors,
     read() {

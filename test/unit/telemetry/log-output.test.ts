@@ -12,6 +12,7 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
+import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLogOutput, MAX_QUEUED } from "../../../src/telemetry/log-output.ts";
 import { until } from "../../support/poll.ts";
@@ -63,13 +64,27 @@ const PAD = "é".repeat(500);
 const line = (index: number) => `${JSON.stringify({ index, PAD })}\n`;
 
 describe("the output of the log", () => {
-  it("writes the lines of one turn of the event loop together, at its end", async () => {
+  it("gathers the lines of several turns of the event loop, and writes them together", async () => {
     const pipe = openPipe();
     const output = createLogOutput(pipe.writer);
-    for (let index = 0; index < 20; index++) output.write(line(index));
+    for (let index = 0; index < 20; index++) {
+      output.write(line(index));
+      if (index === 10) await endOfTurn();
+    }
+    expect(pipe.read()).toEqual([]);
+    await until(1_000, () => pipe.read().length > 0);
+    expect(pipe.read().map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+  });
+
+  it("writes a line of pino's level warn at the end of the turn, after those that wait", async () => {
+    const pipe = openPipe();
+    const log = pino({ base: null }, createLogOutput(pipe.writer));
+    log.info({ index: 1 });
+    await endOfTurn();
+    log.warn({ index: 2 });
     expect(pipe.read()).toEqual([]);
     await endOfTurn();
-    expect(pipe.read().map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, i) => i));
+    expect(pipe.read().map(({ index }) => index)).toEqual([1, 2]);
   });
 
   it("loses no line of a turn that has more of them than the queue holds", () => {
@@ -110,6 +125,7 @@ describe("the output of the log", () => {
       dropped: sent - kept.length,
       msg: "log lines were dropped: nobody read them in time, or they could not be written",
     });
+    expect(output.dropped).toBe(sent - kept.length);
     const characters = kept.length * line(0).length;
     expect(characters).toBeLessThan(MAX_QUEUED + 65_536 + 1_000);
 

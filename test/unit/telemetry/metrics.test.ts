@@ -94,6 +94,24 @@ it("the lag is the largest of the last answers, and providers behind are counted
   expect(families.get("revenue_ready")?.samples).toMatchObject([{ value: 0 }]);
 });
 
+it("the versions are labels, and lines that the log dropped are counted", async () => {
+  let dropped = 0;
+  const metrics = createMetrics(
+    () => true,
+    () => dropped,
+  );
+  for (dropped of [0, 7, 12]) {
+    const families = parseExposition((await metrics.render("")).body);
+    expect(families.get("revenue_log_lines_dropped_total")?.samples).toMatchObject([
+      { value: dropped },
+    ]);
+    const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
+    expect(families.get("revenue_build_info")?.samples).toMatchObject([
+      { labels: { version, node: process.versions.node }, value: 1 },
+    ]);
+  }
+});
+
 it("what is not there has no sample", async () => {
   const families = parseExposition((await createMetrics(() => true).render("")).body);
   expect(families.get("revenue_replica_age_seconds")?.samples).toEqual([]);
