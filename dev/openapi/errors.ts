@@ -19,9 +19,9 @@ import { REST_METHODS } from "../../src/gateway/rest/route.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
 import { parsePeriod } from "../../src/revenue/breakdown/period.ts";
 
-/** The schemas of error bodies. */
+/** The schemas of error bodies. `Error` alone is a type of many languages already. */
 export const errorSchemas = {
-  Error: {
+  ErrorResponse: {
     type: "object",
     description: "Why a request was refused.",
     required: ["error", "message"],
@@ -30,7 +30,7 @@ export const errorSchemas = {
       message: { type: "string", description: "What is wrong, and what would be right." },
     },
   },
-  InternalError: {
+  InternalErrorResponse: {
     type: "object",
     description: "A fault of the service. The cause is in its log only, under `x-request-id`.",
     required: ["error"],
@@ -130,7 +130,7 @@ export function errorResponses(service: DescService): readonly ResponseDetails[]
       name: String(message === undefined ? STATUS_CODES[status] : error).replaceAll(/\W/g, ""),
       description,
       headers: [...headers, ...(status === 429 ? ["ratelimit-policy", "ratelimit"] : [])],
-      schema: message === undefined ? "InternalError" : "Error",
+      schema: message === undefined ? "InternalErrorResponse" : "ErrorResponse",
       examples: Object.fromEntries(bodies),
     };
   });

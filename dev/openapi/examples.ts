@@ -70,12 +70,17 @@ export function responseExamples(rpc: string): Readonly<Record<string, Examples>
   );
 }
 
-/**
- * The forms of an instant that the service reads, or nothing. That the day exists is checked by the
- * service only.
- */
-const INSTANT =
-  "^([0-9]{4}-(0[1-9]|1[0-2])-(0[1-9]|[12][0-9]|3[01])([Tt]([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?([Zz]|[+ −-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)?)?)?$";
+/** A year from 0001 to 9999. */
+const YEAR = "([0-9]{3}[1-9]|[0-9]{2}[1-9][0-9]|[0-9][1-9][0-9]{2}|[1-9][0-9]{3})";
+/** The numbers from 04 to 96 that 4 divides. */
+const BY_FOUR = "(0[48]|[2468][048]|[13579][26])";
+/** A day of the calendar. No lookahead: Go's regular expressions have none. */
+const DAY = `(${YEAR}-((0[1-9]|1[0-2])-(0[1-9]|1[0-9]|2[0-8])|(0[13-9]|1[0-2])-(29|30)|(0[13578]|1[02])-31)|([0-9]{2}${BY_FOUR}|${BY_FOUR}00)-02-29)`;
+const TIME = "([01][0-9]|2[0-3]):[0-5][0-9](:[0-5][0-9]([.,][0-9]+)?)?";
+const OFFSET = "([Zz]|[+ −-]([01][0-9]|2[0-3])(:?[0-5][0-9])?)";
+
+/** The forms of an instant that the service reads, or nothing. */
+const INSTANT = `^(${DAY}([Tt]${TIME}${OFFSET}?)?)?$`;
 
 /** What the contract cannot say of the parameters. */
 export const parameterDetails: DetailsByField = {

@@ -2,6 +2,7 @@
 # Prints the year's figures, and the last 30 days per server and instance as CSV.
 # Needs REVENUE_URL and REVENUE_API_KEY.
 set -eu
+api=${REVENUE_URL%/}/api/provider/revenue
 
 # The key comes from a file descriptor, so that it is in no process list. --retry retries 408, 429,
 # 500, 502, 503 and 504 after the time in Retry-After.
@@ -19,6 +20,6 @@ get() {
 }
 
 # With jq 1.7 or later, which keeps the digits: printf '%s' "$overview" | jq .summary
-overview=$(get "$REVENUE_URL/api/provider/revenue")
+overview=$(get "$api")
 printf '%s\n' "$overview" | grep -o '"summary":{[^}]*}'
-get --header 'Accept: text/csv' "$REVENUE_URL/api/provider/revenue/servers"
+get --header 'Accept: text/csv' "$api/servers"

@@ -15,12 +15,16 @@ RETRIED = {429, 500, 503}  # every request is safe to retry; Retry-After says wh
 ATTEMPTS = 4
 TIMEOUT = 15  # seconds
 
+try:
+    URL, KEY = os.environ["REVENUE_URL"].rstrip("/"), os.environ["REVENUE_API_KEY"]
+except KeyError as missing:
+    sys.exit(f"set the environment variable {missing.args[0]}")
+
 
 def get(path):
     """The JSON of a path. Numbers with a decimal point are Decimals, with all their digits."""
     request = urllib.request.Request(
-        os.environ["REVENUE_URL"] + path,
-        headers={"X-API-Key": os.environ["REVENUE_API_KEY"], "Accept": "application/json"},
+        URL + path, headers={"X-API-Key": KEY, "Accept": "application/json"}
     )
     for attempt in range(1, ATTEMPTS + 1):
         try:

@@ -33,22 +33,31 @@ export interface MessageSchemas {
  * Makes an empty collection.
  *
  * @param packageName the messages of this package have their own names, others also their package's
+ * @returns a collection that throws an Error if two messages have one name
  */
 export function collectSchemas(packageName: string): MessageSchemas {
   const schemas: Record<string, JsonObject> = {};
+  const messages = new Map<string, DescMessage>();
   const prefix = `${packageName}.`;
 
   function refer(desc: DescMessage): JsonObject {
     if (desc.typeName === TimestampSchema.typeName) return { type: "string", format: "date-time" };
     const isDecimal = desc.typeName === DECIMAL;
     const name = isDecimal ? "Decimal" : nameOf(desc);
+    const other = messages.get(name) ?? desc;
+    if (other !== desc) throw new Error(`${other} and ${desc} have one name in OpenAPI: ${name}`);
+    messages.set(name, desc);
     schemas[name] ??= isDecimal ? DECIMAL_SCHEMA : objectSchema(desc);
     return { $ref: `#/components/schemas/${name}` };
   }
 
+  /**
+   * `GetOverviewResponse` is `OverviewResponse`: generators of clients (oapi-codegen for one) give
+   * the name of the operation with `Response` to a type of their own.
+   */
   function nameOf({ typeName }: DescMessage): string {
     const name = typeName.startsWith(prefix) ? typeName.slice(prefix.length) : typeName;
-    return name.replaceAll(".", "_");
+    return name.replaceAll(".", "_").replace(/^[A-Z][a-z]+(?=[A-Z]\w*Response$)/, "");
   }
 
   function objectSchema(desc: DescMessage): JsonObject {

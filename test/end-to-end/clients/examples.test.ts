@@ -82,6 +82,22 @@ it.skipIf(!hasPython)("Python prints the message of an error, and the request's 
   expect(stderr).toMatch(/^401 API key authentication is required.* \(request [0-9a-f-]{36}\)\n$/);
 });
 
+it.skipIf(!hasPython)("Python says which variable is missing", () => {
+  const env = { PATH: process.env.PATH, REVENUE_URL: fixture.service.http };
+  const options = { encoding: "utf8", env } as const;
+  const { status, stderr } = spawnSync("python3", ["examples/python/revenue.py"], options);
+  expect({ status, stderr }).toEqual({
+    status: 1,
+    stderr: "set the environment variable REVENUE_API_KEY\n",
+  });
+});
+
+it("an address may end with a slash, as the page's does", () => {
+  const url = `${fixture.service.http}/`;
+  expect(run("examples/curl/revenue.sh", [], { url }).status).toBe(0);
+  if (hasPython) expect(run("python3", ["examples/python/revenue.py"], { url }).status).toBe(0);
+});
+
 it.skipIf(!hasPython)(
   "Python tries again before it reports that the service cannot be reached",
   () => {

@@ -9,6 +9,7 @@ export interface RandomRequest {
   readonly path: string;
   readonly target: string;
   readonly headers: RequestHeaders;
+  readonly body?: string;
   /** Empty for a request that the document allows. */
   readonly broken: readonly number[];
 }
@@ -17,8 +18,11 @@ export interface RandomRequest {
 interface Part {
   readonly query?: readonly (readonly [name: string, value: string])[];
   readonly headers?: RequestHeaders;
+  readonly body?: string;
   readonly broken?: number;
 }
+
+const OTHER_METHODS = ["post", "put", "patch", "delete", "options", "trace", "query", "propfind"];
 
 /** Requests for the paths of a document, most of them with a valid key. */
 export function randomRequests({ paths }: Document, key: string): fc.Arbitrary<RandomRequest> {
@@ -47,9 +51,18 @@ export function randomRequests({ paths }: Document, key: string): fc.Arbitrary<R
     { headers: [["accept", "application/json"]] },
     { headers: [["accept", "text/csv"]] },
     { headers: [["accept", "text/html, text/csv;q=0.1"]] },
+    { headers: [["accept", "*/*;q=0.5, application/json;q=0"]] },
     { headers: [["accept", "text/html"]], broken: 406 },
+    { headers: [["accept", "garbage"]], broken: 406 },
     { headers: [["accept", "application/json;q=0, text/csv;q=0"]], broken: 406 },
     { headers: [["accept-encoding", "gzip, br;q=0.5"]] },
+    { headers: [["accept-encoding", "identity;q=0, zstd"]] },
+    // HTTP's, but not of this API.
+    { headers: [["range", "bytes=0-9"]] },
+    { headers: [["if-match", '"another"']] },
+    { headers: [["if-modified-since", "Sat, 01 Jan 2050 00:00:00 GMT"]] },
+    { headers: [["origin", "https://other.example"]] },
+    { headers: [["content-type", "@@"]], body: "{" },
     { headers: [["if-none-match", '"another", W/"tag"']] },
     { headers: [["if-none-match", "*"]] },
     { headers: [["x-request-id", "my-request.1"]] },
@@ -66,7 +79,7 @@ export function randomRequests({ paths }: Document, key: string): fc.Arbitrary<R
     const known = ["get", "head"].filter((method) => method in item);
     const method = fc.oneof(
       { weight: 12, arbitrary: fc.constantFrom(...known) },
-      { weight: 1, arbitrary: fc.constantFrom("post", "put", "patch", "delete", "options") },
+      { weight: 1, arbitrary: fc.constantFrom(...OTHER_METHODS) },
     );
     const suffix = fc.constantFrom(...Array<string>(20).fill(""), "/", "/x", "%00");
     return (
@@ -78,12 +91,14 @@ export function randomRequests({ paths }: Document, key: string): fc.Arbitrary<R
         )
         .map(([name, more, parts]): RandomRequest => {
           const pairs = parts.flatMap(({ query = [] }) => query.map(([...pair]) => pair));
+          const body = parts.find((one) => one.body !== undefined)?.body;
           const query = new URLSearchParams(pairs).toString();
           return {
             method: name.toUpperCase(),
             path: path + more,
             target: path + more + (query === "" ? "" : `?${query}`),
             headers: parts.flatMap(({ headers = [] }) => headers),
+            ...(body !== undefined && { body }),
             broken: [
               ...(more === "" ? [] : [404]),
               ...(more === "" && !known.includes(name) ? [405] : []),

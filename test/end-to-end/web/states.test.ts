@@ -68,6 +68,7 @@ it("a provider without servers sees zeros and says so", async () => {
   const page = await open(fixture.service.http, await fixture.issueKey(`${EMPTY_PROVIDER}`));
   await page.getByText("No servers yet.").waitFor();
   await page.getByText("No payouts yet.").waitFor();
+  await page.getByText("No earnings in these 12 months.").waitFor();
   await page.getByText("No servers in this period.").waitFor();
   expect(await page.locator(".cards .amount").first().textContent()).toBe("0.00");
 });

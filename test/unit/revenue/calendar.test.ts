@@ -29,7 +29,9 @@ describe("the current month", () => {
 
 describe("recent months", () => {
   it("are the current one and those before it, most recent first, across the end of a year", () => {
-    expect(createRecentMonths(12)(Date.parse("2026-03-31T12:00Z")).map((month) => month.label)).toEqual([
+    expect(
+      createRecentMonths(12)(Date.parse("2026-03-31T12:00Z")).map((month) => month.label),
+    ).toEqual([
       "March 2026",
       "February 2026",
       "January 2026",

@@ -5,8 +5,7 @@ const FIXES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "select:not(.examples-select-element)": { "aria-label": "Choice" },
   // A scrolling area that cannot have the focus cannot be scrolled by keyboard.
   "pre.microlight": { tabindex: "0" },
-  // The page has a main element and the headings above these.
-  main: { role: "group", "aria-label": "Requests" },
+  // The page has the headings above these.
   "h4.opblock-title, .responses-inner h4, .responses-inner h5": {
     role: "heading",
     "aria-level": "3",

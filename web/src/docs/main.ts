@@ -4,6 +4,7 @@ import "swagger-ui-dist/swagger-ui.css";
 import { storedKey } from "../session.ts";
 import { makeAccessible } from "./accessible.ts";
 import { exactAnswers } from "./exact-answers.ts";
+import { REQUESTS_LAYOUT, requestsLayout } from "./requests-layout.ts";
 
 for (const place of document.querySelectorAll("[data-origin]")) place.textContent = location.origin;
 
@@ -22,7 +23,8 @@ const ui = SwaggerUi({
   persistAuthorization: false,
   queryConfigEnabled: false,
   syntaxHighlight: false,
-  plugins: [exactAnswers],
+  plugins: [exactAnswers, requestsLayout],
+  layout: REQUESTS_LAYOUT,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,

@@ -1,7 +1,8 @@
 /** Earnings of the last twelve months: as bars, and as a table with the digits. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { MonthlyEarnings } from "../../../clients/typescript/src/index.ts";
+import { decimal, type MonthlyEarnings } from "../../../clients/typescript/src/index.ts";
 import { Amount } from "../amount/amount.tsx";
+import { scaled } from "../amount/decimal-text.ts";
 import { drawMonths } from "./months-chart.ts";
 
 /** Shows the months. The service sends the most recent one first. */
@@ -9,6 +10,7 @@ export function Months({ months }: { months: readonly MonthlyEarnings[] }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const dark = useDark();
   const oldestFirst = useMemo(() => months.toReversed(), [months]);
+  const isEmpty = months.every(({ amount }) => scaled(decimal(amount)) === 0n);
   useEffect(
     () => (canvas.current ? drawMonths(canvas.current, oldestFirst) : undefined),
     // The colours are those of the scheme at the time.
@@ -17,14 +19,20 @@ export function Months({ months }: { months: readonly MonthlyEarnings[] }) {
   return (
     <section class="card" aria-labelledby="months-title">
       <h3 id="months-title">Earnings by month</h3>
-      <p class="quiet small">After the platform fee. The last bar is this month so far.</p>
-      <div class="chart">
-        <canvas
-          ref={canvas}
-          role="img"
-          aria-label="Bar chart of the earnings of each month. The table below has the amounts."
-        />
-      </div>
+      {isEmpty ? (
+        <p class="empty">No earnings in these 12 months.</p>
+      ) : (
+        <>
+          <p class="quiet small">After the platform fee. The last bar is this month so far.</p>
+          <div class="chart">
+            <canvas
+              ref={canvas}
+              role="img"
+              aria-label="Bar chart of the earnings of each month. The table below has the amounts."
+            />
+          </div>
+        </>
+      )}
       <details open={matchMedia("(min-width: 801px)").matches}>
         <summary>Amounts as a table</summary>
         <table>
