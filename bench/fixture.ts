@@ -23,24 +23,29 @@ export interface Fixture {
  * Creates a database, migrates it, fills it and rolls it up.
  *
  * @param serverUrl of an account that may create databases
+ * @param sizes of the ledgers of its providers, in the order of their ids
  */
 export async function createFixture(
   serverUrl: string,
   name: string,
-  size: LedgerSize,
+  ...sizes: readonly LedgerSize[]
 ): Promise<Fixture> {
   const url = await createDatabase(serverUrl, name);
   const database = createPool(parseDatabaseUrl(url));
   try {
     await migrateToLatest(database);
-    await fillLedger(database, size);
+    let providers = 0;
+    for (const size of sizes) {
+      await fillLedger(database, size, providers + 1);
+      providers += size.providers;
+    }
     const first = await time(() => rollUp(database, { margin: 0 }));
     await database.raw("ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months");
     const idle = await time(() => rollUp(database, { margin: 0 }));
     await addCharges(database, NEW_CHARGES);
     const next = await time(() => rollUp(database, { margin: 0 }));
     const keys: string[] = [];
-    for (let id = 1; id <= size.providers; id++) {
+    for (let id = 1; id <= providers; id++) {
       keys.push((await issueKey(database, String(id), "bench", null)).key);
     }
     return { url, keys, rollups: [first, idle, next] };

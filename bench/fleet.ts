@@ -10,11 +10,12 @@ import { createPool } from "../src/db/pool.ts";
 import { rollUp } from "../src/rollup/write/run.ts";
 import { createFixture, type Fixture, time } from "./fixture.ts";
 import { startPasses } from "./fleet/passes.ts";
-import { reachSteadyState } from "./fleet/steady-state.ts";
+import { NEWS, reachSteadyState } from "./fleet/steady-state.ts";
 import { startWriter } from "./fleet/writer.ts";
 import { addChargesToSome, SMALL } from "./ledger.ts";
+import { randomKeys } from "./load/keys.ts";
+import { restLoad } from "./load/rest.ts";
 import { startProcess } from "./process.ts";
-import { randomKeyLoad } from "./rest-load.ts";
 import { cpuTime, type Measurement, measure, quantile, type Rounds } from "./rounds.ts";
 
 /** The options of `npm run bench -- fleet`. */
@@ -26,8 +27,6 @@ export interface FleetOptions extends Rounds {
   readonly charges: number;
 }
 
-/** The share of the providers that get a charge every second. */
-const NEWS = 0.01;
 /** How long each round's load runs before it is measured, in seconds. */
 const WARM_UP = 1;
 /** How long the passes run before the first round, in seconds; no longer than a round. */
@@ -75,7 +74,8 @@ export async function measureFleet(
 
   const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: url }));
   let durations: number[] = [];
-  const load = randomKeyLoad(`${service.url}/api/provider/revenue`, keys, connections, (duration) =>
+  const target = `${service.url}/api/provider/revenue`;
+  const load = restLoad(target, randomKeys(connections, keys), (duration) =>
     durations.push(duration),
   );
   const peer = { load, pids: [service.pid] };

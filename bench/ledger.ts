@@ -21,8 +21,12 @@ const BLOCK = 100_000;
 /** Charges per rental. */
 const CHARGES_PER_RENTAL = 50;
 
-/** Fills an empty, migrated database. The last charge of each provider is made now. */
-export async function fillLedger(database: Knex, size: LedgerSize): Promise<void> {
+/**
+ * Fills a migrated database. The last charge of each provider is made now.
+ *
+ * @param first the id of the first provider; the database must not have it, nor any after it
+ */
+export async function fillLedger(database: Knex, size: LedgerSize, first = 1): Promise<void> {
   const { providers, servers, instances, charges } = size;
   const all = servers * instances;
   const rentals = Math.floor(charges / CHARGES_PER_RENTAL);
@@ -32,7 +36,7 @@ export async function fillLedger(database: Knex, size: LedgerSize): Promise<void
   const insert = async (count: number, sql: (source: string) => string) => {
     for (let from = 0; from < providers * count; from += BLOCK) {
       const rows = Math.min(BLOCK, providers * count - from);
-      const source = `(SELECT 1 + (n + ${from}) DIV ${count} AS provider, (n + ${from}) % ${count} AS n
+      const source = `(SELECT ${first} + (n + ${from}) DIV ${count} AS provider, (n + ${from}) % ${count} AS n
         FROM numbers WHERE n < ${rows}) AS block`;
       await database.raw(sql(source));
     }

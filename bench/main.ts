@@ -1,6 +1,7 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
 import { Command } from "commander";
 import { benchFleet } from "./fleet.ts";
+import { benchLatency } from "./latency.ts";
 import { SMALL } from "./ledger.ts";
 import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
@@ -14,7 +15,7 @@ program
   .option("--seconds <n>", "length of a round", Number, 3)
   .option("--rounds <n>", "rounds per peer, interleaved", Number, 5)
   .option("--connections <n>", "keep-alive connections", Number, 32)
-  .option("--providers <n>", "providers with three servers", Number, 32)
+  .option("--providers <n>", "providers with three servers", Number, 3_000)
   .option("--charges <n>", "charges of the provider with 200 servers", Number, 500_000)
   .action(benchPeers);
 
@@ -40,6 +41,16 @@ program
   .option("--providers <n>", "providers with three servers", Number, 3_000)
   .option("--charges <n>", "charges of each provider", Number, SMALL.charges)
   .action(benchFleet);
+
+program
+  .command("latency")
+  .description("measures the latency of small and large answers at half of the highest throughput")
+  .option("--seconds <n>", "length of a round", Number, 5)
+  .option("--rounds <n>", "rounds", Number, 5)
+  .option("--connections <n>", "keep-alive connections for the highest throughput", Number, 32)
+  .option("--providers <n>", "providers with three servers", Number, 300)
+  .option("--charges <n>", "charges of the provider with 200 servers", Number, 300_000)
+  .action(benchLatency);
 
 program
   .command("telemetry")

@@ -4,11 +4,17 @@
  * and, as a baseline, `SELECT 1` with a static response.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
+import { parseDatabaseUrl } from "../src/config.ts";
+import { createPool } from "../src/db/pool.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
-import { grpcLoad } from "./grpc-load.ts";
+import { startPasses } from "./fleet/passes.ts";
+import { NEWS, reachSteadyState } from "./fleet/steady-state.ts";
+import { startWriter } from "./fleet/writer.ts";
 import { LARGE, SMALL } from "./ledger.ts";
+import { grpcLoad } from "./load/grpc.ts";
+import { type Load, oneKeyEach, randomKeys } from "./load/keys.ts";
+import { restLoad } from "./load/rest.ts";
 import { startProcess } from "./process.ts";
-import { restLoad } from "./rest-load.ts";
 import { type Measurement, measureInRounds, type Peer, type Rounds } from "./rounds.ts";
 
 /** The options of `npm run bench -- peers`. */
@@ -39,24 +45,39 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
 
   await using peersOfSmall = await startPeers(small);
   await using peersOfLarge = await startPeers(large);
-  /** A key for each connection. */
-  const keys = (choose: (connection: number) => string | undefined) =>
-    Array.from({ length: connections }, (_, connection) => choose(connection) ?? "");
-  const smallKey = keys(() => small.keys[0]);
-  const smallKeys = keys((connection) => small.keys[connection % small.keys.length]);
-  const largeKey = keys(() => large.keys[0]);
-
-  for (const [title, peers, target, keysOfConnections] of [
-    ["Overview, a small provider", peersOfSmall, OVERVIEW, smallKey],
-    ["Overview, another small provider on each connection", peersOfSmall, OVERVIEW, smallKeys],
-    ["Overview, 200 servers", peersOfLarge, OVERVIEW, largeKey],
-    ["30 days, 200 servers and 800 instances", peersOfLarge, BREAKDOWN, largeKey],
-  ] as const) {
+  const measure = async (
+    title: string,
+    peers: Awaited<ReturnType<typeof startPeers>>,
+    target: Target,
+    load: Load,
+  ) => {
     log(title);
-    const peersOf = await peers.serving(target, keysOfConnections);
+    const peersOf = await peers.serving(target, load);
     console.log(`\n${title}`);
     console.table(table(await measureInRounds(peersOf, pid, options)));
+  };
+  const smallKey = oneKeyEach(connections, small.keys.slice(0, 1));
+  const largeKey = oneKeyEach(connections, large.keys);
+  await measure("Overview, a small provider", peersOfSmall, OVERVIEW, smallKey);
+  {
+    await using _passes = await startRollups(small, providers);
+    const random = randomKeys(connections, small.keys);
+    await measure("Overview, a small provider at random", peersOfSmall, OVERVIEW, random);
   }
+  await measure("Overview, 200 servers", peersOfLarge, OVERVIEW, largeKey);
+  const days = "30 days, 200 servers and 800 instances";
+  await measure(days, peersOfLarge, BREAKDOWN, largeKey);
+}
+
+/** Records charges for some of the providers every second, and runs rollup passes. */
+async function startRollups({ url }: Fixture, providers: number): Promise<AsyncDisposable> {
+  await using stack = new AsyncDisposableStack();
+  const pool = stack.adopt(createPool(parseDatabaseUrl(url)), (knex) => knex.destroy());
+  const perSecond = Math.ceil(providers * NEWS);
+  await reachSteadyState(pool, providers, perSecond);
+  stack.use(startWriter(pool, perSecond));
+  stack.use(await startPasses(url));
+  return stack.move();
 }
 
 /** Starts the peers on a database, each in a process. */
@@ -76,9 +97,9 @@ async function startPeers({ url }: Fixture) {
   return {
     [Symbol.asyncDispose]: () => processes.disposeAsync(),
     /** The peers that serve a target. @throws Error if their responses differ */
-    async serving({ path, rpc }: Target, keys: readonly string[]): Promise<Record<string, Peer>> {
+    async serving({ path, rpc }: Target, requests: Load): Promise<Record<string, Peer>> {
       const rest = (peer: typeof service) => ({
-        load: restLoad(peer.url + path, keys),
+        load: restLoad(peer.url + path, requests),
         pids: [peer.pid],
       });
       // The hand-written peer serves only the overview.
@@ -86,14 +107,14 @@ async function startPeers({ url }: Fixture) {
       const sameResponse = [service, proxy, ...(isOverview ? [handWritten] : [])];
       const size = await responseSize(
         sameResponse.map((peer) => peer.url + path),
-        keys[0] ?? "",
+        requests.drawKey(0),
       );
       return {
         "service, REST": rest(service),
-        "service, gRPC": { load: grpcLoad(service.grpcPort, rpc, keys), pids: [service.pid] },
+        "service, gRPC": { load: grpcLoad(service.grpcPort, rpc, requests), pids: [service.pid] },
         ...(isOverview && { "hand-written": rest(handWritten) }),
         "proxying gateway": { ...rest(proxy), pids: [proxy.pid, service.pid] },
-        baseline: { load: restLoad(`${baseline.url}/${size}`, keys), pids: [baseline.pid] },
+        baseline: { load: restLoad(`${baseline.url}/${size}`, requests), pids: [baseline.pid] },
       };
     },
   };

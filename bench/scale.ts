@@ -7,8 +7,8 @@ import { type Connection, createConnection } from "mysql2/promise";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { createFixture, type Fixture, NEW_CHARGES, time } from "./fixture.ts";
 import { LARGE } from "./ledger.ts";
+import { requestKinds, runQuery, sendRequest } from "./load/requests.ts";
 import { type PeerProcess, startProcess } from "./process.ts";
-import { requestKinds, runQuery, sendRequest } from "./requests.ts";
 import { quantile } from "./rounds.ts";
 
 /** The options of `npm run bench -- scale`. */

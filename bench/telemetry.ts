@@ -9,8 +9,9 @@ import type { AddressInfo } from "node:net";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { createFixture } from "./fixture.ts";
 import { SMALL } from "./ledger.ts";
+import { oneKeyEach } from "./load/keys.ts";
+import { restLoad } from "./load/rest.ts";
 import { startProcess } from "./process.ts";
-import { restLoad } from "./rest-load.ts";
 import { type Measurement, measure, type Peer, quantile, type Rounds } from "./rounds.ts";
 
 /** The options of `npm run bench -- telemetry`. */
@@ -42,10 +43,7 @@ export async function benchTelemetry(options: TelemetryOptions): Promise<void> {
   const start = async (environment: Readonly<Record<string, string>>): Promise<Peer> => {
     const env = { DATABASE_URL: databaseUrl, ...environment };
     const peer = stack.use(await startProcess("src/main.ts", env));
-    const load = restLoad(
-      `${peer.url}/api/provider/revenue`,
-      Array.from({ length: connections }, (_, index) => keys[index % keys.length] ?? ""),
-    );
+    const load = restLoad(`${peer.url}/api/provider/revenue`, oneKeyEach(connections, keys));
     const { admin } = peer;
     return {
       load: (time) => (admin === undefined ? load(time) : withScrapes(admin, () => load(time))),

@@ -6,6 +6,8 @@
 import type { Knex } from "knex";
 import { MARGIN } from "../../src/rollup/write/run.ts";
 
+/** The share of the providers that get a charge every second. */
+export const NEWS = 0.01;
 /** How far watermarks are behind at most, in seconds: the margin, and the third that they wait for. */
 const OLDEST = Math.round((MARGIN / 1_000) * (4 / 3));
 

@@ -8,7 +8,7 @@ import { expect, it } from "vitest";
 const MAIN = join(import.meta.dirname, "../../../bench/main.ts");
 
 /** A row of a table whose first two columns are numbers: the median and the 99th percentile. */
-const row = (name: string) => new RegExp(`│ ${name} +│ '\\d+\\.\\d\\d' +│ '\\d+\\.\\d\\d' `);
+const row = (name: string) => new RegExp(`│ ${name} +│ '\\d+\\.\\d+' +│ '\\d+\\.\\d+' `);
 
 it.each([
   [
@@ -18,7 +18,7 @@ it.each([
       ...["--providers", "2", "--charges", "1000"],
     ],
     [
-      ...["Overview, a small provider", "Overview, another small provider on each connection"],
+      ...["Overview, a small provider", "Overview, a small provider at random"],
       ...["Overview, 200 servers", "30 days, 200 servers and 800 instances"],
       ...["service, REST", "service, gRPC", "hand-written", "proxying gateway", "baseline"],
     ],
@@ -51,6 +51,14 @@ it.each([
       /requests\/s, with ÷ without passes: \d\.\d\d \(median/,
       /requests per CPU second, with ÷ without passes: \d\.\d\d \(median/,
     ],
+  ],
+  [
+    "latency",
+    [
+      ...["--seconds", "0.3", "--rounds", "1", "--connections", "2"],
+      ...["--providers", "2", "--charges", "1000"],
+    ],
+    [row("small overview"), row("overview of 200 servers"), /│ 30 days, 200 .* │ '[\d.]+' +│/],
   ],
   [
     "telemetry",

@@ -6,7 +6,8 @@
  * @see https://www.rfc-editor.org/rfc/rfc9113
  */
 import { connect, type Socket } from "node:net";
-import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
+import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
+import type { Load } from "./keys.ts";
 
 const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 const FRAME_HEADER = 9;
@@ -20,30 +21,37 @@ const EMPTY: Buffer = Buffer.alloc(0);
 /** A gRPC message without bytes: not compressed, of length 0. */
 const EMPTY_MESSAGE = Buffer.alloc(5);
 
-/** Returns a load generator for an RPC. It opens one connection per key. Throws on a gRPC error. */
-export function grpcLoad(port: number, rpc: string, keys: readonly string[]) {
+/** Literal headers of HPACK, which enter the dynamic table or do not. */
+const ADDED = 0x40;
+const NOT_ADDED = 0x00;
+
+/** Returns a load generator for an RPC. Throws on a gRPC error. */
+export function grpcLoad(port: number, rpc: string, { connections, drawKey }: Load) {
   return async (seconds: number): Promise<number> => {
     const end = performance.now() + seconds * 1_000;
-    const counts = await Promise.all(keys.map((key) => callUntil(end, port, rpc, key)));
+    const counts = await Promise.all(
+      Array.from({ length: connections }, (_, connection) =>
+        callUntil(end, port, rpc, () => drawKey(connection)),
+      ),
+    );
     return counts.reduce((sum, count) => sum + count, 0);
   };
 }
 
 /** Calls an RPC over one connection, again and again. Resolves to the number of calls. */
-function callUntil(end: number, port: number, rpc: string, key: string): Promise<number> {
+function callUntil(end: number, port: number, rpc: string, drawKey: () => string): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
-  const blocks = headerBlocks(`/${RevenueService.typeName}/${rpc}`, key);
+  const headerBlock = createHeaderBlocks(`/${RevenueService.typeName}/${rpc}`);
   let count = 0;
   let hasMessage = false;
   let unacknowledged = 0;
 
   const call = () => {
     const stream = 2 * count + 1;
-    const block = count === 0 ? blocks.first : blocks.next;
     socket.write(
       Buffer.concat([
-        frame(TYPE.headers, FLAG.endHeaders, stream, block),
+        frame(TYPE.headers, FLAG.endHeaders, stream, headerBlock(drawKey())),
         frame(TYPE.data, FLAG.endStream, stream, EMPTY_MESSAGE),
       ]),
     );
@@ -118,8 +126,11 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = EM
   return Buffer.concat([header, payload]);
 }
 
-/** The header block of the first request, and of those that refer to it (RFC 7541). */
-function headerBlocks(path: string, key: string) {
+/**
+ * Makes the header blocks of a connection's requests (RFC 7541). The first one adds the headers to
+ * the dynamic table, and the others refer to it. The key is sent as it is.
+ */
+function createHeaderBlocks(path: string): (key: string) => Buffer {
   const headers = {
     ":method": "POST",
     ":scheme": "http",
@@ -127,18 +138,23 @@ function headerBlocks(path: string, key: string) {
     ":authority": "127.0.0.1",
     te: "trailers",
     "content-type": "application/grpc",
-    "x-api-key": key,
   };
-  const text = (value: string) => [Buffer.from([value.length]), Buffer.from(value)];
-  const literal = Buffer.from([0x40]); // with incremental indexing: it enters the dynamic table
-  const first = Object.entries(headers).flatMap(([name, value]) => [
-    literal,
-    ...text(name),
-    ...text(value),
-  ]);
+  const literal = (kind: number, name: string, value: string) => [
+    Buffer.from([kind, name.length]),
+    Buffer.from(name),
+    Buffer.from([value.length]),
+    Buffer.from(value),
+  ];
+  const added = Object.entries(headers).flatMap(([name, value]) => literal(ADDED, name, value));
   // The dynamic table begins at 62, with the latest entry.
-  const next = Object.keys(headers).map((_, index, { length }) => 0x80 + 61 + length - index);
-  return { first: Buffer.concat(first), next: Buffer.from(next) };
+  const indexed = Object.keys(headers).map((_, index, { length }) => 0x80 + 61 + length - index);
+  const later = [Buffer.from(indexed)];
+  let block = added;
+  return (key) => {
+    const bytes = Buffer.concat([...block, ...literal(NOT_ADDED, "x-api-key", key)]);
+    block = later;
+    return bytes;
+  };
 }
 
 function uint32(value: number): Buffer {

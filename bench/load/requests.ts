@@ -1,9 +1,9 @@
 /** The requests of the benchmark `scale`, and the queries that they are compared with. */
 import type { Connection } from "mysql2/promise";
-import { DAY } from "../dev/duration.ts";
-import { toDatetime } from "../src/db/datetime.ts";
-import { fullBreakdown } from "../src/revenue/breakdown/queries.ts";
-import { fullOverview } from "../src/revenue/overview/queries.ts";
+import { DAY } from "../../dev/duration.ts";
+import { toDatetime } from "../../src/db/datetime.ts";
+import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import { fullOverview } from "../../src/revenue/overview/queries.ts";
 
 /** A statement of the service, to be run without the service. */
 export interface BareQuery {
