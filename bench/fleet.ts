@@ -27,8 +27,11 @@ export interface FleetOptions extends Rounds {
   readonly charges: number;
 }
 
-/** How long each round's load runs before it is measured, in seconds. */
-const WARM_UP = 1;
+/**
+ * How long each round's load runs before it is measured, in seconds. What piled up while the passes
+ * were paused is worked off in this time.
+ */
+const WARM_UP = 3;
 /** How long the passes run before the first round, in seconds; no longer than a round. */
 const START = 5;
 /** How many passes of each kind are timed. */

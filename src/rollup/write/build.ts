@@ -10,12 +10,12 @@ import { END, endOfMonth, monthOf, START } from "../timeline.ts";
 import { changeHeld, rentalsFrom } from "./ledger/held-rentals.ts";
 import { nextBoundary, type Segment } from "./ledger/segment.ts";
 import { sumMonths, sumSegment } from "./ledger/sums.ts";
+import { readState } from "./state.ts";
 import {
   addToMonths,
   inShortTransaction,
   inSnapshot,
   insertCheckpoint,
-  readState,
   readTotals,
   rowsOf,
   type Version,
@@ -91,9 +91,13 @@ export async function buildSegment(
     // A generation number is used again if the row of the state was deleted by hand.
     if (state.build.watermark !== build.watermark) return undefined;
     if ((await lastCheckpoint(transaction, build)) !== from) return { at: from, charges: 0 };
-    await insertCheckpoint(transaction, build, to, totals);
-    await changeHeld(transaction, build, { missing: held, surplus: [] });
-    await addToMonths(transaction, build, months);
+    const version = { provider, generation: build.generation };
+    await insertCheckpoint(transaction, { ...version, at: to, totals });
+    await changeHeld(transaction, [{ ...version, missing: held, surplus: [] }]);
+    await addToMonths(
+      transaction,
+      [...months].map(([month, gross]) => ({ ...version, month, gross })),
+    );
     if (to === END) await makeCurrent(transaction, build);
     return { at: to, charges: chargesOf(sums) };
   });
@@ -125,8 +129,10 @@ async function monthsOf(
   sums: TotalsByKey,
 ): Promise<ReadonlyMap<number, bigint>> {
   if (chargesOf(sums) === 0) return new Map();
-  if (segment.to > endOfMonth(monthOf(segment.from))) return sumMonths(reader, segment, watermark);
-  return new Map([[monthOf(segment.from), grossOf(sums)]]);
+  const month = monthOf(segment.from);
+  if (segment.to <= endOfMonth(month)) return new Map([[month, grossOf(sums)]]);
+  const [months = new Map()] = await sumMonths(reader, [segment], watermark);
+  return months;
 }
 
 async function lastCheckpoint(database: Knex.Transaction, version: Version): Promise<string> {

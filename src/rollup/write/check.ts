@@ -8,10 +8,10 @@ import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { LEDGER_TABLES, NO_GENERATION } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, indexAfter, START } from "../timeline.ts";
-import { computeChange, writeChange } from "./change.ts";
+import { computeChanges, writeChanges } from "./change.ts";
 import { type Difference, ownDifference } from "./difference.ts";
-import type { Checkpoint } from "./months.ts";
-import { inShortTransaction, inSnapshot, readCheckpoints, readState, type State } from "./store.ts";
+import { readState, type State } from "./state.ts";
+import { type Checkpoint, inShortTransaction, inSnapshot, readCheckpoints } from "./store.ts";
 
 /** The number of charges that a slice should have. */
 const SLICE = 20_000;
@@ -53,14 +53,13 @@ export async function checkSlice(
     // A watermark in the future is a case for a build, not for a comparison.
     if (state.generation === NO_GENERATION) return "done";
     if (fromDatetime(state.watermark) > options.now) return "done";
-    const checkpoints = await readCheckpoints(reader, { provider, generation: state.generation });
+    const version = { provider, generation: state.generation };
+    const [checkpoints = []] = await readCheckpoints(reader, [version]);
     if (checkpoints.at(-1)?.at !== END) return "incomplete";
     const slice = nextSlice(state, checkpoints, options);
-    const change = await computeChange(reader, {
-      ...{ provider, state, checkpoints, size: options.size },
-      touched: slice.indexes.map((index) => ({ index, tables: LEDGER_TABLES })),
-      until: state.watermark,
-    });
+    const touched = slice.indexes.map((index) => ({ index, tables: LEDGER_TABLES }));
+    const scope = { ...version, state, checkpoints, touched, size: options.size };
+    const [change = "build"] = await computeChanges(reader, [{ ...scope, until: state.watermark }]);
     return { change, slice };
   });
   if (found === "done") return "done";
@@ -72,9 +71,9 @@ export async function checkSlice(
   if (change === "build") return "build";
   const columns = { check_from: slice.next, check_at: slice.dueAt };
   const written = await inShortTransaction(database, (transaction) =>
-    writeChange(transaction, change, columns),
+    writeChanges(transaction, [change], columns),
   );
-  if (!written) return "done";
+  if (written.length === 0) return "done";
   change.differences.forEach(options.repaired);
   return slice.moreDue ? "more" : "done";
 }

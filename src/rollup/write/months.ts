@@ -6,13 +6,7 @@ import type { Knex } from "knex";
 import { END, endOfMonth, indexAfter, monthOf, START, startOfMonth } from "../timeline.ts";
 import type { Segment } from "./ledger/segment.ts";
 import { sumMonths } from "./ledger/sums.ts";
-import { readMonths, type Version } from "./store.ts";
-
-/** A checkpoint, and the gross of everything dated before it, in cents. */
-export interface Checkpoint {
-  readonly at: string;
-  readonly gross: bigint;
-}
+import { type Checkpoint, readMonths, type Version } from "./store.ts";
 
 /**
  * What the stored gross of each month that overlaps some segments lacks, in cents, by month
@@ -34,9 +28,17 @@ export async function missingByMonth(
     from: instants[index - 1] ?? START,
     to: instants[index] ?? END,
   });
-  const read = new Map<number, Promise<Map<number, bigint>>>();
-  const monthsIn = (index: number) =>
-    read.getOrInsertComputed(index, () => sumMonths(reader, segmentAt(index), watermark));
+  const isWithinMonth = ({ from, to }: Segment) => to <= endOfMonth(monthOf(from));
+  const read = new Map<number, ReadonlyMap<number, bigint>>();
+  const readMonthsIn = async (indexes: readonly number[]) => {
+    const sums = await sumMonths(reader, indexes.map(segmentAt), watermark);
+    for (const [nth, months] of sums.entries()) read.set(indexes[nth] ?? 0, months);
+  };
+  const monthsIn = async (index: number) => {
+    if (!read.has(index)) await readMonthsIn([index]);
+    return read.get(index) ?? new Map<number, bigint>();
+  };
+  await readMonthsIn(segments.filter((index) => !isWithinMonth(segmentAt(index))));
 
   /** The gross of everything before an instant at which a month starts or ends. */
   const grossBefore = async (at: string): Promise<bigint> => {
@@ -51,11 +53,12 @@ export async function missingByMonth(
   const stored = await readMonths(reader, version);
   const months = new Set<number>();
   for (const index of segments) {
-    const { from, to } = segmentAt(index);
+    const segment = segmentAt(index);
+    const { from, to } = segment;
     for (const month of stored.keys()) {
       if (startOfMonth(month) < to && endOfMonth(month) > from) months.add(month);
     }
-    if (to <= endOfMonth(monthOf(from))) months.add(monthOf(from));
+    if (isWithinMonth(segment)) months.add(monthOf(from));
     else for (const month of (await monthsIn(index)).keys()) months.add(month);
   }
   const missing = new Map<number, bigint>();

@@ -1,7 +1,7 @@
 /** Deleting the generations of a rollup that are no longer used. */
 import type { Knex } from "knex";
+import { NO_GENERATION } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
-import { inSnapshot, readState } from "./store.ts";
 
 /** The number of rows deleted in one statement. */
 const BATCH = 5_000;
@@ -12,20 +12,18 @@ const BATCH = 5_000;
  */
 export async function purge(database: Knex, provider: string): Promise<void> {
   const tables = [TABLES.totals, TABLES.months, TABLES.rentals, TABLES.checkpoints];
-  const state = await inSnapshot(database, (reader) => readState(reader, provider));
-  const [rows] = await database.raw(
-    tables
-      .map((table) => `(SELECT MIN(generation) AS oldest FROM ${table} WHERE provider_id = ?)`)
-      .join(" UNION ALL "),
-    tables.map(() => provider),
+  const [[state]] = await database.raw(
+    `SELECT ${tables.map((table) => `(SELECT MIN(generation) FROM ${table} WHERE provider_id = :provider) AS ${table}`)},
+       (SELECT generation FROM ${TABLES.state} WHERE provider_id = :provider) AS current`,
+    { provider },
   );
-  const current = Number(state.generation);
-  if (rows.every(({ oldest }: { oldest: number | null }) => (oldest ?? current) >= current)) return;
+  const current = Number(state.current ?? NO_GENERATION);
+  if (tables.every((table) => Number(state[table] ?? current) >= current)) return;
   for (const table of tables) {
     const generations: number[] = await database(table)
       .distinct("generation")
       .where({ provider_id: provider })
-      .andWhere("generation", "<", state.generation)
+      .andWhere("generation", "<", current)
       .pluck("generation");
     for (const generation of generations) {
       let deleted: number;

@@ -13,10 +13,11 @@ import { checkRollups } from "./pass/checks.ts";
 import { type Clock, readClock } from "./pass/clock.ts";
 import { createHeartbeat, type Heartbeat } from "./pass/heartbeat.ts";
 import { findNews, type News } from "./pass/news.ts";
+import { refreshRollups } from "./pass/refreshes.ts";
+import { isProviderSpecific, withRetry } from "./pass/retry.ts";
 import { runTasks } from "./pass/tasks.ts";
 import { purge } from "./purge.ts";
 import { refresh } from "./refresh.ts";
-import { isProviderSpecific, withRetry } from "./retry.ts";
 
 /** The default margin, in ms. */
 export const MARGIN = 900_000;
@@ -139,12 +140,14 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     const ready = generation !== NO_GENERATION && !building && !ahead && !rebuild;
     return ready ? "refreshes" : "builds";
   });
-  const refreshOne = (found: News) =>
-    attempt(found.provider, async () => {
-      if (await refreshProvider(found, context)) behind.delete(found.provider);
-      else builds.push(found);
-    });
-  await runTasks(refreshes, concurrency, refreshOne, stopped);
+  const refreshGroup = async (group: readonly News[]) => {
+    const toBuild = await refreshAll(group, context);
+    for (const found of group) {
+      if (toBuild.includes(found)) builds.push(found);
+      else behind.delete(found.provider);
+    }
+  };
+  await refreshRollups(refreshes, { concurrency, stopped, attempt, refresh: refreshGroup });
   // Builds come last, new ones first: a long one takes its turn after everyone else.
   builds.sort((left, right) => Number(left.building) - Number(right.building));
   const buildOne = (found: News) =>
@@ -185,15 +188,15 @@ interface Context {
 /** A provider whose rollup has to be built. */
 type ToBuild = Pick<News, "provider" | "size"> & Partial<News>;
 
-/** Resolves to false if a build is needed. */
-async function refreshProvider(
-  { provider, size }: ToBuild,
+/** Refreshes rollups together. Resolves to those that need a build. */
+async function refreshAll<Found extends ToBuild>(
+  group: readonly Found[],
   { database, clock, added, repaired }: Context,
-): Promise<boolean> {
-  const charges = await withRetry(() => refresh(database, provider, clock.until, size, repaired));
-  if (charges === "build") return false;
-  await added(charges);
-  return true;
+): Promise<Found[]> {
+  const results = await withRetry(() => refresh(database, group, clock.until, repaired));
+  const charges = results.filter((result) => result !== "build");
+  await added(charges.reduce((sum, count) => sum + count, 0));
+  return group.filter((_, nth) => results[nth] === "build");
 }
 
 /** Builds until the build is complete or the time is up. Resolves to false if there is more to do. */
@@ -214,7 +217,7 @@ async function buildProvider(found: ToBuild, context: Context): Promise<boolean>
     if (stopped()) return false;
   }
   // The build of another run, or of one that was killed, has its own watermark.
-  if (build.watermark !== clock.until) await refreshProvider(found, context);
+  if (build.watermark !== clock.until) await refreshAll([found], context);
   await withRetry(() => purge(database, provider));
   return true;
 }

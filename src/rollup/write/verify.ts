@@ -4,10 +4,11 @@ import { formatCents } from "../../db/cents.ts";
 import { LEDGER_TABLES, NO_GENERATION } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, START } from "../timeline.ts";
-import { compareSegments } from "./change.ts";
+import { compareSegments } from "./ledger/comparison.ts";
 import { segmentSize } from "./ledger/segment.ts";
 import { sumMonths } from "./ledger/sums.ts";
-import { readCheckpoints, readMonths, readState, type State, type Version } from "./store.ts";
+import { readState, type State } from "./state.ts";
+import { readCheckpoints, readMonths, type Version } from "./store.ts";
 import { grossOf, minus } from "./totals-by-key.ts";
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
@@ -34,11 +35,11 @@ async function* verifySegments(
   state: State,
 ): AsyncGenerator<string> {
   const { provider } = version;
-  const checkpoints = await readCheckpoints(reader, version);
+  const [checkpoints = []] = await readCheckpoints(reader, [version]);
   const size = await segmentSize(reader, provider);
   const touched = checkpoints.map((_, index) => ({ index, tables: LEDGER_TABLES }));
-  const scope = { provider, state, checkpoints, touched, until: state.watermark, size };
-  for await (const { segment, index, after, addition, held } of compareSegments(reader, scope)) {
+  const scope = { ...version, state, checkpoints, touched, until: state.watermark, size };
+  for await (const { segment, index, after, addition, held } of compareSegments(reader, [scope])) {
     const { from, to } = segment;
     const gross = (checkpoints[index]?.gross ?? 0n) - grossOf(after);
     if (gross !== 0n) {
@@ -50,7 +51,7 @@ async function* verifySegments(
     }
     const { missing, surplus } = held;
     if (missing.length + surplus.length > 0) {
-      yield `provider ${provider}, up to ${to}: the list of its rentals lacks ${missing.length} and has ${surplus.length} too many`;
+      yield `provider ${provider}, ${from} to ${to}: the list of its rentals lacks ${missing.length} and has ${surplus.length} too many`;
     }
   }
 }
@@ -61,11 +62,8 @@ async function* verifyMonths(
   watermark: string,
 ): AsyncGenerator<string> {
   const stored = await readMonths(reader, version);
-  const ledger = await sumMonths(
-    reader,
-    { provider: version.provider, from: START, to: END },
-    watermark,
-  );
+  const everything = { provider: version.provider, from: START, to: END };
+  const [ledger = new Map<number, bigint>()] = await sumMonths(reader, [everything], watermark);
   for (const month of new Set([...stored.keys(), ...ledger.keys()])) {
     const difference = (stored.get(month) ?? 0n) - (ledger.get(month) ?? 0n);
     if (difference !== 0n) {

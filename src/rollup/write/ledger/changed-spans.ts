@@ -10,6 +10,7 @@ import {
   rentalHeld,
 } from "../../coverage.ts";
 import { monthOf, type Span } from "../../timeline.ts";
+import { type Branch, readBranches } from "./branches.ts";
 
 /** Spans of the timeline, by the table whose rows became covered in them. */
 export interface ChangedSpans extends Readonly<Record<LedgerTable, readonly Span[]>> {
@@ -18,6 +19,7 @@ export interface ChangedSpans extends Readonly<Record<LedgerTable, readonly Span
 }
 
 interface ChangedSpan extends Span {
+  readonly provider: string;
   readonly table: LedgerTable;
   /** Of the charges that became covered since the earlier watermark; NULL for other spans. */
   readonly gross: string | null;
@@ -35,23 +37,61 @@ const LOOKBACK = 3_600_000;
  */
 const [MAX_LATE_SPANS, MAX_LATE_RENTALS] = [100, 10_000];
 
+/** What is asked of a provider. */
+export interface Since extends RollupState {
+  readonly provider: string;
+}
+
 /**
- * The spans that contain every row which is covered at the watermark `until` but was not in the
- * earlier state: one span for each minute that has such a row. May contain other rows too.
+ * For each of several rollups, the spans that contain every row which is covered at the watermark
+ * `until` but was not in the earlier state: one span for each minute that has such a row. May
+ * contain other rows too.
  */
 export async function changedSpans(
   reader: Knex.Transaction,
-  provider: string,
-  { generation, watermark: since }: RollupState,
+  rollups: readonly Since[],
   until: string,
-): Promise<ChangedSpans> {
+): Promise<ChangedSpans[]> {
+  const find = (among: readonly Since[], spansOf: (rollup: Since) => Branch[]) =>
+    readBranches<ChangedSpan>(reader, among.flatMap(spansOf));
+  // Most news are charges: where rentals lie is asked only if there is one.
+  const [started = ""] = DATED_BY.rentals;
+  const probed = await find(rollups, (rollup) => [
+    ...branchesOf(rollup, until, "charges", DATED_BY.charges, false),
+    ...branchesOf(rollup, until, "rentals", [started], true),
+  ]);
+  const found = Map.groupBy(probed, ({ provider, table }) => `${table} ${provider}`);
+  const withRentals = rollups.filter(({ provider }) => found.has(`rentals ${provider}`));
+  const spans = await find(withRentals, (rollup) =>
+    branchesOf(rollup, until, "rentals", DATED_BY.rentals, false),
+  );
+  const rentalSpans = Map.groupBy(spans, ({ provider }) => String(provider));
+  return rollups.map(({ provider }) => {
+    const charges = found.get(`charges ${provider}`) ?? [];
+    const months = new Map<number, bigint>();
+    for (const { from, gross } of charges) {
+      if (gross === null) continue;
+      months.set(monthOf(from), (months.get(monthOf(from)) ?? 0n) + parseCents(gross));
+    }
+    return { charges, rentals: rentalSpans.get(provider) ?? [], months };
+  });
+}
+
+/** SELECTs of the spans of a table by some of its times, or of one row each to probe for any. */
+function branchesOf(
+  { provider, generation, watermark: since }: Since,
+  until: string,
+  table: LedgerTable,
+  datedBy: readonly string[],
+  isProbe: boolean,
+): Branch[] {
   const lookback = toDatetime(Math.max(0, fromDatetime(since) - LOOKBACK));
   const windows = [
     { from: since, to: until, isLate: false },
     { from: lookback, to: since, isLate: true },
   ];
   /** What follows FROM. Rentals that are held became covered earlier. */
-  const sourceOf = (table: LedgerTable, coveredBy: string, isLate: boolean) => {
+  const sourceOf = (coveredBy: string, isLate: boolean) => {
     const rows = `${table} WHERE provider_id = ? AND ${coveredBy} > ? AND ${coveredBy} <= ?`;
     if (table === "charges") return rows;
     const ended = `${rows} AND ended_at IS NOT NULL`;
@@ -59,41 +99,18 @@ export async function changedSpans(
     const isNew = `NOT ${rentalHeld(generation)}`;
     return isLate ? `${latest} AS rentals WHERE ${isNew}` : `${ended} AND ${isNew}`;
   };
-  const spansOf = (table: LedgerTable, datedBy: readonly string[], isProbe: boolean) =>
-    windows.flatMap(({ from, to, isLate }) =>
-      COVERED_BY[table].flatMap((coveredBy) =>
-        datedBy.map((column) => ({
-          sql: `(SELECT '${table}' AS \`table\`, ${isProbe ? column : `MIN(${column})`} AS \`from\`,
-                  ${isProbe ? column : `MAX(${column})`} AS \`to\`,
-                  ${table === "charges" && !isLate ? "SUM(gross)" : "NULL"} AS gross
-           FROM ${sourceOf(table, coveredBy, isLate)}
-           ${isProbe ? "LIMIT 1" : `GROUP BY DATE_FORMAT(${column}, '%Y%m%d%H%i')`}
-           ${isLate && !isProbe ? `LIMIT ${MAX_LATE_SPANS}` : ""})`,
-          bindings: [provider, from, to],
-        })),
-      ),
-    );
-  const find = async (queries: readonly { sql: string; bindings: string[] }[]) => {
-    const [rows]: ChangedSpan[][] = await reader.raw(
-      queries.map(({ sql }) => sql).join(" UNION ALL "),
-      queries.flatMap(({ bindings }) => bindings),
-    );
-    return rows ?? [];
-  };
-  // Most news are charges: where rentals lie is asked only if there is one.
-  const [started = ""] = DATED_BY.rentals;
-  const probed = await find([
-    ...spansOf("charges", DATED_BY.charges, false),
-    ...spansOf("rentals", [started], true),
-  ]);
-  const rentals = probed.some(({ table }) => table === "rentals")
-    ? await find(spansOf("rentals", DATED_BY.rentals, false))
-    : [];
-  const charges = probed.filter(({ table }) => table === "charges");
-  const months = new Map<number, bigint>();
-  for (const { from, gross } of charges) {
-    if (gross === null) continue;
-    months.set(monthOf(from), (months.get(monthOf(from)) ?? 0n) + parseCents(gross));
-  }
-  return { charges, rentals, months };
+  return windows.flatMap(({ from, to, isLate }) =>
+    COVERED_BY[table].flatMap((coveredBy) =>
+      datedBy.map((column) => ({
+        sql: `(SELECT ? AS provider, '${table}' AS \`table\`,
+                 ${isProbe ? column : `MIN(${column})`} AS \`from\`,
+                 ${isProbe ? column : `MAX(${column})`} AS \`to\`,
+                 ${table === "charges" && !isLate ? "SUM(gross)" : "NULL"} AS gross
+          FROM ${sourceOf(coveredBy, isLate)}
+          ${isProbe ? "LIMIT 1" : `GROUP BY DATE_FORMAT(${column}, '%Y%m%d%H%i')`}
+          ${isLate && !isProbe ? `LIMIT ${MAX_LATE_SPANS}` : ""})`,
+        bindings: [provider, provider, from, to],
+      })),
+    ),
+  );
 }

@@ -10,6 +10,7 @@ import {
 } from "../../coverage.ts";
 import { END } from "../../timeline.ts";
 import { plus, type TotalsByKey, type TotalsRow, toTotalsByKey } from "../totals-by-key.ts";
+import { readBranches } from "./branches.ts";
 import type { Segment } from "./segment.ts";
 
 /** The sums of a segment: of the charges, the starts and the ends of rentals dated in it. */
@@ -39,32 +40,29 @@ const FRESH: Readonly<Record<LedgerTable, string>> = {
   rentals: "(updated_at > ? OR ended_at > ?)",
 };
 
-/** A segment, and the tables whose rows are summed. */
-export interface SegmentOf extends Segment {
+/** A segment of a rollup, and the tables whose rows are read. */
+export interface SegmentOf extends Segment, RollupState {
   readonly tables: readonly LedgerTable[];
+  /** An earlier watermark, or the same. */
+  readonly since: string;
 }
 
-/**
- * The sums of segments, in one statement, in the order of the segments.
- *
- * @param since an earlier watermark, or the same
- */
+/** The sums of segments, in one statement, in the order of the segments. */
 export async function sumSegments(
   reader: Knex.Transaction,
   segments: readonly SegmentOf[],
-  { generation, watermark }: RollupState,
-  since: string,
 ): Promise<SegmentSums[]> {
-  const branches = segments.flatMap(({ provider, from, to, tables }, index) =>
-    SUMS.filter(({ table }) => tables.includes(table)).map(({ table, datedBy, gross, count }) => {
+  const branches = segments.flatMap((segment, nth) => {
+    const { provider, from, to, tables, generation, watermark, since } = segment;
+    return SUMS.filter(({ table }) => tables.includes(table)).map((sum) => {
+      const { table, datedBy, gross } = sum;
       const fresh = FRESH[table];
       const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?", generation);
       const marks = (sql: string, value: string) => sql.match(/\?/g)?.map(() => value) ?? [];
-      const columns = SUMS.map((sum) => (sum.count === count ? "COUNT(*)" : "0"));
+      const columns = SUMS.map((each) => `${each === sum ? "COUNT(*)" : "0"} AS ${each.count}`);
       return {
-        sql: `(SELECT ${index} AS segment, server_id, COALESCE(instance_id, 0) AS instance_id,
-                 SUM(${gross}) AS gross,
-                 ${columns.map((sql, i) => `${sql} AS ${SUMS[i]?.count}`).join(", ")},
+        sql: `(SELECT ${nth} AS segment, server_id, COALESCE(instance_id, 0) AS instance_id,
+                 SUM(${gross}) AS gross, ${columns.join(", ")},
                  SUM(CASE WHEN ${fresh} THEN ${gross} ELSE 0.00 END) AS fresh_gross,
                  SUM(CASE WHEN ${fresh} THEN 1 ELSE 0 END) AS fresh_count
                FROM ${table}
@@ -77,15 +75,12 @@ export async function sumSegments(
           ...marks(covered, watermark),
         ],
       };
-    }),
-  );
-  const [rows]: SumRow[][] = await reader.raw(
-    branches.map(({ sql }) => sql).join(" UNION ALL "),
-    branches.flatMap(({ bindings }) => bindings),
-  );
-  const bySegment = Map.groupBy(rows ?? [], ({ segment }) => Number(segment));
-  return segments.map((_, index) => {
-    const found = bySegment.get(index) ?? [];
+    });
+  });
+  const rows = await readBranches<SumRow>(reader, branches);
+  const bySegment = Map.groupBy(rows, ({ segment }) => Number(segment));
+  return segments.map((_, nth) => {
+    const found = bySegment.get(nth) ?? [];
     return { totals: sumOf(found), fresh: sumOf(found.map(freshPart)) };
   });
 }
@@ -107,27 +102,38 @@ export async function sumSegment(
   segment: Segment,
   covered: RollupState,
 ): Promise<TotalsByKey> {
-  const whole = { ...segment, tables: LEDGER_TABLES };
-  const [sums] = await sumSegments(reader, [whole], covered, covered.watermark);
+  const whole = { ...segment, ...covered, tables: LEDGER_TABLES, since: covered.watermark };
+  const [sums] = await sumSegments(reader, [whole]);
   return sums?.totals ?? new Map();
 }
 
+interface MonthRow {
+  readonly segment: string | number;
+  readonly month: string | number;
+  readonly gross: string;
+}
+
 /**
- * The gross of a segment's covered charges by calendar month (202611), in cents. Only months with
- * a charge.
+ * The gross of covered charges by calendar month (202611), in cents, in the order of the segments.
+ * Only months with a charge.
  */
 export async function sumMonths(
   reader: Knex.Transaction,
-  { provider, from, to }: Segment,
+  segments: readonly Segment[],
   watermark: string,
-): Promise<Map<number, bigint>> {
-  const [rows] = await reader.raw(
-    `SELECT EXTRACT(YEAR_MONTH FROM charged_at) AS month, SUM(gross) AS gross FROM charges
-     WHERE provider_id = ? AND charged_at >= ? AND charged_at ${to === END ? "<=" : "<"} ?
-       AND ${chargeCovered("?")} GROUP BY month`,
-    [provider, from, to, watermark],
-  );
-  return new Map(
-    rows.map((row: { month: number; gross: string }) => [row.month, parseCents(row.gross)]),
-  );
+): Promise<Map<number, bigint>[]> {
+  const branches = segments.map(({ provider, from, to }, nth) => ({
+    sql: `(SELECT ${nth} AS segment, EXTRACT(YEAR_MONTH FROM charged_at) AS month,
+             SUM(gross) AS gross
+           FROM charges
+           WHERE provider_id = ? AND charged_at >= ? AND charged_at ${to === END ? "<=" : "<"} ?
+             AND ${chargeCovered("?")} GROUP BY month)`,
+    bindings: [provider, from, to, watermark],
+  }));
+  const rows = await readBranches<MonthRow>(reader, branches);
+  const bySegment = Map.groupBy(rows, ({ segment }) => Number(segment));
+  return segments.map((_, nth) => {
+    const months = bySegment.get(nth) ?? [];
+    return new Map(months.map(({ month, gross }) => [Number(month), parseCents(gross)]));
+  });
 }

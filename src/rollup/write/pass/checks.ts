@@ -4,8 +4,8 @@ import { checkSlice } from "../check.ts";
 import type { Difference } from "../difference.ts";
 import { segmentSize } from "../ledger/segment.ts";
 import { purge } from "../purge.ts";
-import { withRetry } from "../retry.ts";
 import { type DueCheck, findChecks } from "./news.ts";
+import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
 
 /**

@@ -19,12 +19,14 @@ export interface News {
   readonly ahead: boolean;
   /** The segment size, in charges. */
   readonly size: number;
+  /** The number of checkpoints of that generation. */
+  readonly checkpoints: number;
 }
 
 /** The number of providers in one statement. */
 const BATCH = 2_000;
 /** The number of rollups whose check is due, and that of others, which one statement finds. */
-const [DUE, EARLY] = [1_000, 100];
+const [DUE, EARLY] = [1_000, 20];
 
 /** The latest instant in a column up to `until`: one step back from there in the index. */
 const latest = (table: string, key: string, column: string, condition = "") =>
@@ -39,7 +41,10 @@ const latest = (table: string, key: string, column: string, condition = "") =>
  */
 const NEWS = `
   SELECT provider.id, state.generation, state.build_generation, state.cut, state.cut > :now AS ahead,
-         ${ownersOf("provider.id")} AS owners
+         ${ownersOf("provider.id")} AS owners,
+         (SELECT COUNT(*) FROM ${TABLES.checkpoints} AS checkpoint
+          WHERE checkpoint.provider_id = provider.id
+            AND checkpoint.generation = state.generation) AS checkpoints
   FROM providers AS provider LEFT JOIN ${TABLES.state} AS state ON state.provider_id = provider.id
   WHERE provider.id BETWEEN :first AND :last
     AND (state.build_generation IS NOT NULL OR state.cut > :now
@@ -83,6 +88,7 @@ export async function findNews(
         building: row.build_generation !== null,
         ahead: Number(row.ahead) === 1,
         size: sizeFor(Number(row.owners)),
+        checkpoints: Number(row.checkpoints),
       });
     }
   }

@@ -118,16 +118,16 @@ it("a run compares no segment because of them, and those of a rental that ended 
   await database.knex.raw("UPDATE rentals SET updated_at = NOW(3)");
   const { generation, cut: watermark } = await state();
   const UNTIL = "9000-01-01 00:00:00.000";
-  const spans = (since: string) =>
-    database.knex.transaction((reader) =>
-      changedSpans(reader, "1", { generation: String(generation), watermark: since }, UNTIL),
-    );
+  const spans = async (since: string) => {
+    const rollup = { provider: "1", generation: String(generation), watermark: since };
+    return (await database.knex.transaction((reader) => changedSpans(reader, [rollup], UNTIL)))[0];
+  };
   expect(await spans(watermark)).toMatchObject({ charges: [], rentals: [] });
   // Also when it looks back at what was written shortly before its watermark.
   const [[{ now }]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
   expect(await spans(now)).toMatchObject({ charges: [], rentals: [] });
   await database.knex("rentals").where({ id: 3 }).update({ ended_at: "2025-09-20" });
-  const { rentals } = await spans(watermark);
+  const { rentals = [] } = (await spans(watermark)) ?? {};
   const days = new Set(rentals.flatMap(({ from, to }) => [from.slice(0, 10), to.slice(0, 10)]));
   expect([...days].sort()).toEqual(["2025-09-03", "2025-09-20"]);
 });

@@ -61,7 +61,7 @@ export const rollUpTo = (database: Knex, number: number, provider = "1") =>
 
 /** Moves the watermark of provider 1's rollup forward to a minute. */
 export async function refreshTo(database: Knex, number: number): Promise<void> {
-  await refresh(database, "1", minute(number), SIZE);
+  await refresh(database, [{ provider: "1", size: SIZE }], minute(number));
   expect(await rollupOf(database, "1")).toMatchObject({ watermark: minute(number) });
 }
 

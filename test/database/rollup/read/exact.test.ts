@@ -87,7 +87,7 @@ it(
         await compare();
         for (const until of rollup.refreshed) {
           for (const provider of providers) {
-            await refresh(database.knex, provider, recordedAt(until), rollup.size);
+            await refresh(database.knex, [{ provider, size: rollup.size }], recordedAt(until));
           }
           await compare();
         }

@@ -28,7 +28,8 @@ beforeEach(async () => {
 afterAll(() => database.drop());
 
 const differences = () => Array.fromAsync(verify(database.knex, "1"));
-const refreshTo = (until: string) => refresh(database.knex, "1", until, 1);
+const refreshTo = async (until: string) =>
+  (await refresh(database.knex, [{ provider: "1", size: 1 }], until))[0];
 
 it("a charge recorded before the watermark, but committed after it had passed, is added by the next refresh", async () => {
   await database
@@ -85,7 +86,7 @@ it("of concurrent refreshes one writes, and the others write nothing", async () 
 });
 
 it("without a rollup, a build is needed", async () => {
-  expect(await refresh(database.knex, "2", NEXT, 1)).toBe("build");
+  expect(await refresh(database.knex, [{ provider: "2", size: 1 }], NEXT)).toEqual(["build"]);
 });
 
 it("a change that is too large for one transaction needs a build, which the next run does", async () => {

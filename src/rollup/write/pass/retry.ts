@@ -1,6 +1,6 @@
 /** Which database errors a rollup run retries, and which concern a single provider. */
 import pRetry, { type Options } from "p-retry";
-import { isLostConnection } from "../../db/driver-error.ts";
+import { isLostConnection } from "../../../db/driver-error.ts";
 
 /** Errors, besides lost connections, after which the same transaction may succeed. */
 const TRANSIENT = new Set([
