@@ -1,7 +1,8 @@
 /**
  * The latency of small and large answers side by side, at half of the highest throughput. Requests
  * are sent at fixed times, whether or not the earlier ones have been answered: a service that stands
- * still for a moment delays all that are sent meanwhile.
+ * still for a moment delays all that are sent meanwhile. `SELECT 1` with a static response at the
+ * same rate tells what the machine itself does to the latency.
  */
 import { Agent, request } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -23,6 +24,8 @@ export interface LatencyOptions extends Rounds {
 /** The share of the requests that are the large provider's. */
 const LARGE_SHARE = 0.1;
 const OVERVIEW = "/api/provider/revenue";
+/** The size of the baseline's response in bytes: about that of a small overview. */
+const STATIC_SIZE = 3_000;
 
 /** Sends a request and resolves to its duration in ms. Rejects if its status is not 200. */
 type Send = (isLarge: boolean) => Promise<number>;
@@ -44,6 +47,7 @@ export async function benchLatency(options: LatencyOptions): Promise<void> {
   ];
   const { url, keys } = await createFixture(database.url, "latency", ...sizes);
   await using service = await startProcess("src/main.ts", { DATABASE_URL: url });
+  await using baseline = await startProcess("bench/servers/baseline.ts", { DATABASE_URL: url });
   const agent = new Agent({ keepAlive: true });
   const { engine, version } = database.server;
   console.log(`\n${engine} ${version}, REST, one large answer in ${1 / LARGE_SHARE}`);
@@ -56,10 +60,12 @@ export async function benchLatency(options: LatencyOptions): Promise<void> {
       return get(service.url + (isLarge ? path : OVERVIEW), key, agent);
     };
     await highestThroughput(send, connections, seconds); // a warm-up
-    const results: (Durations & { readonly rate: number })[] = [];
+    const sendToBaseline: Send = () => get(`${baseline.url}/${STATIC_SIZE}`, "", agent);
+    const results: (Durations & { readonly rate: number; readonly base: Durations })[] = [];
     for (let round = 0; round < rounds; round++) {
       const rate = (await highestThroughput(send, connections, seconds)) / 2;
-      results.push({ ...(await atRate(send, rate, seconds)), rate });
+      const base = await atRate(sendToBaseline, rate, seconds);
+      results.push({ ...(await atRate(send, rate, seconds)), rate, base });
     }
     const rate = quantile(
       results.map((result) => result.rate),
@@ -69,6 +75,7 @@ export async function benchLatency(options: LatencyOptions): Promise<void> {
     console.table({
       "small overview": row(results.map(({ small }) => small)),
       [title]: row(results.map(({ large }) => large)),
+      baseline: row(results.map(({ base }) => [...base.small, ...base.large])),
     });
   }
   agent.destroy();

@@ -58,7 +58,12 @@ it.each([
       ...["--seconds", "0.3", "--rounds", "1", "--connections", "2"],
       ...["--providers", "2", "--charges", "1000"],
     ],
-    [row("small overview"), row("overview of 200 servers"), /│ 30 days, 200 .* │ '[\d.]+' +│/],
+    [
+      row("small overview"),
+      row("overview of 200 servers"),
+      row("baseline"),
+      /│ 30 days, 200 .* │ '[\d.]+' +│/,
+    ],
   ],
   [
     "telemetry",
