@@ -1,12 +1,10 @@
 /** GetServerBreakdown: the revenue and the rentals of a period, per server and instance. */
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  type GetServerBreakdownRequest,
-  type GetServerBreakdownResponse,
-  GetServerBreakdownResponseSchema,
-  InstanceBreakdownSchema,
-  ServerBreakdownSchema,
+import type {
+  GetServerBreakdownRequest,
+  GetServerBreakdownResponse,
+  InstanceBreakdown,
+  ServerBreakdown,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
@@ -44,42 +42,44 @@ export function createGetServerBreakdown(
     const { providerId } = context.caller;
     reportLag(providerId, breakdown.rollup, context.now, breakdown.uncoveredCharges);
     const servers = serverBreakdowns(breakdown);
-    const message = create(GetServerBreakdownResponseSchema, {
+    const message: GetServerBreakdownResponse = {
+      $typeName: "revenue.v1.GetServerBreakdownResponse",
       startDate: timestampFromMs(period.start),
       endDate: timestampFromMs(period.end),
       totalServers: servers.length,
       activeServers: servers.filter((server) => server.status === ACTIVE).length,
       ...figures(breakdown.totals.total()),
       servers,
-    });
+    };
     return { message, asOf: breakdown.asOf };
   };
 }
 
-function serverBreakdowns({ rows, totals }: Breakdown) {
+function serverBreakdowns({ rows, totals }: Breakdown): ServerBreakdown[] {
   const instances = Map.groupBy(rows.instances, (instance) => instance.server);
   const ranked = rank(rows.servers, (server) => totals.server(server.id));
-  return ranked.map(({ row: server, totals: ofServer }) =>
-    create(ServerBreakdownSchema, {
-      serverId: server.uuid,
-      serverName: server.name,
-      serverType: server.type,
-      status: server.deleted === "0" ? server.status : DELETED,
-      ...figures(ofServer),
-      instances: instanceBreakdowns(instances.get(server.id) ?? [], totals),
-    }),
-  );
+  return ranked.map(({ row: server, totals: ofServer }) => ({
+    $typeName: "revenue.v1.ServerBreakdown",
+    serverId: server.uuid,
+    serverName: server.name,
+    serverType: server.type,
+    status: server.deleted === "0" ? server.status : DELETED,
+    ...figures(ofServer),
+    instances: instanceBreakdowns(instances.get(server.id) ?? [], totals),
+  }));
 }
 
-function instanceBreakdowns(instances: Breakdown["rows"]["instances"], totals: TotalsByOwner) {
+function instanceBreakdowns(
+  instances: Breakdown["rows"]["instances"],
+  totals: TotalsByOwner,
+): InstanceBreakdown[] {
   const ranked = rank(instances, (instance) => totals.instance(instance.server, instance.id));
-  return ranked.map(({ row: instance, totals: ofInstance }) =>
-    create(InstanceBreakdownSchema, {
-      instanceId: instance.publicId,
-      instanceName: instance.name,
-      ...figures(ofInstance),
-    }),
-  );
+  return ranked.map(({ row: instance, totals: ofInstance }) => ({
+    $typeName: "revenue.v1.InstanceBreakdown",
+    instanceId: instance.publicId,
+    instanceName: instance.name,
+    ...figures(ofInstance),
+  }));
 }
 
 /** The figures that a response has for the provider, each server and each instance. */

@@ -1,14 +1,12 @@
 /** GetOverview: the provider's year to date, last 12 months, servers and latest payouts. */
-import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import {
-  type GetOverviewRequest,
-  type GetOverviewResponse,
-  GetOverviewResponseSchema,
-  MonthlyEarningsSchema,
-  PayoutSchema,
-  ServerRevenueSchema,
-  SummarySchema,
+import type {
+  GetOverviewRequest,
+  GetOverviewResponse,
+  MonthlyEarnings,
+  Payout,
+  ServerRevenue,
+  Summary,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime } from "../../db/datetime.ts";
@@ -44,12 +42,13 @@ export function createGetOverview(
     const overview = await readOverview(months, context);
     const { providerId } = context.caller;
     reportLag(providerId, overview.rollup, context.now, overview.uncoveredCharges);
-    const message = create(GetOverviewResponseSchema, {
+    const message: GetOverviewResponse = {
+      $typeName: "revenue.v1.GetOverviewResponse",
       summary: summary(months, overview),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, grossOf(month, overview))),
       serverRevenue: serverRevenue(overview),
       recentPayouts: overview.rows.payouts.map(payout),
-    });
+    };
     return { message, asOf: overview.asOf };
   };
 }
@@ -58,31 +57,33 @@ function grossOf(month: Month, { grossByMonth }: Overview): Cents {
   return grossByMonth.get(month.key) ?? 0n;
 }
 
-function summary(months: readonly Month[], overview: Overview) {
+function summary(months: readonly Month[], overview: Overview): Summary {
   const [current] = months as [Month];
   const yearToDate = split(
     months
       .filter((month) => month.year === current.year)
       .reduce((sum, month) => sum + grossOf(month, overview), 0n),
   );
-  return create(SummarySchema, {
+  return {
+    $typeName: "revenue.v1.Summary",
     totalEarningsYtd: money(yearToDate.earnings),
     platformFeesYtd: money(yearToDate.fee),
     grossRevenueYtd: money(yearToDate.gross),
     currentMonthEarnings: money(split(grossOf(current, overview)).earnings),
     availableBalance: money(parseCents(overview.rows.balance[0]?.balance ?? "0.00")),
-  });
+  };
 }
 
-function monthlyEarnings(month: Month, gross: Cents) {
-  return create(MonthlyEarningsSchema, {
+function monthlyEarnings(month: Month, gross: Cents): MonthlyEarnings {
+  return {
+    $typeName: "revenue.v1.MonthlyEarnings",
     month: month.label,
     monthAbbreviation: month.abbreviation,
     amount: money(split(gross).earnings),
-  });
+  };
 }
 
-function serverRevenue({ rows, grossByServer }: Overview) {
+function serverRevenue({ rows, grossByServer }: Overview): ServerRevenue[] {
   return rows.servers
     .filter((server) => server.deleted === "0" || grossByServer.has(server.id))
     .map((server) => ({ ...server, gross: grossByServer.get(server.id) ?? 0n }))
@@ -90,7 +91,8 @@ function serverRevenue({ rows, grossByServer }: Overview) {
     .map((server) => {
       const { gross, fee, earnings } = split(server.gross);
       const price = parseHourlyPrice(server.price);
-      return create(ServerRevenueSchema, {
+      return {
+        $typeName: "revenue.v1.ServerRevenue",
         serverId: server.uuid,
         serverName: server.name,
         pricePerHour: decimal(formatHourlyPrice(price)),
@@ -98,16 +100,17 @@ function serverRevenue({ rows, grossByServer }: Overview) {
         platformFees: money(fee),
         grossRevenue: money(gross),
         totalHours: decimal(estimateHours(gross, price)),
-      });
+      };
     });
 }
 
-function payout(row: Overview["rows"]["payouts"][number]) {
-  return create(PayoutSchema, {
+function payout(row: Overview["rows"]["payouts"][number]): Payout {
+  return {
+    $typeName: "revenue.v1.Payout",
     payoutId: row.id,
     date: timestampFromMs(fromDatetime(row.paidAt)),
     amount: money(parseCents(row.amount)),
     method: row.method,
     status: row.status,
-  });
+  };
 }
