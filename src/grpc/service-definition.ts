@@ -59,10 +59,9 @@ export function defineService(
     if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      inFlight.track(serve(rpc, addresses, method, call, maxMessageBytes)).then(
-        ({ message, metadata }) => callback(null, message, toMetadata(metadata)),
-        (thrown) => callback(statusOf(ServiceError.from(thrown))),
-      );
+      inFlight
+        .track(serve(rpc, addresses, method, call, maxMessageBytes))
+        .then(({ message, metadata }) => callback(null, message, toMetadata(metadata)), callback);
     };
   }
   return { definition, handlers };
@@ -84,6 +83,7 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
   };
 }
 
+/** Sends the headers of a call that succeeds. Rejects with the status of one that fails. */
 async function serve(
   rpc: Rpc,
   addresses: Addresses,
@@ -100,8 +100,7 @@ async function serve(
     // ahead: a call that is cancelled by one of them ends at its deadline.
     if (!answered && Date.now() < deadline - TIMER_TOLERANCE) controller.abort(CANCELED);
   });
-  // Sent together with the message or the error, which is one write in place of two.
-  let metadata: Readonly<Record<string, string>> = {};
+  let headers: Readonly<Record<string, string>> = { "x-request-id": requestId };
   try {
     const accepted = await rpc.accept({
       method,
@@ -122,11 +121,15 @@ async function serve(
         tracestate: values(call.metadata, "tracestate").join() || undefined,
       },
     });
-    metadata = accepted.metadata;
-    return await accepted.run(() => decode(method, call.request, maxMessageBytes));
+    headers = { ...headers, ...accepted.metadata };
+    const response = await accepted.run(() => decode(method, call.request, maxMessageBytes));
+    // Together with the message: one write in place of two.
+    call.sendMetadata(toMetadata(headers));
+    return response;
+  } catch (thrown) {
+    throw statusOf(ServiceError.from(thrown), headers);
   } finally {
     answered = true;
-    call.sendMetadata(toMetadata({ "x-request-id": requestId, ...metadata }));
   }
 }
 
@@ -154,9 +157,21 @@ function decode(method: DescMethodUnary, bytes: Buffer, maxMessageBytes: number)
   }
 }
 
-function statusOf(error: ServiceError): Partial<StatusObject> {
-  const { code } = error.entry;
-  return { code: code as number, details: error.message, metadata: toMetadata(error.metadata) };
+/**
+ * The status of a call that fails. The headers are part of it (Trailers-Only), because a call whose
+ * headers have arrived is not retried by gRPC itself, nor by Envoy.
+ *
+ * @see https://github.com/grpc/proposal/blob/master/A6-client-retries.md#when-retries-are-valid
+ */
+function statusOf(
+  error: ServiceError,
+  headers: Readonly<Record<string, string>>,
+): Partial<StatusObject> {
+  return {
+    code: error.entry.code as number,
+    details: error.message,
+    metadata: toMetadata({ ...headers, ...error.metadata }),
+  };
 }
 
 function toMetadata(values: Readonly<Record<string, string>>): Metadata {
