@@ -44,7 +44,8 @@ export function beginBuild(
   replaces?: string,
 ): Promise<Build> {
   return inShortTransaction(database, async (transaction) => {
-    await transaction(TABLES.state).insert({ provider_id: provider }).onConflict().ignore();
+    // Not IGNORE: it locks a row that exists for reading, and two runs would wait for each other.
+    await transaction(TABLES.state).insert({ provider_id: provider }).onConflict().merge();
     const state = await readState(transaction, provider, true);
     const { generation: current, build } = state;
     if (Number(current) > Number(replaces ?? current)) return { ...state, provider };

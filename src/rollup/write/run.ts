@@ -193,7 +193,10 @@ async function refreshAll<Found extends ToBuild>(
   group: readonly Found[],
   { database, clock, added, repaired }: Context,
 ): Promise<Found[]> {
-  const results = await withRetry(() => refresh(database, group, clock.until, repaired));
+  // Of a group, nobody waits for another's lock again and again.
+  const waitsForLocks = group.length === 1;
+  const work = () => refresh(database, group, clock.until, repaired);
+  const results = await withRetry(work, waitsForLocks);
   const charges = results.filter((result) => result !== "build");
   await added(charges.reduce((sum, count) => sum + count, 0));
   return group.filter((_, nth) => results[nth] === "build");

@@ -5,7 +5,7 @@ import { refreshRollups } from "../../../src/rollup/write/pass/refreshes.ts";
 
 const rollup = (id: number, fields: Partial<News> = {}): News => ({
   ...{ provider: String(id), generation: "1", watermark: "", building: false, ahead: false },
-  ...{ size: 250, checkpoints: 8, ...fields },
+  ...{ size: 250, checkpoints: 8, manyCharges: false, ...fields },
 });
 
 async function groupsOf(rollups: readonly News[], failing?: (group: readonly string[]) => unknown) {
@@ -24,19 +24,22 @@ async function groupsOf(rollups: readonly News[], failing?: (group: readonly str
   return { groups, failed };
 }
 
-it("large rollups are refreshed alone, and small ones at most 32 at a time", async () => {
+it("small rollups are refreshed at most 32 at a time, then large ones and large changes alone", async () => {
   const many = Array.from({ length: 70 }, (_, id) => rollup(id));
-  const large = [rollup(100, { checkpoints: 101 }), rollup(101, { size: 8_000 })];
+  const large = [{ checkpoints: 101 }, { size: 8_000 }, { manyCharges: true }].map((fields, nth) =>
+    rollup(100 + nth, fields),
+  );
   const { groups } = await groupsOf([...many.slice(0, 35), ...large, ...many.slice(35)]);
-  expect(groups.map(({ length }) => length)).toEqual([1, 1, 32, 32, 6]);
-  expect(groups.slice(0, 2)).toEqual([["100"], ["101"]]);
-  expect(groups.flat().sort()).toEqual([...many, ...large].map(({ provider }) => provider).sort());
+  expect(groups.map(({ length }) => length)).toEqual([32, 32, 6, 1, 1, 1]);
+  expect(groups.flat()).toEqual([...many, ...large].map(({ provider }) => provider));
 });
 
-it("if one of a group fails for a reason of its own, each is refreshed alone", async () => {
-  const rollups = [rollup(1), rollup(2), rollup(3)];
+it("if one of a group fails for a reason of its own, each is refreshed alone after all groups", async () => {
+  const rollups = Array.from({ length: 34 }, (_, id) => rollup(id));
   const { groups, failed } = await groupsOf(rollups, (ids) => ids.includes("2") && new Error("no"));
-  expect(groups).toEqual([["1", "2", "3"], ["1"], ["2"], ["3"]]);
+  const ids = rollups.map(({ provider }) => provider);
+  const first = ids.slice(0, 32);
+  expect(groups).toEqual([first, ["32", "33"], ...first.map((id) => [id])]);
   expect(failed).toEqual(["2"]);
 });
 

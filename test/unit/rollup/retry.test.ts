@@ -17,7 +17,12 @@ it.each([
   expect(isProviderSpecific(error(fields))).toBe(false);
 });
 
-it("an error of a provider's data does not", () => {
+it("a lock that is held for long concerns a provider's rows", () => {
+  const held = error({ code: "ER_LOCK_WAIT_TIMEOUT", errno: 1205, sqlState: "HY000" });
+  expect(isProviderSpecific(held)).toBe(true);
+});
+
+it("an error of a provider's data does not concern the connection", () => {
   const own = error({ errno: 1690, sqlState: "22003" });
   expect(needsNewConnections(own)).toBe(false);
   expect(isProviderSpecific(own)).toBe(true);

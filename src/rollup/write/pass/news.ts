@@ -21,10 +21,14 @@ export interface News {
   readonly size: number;
   /** The number of checkpoints of that generation. */
   readonly checkpoints: number;
+  /** Whether more than `MANY_CHARGES` would become covered. */
+  readonly manyCharges: boolean;
 }
 
 /** The number of providers in one statement. */
 const BATCH = 2_000;
+/** Where more charges become covered, a refresh costs much more than its statements. */
+const MANY_CHARGES = 250;
 /** The number of rollups whose check is due, and that of others, which one statement finds. */
 const [DUE, EARLY] = [1_000, 20];
 
@@ -44,7 +48,10 @@ const NEWS = `
          ${ownersOf("provider.id")} AS owners,
          (SELECT COUNT(*) FROM ${TABLES.checkpoints} AS checkpoint
           WHERE checkpoint.provider_id = provider.id
-            AND checkpoint.generation = state.generation) AS checkpoints
+            AND checkpoint.generation = state.generation) AS checkpoints,
+         (SELECT recorded_at FROM charges FORCE INDEX (charges_by_recording)
+          WHERE provider_id = provider.id AND recorded_at > state.cut AND recorded_at <= :until
+          LIMIT 1 OFFSET ${MANY_CHARGES}) IS NOT NULL AS many_charges
   FROM providers AS provider LEFT JOIN ${TABLES.state} AS state ON state.provider_id = provider.id
   WHERE provider.id BETWEEN :first AND :last
     AND (state.build_generation IS NOT NULL OR state.cut > :now
@@ -89,6 +96,7 @@ export async function findNews(
         ahead: Number(row.ahead) === 1,
         size: sizeFor(Number(row.owners)),
         checkpoints: Number(row.checkpoints),
+        manyCharges: Number(row.many_charges) === 1,
       });
     }
   }

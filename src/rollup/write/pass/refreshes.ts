@@ -1,5 +1,7 @@
-/** The refreshes of a pass: large rollups one by one, small ones several at a time. */
-
+/**
+ * The refreshes of a pass: small rollups several at a time, then one by one large rollups, those to
+ * which many charges are added, and those of a group that failed.
+ */
 import type { News } from "./news.ts";
 import { isProviderSpecific } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
@@ -19,31 +21,34 @@ interface Refreshes {
   readonly refresh: (group: readonly News[]) => Promise<void>;
 }
 
-/** Refreshes rollups. If one of a group fails, the others of the group are refreshed one by one. */
+/** Refreshes rollups. Small ones come first, so that none waits for a large one. */
 export async function refreshRollups(
   rollups: readonly News[],
   { concurrency, stopped, attempt, refresh }: Refreshes,
 ): Promise<void> {
-  const refreshGroup = async (group: readonly News[]): Promise<void> => {
-    const [first] = group;
-    if (first && group.length === 1) return attempt(first.provider, () => refresh(group));
+  const { small = [], large: alone = [] } = Object.groupBy(rollups, (found) =>
+    isSmall(found) ? "small" : "large",
+  );
+  const refreshGroup = async (group: readonly News[]) => {
     try {
-      await refresh(group);
+      if (group.length === 1) alone.push(...group);
+      else await refresh(group);
     } catch (error) {
       if (!isProviderSpecific(error)) throw error;
-      for (const found of group) await refreshGroup([found]);
+      alone.push(...group);
     }
   };
-  await runTasks(groupsOf(rollups), concurrency, refreshGroup, stopped);
+  await runTasks(groupsOf(small), concurrency, refreshGroup, stopped);
+  const refreshOne = (found: News) => attempt(found.provider, () => refresh([found]));
+  await runTasks(alone, concurrency, refreshOne, stopped);
 }
 
-function groupsOf(rollups: readonly News[]): News[][] {
-  const { small = [], large = [] } = Object.groupBy(rollups, ({ checkpoints, size }) =>
-    checkpoints <= SMALL_CHECKPOINTS && size <= SMALL_SIZE ? "small" : "large",
-  );
-  const groups = large.map((found) => [found]);
-  for (let start = 0; start < small.length; start += GROUP) {
-    groups.push(small.slice(start, start + GROUP));
+function isSmall({ checkpoints, size, manyCharges }: News): boolean {
+  return checkpoints <= SMALL_CHECKPOINTS && size <= SMALL_SIZE && !manyCharges;
+}
+
+function* groupsOf(rollups: readonly News[]) {
+  for (let start = 0; start < rollups.length; start += GROUP) {
+    yield rollups.slice(start, start + GROUP);
   }
-  return groups;
 }

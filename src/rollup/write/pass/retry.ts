@@ -2,10 +2,13 @@
 import pRetry, { type Options } from "p-retry";
 import { isLostConnection } from "../../../db/driver-error.ts";
 
+/** Another session has locked a row for long. */
+const LOCK_WAIT = "ER_LOCK_WAIT_TIMEOUT";
+
 /** Errors, besides lost connections, after which the same transaction may succeed. */
 const TRANSIENT = new Set([
   "ER_LOCK_DEADLOCK", // also a certification failure in Galera
-  "ER_LOCK_WAIT_TIMEOUT",
+  LOCK_WAIT,
   "ECONNREFUSED",
   "ER_TRANSACTION_ROLLBACK_DURING_COMMIT", // Group Replication: certification failed
 ]);
@@ -22,17 +25,17 @@ const WRONG_NODE = new Set([
   3100, // Group Replication: the group does not accept the transaction
 ]);
 
-const RETRY: Options = {
-  retries: 6,
-  minTimeout: 100,
-  maxTimeout: 5_000,
-  randomize: true,
-  shouldRetry: ({ error }) => isTransient(error),
-};
+const RETRY: Options = { retries: 6, minTimeout: 100, maxTimeout: 5_000, randomize: true };
 
-/** Retries work that fails with a transient error, with exponential backoff. */
-export function withRetry<T>(work: () => Promise<T>): Promise<T> {
-  return pRetry(work, RETRY);
+/**
+ * Retries work that fails with a transient error, with exponential backoff.
+ *
+ * @param waitsForLocks whether to try again after a lock wait timeout. Default: yes
+ */
+export function withRetry<T>(work: () => Promise<T>, waitsForLocks = true): Promise<T> {
+  const shouldRetry = ({ error }: { readonly error: Error }) =>
+    isTransient(error) && (waitsForLocks || !isLockWait(error));
+  return pRetry(work, { ...RETRY, shouldRetry });
 }
 
 /**
@@ -54,12 +57,17 @@ const GLOBAL = /^(08|28|42)/;
 export function isProviderSpecific(
   error: unknown,
 ): error is Error & { readonly sqlMessage?: string } {
-  if (!(error instanceof Error) || needsNewConnections(error)) return false;
+  if (!(error instanceof Error)) return false;
+  if (needsNewConnections(error) && !isLockWait(error)) return false;
   return !("sqlState" in error && GLOBAL.test(String(error.sqlState)));
 }
 
 function isTransient(error: Error): boolean {
   return isLostConnection(error) || ("code" in error && TRANSIENT.has(String(error.code)));
+}
+
+function isLockWait(error: Error): boolean {
+  return "code" in error && error.code === LOCK_WAIT;
 }
 
 function isWrongNode(error: Error): boolean {

@@ -1,6 +1,8 @@
 /** Small rollups that are refreshed together. */
 import fc from "fast-check";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../../src/config.ts";
+import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/tables.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
@@ -130,6 +132,27 @@ it("one that fails is told, and the others of its group are brought up to date",
     expect(await rollupOf(database.knex, provider)).toMatchObject({ gross });
   }
   expect(await rollUp(database.knex, { margin: 0 })).toMatchObject({ news: 1, charges: 1 });
+  await expectExact();
+});
+
+it("one whose row another session keeps locked holds back neither its group nor other groups", async () => {
+  await record(["2025-09-05"], minute(5));
+  const pool = createPool(parseDatabaseUrl(database.url), { maxConnections: 2 });
+  const impatient = () => pool.raw("SET SESSION innodb_lock_wait_timeout = 1");
+  await Promise.all([impatient(), impatient()]);
+  const holder = await database.knex.transaction();
+  await holder(TABLES.state).where({ provider_id: "2" }).forUpdate();
+  const run = rollUp(pool, { margin: 0, concurrency: 2 });
+  try {
+    for (const provider of PROVIDERS.filter((id) => id !== "2")) {
+      const gross = async () => (await rollupOf(database.knex, provider)).gross;
+      await expect.poll(gross, { timeout: 10_000 }).toBe("4.00");
+    }
+  } finally {
+    await holder.commit();
+  }
+  expect(await run).toMatchObject({ news: 5, behind: 0, charges: 5 });
+  await pool.destroy();
   await expectExact();
 });
 

@@ -57,6 +57,24 @@ describe("a charge recorded", () => {
     expect(await news()).toEqual(["1"]);
   });
 
+  it.each([
+    ["more than 250 that become covered are many", 251, "12:30", true],
+    ["up to 250 are not", 250, "12:30", false],
+    ["those that are covered do not count", 251, "12:00", false],
+    ["those within the margin do not count", 251, "12:46", false],
+  ])("%s", async (_, count, time, manyCharges) => {
+    const row = charge("2026-01-01", at(time));
+    await database
+      .knex("charges")
+      .insert([
+        charge("2026-01-01", at("12:01")),
+        ...Array.from({ length: time === "12:30" ? count - 1 : count }, () => row),
+      ]);
+    expect(await findNews(database.knex, ["1"], CLOCK, { all: false })).toMatchObject([
+      { manyCharges },
+    ]);
+  });
+
   it("for a provider without a rollup is news, however old", async () => {
     await database
       .knex("charges")

@@ -1,6 +1,7 @@
 /** Retrying after a deadlock. Galera reports certification failures with the same code. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { END } from "../../../../src/rollup/timeline.ts";
+import { beginBuild } from "../../../../src/rollup/write/build.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -44,4 +45,16 @@ it("a run that is the victim of a deadlock retries and succeeds", async () => {
   expect(await rolling).toMatchObject({ providers: 1, charges: 1 });
   expect(codes).toEqual(["ER_LOCK_DEADLOCK"]);
   expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
+});
+
+it("two builds of a provider that begin at once wait for each other without a deadlock", async () => {
+  const holder = await database.knex.transaction();
+  await holder("rollups").where({ provider_id: 1 }).forUpdate();
+  const begin = () => beginBuild(database.knex, "1", "2026-01-20 12:00:00.000");
+  const builds = Promise.all([begin(), begin()]);
+  await expect.poll(() => processes.running("into `rollups`")).toHaveLength(2);
+  await holder.rollback();
+  const [first, second] = await builds;
+  expect(first).toMatchObject({ provider: "1", generation: "2" });
+  expect(second).toEqual(first);
 });
