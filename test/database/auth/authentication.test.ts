@@ -171,7 +171,7 @@ describe("the query for a key", () => {
       })),
     );
     const [plan] = await database.knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${keysByHash(1)}`, [
-      hashKey(key),
+      hashKey(key).toString("hex"),
     ]);
     expect(plan).toHaveLength(1);
     expect(plan[0]).toMatchObject({
@@ -185,7 +185,7 @@ describe("the query for a key", () => {
   it.each([8, MAX_BATCH])(
     "reads at most %i rows through that index for as many keys",
     async (count) => {
-      const hashes = Array.from({ length: count }, () => hashKey(generateKey()));
+      const hashes = Array.from({ length: count }, () => hashKey(generateKey()).toString("hex"));
       const [plan] = await database.knex.raw(
         `EXPLAIN FORMAT=TRADITIONAL ${keysByHash(count)}`,
         hashes,

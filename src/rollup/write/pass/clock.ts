@@ -3,6 +3,7 @@
  * pass may move to. It stays behind what may still commit.
  */
 import type { Knex } from "knex";
+import pRetry from "p-retry";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
 
 /** The instants of a pass, as DATETIME(3) text in UTC. */
@@ -32,13 +33,29 @@ const OLDEST = `SELECT MIN(CONVERT_TZ(trx.trx_started, 'SYSTEM', '+00:00')) AS s
     AND (session.DB = DATABASE() OR (session.DB IS NULL
       AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)))`;
 
+/**
+ * The start of the oldest transaction; null if there is none. MySQL fails to list its sessions while
+ * one of them runs a statement with bytes that are not text, so the query is repeated then.
+ */
+function oldestTransaction(database: Knex): Promise<string | null> {
+  return pRetry(async () => (await database.raw(OLDEST))[0][0].started, {
+    ...{ retries: 20, minTimeout: 20, maxTimeout: 200 },
+    shouldRetry: ({ error }) => "code" in error && error.code === "ER_CANNOT_CONVERT_STRING",
+  });
+}
+
+/** The SQLSTATE of a query that the account has no right to. */
+const ACCESS_DENIED = "42000";
+
 /** Whether the account may see the transactions of others, which needs the privilege PROCESS. */
 export async function canSeeTransactions(database: Knex): Promise<boolean> {
   try {
-    await database.raw(OLDEST);
+    await oldestTransaction(database);
     return true;
   } catch (error) {
-    if (error instanceof Error && "sqlState" in error) return false;
+    if (error instanceof Error && "sqlState" in error && error.sqlState === ACCESS_DENIED) {
+      return false;
+    }
     throw error;
   }
 }
@@ -56,11 +73,11 @@ export async function readClock(
 ): Promise<Clock> {
   const [[{ now }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
   const until = fromDatetime(now) - margin;
-  const oldest = seesTransactions ? (await database.raw(OLDEST))[0][0].started : null;
+  const oldest = seesTransactions ? await oldestTransaction(database) : null;
   const before = oldest === null ? Number.POSITIVE_INFINITY : fromDatetime(oldest) - RESOLUTION;
   return {
     now,
     until: toDatetime(Math.min(until, before)),
-    waitsFor: before < until ? oldest : undefined,
+    waitsFor: before < until ? (oldest ?? undefined) : undefined,
   };
 }

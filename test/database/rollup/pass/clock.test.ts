@@ -1,6 +1,7 @@
 /** The watermark that a run may move to. */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
+import { type ConnectionOptions, createConnection } from "mysql2";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
@@ -9,6 +10,7 @@ import { canSeeTransactions, readClock } from "../../../../src/rollup/write/pass
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { until } from "../../../support/poll.ts";
 
 let database: TestDatabase;
 let writer: Knex;
@@ -75,6 +77,35 @@ it("a charge of a transaction that is open for longer than the margin is never m
   expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
   const result = await rollUp(database.knex, { margin: 0, seesTransactions: true });
   expect(result).toMatchObject({ charges: 2, repairs: 0 });
+});
+
+it("statements with bytes that are not text, in other sessions, do not hide open transactions", async () => {
+  // MySQL 9 fails to list its sessions while one of them runs such a statement.
+  const transaction = await writer.transaction();
+  await transaction("charges").insert(CHARGE);
+  // InnoDB lists transactions as they were up to 0.1 s ago.
+  await until(5_000, async () => (await readClock(database.knex, 0, true)).waitsFor !== undefined);
+  const reader = createConnection({ ...parseDatabaseUrl(database.url) } as ConnectionOptions);
+  let ended = false;
+  const load = (async () => {
+    while (!ended) {
+      const sql = "SELECT 1 FROM api_keys WHERE key_hash = ?";
+      await reader.promise().execute(sql, [randomBytes(32)]);
+    }
+  })();
+  try {
+    for (let nth = 0; nth < 50; nth++) {
+      expect(await canSeeTransactions(database.knex)).toBe(true);
+      expect(await readClock(database.knex, 0, true)).toMatchObject({
+        waitsFor: expect.anything(),
+      });
+    }
+  } finally {
+    ended = true;
+    await load;
+  }
+  reader.destroy();
+  await transaction.rollback();
 });
 
 it("transactions are visible to an account with PROCESS only", async () => {
