@@ -35,6 +35,8 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run rollup -- --rebuild": "accounts.test.ts",
   "npm run rollup -- --verify": "accounts.test.ts",
   "npm run rollup -- --verify --repair": "accounts.test.ts",
+  "npm run rollup -- --watch 1": "rollup-admin.test.ts, with other seconds",
+  "npm run rollup -- --watch 1 --margin 2": "rollup-admin.test.ts, with other seconds",
   "npm run bench": "benchmarks.test.ts, with next to no load: it measures for minutes",
   "npm run bench -- peers": "benchmarks.test.ts, the same",
   "npm run bench -- scale": "benchmarks.test.ts, the same",
@@ -44,7 +46,10 @@ const NAMED: Readonly<Record<string, string>> = {
     "benchmarks.test.ts, the same flags with smaller numbers",
   "npm run bench -- fleet --providers 3000 --seconds 10 --rounds 4 --connections 32":
     "benchmarks.test.ts, the same flags with smaller numbers",
-  "npm run bench -- peers --seconds 3 --rounds 5 --connections 32 --charges 500000":
+  "npm run bench -- latency": "benchmarks.test.ts, the same",
+  "npm run bench -- latency --seconds 5 --rounds 5 --providers 300":
+    "benchmarks.test.ts, the same flags with smaller numbers",
+  "npm run bench -- peers --seconds 3 --rounds 5 --connections 32 --providers 3000 --charges 500000":
     "benchmarks.test.ts, the same flags with smaller numbers",
   "npm run bench -- scale --charges 50000,500000,5000000 --requests 200":
     "benchmarks.test.ts, the same flags with smaller numbers",
