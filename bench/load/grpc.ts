@@ -6,11 +6,10 @@
  * @see https://www.rfc-editor.org/rfc/rfc9113
  */
 import { connect, type Socket } from "node:net";
+import { FRAME_HEADER, frame, PREFACE } from "../../dev/http2-frame.ts";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import type { Load } from "./keys.ts";
 
-const PREFACE = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-const FRAME_HEADER = 9;
 const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
 const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4 };
 const INITIAL_WINDOW_SIZE = 4;
@@ -82,7 +81,7 @@ function callUntil(end: number, port: number, rpc: string, drawKey: () => string
   const settings = Buffer.concat([Buffer.from([0, INITIAL_WINDOW_SIZE]), uint32(MAX_WINDOW)]);
   socket.write(
     Buffer.concat([
-      Buffer.from(PREFACE),
+      PREFACE,
       frame(TYPE.settings, 0, 0, settings),
       frame(TYPE.windowUpdate, 0, 0, uint32(MAX_WINDOW - 65_535)),
     ]),
@@ -115,15 +114,6 @@ function readFrames(
     }
     rest = bytes;
   });
-}
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = EMPTY): Buffer {
-  const header = Buffer.alloc(FRAME_HEADER);
-  header.writeUIntBE(payload.length, 0, 3);
-  header.writeUInt8(type, 3);
-  header.writeUInt8(flags, 4);
-  header.writeUInt32BE(stream, 5);
-  return Buffer.concat([header, payload]);
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Variables that are valid by themselves and contradict each other. */
 import { readCertificates, type TlsSettings, tlsFiles } from "./certificates.ts";
-import { ConfigError } from "./mistake.ts";
+import { mistakesOf } from "./mistake.ts";
 
 /** What is compared. A field whose own text is malformed is undefined. Times are in ms. */
 interface Settings extends TlsSettings {
@@ -46,11 +46,5 @@ function tlsMistakes(settings: Settings): readonly string[] {
     const set = [tlsCertFile, tlsKeyFile, tlsClientCaFile].some((file) => file !== undefined);
     return set ? ["TLS needs both TLS_CERT_FILE and TLS_KEY_FILE"] : [];
   }
-  try {
-    readCertificates(files);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.mistakes;
-  }
+  return mistakesOf(() => readCertificates(files));
 }

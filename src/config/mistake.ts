@@ -11,6 +11,17 @@ export class ConfigError extends Error {
   }
 }
 
+/** The mistakes for which a reader throws a `ConfigError`; none if it returns. */
+export function mistakesOf(read: () => unknown): readonly string[] {
+  try {
+    read();
+    return [];
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    return error.mistakes;
+  }
+}
+
 /** The mistake of a variable that names a file that cannot be read. */
 export function unreadable(name: string, path: string, error: unknown): string {
   return `${name} names ${path}, which cannot be read (${codeOf(error)})`;

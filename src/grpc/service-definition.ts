@@ -28,7 +28,7 @@ import type { InFlight } from "./in-flight.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
-/** Why a call ends that its caller cancels. Made once, since an `abort()` without a reason makes an error with a stack. */
+/** Why a call ends that its caller cancels. Without a reason, `abort()` makes an error each time. */
 const CANCELED = new ServiceError("canceled");
 
 /** A call that is cancelled so shortly before its deadline, in ms, has met its deadline. */

@@ -1,6 +1,10 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
 import type { Read } from "../../src/db/query.ts";
-import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import {
+  fullBreakdown,
+  rollupState,
+  uncoveredBreakdown,
+} from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
 import { stateText, usedRollup } from "../../src/rollup/read/sql.ts";
 
@@ -17,6 +21,7 @@ export const STATEMENTS = {
   uncoveredOverview,
   fullBreakdown,
   uncoveredBreakdown,
+  rollupState,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;

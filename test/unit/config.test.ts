@@ -1,16 +1,10 @@
 import { expect, it } from "vitest";
-import { ConfigError, readConfig } from "../../src/config.ts";
+import { mistakesOf } from "../../src/config/mistake.ts";
+import { readConfig } from "../../src/config.ts";
 
 /** The mistakes that the service reports for an environment. */
-function mistakesIn(environment: Readonly<Record<string, string>>): readonly string[] {
-  try {
-    readConfig(environment);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.mistakes;
-  }
-}
+const mistakesIn = (environment: Readonly<Record<string, string>>) =>
+  mistakesOf(() => readConfig(environment));
 
 const URL_FORM = "expected mysql://user:password@host:3306/database";
 const LOG_LEVELS = "trace, debug, info, warn, error, fatal, silent";

@@ -1,25 +1,11 @@
 /** HTTP/2 frames of a gRPC client, as bytes: https://www.rfc-editor.org/rfc/rfc9113.html */
 
+import { frame, PREFACE } from "../../../dev/http2-frame.ts";
+
+export { frame, PREFACE };
+
 /** The path of the calls. */
 const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
-
-/** The client preface: RFC 9113, section 3.4. */
-export const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-
-/** A frame: RFC 9113, section 4.1. */
-export function frame(
-  type: number,
-  flags: number,
-  stream: number,
-  payload: Uint8Array = Buffer.alloc(0),
-) {
-  const header = Buffer.alloc(9);
-  header.writeUIntBE(payload.length, 0, 3);
-  header.writeUInt8(type, 3);
-  header.writeUInt8(flags, 4);
-  header.writeUInt32BE(stream, 5);
-  return Buffer.concat([header, payload]);
-}
 
 /** SETTINGS without a setting, and the acknowledgement of the server's. */
 export const SETTINGS = frame(4, 0, 0);

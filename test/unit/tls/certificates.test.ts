@@ -2,7 +2,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { readCertificates, type TlsFiles } from "../../../src/config/certificates.ts";
-import { ConfigError } from "../../../src/config/mistake.ts";
+import { mistakesOf } from "../../../src/config/mistake.ts";
 import { createAuthority, createFiles, type Pair } from "../../support/tls/certificates.ts";
 
 const authority = await createAuthority();
@@ -10,15 +10,7 @@ const pair = await authority.issue();
 const other = await authority.issue();
 
 /** What is reported about the files. */
-function mistakesIn(files: TlsFiles): readonly string[] {
-  try {
-    readCertificates(files);
-    return [];
-  } catch (error) {
-    if (!(error instanceof ConfigError)) throw error;
-    return error.mistakes;
-  }
-}
+const mistakesIn = (files: TlsFiles) => mistakesOf(() => readCertificates(files));
 
 /** The files of a pair, until the end of the test. */
 function write(pair: Pair, ca?: string) {

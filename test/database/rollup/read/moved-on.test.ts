@@ -2,6 +2,7 @@
  * A rollup that moved on after its totals were cached: the statement that uses them costs its
  * check, and not a pass over the ledger.
  */
+import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
@@ -20,6 +21,10 @@ const NOW = Date.now();
 const PERIOD = ["0001-01-01", "9999-12-31"] as const;
 /** A provider with a ledger of 200,000 charges, and one with 20,000. */
 const [LARGE, SMALL] = [1, 2];
+/** A provider with so many instances that the rollup's state is asked for before its totals are used. */
+const WIDE = 3;
+/** For how long totals are used without asking, in ms. */
+const RELIED_ON = 1_000;
 /** The servers, instances and running rentals of the provider, and what temporary tables add. */
 const MAX_ROWS = 2_000;
 /** In ms. Reading the whole ledger takes ten callers several times as long. */
@@ -34,6 +39,7 @@ beforeAll(async () => {
   await addBulk(database.knex, [
     { provider: LARGE, servers: 20, instances: 40, charges: 200_000, rentals: 1_000 },
     { provider: SMALL, servers: 20, instances: 40, charges: 20_000, rentals: 1_000 },
+    { provider: WIDE, servers: 300, instances: 300, charges: 3_000 },
   ]);
 }, 60_000);
 afterAll(async () => {
@@ -96,6 +102,24 @@ describe.each([
     const [checked = Infinity] = counter.rows;
     expect(checked).toBeLessThan(MAX_ROWS);
   });
+});
+
+it("with many instances, outdated totals cost only a look at the rollup's state", async () => {
+  await rollUpTo(WIDE, 300 * DAY);
+  const { read, takeNames } = recordStatements(createRead(session));
+  const service = createRevenueService(read);
+  const before = await call(service, WIDE, "breakdown");
+  const repeat = async () => {
+    expect(await call(service, WIDE, "breakdown")).toEqual(before);
+    return takeNames();
+  };
+  takeNames();
+  expect(await repeat()).toEqual<StatementName[]>(["uncoveredBreakdown"]);
+  await sleep(RELIED_ON);
+  expect(await repeat()).toEqual<StatementName[]>(["rollupState", "uncoveredBreakdown"]);
+  await rollUpTo(WIDE, 0);
+  await sleep(RELIED_ON);
+  expect(await repeat()).toEqual<StatementName[]>(["rollupState", "fullBreakdown"]);
 });
 
 it("ten callers with a short deadline all recover after the first rollup of a large ledger", async () => {

@@ -90,6 +90,7 @@ const MAX_ROWS: Readonly<Record<StatementName, number>> = {
   uncoveredOverview: SIZE / 5,
   fullBreakdown: 20 * SIZE,
   uncoveredBreakdown: 20 * SIZE,
+  rollupState: 1,
 };
 
 it.each(STATEMENT_NAMES)(

@@ -1,31 +1,20 @@
 /** Mutations of HTTP/2 frames (RFC 9113, section 4.1) after the client preface. */
+import { FRAME_HEADER, frame, PREFACE } from "../../../../dev/http2-frame.ts";
 import type { Mutation } from "./mutations.ts";
 import type { Random } from "./random.ts";
 
-/** Lengths in bytes. */
-const PREFACE = 24;
-const HEADER = 9;
 /** DATA to CONTINUATION, and two unknown types. */
 const TYPES = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255] as const;
 /** END_STREAM or ACK, END_HEADERS, PADDED, PRIORITY. */
 const FLAGS = [0, 1, 4, 5, 8, 0x20, 0x2d, 0xff] as const;
 const STREAMS = [0, 1, 2, 3, 5, 7, 101, 0x7fffffff, 0xffffffff] as const;
 
-function frame(type: number, flags: number, stream: number, payload: Uint8Array): Buffer {
-  const header = Buffer.alloc(HEADER);
-  header.writeUIntBE(payload.length, 0, 3);
-  header.writeUInt8(type, 3);
-  header.writeUInt8(flags, 4);
-  header.writeUInt32BE(stream, 5);
-  return Buffer.concat([header, payload]);
-}
-
 /** The frames of a connection. The last one may be incomplete. */
 function framesOf(bytes: Buffer): Buffer[] {
   const frames: Buffer[] = [];
-  let rest = bytes.subarray(PREFACE);
-  while (rest.length >= HEADER) {
-    const end = HEADER + rest.readUIntBE(0, 3);
+  let rest = bytes.subarray(PREFACE.length);
+  while (rest.length >= FRAME_HEADER) {
+    const end = FRAME_HEADER + rest.readUIntBE(0, 3);
     frames.push(rest.subarray(0, end));
     rest = rest.subarray(end);
   }
@@ -36,7 +25,7 @@ function onFrames(change: (frames: Buffer[], random: Random) => unknown): Mutati
   return (bytes, random) => {
     const frames = framesOf(bytes);
     change(frames, random);
-    return Buffer.concat([bytes.subarray(0, PREFACE), ...frames]);
+    return Buffer.concat([bytes.subarray(0, PREFACE.length), ...frames]);
   };
 }
 
@@ -64,7 +53,7 @@ const randomFrame = onFrames((frames, random) => {
 const randomHeader = onFrames((frames, random) => {
   const at = random.below(frames.length);
   const header = frames[at];
-  if (header === undefined || header.length < HEADER) return;
+  if (header === undefined || header.length < FRAME_HEADER) return;
   const changed = Buffer.from(header);
   const field = random.below(4);
   if (field === 0) changed.writeUIntBE(random.pick([0, 1, 0x4001, 0xffffff]), 0, 3);
