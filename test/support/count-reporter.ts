@@ -1,11 +1,20 @@
 /**
- * Prints the last lines of a test run: the tests that passed only when they ran again, and
- * `N passed, N failed`, and `, N skipped` if some were. Each error outside a test counts as one
- * failure: a file that does not load, an uncaught error, a failed set-up.
+ * Prints the last lines of a test run: what failed and why, the tests that passed only when they
+ * ran again, and `N passed, N failed`, and `, N skipped` if some were. Each error outside a test
+ * counts as one failure: a file that does not load, an uncaught error, a failed set-up.
+ *
+ * A failure is the line `failed: FILE > TEST`, or `failed: outside a test`, with the error's first
+ * lines indented below it. `.ci/run` reads these lines.
  */
 import { writeSync } from "node:fs";
+import { stripVTControlCharacters } from "node:util";
 import type { SerializedError } from "vitest";
 import type { Reporter, TestModule, Vitest } from "vitest/node";
+
+/** So many lines of an error's message are printed: enough for a difference of two values. */
+const MESSAGE_LINES = 20;
+
+type Failure = Pick<SerializedError, "message" | "stacks" | "stack"> & { diff?: string };
 
 interface Counts {
   passed: number;
@@ -16,14 +25,16 @@ interface Counts {
 export default class CountReporter implements Reporter {
   /** One failure until the run has ended, in case it never does. */
   #counts: Counts = { passed: 0, failed: 1, skipped: 0 };
+  readonly #failures: string[] = [];
   readonly #flaky: string[] = [];
 
   onInit(_vitest: Vitest): void {
     // Written at the exit, so that it is the last line.
     process.once("exit", () => {
       if (this.#counts.failed > 0) process.exitCode ||= 1;
-      const flaky = this.#flaky.map((name) => `passed when run again: ${name}\n`);
-      writeSync(process.stdout.fd, `${flaky.join("")}${countLine(this.#counts)}\n`);
+      const flaky = this.#flaky.map((name) => `passed when run again: ${name}`);
+      const lines = [...this.#failures, ...flaky, countLine(this.#counts)];
+      writeSync(process.stdout.fd, `${lines.join("\n")}\n`);
     });
   }
 
@@ -33,23 +44,42 @@ export default class CountReporter implements Reporter {
     reason: "passed" | "interrupted" | "failed",
   ): void {
     const counts = { passed: 0, failed: unhandledErrors.length, skipped: 0 };
+    for (const error of unhandledErrors)
+      this.#failures.push(failureText("outside a test", [error]));
     for (const module of modules) {
       const before = counts.failed;
       for (const test of module.children.allTests()) {
-        const { state } = test.result();
+        const { state, errors } = test.result();
+        const name = `${module.relativeModuleId} > ${test.fullName}`;
         if (state === "passed" || state === "failed") counts[state]++;
         else counts.skipped++;
-        if (test.diagnostic()?.flaky) {
-          this.#flaky.push(`${module.relativeModuleId} > ${test.fullName}`);
-        }
+        if (state === "failed") this.#failures.push(failureText(name, errors));
+        if (test.diagnostic()?.flaky) this.#flaky.push(name);
       }
       // No test reports a file that does not load, or a hook that fails.
-      if (counts.failed === before && module.state() === "failed") counts.failed++;
+      if (counts.failed === before && module.state() === "failed") {
+        counts.failed++;
+        const suites = [...module.children.allSuites()];
+        const errors = [module, ...suites].flatMap((suite) => suite.errors());
+        this.#failures.push(failureText(`${module.relativeModuleId} > (its set-up)`, errors));
+      }
     }
     // An interrupted run, or one without tests, is a failure too.
     if (counts.failed === 0 && (reason !== "passed" || counts.passed === 0)) counts.failed = 1;
     this.#counts = counts;
   }
+}
+
+/** A failure's name, and of each of its errors the first lines and where it was thrown. */
+function failureText(name: string, errors: readonly Failure[] = []): string {
+  const lines = errors.flatMap(({ message, diff, stacks, stack }) => {
+    const [at] = stacks ?? [];
+    const where =
+      at === undefined ? stack?.split("\n")[1] : `at ${at.file}:${at.line}:${at.column}`;
+    const text = stripVTControlCharacters(diff === undefined ? message : `${message}\n${diff}`);
+    return [...text.split("\n").slice(0, MESSAGE_LINES), ...(where ? [where.trim()] : [])];
+  });
+  return [`failed: ${name}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }
 
 /** The counts as a line of text. */
