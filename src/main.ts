@@ -101,14 +101,15 @@ async function start(config: Config): Promise<void> {
   });
   const rpc = createRpc({
     service: RevenueService,
-    handlers: createRevenueService(
-      openRead("calls", database, config.poolSize),
-      createLagLog(log, metrics?.recordLag),
-      config.readMaxLag === 0
-        ? undefined
-        : createFreshness(config.readMaxLag, metrics?.recordReplicaAge),
-      metrics?.cacheRequest,
-    ),
+    handlers: createRevenueService(openRead("calls", database, config.poolSize), {
+      reportLag: createLagLog(log, metrics?.recordLag),
+      freshness:
+        config.readMaxLag === 0
+          ? undefined
+          : createFreshness(config.readMaxLag, metrics?.recordReplicaAge),
+      observeCache: metrics?.cacheRequest,
+      maxBatch: config.maxBatch,
+    }),
     authenticate: createAuthenticate(
       config,
       openRead("keys", keyDatabase, KEY_CONNECTIONS),

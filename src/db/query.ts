@@ -6,9 +6,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
-import { createDurationEstimates, MAX_ESTIMATE } from "./duration-estimate.ts";
-import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
+import { createDurationEstimates, MAX_ESTIMATE } from "./scheduling/duration-estimate.ts";
+import { createFairShare } from "./scheduling/fair-share.ts";
 import type { Caller } from "./session/answer.ts";
 import {
   type AttemptOptions,

@@ -11,22 +11,30 @@ import { createGetOverview } from "./overview/handler.ts";
 /** The two RPCs. Both reject with a `ServiceError`. */
 export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 
-/**
- * Creates the service. It caches totals that it reads from rollups.
- *
- * @param reportLag called once per answer
- * @param freshness limits the age of answers; no limit by default
- * @param observeCache called with each lookup in a cache of totals
- */
+/** What the service may be given. */
+export interface RevenueOptions {
+  /** Called once per answer. */
+  readonly reportLag?: ReportLag | undefined;
+  /** Limits the age of answers; no limit by default. */
+  readonly freshness?: Freshness | undefined;
+  /** Called with each lookup in a cache of totals. */
+  readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
+  /** The most overviews that one statement reads. Default: `MAX_BATCH`. */
+  readonly maxBatch?: number | undefined;
+}
+
+/** Creates the service. It caches totals that it reads from rollups. */
 export function createRevenueService(
   read: Read,
-  reportLag: ReportLag = () => {},
-  freshness?: Freshness,
-  observeCache: (cache: string, hit: boolean) => void = () => {},
+  { reportLag = () => {}, freshness, observeCache = () => {}, maxBatch }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
   return {
-    getOverview: createGetOverview(read, reportLag, freshness, observe("overview")),
+    getOverview: createGetOverview(read, reportLag, {
+      freshness,
+      observeCache: observe("overview"),
+      maxBatch,
+    }),
     getServerBreakdown: createGetServerBreakdown(read, reportLag, freshness, observe("breakdown")),
   };
 }

@@ -19,6 +19,7 @@ import {
   RESERVED_DESCRIPTORS,
 } from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
+import { MAX_BATCH } from "../../src/revenue/overview/batch.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
@@ -92,6 +93,7 @@ it("the defaults of the parts are those of the settings", () => {
       maxKeyLookups: MAX_KEY_LOOKUPS,
       poolSize: POOL_SIZE,
       poolWait: POOL_WAIT,
+      maxBatch: MAX_BATCH,
     },
   ];
   const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });

@@ -5,7 +5,13 @@ import {
   rollupState,
   uncoveredBreakdown,
 } from "../../src/revenue/breakdown/queries.ts";
-import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
+import {
+  fullOverview,
+  uncoveredOverview,
+  uncoveredOverviews2,
+  uncoveredOverviews4,
+  uncoveredOverviews8,
+} from "../../src/revenue/overview/queries.ts";
 import { stateText, usedRollup } from "../../src/rollup/read/sql.ts";
 
 /** A compiled statement. */
@@ -19,6 +25,9 @@ export interface Statement {
 export const STATEMENTS = {
   fullOverview,
   uncoveredOverview,
+  uncoveredOverviews2,
+  uncoveredOverviews4,
+  uncoveredOverviews8,
   fullBreakdown,
   uncoveredBreakdown,
   rollupState,
@@ -30,6 +39,15 @@ export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 
 /** Parameter values by parameter name. */
 export type Values = Readonly<Record<string, string>>;
+
+/** The parameters of a statement for several providers, from those of each: `:now3` of the fourth. */
+export function atPlaces(all: readonly Values[]): Values {
+  return Object.fromEntries(
+    all.flatMap((values, place) =>
+      Object.entries(values).map(([name, value]) => [`${name}${place}`, value]),
+    ),
+  );
+}
 
 /** The bindings of a statement's `?`, in order. Throws if a parameter has no value. */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {

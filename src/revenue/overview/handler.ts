@@ -10,7 +10,6 @@ import type {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime } from "../../db/datetime.ts";
-import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import type { Answer } from "../answer.ts";
@@ -20,19 +19,14 @@ import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../price.ts";
 import { byRank } from "../ranking.ts";
-import { createOverviewReader, type Overview } from "./reader.ts";
+import { createOverviewReader, type Overview, type OverviewOptions } from "./reader.ts";
 
 /** The number of months in an overview. 12 months always include the year to date. */
 const MONTHS = 12;
 
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Read` does. */
-export function createGetOverview(
-  read: Read,
-  reportLag: ReportLag,
-  freshness?: Freshness,
-  observeCache?: (hit: boolean) => void,
-) {
-  const readOverview = createOverviewReader(read, freshness, observeCache);
+export function createGetOverview(read: Read, reportLag: ReportLag, options?: OverviewOptions) {
+  const readOverview = createOverviewReader(read, options);
   const recentMonths = createRecentMonths(MONTHS);
   return async (
     _request: GetOverviewRequest,

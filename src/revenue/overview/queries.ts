@@ -1,6 +1,6 @@
 /**
- * The SQL of GetOverview, as one statement each: the full query, and the query that completes
- * cached totals.
+ * The SQL of GetOverview, as one statement each: the full query, the query that completes cached
+ * totals, and the query that completes those of several providers.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered } from "../../rollup/coverage.ts";
@@ -11,8 +11,43 @@ import {
   MONTHS,
   type RollupTerms,
   STATE,
+  STATE_COLUMNS,
   totalsAt,
 } from "../../rollup/read/sql.ts";
+import { TABLES } from "../../rollup/tables.ts";
+
+/** Every server, including deleted ones. */
+const SERVER = {
+  id: "id",
+  uuid: "uuid",
+  name: "name",
+  price: "price_per_hour",
+  deleted: "deleted_at IS NOT NULL",
+};
+
+/** One of the 10 latest payouts. */
+const PAYOUT = {
+  id: "public_id",
+  paidAt: "paid_at",
+  amount: "amount",
+  method: "method",
+  status: "status",
+};
+const LATEST = "ORDER BY paid_at DESC, id DESC LIMIT 10";
+
+/**
+ * The uncovered charges per server and month: their number, their gross, and the gross of those
+ * that are not dated after now.
+ */
+const uncoveredCharges = (untilNow: string) => ({
+  server: "server_id",
+  // The same for all rows of a group, which ONLY_FULL_GROUP_BY does not see.
+  month: "MAX(EXTRACT(YEAR_MONTH FROM charged_at))",
+  charges: "COUNT(*)",
+  gross: "SUM(gross)",
+  grossUntilNow: `SUM(CASE WHEN ${untilNow} THEN gross ELSE 0.00 END)`,
+});
+const BY_SERVER_AND_MONTH = "server_id, EXTRACT(YEAR_MONTH FROM charged_at)";
 
 const uncovered = ({ watermark, guard }: RollupTerms) => ({
   /**
@@ -33,44 +68,13 @@ const uncovered = ({ watermark, guard }: RollupTerms) => ({
     select: { balance: "available_balance" },
     from: "wallets WHERE provider_id = :provider",
   },
-  /** Every server, including deleted ones. */
-  servers: {
-    select: {
-      id: "id",
-      uuid: "uuid",
-      name: "name",
-      price: "price_per_hour",
-      deleted: "deleted_at IS NOT NULL",
-    },
-    from: "servers WHERE provider_id = :provider",
-  },
-  /**
-   * The uncovered charges per server and month: their number, their gross, and the gross of those
-   * that are not dated after now.
-   */
+  servers: { select: SERVER, from: "servers WHERE provider_id = :provider" },
   charges: {
-    select: {
-      server: "server_id",
-      // The same for all rows of a group, which ONLY_FULL_GROUP_BY does not see.
-      month: "MAX(EXTRACT(YEAR_MONTH FROM charged_at))",
-      charges: "COUNT(*)",
-      gross: "SUM(gross)",
-      grossUntilNow: "SUM(CASE WHEN charged_at <= :now THEN gross ELSE 0.00 END)",
-    },
+    select: uncoveredCharges("charged_at <= :now"),
     from: `charges WHERE provider_id = :provider AND recorded_at > ${watermark}${guard}
-           GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at)`,
+           GROUP BY ${BY_SERVER_AND_MONTH}`,
   },
-  /** The 10 latest payouts. */
-  payouts: {
-    select: {
-      id: "public_id",
-      paidAt: "paid_at",
-      amount: "amount",
-      method: "method",
-      status: "status",
-    },
-    from: "payouts WHERE provider_id = :provider ORDER BY paid_at DESC, id DESC LIMIT 10",
-  },
+  payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST}` },
 });
 
 /** The full query: the totals of the rollup, and everything to add to them or take off. */
@@ -98,3 +102,68 @@ export const uncoveredOverview = compileStatement(
   ["provider", "rollup", "watermark", "nextMonth", "now"],
   "overview_uncovered",
 );
+
+/** What a row of a query for several providers begins with. */
+const OWNER = { provider: "provider_id" };
+
+/** The parameters of the provider in a place. */
+const PARAMETERS = ["provider", "rollup", "watermark", "nextMonth", "now"] as const;
+
+/** The payouts of each provider, as a query of their own: the 10 latest of each. */
+type Payouts = Record<`payouts${number}`, { select: typeof OWNER & typeof PAYOUT; from: string }>;
+
+/** The places of a batch, from 0 on. */
+const placesOf = (size: number) => Array.from({ length: size }, (_, place) => place);
+
+/**
+ * The query that completes the cached totals of several different providers: of each, the rows that
+ * `uncoveredOverview` reads. It has the parameters of the providers in all places: `:provider0`.
+ */
+function uncoveredOverviews(size: number) {
+  const places = placesOf(size);
+  const atPlace = (sql: string, place: number) => sql.replace(/:([a-z]\w*)/gi, `:$1${place}`);
+  /** The rows for which a condition holds for one of the providers. */
+  const ofAny = (condition: string) =>
+    places
+      .map((place) => `(${atPlace(`provider_id = :provider AND ${condition}`, place)})`)
+      .join("\n OR ");
+  const ofAll = `provider_id IN (${places.map((place) => `:provider${place}`).join(", ")})`;
+  const { watermark, guard } = FROM_CACHE;
+  const payouts = places.map((place) => [
+    `payouts${place}`,
+    {
+      select: { ...OWNER, ...PAYOUT },
+      from: atPlace(`payouts WHERE provider_id = :provider ${LATEST}`, place),
+    },
+  ]);
+  const queries = Object.assign(
+    {
+      snapshot: { select: {}, from: "DUAL" },
+      state: { select: { ...OWNER, ...STATE_COLUMNS }, from: `${TABLES.state} WHERE ${ofAll}` },
+      future: {
+        select: { ...OWNER, future: "SUM(gross)" },
+        from: `charges WHERE ${ofAny(`charged_at > :now AND charged_at < :nextMonth
+                 AND ${chargeCovered(watermark)}`)}
+               GROUP BY provider_id`,
+      },
+      balance: {
+        select: { ...OWNER, balance: "available_balance" },
+        from: `wallets WHERE ${ofAll}`,
+      },
+      servers: { select: { ...OWNER, ...SERVER }, from: `servers WHERE ${ofAll}` },
+      charges: {
+        select: { ...OWNER, ...uncoveredCharges(ofAny("charged_at <= :now")) },
+        from: `charges WHERE ${ofAny(`recorded_at > ${watermark}${guard}`)}
+               GROUP BY provider_id, ${BY_SERVER_AND_MONTH}`,
+      },
+    },
+    Object.fromEntries(payouts) as Payouts,
+  );
+  const parameters = places.flatMap((place) => PARAMETERS.map((name) => `${name}${place}`));
+  return compileStatement(queries, parameters, "overview_batch");
+}
+
+/** The queries that complete the cached totals of 2, 4 and 8 providers. */
+export const uncoveredOverviews2 = uncoveredOverviews(2);
+export const uncoveredOverviews4 = uncoveredOverviews(4);
+export const uncoveredOverviews8 = uncoveredOverviews(8);

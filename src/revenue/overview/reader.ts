@@ -2,15 +2,19 @@
  * Reads the rows and the gross totals of an overview. The totals of the rollup are cached; while
  * they are valid, only the other rows are read.
  */
+
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
+import type { Until } from "../../db/scheduling/batching.ts";
+import type { RunOptions } from "../../db/statement.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
 import { stateText, usedRollup } from "../../rollup/read/sql.ts";
 import type { Month } from "../calendar.ts";
 import type { Context } from "../context.ts";
+import { type Completing, createOverviewBatches, type UncoveredResult } from "./batch.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
 
 /** Gross amounts: those of the rollup in the cache, of all charges in a response. */
@@ -28,12 +32,10 @@ interface CachedTotals extends OverviewTotals {
 }
 
 type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
-type UncoveredResult = Awaited<ReturnType<typeof uncoveredOverview.run>>;
-type UncoveredRows = UncoveredResult["rows"];
 
 /** What an overview is made of. */
 export interface Overview extends OverviewTotals {
-  readonly rows: Pick<UncoveredRows, "balance" | "servers" | "payouts">;
+  readonly rows: Pick<UncoveredResult["rows"], "balance" | "servers" | "payouts">;
   /** The rollup that was used. */
   readonly rollup: UsedRollup;
   /** The number of charges that it does not cover. */
@@ -42,21 +44,55 @@ export interface Overview extends OverviewTotals {
   readonly asOf: number;
 }
 
+/**
+ * The rows up to which an overview shares a statement with others. Larger ones gain nothing, and
+ * would delay the others.
+ */
+const MAX_SHARED_ROWS = 100;
+/** The time in ms from which a statement is slow: the overviews that shared it do so no more. */
+const SLOW = 250;
+
 /** Reads the overview of a caller for `months`, most recent first. Rejects with a `ServiceError`. */
 type ReadOverview = (months: readonly Month[], context: Context) => Promise<Overview>;
 
-/**
- * Creates a reader with an empty cache. `freshness` limits the age of overviews; `observeCache` is
- * called with each lookup in the cache.
- */
+/** What an overview reader may be given. */
+export interface OverviewOptions {
+  /** Limits the age of overviews, which are then read one by one. */
+  readonly freshness?: Freshness | undefined;
+  /** Called with each lookup in the cache. */
+  readonly observeCache?: ((hit: boolean) => void) | undefined;
+  /** The most overviews that one statement reads. Default: `MAX_BATCH`. */
+  readonly maxBatch?: number | undefined;
+}
+
+/** Creates a reader with an empty cache. */
 export function createOverviewReader(
   read: Read,
-  freshness?: Freshness,
-  observeCache: (hit: boolean) => void = () => {},
+  { freshness, observeCache = () => {}, maxBatch }: OverviewOptions = {},
 ): ReadOverview {
   const cache = createTotalsCache<CachedTotals>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
+  const readInBatch = createOverviewBatches(read, maxBatch);
+  /** How many rows the last statement for cached totals read; Infinity if it failed or was slow. */
+  const rowsRead = new WeakMap<CachedTotals, number>();
+
+  /** Completes cached totals: together with those of others, if all of them are small. */
+  async function complete(
+    totals: CachedTotals,
+    values: Completing,
+    options: RunOptions & Until,
+  ): Promise<UncoveredResult> {
+    const isSmall = (rowsRead.get(totals) ?? Infinity) <= MAX_SHARED_ROWS;
+    const startedAt = performance.now();
+    rowsRead.delete(totals);
+    const result = await (isSmall && !freshness
+      ? readInBatch(values, options)
+      : uncoveredOverview.run(read, values, options));
+    if (performance.now() - startedAt < SLOW) rowsRead.set(totals, sizeOf(result.rows));
+    return result;
+  }
+
   return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
     const values = { provider, now: toDatetime(now), nextMonth: toDatetime(current.end) };
@@ -69,7 +105,7 @@ export function createOverviewReader(
       const { state, totals } = cached;
       const completing = { ...values, rollup: stateText(state), watermark: state.watermark };
       const result = await cache.whileUsing(provider, cached, () =>
-        uncoveredOverview.run(read, completing, options),
+        complete(totals, completing, options),
       );
       const rollup = usedRollup(result.rows.state);
       if (isCurrent(cached, rollup)) return overview(totals, current, result, rollup);
@@ -81,6 +117,7 @@ export function createOverviewReader(
     const rollup = usedRollup(result.rows.state);
     const totals = { month: current.key, ...rollupTotals(result.rows) };
     cache.set(provider, { state: rollup, totals }, fits);
+    rowsRead.set(totals, sizeOf(result.rows));
     return overview(totals, current, result, rollup);
   };
 }
@@ -90,6 +127,11 @@ function rollupTotals(rows: FullRows): OverviewTotals {
     grossByMonth: new Map(rows.grossByMonth.map((row) => [row.month, parseCents(row.gross)])),
     grossByServer: new Map(rows.grossByServer.map((row) => [row.server, parseCents(row.gross)])),
   };
+}
+
+/** How many rows the database reads for these: charges are grouped. */
+function sizeOf({ servers, charges }: UncoveredResult["rows"]): number {
+  return charges.reduce((sum, row) => sum + Number(row.charges), servers.length);
 }
 
 /** Completes the totals of a rollup. */

@@ -83,10 +83,15 @@ export const FROM_CACHE: RollupTerms = {
   guard: ` AND COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`,
 };
 
-/**
- * The provider's row of `rollups`: see `usedRollup`. The aggregates make it one row, of NULLs, if
- * there is none.
- */
+/** The columns of a row of `rollups`: see `usedRollup`. */
+export const STATE_COLUMNS = {
+  generation: "generation",
+  watermark: "cut",
+  revision: "revision",
+  ahead: "cut > UTC_TIMESTAMP(3)",
+};
+
+/** The provider's row of `rollups`. The aggregates make it one row, of NULLs, if there is none. */
 export const STATE = {
   select: {
     generation: "MAX(generation)",

@@ -5,6 +5,7 @@ import { createRead } from "../../../src/db/query.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import {
+  atPlaces,
   bindingsOf,
   branchesOf,
   cachedValues,
@@ -13,12 +14,10 @@ import {
   type StatementName,
   type Values,
 } from "../../support/statements.ts";
+import { fill, OTHERS, PROVIDERS } from "./many-rows.ts";
 
-const PROVIDERS = 8;
-/** Rows of each provider. Most of them are older than the period. */
-const ROWS = { servers: 40, instances: 80, rentals: 1_000, charges: 4_000, payouts: 200 };
 /** Parameters; the rollup's state and the cached edges are those of a provider without a rollup. */
-const VALUES: Values = {
+const ONE: Values = {
   provider: "3",
   rollup: "",
   watermark: "1000-01-01 00:00:00.000",
@@ -33,6 +32,10 @@ const VALUES: Values = {
   start: "2026-10-21 09:30:00.000",
   end: "2026-11-20 09:30:00.000",
 };
+/** For a statement for several providers, those of other providers too. */
+const others = (one: Values): Values =>
+  atPlaces(Array.from({ length: PROVIDERS }, (_, place) => ({ ...one, provider: `${place + 1}` })));
+const VALUES: Values = { ...ONE, ...others(ONE) };
 
 interface Step {
   readonly select_type: string;
@@ -47,37 +50,6 @@ beforeAll(async () => {
   await fill(database.knex);
 });
 afterAll(() => database.drop());
-
-/** Stores the same rows for every provider, spread over up to three years. */
-async function fill(knex: Knex): Promise<void> {
-  await knex.raw("CREATE TABLE many (n INT PRIMARY KEY)");
-  await knex("many").insert(Array.from({ length: 4_000 }, (_, n) => ({ n })));
-  const from = (rows: number) =>
-    `FROM many p, many i WHERE p.n BETWEEN 1 AND ${PROVIDERS} AND i.n < ${rows}`;
-  const at = (step: string) => `TIMESTAMP('2026-12-01') - INTERVAL i.n * ${step}`;
-  await knex("providers").insert(
-    Array.from({ length: PROVIDERS }, (_, index) => ({ id: index + 1, name: "provider" })),
-  );
-  for (const statement of [
-    `INSERT INTO wallets SELECT p.n, 1 FROM many p WHERE p.n BETWEEN 1 AND 500`,
-    `INSERT INTO servers (provider_id, uuid, name, status, price_per_hour)
-       SELECT p.n, CONCAT(p.n, '-', i.n), 'server', 'Active', 1 ${from(ROWS.servers)}`,
-    `INSERT INTO instances (provider_id, server_id, public_id, name)
-       SELECT p.n, i.n % ${ROWS.servers}, 'i', 'instance' ${from(ROWS.instances)}`,
-    `INSERT INTO rentals (provider_id, server_id, instance_id, started_at, ended_at)
-       SELECT p.n, i.n % ${ROWS.servers}, i.n, ${at("25 HOUR")},
-              IF(i.n % 50 = 0, NULL, ${at("25 HOUR")} + INTERVAL 20 HOUR) ${from(ROWS.rentals)}`,
-    `INSERT INTO charges (provider_id, server_id, instance_id, charged_at, gross)
-       SELECT p.n, i.n % ${ROWS.servers}, i.n % ${ROWS.instances}, ${at("6 HOUR")}, 1.25 ${from(ROWS.charges)}`,
-    `INSERT INTO payouts (provider_id, public_id, paid_at, amount, method, status)
-       SELECT p.n, 'p', ${at("5 DAY")}, 1, 'Bank Transfer', 'Completed' ${from(ROWS.payouts)}`,
-    `INSERT INTO api_keys (provider_id, key_hash)
-       SELECT p.n, UNHEX(SHA2(CONCAT(p.n, '-', i.n), 256)) ${from(100)}`,
-    "ANALYZE TABLE wallets, servers, instances, rentals, charges, payouts, api_keys",
-  ]) {
-    await knex.raw(statement);
-  }
-}
 
 async function planOf(sql: string, bindings: readonly (string | Buffer)[]): Promise<Step[]> {
   const format = "EXPLAIN FORMAT=TRADITIONAL";
@@ -168,9 +140,14 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
   beforeAll(async () => {
     await rollUp(database.knex, { margin: 0 });
     await database.knex.raw(
+      `INSERT INTO rollups (provider_id, generation, cut)
+         SELECT n, 1, '2026-01-01' FROM many WHERE n ${OTHERS}`,
+    );
+    await database.knex.raw(
       "ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months",
     );
-    values = { ...VALUES, ...(await cachedValues(createRead(database.knex), VALUES)) };
+    const one = { ...ONE, ...(await cachedValues(createRead(database.knex), ONE)) };
+    values = { ...one, ...others(one) };
   });
 
   const overview = [
@@ -205,6 +182,16 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
       ],
     ],
     ["uncoveredOverview", overview],
+    [
+      "uncoveredOverviews8",
+      [
+        "nothing", // snapshot
+        "rollups by PRIMARY", // state
+        "charges by PRIMARY", // future
+        ...overview.slice(1, -1),
+        ...Array(8).fill("payouts by PRIMARY"), // payouts0 to payouts7
+      ],
+    ],
     [
       "fullBreakdown",
       [

@@ -46,10 +46,9 @@ describe("a watermark that lies ahead of the database's clock", () => {
 
   it("is reported, with the charges that were read raw because of it", async () => {
     const reports: [UsedRollup, number][] = [];
-    const service = createRevenueService(
-      createRead(fixture.database.knex),
-      (_provider, rollup, _now, uncovered) => void reports.push([rollup, uncovered]),
-    );
+    const service = createRevenueService(createRead(fixture.database.knex), {
+      reportLag: (_provider, rollup, _now, uncovered) => void reports.push([rollup, uncovered]),
+    });
     const call = async () => {
       await overviewOf(service, 1n, NOW);
       await breakdownOf(service, 1n, NOW, ...YEAR);

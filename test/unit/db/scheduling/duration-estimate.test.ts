@@ -4,7 +4,7 @@ import {
   createDurationEstimates,
   type DurationEstimates,
   MAX_ESTIMATE,
-} from "../../../src/db/duration-estimate.ts";
+} from "../../../../src/db/scheduling/duration-estimate.ts";
 
 let estimates: DurationEstimates;
 beforeEach(() => {

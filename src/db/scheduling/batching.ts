@@ -1,0 +1,164 @@
+/**
+ * Batching: reads that arrive while two statements are in flight wait, and the next statement
+ * serves several of them, as a group commit serves several transactions. They share what a
+ * statement costs whatever it reads: its plan, its round trip, its place in the pool. A read that
+ * finds no other in flight runs at once.
+ *
+ * A read never joins a statement that has started, whose snapshot could be older than the read. And
+ * none suffers from those beside it: if a shared statement fails, or takes too long, it is
+ * cancelled, and each read runs alone.
+ */
+import { type Context, context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
+
+/** How many statements may be in flight: more than one, because one may be slow. */
+const MAX_IN_FLIGHT = 2;
+/** A statement no longer counts as in flight after this many ms, so that it holds up no other. */
+const SLOW = 50;
+/** How long a shared statement may take, in ms, with its wait for a connection. */
+const PATIENCE = 250;
+
+/** Until when a caller waits, or a batch is of use. */
+export interface Until {
+  /** Aborts when the caller leaves; for a batch, when it is of no more use. */
+  readonly signal: AbortSignal;
+  /** Epoch ms; for a batch, the latest of its callers' deadlines. */
+  readonly deadline: number;
+}
+
+/** How items are read. */
+export interface BatchOptions<Item, Result> {
+  /** The numbers of items that can be read together, ascending. */
+  readonly sizes: readonly number[];
+  /** Items with the same key are not read together. */
+  keyOf(item: Item): string;
+  /** Reads one item. */
+  alone(item: Item, until: Until): Promise<Result>;
+  /** Reads one of `sizes` items; resolves to their results, in order. */
+  together(items: readonly Item[], until: Until): Promise<readonly Result[]>;
+}
+
+interface Waiting<Item, Result> {
+  readonly item: Item;
+  readonly until: Until;
+  readonly context: Context;
+  readonly result: PromiseWithResolvers<Result>;
+  /** Called when the caller leaves. */
+  leave(): void;
+}
+
+/**
+ * Creates the batches of one process: a function that reads one item. It rejects with what reading
+ * the item alone rejects with, or with the reason of the caller's signal as soon as that aborts.
+ */
+export function createBatching<Item, Result>(options: BatchOptions<Item, Result>) {
+  type Read = Waiting<Item, Result>;
+  const { sizes, keyOf, alone, together } = options;
+  const waiting = new Set<Read>();
+  let inFlight = 0;
+
+  /** Takes as many reads as can be run together, in the order of their arrival. */
+  function take(): Read[] {
+    const byKey = new Map<string, Read>();
+    const most = sizes.at(-1) ?? 1;
+    for (const read of waiting) {
+      if (byKey.size === most) break;
+      byKey.getOrInsert(keyOf(read.item), read);
+    }
+    const size = sizes.findLast((size) => size <= byKey.size) ?? 1;
+    const batch = [...byKey.values()].slice(0, size);
+    for (const read of batch) waiting.delete(read);
+    return batch;
+  }
+
+  function start(): void {
+    while (inFlight < MAX_IN_FLIGHT && waiting.size > 0) {
+      const batch = take();
+      inFlight++;
+      let counted = true;
+      const release = () => {
+        if (!counted) return;
+        counted = false;
+        inFlight--;
+        start();
+      };
+      const timer = setTimeout(release, SLOW).unref();
+      run(batch).finally(() => {
+        clearTimeout(timer);
+        release();
+      });
+    }
+  }
+
+  /** Runs reads. Settles when all of them are answered, and never rejects. */
+  async function run(batch: readonly Read[]): Promise<void> {
+    if (batch.length > 1 && (await runTogether(batch))) return;
+    await Promise.all(
+      batch.map(({ item, until, context: trace, result }) =>
+        context.with(trace, alone, undefined, item, until).then(result.resolve, result.reject),
+      ),
+    );
+  }
+
+  /** Runs one statement. Resolves to whether it answered every caller that is still there. */
+  async function runTogether(batch: readonly Read[]): Promise<boolean> {
+    const controller = new AbortController();
+    const timer = setTimeout(() => controller.abort(new Error("too slow")), PATIENCE);
+    let callers = batch.length;
+    for (const read of batch) {
+      read.leave = () => {
+        callers--;
+        if (callers === 0) controller.abort(new Error("every caller has left"));
+      };
+    }
+    const items = batch.map(({ item }) => item);
+    const deadline = Math.max(...batch.map(({ until }) => until.deadline));
+    try {
+      const results = await inTraceOf(batch, () =>
+        together(items, { signal: controller.signal, deadline }),
+      );
+      for (const [index, { result }] of batch.entries()) result.resolve(results[index] as Result);
+      return true;
+    } catch {
+      return callers === 0;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  return async (item: Item, until: Until): Promise<Result> => {
+    const { signal } = until;
+    signal.throwIfAborted();
+    const result = Promise.withResolvers<Result>();
+    const read: Read = { item, until, context: context.active(), result, leave() {} };
+    const leave = () => {
+      waiting.delete(read);
+      result.reject(signal.reason);
+      read.leave();
+    };
+    waiting.add(read);
+    signal.addEventListener("abort", leave, { once: true });
+    start();
+    try {
+      return await result.promise;
+    } finally {
+      signal.removeEventListener("abort", leave);
+    }
+  };
+}
+
+/**
+ * Runs work in the trace of the first caller whose trace is recorded. The others' traces link to
+ * that one.
+ */
+function inTraceOf<T>(
+  callers: readonly { readonly context: Context }[],
+  work: () => Promise<T>,
+): Promise<T> {
+  const spans = callers.map((caller) => trace.getSpan(caller.context));
+  const first = spans.findIndex((span?: Span) => span?.isRecording());
+  const maker = spans[first];
+  if (maker) {
+    for (const span of spans.slice(first + 1)) span?.addLink({ context: maker.spanContext() });
+  }
+  return context.with(callers[first]?.context ?? ROOT_CONTEXT, work);
+}

@@ -1,0 +1,93 @@
+/**
+ * Completes the cached totals of overviews: of several small providers in one statement, if their
+ * calls are waiting at the same time.
+ *
+ * Rows are told apart by `provider_id`, which every row of such a statement begins with. Each
+ * provider's rows are those that a statement of its own would have read.
+ */
+
+import type { Read } from "../../db/query.ts";
+import { createBatching } from "../../db/scheduling/batching.ts";
+import {
+  uncoveredOverview,
+  uncoveredOverviews2,
+  uncoveredOverviews4,
+  uncoveredOverviews8,
+} from "./queries.ts";
+
+/** The parameters of one provider's query. */
+export type Completing = Parameters<typeof uncoveredOverview.run>[1];
+/** The answer to it. */
+export type UncoveredResult = Awaited<ReturnType<typeof uncoveredOverview.run>>;
+
+type BatchResult = Awaited<ReturnType<typeof uncoveredOverviews8.run>>;
+
+const STATEMENTS = new Map(
+  Object.entries({ 2: uncoveredOverviews2, 4: uncoveredOverviews4, 8: uncoveredOverviews8 }).map(
+    ([size, statement]) => [Number(size), statement],
+  ),
+);
+
+/** Whose share of the connections the batches use. */
+const OWNER = "overviews";
+
+/** The default of the most overviews that one statement completes. */
+export const MAX_BATCH = 8;
+
+/**
+ * Creates the batches of one process. Their function reads one provider's rows; it rejects with a
+ * `ServiceError`, as `Read` does.
+ *
+ * @param maxBatch the most overviews that one statement completes
+ */
+export function createOverviewBatches(read: Read, maxBatch = MAX_BATCH) {
+  return createBatching<Completing, UncoveredResult>({
+    sizes: [...STATEMENTS.keys()].filter((size) => size <= maxBatch),
+    keyOf: ({ provider }) => provider,
+    alone: (values, until) =>
+      uncoveredOverview.run(read, values, { ...until, owner: values.provider }),
+    async together(items, until) {
+      const statement = STATEMENTS.get(items.length);
+      if (statement === undefined) throw new Error(`no statement for ${items.length} providers`);
+      const values: Record<string, string> = {};
+      for (const [place, item] of items.entries()) {
+        for (const [name, value] of Object.entries(item)) values[`${name}${place}`] = value;
+      }
+      return split(items, await statement.run(read, values, { ...until, owner: OWNER }));
+    },
+  });
+}
+
+/** Gives each provider its own rows. */
+function split(items: readonly Completing[], { rows, asOf }: BatchResult): UncoveredResult[] {
+  const state = byProvider(rows.state);
+  const future = byProvider(rows.future);
+  const balance = byProvider(rows.balance);
+  const servers = byProvider(rows.servers);
+  const charges = byProvider(rows.charges);
+  return items.map(({ provider }, place) => {
+    const [row] = state(provider);
+    const [sum] = future(provider);
+    return {
+      asOf,
+      rows: {
+        state: [{ ...(row ?? NO_ROLLUP), future: sum?.future ?? "0.00" }],
+        balance: balance(provider),
+        servers: servers(provider),
+        charges: charges(provider),
+        payouts: rows[`payouts${place}`] ?? [],
+      },
+    };
+  });
+}
+
+/** What aggregates over no row return. */
+const NO_ROLLUP = { generation: "", watermark: "", revision: "", ahead: "" };
+
+/** Finds the rows of a provider. */
+function byProvider<Row extends { readonly provider: string }>(
+  rows: readonly Row[],
+): (provider: string) => Row[] {
+  const groups = Map.groupBy(rows, ({ provider }) => provider);
+  return (provider) => groups.get(provider) ?? [];
+}

@@ -1,0 +1,210 @@
+/** Overviews of several providers, read by one statement: each has its own figures, and no others. */
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createRead, type Read } from "../../../src/db/query.ts";
+import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
+import { TABLES } from "../../../src/rollup/tables.ts";
+import { refresh } from "../../../src/rollup/write/refresh.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { anyLedger } from "../../support/ledger/any-ledger.ts";
+import { overviewOf } from "../../support/ledger/call.ts";
+import { anyNow, landmarks, shift } from "../../support/ledger/instants.ts";
+import type { Ledger } from "../../support/ledger/ledger.ts";
+import { expectedOverview } from "../../support/ledger/overview-oracle.ts";
+import { storeLedgers } from "../../support/ledger/store.ts";
+import { SOAK } from "../../support/soak.ts";
+import { recordStatements, type StatementName } from "../../support/statements.ts";
+import { build } from "../rollup/write/built.ts";
+
+/** Some differ by less than a double can tell. */
+const PROVIDERS = [
+  ...[1n, 2n, 3n],
+  ...[2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n],
+  ...[2n ** 64n - 3n, 2n ** 64n - 2n, 2n ** 64n - 1n],
+];
+/** Half of them ask for a moment of a month before the others. */
+const DELAY = 31 * 86_400_000;
+const SHARED: readonly StatementName[] = [
+  "uncoveredOverviews2",
+  "uncoveredOverviews4",
+  "uncoveredOverviews8",
+];
+
+interface Call {
+  readonly ledger: Ledger;
+  readonly now: string;
+}
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+});
+afterAll(() => database.drop());
+
+const anyLedgers = anyNow.chain((now) =>
+  fc.record({
+    calls: fc.tuple(
+      ...PROVIDERS.map((provider, index) => {
+        const own = shift(now, (index % 2) * DELAY + index);
+        return fc.record({
+          now: fc.constant(own),
+          ledger: anyLedger(provider, [...landmarks(now), ...landmarks(own)]),
+        });
+      }),
+    ),
+    /** Those with a rollup, and those whose rollup is newer than what the service has cached. */
+    rolledUp: fc.subarray(PROVIDERS),
+    refreshed: fc.subarray(PROVIDERS),
+    /** Who calls, and in which order. */
+    order: fc.shuffledSubarray([...PROVIDERS.keys()], { minLength: 4 }),
+  }),
+);
+
+/** Each asks for its overview at the same time. */
+async function expectOwnFigures(service: RevenueFunctions, calls: readonly Call[]) {
+  await Promise.all(
+    calls.map(async ({ ledger, now }) => {
+      expect(await overviewOf(service, ledger.provider, now)).toEqual(
+        expectedOverview(ledger, now),
+      );
+    }),
+  );
+}
+
+it(
+  "every provider has the figures of its own rows, whoever else is in the statement",
+  async () => {
+    const ran = new Set<StatementName>();
+    await fc.assert(
+      fc.asyncProperty(anyLedgers, async ({ calls, rolledUp, refreshed, order }) => {
+        const ledgers = calls.map(({ ledger }) => ledger);
+        await storeLedgers(database.knex, ledgers);
+        for (const table of Object.values(TABLES)) await database.knex(table).del();
+        await database.knex.raw(
+          "UPDATE charges SET recorded_at = TIMESTAMPADD(MINUTE, id % 5, '2026-01-01 00:00:00.000')",
+        );
+        for (const provider of rolledUp) {
+          await build(database.knex, String(provider), "2026-01-01 00:02:00.000", 4);
+        }
+        const { read, takeNames } = recordStatements(createRead(database.knex));
+        const service = createRevenueService(read);
+        const inOrder = order.map((index) => calls[index] as Call);
+        for (let i = 0; i < 3; i++) await expectOwnFigures(service, inOrder);
+        for (const provider of refreshed.filter((provider) => rolledUp.includes(provider))) {
+          const one = { provider: String(provider), size: 4 };
+          await refresh(database.knex, [one], "2026-01-01 00:04:00.000");
+        }
+        await expectOwnFigures(service, inOrder.toReversed());
+        for (const name of takeNames()) ran.add(name);
+      }),
+      { numRuns: 15 * SOAK },
+    );
+    expect([...ran]).toEqual(expect.arrayContaining([...SHARED, "fullOverview"]));
+  },
+  60_000 * Math.max(1, SOAK),
+);
+
+describe("of ten small providers", () => {
+  const NOW = "2026-11-20T09:30:00.000Z";
+  const calls = PROVIDERS.map((provider, index): Call => {
+    const server = {
+      ...{ id: 1n, uuid: `server-${index}`, name: "", type: "", status: "Active" },
+      ...{ price: 1n, deletedAt: null },
+    };
+    const charges = [{ server: 1n, instance: null, at: NOW, gross: BigInt(index) + 1n }];
+    const rows = { balance: null, instances: [], rentals: [], payouts: [] };
+    return { now: NOW, ledger: { provider, ...rows, servers: [server], charges } };
+  });
+  beforeAll(async () => {
+    await storeLedgers(
+      database.knex,
+      calls.map(({ ledger }) => ledger),
+    );
+    for (const table of Object.values(TABLES)) await database.knex(table).del();
+  });
+
+  /** A service whose cache is filled, the statements that ran since, and reads that the test may change. */
+  async function warmService(options?: Parameters<typeof createRevenueService>[1]) {
+    const plain = createRead(database.knex);
+    const reads: { shared: Read } = { shared: plain };
+    const { read, takeNames } = recordStatements((sql, bindings, options) =>
+      (options.owner === "overviews" ? reads.shared : plain)(sql, bindings, options),
+    );
+    const service = createRevenueService(read, options);
+    await expectOwnFigures(service, calls);
+    takeNames();
+    return { service, takeNames, reads };
+  }
+
+  it("ten calls at once take three statements", async () => {
+    const { service, takeNames } = await warmService();
+    await expectOwnFigures(service, calls);
+    expect(takeNames()).toEqual([
+      ...["uncoveredOverview", "uncoveredOverview"],
+      "uncoveredOverviews8",
+    ]);
+  });
+
+  it("with a limit of 1 none shares a statement", async () => {
+    const { service, takeNames } = await warmService({ maxBatch: 1 });
+    await expectOwnFigures(service, calls);
+    expect(takeNames()).toEqual(calls.map(() => "uncoveredOverview"));
+  });
+
+  it("where the age of answers is limited none does, because that is judged for each", async () => {
+    const owners: unknown[] = [];
+    const plain = createRead(database.knex);
+    const service = createRevenueService(
+      (sql, bindings, options) => {
+        owners.push(options.owner);
+        return plain(sql, bindings, options);
+      },
+      { freshness: { judge: () => Date.parse(NOW), serverOf: () => undefined } },
+    );
+    for (let i = 0; i < 3; i++) await expectOwnFigures(service, calls);
+    expect(owners).toEqual([...PROVIDERS, ...PROVIDERS, ...PROVIDERS].map(String));
+  });
+
+  it.each<[string, Read]>([
+    ["fails", () => Promise.reject(new Error("a row of one of them"))],
+    [
+      "never ends",
+      (_sql, _bindings, { signal }) =>
+        new Promise((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        }),
+    ],
+  ])("a shared statement that %s costs nobody the answer", async (_what, shared) => {
+    const { service, takeNames, reads } = await warmService();
+    reads.shared = shared;
+    await expectOwnFigures(service, calls);
+    expect(takeNames()).toEqual([
+      ...["uncoveredOverview", "uncoveredOverview"],
+      "uncoveredOverviews8",
+      ...Array(8).fill("uncoveredOverview"),
+    ]);
+  });
+
+  it("one with many rows is read alone from then on, until it has few again", async () => {
+    const { service, takeNames } = await warmService();
+    const many = Array.from({ length: 150 }, () => ({
+      ...{ provider_id: 1, server_id: 1, gross: "1.00" },
+      charged_at: "2026-11-20 00:00:00.000",
+    }));
+    await database.knex("charges").insert(many);
+    const call = () =>
+      Promise.all(calls.map(({ ledger }) => overviewOf(service, ledger.provider, NOW)));
+    await call();
+    takeNames();
+    await call();
+    // The large one, which is the first, at once; two more; the other seven.
+    const alone = ["uncoveredOverview", "uncoveredOverview", "uncoveredOverview"];
+    const expected = [...alone, "uncoveredOverviews4", "uncoveredOverviews2", "uncoveredOverview"];
+    expect(takeNames().toSorted()).toEqual(expected.toSorted());
+    await database.knex("charges").where({ provider_id: 1, gross: "1.00" }).del();
+    await expectOwnFigures(service, calls);
+    takeNames();
+    await expectOwnFigures(service, calls);
+    expect(takeNames()).toContain("uncoveredOverviews8");
+  });
+});

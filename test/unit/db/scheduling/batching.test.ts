@@ -1,0 +1,239 @@
+import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
+import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { type ReadableSpan, TracerProvider } from "@opentelemetry/sdk-trace";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createBatching } from "../../../../src/db/scheduling/batching.ts";
+
+/** Items are texts; a part of one, up to "/", is its key. Results are the items in upper case. */
+function createFixture(sizes: readonly number[] = [2, 4]) {
+  const runs: {
+    items: readonly string[];
+    signal: AbortSignal;
+    deadline: number;
+    answer(): void;
+    fail(error: Error): void;
+  }[] = [];
+  const run = (items: readonly string[], { signal, deadline }: Until) => {
+    const { promise, resolve, reject } = Promise.withResolvers<string[]>();
+    const answer = () => resolve(items.map((item) => item.toUpperCase()));
+    signal.addEventListener("abort", () => reject(signal.reason), { once: true });
+    runs.push({ items, signal, deadline, answer, fail: reject });
+    return promise;
+  };
+  const read = createBatching<string, string>({
+    sizes,
+    keyOf: (item) => item.replace(/\/.*/, ""),
+    alone: async (item, until) => (await run([item], until))[0] ?? "",
+    together: run,
+  });
+  const started = () => runs.map(({ items }) => items.join(" "));
+  return { read, runs, started };
+}
+
+type Until = { readonly signal: AbortSignal; readonly deadline: number };
+
+/** A caller that never leaves. */
+const staying = (deadline = Infinity) => ({ signal: new AbortController().signal, deadline });
+
+/** Answers everything that runs, until nothing does. */
+async function answerAll(runs: ReturnType<typeof createFixture>["runs"]): Promise<void> {
+  for (let answered = 0; answered < runs.length; await turn()) runs[answered++]?.answer();
+}
+
+describe("reads", () => {
+  it("run alone and at once while fewer than two statements are in flight", () => {
+    const { read, started } = createFixture();
+    read("a", staying());
+    read("b", staying());
+    read("c", staying());
+    expect(started()).toEqual(["a", "b"]);
+  });
+
+  it("share statements while they wait, as many as the sizes allow, in the order of arrival", async () => {
+    const { read, runs, started } = createFixture();
+    const results = [..."abcdefghi"].map((item) => read(item, staying()));
+    await answerAll(runs);
+    expect(await Promise.all(results)).toEqual([..."ABCDEFGHI"]);
+    expect(started()).toEqual(["a", "b", "c d e f", "g h", "i"]);
+  });
+
+  it("with the same key never share a statement", async () => {
+    const { read, runs, started } = createFixture();
+    const items = ["a", "b", "c/1", "c/2", "d", "c/3"];
+    const results = items.map((item) => read(item, staying()));
+    await answerAll(runs);
+    expect(await Promise.all(results)).toEqual(items.map((item) => item.toUpperCase()));
+    expect(started()).toEqual(["a", "b", "c/1 d", "c/2", "c/3"]);
+  });
+
+  it("never share a statement where no size is given", async () => {
+    const { read, runs, started } = createFixture([]);
+    const results = [..."abcd"].map((item) => read(item, staying()));
+    await answerAll(runs);
+    await Promise.all(results);
+    expect(started()).toEqual([..."abcd"]);
+  });
+
+  it("do not join a statement that has started: its snapshot may be older", async () => {
+    const { read, runs, started } = createFixture();
+    const results = [..."abcd"].map((item) => read(item, staying()));
+    runs[0]?.answer();
+    await turn();
+    expect(started()).toEqual(["a", "b", "c d"]);
+    results.push(read("e", staying()));
+    await answerAll(runs);
+    await Promise.all(results);
+    expect(started()).toEqual(["a", "b", "c d", "e"]);
+  });
+
+  it("are not held up by a slow one: it no longer counts after 50 ms", async () => {
+    const { read, started } = createFixture();
+    for (const item of "abcd") read(item, staying());
+    await sleep(150);
+    expect(started()).toEqual(["a", "b", "c d"]);
+  });
+});
+
+describe("a shared statement", () => {
+  /** Reads of which the last two share a statement, and that statement. */
+  async function share(until: readonly Until[]) {
+    const { read, runs } = createFixture();
+    const others = ["a", "b"].map((item) => read(item, staying()));
+    const results = until.map((one, index) => read("cd"[index] ?? "", one));
+    runs[0]?.answer();
+    await others[0];
+    await turn();
+    const shared = runs[2];
+    if (shared === undefined) throw new Error("nothing shared");
+    expect(shared.items).toEqual(["c", "d"]);
+    return { runs, results, shared };
+  }
+
+  it("has the latest deadline of its callers", async () => {
+    const { shared } = await share([staying(2_000), staying(1_000)]);
+    expect(shared.deadline).toBe(2_000);
+  });
+
+  it("goes on while one of its callers stays", async () => {
+    const leaving = new AbortController();
+    const { shared, results } = await share([
+      { signal: leaving.signal, deadline: Infinity },
+      staying(),
+    ]);
+    leaving.abort(new Error("left"));
+    await expect(results[0]).rejects.toThrow("left");
+    expect(shared.signal.aborted).toBe(false);
+    shared.answer();
+    expect(await results[1]).toBe("D");
+  });
+
+  it("is cancelled when the last of its callers leaves, and nothing is read again", async () => {
+    const leaving = new AbortController();
+    const until = { signal: leaving.signal, deadline: Infinity };
+    const { shared, results, runs } = await share([until, until]);
+    leaving.abort(new Error("left"));
+    await Promise.allSettled(results);
+    await turn();
+    expect(shared.signal.aborted).toBe(true);
+    expect(runs).toHaveLength(3);
+  });
+
+  it("that fails costs its callers nothing: each is read alone, with its own deadline", async () => {
+    const { shared, results, runs } = await share([staying(2_000), staying(1_000)]);
+    shared.fail(new Error("a row of one of them"));
+    await turn();
+    expect(runs.slice(3).map(({ items, deadline }) => [items, deadline])).toEqual([
+      [["c"], 2_000],
+      [["d"], 1_000],
+    ]);
+    runs[3]?.answer();
+    runs[4]?.fail(new Error("its own"));
+    expect(await results[0]).toBe("C");
+    await expect(results[1]).rejects.toThrow("its own");
+  });
+
+  it("that takes too long is cancelled, and each is read alone", async () => {
+    const { shared, results, runs } = await share([staying(), staying()]);
+    while (!shared.signal.aborted) await sleep(10);
+    await turn();
+    await answerAll(runs);
+    expect(await Promise.all(results)).toEqual(["C", "D"]);
+    expect(runs.slice(3).map(({ items }) => items)).toEqual([["c"], ["d"]]);
+  });
+});
+
+it("a read whose caller has left before it starts is never run", async () => {
+  const { read, runs, started } = createFixture();
+  for (const item of "ab") read(item, staying());
+  const leaving = new AbortController();
+  const left = read("c", { signal: leaving.signal, deadline: Infinity });
+  const stays = read("d", staying());
+  leaving.abort(new Error("left"));
+  await expect(left).rejects.toThrow("left");
+  await expect(
+    read("e", { signal: AbortSignal.abort(new Error("gone")), deadline: Infinity }),
+  ).rejects.toThrow("gone");
+  await answerAll(runs);
+  expect(await stays).toBe("D");
+  expect(started()).toEqual(["a", "b", "d"]);
+});
+
+describe("in traces", () => {
+  const provider = new TracerProvider();
+  const tracer = provider.getTracer("test");
+  const manager = new AsyncLocalStorageContextManager();
+  beforeAll(() => context.setGlobalContextManager(manager.enable()));
+  afterAll(() => context.disable());
+
+  it("a shared statement is in the first recorded one, and the others link to that", async () => {
+    const active: unknown[] = [];
+    const read = createBatching<string, string>({
+      sizes: [4],
+      keyOf: (item) => item,
+      alone: (item) => sleep(10, item),
+      async together(items) {
+        active.push(trace.getActiveSpan());
+        return [...items];
+      },
+    });
+    const spans = ["c", "d", "e"].map((name) => tracer.startSpan(name));
+    const reads = [
+      ...["a", "b", "not traced"].map((item) => read(item, staying())),
+      ...spans.map((span) =>
+        context.with(trace.setSpan(ROOT_CONTEXT, span), () =>
+          read(span.spanContext().spanId, staying()),
+        ),
+      ),
+    ];
+    await Promise.all(reads);
+    const [first, ...others] = spans;
+    expect(active).toEqual([first]);
+    const links = (span: unknown) =>
+      (span as ReadableSpan).links.map(({ context }) => context.spanId);
+    expect(links(first)).toEqual([]);
+    for (const other of others) expect(links(other)).toEqual([first?.spanContext().spanId]);
+  });
+
+  it("a read alone is in its own", async () => {
+    const active: unknown[] = [];
+    const read = createBatching<string, string>({
+      sizes: [],
+      keyOf: (item) => item,
+      async alone(item) {
+        active.push(trace.getActiveSpan());
+        return item;
+      },
+      together: async () => [],
+    });
+    const spans = ["a", "b", "c"].map((name) => tracer.startSpan(name));
+    await Promise.all(
+      spans.map((span) =>
+        context.with(trace.setSpan(ROOT_CONTEXT, span), () =>
+          read(span.spanContext().spanId, staying()),
+        ),
+      ),
+    );
+    expect(active).toEqual(spans);
+  });
+});
