@@ -6,13 +6,16 @@ WORKDIR /app
 ENV NODE_ENV=production HOST=0.0.0.0
 
 COPY package.json package-lock.json .npmrc ./
-RUN npm ci --omit=dev
+# npm leaves 40 MB of its cache, which nothing reads.
+RUN npm ci --omit=dev && rm -rf /root/.npm /tmp/*
 
 COPY gen gen
 COPY src src
+# They keep the modes of the checkout, which may be its owner's alone (umask 077).
+RUN chmod -R a+rX package.json gen src
 
 USER node
 EXPOSE 8080 50051 9464
 # The script `start` of package.json without npm, which would stay as a second process and write logs.
-# The script ends in `exec`, so Node is the only process and gets SIGTERM itself.
-CMD ["sh", "-c", "eval \"$(node --print 'require(\"./package.json\").scripts.start')\""]
+# The script begins with `exec`, so Node is the only process and gets SIGTERM itself.
+CMD ["sh", "-c", "start=$(node --print 'require(\"./package.json\").scripts.start') && eval \"$start\""]

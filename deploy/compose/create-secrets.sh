@@ -2,12 +2,15 @@
 # Makes the secrets of deploy/compose.yaml in deploy/secrets/: random passwords, and the database
 # URLs of three accounts. Files that exist are kept, because the database has their passwords.
 set -eu
-secrets=${1:-"$(dirname "$0")/../secrets"}
+deploy=$(dirname "$0")/..
+secrets=${1:-"$deploy/secrets"}
 mkdir -p "$secrets"
 # The folder keeps other users of this machine out. The files themselves must be readable by the
 # users of the containers: compose mounts them as they are.
 chmod 700 "$secrets"
 umask 022
+# So must the files of the checkout that it mounts, whatever umask they were made with.
+chmod -R a+rX "$deploy/compose" "$deploy/prometheus" "$deploy/grafana"
 
 random() { od -An -N24 -tx1 /dev/urandom | tr -d ' \n'; }
 

@@ -1,5 +1,7 @@
 /** The Dockerfile: its files are enough for an unprivileged user to start the service, which stops in order. */
-import { readFileSync } from "node:fs";
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
@@ -83,6 +85,13 @@ describe("the command of the image", () => {
   });
 });
 
+it("the command of the image fails if it cannot read package.json", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "readme-container-"));
+  const container = runImage({ app: folder, node: process.execPath, remove() {} }, undefined, {});
+  expect(await container.ended).not.toBe(0);
+  rmSync(folder, { recursive: true });
+});
+
 describe("the Dockerfile", () => {
   it("copies exactly what .dockerignore admits", () => {
     const admitted = rootFile(".dockerignore").match(/(?<=^!).*$/gm) ?? [];
@@ -96,8 +105,9 @@ describe("the Dockerfile", () => {
   });
 
   it("installs as docs/operations.md does, without development dependencies", () => {
-    const [install] = instructionsOf("RUN");
+    const [install, ...cleaning] = instructionsOf("RUN")[0]?.split(" && ") ?? [];
     expect(install).toBe("npm ci --omit=dev");
+    expect(cleaning).toEqual(["rm -rf /root/.npm /tmp/*"]);
     expect(page("docs/operations.md")).toContain(`\`${install} && `);
   });
 

@@ -21,12 +21,14 @@ import { ROOT } from "../markdown.ts";
 import { yamlDocument } from "./files.ts";
 
 interface Compose {
+  readonly name: string;
   readonly services: Readonly<Record<string, ComposeService>>;
   readonly secrets: Readonly<Record<string, { readonly file: string }>>;
 }
 
 interface ComposeService {
   readonly image: string;
+  readonly build?: string;
   readonly secrets?: readonly string[];
   readonly volumes?: readonly string[];
   readonly ports?: readonly string[];
@@ -43,8 +45,28 @@ it("is valid by the schema of the Compose specification", () => {
     name === "id" && typeof value === "string" ? undefined : value,
   );
   const validate = ajv.compile(JSON.parse(withoutIds));
-  validate(compose);
+  // The package's schema is older than the top-level `name`.
+  const { name, ...older } = compose;
+  validate(older);
   expect(validate.errors ?? []).toEqual([]);
+});
+
+it("has a name of its own, not that of the folder", () => {
+  expect(compose.name).toBe("revenue");
+});
+
+it("builds one image, once, and does not look for it in a registry", () => {
+  const own = services.filter(([, { image }]) => image.endsWith(":local"));
+  expect(own.length).toBeGreaterThan(1);
+  expect(own.filter(([, { build }]) => build !== undefined).map(([name]) => name)).toEqual([
+    "migrate",
+  ]);
+  for (const [name, service] of own) {
+    expect(service, name).toMatchObject({ pull_policy: "never" });
+    if (service.build === undefined) {
+      expect(service, name).toMatchObject({ depends_on: { migrate: {} } });
+    }
+  }
 });
 
 describe.each(services)("%s", (_, service) => {
@@ -58,6 +80,12 @@ describe.each(services)("%s", (_, service) => {
 
   it("has an image of one version", () => {
     expect(service.image).toMatch(/:(local|v?\d+\.\d+\.\d+)$/);
+  });
+
+  it("keeps a bounded number of log lines", () => {
+    expect(service).toMatchObject({
+      logging: { options: { "max-size": expect.any(String), "max-file": expect.any(String) } },
+    });
   });
 
   it("publishes ports on this machine only", () => {

@@ -115,6 +115,8 @@ describe.each(sets)("%s", (_, read) => {
       const pod = spec.template.spec;
       expect(pod, metadata.name).toMatchObject({
         automountServiceAccountToken: false,
+        // So that SIGTERM ends a process that does not handle it yet: process 1 would ignore it.
+        shareProcessNamespace: true,
         securityContext: {
           runAsNonRoot: true,
           runAsUser: 1000,
