@@ -5,17 +5,22 @@
  * finds no other in flight runs at once.
  *
  * A read never joins a statement that has started, whose snapshot could be older than the read. And
- * none suffers from those beside it: if a shared statement fails, or takes too long, it is
+ * none suffers much from those beside it: if a shared statement fails, or takes too long, it is
  * cancelled, and each read runs alone.
  */
 import { type Context, context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
 
 /** How many statements may be in flight: more than one, because one may be slow. */
 const MAX_IN_FLIGHT = 2;
-/** A statement no longer counts as in flight after this many ms, so that it holds up no other. */
-const SLOW = 50;
+/**
+ * A statement no longer counts as in flight after this many ms, so that it holds up no other: it is
+ * slow, or its server is far away. Most take a fraction of that.
+ */
+const SLOW = 5;
 /** How long a shared statement may take, in ms, with its wait for a connection. */
-const PATIENCE = 250;
+export const PATIENCE = 250;
+/** A read with less time left, in ms, runs alone: others in its statement could take it. */
+const MIN_TIME = 2 * PATIENCE;
 
 /** Until when a caller waits, or a batch is of use. */
 export interface Until {
@@ -27,7 +32,7 @@ export interface Until {
 
 /** How items are read. */
 export interface BatchOptions<Item, Result> {
-  /** The numbers of items that can be read together, ascending. */
+  /** The numbers of items that can be read together, ascending. Without any, each is read at once. */
   readonly sizes: readonly number[];
   /** Items with the same key are not read together. */
   keyOf(item: Item): string;
@@ -128,6 +133,7 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
   return async (item: Item, until: Until): Promise<Result> => {
     const { signal } = until;
     signal.throwIfAborted();
+    if (sizes.length === 0 || until.deadline - Date.now() < MIN_TIME) return alone(item, until);
     const result = Promise.withResolvers<Result>();
     const read: Read = { item, until, context: context.active(), result, leave() {} };
     const leave = () => {

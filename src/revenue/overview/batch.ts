@@ -2,7 +2,7 @@
  * Completes the cached totals of overviews: of several small providers in one statement, if their
  * calls are waiting at the same time.
  *
- * Rows are told apart by `provider_id`, which every row of such a statement begins with. Each
+ * Rows are told apart by `provider_id`, which every row of a provider begins with. Each
  * provider's rows are those that a statement of its own would have read.
  */
 
@@ -28,9 +28,6 @@ const STATEMENTS = new Map(
   ),
 );
 
-/** Whose share of the connections the batches use. */
-const OWNER = "overviews";
-
 /** The default of the most overviews that one statement completes. */
 export const MAX_BATCH = 8;
 
@@ -53,7 +50,9 @@ export function createOverviewBatches(read: Read, maxBatch = MAX_BATCH) {
       for (const [place, item] of items.entries()) {
         for (const [name, value] of Object.entries(item)) values[`${name}${place}`] = value;
       }
-      return split(items, await statement.run(read, values, { ...until, owner: OWNER }));
+      // Each statement takes a share of the connections of its own, as its providers would alone.
+      const owner = `overviews with ${items[0]?.provider}`;
+      return split(items, await statement.run(read, values, { ...until, owner }));
     },
   });
 }
@@ -71,11 +70,11 @@ function split(items: readonly Completing[], { rows, asOf }: BatchResult): Uncov
     return {
       asOf,
       rows: {
-        state: [{ ...(row ?? NO_ROLLUP), future: sum?.future ?? "0.00" }],
+        state: [{ ...(row ?? NO_ROLLUP), future: sum?.future ?? "0 0.00" }],
         balance: balance(provider),
         servers: servers(provider),
         charges: charges(provider),
-        payouts: rows[`payouts${place}`] ?? [],
+        payouts: byProvider(rows[`payouts${place}`] ?? [])(provider),
       },
     };
   });

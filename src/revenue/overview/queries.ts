@@ -47,19 +47,21 @@ const uncoveredCharges = (untilNow: string) => ({
   gross: "SUM(gross)",
   grossUntilNow: `SUM(CASE WHEN ${untilNow} THEN gross ELSE 0.00 END)`,
 });
+/** Of charges: their number and their gross, as one text, so that one subquery reads both. */
+const NUMBER_AND_GROSS = "CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00))";
 const BY_SERVER_AND_MONTH = "server_id, EXTRACT(YEAR_MONTH FROM charged_at)";
 
 const uncovered = ({ watermark, guard }: RollupTerms) => ({
   /**
-   * The rollup's state, and the gross of the covered charges dated after now, but in the current
-   * month: the month's total includes them.
+   * The rollup's state, and the number and the gross of the covered charges dated after now, but in
+   * the current month: the month's total includes them.
    */
   state: {
     select: {
       ...STATE.select,
-      future: `COALESCE((SELECT SUM(gross) FROM charges
+      future: `(SELECT ${NUMBER_AND_GROSS} FROM charges
         WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
-          AND ${chargeCovered(watermark)}), 0.00)`,
+          AND ${chargeCovered(watermark)})`,
     },
     from: STATE.from,
   },
@@ -112,15 +114,12 @@ const PARAMETERS = ["provider", "rollup", "watermark", "nextMonth", "now"] as co
 /** The payouts of each provider, as a query of their own: the 10 latest of each. */
 type Payouts = Record<`payouts${number}`, { select: typeof OWNER & typeof PAYOUT; from: string }>;
 
-/** The places of a batch, from 0 on. */
-const placesOf = (size: number) => Array.from({ length: size }, (_, place) => place);
-
 /**
  * The query that completes the cached totals of several different providers: of each, the rows that
  * `uncoveredOverview` reads. It has the parameters of the providers in all places: `:provider0`.
  */
 function uncoveredOverviews(size: number) {
-  const places = placesOf(size);
+  const places = [...Array(size).keys()];
   const atPlace = (sql: string, place: number) => sql.replace(/:([a-z]\w*)/gi, `:$1${place}`);
   /** The rows for which a condition holds for one of the providers. */
   const ofAny = (condition: string) =>
@@ -141,7 +140,7 @@ function uncoveredOverviews(size: number) {
       snapshot: { select: {}, from: "DUAL" },
       state: { select: { ...OWNER, ...STATE_COLUMNS }, from: `${TABLES.state} WHERE ${ofAll}` },
       future: {
-        select: { ...OWNER, future: "SUM(gross)" },
+        select: { ...OWNER, future: NUMBER_AND_GROSS },
         from: `charges WHERE ${ofAny(`charged_at > :now AND charged_at < :nextMonth
                  AND ${chargeCovered(watermark)}`)}
                GROUP BY provider_id`,

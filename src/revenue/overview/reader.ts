@@ -7,7 +7,7 @@ import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
-import type { Until } from "../../db/scheduling/batching.ts";
+import { PATIENCE, type Until } from "../../db/scheduling/batching.ts";
 import type { RunOptions } from "../../db/statement.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
@@ -45,12 +45,12 @@ export interface Overview extends OverviewTotals {
 }
 
 /**
- * The rows up to which an overview shares a statement with others. Larger ones gain nothing, and
- * would delay the others.
+ * What an overview that shares a statement may have: servers, and groups of uncovered charges; and
+ * charges that the database adds up for it. Larger ones gain nothing, and would delay the others.
+ * The rows of eight small ones are still no large result (src/rpc/large-results.ts).
  */
-const MAX_SHARED_ROWS = 100;
-/** The time in ms from which a statement is slow: the overviews that shared it do so no more. */
-const SLOW = 250;
+const MAX_SHARED_ROWS = 18;
+const MAX_SHARED_CHARGES = 100;
 
 /** Reads the overview of a caller for `months`, most recent first. Rejects with a `ServiceError`. */
 type ReadOverview = (months: readonly Month[], context: Context) => Promise<Overview>;
@@ -74,8 +74,8 @@ export function createOverviewReader(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
   const readInBatch = createOverviewBatches(read, maxBatch);
-  /** How many rows the last statement for cached totals read; Infinity if it failed or was slow. */
-  const rowsRead = new WeakMap<CachedTotals, number>();
+  /** The cached totals whose last statement was neither large nor slow, and did not fail. */
+  const small = new WeakSet<CachedTotals>();
 
   /** Completes cached totals: together with those of others, if all of them are small. */
   async function complete(
@@ -83,13 +83,11 @@ export function createOverviewReader(
     values: Completing,
     options: RunOptions & Until,
   ): Promise<UncoveredResult> {
-    const isSmall = (rowsRead.get(totals) ?? Infinity) <= MAX_SHARED_ROWS;
     const startedAt = performance.now();
-    rowsRead.delete(totals);
-    const result = await (isSmall && !freshness
+    const result = await (small.delete(totals) && !freshness
       ? readInBatch(values, options)
       : uncoveredOverview.run(read, values, options));
-    if (performance.now() - startedAt < SLOW) rowsRead.set(totals, sizeOf(result.rows));
+    if (performance.now() - startedAt < PATIENCE && isSmall(result.rows)) small.add(totals);
     return result;
   }
 
@@ -117,7 +115,7 @@ export function createOverviewReader(
     const rollup = usedRollup(result.rows.state);
     const totals = { month: current.key, ...rollupTotals(result.rows) };
     cache.set(provider, { state: rollup, totals }, fits);
-    rowsRead.set(totals, sizeOf(result.rows));
+    if (isSmall(result.rows)) small.add(totals);
     return overview(totals, current, result, rollup);
   };
 }
@@ -129,9 +127,12 @@ function rollupTotals(rows: FullRows): OverviewTotals {
   };
 }
 
-/** How many rows the database reads for these: charges are grouped. */
-function sizeOf({ servers, charges }: UncoveredResult["rows"]): number {
-  return charges.reduce((sum, row) => sum + Number(row.charges), servers.length);
+/** Whether an overview may share its next statement. */
+function isSmall({ state, servers, charges }: UncoveredResult["rows"]): boolean {
+  let added = 0;
+  for (const { future } of state) added += Number(parseFuture(future).charges);
+  for (const row of charges) added += Number(row.charges);
+  return servers.length + charges.length <= MAX_SHARED_ROWS && added <= MAX_SHARED_CHARGES;
 }
 
 /** Completes the totals of a rollup. */
@@ -144,13 +145,21 @@ function overview(
   const grossByMonth = new Map(totals.grossByMonth);
   const grossByServer = new Map(totals.grossByServer);
   let uncoveredCharges = 0;
-  for (const { future } of rows.state) increase(grossByMonth, current.key, -parseCents(future));
+  for (const { future } of rows.state) {
+    increase(grossByMonth, current.key, -parseCents(parseFuture(future).gross));
+  }
   for (const { month, server, charges, gross, grossUntilNow } of rows.charges) {
     increase(grossByMonth, month, parseCents(grossUntilNow));
     increase(grossByServer, server, parseCents(gross));
     uncoveredCharges += Number(charges);
   }
   return { rows, rollup, uncoveredCharges, asOf, grossByMonth, grossByServer };
+}
+
+/** The number and the gross of the covered charges dated after now: "3 12.50". */
+function parseFuture(text: string): { charges: string; gross: string } {
+  const [charges = "", gross = ""] = text.split(" ");
+  return { charges, gross };
 }
 
 function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {

@@ -33,6 +33,9 @@ function createFixture(sizes: readonly number[] = [2, 4]) {
 
 type Until = { readonly signal: AbortSignal; readonly deadline: number };
 
+/** Deadlines, in epoch ms. */
+const [SOON, LATER] = [Date.now() + 60_000, Date.now() + 120_000];
+
 /** A caller that never leaves. */
 const staying = (deadline = Infinity) => ({ signal: new AbortController().signal, deadline });
 
@@ -67,12 +70,19 @@ describe("reads", () => {
     expect(started()).toEqual(["a", "b", "c/1 d", "c/2", "c/3"]);
   });
 
-  it("never share a statement where no size is given", async () => {
-    const { read, runs, started } = createFixture([]);
-    const results = [..."abcd"].map((item) => read(item, staying()));
-    await answerAll(runs);
-    await Promise.all(results);
+  it("run at once where no size is given, however many are in flight", () => {
+    const { read, started } = createFixture([]);
+    for (const item of "abcd") read(item, staying());
     expect(started()).toEqual([..."abcd"]);
+  });
+
+  it("with little time left run alone and at once: others in the statement could take it", () => {
+    const { read, started } = createFixture();
+    for (const item of "abc") read(item, staying(Date.now() + 300));
+    read("d", staying(Date.now() + 10_000));
+    read("e", staying(Date.now() + 10_000));
+    read("f", staying(Date.now() + 10_000));
+    expect(started()).toEqual([..."abcde"]);
   });
 
   it("do not join a statement that has started: its snapshot may be older", async () => {
@@ -87,7 +97,7 @@ describe("reads", () => {
     expect(started()).toEqual(["a", "b", "c d", "e"]);
   });
 
-  it("are not held up by a slow one: it no longer counts after 50 ms", async () => {
+  it("are not held up by a slow one: it no longer counts after 5 ms", async () => {
     const { read, started } = createFixture();
     for (const item of "abcd") read(item, staying());
     await sleep(150);
@@ -111,8 +121,8 @@ describe("a shared statement", () => {
   }
 
   it("has the latest deadline of its callers", async () => {
-    const { shared } = await share([staying(2_000), staying(1_000)]);
-    expect(shared.deadline).toBe(2_000);
+    const { shared } = await share([staying(LATER), staying(SOON)]);
+    expect(shared.deadline).toBe(LATER);
   });
 
   it("goes on while one of its callers stays", async () => {
@@ -140,12 +150,12 @@ describe("a shared statement", () => {
   });
 
   it("that fails costs its callers nothing: each is read alone, with its own deadline", async () => {
-    const { shared, results, runs } = await share([staying(2_000), staying(1_000)]);
+    const { shared, results, runs } = await share([staying(LATER), staying(SOON)]);
     shared.fail(new Error("a row of one of them"));
     await turn();
     expect(runs.slice(3).map(({ items, deadline }) => [items, deadline])).toEqual([
-      [["c"], 2_000],
-      [["d"], 1_000],
+      [["c"], LATER],
+      [["d"], SOON],
     ]);
     runs[3]?.answer();
     runs[4]?.fail(new Error("its own"));
