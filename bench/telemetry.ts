@@ -1,7 +1,8 @@
 /**
  * What telemetry costs: the service without metrics, with them, and with traces of one call in ten
  * as well. All three run on one database and are measured in turns; each round is compared with the
- * same round without metrics.
+ * same round without metrics. Two processes of the same code differ by more than telemetry costs,
+ * for as long as they live, so every round starts new ones.
  */
 import { once } from "node:events";
 import { createServer } from "node:http";
@@ -24,8 +25,8 @@ export interface TelemetryOptions extends Rounds {
 /** How often metrics are scraped, in ms: far more often than Prometheus does. */
 const SCRAPE_INTERVAL = 1_000;
 
-/** How long each round's load runs before it is measured, in seconds. */
-const WARM_UP = 1;
+/** How long the load of a new process runs before it is measured, in s: until its code is compiled. */
+const WARM_UP = 8;
 
 const KINDS = ["without metrics", "with metrics", "with metrics and traces of 10 %"] as const;
 type Kind = (typeof KINDS)[number];
@@ -39,35 +40,37 @@ export async function benchTelemetry(options: TelemetryOptions): Promise<void> {
   const { url: databaseUrl, keys } = await createFixture(url, "small", { ...SMALL, providers });
   await using collector = await startCollector();
 
-  await using stack = new AsyncDisposableStack();
-  const start = async (environment: Readonly<Record<string, string>>): Promise<Peer> => {
-    const env = { DATABASE_URL: databaseUrl, ...environment };
-    const peer = stack.use(await startProcess("src/main.ts", env));
-    const load = restLoad(`${peer.url}/api/provider/revenue`, oneKeyEach(connections, keys));
-    const { admin } = peer;
-    return {
-      load: (time) => (admin === undefined ? load(time) : withScrapes(admin, () => load(time))),
-      pids: [peer.pid],
-    };
-  };
-  const peers: Record<Kind, Peer> = {
-    "without metrics": await start({ ADMIN_PORT: "off" }),
-    "with metrics": await start({}),
-    "with metrics and traces of 10 %": await start({
+  const environments: Record<Kind, Readonly<Record<string, string>>> = {
+    "without metrics": { ADMIN_PORT: "off" },
+    "with metrics": {},
+    "with metrics and traces of 10 %": {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_TRACES_SAMPLER: "traceidratio",
       OTEL_TRACES_SAMPLER_ARG: "0.1",
-    }),
+    },
+  };
+  const start = async (kind: Kind) => {
+    const env = { DATABASE_URL: databaseUrl, ...environments[kind] };
+    const service = await startProcess("src/main.ts", env);
+    const load = restLoad(`${service.url}/api/provider/revenue`, oneKeyEach(connections, keys));
+    const { admin } = service;
+    const peer: Peer = {
+      load: (time) => (admin === undefined ? load(time) : withScrapes(admin, () => load(time))),
+      pids: [service.pid],
+    };
+    return { service, peer };
   };
   log(`${rounds} rounds of ${seconds} s for each, in turns`);
   const results = new Map<Kind, Measurement[]>(KINDS.map((kind) => [kind, []]));
-  // The first round is a warm-up. Each kind is first, second and last equally often.
-  for (let round = 0; round <= rounds; round++) {
+  for (let round = 0; round < rounds; round++) {
+    await using stack = new AsyncDisposableStack();
+    // Each kind is first, second and last equally often.
     for (let place = 0; place < KINDS.length; place++) {
       const kind = KINDS[(round + place) % KINDS.length] as Kind;
-      await peers[kind].load(Math.min(WARM_UP, seconds));
-      const result = await measure(peers[kind], pid, seconds);
-      if (round > 0) results.get(kind)?.push(result);
+      const { service, peer } = await start(kind);
+      stack.use(service);
+      await peer.load(WARM_UP);
+      results.get(kind)?.push(await measure(peer, pid, seconds));
     }
   }
   console.log(
@@ -80,10 +83,11 @@ function table(results: ReadonlyMap<Kind, readonly Measurement[]>) {
   const [without = []] = results.values();
   const row = (all: readonly Measurement[]) => {
     const median = (value: (one: Measurement) => number) => quantile(all.map(value), 0.5);
-    /** The median of the rounds' ratios to the same round without metrics. */
+    /** The median of the rounds' ratios to the same round without metrics, and their quartiles. */
     const ratio = (value: (one: Measurement) => number) => {
       const ratios = all.map((one, round) => value(one) / value(without[round] as Measurement));
-      return quantile(ratios, 0.5).toFixed(3);
+      const [low, median, high] = [0.25, 0.5, 0.75].map((q) => quantile(ratios, q).toFixed(2));
+      return `${median} (${low} to ${high})`;
     };
     return {
       "requests/s": Math.round(median((one) => one.requestsPerSecond)),

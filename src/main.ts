@@ -36,6 +36,7 @@ import { createLog } from "./telemetry/log.ts";
 import { createLogOutput } from "./telemetry/log-output.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
+import { logOpenSums } from "./telemetry/sampling.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
@@ -163,6 +164,7 @@ async function start(config: Config): Promise<void> {
         tracing?.stop(),
       ]);
       await Promise.race([closed, sleep(POOL_GRACE)]);
+      logOpenSums();
       log.info("stopped");
     } catch (error) {
       process.exitCode = 1;

@@ -12,6 +12,14 @@ export interface Sampling<Kind> {
   logSum(kind: Kind, count: number, seconds: number): void;
 }
 
+/** Ends the windows that are open, each of a kind. */
+const openWindows = new Set<() => void>();
+
+/** Logs the sums of all windows that are open: for the end of the process. */
+export function logOpenSums(): void {
+  for (const end of openWindows) end();
+}
+
 /**
  * Creates the counts. The returned function counts a line and returns whether it is to be logged
  * by itself. The sum of the others follows at the end of the window. The number of kinds must be
@@ -29,13 +37,19 @@ export function createSampling<Kind>({
     const count = { left, summed: 0 };
     counts.set(kind, count);
     const start = performance.now();
-    setTimeout(() => {
+    const end = () => {
+      clearTimeout(timer);
+      openWindows.delete(end);
       counts.delete(kind);
       if (count.summed === 0) return;
       const seconds = Math.round((performance.now() - start) / 100) / 10;
       logSum(kind, count.summed, seconds);
-      open(kind, limitAfterSum ?? limit(kind));
+    };
+    const timer = setTimeout(() => {
+      end();
+      if (count.summed > 0) open(kind, limitAfterSum ?? limit(kind));
     }, window).unref();
+    openWindows.add(end);
     return count;
   }
 

@@ -51,6 +51,18 @@ describe("without calls in flight", () => {
     }),
   );
 
+  it("the sums of refused calls are logged before the end", () =>
+    withService(async (fixture) => {
+      const CALLS = 50;
+      const refused = { target: paths.GetOverview, headers: [["x-api-key", "unknown"]] } as const;
+      const calls = Array.from({ length: CALLS }, () => rawHttp(fixture.service.http, refused));
+      await Promise.all(calls);
+      await stop(fixture, "SIGTERM");
+      const lines = fixture.service.log().filter(({ reason }) => reason === "unauthenticated");
+      const logged = lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0);
+      expect(logged).toBe(CALLS);
+    }));
+
   it("an idle keep-alive connection and an open health watch do not delay the exit", () =>
     withService(async (fixture) => {
       const agent = keepAlive();

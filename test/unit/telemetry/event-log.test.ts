@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createEventLog } from "../../../src/telemetry/event-log.ts";
+import { logOpenSums } from "../../../src/telemetry/sampling.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
 beforeEach(() => {
@@ -45,6 +46,18 @@ describe("the event log", () => {
       line("connection refused", 10_000, 10),
       line("connection refused", 5_000, 10),
     ]);
+  });
+
+  it("has the sum until now at the end of the process, once", () => {
+    const { report, entries } = createFixture();
+    for (let i = 0; i < 10; i++) report("connection refused");
+    vi.advanceTimersByTime(3_000);
+    logOpenSums();
+    const sums = [line("connection refused", 1, 0), line("connection refused", 9, 3)];
+    expect(entries()).toEqual(sums);
+    logOpenSums();
+    vi.advanceTimersByTime(60_000);
+    expect(entries()).toEqual(sums);
   });
 
   it("has an entry at once again after ten seconds without the event", () => {
