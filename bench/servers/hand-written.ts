@@ -63,7 +63,7 @@ app.get("/api/provider/revenue", async (request, reply) => {
     // The index of the row's branch in the UNION ALL (src/db/statement.ts).
     const query = Number(tag);
     const [first = "", second = "", , fourth = "", fifth = ""] = columns;
-    if (query === 0) add(byMonth, monthOf(now), -cents(fifth));
+    if (query === 0) add(byMonth, monthOf(now), -cents(fifth.split(" ")[1] ?? "0.00"));
     else if (query === 1) balance = cents(first);
     else if (query === 2) servers.push(columns);
     else if (query === 3) {
