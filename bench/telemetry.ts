@@ -25,8 +25,8 @@ export interface TelemetryOptions extends Rounds {
 /** How often metrics are scraped, in ms: far more often than Prometheus does. */
 const SCRAPE_INTERVAL = 1_000;
 
-/** How long the load of a new process runs before it is measured, in s: until its code is compiled. */
-const WARM_UP = 8;
+/** For how many times the measured time a new process is loaded first: until its code is compiled. */
+const WARM_UP = 2;
 
 const KINDS = ["without metrics", "with metrics", "with metrics and traces of 10 %"] as const;
 type Kind = (typeof KINDS)[number];
@@ -69,7 +69,7 @@ export async function benchTelemetry(options: TelemetryOptions): Promise<void> {
       const kind = KINDS[(round + place) % KINDS.length] as Kind;
       const { service, peer } = await start(kind);
       stack.use(service);
-      await peer.load(WARM_UP);
+      await peer.load(WARM_UP * seconds);
       results.get(kind)?.push(await measure(peer, pid, seconds));
     }
   }

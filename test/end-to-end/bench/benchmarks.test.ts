@@ -68,7 +68,11 @@ it.each([
   [
     "telemetry",
     ["--seconds", "0.5", "--rounds", "1", "--connections", "2", "--providers", "2"],
-    [/│ without metrics +│ \d+ +│ '1.000' /, "with metrics", "with metrics and traces of 10 %"],
+    [
+      /│ without metrics +│ \d+ +│ '1.00 \(1.00 to 1.00\)' /,
+      "with metrics",
+      "with metrics and traces of 10 %",
+    ],
   ],
 ] as const)(
   "npm run bench -- %s exits with 0 and prints every row and column",

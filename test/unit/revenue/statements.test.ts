@@ -7,14 +7,19 @@ import {
   type StatementName,
 } from "../../support/statements.ts";
 
-/** The queries of a statement, with each parameter bound to its own name. */
-function queriesOf(name: StatementName) {
+/** The queries of a statement, with the name of each parameter: `provider_id = :provider`. */
+function queriesOf(name: StatementName): string[] {
   const statement = STATEMENTS[name];
-  return branchesOf(
-    statement,
-    Object.fromEntries(statement.parameters.map((name) => [name, name])),
-  );
+  const names = Object.fromEntries(statement.parameters.map((name) => [name, name]));
+  return branchesOf(statement, names).map(({ sql, bindings }) => {
+    const inOrder = bindings.values();
+    return sql.replaceAll("?", () => `:${inOrder.next().value}`);
+  });
 }
+
+/** What a WHERE begins with: one provider, or those of the places of a statement for several. */
+const RESTRICTION =
+  /^WHERE (provider_id = :provider\d?\b|provider_id IN \(:provider0(, :provider\d)+\)|\(provider_id = :provider0\b)/;
 
 /** Replaces each subquery `(SELECT …)` by `()`. */
 function withoutSubqueries(sql: string): string {
@@ -26,31 +31,42 @@ function withoutSubqueries(sql: string): string {
 }
 
 describe.each(STATEMENT_NAMES)("%s", (name) => {
-  it("selects only the rows of one provider, in every query", () => {
-    for (const { sql: text, bindings } of queriesOf(name)) {
+  it("selects only the rows of its providers, in every query", () => {
+    for (const text of queriesOf(name)) {
       // A lookup for each row of a query, which itself selects those of one provider.
       const sql = text.replaceAll(
         /FROM rollup_rentals AS held\s+WHERE held\.provider_id = rentals\.provider_id AND/g,
         "FROM DUAL ON",
       );
-      const reads = sql
-        .replace(/EXTRACT\([^)]*\)/g, "")
-        .matchAll(/\bFROM (?!DUAL\b)(\w+)(\s+WHERE \S+ = \?)?/g);
-      for (const [, table, where] of reads) {
-        expect(where?.trim(), `${table} in ${sql}`).toBe("WHERE provider_id = ?");
+      const reads = [
+        ...sql.replace(/EXTRACT\([^)]*\)/g, "").matchAll(/\bFROM (?!DUAL\b)(\w+)\s+/g),
+      ];
+      const wheres = [...sql.matchAll(/\bWHERE\b/g)];
+      expect(wheres, sql).toHaveLength(reads.length);
+      for (const { index } of wheres) expect(sql.slice(index)).toMatch(RESTRICTION);
+      if (!sql.endsWith("FROM DUAL")) expect(reads.length, sql).toBeGreaterThan(0);
+    }
+  });
+
+  it("compares the values of a provider with its own rows only", () => {
+    for (const sql of queriesOf(name)) {
+      for (const [, condition] of sql.matchAll(/\bOR \((\w+ = :\w+)/g)) {
+        expect(condition).toMatch(/^provider_id = :provider\d$/);
       }
-      expect(sql.match(/\bWHERE\b/g)).toHaveLength(
-        sql.match(/\bWHERE provider_id = \?/g)?.length ?? 0,
-      );
-      expect(bindings).toContain("provider");
+      // From one provider's condition to the next, all parameters are of its place.
+      for (const [text, place] of sql.matchAll(
+        /provider_id = :provider(\d?)(?:(?!provider_id).)*/gs,
+      )) {
+        for (const [, found] of text.matchAll(/:[a-z]\w*?(\d?)\b/gi))
+          expect(found, text).toBe(place);
+      }
     }
   });
 
   it("selects only constants and scalar subqueries from DUAL", () => {
-    const branches = queriesOf(name).map(({ sql }) => sql);
-    for (const sql of branches.filter((sql) => sql.endsWith(" FROM DUAL"))) {
+    for (const sql of queriesOf(name).filter((sql) => sql.endsWith(" FROM DUAL"))) {
       expect(withoutSubqueries(sql)).toMatch(
-        /^SELECT \d+(, (NULL|CAST\((\(\)|COALESCE\(\(\), (\d+|'[^']*')\)) AS CHAR\)))+ FROM DUAL$/,
+        /^SELECT \d+(, (NULL|CAST\((\(\)|UTC_TIMESTAMP\(3\)|COALESCE\(\(\), (\d+|'[^']*')\)) AS CHAR\)))+ FROM DUAL$/,
       );
     }
   });

@@ -3,9 +3,11 @@ import type { Knex } from "knex";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
+import { TABLES } from "../../../../src/rollup/tables.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import {
+  atPlaces,
   branchesOf,
   cachedValues,
   STATEMENT_NAMES,
@@ -37,19 +39,38 @@ interface Step {
 let database: TestDatabase;
 beforeAll(async () => {
   database = await createDatabase();
-  const others = { servers: 10, instances: 10, charges: 4_000, rentals: 400 };
+  const small = { servers: 10, instances: 10, charges: 4_000, rentals: 400 };
   await addBulk(database.knex, [
-    { provider: 1, ...others },
+    { provider: 1, ...small },
     { provider: 2, servers: 20, instances: 40, charges: 50_000, rentals: 5_000 },
-    { provider: 3, ...others },
+    { provider: 3, ...small },
   ]);
   for (const provider of ["1", "2", "3"]) {
     await build(database.knex, provider, toDatetime(NOW - 60_000), SIZE);
   }
-  await database.knex.raw(
-    "ANALYZE TABLE servers, instances, rentals, charges, rollups, rollup_checkpoints, rollup_figures, rollup_months",
+  // A scan of a few rows would be cheaper than a lookup of each.
+  const others = Array.from({ length: 500 }, (_, index) => ({ provider_id: index + 100 }));
+  const state = { generation: 1, cut: "2026-01-01 00:00:00.000" };
+  await database.knex(TABLES.state).insert(others.map((other) => ({ ...other, ...state })));
+  await database
+    .knex("wallets")
+    .insert(others.map((other) => ({ ...other, available_balance: "1.00" })));
+  await database.knex("servers").insert(
+    others.map((other) => ({
+      ...other,
+      ...{ uuid: `other-${other.provider_id}`, name: "", status: "", price_per_hour: "1.0000" },
+    })),
   );
-  values = { ...values, ...(await cachedValues(createRead(database.knex), values)) };
+  await database.knex.raw(
+    "ANALYZE TABLE wallets, servers, instances, rentals, charges, rollups, rollup_checkpoints, rollup_figures, rollup_months",
+  );
+  const read = createRead(database.knex);
+  const all: Values[] = [];
+  for (const provider of ["2", "1", "3", "4", "5", "6", "7", "8"]) {
+    const one = { ...values, provider };
+    all.push({ ...one, ...(await cachedValues(read, one)) });
+  }
+  values = { ...all[0], ...atPlaces(all) };
 });
 afterAll(() => database.drop());
 
