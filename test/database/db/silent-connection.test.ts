@@ -125,7 +125,7 @@ describe("when all pooled connections die without a sign", () => {
   it("in the middle of a statement it is run again", async () => {
     await readOne();
     const result = read("SELECT CAST(SLEEP(0.4) AS CHAR)", [], { signal });
-    await until(2_000, async () => (await processes.running("SLEEP(0.4)")).length === 1);
+    await until(10_000, async () => (await processes.running("SLEEP(0.4)")).length === 1);
     proxy.silence();
     expect(await result).toEqual([["0"]]);
   });

@@ -41,9 +41,9 @@ it.each([
       await lock.waitForQueries(2);
       const messages = () => service.log().map(({ msg }) => `${msg}`);
       service.signal("SIGUSR2");
-      await until(2_000, () => messages().some((message) => message.startsWith("stopping")));
+      await until(10_000, () => messages().some((message) => message.startsWith("stopping")));
       service.signal("SIGUSR2"); // a second error changes nothing
-      await until(2_000, () => messages().filter((msg) => msg === "uncaught error").length === 2);
+      await until(10_000, () => messages().filter((msg) => msg === "uncaught error").length === 2);
       expect(messages()).not.toContain("stopped");
       await lock.release();
 

@@ -61,7 +61,7 @@ async function killConnections(): Promise<void> {
   const ids = await processes.connections();
   expect(ids.length).toBeGreaterThanOrEqual(CONNECTIONS);
   for (const id of ids) await processes.kill(id);
-  await until(3_000, async () => (await processes.connections()).length === 0);
+  await until(10_000, async () => (await processes.connections()).length === 0);
 }
 
 it.each([1, 2, 3])("the next calls are answered one after the other, in run %i", async () => {

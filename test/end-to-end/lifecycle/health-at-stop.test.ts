@@ -26,7 +26,7 @@ afterAll(async () => {
 it("watches see NOT_SERVING, and calls on old and new connections are still answered", async () => {
   const watches = ["", "revenue.v1.RevenueService"].map((name) => watchHealth(connected, name));
   const received = (count: number) =>
-    until(2_000, () => watches.every(({ statuses }) => statuses.length === count));
+    until(10_000, () => watches.every(({ statuses }) => statuses.length === count));
   await received(1);
   fixture.service.signal("SIGTERM");
   await received(2);

@@ -71,7 +71,7 @@ it.each(["pipe", "socket"] as const)(
 
     const more = await sendCalls(service, 100);
     await expectStop(service);
-    await until(1_000, () => service.log().at(-1)?.msg === "stopped");
+    await until(10_000, () => service.log().at(-1)?.msg === "stopped");
     expect(service.log().filter(({ msg }) => msg === "call")).toHaveLength(lines.length + more);
   },
 );

@@ -69,7 +69,7 @@ describe("without calls in flight", () => {
       const client = grpcClient(fixture.service.grpc);
       await get(fixture, agent);
       const watch = watchHealth(client, "");
-      await until(2_000, () => watch.statuses.length > 0);
+      await until(10_000, () => watch.statuses.length > 0);
       const { ending, duration } = await stop(fixture, "SIGTERM");
       expect(ending).toBe(0);
       expect(duration).toBeLessThan(3_000);
@@ -89,7 +89,7 @@ describe.concurrent("with calls in flight", () => {
       const grpc = callGrpc(client, { method: "GetOverview", headers: withKey(fixture.key) });
       await lock.waitForQueries(2);
       const { ending, duration } = await stop(fixture, "SIGTERM", async () => {
-        await until(2_000, () => stoppingLines(fixture).length > 0);
+        await until(10_000, () => stoppingLines(fixture).length > 0);
         fixture.service.signal("SIGTERM");
         fixture.service.signal("SIGINT");
         // By then a service that does not wait for calls has exited.

@@ -25,7 +25,7 @@ describe.each(["", "revenue.v1.RevenueService"])('the health of "%s"', (service)
 
   it("is sent at once to a new watch", async () => {
     const watch = watchHealth(client, service);
-    await until(2_000, () => watch.statuses.length > 0);
+    await until(10_000, () => watch.statuses.length > 0);
     watch.cancel();
     await watch.ended;
     expect(watch.statuses).toEqual(["SERVING"]);

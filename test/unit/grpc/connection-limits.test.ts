@@ -97,8 +97,8 @@ it("calls that are cancelled in the packet that starts them do not reach the pip
   const frames = streams.flatMap((id) => [headers(id, false), frame(0, 1, id, EMPTY), reset(id)]);
   const good = Buffer.concat([headers(401, false), frame(0, 1, 401, EMPTY)]);
   socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...frames, good]));
-  await until(2_000, () => calls.length > 0);
-  await until(2_000, () => received().includes(Buffer.from([0, 0, 1, 0x91])));
+  await until(10_000, () => calls.length > 0);
+  await until(10_000, () => received().includes(Buffer.from([0, 0, 1, 0x91])));
   expect(calls).toHaveLength(1);
 });
 
@@ -109,16 +109,16 @@ it("a connection with too many cancelled calls is closed when its other calls ha
   const other = openStream(session);
   other.end(EMPTY);
   const status = statusOf(other);
-  await until(2_000, () => calls.length === 1);
+  await until(10_000, () => calls.length === 1);
   for (let count = 0; count < 20; count++) {
     const cancelled = openStream(session);
     cancelled.end(EMPTY);
-    await until(2_000, () => calls.length === 2 + count);
+    await until(10_000, () => calls.length === 2 + count);
     cancelled.close(8);
   }
-  await until(2_000, () => session.closed);
+  await until(10_000, () => session.closed);
   expect(session.destroyed).toBe(false);
   release.reject(new Error("the end of the call"));
   expect(await status).toMatch(/^13 /);
-  await until(2_000, () => session.destroyed);
+  await until(10_000, () => session.destroyed);
 });

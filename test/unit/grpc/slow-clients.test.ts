@@ -69,7 +69,7 @@ it("further calls of a connection wait while its client does not read", async ()
   const { port, calls, server } = await listen({ maxUnreadPerConnection }, response(40 * KIB));
   const session = openSession(port, { initialWindowSize: 0 });
   const statuses = Array.from({ length: 100 }, () => call(session));
-  await until(2_000, () => [...server.unread()].some(({ bytes }) => bytes > 600 * KIB));
+  await until(10_000, () => [...server.unread()].some(({ bytes }) => bytes > 600 * KIB));
   await sleep(200);
   // 16 calls of a new connection may start before the size of their responses is known.
   expect(calls).toHaveLength(16);
@@ -115,7 +115,7 @@ it("the connections with unread bytes are listed and can be closed", async () =>
   expect(await call(reader)).toBe("0 OK");
   const session = openSession(port, { initialWindowSize: 0 });
   const status = call(session);
-  await until(2_000, () => [...server.unread()].length > 0);
+  await until(10_000, () => [...server.unread()].length > 0);
   const [unread, ...others] = server.unread();
   expect(others).toEqual([]);
   expect(unread?.bytes).toBeGreaterThan(40 * KIB);

@@ -72,7 +72,7 @@ describe("the output of the log", () => {
       if (index === 10) await endOfTurn();
     }
     expect(pipe.read()).toEqual([]);
-    await until(1_000, () => pipe.read().length > 0);
+    await until(10_000, () => pipe.read().length > 0);
     expect(pipe.read().map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, i) => i));
   });
 
@@ -130,7 +130,7 @@ describe("the output of the log", () => {
     expect(characters).toBeLessThan(MAX_QUEUED + 65_536 + 1_000);
 
     output.write(line(0));
-    await until(1_000, () => pipe.read().length === lines.length + 1);
+    await until(10_000, () => pipe.read().length === lines.length + 1);
   });
 
   it("keeps lines while the pipe has no reader, for the next one", async () => {
@@ -142,7 +142,7 @@ describe("the output of the log", () => {
     output.write(line(2));
     await sleep(20);
     pipe.openReader();
-    await until(1_000, () => pipe.read().length === 2);
+    await until(10_000, () => pipe.read().length === 2);
     expect(pipe.read().map(({ index }) => index)).toEqual([1, 2]);
   });
 
@@ -166,6 +166,6 @@ describe("the output of the log", () => {
     output.flushSync(200);
     expect(performance.now() - start).toBeGreaterThanOrEqual(200);
     expect(performance.now() - start).toBeLessThan(400);
-    await until(1_000, () => pipe.read().length === 200);
+    await until(10_000, () => pipe.read().length === 200);
   });
 });
