@@ -67,7 +67,7 @@ export function startDatabaseProbe({
       const connection: Connection = await client.acquireRawConnection();
       // Knex would wait for the server to close its side.
       connection.on("error", () => {});
-      // Says goodbye: MariaDB logs a warning for each connection that is lost.
+      // Ends the session: MariaDB logs a warning for each connection that is closed without that.
       connection.end();
       discard(connection);
       return true;

@@ -5,8 +5,8 @@
  * finds no other in flight runs at once.
  *
  * A read never joins a statement that has started, whose snapshot could be older than the read. And
- * none suffers much from those beside it: if a shared statement fails, or takes too long, it is
- * cancelled, and each read runs alone.
+ * none waits long because of those beside it: if a shared statement fails, or takes too long, it is
+ * cancelled, each read runs alone, and for some seconds no statement is shared.
  */
 import { type Context, context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
 
@@ -19,6 +19,11 @@ const MAX_IN_FLIGHT = 2;
 const SLOW = 5;
 /** How long a shared statement may take, in ms, with its wait for a connection. */
 export const PATIENCE = 250;
+/**
+ * How long every read runs alone after that, in ms. Where all shared statements fail (a plan that the
+ * database has changed, for example), few reads find out.
+ */
+const PAUSE = 5_000;
 /** A read with less time left, in ms, runs alone: others in its statement could take it. */
 const MIN_TIME = 2 * PATIENCE;
 
@@ -60,11 +65,13 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
   const { sizes, keyOf, alone, together } = options;
   const waiting = new Set<Read>();
   let inFlight = 0;
+  let pausedUntil = 0;
+  const isPaused = () => performance.now() < pausedUntil;
 
   /** Takes as many reads as can be run together, in the order of their arrival. */
   function take(): Read[] {
     const byKey = new Map<string, Read>();
-    const most = sizes.at(-1) ?? 1;
+    const most = isPaused() ? 1 : (sizes.at(-1) ?? 1);
     for (const read of waiting) {
       if (byKey.size === most) break;
       byKey.getOrInsert(keyOf(read.item), read);
@@ -76,7 +83,7 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
   }
 
   function start(): void {
-    while (inFlight < MAX_IN_FLIGHT && waiting.size > 0) {
+    while (waiting.size > 0 && (inFlight < MAX_IN_FLIGHT || isPaused())) {
       const batch = take();
       inFlight++;
       let counted = true;
@@ -124,7 +131,9 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
       for (const [index, { result }] of batch.entries()) result.resolve(results[index] as Result);
       return true;
     } catch {
-      return callers === 0;
+      if (callers === 0) return true;
+      pausedUntil = performance.now() + PAUSE;
+      return false;
     } finally {
       clearTimeout(timer);
     }

@@ -1,8 +1,5 @@
 import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { type ReadableSpan, TracerProvider } from "@opentelemetry/sdk-trace";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { createBatching } from "../../../../src/db/scheduling/batching.ts";
 
 /** Items are texts; a part of one, up to "/", is its key. Results are the items in upper case. */
@@ -163,6 +160,40 @@ describe("a shared statement", () => {
     await expect(results[1]).rejects.toThrow("its own");
   });
 
+  it("that fails ends sharing for a while: reads that wait, and further ones, run alone at once", async () => {
+    const { read, runs, started } = createFixture([2]);
+    for (const item of "abcdefgh") read(item, staying());
+    runs[0]?.answer();
+    await turn();
+    expect(started()).toEqual(["a", "b", "c d"]);
+    runs[2]?.fail(new Error("its plan has changed"));
+    runs[1]?.answer();
+    await turn();
+    read("i", staying());
+    read("j", staying());
+    expect(started().slice(3).toSorted()).toEqual([..."cdefghij"]);
+  });
+
+  it("that every caller has left ends nothing", async () => {
+    const { read, runs, started } = createFixture([2]);
+    const leaving = new AbortController();
+    const until = { signal: leaving.signal, deadline: Infinity };
+    const left = [..."abcd"].map((item, index) => read(item, index < 2 ? staying() : until));
+    runs[0]?.answer();
+    await turn();
+    expect(started()).toEqual(["a", "b", "c d"]);
+    leaving.abort(new Error("left"));
+    await Promise.allSettled(left.slice(2));
+    for (const item of "efg") read(item, staying());
+    runs[1]?.answer();
+    await turn();
+    expect(
+      started()
+        .slice(3)
+        .filter((items) => items.includes(" ")),
+    ).toHaveLength(1);
+  });
+
   it("that takes too long is cancelled, and each is read alone", async () => {
     const { shared, results, runs } = await share([staying(), staying()]);
     while (!shared.signal.aborted) await sleep(10);
@@ -187,63 +218,4 @@ it("a read whose caller has left before it starts is never run", async () => {
   await answerAll(runs);
   expect(await stays).toBe("D");
   expect(started()).toEqual(["a", "b", "d"]);
-});
-
-describe("in traces", () => {
-  const provider = new TracerProvider();
-  const tracer = provider.getTracer("test");
-  const manager = new AsyncLocalStorageContextManager();
-  beforeAll(() => context.setGlobalContextManager(manager.enable()));
-  afterAll(() => context.disable());
-
-  it("a shared statement is in the first recorded one, and the others link to that", async () => {
-    const active: unknown[] = [];
-    const read = createBatching<string, string>({
-      sizes: [4],
-      keyOf: (item) => item,
-      alone: (item) => sleep(10, item),
-      async together(items) {
-        active.push(trace.getActiveSpan());
-        return [...items];
-      },
-    });
-    const spans = ["c", "d", "e"].map((name) => tracer.startSpan(name));
-    const reads = [
-      ...["a", "b", "not traced"].map((item) => read(item, staying())),
-      ...spans.map((span) =>
-        context.with(trace.setSpan(ROOT_CONTEXT, span), () =>
-          read(span.spanContext().spanId, staying()),
-        ),
-      ),
-    ];
-    await Promise.all(reads);
-    const [first, ...others] = spans;
-    expect(active).toEqual([first]);
-    const links = (span: unknown) =>
-      (span as ReadableSpan).links.map(({ context }) => context.spanId);
-    expect(links(first)).toEqual([]);
-    for (const other of others) expect(links(other)).toEqual([first?.spanContext().spanId]);
-  });
-
-  it("a read alone is in its own", async () => {
-    const active: unknown[] = [];
-    const read = createBatching<string, string>({
-      sizes: [],
-      keyOf: (item) => item,
-      async alone(item) {
-        active.push(trace.getActiveSpan());
-        return item;
-      },
-      together: async () => [],
-    });
-    const spans = ["a", "b", "c"].map((name) => tracer.startSpan(name));
-    await Promise.all(
-      spans.map((span) =>
-        context.with(trace.setSpan(ROOT_CONTEXT, span), () =>
-          read(span.spanContext().spanId, staying()),
-        ),
-      ),
-    );
-    expect(active).toEqual(spans);
-  });
 });
