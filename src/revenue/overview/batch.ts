@@ -5,7 +5,6 @@
  * Rows are told apart by `provider_id`, which every row of a provider begins with. Each
  * provider's rows are those that a statement of its own would have read.
  */
-
 import type { Read } from "../../db/query.ts";
 import { createBatching } from "../../db/scheduling/batching.ts";
 import {

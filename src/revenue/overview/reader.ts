@@ -2,7 +2,6 @@
  * Reads the rows and the gross totals of an overview. The totals of the rollup are cached; while
  * they are valid, only the other rows are read.
  */
-
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Freshness } from "../../db/freshness.ts";

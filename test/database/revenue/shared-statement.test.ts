@@ -213,4 +213,22 @@ describe("of ten small providers", () => {
     await expectOwnFigures(service, calls);
     expect(takeNames()).toContain("uncoveredOverviews8");
   });
+
+  it("two calls of one provider, in different months, are never in one statement", async () => {
+    const LATER = "2026-12-02T09:30:00.000Z";
+    const between = { server: 1n, instance: null, at: "2026-11-25T00:00:00.000Z", gross: 1_000n };
+    const inNovember = calls.map(({ ledger, now }) => ({
+      now,
+      ledger: { ...ledger, charges: [...ledger.charges, between] },
+    }));
+    const both = inNovember.flatMap((call) => [call, { ...call, now: LATER }]);
+    await storeLedgers(
+      database.knex,
+      inNovember.map(({ ledger }) => ledger),
+    );
+    const { read, takeNames } = recordStatements(createRead(database.knex));
+    const service = createRevenueService(read);
+    for (let i = 0; i < 3; i++) await expectOwnFigures(service, both);
+    expect(takeNames()).toContain("uncoveredOverviews8");
+  });
 });
