@@ -41,9 +41,6 @@ beforeAll(async () => {
 });
 afterAll(() => database.drop());
 
-const orderOfSome = (minLength: number) =>
-  fc.shuffledSubarray([...PROVIDERS.keys()], { minLength });
-
 /** A ledger that may share a statement. */
 const small = (ledger: Ledger): Ledger => ({ ...ledger, charges: ledger.charges.slice(0, 10) });
 
@@ -61,8 +58,7 @@ const anyLedgers = anyNow.chain((now) =>
     /** Those with a rollup, and those whose rollup is newer than what the service has cached. */
     rolledUp: fc.subarray(PROVIDERS),
     refreshed: fc.subarray(PROVIDERS),
-    /** Who calls, and in which order. */
-    order: fc.oneof(...[4, PROVIDERS.length].map(orderOfSome)),
+    order: fc.shuffledSubarray([...PROVIDERS.keys()], { minLength: PROVIDERS.length }),
   }),
 );
 
@@ -95,7 +91,10 @@ it(
         const { read, takeNames } = recordStatements(createRead(database.knex));
         const service = createRevenueService(read);
         const inOrder = order.map((index) => calls[index] as Call);
-        for (let i = 0; i < 3; i++) await expectOwnFigures(service, inOrder);
+        // The first two run alone. The others share a statement for 8, for 2 and for 4.
+        for (const callers of [10, 10, 4, 6]) {
+          await expectOwnFigures(service, inOrder.slice(0, callers));
+        }
         for (const provider of refreshed.filter((provider) => rolledUp.includes(provider))) {
           const one = { provider: String(provider), size: 4 };
           await refresh(database.knex, [one], "2026-01-01 00:04:00.000");
