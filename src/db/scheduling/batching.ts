@@ -63,7 +63,8 @@ interface Waiting<Item, Result> {
 export function createBatching<Item, Result>(options: BatchOptions<Item, Result>) {
   type Read = Waiting<Item, Result>;
   const { sizes, keyOf, alone, together } = options;
-  const waiting = new Set<Read>();
+  /** In the order of their arrival. No Set: see "Garbage" in docs/architecture.md. */
+  let waiting: Read[] = [];
   let inFlight = 0;
   let pausedUntil = 0;
   const isPaused = () => performance.now() < pausedUntil;
@@ -78,12 +79,12 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
     }
     const size = sizes.findLast((size) => size <= byKey.size) ?? 1;
     const batch = [...byKey.values()].slice(0, size);
-    for (const read of batch) waiting.delete(read);
+    waiting = waiting.filter((read) => !batch.includes(read));
     return batch;
   }
 
   function start(): void {
-    while (waiting.size > 0 && (inFlight < MAX_IN_FLIGHT || isPaused())) {
+    while (waiting.length > 0 && (inFlight < MAX_IN_FLIGHT || isPaused())) {
       const batch = take();
       inFlight++;
       let counted = true;
@@ -116,12 +117,11 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
     const controller = new AbortController();
     const timer = setTimeout(() => controller.abort(new Error("too slow")), PATIENCE);
     let callers = batch.length;
-    for (const read of batch) {
-      read.leave = () => {
-        callers--;
-        if (callers === 0) controller.abort(new Error("every caller has left"));
-      };
-    }
+    const leave = () => {
+      callers--;
+      if (callers === 0) controller.abort(new Error("every caller has left"));
+    };
+    for (const read of batch) read.leave = leave;
     const items = batch.map(({ item }) => item);
     const deadline = Math.max(...batch.map(({ until }) => until.deadline));
     try {
@@ -146,11 +146,11 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
     const result = Promise.withResolvers<Result>();
     const read: Read = { item, until, context: context.active(), result, leave() {} };
     const leave = () => {
-      waiting.delete(read);
+      waiting = waiting.filter((other) => other !== read);
       result.reject(signal.reason);
       read.leave();
     };
-    waiting.add(read);
+    waiting.push(read);
     signal.addEventListener("abort", leave, { once: true });
     start();
     try {

@@ -36,8 +36,11 @@ export function createFairShare(size: number, maxWait: number): FairShare {
   let waitingCount = 0;
   /** Places by owner; none for an owner without any. */
   const held = new Map<string, number>();
-  /** Those who wait, by owner. The owner whose turn is next comes first. */
-  const waiting = new Map<string, Set<() => void>>();
+  /**
+   * Those who wait, by owner. The owner whose turn is next comes first. No Sets: see "Garbage" in
+   * docs/architecture.md.
+   */
+  const waiting = new Map<string, (() => void)[]>();
 
   function take(owner: string): boolean {
     const count = held.get(owner) ?? 0;
@@ -63,13 +66,13 @@ export function createFairShare(size: number, maxWait: number): FairShare {
     wait(owner, signal) {
       if (waitingCount >= MAX_WAITING) return Promise.reject(overloaded("too many reads wait"));
       return new Promise((resolve, reject) => {
-        const queue = waiting.getOrInsertComputed(owner, () => new Set());
+        const queue = waiting.getOrInsertComputed(owner, () => []);
         const leave = () => {
           clearTimeout(timer);
           signal.removeEventListener("abort", abort);
-          queue.delete(grant);
+          queue.splice(queue.indexOf(grant), 1);
           waitingCount--;
-          if (queue.size === 0) waiting.delete(owner);
+          if (queue.length === 0) waiting.delete(owner);
         };
         const grant = () => {
           leave();
@@ -84,7 +87,7 @@ export function createFairShare(size: number, maxWait: number): FairShare {
           reject(overloaded(`no connection became free within ${maxWait} ms; ${free} are free`));
         }, maxWait);
         signal.addEventListener("abort", abort, { once: true });
-        queue.add(grant);
+        queue.push(grant);
         waitingCount++;
       });
     },

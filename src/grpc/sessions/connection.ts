@@ -54,7 +54,8 @@ export interface Connection extends Starter, Unread {
 /** Creates a connection without streams. */
 export function createConnection(parts: ConnectionParts): Connection {
   const { session, socket, limits, rules, handOver, wake, report } = parts;
-  const open = new Set<RequestStream>();
+  /** No Set: see "Garbage" in docs/architecture.md. */
+  const open: RequestStream[] = [];
   /** Streams that wait for their turn, from `first` on. */
   let queue: RequestStream[] = [];
   /** Calls that have started and have not ended. */
@@ -75,7 +76,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     },
     add(event) {
       const request = requestStream(event, rules);
-      open.add(request);
+      open.push(request);
       request.stream.once("close", () => ended(request));
       enqueue(request);
     },
@@ -143,7 +144,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   function ended(request: RequestStream): void {
-    open.delete(request);
+    open.splice(open.indexOf(request), 1);
     const { rstCode } = request.stream;
     parts.ended(request);
     if (rstCode !== 0 && ++cancels === limits.maxCancels) closeGracefully();
