@@ -30,6 +30,8 @@ export interface PeersOptions extends Rounds {
 const OVERVIEW = { rpc: "GetOverview", path: "/api/provider/revenue" };
 const BREAKDOWN = { rpc: "GetServerBreakdown", path: "/api/provider/revenue/servers" };
 type Target = typeof OVERVIEW;
+/** A client of gRPC has one connection to a server, for all its calls. */
+const CALLS_AT_ONCE = 8;
 
 /** Measures all peers and prints a table per scenario. */
 export async function benchPeers(options: PeersOptions): Promise<void> {
@@ -80,18 +82,21 @@ async function startRollups({ url }: Fixture, providers: number): Promise<AsyncD
   return stack.move();
 }
 
-/** Starts the peers on a database, each in a process. */
+/** Starts the peers on a database. No two of them share a process, because its past has a cost. */
 async function startPeers({ url }: Fixture) {
   await using stack = new AsyncDisposableStack();
   const start = async (script: string, env = {}) =>
     stack.use(await startProcess(script, { DATABASE_URL: url, ...env }));
-  const [service, handWritten, baseline] = await Promise.all([
+  const [service, grpcService, multiplexed, upstream, handWritten, baseline] = await Promise.all([
+    start("src/main.ts"),
+    start("src/main.ts"),
+    start("src/main.ts"),
     start("src/main.ts"),
     start("bench/servers/hand-written.ts"),
     start("bench/servers/baseline.ts"),
   ]);
   const proxy = await start("bench/servers/proxy.ts", {
-    UPSTREAM_GRPC_PORT: String(service.grpcPort),
+    UPSTREAM_GRPC_PORT: String(upstream.grpcPort),
   });
   const processes = stack.move();
   return {
@@ -102,6 +107,11 @@ async function startPeers({ url }: Fixture) {
         load: restLoad(peer.url + path, requests),
         pids: [peer.pid],
       });
+      const grpc = ({ grpcPort, pid }: typeof service, load: Load, calls: number) => ({
+        load: grpcLoad(grpcPort, rpc, load, calls),
+        pids: [pid],
+      });
+      const fewer = { ...requests, connections: Math.ceil(requests.connections / CALLS_AT_ONCE) };
       // The hand-written peer serves only the overview.
       const isOverview = path === OVERVIEW.path;
       const sameResponse = [service, proxy, ...(isOverview ? [handWritten] : [])];
@@ -111,9 +121,10 @@ async function startPeers({ url }: Fixture) {
       );
       return {
         "service, REST": rest(service),
-        "service, gRPC": { load: grpcLoad(service.grpcPort, rpc, requests), pids: [service.pid] },
+        "service, gRPC": grpc(grpcService, requests, 1),
+        [`service, gRPC, ${CALLS_AT_ONCE} calls at once`]: grpc(multiplexed, fewer, CALLS_AT_ONCE),
         ...(isOverview && { "hand-written": rest(handWritten) }),
-        "proxying gateway": { ...rest(proxy), pids: [proxy.pid, service.pid] },
+        "proxying gateway": { ...rest(proxy), pids: [proxy.pid, upstream.pid] },
         baseline: { load: restLoad(`${baseline.url}/${size}`, requests), pids: [baseline.pid] },
       };
     },

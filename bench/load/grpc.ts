@@ -24,13 +24,13 @@ const EMPTY_MESSAGE = Buffer.alloc(5);
 const ADDED = 0x40;
 const NOT_ADDED = 0x00;
 
-/** Returns a load generator for an RPC. Throws on a gRPC error. */
-export function grpcLoad(port: number, rpc: string, { connections, drawKey }: Load) {
+/** Returns a load generator for an RPC: `calls` at once on each connection. Throws on a gRPC error. */
+export function grpcLoad(port: number, rpc: string, { connections, drawKey }: Load, calls = 1) {
   return async (seconds: number): Promise<number> => {
     const end = performance.now() + seconds * 1_000;
     const counts = await Promise.all(
       Array.from({ length: connections }, (_, connection) =>
-        callUntil(end, port, rpc, () => drawKey(connection)),
+        callUntil(end, port, rpc, () => drawKey(connection), calls),
       ),
     );
     return counts.reduce((sum, count) => sum + count, 0);
@@ -38,24 +38,37 @@ export function grpcLoad(port: number, rpc: string, { connections, drawKey }: Lo
 }
 
 /** Calls an RPC over one connection, again and again. Resolves to the number of calls. */
-function callUntil(end: number, port: number, rpc: string, drawKey: () => string): Promise<number> {
+function callUntil(
+  end: number,
+  port: number,
+  rpc: string,
+  drawKey: () => string,
+  calls: number,
+): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   const headerBlock = createHeaderBlocks(`/${RevenueService.typeName}/${rpc}`);
+  let started = 0;
   let count = 0;
-  let hasMessage = false;
+  /** The streams whose message has begun to arrive. */
+  const answered = new Set<number>();
+  let requests: Buffer[] = [];
   let unacknowledged = 0;
 
   const call = () => {
-    const stream = 2 * count + 1;
-    socket.write(
-      Buffer.concat([
-        frame(TYPE.headers, FLAG.endHeaders, stream, headerBlock(drawKey())),
-        frame(TYPE.data, FLAG.endStream, stream, EMPTY_MESSAGE),
-      ]),
+    const stream = 2 * started++ + 1;
+    // The calls that follow the responses of one read are one write, as those of a client are.
+    if (requests.length === 0) queueMicrotask(sendRequests);
+    requests.push(
+      frame(TYPE.headers, FLAG.endHeaders, stream, headerBlock(drawKey())),
+      frame(TYPE.data, FLAG.endStream, stream, EMPTY_MESSAGE),
     );
   };
-  const onFrame = (type: number, flags: number, payload: Buffer) => {
+  const sendRequests = () => {
+    socket.write(Buffer.concat(requests));
+    requests = [];
+  };
+  const onFrame: OnFrame = (type, flags, stream, payload) => {
     if (type === TYPE.settings && !(flags & FLAG.ack)) {
       socket.write(frame(TYPE.settings, FLAG.ack, 0));
     } else if (type === TYPE.ping && !(flags & FLAG.ack)) {
@@ -63,18 +76,17 @@ function callUntil(end: number, port: number, rpc: string, drawKey: () => string
     } else if (type === TYPE.reset || type === TYPE.goAway) {
       throw new Error(`the server ended a ${type === TYPE.reset ? "call" : "connection"}`);
     } else if (type === TYPE.data) {
-      hasMessage = true;
+      answered.add(stream);
       unacknowledged += payload.length;
       if (unacknowledged < WINDOW_STEP) return;
       socket.write(frame(TYPE.windowUpdate, 0, 0, uint32(unacknowledged)));
       unacknowledged = 0;
     } else if (type === TYPE.headers && flags & FLAG.endStream) {
       // A response with an error has no message.
-      if (!hasMessage) throw new Error(`${rpc} failed`);
-      hasMessage = false;
+      if (!answered.delete(stream)) throw new Error(`${rpc} failed`);
       count++;
       if (performance.now() < end) call();
-      else socket.destroy();
+      else if (count === started) socket.destroy();
     }
   };
 
@@ -86,18 +98,17 @@ function callUntil(end: number, port: number, rpc: string, drawKey: () => string
       frame(TYPE.windowUpdate, 0, 0, uint32(MAX_WINDOW - 65_535)),
     ]),
   );
-  call();
+  for (let i = 0; i < calls; i++) call();
   readFrames(socket, onFrame);
   socket.on("error", reject);
   socket.on("close", () => resolve(count));
   return promise;
 }
 
-/** Calls back with each frame. An error that it throws closes the socket. */
-function readFrames(
-  socket: Socket,
-  onFrame: (type: number, flags: number, payload: Buffer) => void,
-): void {
+/** Called with each frame. An error that it throws closes the socket. */
+type OnFrame = (type: number, flags: number, stream: number, payload: Buffer) => void;
+
+function readFrames(socket: Socket, onFrame: OnFrame): void {
   let rest = EMPTY;
   socket.on("data", (chunk: Buffer) => {
     let bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
@@ -105,7 +116,8 @@ function readFrames(
       const size = FRAME_HEADER + bytes.readUIntBE(0, 3);
       if (bytes.length < size) break;
       try {
-        onFrame(bytes.readUInt8(3), bytes.readUInt8(4), bytes.subarray(FRAME_HEADER, size));
+        const payload = bytes.subarray(FRAME_HEADER, size);
+        onFrame(bytes.readUInt8(3), bytes.readUInt8(4), bytes.readUInt32BE(5), payload);
       } catch (error) {
         socket.destroy(error as Error);
         return;

@@ -20,7 +20,8 @@ it.each([
     [
       ...["Overview, a small provider", "Overview, a small provider at random"],
       ...["Overview, 200 servers", "30 days, 200 servers and 800 instances"],
-      ...["service, REST", "service, gRPC", "hand-written", "proxying gateway", "baseline"],
+      ...["service, REST", "service, gRPC", "service, gRPC, 8 calls at once"],
+      ...["hand-written", "proxying gateway", "baseline"],
     ],
   ],
   [
