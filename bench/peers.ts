@@ -82,7 +82,7 @@ async function startRollups({ url }: Fixture, providers: number): Promise<AsyncD
   return stack.move();
 }
 
-/** Starts the peers on a database. No two of them share a process, because its past has a cost. */
+/** Starts the peers on a database. None shares a process: what one has served before changes its costs. */
 async function startPeers({ url }: Fixture) {
   await using stack = new AsyncDisposableStack();
   const start = async (script: string, env = {}) =>

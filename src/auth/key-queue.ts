@@ -22,27 +22,22 @@ interface Waiting {
 
 /** Creates an empty queue. A lookup beyond `maxWaiting` rejects with `overloaded`. */
 export function createKeyQueue(findKeys: FindKeys, maxWaiting = MAX_KEY_LOOKUPS): KeyLookup {
-  /**
-   * The waiting lookups, by address; an address without any has no entry. No Sets: see "Garbage" in
-   * docs/architecture.md.
-   */
-  const byAddress = new Map<string, Waiting[]>();
+  /** The waiting lookups, by address; an address without any has no entry. */
+  const byAddress = new Map<string, Set<Waiting>>();
   let waiting = 0;
   let running = false;
 
   function add(address: string, lookup: Waiting): void {
-    const ofAddress = byAddress.getOrInsertComputed(address, () => []);
-    ofAddress.push(lookup);
+    const ofAddress = byAddress.getOrInsertComputed(address, () => new Set());
+    ofAddress.add(lookup);
     waiting++;
   }
 
   function remove(address: string, lookup: Waiting): void {
     const ofAddress = byAddress.get(address);
-    const index = ofAddress?.indexOf(lookup) ?? -1;
-    if (ofAddress === undefined || index < 0) return;
-    ofAddress.splice(index, 1);
+    if (!ofAddress?.delete(lookup)) return;
     waiting--;
-    if (ofAddress.length === 0) byAddress.delete(address);
+    if (ofAddress.size === 0) byAddress.delete(address);
   }
 
   function takeBatch(): Waiting[] {
@@ -91,7 +86,7 @@ export function createKeyQueue(findKeys: FindKeys, maxWaiting = MAX_KEY_LOOKUPS)
   }
 
   return (keyHash, { signal, address }) => {
-    const ofAddress = byAddress.get(address)?.length ?? 0;
+    const ofAddress = byAddress.get(address)?.size ?? 0;
     if (ofAddress >= maxWaiting - waiting) return Promise.reject(new ServiceError("overloaded"));
     const result = Promise.withResolvers<IssuedKey | undefined>();
     const lookup = { keyHash, result };

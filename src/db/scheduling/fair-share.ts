@@ -36,11 +36,8 @@ export function createFairShare(size: number, maxWait: number): FairShare {
   let waitingCount = 0;
   /** Places by owner; none for an owner without any. */
   const held = new Map<string, number>();
-  /**
-   * Those who wait, by owner. The owner whose turn is next comes first. No Sets: see "Garbage" in
-   * docs/architecture.md.
-   */
-  const waiting = new Map<string, (() => void)[]>();
+  /** Those who wait, by owner. The owner whose turn is next comes first. */
+  const waiting = new Map<string, Set<() => void>>();
 
   function take(owner: string): boolean {
     const count = held.get(owner) ?? 0;
@@ -66,13 +63,13 @@ export function createFairShare(size: number, maxWait: number): FairShare {
     wait(owner, signal) {
       if (waitingCount >= MAX_WAITING) return Promise.reject(overloaded("too many reads wait"));
       return new Promise((resolve, reject) => {
-        const queue = waiting.getOrInsertComputed(owner, () => []);
+        const queue = waiting.getOrInsertComputed(owner, () => new Set());
         const leave = () => {
           clearTimeout(timer);
           signal.removeEventListener("abort", abort);
-          queue.splice(queue.indexOf(grant), 1);
+          queue.delete(grant);
           waitingCount--;
-          if (queue.length === 0) waiting.delete(owner);
+          if (queue.size === 0) waiting.delete(owner);
         };
         const grant = () => {
           leave();
@@ -87,7 +84,7 @@ export function createFairShare(size: number, maxWait: number): FairShare {
           reject(overloaded(`no connection became free within ${maxWait} ms; ${free} are free`));
         }, maxWait);
         signal.addEventListener("abort", abort, { once: true });
-        queue.push(grant);
+        queue.add(grant);
         waitingCount++;
       });
     },

@@ -54,8 +54,7 @@ export interface Connection extends Starter, Unread {
 /** Creates a connection without streams. */
 export function createConnection(parts: ConnectionParts): Connection {
   const { session, socket, limits, rules, handOver, wake, report } = parts;
-  /** No Set: see "Garbage" in docs/architecture.md. */
-  const open: RequestStream[] = [];
+  const open = new Set<RequestStream>();
   /** Streams that wait for their turn, from `first` on. */
   let queue: RequestStream[] = [];
   /** Calls that have started and have not ended. */
@@ -76,7 +75,7 @@ export function createConnection(parts: ConnectionParts): Connection {
     },
     add(event) {
       const request = requestStream(event, rules);
-      open.push(request);
+      open.add(request);
       request.stream.once("close", () => ended(request));
       enqueue(request);
     },
@@ -144,7 +143,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   function ended(request: RequestStream): void {
-    open.splice(open.indexOf(request), 1);
+    open.delete(request);
     const { rstCode } = request.stream;
     parts.ended(request);
     if (rstCode !== 0 && ++cancels === limits.maxCancels) closeGracefully();

@@ -1,24 +1,20 @@
 /**
- * A process that measures garbage: how many bytes per operation V8 promotes to its old space, which
- * it collects seldom and at a high price. Prints them as JSON, by operation.
+ * A process that measures garbage: how many bytes a read that waits in a batch leaves in V8's old
+ * space, which is collected seldom and at a high price. Prints the number.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { GCProfiler, type GCProfilerResult } from "node:v8";
-import { createKeyQueue } from "../../../../src/auth/key-queue.ts";
 import { createBatching } from "../../../../src/db/scheduling/batching.ts";
-import { createFairShare } from "../../../../src/db/scheduling/fair-share.ts";
 
 const WORKERS = 32;
-const OPERATIONS = 4_000;
+const READS = 4_000;
 
-/** What a call keeps alive while it waits. */
-const payload = () => new Array(256).fill(0);
-const signal = () => Object.assign(new AbortController().signal, { payload: payload() });
 /** From 0 to 3 ms. */
 const pause = () => sleep(Math.random() * 3);
+/** Kept alive by a read that waits: 2 KB each. */
+const payload = () => new Array(256).fill(0);
 
-let next = 0;
-const batched = createBatching<{ id: number }, unknown>({
+const read = createBatching<{ id: number }, unknown>({
   sizes: [2, 4, 8],
   keyOf: ({ id }) => String(id),
   alone: pause,
@@ -27,34 +23,15 @@ const batched = createBatching<{ id: number }, unknown>({
     return items;
   },
 });
-const share = createFairShare(4, 10_000);
-const findKey = createKeyQueue(async () => {
-  await pause();
-  return new Map();
-});
 
-const operations = {
-  batching: () =>
-    batched(Object.assign({ id: next++ }, { payload: payload() }), {
-      signal: signal(),
-      deadline: Infinity,
-    }),
-  async fairShare() {
-    const owner = String(next++ % 9);
-    if (!share.take(owner)) await share.wait(owner, signal());
-    await pause();
-    share.give(owner);
-  },
-  keyQueue: () =>
-    findKey(Buffer.alloc(32, next), { signal: signal(), address: String(next++ % 9) }),
-};
-
-async function run(operation: () => Promise<unknown>): Promise<void> {
-  let left = OPERATIONS;
+async function run(): Promise<void> {
+  let left = READS;
   const work = async () => {
-    while (left-- > 0) {
-      await operation();
-      if (left % 4 === 0) await pause();
+    while (left > 0) {
+      const id = left--;
+      const signal = Object.assign(new AbortController().signal, { payload: payload() });
+      await read(Object.assign({ id }, { payload: payload() }), { signal, deadline: Infinity });
+      if (id % 4 === 0) await pause();
     }
   };
   await Promise.all(Array.from({ length: WORKERS }, work));
@@ -63,28 +40,22 @@ async function run(operation: () => Promise<unknown>): Promise<void> {
 function promoted({ statistics }: GCProfilerResult): number {
   type Moment = (typeof statistics)[number]["afterGC"];
   const old = ({ heapSpaceStatistics }: Moment) =>
-    heapSpaceStatistics
-      .filter(({ spaceName }) => spaceName === "old_space")
-      .reduce((sum, { spaceUsedSize }) => sum + spaceUsedSize, 0);
+    heapSpaceStatistics.find(({ spaceName }) => spaceName === "old_space")?.spaceUsedSize ?? 0;
   return statistics
     .filter(({ gcType }) => gcType === "Scavenge")
     .reduce((sum, { beforeGC, afterGC }) => sum + old(afterGC) - old(beforeGC), 0);
 }
 
-const results: Record<string, number> = {};
-for (const [name, operation] of Object.entries(operations)) {
-  const warmUp = run(operation);
-  // Whatever waits now is promoted, and V8 does not look into its old space when it collects the new.
-  for (let i = 0; i < 3; i++) {
-    await sleep(50);
-    globalThis.gc?.();
-  }
-  await warmUp;
-  const profiler = new GCProfiler();
-  profiler.start();
-  await run(operation);
-  const result = profiler.stop();
-  if (result === undefined) throw new Error("the profiler was not running");
-  results[name] = Math.round(promoted(result) / OPERATIONS);
+const warmUp = run();
+// What waits now moves to the old space, as it does in every collection of the whole heap.
+for (let i = 0; i < 3; i++) {
+  await sleep(50);
+  globalThis.gc?.();
 }
-console.log(JSON.stringify(results));
+await warmUp;
+const profiler = new GCProfiler();
+profiler.start();
+await run();
+const result = profiler.stop();
+if (result === undefined) throw new Error("the profiler was not running");
+console.log(Math.round(promoted(result) / READS));
