@@ -1,0 +1,54 @@
+/**
+ * A process with peaks of memory, that is quiet after each. Prints its resident memory in MiB, and
+ * whether a function is optimized, both at the last peak and some seconds after it.
+ */
+import { setTimeout as sleep } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { collectWhenQuiet } from "../../../src/memory.ts";
+
+const MEBIBYTE = 1024 * 1024;
+const PEAKS = 3;
+/** In ms: long enough for the collections of the whole heap, and after the last peak for all of them. */
+const QUIET_TIME = 1_500;
+const LAST_QUIET_TIME = 9_000;
+/** V8's status of a function: optimized by Maglev, by TurboFan. */
+const OPTIMIZED = (1 << 4) | (1 << 5);
+
+/** V8 keeps the shape of the objects, and with it the optimized code, while one of them is alive. */
+function call(id: number): { id: number; answer?: number } {
+  const object: { id: number; answer?: number } = { id };
+  object.answer = id % 7;
+  return object;
+}
+
+/** Runs until V8 has optimized `call`. */
+async function run(): Promise<void> {
+  for (let turn = 0; turn < 20; turn++) {
+    const calls = [];
+    for (let id = 0; id < 200_000; id++) calls[id % 50] = call(id);
+    await sleep(10);
+  }
+}
+
+function measure() {
+  const status: number = new Function("call", "return %GetOptimizationStatus(call)")(call);
+  const resident = Math.round(process.memoryUsage.rss() / MEBIBYTE);
+  return { resident, optimized: (status & OPTIMIZED) !== 0 };
+}
+
+/** Returns what was measured while 100 MB were in use. They are garbage afterwards. */
+async function peak() {
+  const kept = Array.from({ length: 2_000_000 }, (_, index) => ({ index, text: `${index}` }));
+  await run();
+  return { ...measure(), kept: kept.length };
+}
+
+setFlagsFromString("--allow-natives-syntax");
+collectWhenQuiet(undefined, 200);
+for (let i = 1; i < PEAKS; i++) {
+  await peak();
+  await sleep(QUIET_TIME);
+}
+const atPeak = await peak();
+await sleep(LAST_QUIET_TIME);
+console.log(JSON.stringify({ peak: atPeak, after: measure() }));
