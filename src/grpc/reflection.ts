@@ -3,7 +3,7 @@ import { type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import type { Server } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
-import { markMalformed } from "./malformed-message.ts";
+import { markMalformed } from "./messages/malformed-message.ts";
 
 /** Of a package definition, the library reads `fileDescriptorProtos` only. */
 type PackageDefinition = ConstructorParameters<typeof ReflectionService>[0];

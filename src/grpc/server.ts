@@ -12,7 +12,7 @@ import { applyBackpressure } from "./backpressure.ts";
 import { addHealthService, MAX_WATCHES } from "./health.ts";
 import { createInFlight } from "./in-flight.ts";
 import { forRequestStreams, sendStatusAtOnce } from "./interceptors.ts";
-import { refuseMalformed } from "./malformed-message.ts";
+import { refuseMalformed } from "./messages/malformed-message.ts";
 import { addReflection } from "./reflection.ts";
 import { limitReflection } from "./reflection-limit.ts";
 import { logRejection, type RejectionLog } from "./rejection.ts";

@@ -9,7 +9,6 @@ import {
   type DescService,
   fromBinary,
   type Message,
-  toBinary,
 } from "@bufbuild/protobuf";
 import {
   type handleUnaryCall,
@@ -23,8 +22,9 @@ import type { Addresses } from "../net/address.ts";
 import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import { decompress } from "./compression.ts";
 import type { InFlight } from "./in-flight.ts";
+import { decompress } from "./messages/compression.ts";
+import { compileMessageWriter } from "./messages/message-writer.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
@@ -78,7 +78,7 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
     responseStream: false,
     requestSerialize: (bytes) => bytes,
     requestDeserialize: (bytes) => bytes,
-    responseSerialize: memoize((message: Message) => Buffer.from(toBinary(method.output, message))),
+    responseSerialize: memoize(compileMessageWriter(method.output)),
     responseDeserialize: (bytes) => fromBinary(method.output, bytes),
   };
 }

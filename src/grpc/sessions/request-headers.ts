@@ -11,7 +11,7 @@
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/PROTOCOL-HTTP2.md (Timeout)
  */
 import type { IncomingHttpHeaders } from "node:http2";
-import { isSupported } from "../compression.ts";
+import { isSupported } from "../messages/compression.ts";
 
 /** Units of `grpc-timeout`, in ms. */
 const UNITS: Readonly<Record<string, number>> = {

@@ -9,8 +9,8 @@
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/compression.md
  */
 import { gunzipSync, inflateSync } from "node:zlib";
-import { ServiceError } from "../errors.ts";
-import { MAX_MESSAGE_BYTES } from "../rpc/call.ts";
+import { ServiceError } from "../../errors.ts";
+import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
 /** Whether messages with this `grpc-encoding` are decompressed here. */
 export function isSupported(encoding: unknown): boolean {
