@@ -1,8 +1,8 @@
 /**
  * Writers: response message to protobuf's wire format, by a plan compiled once from the message
  * descriptor. The bytes are those of protobuf-es's `toBinary`, in half of its time for the many short
- * strings of a large response. Message types with other fields than strings, int32, messages and lists
- * of messages are left to `toBinary`.
+ * strings of a large response. Message types with other fields than strings, int32, int64, messages
+ * and lists of messages are left to `toBinary`.
  *
  * @see https://protobuf.dev/programming-guides/encoding/
  */
@@ -109,6 +109,17 @@ function scalarWriter(field: DescField & { fieldKind: "scalar" }): Write | undef
         const isPositive = Number.isInteger(value) && (value as number) > 0;
         if (isPositive && (value as number) <= INT32_MAX) output.varint(value as number);
         else output.raw(new BinaryWriter().int32(value as number).finish());
+      };
+    }
+    case ScalarType.INT64: {
+      if (field.longAsString) return undefined;
+      const tag = tagOf(field, WireType.Varint);
+      return (output, value) => {
+        if (value === 0n) return;
+        output.varint(tag);
+        const number = Number(value);
+        if (number > 0 && Number.isSafeInteger(number)) output.varint(number);
+        else output.raw(new BinaryWriter().int64(value as bigint).finish());
       };
     }
     default:

@@ -3,9 +3,12 @@
 const INITIAL_CAPACITY = 16 * 1024;
 /** A byte of a varint holds seven bits of it, and one that says whether another byte follows. */
 const VARINT_BITS = 7;
-const VARINT_MASK = 0x7f;
+const VARINT_RADIX = 2 ** VARINT_BITS;
+const VARINT_MASK = VARINT_RADIX - 1;
 const VARINT_CONTINUES = 0x80;
-const MAX_VARINT_SIZE = 5;
+const MAX_VARINT_SIZE = 8;
+/** Up to it, bitwise operators work on a number. */
+const MAX_BITWISE = 2 ** 31 - 1;
 const MAX_ASCII = 0x7f;
 
 /** An empty output. Its space can be used again: set `length` to 0. */
@@ -24,10 +27,13 @@ export class Output {
     return Buffer.from(this.#bytes.subarray(0, this.length));
   }
 
-  /** `value` is an integer from 0 to 2^32 - 1. */
+  /** `value` is a safe integer, 0 or more. */
   varint(value: number): void {
     this.#reserve(MAX_VARINT_SIZE);
     let rest = value;
+    for (; rest > MAX_BITWISE; rest = Math.floor(rest / VARINT_RADIX)) {
+      this.#bytes[this.length++] = (rest % VARINT_RADIX) | VARINT_CONTINUES;
+    }
     for (; rest > VARINT_MASK; rest >>>= VARINT_BITS) {
       this.#bytes[this.length++] = (rest & VARINT_MASK) | VARINT_CONTINUES;
     }

@@ -32,12 +32,18 @@ const int32 = fc.oneof(
   fc.constantFrom(0, 1, 127, 128, 2 ** 31 - 1, -(2 ** 31), -1),
   fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 }),
 );
+const int64 = fc.oneof(
+  fc
+    .integer({ min: 0, max: 63 })
+    .chain((bits) => fc.constantFrom(2n ** BigInt(bits) - 1n, -(2n ** BigInt(bits)))),
+  fc.bigInt({ min: 0n, max: 2n ** 35n }),
+);
 
 function fieldValue(field: DescField): fc.Arbitrary<unknown> {
   if (field.fieldKind === "list")
     return fc.array(messageWith(field.message as DescMessage), { maxLength: 4 });
   if (field.message !== undefined) return fc.option(messageWith(field.message), { nil: undefined });
-  if (field.localName === "seconds") return fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  if (field.localName === "seconds") return int64;
   return field.localName === "nanos" || field.scalar === ScalarType.INT32 ? int32 : text;
 }
 
@@ -76,6 +82,22 @@ it("a megabyte, and a small message after it", () => {
   expect(bytes.equals(toBinary(ServerBreakdownSchema, large))).toBe(true);
 });
 
+it("messages that outgrow the output at any place", () => {
+  for (let left = 0; left < 350; left++) {
+    const message = create(ServerBreakdownSchema, {
+      serverId: "x".repeat(16 * 1024 - left),
+      serverName: "y".repeat(100),
+      totalRevenue: { value: "1.00" },
+      totalRentals: 2 ** 31 - 1,
+      instances: [
+        { instanceName: "z".repeat(127) },
+        { instanceId: "é".repeat(20), activeRentals: -1 },
+      ],
+    });
+    expectSame(ServerBreakdownSchema, message);
+  }
+});
+
 describe("what is left to protobuf-es", () => {
   it("fields of all types", () => {
     const thing = messageOf("transcoding.supported.Thing");
@@ -108,6 +130,13 @@ describe("what is left to protobuf-es", () => {
   ])("%s", (name, fields) => {
     const desc = messageOf(`transcoding.unsupported.${name}`);
     expectSame(desc, create(desc, fields as never));
+  });
+
+  it("an int64 that is a text", () => {
+    const desc = messageOf("transcoding.supported.TextNumber");
+    for (const number of ["0", "-1", "9007199254740993"]) {
+      expectSame(desc, create(desc, { number } as never));
+    }
   });
 
   it("unknown fields", () => {
