@@ -1,6 +1,7 @@
 /**
  * A process with peaks of memory, that is quiet after each. Prints its resident memory in MiB, and
- * whether a function is optimized, both at the last peak and some seconds after it.
+ * whether a function is optimized, both at the last peak and once it has given back 100 MiB, or after
+ * 30 s.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
@@ -8,9 +9,11 @@ import { collectWhenQuiet } from "../../../src/memory.ts";
 
 const MEBIBYTE = 1024 * 1024;
 const PEAKS = 3;
-/** In ms: long enough for the collections of the whole heap, and after the last peak for all of them. */
+/** In ms: long enough for the collections of the whole heap. */
 const QUIET_TIME = 1_500;
-const LAST_QUIET_TIME = 9_000;
+const MAX_QUIET_TIME = 30_000;
+/** How much is to be given back after the last peak, in MiB. */
+const GIVEN_BACK = 100;
 /** V8's status of a function: optimized by Maglev, by TurboFan. */
 const OPTIMIZED = (1 << 4) | (1 << 5);
 
@@ -50,5 +53,7 @@ for (let i = 1; i < PEAKS; i++) {
   await sleep(QUIET_TIME);
 }
 const atPeak = await peak();
-await sleep(LAST_QUIET_TIME);
+const end = performance.now() + MAX_QUIET_TIME;
+do await sleep(500);
+while (measure().resident > atPeak.resident - GIVEN_BACK && performance.now() < end);
 console.log(JSON.stringify({ peak: atPeak, after: measure() }));
