@@ -14,18 +14,15 @@ const MIN_GROWTH = 48 * 1024 * 1024;
 /** The share of the time in which the event loop may be busy. */
 const QUIET = 0.25;
 
+/** The time between the two collections of the whole heap, in ms: the second frees the buffers that the first let go. */
+const PAUSE = 500;
 /**
- * What follows the first collection, each with the pause before it in ms. The first one lets buffers
- * go, the second frees them. V8 keeps freed pages in a pool: a later collection of any kind gives
- * those to the system that have been there for a second (`--memory-pool-timeout=1`). It was the third
- * or fourth one when measured, and the fifth if the peak began less than 5 s before the first.
+ * The pauses before the collections that follow, in ms. V8 keeps freed pages in a pool: a later
+ * collection of any kind gives those to the system that have been there for a second
+ * (`--memory-pool-timeout=1`). It was the first or second one when measured, and the third if the peak
+ * began less than 5 s before.
  */
-const NEXT = [
-  [500, "major"],
-  [2_000, "minor"],
-  [2_000, "minor"],
-  [2_000, "minor"],
-] as const;
+const RELEASE_PAUSES = [2_000, 2_000, 2_000];
 
 /** Collects the whole heap (`major`), or the young generation alone, which takes about a millisecond. */
 export type Collect = (type: "major" | "minor") => unknown;
@@ -46,22 +43,32 @@ export function collectWhenQuiet(
   if (collect === undefined) return;
   let smallest = heapSize();
   let before = performance.eventLoopUtilization();
+  let isCollecting = false;
   setInterval(async () => {
     const start = before;
     before = performance.eventLoopUtilization();
     smallest = Math.min(smallest, heapSize());
-    if (isBusy(start) || heapSize() - smallest < MIN_GROWTH) return;
-    // What is left after it is in use: only more than that is a peak again.
-    smallest = Number.POSITIVE_INFINITY;
+    if (isCollecting || isBusy(start) || heapSize() - smallest < MIN_GROWTH) return;
+    isCollecting = true;
     collect("major");
-    for (const [pause, type] of NEXT) {
-      const paused = performance.eventLoopUtilization();
-      await sleep(pause, undefined, { ref: false });
-      if (isBusy(paused)) break;
-      collect(type);
+    if (await staysQuiet(PAUSE)) {
+      collect("major");
+      // What is left is in use: only more than that is a peak again.
+      smallest = heapSize();
+      for (const pause of RELEASE_PAUSES) {
+        if (!(await staysQuiet(pause))) break;
+        collect("minor");
+      }
     }
-    smallest = heapSize();
+    isCollecting = false;
   }, interval).unref();
+}
+
+/** Waits for so many ms. Returns whether the process was quiet meanwhile. */
+async function staysQuiet(duration: number): Promise<boolean> {
+  const start = performance.eventLoopUtilization();
+  await sleep(duration, undefined, { ref: false });
+  return !isBusy(start);
 }
 
 function isBusy(since: ReturnType<typeof performance.eventLoopUtilization>): boolean {
