@@ -18,10 +18,10 @@ import { BinaryWriter, INT32_MAX, WireType } from "@bufbuild/protobuf/wire";
 import { FeatureSet_FieldPresence, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { Output } from "./output.ts";
 
-/** What is kept for the next message at most, in bytes. */
+/** The largest buffer that is kept for the next message, in bytes. */
 const MAX_KEPT_BYTES = 1024 * 1024;
 
-/** Writes a message without its length, or a field with its tag, at the end of the output. */
+/** Writes a message without its length prefix, or a field with its tag, at the end of the output. */
 type Write = (output: Output, value: unknown) => void;
 
 /** Compiles the writer of a message type. It throws an Error if a value does not fit its field. */
@@ -106,9 +106,9 @@ function scalarWriter(field: DescField & { fieldKind: "scalar" }): Write | undef
       return (output, value) => {
         if (value === 0) return;
         output.varint(tag);
-        const isPositive = Number.isInteger(value) && (value as number) > 0;
-        if (isPositive && (value as number) <= INT32_MAX) output.varint(value as number);
-        else output.raw(new BinaryWriter().int32(value as number).finish());
+        const number = value as number;
+        if (Number.isInteger(number) && number > 0 && number <= INT32_MAX) output.varint(number);
+        else output.raw(new BinaryWriter().int32(number).finish());
       };
     }
     case ScalarType.INT64: {
@@ -127,7 +127,7 @@ function scalarWriter(field: DescField & { fieldKind: "scalar" }): Write | undef
   }
 }
 
-/** The writer of a message with its tag and length. */
+/** The writer of a message with its tag and length prefix. */
 function nestedWriter(
   field: Pick<DescField & { fieldKind: "message" }, "number" | "message" | "delimitedEncoding">,
   parents: readonly DescMessage[],
@@ -141,9 +141,9 @@ function nestedWriter(
   const write = messageWriter(desc, parents);
   return (output, message) => {
     output.varint(tag);
-    const start = output.beginLength();
+    const start = output.beginDelimited();
     write(output, message);
-    output.endLength(start);
+    output.endDelimited(start);
   };
 }
 

@@ -1,4 +1,4 @@
-/** Bytes that grow at their end, for messages in protobuf's wire format. */
+/** A buffer that grows at its end, with the parts of protobuf's wire format. */
 
 const INITIAL_CAPACITY = 16 * 1024;
 /** A byte of a varint holds seven bits of it, and one that says whether another byte follows. */
@@ -7,7 +7,7 @@ const VARINT_RADIX = 2 ** VARINT_BITS;
 const VARINT_MASK = VARINT_RADIX - 1;
 const VARINT_CONTINUES = 0x80;
 const MAX_VARINT_SIZE = 8;
-/** Up to it, bitwise operators work on a number. */
+/** Up to it, JavaScript's bitwise operators work on a number. */
 const MAX_BITWISE = 2 ** 31 - 1;
 const MAX_ASCII = 0x7f;
 
@@ -40,14 +40,14 @@ export class Output {
     this.#bytes[this.length++] = rest;
   }
 
-  /** The bytes alone, without their number. */
+  /** Bytes without a length prefix. */
   raw(bytes: Uint8Array): void {
     this.#reserve(bytes.length);
     this.#bytes.set(bytes, this.length);
     this.length += bytes.length;
   }
 
-  /** A text in UTF-8, after its number of bytes. Lone surrogates become U+FFFD, as in `toBinary`. */
+  /** A string in UTF-8 with its length prefix. Lone surrogates become U+FFFD, as in `toBinary`. */
   text(text: string): void {
     if (text.length <= VARINT_MASK && this.#ascii(text)) return;
     const size = Buffer.byteLength(text);
@@ -56,17 +56,17 @@ export class Output {
     this.length += this.#bytes.write(text, this.length);
   }
 
-  /** Leaves space for a number of bytes, and returns where they start. */
-  beginLength(): number {
+  /** Leaves space for a length prefix. Returns where its bytes start, for `endDelimited`. */
+  beginDelimited(): number {
     this.#reserve(1);
     return ++this.length;
   }
 
-  /** Writes the number of bytes since `start`. */
-  endLength(start: number): void {
+  /** Writes the length prefix of the bytes since `start`. */
+  endDelimited(start: number): void {
     const size = this.length - start;
     this.length = start - 1;
-    // A number of one byte is common. A longer one moves the bytes.
+    // Most prefixes take the one byte that was left. A longer one moves the bytes.
     let end = start;
     for (let rest = size >>> VARINT_BITS; rest > 0; rest >>>= VARINT_BITS) end++;
     this.#reserve(end - this.length + size);
@@ -75,7 +75,7 @@ export class Output {
     this.length = end + size;
   }
 
-  /** Writes a short text. Returns false, with nothing written, if it is not ASCII. */
+  /** Writes a string of up to 127 characters. Returns false, with nothing written, if it is not ASCII. */
   #ascii(text: string): boolean {
     this.#reserve(1 + text.length);
     const bytes = this.#bytes;

@@ -43,8 +43,8 @@ function fieldValue(field: DescField): fc.Arbitrary<unknown> {
   if (field.fieldKind === "list")
     return fc.array(messageWith(field.message as DescMessage), { maxLength: 4 });
   if (field.message !== undefined) return fc.option(messageWith(field.message), { nil: undefined });
-  if (field.localName === "seconds") return int64;
-  return field.localName === "nanos" || field.scalar === ScalarType.INT32 ? int32 : text;
+  if (field.scalar === ScalarType.INT64) return int64;
+  return field.scalar === ScalarType.INT32 ? int32 : text;
 }
 
 function messageWith(desc: DescMessage): fc.Arbitrary<Message> {
