@@ -14,7 +14,7 @@ const MIN_GROWTH = 48 * 1024 * 1024;
 /** The share of the time in which the event loop may be busy. */
 const QUIET = 0.25;
 
-/** The time between the two collections of the whole heap, in ms: the second frees the buffers that the first let go. */
+/** The time between two collections of the whole heap, in ms: the first lets buffers go, the second frees them. */
 const PAUSE = 500;
 /**
  * The pauses before the collections that follow, in ms. V8 keeps freed pages in a pool: a later
@@ -51,24 +51,18 @@ export function collectWhenQuiet(
     if (isCollecting || isBusy(start) || heapSize() - smallest < MIN_GROWTH) return;
     isCollecting = true;
     collect("major");
-    if (await staysQuiet(PAUSE)) {
-      collect("major");
-      // What is left is in use: only more than that is a peak again.
-      smallest = heapSize();
-      for (const pause of RELEASE_PAUSES) {
-        if (!(await staysQuiet(pause))) break;
-        collect("minor");
-      }
+    await sleep(PAUSE, undefined, { ref: false });
+    collect("major");
+    // What is left is in use: only more than that is a peak again.
+    smallest = heapSize();
+    for (const pause of RELEASE_PAUSES) {
+      const paused = performance.eventLoopUtilization();
+      await sleep(pause, undefined, { ref: false });
+      if (isBusy(paused)) break;
+      collect("minor");
     }
     isCollecting = false;
   }, interval).unref();
-}
-
-/** Waits for so many ms. Returns whether the process was quiet meanwhile. */
-async function staysQuiet(duration: number): Promise<boolean> {
-  const start = performance.eventLoopUtilization();
-  await sleep(duration, undefined, { ref: false });
-  return !isBusy(start);
 }
 
 function isBusy(since: ReturnType<typeof performance.eventLoopUtilization>): boolean {
