@@ -74,9 +74,12 @@ it.each([10, 120])(
   },
 );
 
-it("it is there in periods with its event time in an edge", async () => {
+it("it is taken off periods that begin or end beside it, with no checkpoint between", async () => {
   await charge("2024-12-01 00:00:00.000", "1.00", -120);
-  expect(await totals("2024-01-01", "2024-12-10")).toEqual(["11.00", 1]);
+  expect(await totals("2024-01-01", "2024-12-10")).toEqual(["10.00", 1]); // it is in there
+  expect(await totals("2024-01-01", "2024-11-20")).toEqual(["9.00", 1]);
+  expect(await totals("2024-12-05", "2025-12-31")).toEqual(["19.00", 1]);
+  expect(await totals("2024-12-16", "2025-12-31")).toEqual(["10.00", 1]);
 });
 
 it("it is repaired and reported too if something else was recorded since", async () => {
@@ -122,10 +125,11 @@ it("a charge recorded in the future counts at once", async () => {
   expect(await repair()).toEqual([]);
 });
 
-it("checkpoint differences show the old amount of a changed charge until the next run, and edges the new one", async () => {
-  await database.knex("charges").whereRaw("charged_at < '2024-12-01'").update({ gross: "99.00" });
+it("a changed charge counts with its old amount until the next run, and beside it the difference", async () => {
+  await database.knex("charges").whereRaw("charged_at LIKE '2024-12%'").update({ gross: "99.00" });
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
-  expect(await totals("2024-01-01", "2024-11-20")).toEqual(["99.00", 1]);
+  expect(await totals("2024-12-01", "2025-12-31")).toEqual(["20.00", 1]);
+  expect(await totals("2024-12-16", "2025-12-31")).toEqual(["-79.00", 1]); // 10.00 less 89.00
   expect(await repair()).toEqual(["changed row"]);
   expect(await totals(...ALL)).toEqual(["119.00", 1]);
 });

@@ -1,10 +1,6 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
 import type { Read } from "../../src/db/query.ts";
-import {
-  fullBreakdown,
-  rollupState,
-  uncoveredBreakdown,
-} from "../../src/revenue/breakdown/queries.ts";
+import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import {
   fullOverview,
   uncoveredOverview,
@@ -13,6 +9,8 @@ import {
   uncoveredOverviews8,
 } from "../../src/revenue/overview/queries.ts";
 import { stateText, usedRollup } from "../../src/rollup/read/sql.ts";
+import { TABLES } from "../../src/rollup/tables.ts";
+import { START } from "../../src/rollup/timeline.ts";
 
 /** A compiled statement. */
 export interface Statement {
@@ -30,7 +28,6 @@ export const STATEMENTS = {
   uncoveredOverviews8,
   fullBreakdown,
   uncoveredBreakdown,
-  rollupState,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;
@@ -60,22 +57,30 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
 
 /**
  * The parameters that an uncovered query takes from the cache: the rollup's state, and the period
- * edges that lie farthest from those in `values`, which are the checkpoints before them.
+ * edges that lie farthest before those in `values`, which are the checkpoints before them.
  */
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { signal } = new AbortController();
   const { provider = "", start = "", end = "", now = "" } = values;
   const { rows } = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
   const rollup = usedRollup(rows.state);
-  const [{ beforeStart = "", beforeEnd = "" } = {}] = rows.checkpoints;
+  const [{ beforeStart = "", afterEnd = "", lastInstant = "" } = {}] = rows.checkpoints;
+  const { generation } = rollup;
+  const [[beforeEnd] = []] = await read(
+    `SELECT CAST(COALESCE(MAX(at), '${START}') AS CHAR) FROM ${TABLES.checkpoints}
+     WHERE provider_id = ? AND generation = ? AND at <= ?`,
+    [provider, generation, end],
+    { signal },
+  );
   return {
     rollup: stateText(rollup),
     watermark: rollup.watermark,
     verify: "1",
     checkpointStart: beforeStart,
-    checkpointEnd: beforeEnd,
+    checkpointEnd: afterEnd,
+    lastInstant,
     cachedStart: beforeStart,
-    cachedEnd: beforeEnd,
+    cachedEnd: beforeEnd ?? START,
   };
 }
 

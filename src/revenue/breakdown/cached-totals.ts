@@ -11,18 +11,19 @@ import { END } from "../../rollup/timeline.ts";
 import type { TotalsByOwner } from "./totals.ts";
 
 /**
- * Totals of the covered rows of a period, without the rentals between the checkpoints and the
- * edges. All instants are DATETIME(3) text.
+ * Totals of the covered charges of a period, and of the covered rentals between the checkpoints
+ * around it. All instants are DATETIME text.
  */
 export interface CachedTotals {
   readonly start: string;
   readonly end: string;
-  /** The last checkpoints at or before the edges. */
+  /** The last checkpoint at or before the start. */
   readonly beforeStart: string;
-  readonly beforeEnd: string;
   /** The first checkpoints after the edges. */
   readonly afterStart: string;
   readonly afterEnd: string;
+  /** The last instant that the totals at `afterEnd` count. */
+  readonly lastInstant: string;
   /** The covered charges between the checkpoints and the edges. */
   readonly edges: Edges;
   /** When these were last read, on the clock of `performance.now()`. */
@@ -34,7 +35,7 @@ export interface CachedTotals {
 interface Edges {
   /** The number and the gross of the charges before the start: "3 12.50". */
   readonly start: string;
-  /** The same for the end. */
+  /** The same of those after the end. */
   readonly end: string;
   /** The number of charges at both. */
   readonly charges: number;
@@ -45,9 +46,7 @@ type ChargesRows = readonly { readonly gross: string; readonly charges: string }
 
 /** The number of charges from which those of the edges are not added up for every answer. */
 const MANY_CHARGES = 3_000;
-/** The servers and instances from which the state of the rollup is asked for first. */
-const MANY_OWNERS = 250;
-/** How long charges of edges, and totals, are relied on, in ms. */
+/** How long those are relied on then, in ms. */
 const RELIED_ON = 1_000;
 
 /** Whether totals are the base for a later period: neither edge has passed a checkpoint. */
@@ -62,21 +61,12 @@ function isWithin(instant: string, from: string, checkpoint: string): boolean {
   return from <= instant && (instant < checkpoint || checkpoint === END);
 }
 
-/**
- * Whether it pays to ask for the state of the rollup before a statement that completes totals: if
- * that finds them outdated, it has read a row for each server and instance for nothing. Not if the
- * totals were current a moment ago, or are small.
- */
-export function mayBeOutdated({ byOwner, verifiedAt }: CachedTotals, now: number): boolean {
-  return byOwner.size >= MANY_OWNERS && now - verifiedAt >= RELIED_ON;
-}
-
 /** The charges of the edges, from the rows of the full query. */
-export function edgesOf(upToStart: ChargesRows, upToEnd: ChargesRows): Edges {
+export function edgesOf(beforeStart: ChargesRows, afterEnd: ChargesRows): Edges {
   return {
-    start: `${countOf(upToStart)} ${formatCents(grossOf(upToStart))}`,
-    end: `${countOf(upToEnd)} ${formatCents(grossOf(upToEnd))}`,
-    charges: countOf(upToStart) + countOf(upToEnd),
+    start: `${countOf(beforeStart)} ${formatCents(grossOf(beforeStart))}`,
+    end: `${countOf(afterEnd)} ${formatCents(grossOf(afterEnd))}`,
+    charges: countOf(beforeStart) + countOf(afterEnd),
   };
 }
 

@@ -1,15 +1,15 @@
 /**
  * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that
- * completes cached totals. A result adds up four regions:
+ * completes cached totals. A result is made of four regions:
  *
- * - the totals of the rollup at the last checkpoint before each edge of the period, or the cached
- *   totals of an earlier period;
- * - the covered rows between there and the edges;
+ * - the totals of the rollup at the first checkpoint after the period, less those at the last one
+ *   before it; or the cached totals of an earlier period;
+ * - the covered rows between there and the edges of the period;
  * - the rows that the rollup does not cover;
  * - the rentals without an end, which no rollup covers.
  *
- * Cached totals include the covered charges of the earlier period's edges, but no rentals of edges:
- * these are few and are read again.
+ * Cached totals are without the covered charges outside the earlier period, but not without the
+ * rentals outside it: these are few and are read again.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered, RENTAL_RAN, rentalHeld, rentalUnchanged } from "../../rollup/coverage.ts";
@@ -19,6 +19,7 @@ import {
   FROM_CACHE,
   FROM_TABLES,
   IS_CACHED,
+  lastInstantBefore,
   type RollupTerms,
   STATE,
   totalsAt,
@@ -26,10 +27,13 @@ import {
 
 const owner = { server: "server_id", instance: "instance_id" };
 
+/** Ends a query that adds up rows by owner. Otherwise MariaDB sorts the sums. */
+const BY_OWNER = "GROUP BY server_id, instance_id ORDER BY NULL";
+
 /** Sums the charges that match an SQL condition, by owner. */
 const sumCharges = (condition: string) => ({
   select: { ...owner, gross: "SUM(gross)", charges: "COUNT(*)" },
-  from: `charges WHERE provider_id = :provider AND ${condition} GROUP BY server_id, instance_id`,
+  from: `charges WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
 const COUNT = { count: "COUNT(*)" };
@@ -40,13 +44,13 @@ const countRentals = <Counts extends Record<string, string>>(
   condition: string,
 ) => ({
   select: { ...owner, ...counts },
-  from: `rentals WHERE provider_id = :provider AND ${condition} GROUP BY server_id, instance_id`,
+  from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
 /** SQL condition: the rental ran at some time of the period, and has an end. */
 const RAN_IN_PERIOD = `ended_at >= :start AND started_at <= :end AND ${RENTAL_RAN}`;
 
-const uncovered = ({ watermark, generation, chargesSince, checkpoint, guard }: RollupTerms) => ({
+const uncovered = ({ watermark, generation, charges, checkpoint, guard }: RollupTerms) => ({
   /** The rollup's state. */
   state: STATE,
   /** Every server, including deleted ones. */
@@ -59,7 +63,7 @@ const uncovered = ({ watermark, generation, chargesSince, checkpoint, guard }: R
       status: "status",
       deleted: "deleted_at IS NOT NULL",
     },
-    from: "servers WHERE provider_id = :provider",
+    from: `servers WHERE provider_id = :provider${guard}`,
   },
   /** Every instance, including deleted ones. */
   instances: {
@@ -70,26 +74,25 @@ const uncovered = ({ watermark, generation, chargesSince, checkpoint, guard }: R
       name: "name",
       deleted: "deleted_at IS NOT NULL",
     },
-    from: "instances WHERE provider_id = :provider",
+    from: `instances WHERE provider_id = :provider${guard}`,
   },
 
-  /** To add: the covered charges from the checkpoint, or the cached end, to the end. */
-  chargesUpToEnd: sumCharges(
-    `charged_at ${chargesSince("end")} AND charged_at <= :end AND ${chargeCovered(watermark)}`,
-  ),
-  /** To add: the covered rentals that started from the checkpoint to the end. */
-  startsUpToEnd: countRentals(
-    COUNT,
-    `started_at >= ${checkpoint("end")} AND started_at <= :end AND ${rentalUnchanged(watermark)}`,
-  ),
   /** To subtract: the covered charges from the checkpoint, or the cached start, to the start. */
-  chargesUpToStart: sumCharges(
-    `charged_at ${chargesSince("start")} AND charged_at < :start AND ${chargeCovered(watermark)}`,
-  ),
+  chargesAtStart: sumCharges(`${charges.start} AND ${chargeCovered(watermark)}`),
   /** To subtract: the covered rentals that ended from the checkpoint to the start. */
-  endsUpToStart: countRentals(
+  endsBeforeStart: countRentals(
     COUNT,
-    `ended_at >= ${checkpoint("start")} AND ended_at < :start AND ${rentalUnchanged(watermark)}`,
+    `ended_at >= ${checkpoint.start} AND ended_at < :start AND ${rentalUnchanged(watermark)}`,
+  ),
+  /**
+   * The covered charges at the end. To subtract: those from the end to the checkpoint. With cached
+   * totals, to add: those from the cached end to the end.
+   */
+  chargesAtEnd: sumCharges(`${charges.end} AND ${chargeCovered(watermark)}`),
+  /** To subtract: the covered rentals that started from the end to the checkpoint. */
+  startsAfterEnd: countRentals(
+    COUNT,
+    `started_at > :end AND started_at < ${checkpoint.end} AND ${rentalUnchanged(watermark)}`,
   ),
 
   /** The uncovered charges of the period. */
@@ -104,17 +107,18 @@ const uncovered = ({ watermark, generation, chargesSince, checkpoint, guard }: R
   writtenRentals: countRentals(
     {
       count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
-        - CASE WHEN started_at < ${checkpoint("end")} AND ended_at >= ${checkpoint("start")}
+        - CASE WHEN started_at < ${checkpoint.end} AND ended_at >= ${checkpoint.start}
                AND ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
     },
-    // Without a rollup there is no list, and what ended before the period is not read.
-    `updated_at > ${watermark} AND ${RENTAL_RAN} AND started_at <= :end
-       AND ended_at >= CASE WHEN ${generation} > 0 THEN ${checkpoint("start")} ELSE :start END${guard}`,
+    // Without a rollup there is no list, and what ran outside the period is not read.
+    `updated_at > ${watermark} AND ${RENTAL_RAN}
+       AND started_at <= CASE WHEN ${generation} > 0 THEN ${checkpoint.end} ELSE :end END
+       AND ended_at >= CASE WHEN ${generation} > 0 THEN ${checkpoint.start} ELSE :start END${guard}`,
   ),
   /** The rentals of the period that were written before the watermark, but end after it. */
   endingRentals: countRentals(
     COUNT,
-    `ended_at > ${watermark} AND updated_at <= ${watermark} AND ${RAN_IN_PERIOD}`,
+    `ended_at > ${watermark} AND updated_at <= ${watermark} AND ${RAN_IN_PERIOD}${guard}`,
   ),
   /** The rentals without an end that ran in the period, and those of them that run now. */
   openRentals: countRentals(
@@ -122,7 +126,7 @@ const uncovered = ({ watermark, generation, chargesSince, checkpoint, guard }: R
       count: "SUM(CASE WHEN started_at <= :end THEN 1 ELSE 0 END)",
       running: "SUM(CASE WHEN started_at <= :now THEN 1 ELSE 0 END)",
     },
-    "ended_at IS NULL",
+    `ended_at IS NULL${guard}`,
   ),
   /** The rentals that run now and have an end, whatever the period. */
   runningRentals: countRentals({ running: "COUNT(*)" }, "ended_at > :now AND started_at <= :now"),
@@ -136,19 +140,19 @@ export const fullBreakdown = compileStatement(
     checkpoints: {
       select: {
         beforeStart: checkpointBefore("start"),
-        beforeEnd: checkpointBefore("end"),
         afterStart: checkpointAfter("start"),
         afterEnd: checkpointAfter("end"),
+        lastInstant: lastInstantBefore("end"),
       },
       from: "DUAL",
     },
-    /** To add: the charges dated, and the rentals started, before the checkpoint at the end. */
-    totalsAtEnd: {
+    /** To add: the charges dated, and the rentals started, before the checkpoint after the end. */
+    totalsAfterEnd: {
       select: { ...owner, gross: "gross", charges: "charges", count: "started" },
-      from: totalsAt(checkpointBefore("end")),
+      from: totalsAt(checkpointAfter("end")),
     },
-    /** To subtract: the charges dated, and the rentals ended, before the checkpoint at the start. */
-    totalsAtStart: {
+    /** To subtract: the charges dated, and the rentals ended, before that before the start. */
+    totalsBeforeStart: {
       select: { ...owner, gross: "gross", charges: "charges", count: "ended" },
       from: totalsAt(checkpointBefore("start")),
     },
@@ -157,12 +161,9 @@ export const fullBreakdown = compileStatement(
   "breakdown",
 );
 
-/** The query that tells the state of the rollup alone. */
-export const rollupState = compileStatement({ state: STATE }, ["provider"], "rollup_state");
-
 /**
- * The number and the gross of the charges that cached totals include of an edge: "3 12.50". Not
- * read if the totals are outdated, or if `:verify` is not "1".
+ * The number and the gross of the charges that were taken off cached totals at an edge: "3 12.50".
+ * Not read if the totals are outdated, or if `:verify` is not "1".
  */
 const cachedEdge = (condition: string) => `CASE WHEN :verify = '1' AND ${IS_CACHED} THEN (
   SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00)) FROM charges
@@ -172,12 +173,12 @@ const cachedEdge = (condition: string) => `CASE WHEN :verify = '1' AND ${IS_CACH
 export const uncoveredBreakdown = compileStatement(
   {
     ...uncovered(FROM_CACHE),
-    /** The rollup's state; the covered charges from the checkpoints to the cached edges. */
+    /** The rollup's state; the covered charges between the checkpoints and the cached edges. */
     state: {
       select: {
         ...STATE.select,
         edgeAtStart: cachedEdge("charged_at >= :checkpointStart AND charged_at < :cachedStart"),
-        edgeAtEnd: cachedEdge("charged_at >= :checkpointEnd AND charged_at <= :cachedEnd"),
+        edgeAtEnd: cachedEdge("charged_at > :cachedEnd AND charged_at <= :lastInstant"),
       },
       from: STATE.from,
     },
@@ -189,6 +190,7 @@ export const uncoveredBreakdown = compileStatement(
     "watermark",
     "checkpointStart",
     "checkpointEnd",
+    "lastInstant",
     "cachedStart",
     "cachedEnd",
     "start",

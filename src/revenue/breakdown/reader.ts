@@ -17,11 +17,10 @@ import {
   countOf,
   edgesOf,
   fitsPeriod,
-  mayBeOutdated,
   mustVerify,
 } from "./cached-totals.ts";
 import type { Period } from "./period.ts";
-import { fullBreakdown, rollupState, uncoveredBreakdown } from "./queries.ts";
+import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { type Totals, TotalsByOwner } from "./totals.ts";
 
 type FullRows = Awaited<ReturnType<typeof fullBreakdown.run>>["rows"];
@@ -62,7 +61,7 @@ export function createBreakdownReader(
     const options = { owner: provider, signal, deadline, freshness };
     const fits = (totals: CachedTotals) => fitsPeriod(totals, start, end);
 
-    const cached = await currentTotals();
+    const cached = cache.get(provider, fits);
     observeCache(cached !== undefined);
     if (cached) {
       const { state, totals } = cached;
@@ -74,7 +73,8 @@ export function createBreakdownReader(
         verify: verify ? "1" : "0",
         watermark: state.watermark,
         checkpointStart: totals.beforeStart,
-        checkpointEnd: totals.beforeEnd,
+        checkpointEnd: totals.afterEnd,
+        lastInstant: totals.lastInstant,
         cachedStart: totals.start,
         cachedEnd: totals.end,
       };
@@ -85,7 +85,8 @@ export function createBreakdownReader(
       if (isCurrent(cached, rollup) && (!verify || areUnchanged(totals, rows.state))) {
         if (verify) totals.verifiedAt = startedAt;
         const byOwner = totals.byOwner.copy();
-        addCharges(byOwner, rows);
+        for (const row of rows.chargesAtStart) byOwner.subtract(row, charges(row));
+        for (const row of rows.chargesAtEnd) byOwner.add(row, charges(row));
         return { ...breakdown(byOwner, rows, rollup), asOf };
       }
       cache.evict(provider, cached);
@@ -97,47 +98,28 @@ export function createBreakdownReader(
     const byOwner = coveredTotals(rows);
     const [checkpoints] = rows.checkpoints;
     if (checkpoints) {
-      const edges = edgesOf(rows.chargesUpToStart, rows.chargesUpToEnd);
+      const edges = edgesOf(rows.chargesAtStart, rows.chargesAtEnd);
       const totals = { start, end, ...checkpoints, edges, verifiedAt, byOwner };
       cache.set(provider, { state: rollup, totals }, fits);
     }
     return { ...breakdown(byOwner.copy(), rows, rollup), asOf };
-
-    /** Cached totals that fit, unless they are known to be outdated. */
-    async function currentTotals() {
-      const cached = cache.get(provider, fits);
-      if (!cached || !mayBeOutdated(cached.totals, performance.now())) return cached;
-      const found = await rollupState.run(
-        read,
-        { provider },
-        { owner: provider, signal, deadline },
-      );
-      if (isCurrent(cached, usedRollup(found.rows.state))) return cached;
-      cache.evict(provider, cached);
-      return undefined;
-    }
   };
 }
 
-/** The totals at the checkpoints, and the charges between these and the edges. */
+/** The totals between the checkpoints, without the charges between these and the edges. */
 function coveredTotals(rows: FullRows): TotalsByOwner {
   const totals = new TotalsByOwner();
-  for (const row of rows.totalsAtEnd) totals.add(row, { ...charges(row), ...rentals(row) });
-  for (const row of rows.totalsAtStart) totals.subtract(row, { ...charges(row), ...rentals(row) });
-  addCharges(totals, rows);
+  for (const row of rows.totalsAfterEnd) totals.add(row, chargesAndRentals(row));
+  for (const row of rows.totalsBeforeStart) totals.subtract(row, chargesAndRentals(row));
+  for (const row of rows.chargesAtStart) totals.subtract(row, charges(row));
+  for (const row of rows.chargesAtEnd) totals.subtract(row, charges(row));
   return totals;
-}
-
-/** Moves the charges from the checkpoints, or from the edges of a cached period, to the edges. */
-function addCharges(totals: TotalsByOwner, rows: UncoveredRows): void {
-  for (const row of rows.chargesUpToEnd) totals.add(row, charges(row));
-  for (const row of rows.chargesUpToStart) totals.subtract(row, charges(row));
 }
 
 /** Completes totals that have the covered charges of the period. Changes them. */
 function breakdown(totals: TotalsByOwner, rows: UncoveredRows, rollup: UsedRollup) {
-  for (const row of rows.startsUpToEnd) totals.add(row, rentals(row));
-  for (const row of rows.endsUpToStart) totals.subtract(row, rentals(row));
+  for (const row of rows.endsBeforeStart) totals.subtract(row, rentals(row));
+  for (const row of rows.startsAfterEnd) totals.subtract(row, rentals(row));
   addUncovered(totals, rows);
   return { rows, totals, rollup, uncoveredCharges: countOf(rows.uncoveredCharges) };
 }
@@ -146,12 +128,19 @@ function addUncovered(totals: TotalsByOwner, rows: UncoveredRows): void {
   for (const row of rows.uncoveredCharges) totals.add(row, charges(row));
   for (const row of rows.writtenRentals) totals.add(row, rentals(row));
   for (const row of rows.endingRentals) totals.add(row, rentals(row));
-  for (const row of rows.openRentals) totals.add(row, { ...rentals(row), ...running(row) });
+  for (const row of rows.openRentals) {
+    totals.add(row, { rentals: Number(row.count), running: Number(row.running) });
+  }
   for (const row of rows.runningRentals) totals.add(row, running(row));
 }
 
 function charges(row: ChargesRow): Pick<Totals, "gross" | "charges"> {
   return { gross: parseCents(row.gross), charges: Number(row.charges) };
+}
+
+function chargesAndRentals(row: ChargesRow & { readonly count: string }) {
+  const { gross, charges, count } = row;
+  return { gross: parseCents(gross), charges: Number(charges), rentals: Number(count) };
 }
 
 function rentals(row: { count: string }): Pick<Totals, "rentals"> {

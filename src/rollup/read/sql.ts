@@ -1,10 +1,10 @@
 /**
  * SQL expressions that refer to a provider's rollup, for the queries of the RPCs.
  *
- * A result is the totals at a checkpoint, plus the covered rows between the checkpoint and the
- * requested instant, plus the rows that the rollup does not cover. One statement selects all of it
- * together with the watermark, or selects the rest and verifies the state of cached totals. So
- * late charges, backfills and a stalled rollup do not change the result, as long as writers keep
+ * A result is the difference of the totals at two checkpoints, less the covered rows between these
+ * and the requested period, plus the rows that the rollup does not cover. One statement selects all
+ * of it together with the watermark, or selects the rest and verifies the state of cached totals.
+ * So late charges, backfills and a stalled rollup do not change the result, as long as writers keep
  * to what docs/rollups.md assumes of them. Without a rollup, every row is uncovered.
  *
  * Each scalar subquery reads one primary key. MySQL and MariaDB evaluate such a subquery as a
@@ -37,10 +37,10 @@ export interface RollupTerms {
   /** The watermark and the generation, as SQL expressions. */
   readonly watermark: string;
   readonly generation: string;
-  /** Where the charges between the totals and an edge begin: the right side of a comparison. */
-  chargesSince(edge: Edge): string;
-  /** The checkpoint before an edge, from which its rentals are read: an SQL expression. */
-  checkpoint(edge: Edge): string;
+  /** SQL conditions: the charge is dated between the totals and an edge of the period. */
+  readonly charges: Readonly<Record<Edge, string>>;
+  /** The checkpoints before the start and after the end, for rentals: SQL expressions. */
+  readonly checkpoint: Readonly<Record<Edge, string>>;
   /**
    * Ends the condition of a query that may read many rows: without effect, or a condition that is
    * false if the cached totals are outdated. The database evaluates it before it reads a row.
@@ -48,38 +48,54 @@ export interface RollupTerms {
   readonly guard: string;
 }
 
+/** What follows FROM for the checkpoints of the provider's rollup. */
+const CHECKPOINTS = `${TABLES.checkpoints} WHERE provider_id = :provider AND generation = ${GENERATION}`;
+
 /** The last checkpoint at or before an edge. Its totals count what is dated before it. */
 export function checkpointBefore(edge: Edge): string {
-  return `COALESCE((SELECT MAX(at) FROM ${TABLES.checkpoints}
-    WHERE provider_id = :provider AND generation = ${GENERATION}
-      AND at <= :${edge} AND at < '${END}'), '${START}')`;
+  return `COALESCE((SELECT MAX(at) FROM ${CHECKPOINTS} AND at <= :${edge} AND at < '${END}'), '${START}')`;
 }
 
-/** The first checkpoint after an edge. */
+/** The first checkpoint after an edge; `END`, if the edge is that. */
 export function checkpointAfter(edge: Edge): string {
-  return `COALESCE((SELECT MIN(at) FROM ${TABLES.checkpoints}
-    WHERE provider_id = :provider AND generation = ${GENERATION} AND at > :${edge}), '${END}')`;
+  return `COALESCE((SELECT MIN(at) FROM ${CHECKPOINTS} AND at > :${edge}), '${END}')`;
 }
 
-/** For a statement that reads the totals at a checkpoint itself. */
+/** The last instant that the totals at `checkpointAfter` count: only those at `END` include it. */
+export function lastInstantBefore(edge: Edge): string {
+  return `COALESCE((SELECT MIN(at) - INTERVAL 1000 MICROSECOND FROM ${CHECKPOINTS}
+    AND at > :${edge} AND at < '${END}'), '${END}')`;
+}
+
+/**
+ * For a statement that reads the totals at the checkpoints itself: at the last one before the
+ * start, and at the first one after the end. A period that ends now usually has no covered charge
+ * after its end, while there may be thousands since the last checkpoint before it.
+ */
 export const FROM_TABLES: RollupTerms = {
   watermark: WATERMARK,
   generation: GENERATION,
-  chargesSince: (edge) => `>= ${checkpointBefore(edge)}`,
-  checkpoint: checkpointBefore,
+  charges: {
+    start: `charged_at >= ${checkpointBefore("start")} AND charged_at < :start`,
+    end: `charged_at > :end AND charged_at <= ${lastInstantBefore("end")}`,
+  },
+  checkpoint: { start: checkpointBefore("start"), end: checkpointAfter("end") },
   guard: "",
 };
 
 /**
  * For a statement that completes cached totals: of the charges of an earlier period, whose edges
- * are `:cachedStart` and `:cachedEnd` (both periods include their end), and of the rentals up to
- * the checkpoints before them. `:rollup` is the `stateText` of the cached totals.
+ * are `:cachedStart` and `:cachedEnd` (both periods include their end), and of the rentals between
+ * the checkpoints around it. `:rollup` is the `stateText` of the cached totals.
  */
 export const FROM_CACHE: RollupTerms = {
   watermark: ":watermark",
   generation: "CAST(SUBSTRING_INDEX(:rollup, ' ', 1) AS UNSIGNED)",
-  chargesSince: (edge) => (edge === "start" ? ">= :cachedStart" : "> :cachedEnd"),
-  checkpoint: (edge) => (edge === "start" ? ":checkpointStart" : ":checkpointEnd"),
+  charges: {
+    start: "charged_at >= :cachedStart AND charged_at < :start",
+    end: "charged_at > :cachedEnd AND charged_at <= :end",
+  },
+  checkpoint: { start: ":checkpointStart", end: ":checkpointEnd" },
   guard: ` AND COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`,
 };
 

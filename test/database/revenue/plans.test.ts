@@ -23,7 +23,8 @@ const ONE: Values = {
   watermark: "1000-01-01 00:00:00.000",
   verify: "1",
   checkpointStart: "0001-01-01 00:00:00.000",
-  checkpointEnd: "0001-01-01 00:00:00.000",
+  checkpointEnd: "9999-12-31 23:59:59.999",
+  lastInstant: "9999-12-31 23:59:59.999",
   cachedStart: "0001-01-01 00:00:00.000",
   cachedEnd: "0001-01-01 00:00:00.000",
   now: "2026-11-20 09:30:00.000",
@@ -99,10 +100,10 @@ describe("without a rollup, each query uses the intended key and scans no table:
     "nothing", // state
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
-    "charges by charges_by_recording", // chargesUpToEnd: without a rollup, no row is covered
-    "rentals by rentals_by_end", // startsUpToEnd
-    "charges by charges_by_recording", // chargesUpToStart
-    "rentals by rentals_by_end", // endsUpToStart
+    "charges by charges_by_recording", // chargesAtStart: without a rollup, no row is covered
+    "rentals by rentals_by_end", // endsBeforeStart
+    "charges by charges_by_recording", // chargesAtEnd
+    "rentals by rentals_by_end", // startsAfterEnd
     "charges by PRIMARY", // uncoveredCharges: one range of the clustered key, the period
     "rentals by rentals_by_end,held by PRIMARY", // writtenRentals
     "rentals by rentals_by_update", // endingRentals
@@ -125,8 +126,8 @@ describe("without a rollup, each query uses the intended key and scans no table:
       [
         ...breakdown,
         "nothing", // checkpoints
-        "nothing", // totalsAtEnd
-        "nothing", // totalsAtStart
+        "nothing", // totalsAfterEnd
+        "nothing", // totalsBeforeStart
       ],
     ],
     ["uncoveredBreakdown", breakdown],
@@ -161,10 +162,10 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
     "rollups by PRIMARY", // state
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
-    "charges by PRIMARY", // chargesUpToEnd: one range of the clustered key, from the checkpoint on
-    "rentals by PRIMARY", // startsUpToEnd
-    "charges by PRIMARY", // chargesUpToStart
-    "rentals by rentals_by_end", // endsUpToStart
+    "charges by PRIMARY", // chargesAtStart: one range of the clustered key, from the checkpoint on
+    "rentals by rentals_by_end", // endsBeforeStart
+    "charges by PRIMARY", // chargesAtEnd: one range, up to the checkpoint
+    "rentals by PRIMARY", // startsAfterEnd
     "charges by charges_by_recording", // uncoveredCharges
     "rentals by rentals_by_update,held by PRIMARY", // writtenRentals
     "rentals by rentals_by_end", // endingRentals
@@ -197,8 +198,8 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
       [
         ...breakdown,
         "rollups by PRIMARY", // checkpoints
-        "rollup_figures by PRIMARY", // totalsAtEnd
-        "rollup_figures by PRIMARY", // totalsAtStart
+        "rollup_figures by PRIMARY", // totalsAfterEnd
+        "rollup_figures by PRIMARY", // totalsBeforeStart
       ],
     ],
     [

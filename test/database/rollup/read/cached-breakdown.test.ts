@@ -1,6 +1,6 @@
 /** For which periods the cached totals of a breakdown are reused. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { createCachingFixture, moveCheckpoints, rollUpTo } from "./caching.ts";
+import { charge, createCachingFixture, moveCheckpoints, rollUpTo } from "./caching.ts";
 
 const fixture = createCachingFixture();
 
@@ -52,6 +52,42 @@ describe("a breakdown", () => {
   ])("%s is cached too", async (_, start, end, gross) => {
     for (const statements of [FULL, UNCOVERED]) {
       expect(await fixture.service.breakdown([start, end])).toEqual({ gross, statements });
+    }
+  });
+
+  it("that ends before a checkpoint at the instant of a charge is cached too", async () => {
+    await moveCheckpoints(fixture.database.knex, ["2026-01-05", "2026-03-05", "2026-11-10"]);
+    for (const statements of [FULL, UNCOVERED]) {
+      const period = ["2026-01-05", "2026-02-01"] as const;
+      expect(await fixture.service.breakdown(period)).toEqual({ gross: "10.00", statements });
+    }
+  });
+
+  it("counts a charge dated at the last instant of all only if the period has it", async () => {
+    const last = charge("9999-12-31 23:59:59.999", "1000.00", { recorded: 1 });
+    await fixture.database.knex("charges").insert(last);
+    await rollUpTo(fixture.database.knex, 2);
+    for (const [end, gross] of [
+      ["2026-12-31", "100.00"],
+      ["9999-12-31T23:59:59.998Z", "100.00"],
+      ["9999-12-31T23:59:59.999Z", "1100.00"],
+    ] as const) {
+      for (const _ of [FULL, UNCOVERED]) {
+        expect(await fixture.service.breakdown(["2026-01-01", end]), end).toMatchObject({ gross });
+      }
+    }
+  });
+
+  it("does not count a rental that starts after it, in the last instant of the segment", async () => {
+    await fixture.database.knex("rentals").insert({
+      ...{ provider_id: 1, server_id: 1, updated_at: "2026-11-20 08:01:00.000" },
+      ...{ started_at: "2026-03-31 23:59:59.999", ended_at: "2026-04-02 00:00:00.000" },
+    });
+    await rollUpTo(fixture.database.knex, 2);
+    await moveCheckpoints(fixture.database.knex, ["2026-02-01", "2026-04-01"]);
+    for (const statements of [FULL, UNCOVERED]) {
+      const answer = await fixture.service.breakdown(["2026-02-10", "2026-03-30"]);
+      expect(answer).toEqual({ gross: "20.00", statements }); // and compared without a cache
     }
   });
 

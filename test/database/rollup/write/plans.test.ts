@@ -98,7 +98,7 @@ const readsOf = (plan: readonly Step[]) =>
 // The keys that they use are tested in test/database/revenue/plans.test.ts.
 it.each(STATEMENT_NAMES)("%s reads no more than a few segments", async (name) => {
   const plans = await plansOf(name);
-  expect(plans.flatMap(readsOf).length).toBeGreaterThan(name === "rollupState" ? 0 : 3);
+  expect(plans.flatMap(readsOf).length).toBeGreaterThan(3);
   for (const { table, type, rows } of plans.flatMap(readsOf)) {
     expect(type, `how ${table} is read`).not.toBe("ALL");
     if (table === "servers" || table === "instances") continue;

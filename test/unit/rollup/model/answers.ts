@@ -12,7 +12,6 @@ import {
   plus,
   type Row,
   type State,
-  segmentOf,
   type Totals,
   type Version,
 } from "./state.ts";
@@ -23,7 +22,13 @@ type Has = Model["has"];
 const PERIODS = {
   "all of time": { start: 0, end: 99 },
   "the last segment": { start: CHECKPOINT, end: 99 },
+  "all but an edge": { start: 0, end: CHECKPOINT },
 } as const;
+
+interface Period {
+  readonly start: number;
+  readonly end: number;
+}
 
 /** What was asked, and how often each row was counted. */
 export type Answers = Readonly<Record<string, readonly number[]>>;
@@ -46,12 +51,12 @@ export function readBase(state: State, has: Has): Base {
   return { identity, atCheckpoint, atEnd, month, edge: edgeCharges(rows, identity, has) };
 }
 
-/** The covered charges between the checkpoint and the end of a period. */
+/** The covered charges between the end of a period, at the checkpoint, and END. */
 function edgeCharges(rows: readonly Row[], { watermark }: Identity, has: Has): Totals {
   const edge = none(rows);
   const cover = { watermark, held: noneHeld(rows) };
   for (const [index, { committed }] of rows.entries()) {
-    if (!committed || isRental(committed) || segmentOf(committed.start) === 0) continue;
+    if (!committed || isRental(committed) || committed.start <= CHECKPOINT) continue;
     if (isCovered(committed, index, cover, has)) edge[2 * index] = 1;
   }
   return edge;
@@ -66,17 +71,11 @@ function complete(
 ): Answers {
   const { atCheckpoint, atEnd, month, edge } = base;
   const { held = noneHeld(rows) } = generations[base.identity.generation] ?? {};
-  const wide = plus(atCheckpoint, edge);
-  const counted = (
-    totals: Totals,
-    period: { start: number; end: number } | undefined,
-    ends: boolean,
-  ) =>
+  const counted = (totals: Totals, period: Period | undefined) =>
     rows.map(({ committed }, row) => {
       let count = totals[2 * row] ?? 0;
       // A rental that ended before the period did not run in it.
-      if (ends && period)
-        count -= period.start >= CHECKPOINT ? (atCheckpoint[2 * row + 1] ?? 0) : 0;
+      if (period && period.start >= CHECKPOINT) count -= atCheckpoint[2 * row + 1] ?? 0;
       if (!committed) return count;
       const covered = isCovered(committed, row, { watermark, held }, has);
       if (!isRental(committed)) {
@@ -84,17 +83,19 @@ function complete(
         return count + (!covered && isIn ? 1 : 0);
       }
       if (!period) return 0;
-      const startsInEdge = covered && segmentOf(committed.start) === 1;
-      return count + (startsInEdge || (!covered && isInPeriod(committed, period)) ? 1 : 0);
+      // The rentals of the edge are read: those that started after the end did not run either.
+      if (covered) return count - (committed.start > period.end ? 1 : 0);
+      return count + (isInPeriod(committed, period) ? 1 : 0);
     });
-  const rentalsOnly = (totals: Totals) =>
-    totals.map((count, index) => (isRentalRow(rows, index >> 1) ? count : 0));
-  const last = plus(rentalsOnly(atCheckpoint), edge);
+  const afterCheckpoint = atEnd.map((count, index) =>
+    isRentalRow(rows, index >> 1) ? count : count - (atCheckpoint[index] ?? 0),
+  );
   return {
-    lifetime: counted(chargesIn(rows, atEnd), undefined, false),
-    month: counted(month, undefined, false),
-    "all of time": counted(wide, PERIODS["all of time"], true),
-    "the last segment": counted(last, PERIODS["the last segment"], true),
+    lifetime: counted(chargesIn(rows, atEnd), undefined),
+    month: counted(month, undefined),
+    "all of time": counted(atEnd, PERIODS["all of time"]),
+    "the last segment": counted(afterCheckpoint, PERIODS["the last segment"]),
+    "all but an edge": counted(plus(atEnd, edge, -1), PERIODS["all but an edge"]),
   };
 }
 
@@ -107,7 +108,7 @@ function chargesIn(rows: readonly Row[], totals: Totals): Totals {
   return totals.map((count, index) => (isRentalRow(rows, index >> 1) ? 0 : count));
 }
 
-function isInPeriod(version: Version, { start, end }: { start: number; end: number }): boolean {
+function isInPeriod(version: Version, { start, end }: Period): boolean {
   if (!isRental(version)) return version.start >= start && version.start <= end;
   return version.start <= end && (version.end ?? end) >= start;
 }
@@ -122,6 +123,7 @@ export function expectedAnswers({ rows }: State): Answers {
     month: charges,
     "all of time": count((version) => isInPeriod(version, PERIODS["all of time"])),
     "the last segment": count((version) => isInPeriod(version, PERIODS["the last segment"])),
+    "all but an edge": count((version) => isInPeriod(version, PERIODS["all but an edge"])),
   };
 }
 

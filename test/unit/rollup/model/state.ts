@@ -109,7 +109,7 @@ export interface Run {
   reported?: boolean;
 }
 
-/** Totals that a full query read: of the checkpoints, of the month, and of the edge after them. */
+/** Totals that a full query read: of the checkpoints, of the month, and of the edge before END. */
 export interface Base {
   readonly identity: Identity;
   readonly atCheckpoint: Totals;
