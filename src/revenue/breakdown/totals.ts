@@ -24,6 +24,8 @@ interface Owner {
 export class TotalsByOwner {
   /** By server id, then by instance id. */
   readonly #servers = new Map<string, Map<string, MutableTotals>>();
+  /** The server that was changed last: comparing two ids costs less than a lookup. */
+  #latest: { readonly server: string; readonly instances: Map<string, MutableTotals> } | undefined;
 
   /** The totals of the provider. */
   total(): Totals {
@@ -70,8 +72,11 @@ export class TotalsByOwner {
   }
 
   #of({ server, instance }: Owner): MutableTotals {
-    const instances = this.#servers.getOrInsertComputed(server, () => new Map());
-    return instances.getOrInsertComputed(instance, zero);
+    if (server !== this.#latest?.server) {
+      const instances = this.#servers.getOrInsertComputed(server, () => new Map());
+      this.#latest = { server, instances };
+    }
+    return this.#latest.instances.getOrInsertComputed(instance, zero);
   }
 }
 
