@@ -8,7 +8,7 @@ import {
   uncoveredOverviews4,
   uncoveredOverviews8,
 } from "../../src/revenue/overview/queries.ts";
-import { stateText, usedRollup } from "../../src/rollup/read/sql.ts";
+import { lastInstantOf, stateText, usedRollup } from "../../src/rollup/read/sql.ts";
 import { TABLES } from "../../src/rollup/tables.ts";
 import { START } from "../../src/rollup/timeline.ts";
 
@@ -64,7 +64,7 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
   const { provider = "", start = "", end = "", now = "" } = values;
   const { rows } = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
   const rollup = usedRollup(rows.state);
-  const [{ beforeStart = "", afterEnd = "", lastInstant = "" } = {}] = rows.checkpoints;
+  const [{ beforeStart = "", afterEnd = "" } = {}] = rows.checkpoints;
   const { generation } = rollup;
   const [[beforeEnd] = []] = await read(
     `SELECT CAST(COALESCE(MAX(at), '${START}') AS CHAR) FROM ${TABLES.checkpoints}
@@ -76,9 +76,8 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
     rollup: stateText(rollup),
     watermark: rollup.watermark,
     verify: "1",
-    checkpointStart: beforeStart,
-    checkpointEnd: afterEnd,
-    lastInstant,
+    first: beforeStart,
+    last: lastInstantOf(afterEnd),
     cachedStart: beforeStart,
     cachedEnd: beforeEnd ?? START,
   };

@@ -12,7 +12,7 @@ import type { TotalsByOwner } from "./totals.ts";
 
 /**
  * Totals of the covered charges of a period, and of the covered rentals between the checkpoints
- * around it. All instants are DATETIME text.
+ * around it. All instants are DATETIME(3) text.
  */
 export interface CachedTotals {
   readonly start: string;
@@ -22,8 +22,6 @@ export interface CachedTotals {
   /** The first checkpoints after the edges. */
   readonly afterStart: string;
   readonly afterEnd: string;
-  /** The last instant that the totals at `afterEnd` count. */
-  readonly lastInstant: string;
   /** The covered charges between the checkpoints and the edges. */
   readonly edges: Edges;
   /** When these were last read, on the clock of `performance.now()`. */

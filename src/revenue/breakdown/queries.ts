@@ -19,7 +19,6 @@ import {
   FROM_CACHE,
   FROM_TABLES,
   IS_CACHED,
-  lastInstantBefore,
   type RollupTerms,
   STATE,
   totalsAt,
@@ -50,7 +49,7 @@ const countRentals = <Counts extends Record<string, string>>(
 /** SQL condition: the rental ran at some time of the period, and has an end. */
 const RAN_IN_PERIOD = `ended_at >= :start AND started_at <= :end AND ${RENTAL_RAN}`;
 
-const uncovered = ({ watermark, generation, charges, checkpoint, guard }: RollupTerms) => ({
+const uncovered = ({ watermark, generation, charges, first, last, guard }: RollupTerms) => ({
   /** The rollup's state. */
   state: STATE,
   /** Every server, including deleted ones. */
@@ -82,7 +81,7 @@ const uncovered = ({ watermark, generation, charges, checkpoint, guard }: Rollup
   /** To subtract: the covered rentals that ended from the checkpoint to the start. */
   endsBeforeStart: countRentals(
     COUNT,
-    `ended_at >= ${checkpoint.start} AND ended_at < :start AND ${rentalUnchanged(watermark)}`,
+    `ended_at >= ${first} AND ended_at < :start AND ${rentalUnchanged(watermark)}`,
   ),
   /**
    * The covered charges at the end. To subtract: those from the end to the checkpoint. With cached
@@ -92,7 +91,7 @@ const uncovered = ({ watermark, generation, charges, checkpoint, guard }: Rollup
   /** To subtract: the covered rentals that started from the end to the checkpoint. */
   startsAfterEnd: countRentals(
     COUNT,
-    `started_at > :end AND started_at < ${checkpoint.end} AND ${rentalUnchanged(watermark)}`,
+    `started_at > :end AND started_at <= ${last} AND ${rentalUnchanged(watermark)}`,
   ),
 
   /** The uncovered charges of the period. */
@@ -101,19 +100,17 @@ const uncovered = ({ watermark, generation, charges, checkpoint, guard }: Rollup
   ),
   /**
    * The rentals of the period that have an end and were written after the watermark, without those
-   * that the totals at the checkpoints count already: they are listed, started before the second
-   * checkpoint and did not end before the first one.
+   * that the totals between the checkpoints count already: they are listed, and ran between these.
    */
   writtenRentals: countRentals(
     {
       count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
-        - CASE WHEN started_at < ${checkpoint.end} AND ended_at >= ${checkpoint.start}
-               AND ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
+        - CASE WHEN ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
     },
     // Without a rollup there is no list, and what ran outside the period is not read.
     `updated_at > ${watermark} AND ${RENTAL_RAN}
-       AND started_at <= CASE WHEN ${generation} > 0 THEN ${checkpoint.end} ELSE :end END
-       AND ended_at >= CASE WHEN ${generation} > 0 THEN ${checkpoint.start} ELSE :start END${guard}`,
+       AND started_at <= CASE WHEN ${generation} > 0 THEN ${last} ELSE :end END
+       AND ended_at >= CASE WHEN ${generation} > 0 THEN ${first} ELSE :start END${guard}`,
   ),
   /** The rentals of the period that were written before the watermark, but end after it. */
   endingRentals: countRentals(
@@ -142,7 +139,6 @@ export const fullBreakdown = compileStatement(
         beforeStart: checkpointBefore("start"),
         afterStart: checkpointAfter("start"),
         afterEnd: checkpointAfter("end"),
-        lastInstant: lastInstantBefore("end"),
       },
       from: "DUAL",
     },
@@ -177,8 +173,8 @@ export const uncoveredBreakdown = compileStatement(
     state: {
       select: {
         ...STATE.select,
-        edgeAtStart: cachedEdge("charged_at >= :checkpointStart AND charged_at < :cachedStart"),
-        edgeAtEnd: cachedEdge("charged_at > :cachedEnd AND charged_at <= :lastInstant"),
+        edgeAtStart: cachedEdge("charged_at >= :first AND charged_at < :cachedStart"),
+        edgeAtEnd: cachedEdge("charged_at > :cachedEnd AND charged_at <= :last"),
       },
       from: STATE.from,
     },
@@ -188,9 +184,8 @@ export const uncoveredBreakdown = compileStatement(
     "rollup",
     "verify",
     "watermark",
-    "checkpointStart",
-    "checkpointEnd",
-    "lastInstant",
+    "first",
+    "last",
     "cachedStart",
     "cachedEnd",
     "start",

@@ -9,7 +9,7 @@ import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
-import { stateText, usedRollup } from "../../rollup/read/sql.ts";
+import { lastInstantOf, stateText, usedRollup } from "../../rollup/read/sql.ts";
 import type { Context } from "../context.ts";
 import {
   areUnchanged,
@@ -72,9 +72,8 @@ export function createBreakdownReader(
         rollup: stateText(state),
         verify: verify ? "1" : "0",
         watermark: state.watermark,
-        checkpointStart: totals.beforeStart,
-        checkpointEnd: totals.afterEnd,
-        lastInstant: totals.lastInstant,
+        first: totals.beforeStart,
+        last: lastInstantOf(totals.afterEnd),
         cachedStart: totals.start,
         cachedEnd: totals.end,
       };

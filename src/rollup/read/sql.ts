@@ -10,6 +10,7 @@
  * Each scalar subquery reads one primary key. MySQL and MariaDB evaluate such a subquery as a
  * constant before they choose a plan. The database's clock stands still during a statement.
  */
+import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { NO_GENERATION, NO_WATERMARK, type UsedRollup } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
 import { END, START } from "../timeline.ts";
@@ -39,8 +40,9 @@ export interface RollupTerms {
   readonly generation: string;
   /** SQL conditions: the charge is dated between the totals and an edge of the period. */
   readonly charges: Readonly<Record<Edge, string>>;
-  /** The checkpoints before the start and after the end, for rentals: SQL expressions. */
-  readonly checkpoint: Readonly<Record<Edge, string>>;
+  /** The first and the last instant between the checkpoints around the period: SQL expressions. */
+  readonly first: string;
+  readonly last: string;
   /**
    * Ends the condition of a query that may read many rows: without effect, or a condition that is
    * false if the cached totals are outdated. The database evaluates it before it reads a row.
@@ -62,9 +64,14 @@ export function checkpointAfter(edge: Edge): string {
 }
 
 /** The last instant that the totals at `checkpointAfter` count: only those at `END` include it. */
-export function lastInstantBefore(edge: Edge): string {
+function lastInstantBefore(edge: Edge): string {
   return `COALESCE((SELECT MIN(at) - INTERVAL 1000 MICROSECOND FROM ${CHECKPOINTS}
     AND at > :${edge} AND at < '${END}'), '${END}')`;
+}
+
+/** `lastInstantBefore` in the service: `checkpoint` is DATETIME(3) text. */
+export function lastInstantOf(checkpoint: string): string {
+  return checkpoint === END ? END : toDatetime(fromDatetime(checkpoint) - 1);
 }
 
 /**
@@ -79,14 +86,16 @@ export const FROM_TABLES: RollupTerms = {
     start: `charged_at >= ${checkpointBefore("start")} AND charged_at < :start`,
     end: `charged_at > :end AND charged_at <= ${lastInstantBefore("end")}`,
   },
-  checkpoint: { start: checkpointBefore("start"), end: checkpointAfter("end") },
+  first: checkpointBefore("start"),
+  last: lastInstantBefore("end"),
   guard: "",
 };
 
 /**
  * For a statement that completes cached totals: of the charges of an earlier period, whose edges
  * are `:cachedStart` and `:cachedEnd` (both periods include their end), and of the rentals between
- * the checkpoints around it. `:rollup` is the `stateText` of the cached totals.
+ * the checkpoints around it, from `:first` to `:last`. `:rollup` is the `stateText` of the cached
+ * totals.
  */
 export const FROM_CACHE: RollupTerms = {
   watermark: ":watermark",
@@ -95,7 +104,8 @@ export const FROM_CACHE: RollupTerms = {
     start: "charged_at >= :cachedStart AND charged_at < :start",
     end: "charged_at > :cachedEnd AND charged_at <= :end",
   },
-  checkpoint: { start: ":checkpointStart", end: ":checkpointEnd" },
+  first: ":first",
+  last: ":last",
   guard: ` AND COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`,
 };
 

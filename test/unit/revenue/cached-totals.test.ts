@@ -18,7 +18,6 @@ function cached(changes: Partial<CachedTotals> = {}): CachedTotals {
     beforeStart: "2026-03-01",
     afterStart: "2026-04-01",
     afterEnd: "2026-12-01",
-    lastInstant: "2026-11-30 23:59:59.999",
     edges: edgesOf([], []),
     verifiedAt: 10_000,
     byOwner: new TotalsByOwner(),

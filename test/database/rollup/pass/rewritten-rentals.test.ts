@@ -1,5 +1,8 @@
 /** Ended rentals that are written again without a change. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
+import { createRead } from "../../../../src/db/query.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/tables.ts";
 import { beginBuild, buildSegment } from "../../../../src/rollup/write/build.ts";
 import type { Difference } from "../../../../src/rollup/write/difference.ts";
@@ -7,6 +10,7 @@ import { changedSpans } from "../../../../src/rollup/write/ledger/changed-spans.
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { breakdownOf } from "../../../support/ledger/call.ts";
 import { createComparison } from "../../../support/rollup/snapshot-oracle.ts";
 import { build, charge } from "../write/built.ts";
 
@@ -45,6 +49,8 @@ async function pass(margin: number) {
 }
 const NONE = { charges: 0, found: [] };
 
+const datetime = (instant: string) => toDatetime(Date.parse(instant));
+
 it.each([
   ["an UPDATE of one", "UPDATE rentals SET updated_at = NOW(3) WHERE id = 7"],
   ["an UPDATE of all", "UPDATE rentals SET updated_at = NOW(3)"],
@@ -72,6 +78,36 @@ it.each([
     expect(await differences()).toEqual([]);
   },
 );
+
+it("all of them count once in periods that begin or end beside them, in an edge", async () => {
+  // Charges, and so checkpoints, are at midnight; rentals from 06:00 to 18:00.
+  await database.knex.raw(
+    "UPDATE rentals SET started_at = started_at + INTERVAL 6 HOUR, ended_at = ended_at + INTERVAL 18 HOUR, updated_at = '2025-12-01'",
+  );
+  await build(database.knex, "1", "2026-01-20 12:00:00.000", 1);
+  await database.knex.raw("UPDATE rentals SET updated_at = NOW(3)");
+  const rentals = await database.knex("rentals").select("started_at", "ended_at");
+  const service = createRevenueService(createRead(database.knex));
+  const at = (day: number, hour: string) => `2025-09-${String(day).padStart(2, "0")}T${hour}:00Z`;
+  for (const [from, to] of [
+    ["03:00", "03:00"],
+    ["12:00", "03:00"],
+    ["21:00", "03:00"],
+    ["21:00", "12:00"],
+    ["21:00", "21:00"],
+  ] as const) {
+    for (let day = 1; day <= 17; day++) {
+      const [start, end] = [at(day, from), at(day + 3, to)];
+      const ran = rentals.filter(
+        ({ started_at, ended_at }) => started_at <= datetime(end) && ended_at >= datetime(start),
+      );
+      for (const _ of ["read", "cached"]) {
+        const answer = await breakdownOf(service, 1n, "2026-01-20T00:00:00Z", start, end);
+        expect(answer, `${start} to ${end}`).toMatchObject({ totalRentals: ran.length });
+      }
+    }
+  }
+});
 
 it("one that is written again during a build is neither lost nor counted twice", async () => {
   const begun = await beginBuild(database.knex, "1", "2026-01-20 12:00:00.000");

@@ -1,6 +1,9 @@
 /** For which periods the cached totals of a breakdown are reused. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { charge, createCachingFixture, moveCheckpoints, rollUpTo } from "./caching.ts";
+import { createRead } from "../../../../src/db/query.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
+import { breakdownOf } from "../../../support/ledger/call.ts";
+import { charge, createCachingFixture, moveCheckpoints, NOW, rollUpTo } from "./caching.ts";
 
 const fixture = createCachingFixture();
 
@@ -89,6 +92,9 @@ describe("a breakdown", () => {
       const answer = await fixture.service.breakdown(["2026-02-10", "2026-03-30"]);
       expect(answer).toEqual({ gross: "20.00", statements }); // and compared without a cache
     }
+    const service = createRevenueService(createRead(fixture.database.knex));
+    const answer = await breakdownOf(service, 1n, NOW, "2026-02-10", "2026-03-30");
+    expect(answer).toMatchObject({ totalRentals: 0 });
   });
 
   it("reuses its cached totals at any `now`: running rentals are queried in each call", async () => {
