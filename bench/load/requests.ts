@@ -1,4 +1,6 @@
 /** The requests of the benchmark `scale`, and the queries that they are compared with. */
+import { once } from "node:events";
+import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
@@ -17,6 +19,8 @@ export interface RequestKind {
   readonly path: () => string;
   /** The full query that reads the same figures from the rollup. */
   readonly query?: BareQuery;
+  /** Whether a rollup run has changed the rollup since the previous request. */
+  readonly afterRun?: boolean;
 }
 
 const iso = (daysAgo: number, ms = 0) => new Date(Date.now() - daysAgo * DAY + ms).toISOString();
@@ -29,7 +33,9 @@ export const requestKinds: Readonly<Record<string, RequestKind>> = {
   "edges inside days": {
     path: () => `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
   },
-  // None of these is cached.
+  // None of the totals of these is cached.
+  "30 days, after a rollup run": { path: () => "/servers", afterRun: true },
+  "another period up to now": { path: () => `/servers?startDate=${iso(Math.random() * 700)}` },
   "another period each time": {
     path: () => {
       const [later = 0, earlier = 0] = [Math.random() * 700, Math.random() * 700].sort(
@@ -40,11 +46,23 @@ export const requestKinds: Readonly<Record<string, RequestKind>> = {
   },
 };
 
-/** Sends a request and reads the response. Throws an Error if its status is not 200. */
+const agent = new Agent({ keepAlive: true });
+
+/**
+ * Sends a request and reads the response. Throws an Error if its status is not 200. `fetch` would
+ * add its own garbage collections to the highest latencies.
+ */
 export async function sendRequest(url: string, key: string): Promise<void> {
-  const response = await fetch(url, { headers: { "x-api-key": key } });
-  await response.arrayBuffer();
-  if (response.status !== 200) throw new Error(`${url}: ${response.status}`);
+  const request = get(url, { agent, headers: { "x-api-key": key } });
+  const [response]: IncomingMessage[] = await once(request, "response");
+  response?.resume();
+  await once(response as IncomingMessage, "end");
+  if (response?.statusCode !== 200) throw new Error(`${url}: ${response?.statusCode}`);
+}
+
+/** Leaves the rollup of provider 1 as a run does that changed its figures: with another revision. */
+export async function outdateTotals(connection: Connection): Promise<void> {
+  await connection.query("UPDATE rollups SET revision = revision + 1 WHERE provider_id = 1");
 }
 
 /** Runs a bare query for provider 1, with the parameters that the service would use now. */

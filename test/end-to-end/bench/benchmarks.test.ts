@@ -33,6 +33,8 @@ it.each([
         "30 days \\(default\\)",
         "1 year",
         "edges inside days",
+        "30 days, after a rollup run",
+        "another period up to now",
         "another period each time",
       ].flatMap((kind) => [row(`${kind}, 1,000`), row(`${kind}, 2,000`)]),
       ...["÷ smallest", "÷ bare query", "first rollup (s)"],
