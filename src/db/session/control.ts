@@ -41,6 +41,7 @@ export function createSessionControl(client: Knex.Client): VisitSession {
 
   async function serveVisits(): Promise<void> {
     let connection: Connection | undefined;
+    let end = discard;
     connections++;
     try {
       connection = (await client.acquireRawConnection()) as Connection;
@@ -53,11 +54,12 @@ export function createSessionControl(client: Knex.Client): VisitSession {
           throw error;
         }
       }
+      end = quit;
     } catch {
       for (const { resolve } of waiting.splice(0)) resolve("unknown");
     } finally {
       connections--;
-      if (connection) discard(connection);
+      if (connection) end(connection);
     }
   }
 
@@ -67,6 +69,13 @@ export function createSessionControl(client: Knex.Client): VisitSession {
     if (connections < MAX_CONNECTIONS) serveVisits();
     return withTimeout(promise).catch(() => "unknown");
   };
+}
+
+/** Ends a connection as a client should: otherwise the server counts it as aborted, and logs it. */
+function quit(connection: Connection): void {
+  withTimeout(connection.promise().end())
+    .catch(() => {})
+    .finally(() => discard(connection));
 }
 
 /** Where a connection for control is. */

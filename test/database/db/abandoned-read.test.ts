@@ -202,6 +202,21 @@ describe.skipIf(process.env.DATABASE_URL)("behind a balancer with two servers", 
     expect(performance.now() - started).toBeLessThan(1_000);
   });
 
+  it("asking about a slow statement leaves no aborted client on its server", async () => {
+    const onOne = await createConnection(one.url);
+    const aborted = async () => {
+      const [rows] = await onOne.query("SHOW GLOBAL STATUS LIKE 'Aborted_clients'");
+      return Number((rows as { Value: string }[])[0]?.Value);
+    };
+    await read("SELECT 1", [], { signal });
+    const [before, made] = [await aborted(), proxy.made()];
+    await read("SELECT SLEEP(1)", [], { signal });
+    expect(proxy.made() - made).toBeGreaterThan(1);
+    await until(1_000, () => proxy.connections() === 1);
+    expect(await aborted()).toBe(before);
+    await onOne.end();
+  });
+
   it("a slow statement is left alone if its server answers others meanwhile", async () => {
     await Promise.all([
       read("SELECT SLEEP(0.1)", [], { signal }),

@@ -40,14 +40,14 @@ describe.each(alerts)("$alert", ({ alert, labels, annotations }) => {
   });
 
   it("has a section in the runbook: what it means, where to look and what to do", () => {
-    expect(annotations?.runbook).toBe(`docs/operations.md#${alert.toLowerCase()}`);
-    const [, text = ""] = section("docs/operations.md", "Runbook").split(`\n### ${alert}\n`);
+    expect(annotations?.runbook).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    const [, text = ""] = section("docs/runbook.md", "Alerts").split(`\n### ${alert}\n`);
     const [paragraph = ""] = text.split("\n### ");
     expect(paragraph.trim().length, "the length of the section").toBeGreaterThan(80);
   });
 });
 
 it("the runbook has a section for each alert, in their order, and no other", () => {
-  const headings = section("docs/operations.md", "Runbook").matchAll(/^### (\S+)$/gm);
+  const headings = section("docs/runbook.md", "Alerts").matchAll(/^### (\S+)$/gm);
   expect([...headings].map(([, name]) => name)).toEqual(alerts.map(({ alert }) => alert));
 });
