@@ -11,7 +11,10 @@ export interface Segment {
 
 /** Below, checkpoints would outnumber charges. */
 const MIN_SIZE = 250;
-/** Reading this many charges costs as much as reading one row of totals. */
+/**
+ * The charges of a segment for each row of totals of a checkpoint. With 3, the rollup would be a
+ * third larger, and the first question about a period only 3 to 5 % faster.
+ */
 const CHARGES_PER_ROW = 4;
 /** From here on a segment grows only as far as `MIN_CHARGES_PER_ROW` demands. */
 const LARGE_SIZE = 8_000;
@@ -34,8 +37,8 @@ export async function segmentSize(database: Knex, provider: string): Promise<num
 
 /**
  * The segment size, in charges, for a number of servers and instances. A checkpoint has one row for
- * each of them. A query reads all of these, and up to a segment of charges: both should cost about
- * the same, and the rollup should stay smaller than the ledger.
+ * each of them. A query reads all of these, and half a segment of charges at each edge, at about the
+ * same cost for a row and a charge; and the rollup should stay smaller than the ledger.
  */
 export function sizeFor(owners: number): number {
   return Math.max(
