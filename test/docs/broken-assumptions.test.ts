@@ -82,6 +82,17 @@ it("it is taken off periods that begin or end beside it, with no checkpoint betw
   expect(await totals("2024-12-16", "2025-12-31")).toEqual(["10.00", 1]);
 });
 
+it("a rental that is missing is taken off such periods too", async () => {
+  await database.knex.raw(
+    `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
+     VALUES (2, 1, 1, '2024-12-05', '2024-12-08', NOW(3) - INTERVAL 2 HOUR)`,
+  );
+  expect(await totals("2024-12-01", "2024-12-14")).toEqual(["0.00", 1]); // of two
+  expect(await totals("2024-12-01", "2024-12-02")).toEqual(["0.00", 0]); // of one
+  expect(await repair()).toEqual(["late commit"]);
+  expect(await totals("2024-12-01", "2024-12-02")).toEqual(["0.00", 1]);
+});
+
 it("it is repaired and reported too if something else was recorded since", async () => {
   await charge("2024-12-01 00:00:00.000", "1.00", -120);
   await charge("2024-12-02 00:00:00.000", "0.10", 0);
@@ -148,9 +159,11 @@ it("a rental that gets another end counts twice until the next run", async () =>
   expect(await totals("2025-01-01", "2025-12-31")).toEqual(["10.00", 0]);
 });
 
-it("a deleted rental still counts until the next run", async () => {
+it("a deleted rental still counts until the next run, also beside it", async () => {
+  expect(await totals("2024-01-01", "2024-10-20")).toEqual(["0.00", 0]);
   await database.knex("rentals").delete();
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
+  expect(await totals("2024-01-01", "2024-10-20")).toEqual(["0.00", 1]);
   expect(await repair()).toEqual(["deleted row"]);
   expect(await totals(...ALL)).toEqual(["30.00", 0]);
 });

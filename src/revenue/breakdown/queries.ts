@@ -105,7 +105,7 @@ const uncovered = ({ watermark, generation, charges, first, last, guard }: Rollu
   writtenRentals: countRentals(
     {
       count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
-        - CASE WHEN ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
+        - CASE WHEN ${generation} > 0 AND ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
     },
     // Without a rollup there is no list, and what ran outside the period is not read.
     `updated_at > ${watermark} AND ${RENTAL_RAN}

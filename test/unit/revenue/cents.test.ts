@@ -21,6 +21,13 @@ describe("an amount", () => {
     expect(formatCents(cents)).toBe(text);
   });
 
+  it("is exact around 2^53 cents, where numbers end to be", () => {
+    for (let cents = 2n ** 53n - 100n; cents < 2n ** 53n + 100n; cents++) {
+      expect(parseCents(formatCents(cents))).toBe(cents);
+      expect(parseCents(formatCents(-cents))).toBe(-cents);
+    }
+  });
+
   it("has no negative zero", () => {
     expect(formatCents(parseCents("-0.00"))).toBe("0.00");
   });
