@@ -1,0 +1,185 @@
+/**
+ * Random histories: writers that keep to what is assumed of them, and rollup commands, in any
+ * order. After each step a service, which keeps its cached totals, is asked for periods whose edges
+ * lie at the first or the last instant of all, at checkpoints, or a millisecond beside these. Every
+ * answer is compared with the sums of the rows.
+ */
+import fc from "fast-check";
+import type { Knex } from "knex";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
+import { createRead } from "../../../../src/db/query.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
+import { TABLES } from "../../../../src/rollup/tables.ts";
+import { beginBuild, buildSegment } from "../../../../src/rollup/write/build.ts";
+import { refresh } from "../../../../src/rollup/write/refresh.ts";
+import { verify } from "../../../../src/rollup/write/verify.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
+import { breakdownOf } from "../../../support/ledger/call.ts";
+import { readLedger } from "../../../support/rollup/stored.ts";
+import { SOAK } from "../../../support/soak.ts";
+import { recordStatements } from "../../../support/statements.ts";
+import { build } from "../write/built.ts";
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await createDatabase();
+  const server = { provider_id: 1, name: "server", status: "Active", price_per_hour: "1.00" };
+  await database.knex("servers").insert([
+    { ...server, id: 1, uuid: "1" },
+    { ...server, id: 11, uuid: "11" },
+    { ...server, id: 12, uuid: "12", deleted_at: "2024-01-01" },
+  ]);
+  const instance = { provider_id: 1, name: "instance" };
+  await database.knex("instances").insert([
+    { ...instance, server_id: 1, id: 1, public_id: "1" },
+    { ...instance, server_id: 11, id: 2, public_id: "2" },
+  ]);
+});
+afterAll(() => database.drop());
+
+const OWNERS = [
+  { server_id: 1, instance_id: null },
+  { server_id: 1, instance_id: 1 },
+  { server_id: 11, instance_id: 2 },
+  { server_id: 12, instance_id: null },
+] as const;
+const AMOUNTS = ["0.01", "-5.00", "999999999999.99"] as const;
+const [FIRST, LAST] = [Date.parse("0001-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59.999Z")];
+
+/** Virtual time, in which rows are recorded. Each step takes a second; the watermark lies in it too. */
+const at = (second: number) => Date.parse("2025-03-01T00:00:00Z") + 1_000 * second;
+
+/** Instants that often coincide with each other, with checkpoints and with the watermark. */
+const anyInstant = fc.oneof(
+  { weight: 1, arbitrary: fc.constantFrom(FIRST, FIRST + 1, LAST - 1, LAST) },
+  {
+    weight: 9,
+    arbitrary: fc
+      .tuple(fc.integer({ min: -10, max: 25 }), fc.constantFrom(-1, 0, 0, 0, 1))
+      .map(([second, ms]) => at(second) + ms),
+  },
+);
+
+interface Step {
+  readonly name: keyof typeof STEPS;
+  readonly instants: readonly number[];
+  readonly n: number;
+}
+
+/** What a step does at a second. `n` decides what it leaves open. */
+type Perform = (knex: Knex, second: number, step: Step) => Promise<unknown>;
+
+const ownerOf = (n: number) => ({ provider_id: 1, ...OWNERS[n % OWNERS.length] });
+const sizeOf = (n: number) => [1, 2, 5][n % 3] ?? 1;
+
+const STEPS = {
+  charges: (knex, second, { instants, n }) =>
+    knex("charges").insert(
+      instants.map((instant, index) => ({
+        ...ownerOf(n + index),
+        charged_at: toDatetime(instant),
+        recorded_at: toDatetime(at(second)),
+        gross: AMOUNTS[(n + index) % 3],
+      })),
+    ),
+  rentals: (knex, second, { instants, n }) =>
+    knex("rentals").insert(
+      instants.map((instant, index) => ({
+        ...ownerOf(n + index),
+        started_at: toDatetime(instant),
+        // Some of them end before they start: these never ran.
+        ended_at: (n + index) % 3 === 0 ? null : toDatetime(instants[index - 1] ?? instant),
+        updated_at: toDatetime(at(second)),
+      })),
+    ),
+  rentalsEnd: (knex, second, { n }) =>
+    knex("rentals")
+      .whereNull("ended_at")
+      .whereRaw("id % 2 = ?", [n % 2])
+      .update({
+        ended_at: knex.raw("GREATEST(started_at, ?)", [toDatetime(at(second - (n % 4)))]),
+        updated_at: toDatetime(at(second)),
+      }),
+  /** Rentals whose end lies ahead of now, and so of every watermark, may still be changed. */
+  rentalsChange: (knex, second, { n }) =>
+    knex("rentals")
+      .where("ended_at", ">", toDatetime(at(second)))
+      .whereRaw("id % 2 = ?", [n % 2])
+      .update({
+        ended_at: n % 3 === 0 ? null : toDatetime(at(second + (n % 3))),
+        updated_at: toDatetime(at(second)),
+      }),
+  rentalsWrittenAgain: (knex, second, { n }) =>
+    knex("rentals")
+      .whereRaw("id % 3 <> ?", [n % 3])
+      .update({ updated_at: toDatetime(at(second)) }),
+  async refresh(knex, second, { n }) {
+    const state = await knex(TABLES.state).where({ provider_id: 1 }).first();
+    const until = toDatetime(at(second - (n % 3)));
+    if (!state?.generation || until < state.cut) return;
+    await refresh(knex, [{ provider: "1", size: sizeOf(n) }], until);
+  },
+  build: (knex, second, { n }) => build(knex, "1", toDatetime(at(second - (n % 2))), sizeOf(n)),
+  async beginBuild(knex, second, { n }) {
+    const begun = await beginBuild(knex, "1", toDatetime(at(second)), true);
+    for (let segment = 0; segment <= n % 4; segment++) await buildSegment(knex, begun, sizeOf(n));
+  },
+  rollupIsDropped: (knex) => knex(TABLES.state).del(),
+} satisfies Record<string, Perform>;
+
+const COMMON = ["charges", "charges", "rentals", "rentalsWrittenAgain", "refresh", "refresh"];
+const anyStep = fc.record({
+  name: fc.constantFrom(...([...COMMON, ...Object.keys(STEPS)] as Step["name"][])),
+  instants: fc.array(anyInstant, { minLength: 1, maxLength: 8 }),
+  n: fc.nat(1_000),
+});
+/** A period, and how far each end moves per step: a later period may use the cached totals. */
+const anyPeriod = fc.tuple(
+  fc.tuple(anyInstant, anyInstant).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const),
+  fc.tuple(fc.constantFrom(0, 0, 1, 1_000), fc.constantFrom(0, 0, 1, 1_000)),
+);
+
+it(
+  "answers are exact after any history",
+  async () => {
+    const { knex } = database;
+    let [answers, cached] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(anyStep, { minLength: 8, maxLength: 16 }),
+        fc.array(anyPeriod, { minLength: 5, maxLength: 5 }),
+        async (steps, periods) => {
+          for (const table of ["charges", "rentals", ...Object.values(TABLES)]) {
+            await knex(table).del();
+          }
+          const { read, takeNames } = recordStatements(createRead(knex));
+          const service = createRevenueService(read);
+          for (const [second, step] of steps.entries()) {
+            await STEPS[step.name](knex, second, step);
+            const ledger = await knex.transaction((reader) => readLedger(reader, "1"));
+            const now = new Date(at(second)).toISOString();
+            for (const [[from, to], [moveFrom, moveTo]] of periods) {
+              const last = Math.min(to + second * moveTo, LAST);
+              const first = Math.min(from + second * moveFrom, last);
+              const [start, end] = [first, last].map((ms) => new Date(ms).toISOString());
+              if (start === undefined || end === undefined)
+                throw new Error("expected two instants");
+              const answer = await breakdownOf(service, 1n, now, start, end);
+              const context = `after step ${second}, by ${takeNames()}`;
+              expect(answer, context).toEqual(expectedBreakdown(ledger, { start, end }, now));
+              answers++;
+              if (context.endsWith("by uncoveredBreakdown")) cached++;
+            }
+          }
+          const { generation } = (await knex(TABLES.state).first()) ?? {};
+          if (generation > 0) expect(await Array.fromAsync(verify(knex, "1"))).toEqual([]);
+        },
+      ),
+      { numRuns: 25 * SOAK },
+    );
+    expect(cached / answers).toBeGreaterThan(0.3);
+  },
+  60_000 * Math.max(1, SOAK),
+);
