@@ -54,10 +54,10 @@ const agent = new Agent({ keepAlive: true });
  */
 export async function sendRequest(url: string, key: string): Promise<void> {
   const request = get(url, { agent, headers: { "x-api-key": key } });
-  const [response]: IncomingMessage[] = await once(request, "response");
-  response?.resume();
-  await once(response as IncomingMessage, "end");
-  if (response?.statusCode !== 200) throw new Error(`${url}: ${response?.statusCode}`);
+  const [response] = (await once(request, "response")) as [IncomingMessage];
+  response.resume();
+  await once(response, "end");
+  if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`);
 }
 
 /** Leaves the rollup of provider 1 as a run does that changed its figures: with another revision. */

@@ -152,9 +152,11 @@ it("a deleted charge still counts until the next run", async () => {
   expect(await totals(...ALL)).toEqual(["20.00", 1]);
 });
 
-it("a rental that gets another end counts twice until the next run", async () => {
+it("a rental that gets another end counts twice until the next run, and beside its old one", async () => {
+  expect(await totals("2024-12-25", "2025-01-10")).toEqual(["0.00", 0]);
   await database.knex("rentals").update({ ended_at: "2024-11-10 00:00:00.000" });
   expect(await totals(...ALL)).toEqual(["30.00", 2]);
+  expect(await totals("2024-12-25", "2025-01-10")).toEqual(["0.00", 1]);
   expect(await repair()).toEqual(["deleted row"]); // its old end
   expect(await totals("2025-01-01", "2025-12-31")).toEqual(["10.00", 0]);
 });

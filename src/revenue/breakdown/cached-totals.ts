@@ -44,7 +44,7 @@ type ChargesRows = readonly { readonly gross: string; readonly charges: string }
 
 /** The number of charges from which those of the edges are not added up for every answer. */
 const MANY_CHARGES = 3_000;
-/** How long those are relied on then, in ms. */
+/** How long so many are relied on without that, in ms. */
 const RELIED_ON = 1_000;
 
 /** Whether totals are the base for a later period: neither edge has passed a checkpoint. */
