@@ -1,6 +1,7 @@
 /** The segments of a timeline: how many charges they should have, and where they are divided. */
 import type { Knex } from "knex";
 import { DATED_BY, type LedgerTable } from "../../coverage.ts";
+import { monthOf, startOfMonth } from "../../timeline.ts";
 
 /** A segment of a provider's timeline, [from, to); if it ends at `END`, it includes it. */
 export interface Segment {
@@ -49,10 +50,12 @@ export function sizeFor(owners: number): number {
 }
 
 /**
- * The next checkpoint in a segment: the earliest instant after `from` such that at most `size`
- * charges, starts of rentals or ends of rentals lie before it. Rows that share one instant are never
- * divided, so there may be more of them than `size`. Returns `to` if the segment needs no further
- * checkpoint.
+ * The next checkpoint in a segment, such that at most `size` charges, starts of rentals or ends of
+ * rentals lie before it: the last start of a month, if there is one; otherwise the last instant.
+ * Many periods begin or end with a month, and then no rows lie between the checkpoint and their edge.
+ *
+ * Rows that share one instant are never divided, so there may be more of them than `size`. Returns
+ * `to` if the segment needs no further checkpoint.
  */
 export async function nextBoundary(
   reader: Knex.Transaction,
@@ -81,5 +84,7 @@ export async function nextBoundary(
       if (at !== undefined) candidates.push(at);
     }
   }
-  return candidates.sort()[0] ?? to;
+  const last = candidates.sort()[0] ?? to;
+  const month = startOfMonth(monthOf(last));
+  return last < to && month > from ? month : last;
 }

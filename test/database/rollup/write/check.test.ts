@@ -13,6 +13,8 @@ const PERIOD = 86_400_000;
 /** A slice has 20,000 charges, so with segments of this size it is a single one. */
 const SIZE = 20_000;
 const NOW = fromDatetime("2026-02-01 00:00:00.000");
+/** The days of three charges, each of which is a segment: the second begins a month. */
+const DAYS = ["2025-09-05", "2025-10-01", "2025-10-06"];
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -21,11 +23,9 @@ beforeAll(async () => {
 });
 beforeEach(async () => {
   for (const table of ["charges", ...Object.values(TABLES)]) await database.knex(table).del();
-  // Four segments: three charges, and what lies after them.
-  const days = ["2025-09-05", "2025-09-06", "2025-09-07"];
   await database
     .knex("charges")
-    .insert(days.map((day) => charge(`${day} 00:00:00.000`, "2025-12-01 00:00:00.000")));
+    .insert(DAYS.map((day) => charge(`${day} 00:00:00.000`, "2025-12-01 00:00:00.000")));
   await build(database.knex, "1", "2026-01-20 12:00:00.000", 1);
 });
 afterAll(() => database.drop());
@@ -34,7 +34,7 @@ const state = () => database.knex(TABLES.state).first();
 const dueIn = async () => (fromDatetime((await state()).check_at) - NOW) / PERIOD;
 const breakAll = () =>
   database.knex("charges").insert(
-    ["2025-09-05", "2025-09-06", "2025-09-07"].map((day) => ({
+    DAYS.map((day) => ({
       ...charge(`${day} 00:00:00.000`, "2025-12-01 00:00:00.000"),
       server_id: 2,
     })),

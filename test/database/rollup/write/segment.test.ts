@@ -10,6 +10,8 @@ import { createDatabase, type TestDatabase } from "../../../support/database.ts"
 import { charge } from "./built.ts";
 
 const RECORDED = "2026-11-20 00:00:00.000";
+const NOVEMBER = "2026-11-01 00:00:00.000";
+const DECEMBER = "2026-12-01 00:00:00.000";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -32,13 +34,14 @@ const insertRentals = (...periods: [string, string | null][]) =>
       ended_at,
     })),
   );
+/** The next boundary after the start of a month. */
 const boundary = (size: number, segment: Partial<Segment> = {}) =>
   database.knex.transaction((reader) =>
-    nextBoundary(reader, { provider: "1", from: START, to: END, ...segment }, size),
+    nextBoundary(reader, { provider: "1", from: NOVEMBER, to: END, ...segment }, size),
   );
 
 it("an empty ledger is one segment", async () => {
-  expect(await boundary(3)).toBe(END);
+  expect(await boundary(3, { from: START })).toBe(END);
 });
 
 it("at most `size` charges lie before a boundary", async () => {
@@ -73,6 +76,38 @@ it("at most `size` starts, and at most `size` ends of rentals lie before a bound
   await insertRentals([day(1), day(9)], [day(2), day(8)], [day(3), day(7)], [day(4), null]);
   expect(await boundary(2)).toBe(day(3));
   expect(await boundary(2, { from: day(5) })).toBe(day(9));
+});
+
+describe("the last start of a month is preferred", () => {
+  const inDecember = (day: string) => `2026-12-${day} 08:00:00.000`;
+
+  it("even if fewer than `size` charges lie before it", async () => {
+    await insertCharges(day(5), ...["02", "03", "04", "05"].map(inDecember));
+    expect(await boundary(3)).toBe(DECEMBER);
+    expect(await boundary(3, { from: START })).toBe(DECEMBER);
+    expect(await boundary(3, { from: DECEMBER })).toBe(inDecember("05"));
+    expect(await boundary(3, { from: inDecember("03") })).toBe(END);
+  });
+
+  it("of several", async () => {
+    await insertCharges("2026-08-05 00:00:00.000", "2026-09-05 00:00:00.000", day(5), day(6));
+    expect(await boundary(3, { from: START })).toBe(NOVEMBER);
+    expect(await boundary(2, { from: START })).toBe(NOVEMBER);
+    expect(await boundary(1, { from: START })).toBe("2026-09-01 00:00:00.000");
+  });
+
+  it("the instant itself belongs to the month that it begins", async () => {
+    await insertCharges(day(5), DECEMBER, DECEMBER);
+    expect(await boundary(1)).toBe(DECEMBER);
+    expect(await boundary(1, { from: DECEMBER })).toBe(END);
+  });
+
+  it("not if the segment needs no boundary, or ends before", async () => {
+    await insertCharges(day(5), inDecember("02"), inDecember("03"));
+    expect(await boundary(3)).toBe(END);
+    expect(await boundary(1, { to: day(6) })).toBe(day(6));
+    expect(await boundary(1, { to: DECEMBER })).toBe(DECEMBER);
+  });
 });
 
 it("charges of another provider have no effect", async () => {
