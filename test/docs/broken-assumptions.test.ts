@@ -74,12 +74,14 @@ it.each([10, 120])(
   },
 );
 
-it("it is taken off periods that begin or end beside it, with no checkpoint between", async () => {
+it("in an edge it counts in the period that has it, and is taken off those beside it", async () => {
   await charge("2024-11-25 00:00:00.000", "1.00", -120);
-  expect(await totals("2024-01-01", "2024-11-28")).toEqual(["10.00", 1]); // it is in there
-  expect(await totals("2024-01-01", "2024-11-20")).toEqual(["9.00", 1]);
+  expect(await totals("2024-01-01", "2024-11-28")).toEqual(["11.00", 1]);
+  expect(await totals("2024-01-01", "2024-11-20")).toEqual(["10.00", 1]);
   expect(await totals("2024-11-26", "2025-12-31")).toEqual(["19.00", 1]);
-  expect(await totals("2024-12-01", "2025-12-31")).toEqual(["20.00", 1]);
+  expect(await totals("2024-12-01", "2025-12-31")).toEqual(["20.00", 1]); // begins at a checkpoint
+  await charge("2024-12-20 00:00:00.000", "1.00", -120);
+  expect(await totals("2024-12-01", "2024-12-17")).toEqual(["9.00", 1]);
 });
 
 it("a rental that is missing is taken off such periods too", async () => {
@@ -87,10 +89,11 @@ it("a rental that is missing is taken off such periods too", async () => {
     `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
      VALUES (2, 1, 1, '2024-12-05', '2024-12-08', NOW(3) - INTERVAL 2 HOUR)`,
   );
-  expect(await totals("2024-12-01", "2024-12-14")).toEqual(["0.00", 1]); // of two
-  expect(await totals("2024-12-01", "2024-12-02")).toEqual(["0.00", 0]); // of one
+  expect(await totals("2024-12-01", "2024-12-14")).toEqual(["0.00", 2]);
+  expect(await totals("2024-12-09", "2025-01-31")).toEqual(["20.00", 0]); // of one
+  expect(await totals("2024-01-01", "2025-01-31")).toEqual(["30.00", 1]); // of two
   expect(await repair()).toEqual(["late commit"]);
-  expect(await totals("2024-12-01", "2024-12-02")).toEqual(["0.00", 1]);
+  expect(await totals("2024-12-09", "2025-01-31")).toEqual(["20.00", 1]);
 });
 
 it("it is repaired and reported too if something else was recorded since", async () => {
@@ -152,22 +155,42 @@ it("a deleted charge still counts until the next run", async () => {
   expect(await totals(...ALL)).toEqual(["20.00", 1]);
 });
 
+/** Builds the rollup again, with a rental that starts and ends beside a checkpoint, 2025-01-01. */
+async function buildWithRental(): Promise<void> {
+  const { knex } = database;
+  await knex.raw(
+    `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
+     VALUES (3, 1, 1, '2024-12-28', '2025-01-04', NOW(3) - INTERVAL 5 HOUR)`,
+  );
+  const [[{ now }]] = await knex.raw("SELECT NOW(3) - INTERVAL 1 SECOND AS now");
+  await build(knex, "1", now, 1);
+}
+
+/** The numbers of rentals of periods before its start and after its end. */
+const besideRental = async () => [
+  (await totals("2024-12-21", "2024-12-25"))[1],
+  (await totals("2025-01-06", "2025-01-20"))[1],
+];
+
 it("a rental that gets another end counts twice until the next run, and beside its old one", async () => {
-  expect(await totals("2024-12-25", "2025-01-10")).toEqual(["0.00", 0]);
-  await database.knex("rentals").update({ ended_at: "2024-11-10 00:00:00.000" });
-  expect(await totals(...ALL)).toEqual(["30.00", 2]);
-  expect(await totals("2024-12-25", "2025-01-10")).toEqual(["0.00", 1]);
-  expect(await repair()).toEqual(["deleted row"]); // its old end
-  expect(await totals("2025-01-01", "2025-12-31")).toEqual(["10.00", 0]);
+  await buildWithRental();
+  expect(await besideRental()).toEqual([0, 0]);
+  const rental = database.knex("rentals").where({ id: 3 });
+  await rental.update({ started_at: "2024-11-09", ended_at: "2024-11-10" });
+  expect(await totals(...ALL)).toEqual(["30.00", 3]); // of two
+  expect(await besideRental()).toEqual([1, 1]);
+  expect(await repair()).toContain("deleted row"); // its old end
+  expect(await besideRental()).toEqual([0, 0]);
 });
 
 it("a deleted rental still counts until the next run, also beside it", async () => {
-  expect(await totals("2024-01-01", "2024-10-20")).toEqual(["0.00", 0]);
-  await database.knex("rentals").delete();
-  expect(await totals(...ALL)).toEqual(["30.00", 1]);
-  expect(await totals("2024-01-01", "2024-10-20")).toEqual(["0.00", 1]);
+  await buildWithRental();
+  await database.knex("rentals").where({ id: 3 }).delete();
+  expect(await totals(...ALL)).toEqual(["30.00", 2]);
+  expect(await besideRental()).toEqual([1, 1]);
   expect(await repair()).toEqual(["deleted row"]);
-  expect(await totals(...ALL)).toEqual(["30.00", 0]);
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
+  expect(await besideRental()).toEqual([0, 0]);
 });
 
 it("a rental that gets another start has it after the next run", async () => {

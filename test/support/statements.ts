@@ -1,6 +1,13 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
+import { fromDatetime, toDatetime } from "../../src/db/datetime.ts";
 import type { Read } from "../../src/db/query.ts";
-import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import { type Edge, type Edges, edgeFrom, edgeValues } from "../../src/revenue/breakdown/edge.ts";
+import { prefixSum } from "../../src/revenue/breakdown/prefix-sum.ts";
+import {
+  breakdownCheckpoints,
+  fullBreakdown,
+  uncoveredBreakdown,
+} from "../../src/revenue/breakdown/queries.ts";
 import {
   fullOverview,
   uncoveredOverview,
@@ -8,9 +15,8 @@ import {
   uncoveredOverviews4,
   uncoveredOverviews8,
 } from "../../src/revenue/overview/queries.ts";
-import { lastInstantOf, stateText, usedRollup } from "../../src/rollup/read/sql.ts";
-import { TABLES } from "../../src/rollup/tables.ts";
-import { START } from "../../src/rollup/timeline.ts";
+import { NO_CACHED_TOTALS, stateText, usedRollup } from "../../src/rollup/read/sql.ts";
+import { END, START } from "../../src/rollup/timeline.ts";
 
 /** A compiled statement. */
 export interface Statement {
@@ -28,6 +34,7 @@ export const STATEMENTS = {
   uncoveredOverviews8,
   fullBreakdown,
   uncoveredBreakdown,
+  breakdownCheckpoints,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;
@@ -55,31 +62,55 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
   });
 }
 
+/** What a full query is asked for that completes no cached totals. */
+const NOTHING_CACHED = { rollup: NO_CACHED_TOTALS, verify: "0" };
+
 /**
- * The parameters that an uncovered query takes from the cache: the rollup's state, and the period
- * edges that lie farthest before those in `values`, which are the checkpoints before them.
+ * The values for a statement. The full breakdown is asked for at the given checkpoints, or at the last
+ * one, and completes no cached totals.
+ */
+export function valuesFor(name: StatementName, values: Values): Values {
+  if (name !== "fullBreakdown") return values;
+  return { ...values, ...edgeValues(edgesOf(values)), ...NOTHING_CACHED };
+}
+
+/** The edges of the period from `start` to `end`, at `startTotals` and `endTotals`. */
+function edgesOf({ start = "", end = "", startTotals = END, endTotals = END }: Values): Edges {
+  const before = toDatetime(fromDatetime(start) - 1);
+  return {
+    start: { at: before, checkpoint: startTotals, next: END },
+    end: { at: end, checkpoint: endTotals, next: END },
+  };
+}
+
+/**
+ * The parameters that an uncovered query takes from the cache: the rollup's state, and the prefix
+ * sums that lie farthest before the edges in `values`, at the checkpoints before them. Their own
+ * checkpoints, `startTotals` and `endTotals`, are those after the edges.
  */
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { signal } = new AbortController();
-  const { provider = "", start = "", end = "", now = "" } = values;
-  const { rows } = await fullBreakdown.run(read, { provider, start, end, now }, { signal });
+  const { provider = "" } = values;
+  const edges = edgesOf(values);
+  const all = { provider, now: toDatetime(0), ...edgeValues(edges), ...NOTHING_CACHED };
+  const { rows } = await fullBreakdown.run(read, all, { signal });
   const rollup = usedRollup(rows.state);
-  const [{ beforeStart = "", afterEnd = "" } = {}] = rows.checkpoints;
-  const { generation } = rollup;
-  const [[beforeEnd] = []] = await read(
-    `SELECT CAST(COALESCE(MAX(at), '${START}') AS CHAR) FROM ${TABLES.checkpoints}
-     WHERE provider_id = ? AND generation = ? AND at <= ?`,
-    [provider, generation, end],
-    { signal },
-  );
+  const { start, end } = edges;
+  const around = { provider, before: start.at, end: end.at };
+  const found = await breakdownCheckpoints.run(read, around, { signal });
+  const [{ beforeStart = "", afterStart = END, beforeEnd = "", afterEnd = END } = {}] =
+    found.rows.checkpoints;
+  const edge = ({ at }: Edge, before: string, next: string): Edge => {
+    const totals = prefixSum({ at: before || START, checkpoint: next, next }, [], [], 0);
+    return edgeFrom({ state: rollup, totals }, at);
+  };
+  const cached = {
+    start: edge(start, beforeStart, afterStart),
+    end: edge(end, beforeEnd, afterEnd),
+  };
   return {
-    rollup: stateText(rollup),
-    watermark: rollup.watermark,
-    verify: "1",
-    first: beforeStart,
-    last: lastInstantOf(afterEnd),
-    cachedStart: beforeStart,
-    cachedEnd: beforeEnd ?? START,
+    ...{ rollup: stateText(rollup), watermark: rollup.watermark, verify: "1" },
+    ...{ ...edgeValues(cached), startTotals: afterStart, endTotals: afterEnd },
   };
 }
 

@@ -15,7 +15,7 @@ import { money } from "../message.ts";
 import { byRank } from "../ranking.ts";
 import { parsePeriod } from "./period.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
-import { hadActivity, type Totals, type TotalsByOwner } from "./totals.ts";
+import { hadActivity, type PeriodTotals, rentalsOf, type Totals } from "./totals.ts";
 
 /** The status of servers that count as active. */
 const ACTIVE = "Active";
@@ -71,7 +71,7 @@ function serverBreakdowns({ rows, totals }: Breakdown): ServerBreakdown[] {
 
 function instanceBreakdowns(
   instances: Breakdown["rows"]["instances"],
-  totals: TotalsByOwner,
+  totals: PeriodTotals,
 ): InstanceBreakdown[] {
   const ranked = rank(instances, (instance) => totals.instance(instance.server, instance.id));
   return ranked.map(({ row: instance, totals: ofInstance }) => ({
@@ -83,8 +83,12 @@ function instanceBreakdowns(
 }
 
 /** The figures that a response has for the provider, each server and each instance. */
-function figures({ gross, rentals, running }: Totals) {
-  return { totalRevenue: money(gross), totalRentals: rentals, activeRentals: running };
+function figures(totals: Totals) {
+  return {
+    totalRevenue: money(totals.gross),
+    totalRentals: rentalsOf(totals),
+    activeRentals: totals.running,
+  };
 }
 
 /** The rows to show, in the order of the response, with their totals. */

@@ -1,28 +1,31 @@
 /**
- * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that
- * completes cached totals. A result is made of four regions:
+ * The SQL of GetServerBreakdown, as one statement each: the full query, the query that completes
+ * cached totals, and one for checkpoints, which the full query needs. A result is made of:
  *
- * - the totals of the rollup at the first checkpoint after the period, less those at the last one
- *   before it; or the cached totals of an earlier period;
- * - the covered rows between there and the edges of the period;
+ * - the prefix sums at both edges of the period: the totals of the covered rows that are dated up to
+ *   the end, and up to the last instant before the start. Each is the totals of the rollup at a
+ *   checkpoint nearby, and the covered rows between the two; or a cached one, of a slightly earlier
+ *   instant, and the covered charges since;
  * - the rows that the rollup does not cover;
  * - the rentals without an end, which no rollup covers.
  *
- * Cached totals are without the covered charges outside the earlier period, but not without the
- * rentals outside it: these are few and are read again.
+ * Cached prefix sums are of charges only: the rentals between an edge and its checkpoint are few and
+ * are read again.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered, RENTAL_RAN, rentalHeld, rentalUnchanged } from "../../rollup/coverage.ts";
 import {
   checkpointAfter,
   checkpointBefore,
+  FROM_BOTH,
   FROM_CACHE,
-  FROM_TABLES,
+  hasCheckpoint,
   IS_CACHED,
   type RollupTerms,
   STATE,
   totalsAt,
 } from "../../rollup/read/sql.ts";
+import { STABILITY } from "../../rollup/stability.ts";
 
 const owner = { server: "server_id", instance: "instance_id" };
 
@@ -47,150 +50,175 @@ const countRentals = <Counts extends Record<string, string>>(
 });
 
 /** SQL condition: the rental ran at some time of the period, and has an end. */
-const RAN_IN_PERIOD = `ended_at >= :start AND started_at <= :end AND ${RENTAL_RAN}`;
+const RAN_IN_PERIOD = `ended_at > :before AND started_at <= :end AND ${RENTAL_RAN}`;
 
-const uncovered = ({ watermark, generation, charges, first, last, guard }: RollupTerms) => ({
-  /** The rollup's state. */
-  state: STATE,
-  /** Every server, including deleted ones. */
-  servers: {
-    select: {
-      id: "id",
-      uuid: "uuid",
-      name: "name",
-      type: "type",
-      status: "status",
-      deleted: "deleted_at IS NOT NULL",
-    },
-    from: `servers WHERE provider_id = :provider${guard}`,
-  },
-  /** Every instance, including deleted ones. */
-  instances: {
-    select: {
-      id: "id",
-      server: "server_id",
-      publicId: "public_id",
-      name: "name",
-      deleted: "deleted_at IS NOT NULL",
-    },
-    from: `instances WHERE provider_id = :provider${guard}`,
-  },
-
-  /** To subtract: the covered charges from the checkpoint, or the cached start, to the start. */
-  chargesAtStart: sumCharges(`${charges.start} AND ${chargeCovered(watermark)}`),
-  /** To subtract: the covered rentals that ended from the checkpoint to the start. */
-  endsBeforeStart: countRentals(
-    COUNT,
-    `ended_at >= ${first} AND ended_at < :start AND ${rentalUnchanged(watermark)}`,
-  ),
-  /**
-   * The covered charges at the end. To subtract: those from the end to the checkpoint. With cached
-   * totals, to add: those from the cached end to the end.
-   */
-  chargesAtEnd: sumCharges(`${charges.end} AND ${chargeCovered(watermark)}`),
-  /** To subtract: the covered rentals that started from the end to the checkpoint. */
-  startsAfterEnd: countRentals(
-    COUNT,
-    `started_at > :end AND started_at <= ${last} AND ${rentalUnchanged(watermark)}`,
-  ),
-
-  /** The uncovered charges of the period. */
-  uncoveredCharges: sumCharges(
-    `recorded_at > ${watermark} AND charged_at BETWEEN :start AND :end${guard}`,
-  ),
-  /**
-   * The rentals of the period that have an end and were written after the watermark, without those
-   * that the totals between the checkpoints count already: they are listed, and ran between these.
-   */
-  writtenRentals: countRentals(
-    {
-      count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
-        - CASE WHEN ${generation} > 0 AND ${rentalHeld(generation)} THEN 1 ELSE 0 END)`,
-    },
-    // Without a rollup there is no list, and what ran outside the period is not read.
-    `updated_at > ${watermark} AND ${RENTAL_RAN}
-       AND started_at <= CASE WHEN ${generation} > 0 THEN ${last} ELSE :end END
-       AND ended_at >= CASE WHEN ${generation} > 0 THEN ${first} ELSE :start END${guard}`,
-  ),
-  /** The rentals of the period that were written before the watermark, but end after it. */
-  endingRentals: countRentals(
-    COUNT,
-    `ended_at > ${watermark} AND updated_at <= ${watermark} AND ${RAN_IN_PERIOD}${guard}`,
-  ),
-  /** The rentals without an end that ran in the period, and those of them that run now. */
-  openRentals: countRentals(
-    {
-      count: "SUM(CASE WHEN started_at <= :end THEN 1 ELSE 0 END)",
-      running: "SUM(CASE WHEN started_at <= :now THEN 1 ELSE 0 END)",
-    },
-    `ended_at IS NULL${guard}`,
-  ),
-  /** The rentals that run now and have an end, whatever the period. */
-  runningRentals: countRentals({ running: "COUNT(*)" }, "ended_at > :now AND started_at <= :now"),
-});
-
-/** The full query: the totals at the checkpoints and everything to add to them. */
-export const fullBreakdown = compileStatement(
-  {
-    ...uncovered(FROM_TABLES),
-    /** One row: the checkpoints around the edges of the period. */
-    checkpoints: {
-      select: {
-        beforeStart: checkpointBefore("start"),
-        afterStart: checkpointAfter("start"),
-        afterEnd: checkpointAfter("end"),
-      },
-      from: "DUAL",
-    },
-    /** To add: the charges dated, and the rentals started, before the checkpoint after the end. */
-    totalsAfterEnd: {
-      select: { ...owner, gross: "gross", charges: "charges", count: "started" },
-      from: totalsAt(checkpointAfter("end")),
-    },
-    /** To subtract: the charges dated, and the rentals ended, before that before the start. */
-    totalsBeforeStart: {
-      select: { ...owner, gross: "gross", charges: "charges", count: "ended" },
-      from: totalsAt(checkpointBefore("start")),
-    },
-  },
-  ["provider", "start", "end", "now"],
-  "breakdown",
-);
+/** SQL condition: an instant is between two others. The later one is included. */
+const isBetween = (instant: string, one: string, other: string) =>
+  `${instant} > LEAST(${one}, ${other}) AND ${instant} <= GREATEST(${one}, ${other})`;
 
 /**
- * The number and the gross of the charges that were taken off cached totals at an edge: "3 12.50".
- * Not read if the totals are outdated, or if `:verify` is not "1".
+ * The number and the gross of the charges between the instant of a cached prefix sum and the totals
+ * that it was made from: "3 12.50". Not read if it is outdated, or if `:verify` is not "1".
  */
-const cachedEdge = (condition: string) => `CASE WHEN :verify = '1' AND ${IS_CACHED} THEN (
-  SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00)) FROM charges
-  WHERE provider_id = :provider AND ${condition} AND ${chargeCovered(FROM_CACHE.watermark)}) END`;
+const verified = (edge: "start" | "end", { watermark }: RollupTerms) => `
+  CASE WHEN :verify = '1' AND ${IS_CACHED} THEN (
+    SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00)) FROM charges
+    WHERE provider_id = :provider AND ${isBetween("charged_at", `:${edge}From`, `:${edge}Last`)}
+      AND ${chargeCovered(watermark)}) END`;
 
-/** The query that completes cached totals, whose edges are `:cachedStart` and `:cachedEnd`. */
-export const uncoveredBreakdown = compileStatement(
-  {
-    ...uncovered(FROM_CACHE),
-    /** The rollup's state; the covered charges between the checkpoints and the cached edges. */
+/**
+ * All but the totals of the rollup. The parameters of an edge (`:before` and `:end`) are:
+ *
+ * - `:startFrom` and `:endFrom`: the instant up to which charges are known, from a cached prefix sum
+ *   or from the totals at a checkpoint;
+ * - `:startLast` and `:endLast`: the last instant that the totals at the checkpoint count. Rentals
+ *   are known up to there.
+ */
+const allButTotals = (terms: RollupTerms) => {
+  const { watermark, generation, guard } = terms;
+  return {
+    /** The rollup's state and stability; what cached prefix sums are verified with. */
     state: {
       select: {
         ...STATE.select,
-        edgeAtStart: cachedEdge("charged_at >= :first AND charged_at < :cachedStart"),
-        edgeAtEnd: cachedEdge("charged_at > :cachedEnd AND charged_at <= :last"),
+        stability: STABILITY,
+        verifiedAtStart: verified("start", terms),
+        verifiedAtEnd: verified("end", terms),
       },
       from: STATE.from,
     },
+    /** Every server, including deleted ones. */
+    servers: {
+      select: {
+        id: "id",
+        uuid: "uuid",
+        name: "name",
+        type: "type",
+        status: "status",
+        deleted: "deleted_at IS NOT NULL",
+      },
+      from: `servers WHERE provider_id = :provider${guard}`,
+    },
+    /** Every instance, including deleted ones. */
+    instances: {
+      select: {
+        id: "id",
+        server: "server_id",
+        publicId: "public_id",
+        name: "name",
+        deleted: "deleted_at IS NOT NULL",
+      },
+      from: `instances WHERE provider_id = :provider${guard}`,
+    },
+
+    /** The covered charges between what is known and the edge. */
+    chargesAtStart: sumCharges(
+      `${isBetween("charged_at", ":startFrom", ":before")} AND ${chargeCovered(watermark)}`,
+    ),
+    chargesAtEnd: sumCharges(
+      `${isBetween("charged_at", ":endFrom", ":end")} AND ${chargeCovered(watermark)}`,
+    ),
+    /** The covered rentals that ended between the start and its checkpoint. */
+    endsAtStart: countRentals(
+      COUNT,
+      `${isBetween("ended_at", ":before", ":startLast")} AND ${rentalUnchanged(watermark)}`,
+    ),
+    /** The covered rentals that started between the end and its checkpoint. */
+    startsAtEnd: countRentals(
+      COUNT,
+      `${isBetween("started_at", ":end", ":endLast")} AND ${rentalUnchanged(watermark)}`,
+    ),
+
+    /** The uncovered charges of the period. */
+    uncoveredCharges: sumCharges(
+      `recorded_at > ${watermark} AND charged_at > :before AND charged_at <= :end${guard}`,
+    ),
+    /**
+     * The rentals of the period that have an end and were written after the watermark, without those
+     * that the totals at the checkpoints count already: they are listed, and had started by that of
+     * the end, and not ended by that of the start.
+     */
+    writtenRentals: countRentals(
+      {
+        count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
+          - CASE WHEN ${generation} > 0 AND ${rentalHeld(generation)}
+              THEN (started_at <= :endLast) - (ended_at <= :startLast) ELSE 0 END)`,
+      },
+      // Without a rollup there is no list, and what ran outside the period is not read.
+      `updated_at > ${watermark} AND ${RENTAL_RAN}
+         AND started_at <= CASE WHEN ${generation} > 0 THEN GREATEST(:end, :endLast) ELSE :end END
+         AND ended_at > CASE WHEN ${generation} > 0 THEN LEAST(:before, :startLast) ELSE :before END
+         ${guard}`,
+    ),
+    /** The rentals of the period that were written before the watermark, but end after it. */
+    endingRentals: countRentals(
+      COUNT,
+      `ended_at > ${watermark} AND updated_at <= ${watermark} AND ${RAN_IN_PERIOD}${guard}`,
+    ),
+    /** The rentals without an end that ran in the period, and those of them that run now. */
+    openRentals: countRentals(
+      {
+        count: "SUM(CASE WHEN started_at <= :end THEN 1 ELSE 0 END)",
+        running: "SUM(CASE WHEN started_at <= :now THEN 1 ELSE 0 END)",
+      },
+      `ended_at IS NULL${guard}`,
+    ),
+    /** The rentals that run now and have an end, whatever the period. */
+    runningRentals: countRentals({ running: "COUNT(*)" }, "ended_at > :now AND started_at <= :now"),
+  };
+};
+
+/** The parameters of the statements that read. */
+const PARAMETERS = [
+  ...["provider", "before", "end", "now", "rollup", "verify"],
+  ...["startFrom", "startLast", "endFrom", "endLast"],
+] as const;
+
+/** The totals at the checkpoint of an edge. */
+const totalsAtEdge = (checkpoint: string) => ({
+  select: { ...owner, gross: "gross", charges: "charges", started: "started", ended: "ended" },
+  from: `${totalsAt(checkpoint)}${FROM_BOTH.guard}`,
+});
+
+/**
+ * The full query: the totals at the checkpoints `:startTotals` and `:endTotals`, and everything to
+ * add to them or take off. At an edge with a cached prefix sum that is `START`: there are none.
+ */
+export const fullBreakdown = compileStatement(
+  {
+    ...allButTotals(FROM_BOTH),
+    /** One row: whether there are such checkpoints. */
+    checkpoints: {
+      select: { start: hasCheckpoint(":startTotals"), end: hasCheckpoint(":endTotals") },
+      from: "DUAL",
+    },
+    totalsAtStart: totalsAtEdge(":startTotals"),
+    totalsAtEnd: totalsAtEdge(":endTotals"),
   },
-  [
-    "provider",
-    "rollup",
-    "verify",
-    "watermark",
-    "first",
-    "last",
-    "cachedStart",
-    "cachedEnd",
-    "start",
-    "end",
-    "now",
-  ],
+  [...PARAMETERS, "startTotals", "endTotals"],
+  "breakdown",
+);
+
+/** The query that completes cached prefix sums at both edges. */
+export const uncoveredBreakdown = compileStatement(
+  allButTotals(FROM_CACHE),
+  [...PARAMETERS, "watermark"],
   "breakdown_uncovered",
+);
+
+/** One row: the checkpoints around both edges. */
+export const breakdownCheckpoints = compileStatement(
+  {
+    checkpoints: {
+      select: {
+        beforeStart: checkpointBefore(":before"),
+        afterStart: checkpointAfter(":before"),
+        beforeEnd: checkpointBefore(":end"),
+        afterEnd: checkpointAfter(":end"),
+      },
+      from: "DUAL",
+    },
+  },
+  ["provider", "before", "end"],
+  "breakdown_checkpoints",
 );

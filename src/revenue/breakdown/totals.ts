@@ -6,8 +6,10 @@ export interface Totals {
   readonly gross: Cents;
   /** Charges in the period. */
   readonly charges: number;
-  /** Rentals that ran in the period. */
-  readonly rentals: number;
+  /** Rentals that had started by the end of the period. */
+  readonly started: number;
+  /** Those of them that had ended before its start. */
+  readonly ended: number;
   /** Rentals running now. */
   readonly running: number;
 }
@@ -26,20 +28,22 @@ export class TotalsByOwner {
   readonly #servers = new Map<string, Map<string, MutableTotals>>();
   /** The server that was changed last: comparing two ids costs less than a lookup. */
   #latest: { readonly server: string; readonly instances: Map<string, MutableTotals> } | undefined;
+  /** Sums that were asked for since the last change, by server id; "" for the provider. */
+  #sums = new Map<string, Totals>();
 
   /** The totals of the provider. */
   total(): Totals {
-    return sum(this.#servers.values());
+    return this.#sums.getOrInsertComputed("", () => sum(this.#servers.values()));
   }
 
   /** The totals of a server, by `servers.id`, including rows without an instance. */
   server(id: string): Totals {
-    return sum([this.#servers.get(id) ?? new Map()]);
+    return this.#sums.getOrInsertComputed(id, () => sum([this.#servers.get(id) ?? new Map()]));
   }
 
   /** The totals of an instance, by `servers.id` and `instances.id`. */
   instance(server: string, id: string): Totals {
-    return this.#servers.get(server)?.get(id) ?? zero();
+    return this.#servers.get(server)?.get(id) ?? ZERO;
   }
 
   /** Adds to the totals of an owner. */
@@ -58,8 +62,8 @@ export class TotalsByOwner {
     for (const [server, instances] of this.#servers) {
       const copies = new Map<string, MutableTotals>();
       // A literal takes half the time of a spread, and there may be tens of thousands of instances.
-      for (const [instance, { gross, charges, rentals, running }] of instances) {
-        copies.set(instance, { gross, charges, rentals, running });
+      for (const [instance, { gross, charges, started, ended, running }] of instances) {
+        copies.set(instance, { gross, charges, started, ended, running });
       }
       copy.#servers.set(server, copies);
     }
@@ -71,7 +75,9 @@ export class TotalsByOwner {
     return this.#servers.values().reduce((size, instances) => size + instances.size, 0);
   }
 
+  /** The totals of an owner, which are about to change. */
   #of({ server, instance }: Owner): MutableTotals {
+    if (this.#sums.size > 0) this.#sums.clear();
     if (server !== this.#latest?.server) {
       const instances = this.#servers.getOrInsertComputed(server, () => new Map());
       this.#latest = { server, instances };
@@ -80,14 +86,76 @@ export class TotalsByOwner {
   }
 }
 
+/**
+ * The totals of a period: of the charges between its edges, and of the rentals that had started by
+ * its end, and ended before its start. To be changed by what is not in the totals at the edges.
+ */
+export class PeriodTotals {
+  readonly #before: TotalsByOwner;
+  readonly #upToEnd: TotalsByOwner;
+  readonly #changes = new TotalsByOwner();
+
+  /** From the totals of everything dated before the period, and up to its end. */
+  constructor(before: TotalsByOwner, upToEnd: TotalsByOwner) {
+    this.#before = before;
+    this.#upToEnd = upToEnd;
+  }
+
+  /** The totals of the provider. */
+  total(): Totals {
+    return difference(this.#before.total(), this.#upToEnd.total(), this.#changes.total());
+  }
+
+  /** The totals of a server, by `servers.id`, including rows without an instance. */
+  server(id: string): Totals {
+    return difference(this.#before.server(id), this.#upToEnd.server(id), this.#changes.server(id));
+  }
+
+  /** The totals of an instance, by `servers.id` and `instances.id`. */
+  instance(server: string, id: string): Totals {
+    return difference(
+      this.#before.instance(server, id),
+      this.#upToEnd.instance(server, id),
+      this.#changes.instance(server, id),
+    );
+  }
+
+  /** Adds to the totals of an owner. */
+  add(owner: Owner, amounts: Partial<Totals>): void {
+    this.#changes.add(owner, amounts);
+  }
+
+  /** Subtracts from the totals of an owner. */
+  subtract(owner: Owner, amounts: Partial<Totals>): void {
+    this.#changes.subtract(owner, amounts);
+  }
+}
+
+/** The number of rentals that ran in the period. */
+export function rentalsOf({ started, ended }: Totals): number {
+  return started - ended;
+}
+
 /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
-export function hadActivity({ charges, rentals }: Totals): boolean {
-  return charges > 0 || rentals > 0;
+export function hadActivity(totals: Totals): boolean {
+  return totals.charges > 0 || rentalsOf(totals) > 0;
+}
+
+function difference(before: Totals, upToEnd: Totals, changes: Totals): Totals {
+  return {
+    gross: upToEnd.gross - before.gross + changes.gross,
+    charges: upToEnd.charges - before.charges + changes.charges,
+    started: upToEnd.started + changes.started,
+    ended: before.ended + changes.ended,
+    running: changes.running,
+  };
 }
 
 function zero(): MutableTotals {
-  return { gross: 0n, charges: 0, rentals: 0, running: 0 };
+  return { gross: 0n, charges: 0, started: 0, ended: 0, running: 0 };
 }
+
+const ZERO: Totals = zero();
 
 function sum(servers: Iterable<ReadonlyMap<string, Totals>>): Totals {
   const total = zero();
@@ -100,6 +168,7 @@ function sum(servers: Iterable<ReadonlyMap<string, Totals>>): Totals {
 function increase(totals: MutableTotals, amounts: Partial<Totals>, sign: 1 | -1): void {
   if (amounts.gross !== undefined) totals.gross += sign === 1 ? amounts.gross : -amounts.gross;
   totals.charges += sign * (amounts.charges ?? 0);
-  totals.rentals += sign * (amounts.rentals ?? 0);
+  totals.started += sign * (amounts.started ?? 0);
+  totals.ended += sign * (amounts.ended ?? 0);
   totals.running += sign * (amounts.running ?? 0);
 }

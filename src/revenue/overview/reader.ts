@@ -101,7 +101,7 @@ export function createOverviewReader(
     if (cached) {
       const { state, totals } = cached;
       const completing = { ...values, rollup: stateText(state), watermark: state.watermark };
-      const result = await cache.whileUsing(provider, cached, () =>
+      const result = await cache.whileUsing(provider, [cached], () =>
         complete(totals, completing, options),
       );
       const rollup = usedRollup(result.rows.state);

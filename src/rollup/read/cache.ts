@@ -1,8 +1,8 @@
 /**
  * A cache of totals read from rollups, per provider. The totals of a rollup change only with its
  * generation, its watermark and its revision. Every statement that relies on cached totals also
- * selects these three in the same snapshot; if they differ, the caller evicts the totals, discards
- * the rows and runs the full query.
+ * selects these three in the same snapshot; if they differ, the caller discards the rows, evicts the
+ * totals that may have changed, and reads them again.
  */
 import { LRUCache } from "lru-cache";
 import type { UsedRollup } from "../coverage.ts";
@@ -18,21 +18,37 @@ export interface Cached<Totals> {
 
 /** Totals by provider. A provider has several entries: one for each period, for example. */
 export interface TotalsCache<Totals> {
-  /** The most recently used entry of the provider that `fits` accepts, if there is one. */
-  get(provider: string, fits: (totals: Totals) => boolean): Cached<Totals> | undefined;
+  /**
+   * Of the provider's entries that `fits` accepts, the one of the largest `order`; of several, the
+   * one most recently used. Default: all are equal.
+   */
+  get(
+    provider: string,
+    fits: (totals: Totals) => boolean,
+    order?: (totals: Totals) => string,
+  ): Cached<Totals> | undefined;
   /** Adds an entry. Evicts the provider's entries of another state, and those that `fits` accepts. */
   set(provider: string, entry: Cached<Totals>, fits: (totals: Totals) => boolean): void;
-  /** Removes an entry, if it is still there. */
-  evict(provider: string, entry: Cached<Totals>): void;
-  /** Runs a statement that uses an entry. Evicts the entry if it fails after `SLOW` or later. */
-  whileUsing<T>(provider: string, entry: Cached<Totals>, run: () => Promise<T>): Promise<T>;
+  /**
+   * Declares what was found to be the provider's state. Of the entries of another one, those that
+   * `isStable` accepts become entries of it, and the others are evicted.
+   */
+  moveOn(provider: string, found: State, isStable: (entry: Cached<Totals>) => boolean): void;
+  /** Removes entries that are still there. */
+  evict(provider: string, ...entries: readonly Cached<Totals>[]): void;
+  /** Runs a statement that uses entries. Evicts them if it fails after `SLOW` or later. */
+  whileUsing<T>(
+    provider: string,
+    entries: readonly Cached<Totals>[],
+    run: () => Promise<T>,
+  ): Promise<T>;
 }
 
-/** The maximum number of rows in the cache. Least recently used providers are evicted first. */
+/** The maximum number of rows in a cache. Least recently used providers are evicted first. */
 const MAX_ROWS = 200_000;
 /** The maximum for one provider. Least recently used entries are evicted first. */
-const MAX_ROWS_PER_PROVIDER = 50_000;
-const MAX_ENTRIES_PER_PROVIDER = 8;
+const MAX_ROWS_PER_PROVIDER = 100_000;
+const MAX_ENTRIES_PER_PROVIDER = 16;
 /** The memory of an entry or a provider beyond its rows, expressed in rows. */
 const ENTRY_OVERHEAD = 10;
 const PROVIDER_OVERHEAD = 1;
@@ -47,6 +63,7 @@ const SLOW = 1_000;
 /** Creates an empty cache. `countRows` returns how many rows of memory the totals take. */
 export function createTotalsCache<Totals>(
   countRows: (totals: Totals) => number,
+  maxRows = MAX_ROWS,
 ): TotalsCache<Totals> {
   type Entries = readonly Cached<Totals>[];
   const sizeOf = (entries: Entries) =>
@@ -54,18 +71,24 @@ export function createTotalsCache<Totals>(
       (sum, { totals }) => sum + ENTRY_OVERHEAD + countRows(totals),
       PROVIDER_OVERHEAD,
     );
-  const cache = new LRUCache<string, Entries>({ maxSize: MAX_ROWS, sizeCalculation: sizeOf });
-  const evict = (provider: string, entry: Cached<Totals>) => {
-    const entries = cache.get(provider);
-    if (!entries?.includes(entry)) return;
-    const others = entries.filter((other) => other !== entry);
-    if (others.length > 0) cache.set(provider, others);
+  const cache = new LRUCache<string, Entries>({ maxSize: maxRows, sizeCalculation: sizeOf });
+  const replace = (provider: string, entries: Entries) => {
+    if (entries.length > 0) cache.set(provider, entries);
     else cache.delete(provider);
   };
+  const evict = (provider: string, ...evicted: Entries) => {
+    const entries = cache.get(provider) ?? [];
+    const others = entries.filter(({ totals }) => evicted.every((one) => one.totals !== totals));
+    if (others.length < entries.length) replace(provider, others);
+  };
   return {
-    get(provider, fits) {
+    get(provider, fits, order = () => "") {
       const entries = cache.get(provider) ?? [];
-      const found = entries.find(({ totals }) => fits(totals));
+      const fitting = entries.filter(({ totals }) => fits(totals));
+      const found = fitting.reduce<Cached<Totals> | undefined>(
+        (best, entry) => (best && order(entry.totals) <= order(best.totals) ? best : entry),
+        undefined,
+      );
       if (found && found !== entries[0]) {
         cache.set(provider, [found, ...entries.filter((other) => other !== found)]);
       }
@@ -79,13 +102,22 @@ export function createTotalsCache<Totals>(
       while (sizeOf(entries) > MAX_ROWS_PER_PROVIDER) entries.pop();
       cache.set(provider, entries);
     },
+    moveOn(provider, found, isStable) {
+      const entries = cache.get(provider) ?? [];
+      if (entries.every((entry) => isCurrent(entry, found))) return;
+      const kept = entries.filter((entry) => isCurrent(entry, found) || isStable(entry));
+      replace(
+        provider,
+        kept.map(({ totals }) => ({ state: found, totals })),
+      );
+    },
     evict,
-    async whileUsing(provider, entry, run) {
+    async whileUsing(provider, used, run) {
       const startedAt = performance.now();
       try {
         return await run();
       } catch (error) {
-        if (performance.now() - startedAt >= SLOW) evict(provider, entry);
+        if (performance.now() - startedAt >= SLOW) evict(provider, ...used);
         throw error;
       }
     },

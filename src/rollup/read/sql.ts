@@ -1,9 +1,9 @@
 /**
  * SQL expressions that refer to a provider's rollup, for the queries of the RPCs.
  *
- * A result is the difference of the totals at two checkpoints, less the covered rows between these
- * and the requested period, plus the rows that the rollup does not cover. One statement selects all
- * of it together with the watermark, or selects the rest and verifies the state of cached totals.
+ * A result is made of totals at checkpoints, of the covered rows between these and the edges of the
+ * requested period, and of the rows that the rollup does not cover. One statement selects all of it
+ * together with the watermark, or selects the rest and verifies the state of cached totals.
  * So late charges, backfills and a stalled rollup do not change the result, as long as writers keep
  * to what docs/rollups.md assumes of them. Without a rollup, every row is uncovered.
  *
@@ -13,7 +13,7 @@
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { NO_GENERATION, NO_WATERMARK, type UsedRollup } from "../coverage.ts";
 import { TABLES } from "../tables.ts";
-import { END, START } from "../timeline.ts";
+import { END } from "../timeline.ts";
 
 /**
  * What follows FROM for the provider's current rollup. A watermark ahead of the database's clock
@@ -30,19 +30,11 @@ const WATERMARK = `COALESCE((SELECT cut FROM ${ROLLUP}), '${NO_WATERMARK}')`;
 /** What a rollup holds changes only together with this text, which `stateText` formats too. */
 const STATE_TEXT = "CONCAT(generation, ' ', revision, ' ', cut)";
 
-/** One end of the requested period. */
-type Edge = "start" | "end";
-
-/** How a query refers to the totals that it completes. */
+/** How a query refers to the rollup whose totals it completes. */
 export interface RollupTerms {
   /** The watermark and the generation, as SQL expressions. */
   readonly watermark: string;
   readonly generation: string;
-  /** SQL conditions: the charge is dated between the totals and an edge of the period. */
-  readonly charges: Readonly<Record<Edge, string>>;
-  /** The first and the last instant between the checkpoints around the period: SQL expressions. */
-  readonly first: string;
-  readonly last: string;
   /**
    * Ends the condition of a query that may read many rows: without effect, or a condition that is
    * false if the cached totals are outdated. The database evaluates it before it reads a row.
@@ -53,60 +45,46 @@ export interface RollupTerms {
 /** What follows FROM for the checkpoints of the provider's rollup. */
 const CHECKPOINTS = `${TABLES.checkpoints} WHERE provider_id = :provider AND generation = ${GENERATION}`;
 
-/** The last checkpoint at or before an edge. Its totals count what is dated before it. */
-export function checkpointBefore(edge: Edge): string {
-  return `COALESCE((SELECT MAX(at) FROM ${CHECKPOINTS} AND at <= :${edge} AND at < '${END}'), '${START}')`;
+/** The last checkpoint at or before an instant, an SQL expression; NULL if there is none. */
+export function checkpointBefore(instant: string): string {
+  return `(SELECT MAX(at) FROM ${CHECKPOINTS} AND at <= ${instant})`;
 }
 
-/** The first checkpoint after an edge; `END`, if the edge is that. */
-export function checkpointAfter(edge: Edge): string {
-  return `COALESCE((SELECT MIN(at) FROM ${CHECKPOINTS} AND at > :${edge}), '${END}')`;
+/** The first checkpoint after an instant, an SQL expression; `END` if there is none. */
+export function checkpointAfter(instant: string): string {
+  return `COALESCE((SELECT MIN(at) FROM ${CHECKPOINTS} AND at > ${instant}), '${END}')`;
 }
 
-/** The last instant that the totals at `checkpointAfter` count: only those at `END` include it. */
-function lastInstantBefore(edge: Edge): string {
-  return `COALESCE((SELECT MIN(at) - INTERVAL 1000 MICROSECOND FROM ${CHECKPOINTS}
-    AND at > :${edge} AND at < '${END}'), '${END}')`;
+/** 1 if there is a checkpoint at an instant, otherwise 0. */
+export function hasCheckpoint(instant: string): string {
+  return `(SELECT COUNT(*) FROM ${CHECKPOINTS} AND at = ${instant})`;
 }
 
-/** `lastInstantBefore` in the service: `checkpoint` is DATETIME(3) text. */
+/** The last instant that the totals at a checkpoint count, as DATETIME(3) text. */
 export function lastInstantOf(checkpoint: string): string {
   return checkpoint === END ? END : toDatetime(fromDatetime(checkpoint) - 1);
 }
 
-/**
- * For a statement that reads the totals at the checkpoints itself: at the last one before the
- * start, and at the first one after the end. A period that ends now usually has no covered charge
- * after its end, while there may be thousands since the last checkpoint before it.
- */
-export const FROM_TABLES: RollupTerms = {
-  watermark: WATERMARK,
-  generation: GENERATION,
-  charges: {
-    start: `charged_at >= ${checkpointBefore("start")} AND charged_at < :start`,
-    end: `charged_at > :end AND charged_at <= ${lastInstantBefore("end")}`,
-  },
-  first: checkpointBefore("start"),
-  last: lastInstantBefore("end"),
-  guard: "",
+/** SQL condition: the cached totals with the `stateText` `:rollup` are those of the rollup. */
+const NOT_OUTDATED = `COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`;
+
+/** For a statement that reads totals of the rollup. */
+export const FROM_TABLES: RollupTerms = { watermark: WATERMARK, generation: GENERATION, guard: "" };
+
+/** The value of `:rollup` in a statement with `FROM_BOTH` that completes no cached totals. */
+export const NO_CACHED_TOTALS = "none";
+
+/** For a statement that reads totals of the rollup, and may complete cached ones too. */
+export const FROM_BOTH: RollupTerms = {
+  ...FROM_TABLES,
+  guard: ` AND (:rollup = '${NO_CACHED_TOTALS}' OR ${NOT_OUTDATED})`,
 };
 
-/**
- * For a statement that completes cached totals: of the charges of an earlier period, whose edges
- * are `:cachedStart` and `:cachedEnd` (both periods include their end), and of the rentals between
- * the checkpoints around it, from `:first` to `:last`. `:rollup` is the `stateText` of the cached
- * totals.
- */
+/** For a statement that completes cached totals. `:rollup` is their `stateText`. */
 export const FROM_CACHE: RollupTerms = {
   watermark: ":watermark",
   generation: "CAST(SUBSTRING_INDEX(:rollup, ' ', 1) AS UNSIGNED)",
-  charges: {
-    start: "charged_at >= :cachedStart AND charged_at < :start",
-    end: "charged_at > :cachedEnd AND charged_at <= :end",
-  },
-  first: ":first",
-  last: ":last",
-  guard: ` AND COALESCE((SELECT ${STATE_TEXT} FROM ${ROLLUP}), '') = :rollup`,
+  guard: ` AND ${NOT_OUTDATED}`,
 };
 
 /** The columns of a row of `rollups`: see `usedRollup`. */

@@ -4,6 +4,7 @@
  * which segments they compare, and in the watermark afterwards.
  */
 import type { Knex } from "knex";
+import { nextStability } from "../stability.ts";
 import { endOfMonth, startOfMonth } from "../timeline.ts";
 import { type Difference, differenceOf, ownDifference } from "./difference.ts";
 import { type Compared, compareSegments, type Scope } from "./ledger/comparison.ts";
@@ -11,7 +12,7 @@ import { changeHeld, type HeldRental } from "./ledger/held-rentals.ts";
 import { nextBoundary } from "./ledger/segment.ts";
 import { sumSegment } from "./ledger/sums.ts";
 import { missingByMonth } from "./months.ts";
-import { readStates, type State, setStates } from "./state.ts";
+import { readStates, type State, setStates, stabilityColumns } from "./state.ts";
 import {
   addFrom,
   addToMonths,
@@ -181,7 +182,9 @@ export async function writeChanges(
     const lists = [additions, splits, missing, surplus, gross];
     const writes = lists.reduce((sum, { length }) => sum + length, months.size);
     const revision = state.revision + (writes > 0 ? 1 : 0);
-    return { ...columns, provider_id: provider, cut: until, revision };
+    const [changed] = [...additions, ...splits].map(({ at }) => at).sort();
+    const stable = stabilityColumns(nextStability(state, revision, changed));
+    return { ...columns, provider_id: provider, cut: until, revision, ...stable };
   });
   await setStates(transaction, next);
   /** What to write of all changes, each with its version. */

@@ -2,6 +2,7 @@
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createRead } from "../../../src/db/query.ts";
+import { END, START } from "../../../src/rollup/timeline.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import {
@@ -13,23 +14,25 @@ import {
   STATEMENTS,
   type StatementName,
   type Values,
+  valuesFor,
 } from "../../support/statements.ts";
 import { fill, OTHERS, PROVIDERS } from "./many-rows.ts";
 
-/** Parameters; the rollup's state and the cached edges are those of a provider without a rollup. */
+/** Parameters; the rollup's state and what is cached are those of a provider without a rollup. */
 const ONE: Values = {
   provider: "3",
   rollup: "",
   watermark: "1000-01-01 00:00:00.000",
   verify: "1",
-  first: "0001-01-01 00:00:00.000",
-  last: "9999-12-31 23:59:59.999",
-  cachedStart: "0001-01-01 00:00:00.000",
-  cachedEnd: "0001-01-01 00:00:00.000",
+  startFrom: START,
+  startLast: END,
+  endFrom: START,
+  endLast: END,
   now: "2026-11-20 09:30:00.000",
   firstMonth: "2025-12-01 00:00:00.000",
   nextMonth: "2026-12-01 00:00:00.000",
   start: "2026-10-21 09:30:00.000",
+  before: "2026-10-21 09:29:59.999",
   end: "2026-11-20 09:30:00.000",
 };
 /** For a statement for several providers, those of other providers too. */
@@ -70,7 +73,7 @@ function readsOf(plan: readonly Step[]): string[] {
  */
 async function expectPlans(name: StatementName, values: Values, expected: readonly string[]) {
   const reads: string[] = [];
-  for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
+  for (const { sql, bindings } of branchesOf(STATEMENTS[name], valuesFor(name, values))) {
     const plan = await planOf(sql, bindings);
     const isConstant = ({ select_type }: Step) => select_type === "SUBQUERY";
     const constants = readsOf(plan.filter(isConstant));
@@ -100,9 +103,9 @@ describe("without a rollup, each query uses the intended key and scans no table:
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
     "charges by charges_by_recording", // chargesAtStart: without a rollup, no row is covered
-    "rentals by rentals_by_end", // endsBeforeStart
     "charges by charges_by_recording", // chargesAtEnd
-    "rentals by rentals_by_end", // startsAfterEnd
+    "nothing", // endsAtStart: none ended before the watermark
+    "rentals by rentals_by_end", // startsAtEnd
     "charges by PRIMARY", // uncoveredCharges: one range of the clustered key, the period
     "rentals by rentals_by_end,held by PRIMARY", // writtenRentals
     "rentals by rentals_by_update", // endingRentals
@@ -125,11 +128,12 @@ describe("without a rollup, each query uses the intended key and scans no table:
       [
         ...breakdown,
         "nothing", // checkpoints
-        "nothing", // totalsAfterEnd
-        "nothing", // totalsBeforeStart
+        "nothing", // totalsAtStart
+        "nothing", // totalsAtEnd
       ],
     ],
     ["uncoveredBreakdown", breakdown],
+    ["breakdownCheckpoints", ["nothing"]],
   ])("%s", async (name, expected) => {
     await expectPlans(name, VALUES, expected);
   });
@@ -161,10 +165,10 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
     "rollups by PRIMARY", // state
     "servers by PRIMARY", // servers
     "instances by PRIMARY", // instances
-    "charges by PRIMARY", // chargesAtStart: one range of the clustered key, from the checkpoint on
-    "rentals by rentals_by_end", // endsBeforeStart
-    "charges by PRIMARY", // chargesAtEnd: one range, up to the checkpoint
-    "rentals by PRIMARY", // startsAfterEnd
+    "charges by PRIMARY", // chargesAtStart: one range of the clustered key, up to the checkpoint
+    "charges by PRIMARY", // chargesAtEnd
+    "rentals by rentals_by_end", // endsAtStart
+    "rentals by PRIMARY", // startsAtEnd
     "charges by charges_by_recording", // uncoveredCharges
     "rentals by rentals_by_update,held by PRIMARY", // writtenRentals
     "rentals by rentals_by_end", // endingRentals
@@ -196,9 +200,9 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
       "fullBreakdown",
       [
         ...breakdown,
-        "rollups by PRIMARY", // checkpoints
-        "rollup_figures by PRIMARY", // totalsAfterEnd
-        "rollup_figures by PRIMARY", // totalsBeforeStart
+        "rollup_checkpoints by PRIMARY,rollups by PRIMARY", // checkpoints
+        "rollup_figures by PRIMARY", // totalsAtStart
+        "rollup_figures by PRIMARY", // totalsAtEnd
       ],
     ],
     [
@@ -213,10 +217,10 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
   });
 
   it.each(STATEMENT_NAMES)("%s has the same plans as one statement", async (name) => {
-    const statement = STATEMENTS[name];
-    const together = readsOf(await planOf(statement.sql, bindingsOf(statement, values)));
+    const [statement, given] = [STATEMENTS[name], valuesFor(name, values)];
+    const together = readsOf(await planOf(statement.sql, bindingsOf(statement, given)));
     const apart: string[] = [];
-    for (const { sql, bindings } of branchesOf(statement, values)) {
+    for (const { sql, bindings } of branchesOf(statement, given)) {
       apart.push(...readsOf(await planOf(sql, bindings)));
     }
     expect(together.toSorted()).toEqual(apart.toSorted());

@@ -1,8 +1,13 @@
 /** Totals of a breakdown by owner. */
 import { describe, expect, it } from "vitest";
-import { hadActivity, TotalsByOwner } from "../../../src/revenue/breakdown/totals.ts";
+import {
+  hadActivity,
+  PeriodTotals,
+  rentalsOf,
+  TotalsByOwner,
+} from "../../../src/revenue/breakdown/totals.ts";
 
-const zero = { gross: 0n, charges: 0, rentals: 0, running: 0 };
+const zero = { gross: 0n, charges: 0, started: 0, ended: 0, running: 0 };
 const owner = (server: string, instance: string) => ({ server, instance });
 
 describe("totals", () => {
@@ -16,13 +21,15 @@ describe("totals", () => {
   it("of an instance count for its server and for the provider", () => {
     const totals = new TotalsByOwner();
     totals.add(owner("1", "2"), { gross: 500n, charges: 1 });
-    totals.add(owner("1", "3"), { rentals: 2 });
+    totals.add(owner("1", "3"), { started: 3, ended: 1 });
     totals.add(owner("4", "5"), { running: 1 });
     expect(totals.instance("1", "2")).toEqual({ ...zero, gross: 500n, charges: 1 });
-    expect(totals.instance("1", "3")).toEqual({ ...zero, rentals: 2 });
-    expect(totals.server("1")).toEqual({ ...zero, gross: 500n, charges: 1, rentals: 2 });
+    const rentals = { started: 3, ended: 1 };
+    expect(totals.instance("1", "3")).toEqual({ ...zero, ...rentals });
+    expect(totals.server("1")).toEqual({ ...zero, ...rentals, gross: 500n, charges: 1 });
     expect(totals.server("4")).toEqual({ ...zero, running: 1 });
-    expect(totals.total()).toEqual({ gross: 500n, charges: 1, rentals: 2, running: 1 });
+    expect(totals.total()).toEqual({ ...rentals, gross: 500n, charges: 1, running: 1 });
+    expect(rentalsOf(totals.total())).toBe(2);
   });
 
   it.each(["", "0"])("of no instance (%j) count for the server and the provider", (none) => {
@@ -37,16 +44,16 @@ describe("totals", () => {
 
   it('of the instances "" and "0" count once each', () => {
     const totals = new TotalsByOwner();
-    totals.add(owner("1", ""), { rentals: 3 });
-    totals.subtract(owner("1", "0"), { rentals: 1 });
-    expect([totals.server("1").rentals, totals.total().rentals]).toEqual([2, 2]);
+    totals.add(owner("1", ""), { started: 3 });
+    totals.subtract(owner("1", "0"), { started: 1 });
+    expect([totals.server("1").started, totals.total().started]).toEqual([2, 2]);
   });
 
   it("may become negative by subtraction", () => {
     const totals = new TotalsByOwner();
-    totals.add(owner("1", "2"), { gross: 700n, charges: 3, rentals: 2, running: 1 });
-    totals.subtract(owner("1", "2"), { gross: 800n, charges: 1, rentals: 2, running: 2 });
-    expect(totals.total()).toEqual({ gross: -100n, charges: 2, rentals: 0, running: -1 });
+    totals.add(owner("1", "2"), { gross: 700n, charges: 3, started: 2, running: 1 });
+    totals.subtract(owner("1", "2"), { gross: 800n, charges: 1, started: 2, running: 2 });
+    expect(totals.total()).toEqual({ ...zero, gross: -100n, charges: 2, running: -1 });
   });
 
   it("keep instances with the same id apart if their servers differ", () => {
@@ -77,7 +84,8 @@ describe("activity in the period", () => {
   it.each([
     ["no rows: false", zero, false],
     ["a rental that runs now, but not in the period: false", { ...zero, running: 1 }, false],
-    ["a rental: true", { ...zero, rentals: 1 }, true],
+    ["a rental: true", { ...zero, started: 1 }, true],
+    ["only rentals that ended before: false", { ...zero, started: 2, ended: 2 }, false],
     ["a charge and its refund: true", { ...zero, charges: 2 }, true],
   ])("%s", (_, totals, expected) => {
     expect(hadActivity(totals)).toBe(expected);
@@ -85,7 +93,7 @@ describe("activity in the period", () => {
 });
 
 describe("a copy of totals", () => {
-  const amounts = { gross: 500n, charges: 1, rentals: 2, running: 3 };
+  const amounts = { gross: 500n, charges: 1, started: 2, ended: 1, running: 3 };
   function original() {
     const totals = new TotalsByOwner();
     totals.add(owner("1", "2"), amounts);
@@ -107,8 +115,8 @@ describe("a copy of totals", () => {
   ])("does not change the original when %s is added to", (_, changed) => {
     const totals = original();
     const copy = totals.copy();
-    copy.add(changed, { gross: 70n, charges: 1, rentals: 1, running: 1 });
-    expect(copy.total()).toEqual({ gross: 570n, charges: 2, rentals: 3, running: 4 });
+    copy.add(changed, { gross: 70n, charges: 1, started: 1, running: 1 });
+    expect(copy.total()).toEqual({ gross: 570n, charges: 2, started: 3, ended: 1, running: 4 });
     expect(totals.total()).toEqual(amounts);
     expect(totals.instance("1", "2")).toEqual(amounts);
     expect(totals.size).toBe(1);
@@ -120,5 +128,53 @@ describe("a copy of totals", () => {
     totals.subtract(owner("1", "2"), amounts);
     expect(copy.total()).toEqual(amounts);
     expect(totals.total()).toEqual(zero);
+  });
+});
+
+describe("the totals of a period", () => {
+  const before = new TotalsByOwner();
+  before.add(owner("1", "2"), { gross: 500n, charges: 5, started: 4, ended: 3 });
+  before.add(owner("7", "8"), { gross: -1n, charges: 1 });
+  const upToEnd = new TotalsByOwner();
+  upToEnd.add(owner("1", "2"), { gross: 800n, charges: 7, started: 6, ended: 5 });
+  upToEnd.add(owner("1", "3"), { gross: 30n, charges: 1, started: 1, ended: 1 });
+
+  it("are the charges between, the rentals started by its end, and those ended before its start", () => {
+    const totals = new PeriodTotals(before, upToEnd);
+    const amounts = { gross: 300n, charges: 2, started: 6, ended: 3, running: 0 };
+    expect(totals.instance("1", "2")).toEqual(amounts);
+    expect(rentalsOf(totals.instance("1", "2"))).toBe(3);
+    expect(rentalsOf(totals.instance("1", "3"))).toBe(1);
+    expect(totals.server("1")).toEqual({ ...amounts, gross: 330n, charges: 3, started: 7 });
+    expect(totals.instance("9", "9")).toEqual(zero);
+  });
+
+  it("have owners that only the earlier ones have", () => {
+    const totals = new PeriodTotals(before, upToEnd);
+    expect(totals.instance("7", "8")).toEqual({ ...zero, gross: 1n, charges: -1 });
+    expect(totals.server("7").gross).toBe(1n);
+    expect(totals.total()).toEqual({ gross: 331n, charges: 2, started: 7, ended: 3, running: 0 });
+  });
+
+  it("are changed without a change of those at the edges", () => {
+    const totals = new PeriodTotals(before, upToEnd);
+    const sums = [totals.total().gross, totals.server("1").gross];
+    totals.add(owner("1", "2"), { gross: 9n, charges: 1, started: 2, ended: 1, running: 1 });
+    totals.subtract(owner("4", "5"), { gross: 4n });
+    const changed = { gross: 309n, charges: 3, started: 8, ended: 4, running: 1 };
+    expect(totals.instance("1", "2")).toEqual(changed);
+    expect(totals.instance("4", "5")).toEqual({ ...zero, gross: -4n });
+    expect([totals.total().gross, totals.server("1").gross]).toEqual([336n, 339n]);
+    expect(sums).toEqual([331n, 330n]);
+    expect(before.instance("1", "2").gross).toBe(500n);
+    expect(upToEnd.total().gross).toBe(830n);
+  });
+
+  it("are those of the rows added since they were last asked for", () => {
+    const totals = new TotalsByOwner();
+    totals.add(owner("1", "2"), { gross: 1n });
+    expect([totals.total().gross, totals.server("1").gross]).toEqual([1n, 1n]);
+    totals.add(owner("1", "3"), { gross: 2n });
+    expect([totals.total().gross, totals.server("1").gross]).toEqual([3n, 3n]);
   });
 });

@@ -89,25 +89,25 @@ describe("a totals cache evicts", () => {
     expect(cache.get("1", ({ name }) => name === "a")?.totals.rows).toBe(2);
   });
 
-  it("all but eight entries of a provider, the least recently used first", () => {
+  it("all but sixteen entries of a provider, the least recently used first", () => {
     const cache = emptyCache();
-    for (const name of "abcdefgh") set(cache, "1", name);
+    for (const name of "abcdefghijklmnop") set(cache, "1", name);
     cached(cache, "1", "a");
-    for (const name of "ij") set(cache, "1", name);
-    expect(cached(cache, "1", ..."abcdefghij").join("")).toBe("adefghij");
+    for (const name of "qr") set(cache, "1", name);
+    expect(cached(cache, "1", ..."abcdefghijklmnopqr").join("")).toBe("adefghijklmnopqr");
   });
 
   it("no entry of another provider with them", () => {
     const cache = emptyCache();
     set(cache, "2", "a");
-    for (const name of "abcdefghij") set(cache, "1", name);
-    expect(cached(cache, "1", ..."abcdefghij").join("")).toBe("cdefghij");
+    for (const name of "abcdefghijklmnopqr") set(cache, "1", name);
+    expect(cached(cache, "1", ..."abcdefghijklmnopqr").join("")).toBe("cdefghijklmnopqr");
     expect(cached(cache, "2", "a")).toEqual(["a"]);
   });
 
-  it("entries of a provider beyond 50,000 rows, the oldest first", () => {
+  it("entries of a provider beyond 100,000 rows, the oldest first", () => {
     const cache = emptyCache();
-    for (const name of "abc") set(cache, "1", name, { rows: 20_000 });
+    for (const name of "abc") set(cache, "1", name, { rows: 40_000 });
     expect(cached(cache, "1", ..."abc")).toEqual(["b", "c"]);
   });
 
@@ -126,6 +126,13 @@ describe("a totals cache evicts", () => {
     for (const provider of providers) set(cache, provider, "a", { rows: 0 });
     const kept = providers.filter((provider) => cached(cache, provider, "a").length > 0);
     expect(kept).toEqual(providers.slice(-Math.floor(200_000 / 11)));
+  });
+
+  it("providers beyond another number of rows, if there is one", () => {
+    const cache = createTotalsCache<Totals>(({ rows }) => rows, 400_000);
+    for (const provider of "12345") set(cache, provider, "a", { rows: 90_000 });
+    const kept = [..."12345"].filter((provider) => cached(cache, provider, "a").length > 0);
+    expect(kept).toEqual(["2", "3", "4", "5"]);
   });
 
   it("an entry that is too large by itself, and no other provider's", () => {
@@ -160,6 +167,49 @@ describe("cached totals", () => {
   });
 });
 
+describe("when the rollup moves on", () => {
+  const rest = ["a", "b", "c"];
+  const isOneOf = (names: string) => (entry: Cached<Totals>) => names.includes(entry.totals.name);
+
+  it("stable totals become those of the new state, and the others are evicted", () => {
+    const cache = emptyCache();
+    for (const name of rest) set(cache, "1", name);
+    set(cache, "2", "b");
+    cache.moveOn("1", REPAIRED, isOneOf("ac"));
+    expect([cached(cache, "1", ...rest), cached(cache, "2", "b")]).toEqual([["a", "c"], ["b"]]);
+    expect(cache.get("1", () => true)?.state).toEqual(REPAIRED);
+    expect(cache.get("2", () => true)?.state).toEqual(FIRST);
+  });
+
+  it("all go if none is stable, and none if the state is the same", () => {
+    const cache = emptyCache();
+    for (const name of rest) set(cache, "1", name);
+    cache.moveOn("1", { ...FIRST }, isOneOf(""));
+    expect(cached(cache, "1", ...rest)).toEqual(rest);
+    cache.moveOn("1", REPAIRED, isOneOf(""));
+    expect(cached(cache, "1", ...rest)).toEqual([]);
+  });
+
+  it("an entry that a call still has is evicted by its totals", () => {
+    const cache = emptyCache();
+    set(cache, "1", "a");
+    const a = cache.get("1", () => true) as Cached<Totals>;
+    cache.moveOn("1", REPAIRED, isOneOf("a"));
+    cache.evict("1", a);
+    expect(cached(cache, "1", "a")).toEqual([]);
+  });
+});
+
+it("of several totals that fit, those of the largest order are used", () => {
+  const cache = emptyCache();
+  for (const name of ["b", "c", "a"]) set(cache, "1", name);
+  const found = (names: string, order?: (totals: Totals) => string) =>
+    cache.get("1", ({ name }) => names.includes(name), order)?.totals.name;
+  expect(found("ab", ({ name }) => name)).toBe("b");
+  expect(found("abc", ({ name }) => name)).toBe("c");
+  expect(found("ab")).toBe("b"); // the most recently used
+});
+
 describe("a statement that uses cached totals", () => {
   const failAfter = (ms: number) => async () => {
     vi.advanceTimersByTime(ms);
@@ -175,7 +225,7 @@ describe("a statement that uses cached totals", () => {
     const cache = emptyCache();
     for (const name of ["a", "b"]) set(cache, "1", name);
     const a = cache.get("1", ({ name }) => name === "a") as Cached<Totals>;
-    await expect(cache.whileUsing("1", a, failAfter(ms))).rejects.toThrow("deadline exceeded");
+    await expect(cache.whileUsing("1", [a], failAfter(ms))).rejects.toThrow("deadline exceeded");
     expect(cached(cache, "1", "a", "b")).toEqual(kept);
   });
 });

@@ -8,7 +8,8 @@ import { charge, createCachingFixture, moveCheckpoints, NOW, rollUpTo } from "./
 const fixture = createCachingFixture();
 
 describe("a breakdown", () => {
-  const [FULL, UNCOVERED] = [["fullBreakdown"], ["uncoveredBreakdown"]];
+  const FULL = ["breakdownCheckpoints", "fullBreakdown"];
+  const UNCOVERED = ["uncoveredBreakdown"];
   beforeEach(async () => {
     await rollUpTo(fixture.database.knex, 2);
     const months = ["2026-01-01", "2026-02-01", "2026-04-01", "2026-12-01"];
@@ -33,8 +34,11 @@ describe("a breakdown", () => {
     ],
     ["one that starts an instant earlier", "2026-02-09T23:59:59.999Z", "2026-10-10", "20.00", FULL],
     ["one that ends an instant earlier", "2026-02-10", "2026-10-10T23:59:59.998Z", "20.00", FULL],
-    ["one that starts after the segment", "2026-04-01", "2026-10-10", "0.00", FULL],
-    ["one that ends before the segment", "2026-02-10", "2026-03-31", "20.00", FULL],
+    ["one that starts after the segment", "2026-04-01T00:00:00.001Z", "2026-10-10", "0.00", FULL],
+    ["one that starts with the next segment", "2026-04-01", "2026-10-10", "0.00", UNCOVERED],
+    ["one that ends before the segment", "2026-02-10", "2026-04-01T00:00:00.000Z", "20.00", FULL],
+    ["one that ends where the other started", "2026-01-15", "2026-02-09", "0.00", FULL],
+    ["one that ends in the segment of its start", "2026-02-10", "2026-03-31", "20.00", UNCOVERED],
     ["one that ends after the segment", "2026-02-10", "2026-12-01T00:00:00.000Z", "90.00", FULL],
     ["all of time", "0001-01-01", "9999-12-31", "107.00", FULL],
   ])("after one that spans several segments, %s", async (_, start, end, gross, statements) => {
@@ -54,6 +58,19 @@ describe("a breakdown", () => {
     ["all of time", "0001-01-01", "9999-12-31", "107.00"],
   ])("%s is cached too", async (_, start, end, gross) => {
     for (const statements of [FULL, UNCOVERED]) {
+      expect(await fixture.service.breakdown([start, end])).toEqual({ gross, statements });
+    }
+  });
+
+  it("shares the cached sums at its edges with the periods before and after it", async () => {
+    const months = [
+      ["2026-03-01", "2026-03-31", "20.00", FULL],
+      ["2026-02-01", "2026-02-28", "0.00", FULL], // its end is cached
+      ["2026-02-01", "2026-03-31", "20.00", UNCOVERED],
+      ["2026-01-01", "2026-01-31", "10.00", FULL],
+      ["2026-01-01", "2026-03-31", "30.00", UNCOVERED],
+    ] as const;
+    for (const [start, end, gross, statements] of months) {
       expect(await fixture.service.breakdown([start, end])).toEqual({ gross, statements });
     }
   });

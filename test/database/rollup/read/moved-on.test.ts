@@ -9,6 +9,7 @@ import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { createRead, type Read } from "../../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../../src/revenue/service.ts";
+import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
@@ -72,9 +73,9 @@ function counting(read: Read): { readonly read: Read; readonly rows: number[] } 
 }
 
 describe.each([
-  ["overview", "uncoveredOverview", "fullOverview"],
-  ["breakdown", "uncoveredBreakdown", "fullBreakdown"],
-] as const)("%s", (rpc, uncovered, full) => {
+  ["overview", ["uncoveredOverview", "fullOverview"]],
+  ["breakdown", ["uncoveredBreakdown", "breakdownCheckpoints", "fullBreakdown"]],
+] as const)("%s", (rpc, statements) => {
   it.each([
     ["the first rollup", () => {}, () => rollUpTo(SMALL, 0)],
     [
@@ -95,7 +96,7 @@ describe.each([
     takeNames();
     counter.rows.splice(0);
     expect(await call(service, SMALL, rpc)).toEqual(before);
-    expect(takeNames()).toEqual<StatementName[]>([uncovered, full]);
+    expect(takeNames()).toEqual<StatementName[]>([...statements]);
     const [checked = Infinity] = counter.rows;
     expect(checked).toBeLessThan(MAX_ROWS);
   });
@@ -113,9 +114,37 @@ it("with many instances, outdated totals cost only the check", async () => {
   await rollUpTo(WIDE, 0);
   takeNames();
   expect(await call(service, WIDE, "breakdown")).toEqual(before);
-  expect(takeNames()).toEqual<StatementName[]>(["uncoveredBreakdown", "fullBreakdown"]);
+  const statements = ["uncoveredBreakdown", "breakdownCheckpoints", "fullBreakdown"] as const;
+  expect(takeNames()).toEqual<StatementName[]>([...statements]);
   const [checked] = counter.rows;
   expect(checked).toBeLessThan(20);
+});
+
+it("after a refresh, only the totals that it changed are read again", async () => {
+  await rollUpTo(WIDE, 0);
+  const { read, takeNames } = recordStatements(createRead(session));
+  const counter = counting(read);
+  const service = createRevenueService(counter.read);
+  const [start, now] = [new Date(NOW - 400 * DAY).toISOString(), new Date(NOW).toISOString()];
+  const ask = () => breakdownOf(service, BigInt(WIDE), now, start, now);
+  /** Records a charge and refreshes. Resolves to the rows that the next full query reads. */
+  const refreshed = async (chargedAt: number) => {
+    const at = toDatetime(NOW + 1);
+    const charge = { provider_id: WIDE, server_id: WIDE * 1_000 + 1, gross: "0.00" };
+    await database
+      .knex("charges")
+      .insert({ ...charge, charged_at: toDatetime(chargedAt), recorded_at: at });
+    const [[{ until }]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS until");
+    await refresh(database.knex, [{ provider: String(WIDE), size: 2_000 }], until);
+    takeNames();
+    counter.rows.splice(0);
+    await ask();
+    expect(takeNames()).toEqual<StatementName[]>(["uncoveredBreakdown", "fullBreakdown"]);
+    return counter.rows.at(-1) ?? Infinity;
+  };
+  await ask();
+  const [all, last] = [await refreshed(NOW - 700 * DAY), await refreshed(NOW - DAY)];
+  expect(all - last).toBeGreaterThan(300); // the totals at the start, and the charges beside them
 });
 
 it("ten callers with a short deadline all recover after the first rollup of a large ledger", async () => {

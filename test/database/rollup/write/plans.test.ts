@@ -14,6 +14,7 @@ import {
   STATEMENTS,
   type StatementName,
   type Values,
+  valuesFor,
 } from "../../../support/statements.ts";
 import { build } from "./built.ts";
 
@@ -85,7 +86,7 @@ async function explain(sql: string, bindings: readonly string[]): Promise<Step[]
 /** The plan of each query of a statement, in order. */
 async function plansOf(name: StatementName): Promise<Step[][]> {
   const plans: Step[][] = [];
-  for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
+  for (const { sql, bindings } of branchesOf(STATEMENTS[name], valuesFor(name, values))) {
     plans.push(await explain(sql, bindings));
   }
   return plans;

@@ -5,7 +5,7 @@
 import type { Knex } from "knex";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
-import { toDatetime } from "../../../../src/db/datetime.ts";
+import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -18,6 +18,7 @@ import {
   STATEMENTS,
   type StatementName,
   type Values,
+  valuesFor,
 } from "../../../support/statements.ts";
 import { build } from "./built.ts";
 
@@ -75,7 +76,8 @@ async function rowsReadBy(name: StatementName, values: Values): Promise<number> 
   const read = createRead(session);
   const before = await rowsRead();
   const between = await rowsRead();
-  await read(STATEMENTS[name].sql, bindingsOf(STATEMENTS[name], values), { signal: SIGNAL });
+  const bindings = bindingsOf(STATEMENTS[name], valuesFor(name, values));
+  await read(STATEMENTS[name].sql, bindings, { signal: SIGNAL });
   const after = await rowsRead();
   // Reading the counters is counted too.
   return after - between - (between - before);
@@ -94,6 +96,7 @@ const MAX_ROWS: Readonly<Record<StatementName, number>> = {
   uncoveredOverviews8: (8 * SIZE) / 5,
   fullBreakdown: 20 * SIZE,
   uncoveredBreakdown: 20 * SIZE,
+  breakdownCheckpoints: SIZE / 5,
 };
 
 it.each(STATEMENT_NAMES)(
@@ -128,7 +131,7 @@ it.each([
     const values = {
       ...parameters,
       ...(await cachedValues(createRead(database.knex), parameters)),
-      ...{ cachedStart: start, cachedEnd: end },
+      ...{ startFrom: toDatetime(fromDatetime(start) - 1), endFrom: end },
     };
     const saved = (await rowsReadBy(full, values)) - (await rowsReadBy(uncovered, values));
     // The totals of 20 servers, or of 60 servers and instances at two checkpoints.

@@ -1,10 +1,13 @@
 /** Answers in the model, with and without cached totals, and what the ledger says. */
+import { isStable } from "../../../../src/rollup/stability.ts";
 import { isCovered } from "./ledger.ts";
 import type { Model } from "./model.ts";
 import {
   type Base,
   CHECKPOINT,
+  CHECKPOINT_TEXTS,
   type Identity,
+  instantText,
   isRental,
   NO_WATERMARK,
   none,
@@ -137,7 +140,10 @@ export function tornAnswers(state: State, older: Base, has: Has): Answers {
   return complete(state, older, has, usedIdentity(state, false).watermark);
 }
 
-/** The answers that use cached totals; those of the full query if they are outdated. */
+/**
+ * The answers that use cached totals; those of the full query if they are outdated, which reads all
+ * but stable totals.
+ */
 export function cachedAnswers(state: State, cached: Base, has: Has): Answers {
   const found = usedIdentity(state, !has("cache distrusts"));
   const fields = ["generation", "watermark", "revision"] as const;
@@ -146,5 +152,30 @@ export function cachedAnswers(state: State, cached: Base, has: Has): Answers {
   );
   const edge = edgeCharges(state.rows, cached.identity, has);
   const isSame = edge.join() === cached.edge.join() || !has("edges verified");
-  return isCurrent && isSame ? complete(state, cached, has) : fullAnswers(state, has);
+  if (isCurrent && isSame) return complete(state, cached, has);
+  const { atCheckpoint } = isCheckpointStable(state, cached, has) ? cached : readBase(state, has);
+  return complete(state, { ...readBase(state, has), atCheckpoint }, has);
+}
+
+/** Whether the cached totals at the checkpoint outlast what changed since. */
+function isCheckpointStable(state: State, { identity }: Base, has: Has): boolean {
+  const found = usedIdentity(state, !has("distrust"));
+  if (!has("stability")) return identity.generation === found.generation;
+  const { stability } = state.rollup ?? {};
+  if (!stability || found.generation === 0) return false;
+  const { since, sinceWatermark, until, before } = stability;
+  return isStable(
+    textOf(identity),
+    textOf(found),
+    [since, sinceWatermark, until, before].join(","),
+    CHECKPOINT_TEXTS[0],
+  );
+}
+
+function textOf({ generation, watermark, revision }: Identity) {
+  return {
+    generation: String(generation),
+    watermark: instantText(watermark),
+    revision: String(revision),
+  };
 }

@@ -74,7 +74,7 @@ export function writeSegment(state: State, run: Run, has: Model["has"]): boolean
   if (segment.index === 0) return true;
   const watermark = has("fixed watermark") ? build.watermark : run.until;
   const revision = (state.rollup?.revision ?? 0) + 1;
-  state.rollup = { generation, watermark, revision, build: null };
+  state.rollup = { ...state.rollup, generation, watermark, revision, build: null };
   return false;
 }
 

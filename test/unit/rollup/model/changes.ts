@@ -1,10 +1,13 @@
 /** Refreshes and checks in the model: a change is computed in a snapshot and written afterwards. */
+import { nextStability } from "../../../../src/rollup/stability.ts";
 import { listEnds, sumFresh, sumSegments } from "./ledger.ts";
 import type { Model } from "./model.ts";
 import {
+  CHECKPOINT_TEXTS,
   type Change,
   type Held,
   type Identity,
+  instantText,
   isNone,
   isRental,
   none,
@@ -79,8 +82,11 @@ export function writeChange({ rollup, generations, rows }: State, run: Run, has:
     changesList = change.held.join() !== target.held.join();
     target.held = change.held;
   }
-  rollup.watermark = until;
   const changes = changesList || !additions.every(isNone);
-  if (has("revision of a change") && changes) rollup.revision++;
+  const revision = rollup.revision + (has("revision of a change") && changes ? 1 : 0);
+  const first = CHECKPOINT_TEXTS.find((_, index) => !isNone(additions[index] ?? []));
+  const current = { ...rollup, watermark: instantText(rollup.watermark) };
+  rollup.stability = nextStability({ stability: undefined, ...current }, revision, first);
+  Object.assign(rollup, { watermark: until, revision });
   if (change.differs) run.reported = true;
 }

@@ -85,6 +85,7 @@ export const CURES = {
   "cache compares generation": "cached totals are used only with the generation they came from",
   "cache compares watermark": "cached totals are used only with the watermark they came from",
   "cache compares revision": "cached totals are used only with the revision they came from",
+  stability: "totals that outlast a revision are those that it did not change",
   "edges verified": "charges that cached totals took from the ledger are added up again",
 } as const;
 export type Cure = keyof typeof CURES;

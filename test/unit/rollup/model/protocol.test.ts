@@ -61,6 +61,7 @@ const FAULTS: Readonly<Record<Cure, readonly [Property, ScenarioName]>> = {
   ],
   "cache compares watermark": ["equal with cache", "a late charge in the edge of a cached period"],
   "cache compares revision": ["equal with cache", "two checks that find the same late charge"],
+  stability: ["equal with cache", "two checks that find the same late charge"],
   "edges verified": ["equal with cache", "a late charge in the edge of a cached period"],
 };
 

@@ -3,7 +3,7 @@
  *
  * What is modelled: one provider; one clock, in ticks; writers whose transactions get a recording
  * time at their first write and commit later; a rollup with one checkpoint and END, months, list of
- * rentals, watermark, generation and revision; runs that refresh, build, purge and check, each step
+ * rentals, watermark, generation, revision and stability; runs that refresh, build, purge and check, each step
  * one snapshot or one short transaction, in any interleaving; answers with and without cached totals.
  * Every prefix of an interleaving is looked at, so a run that is killed is one that takes no
  * further step. A run refreshes whether or not there is news: a superset of what the code does.
@@ -13,6 +13,8 @@
  * replicas; a purge of which only some statements were run; edges that are verified only once a
  * second. Whether the code does what the model does is for the tests on a real database.
  */
+
+import type { Stability } from "../../../../src/rollup/stability.ts";
 
 /** The distance of the watermark from now, in ticks. */
 export const MARGIN = 2;
@@ -65,6 +67,7 @@ export interface RollupRow {
   watermark: number;
   revision: number;
   build: { generation: number; watermark: number } | null;
+  stability?: Stability | undefined;
 }
 
 /** What identifies the content of a rollup. */
@@ -132,6 +135,14 @@ export interface State {
   /** Whether somebody deleted the row of `rollups`. */
   deleted: boolean;
 }
+
+/** An instant of the clock, as text that sorts in order of time. */
+export function instantText(tick: number): string {
+  return String(tick - NO_WATERMARK).padStart(3, "0");
+}
+
+/** The checkpoints, as texts that sort in order. */
+export const CHECKPOINT_TEXTS = ["checkpoint", "end"] as const;
 
 /** No rows, for a state with as many rows as `rows`. */
 export function none(rows: readonly Row[]): Totals {
