@@ -7,13 +7,7 @@ import { type Connection, createConnection } from "mysql2/promise";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { createFixture, type Fixture, NEW_CHARGES, time } from "./fixture.ts";
 import { LARGE } from "./ledger.ts";
-import {
-  outdateTotals,
-  type RequestKind,
-  requestKinds,
-  runQuery,
-  sendRequest,
-} from "./load/requests.ts";
+import { changeRollup, type RequestKind, requestKinds, sendRequest } from "./load/requests.ts";
 import { type PeerProcess, startProcess } from "./process.ts";
 import { quantile } from "./rounds.ts";
 
@@ -81,9 +75,9 @@ async function measure(
 ): Promise<Map<string, Latencies>> {
   const latencies = new Map<string, Latencies>();
   const kinds = Object.entries(requestKinds);
-  // A run also outdates what the others would find in the cache.
-  for (const part of [false, true]) {
-    const ofPart = kinds.filter(([, { afterRun = false }]) => afterRun === part);
+  // A change also outdates what the others would find in the cache.
+  for (const part of [undefined, "last segment", "everything"]) {
+    const ofPart = kinds.filter(([, { changed }]) => changed === part);
     for (let round = 0; round < requests + warmUp; round++) {
       for (const [name, kind] of ofPart) {
         for (const ledger of ledgers) {
@@ -101,12 +95,12 @@ async function measure(
 }
 
 async function measureOnce({ service, key, connection }: Ledger, kind: RequestKind) {
-  const { path, query, afterRun } = kind;
-  if (afterRun) await outdateTotals(connection);
+  const { path, query, changed } = kind;
+  if (changed) await changeRollup(connection, changed);
   const duration = await time(() =>
     sendRequest(`${service.url}/api/provider/revenue${path()}`, key),
   );
-  const queryDuration = query && (await time(() => runQuery(connection, query)));
+  const queryDuration = query && (await time(() => query(connection)));
   return { duration, queryDuration };
 }
 

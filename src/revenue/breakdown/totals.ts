@@ -22,12 +22,16 @@ interface Owner {
   readonly instance: string;
 }
 
+/** Stands for no server: ids are never empty. */
+const NO_SERVER = { server: "", instances: new Map<string, MutableTotals>() };
+
 /** Totals per instance, which add up to the totals of servers and of the provider. */
 export class TotalsByOwner {
   /** By server id, then by instance id. */
   readonly #servers = new Map<string, Map<string, MutableTotals>>();
-  /** The server that was changed last: comparing two ids costs less than a lookup. */
-  #latest: { readonly server: string; readonly instances: Map<string, MutableTotals> } | undefined;
+  /** The server that was used last: comparing two ids costs less than a lookup. */
+  #latest: { readonly server: string; readonly instances: Map<string, MutableTotals> } = NO_SERVER;
+  #size = 0;
   /** Sums that were asked for since the last change, by server id; "" for the provider. */
   #sums = new Map<string, Totals>();
 
@@ -43,7 +47,12 @@ export class TotalsByOwner {
 
   /** The totals of an instance, by `servers.id` and `instances.id`. */
   instance(server: string, id: string): Totals {
-    return this.#servers.get(server)?.get(id) ?? ZERO;
+    if (server !== this.#latest.server) {
+      const instances = this.#servers.get(server);
+      if (instances === undefined) return ZERO;
+      this.#latest = { server, instances };
+    }
+    return this.#latest.instances.get(id) ?? ZERO;
   }
 
   /** Adds to the totals of an owner. */
@@ -67,22 +76,30 @@ export class TotalsByOwner {
       }
       copy.#servers.set(server, copies);
     }
+    copy.#size = this.#size;
     return copy;
   }
 
   /** The number of owners. */
   get size(): number {
-    return this.#servers.values().reduce((size, instances) => size + instances.size, 0);
+    return this.#size;
   }
 
   /** The totals of an owner, which are about to change. */
   #of({ server, instance }: Owner): MutableTotals {
     if (this.#sums.size > 0) this.#sums.clear();
-    if (server !== this.#latest?.server) {
+    if (server !== this.#latest.server) {
       const instances = this.#servers.getOrInsertComputed(server, () => new Map());
       this.#latest = { server, instances };
     }
-    return this.#latest.instances.getOrInsertComputed(instance, zero);
+    const { instances } = this.#latest;
+    let totals = instances.get(instance);
+    if (totals === undefined) {
+      totals = zero();
+      instances.set(instance, totals);
+      this.#size++;
+    }
+    return totals;
   }
 }
 
