@@ -103,8 +103,8 @@ async function queryBreakdown(connection: Connection): Promise<void> {
   const around = { provider: "1", before, end };
   const [[, , afterStart = END] = []] = await query(connection, breakdownCheckpoints, around);
   const edges = {
-    start: { at: before, checkpoint: afterStart, next: afterStart },
-    end: { at: end, checkpoint: END, next: END },
+    start: { at: before, checkpoint: afterStart },
+    end: { at: end, checkpoint: END },
   };
   const nothingCached = { rollup: NO_CACHED_TOTALS, verify: "0" };
   await query(connection, fullBreakdown, {

@@ -46,7 +46,10 @@ export function nextStability(
   return { before: changed ?? END, since, sinceWatermark, until: revision };
 }
 
-/** SQL expression for a row of `STATE`: the rollup's stability as text; NULL if it is not known. */
+/**
+ * SQL expression for a row of `STATE`: the rollup's stability as text; NULL if it is not known. One
+ * column, because every row of a statement is as wide as its widest.
+ */
 export const STABILITY =
   "CONCAT(MAX(stable_since), ',', MAX(stable_since_cut), ',', MAX(stable_until), ',', MAX(stable_before))";
 
@@ -66,7 +69,6 @@ export function isStable(
 ): boolean {
   const [since = "", sinceWatermark = "", until = "", before = ""] = stability.split(",");
   return (
-    stability !== "" &&
     until === later.revision &&
     checkpoint < before &&
     earlier.generation === later.generation &&

@@ -74,7 +74,7 @@ it.each([10, 120])(
   },
 );
 
-it("in an edge it counts in the period that has it, and is taken off those beside it", async () => {
+it("a late charge in an edge counts in the period that has it, and is taken off those beside it", async () => {
   await charge("2024-11-25 00:00:00.000", "1.00", -120);
   expect(await totals("2024-01-01", "2024-11-28")).toEqual(["11.00", 1]);
   expect(await totals("2024-01-01", "2024-11-20")).toEqual(["10.00", 1]);
@@ -84,7 +84,7 @@ it("in an edge it counts in the period that has it, and is taken off those besid
   expect(await totals("2024-12-01", "2024-12-17")).toEqual(["9.00", 1]);
 });
 
-it("a rental that is missing is taken off such periods too", async () => {
+it("a late rental is taken off such periods too", async () => {
   await database.knex.raw(
     `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
      VALUES (2, 1, 1, '2024-12-05', '2024-12-08', NOW(3) - INTERVAL 2 HOUR)`,
@@ -96,7 +96,7 @@ it("a rental that is missing is taken off such periods too", async () => {
   expect(await totals("2024-12-09", "2025-01-31")).toEqual(["20.00", 1]);
 });
 
-it("it is repaired and reported too if something else was recorded since", async () => {
+it("a late charge is repaired and reported too if something else was recorded since", async () => {
   await charge("2024-12-01 00:00:00.000", "1.00", -120);
   await charge("2024-12-02 00:00:00.000", "0.10", 0);
   expect(await repair()).toEqual(["late commit"]);

@@ -78,8 +78,8 @@ export function valuesFor(name: StatementName, values: Values): Values {
 function edgesOf({ start = "", end = "", startTotals = END, endTotals = END }: Values): Edges {
   const before = toDatetime(fromDatetime(start) - 1);
   return {
-    start: { at: before, checkpoint: startTotals, next: END },
-    end: { at: end, checkpoint: endTotals, next: END },
+    start: { at: before, checkpoint: startTotals },
+    end: { at: end, checkpoint: endTotals },
   };
 }
 
@@ -101,7 +101,7 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
   const [{ beforeStart = "", afterStart = END, beforeEnd = "", afterEnd = END } = {}] =
     found.rows.checkpoints;
   const edge = ({ at }: Edge, before: string, next: string): Edge => {
-    const totals = prefixSum({ at: before || START, checkpoint: next, next }, [], [], 0);
+    const totals = prefixSum({ at: before || START, checkpoint: next }, next, [], [], 0);
     return edgeFrom({ state: rollup, totals }, at);
   };
   const cached = {

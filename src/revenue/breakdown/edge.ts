@@ -27,8 +27,9 @@ export interface Found {
   readonly charges: readonly ChargesRow[];
   /** The charges between the base and its checkpoint: see `isUnchanged`. */
   readonly verified: string;
-  /** Without a base: whether the rollup has the checkpoint, and the totals there. */
-  readonly hasCheckpoint: boolean;
+  /** Without a base: the checkpoints before ("" if there is none) and after it, and the totals. */
+  readonly before: string;
+  readonly after: string;
   readonly totals: readonly TotalsRow[];
 }
 
@@ -40,8 +41,7 @@ export type Rows = UncoveredRows & Partial<FullRows>;
 
 /** The edge that a cached prefix sum is the base for. */
 export function edgeFrom(base: Cached<PrefixSum>, at: string): Edge {
-  const { checkpoint, next } = base.totals;
-  return { at, checkpoint, next, base };
+  return { at, checkpoint: base.totals.checkpoint, base };
 }
 
 /** The same edges, at the same checkpoints. */
@@ -49,14 +49,14 @@ export function withoutBases({ start, end }: Edges): Edges {
   return { start: { ...start, base: undefined }, end: { ...end, base: undefined } };
 }
 
-/** Whether totals are known without a row of the checkpoint, at both ends of the timeline. */
-export function isAlwaysThere(checkpoint: string): boolean {
-  return checkpoint === START || checkpoint === END;
+/** Whether a checkpoint is one of the two around the edge, so that few charges lie between. */
+export function isAround(checkpoint: string, { before, after }: Found): boolean {
+  return checkpoint === after || checkpoint === (before || START);
 }
 
 /** An edge at the last checkpoint: it is there always, with many charges between perhaps. */
 export function lastEdge(at: string): Edge {
-  return { at, checkpoint: END, next: END };
+  return { at, checkpoint: END };
 }
 
 /**
@@ -64,13 +64,14 @@ export function lastEdge(at: string): Edge {
  * up to `now` for the most part, so that the last checkpoint is taken to be there.
  */
 export function nearestEdge(at: string, before: string, after: string, now: string): Edge {
+  // Before the first checkpoint lie two thousand years: time does not tell which end is nearer.
   if (before === "" && after !== END && at !== lastInstantOf(after)) {
-    return { at, checkpoint: START, next: after };
+    return { at, checkpoint: START };
   }
   const edge = fromDatetime(at);
   const toAfter = Math.min(fromDatetime(after), fromDatetime(now)) - edge;
   const isNearer = before !== "" && edge - fromDatetime(before) < toAfter;
-  return { at, checkpoint: isNearer ? before : after, next: after };
+  return { at, checkpoint: isNearer ? before : after };
 }
 
 /** The values of the parameters of the edges, for both statements. */
@@ -78,7 +79,7 @@ export function edgeValues({ start, end }: Edges) {
   return {
     ...{ before: start.at, startFrom: knownTo(start), startLast: lastInstantOf(start.checkpoint) },
     ...{ end: end.at, endFrom: knownTo(end), endLast: lastInstantOf(end.checkpoint) },
-    ...{ startTotals: totalsOf(start), endTotals: totalsOf(end) },
+    ...{ startTotals: checkpointToRead(start), endTotals: checkpointToRead(end) },
   };
 }
 
@@ -88,22 +89,26 @@ function knownTo({ base, checkpoint }: Edge): string {
 }
 
 /** The checkpoint whose totals are to be read. There are none at the start of the timeline. */
-function totalsOf({ base, checkpoint }: Edge): string {
+function checkpointToRead({ base, checkpoint }: Edge): string {
   return base ? START : checkpoint;
 }
+
+const NOTHING_AROUND = { beforeStart: "", afterStart: END, beforeEnd: "", afterEnd: END };
 
 /** What a statement found at the edges. */
 export function foundAt(rows: Rows): Edges<Found> {
   const [{ verifiedAtStart = "", verifiedAtEnd = "" } = {}] = rows.state;
-  const [has = { start: "0", end: "0" }] = rows.checkpoints ?? [];
+  const [around = NOTHING_AROUND] = rows.checkpoints ?? [];
   return {
     start: {
       ...{ charges: rows.chargesAtStart, verified: verifiedAtStart },
-      ...{ hasCheckpoint: has.start === "1", totals: rows.totalsAtStart ?? [] },
+      ...{ before: around.beforeStart, after: around.afterStart },
+      totals: rows.totalsAtStart ?? [],
     },
     end: {
       ...{ charges: rows.chargesAtEnd, verified: verifiedAtEnd },
-      ...{ hasCheckpoint: has.end === "1", totals: rows.totalsAtEnd ?? [] },
+      ...{ before: around.beforeEnd, after: around.afterEnd },
+      totals: rows.totalsAtEnd ?? [],
     },
   };
 }

@@ -9,21 +9,21 @@
  */
 import { type Cents, formatCents, parseCents } from "../../db/cents.ts";
 import { lastInstantOf } from "../../rollup/read/sql.ts";
-import { END } from "../../rollup/timeline.ts";
+import { END, START } from "../../rollup/timeline.ts";
 import { TotalsByOwner } from "./totals.ts";
 
 /** Where a prefix sum is made. Instants are DATETIME(3) text. */
 export interface Place {
   /** The instant. Charges at it are counted. */
   readonly at: string;
-  /** The checkpoint whose totals it is made from. */
+  /** The checkpoint whose totals it is made from; `START`, if it is made from charges alone. */
   readonly checkpoint: string;
-  /** The first checkpoint after the instant. */
-  readonly next: string;
 }
 
 /** The prefix sum at an instant. */
 export interface PrefixSum extends Place {
+  /** The first checkpoint after the instant. */
+  readonly next: string;
   /** The covered charges between the instant and the totals at the checkpoint. */
   readonly between: Sum;
   /** When these were last read, on the clock of `performance.now()`. */
@@ -52,16 +52,17 @@ export interface TotalsRow extends ChargesRow {
   readonly ended: string;
 }
 
-/** The number of charges from which those between are not read for every answer. */
+/** From this number of charges on, those between are verified once in `VERIFY_INTERVAL` only. */
 const MANY_CHARGES = 3_000;
-/** How long so many are relied on without that, in ms. */
-const RELIED_ON = 1_000;
+/** In ms. */
+const VERIFY_INTERVAL = 1_000;
 /** The number of charges since a cached prefix sum from which the later one is cached too. */
-const FAR = 250;
+const MIN_CHARGES_TO_CACHE = 250;
 
 /** The prefix sum at a place, from the totals at the checkpoint and the charges between the two. */
 export function prefixSum(
-  place: Place,
+  { at, checkpoint }: Place,
+  next: string,
   totals: readonly TotalsRow[],
   charges: readonly ChargesRow[],
   verifiedAt: number,
@@ -75,12 +76,12 @@ export function prefixSum(
       ended: Number(row.ended),
     });
   }
-  const isBefore = isBeforeCheckpoint(place);
+  const isBefore = isBeforeCheckpoint({ at, checkpoint });
   for (const row of charges) {
     if (isBefore) byOwner.subtract(row, amountsOf(row));
     else byOwner.add(row, amountsOf(row));
   }
-  return { ...place, between: sumOf(charges), verifiedAt, byOwner };
+  return { at, checkpoint, next, between: sumOf(charges), verifiedAt, byOwner };
 }
 
 /** The prefix sum at a later instant that a base is for, with the charges since. */
@@ -100,9 +101,9 @@ export function laterPrefixSum(
   return { ...base, at, between, byOwner };
 }
 
-/** Whether an instant lies before the totals at its checkpoint, which then count more than it. */
+/** Whether the totals at the checkpoint count charges after the instant, which are then subtracted. */
 export function isBeforeCheckpoint({ at, checkpoint }: Place): boolean {
-  return at <= lastInstantOf(checkpoint);
+  return checkpoint !== START && at <= lastInstantOf(checkpoint);
 }
 
 /** Whether a prefix sum is the base for that at an instant: no checkpoint lies between. */
@@ -111,15 +112,17 @@ export function isBaseFor({ at, next }: PrefixSum, instant: string): boolean {
   return at <= instant && (instant < next || next === END);
 }
 
-/** Whether the base is so far before an instant that the prefix sum there is worth caching. */
-export function isFar(since: readonly ChargesRow[]): boolean {
-  return sumOf(since).charges >= FAR;
+/** Whether there are so many charges since a base that the later prefix sum is worth caching. */
+export function isWorthCaching(since: readonly ChargesRow[]): boolean {
+  return sumOf(since).charges >= MIN_CHARGES_TO_CACHE;
 }
 
 /** Whether the charges between must be read again at `now`, on the clock of `verifiedAt`. */
 export function mustVerify(bases: readonly PrefixSum[], now: number): boolean {
   const charges = bases.reduce((sum, { between }) => sum + between.charges, 0);
-  return charges < MANY_CHARGES || bases.some(({ verifiedAt }) => now - verifiedAt >= RELIED_ON);
+  return (
+    charges < MANY_CHARGES || bases.some(({ verifiedAt }) => now - verifiedAt >= VERIFY_INTERVAL)
+  );
 }
 
 /** Whether charges found are those between: "3 12.50". "" means no rollup, and so no charges. */

@@ -4,8 +4,8 @@
  *
  * - the prefix sums at both edges of the period: the totals of the covered rows that are dated up to
  *   the end, and up to the last instant before the start. Each is the totals of the rollup at a
- *   checkpoint nearby, and the covered rows between the two; or a cached one, of a slightly earlier
- *   instant, and the covered charges since;
+ *   checkpoint nearby, and the covered rows between the two; or a cached one, of an earlier instant,
+ *   and the covered charges since;
  * - the rows that the rollup does not cover;
  * - the rentals without an end, which no rollup covers.
  *
@@ -19,7 +19,6 @@ import {
   checkpointBefore,
   FROM_BOTH,
   FROM_CACHE,
-  hasCheckpoint,
   IS_CACHED,
   type RollupTerms,
   STATE,
@@ -52,7 +51,7 @@ const countRentals = <Counts extends Record<string, string>>(
 /** SQL condition: the rental ran at some time of the period, and has an end. */
 const RAN_IN_PERIOD = `ended_at > :before AND started_at <= :end AND ${RENTAL_RAN}`;
 
-/** SQL condition: an instant is between two others. The later one is included. */
+/** SQL condition: an instant lies between two others, of which the later one is included. */
 const isBetween = (instant: string, one: string, other: string) =>
   `${instant} > LEAST(${one}, ${other}) AND ${instant} <= GREATEST(${one}, ${other})`;
 
@@ -136,7 +135,7 @@ const allButTotals = (terms: RollupTerms) => {
     /**
      * The rentals of the period that have an end and were written after the watermark, without those
      * that the totals at the checkpoints count already: they are listed, and had started by that of
-     * the end, and not ended by that of the start.
+     * the end, and not ended by that of the start. Either checkpoint may be the earlier one.
      */
     writtenRentals: countRentals(
       {
@@ -146,8 +145,8 @@ const allButTotals = (terms: RollupTerms) => {
       },
       // Without a rollup there is no list, and what ran outside the period is not read.
       `updated_at > ${watermark} AND ${RENTAL_RAN}
-         AND started_at <= CASE WHEN ${generation} > 0 THEN GREATEST(:end, :endLast) ELSE :end END
-         AND ended_at > CASE WHEN ${generation} > 0 THEN LEAST(:before, :startLast) ELSE :before END
+         AND started_at <= CASE WHEN ${generation} > 0 THEN GREATEST(:end, :startLast, :endLast) ELSE :end END
+         AND ended_at > CASE WHEN ${generation} > 0 THEN LEAST(:before, :startLast, :endLast) ELSE :before END
          ${guard}`,
     ),
     /** The rentals of the period that were written before the watermark, but end after it. */
@@ -174,6 +173,17 @@ const PARAMETERS = [
   ...["startFrom", "startLast", "endFrom", "endLast"],
 ] as const;
 
+/** One row: the checkpoints around both edges. */
+const CHECKPOINTS = {
+  select: {
+    beforeStart: checkpointBefore(":before"),
+    afterStart: checkpointAfter(":before"),
+    beforeEnd: checkpointBefore(":end"),
+    afterEnd: checkpointAfter(":end"),
+  },
+  from: "DUAL",
+};
+
 /** The totals at the checkpoint of an edge. */
 const totalsAtEdge = (checkpoint: string) => ({
   select: { ...owner, gross: "gross", charges: "charges", started: "started", ended: "ended" },
@@ -187,11 +197,7 @@ const totalsAtEdge = (checkpoint: string) => ({
 export const fullBreakdown = compileStatement(
   {
     ...allButTotals(FROM_BOTH),
-    /** One row: whether there are such checkpoints. */
-    checkpoints: {
-      select: { start: hasCheckpoint(":startTotals"), end: hasCheckpoint(":endTotals") },
-      from: "DUAL",
-    },
+    checkpoints: CHECKPOINTS,
     totalsAtStart: totalsAtEdge(":startTotals"),
     totalsAtEnd: totalsAtEdge(":endTotals"),
   },
@@ -206,19 +212,9 @@ export const uncoveredBreakdown = compileStatement(
   "breakdown_uncovered",
 );
 
-/** One row: the checkpoints around both edges. */
+/** The query for the checkpoints around both edges. */
 export const breakdownCheckpoints = compileStatement(
-  {
-    checkpoints: {
-      select: {
-        beforeStart: checkpointBefore(":before"),
-        afterStart: checkpointAfter(":before"),
-        beforeEnd: checkpointBefore(":end"),
-        afterEnd: checkpointAfter(":end"),
-      },
-      from: "DUAL",
-    },
-  },
+  { checkpoints: CHECKPOINTS },
   ["provider", "before", "end"],
   "breakdown_checkpoints",
 );

@@ -1,7 +1,7 @@
 /**
  * Reads the rows and the totals of a breakdown. The prefix sums at the edges of periods are cached:
- * for another period with the same edge, or a slightly later one, only the charges since and the rows
- * that the rollup does not cover are read.
+ * for another period with the same edge, or a later one before the next checkpoint, only the charges
+ * since and the rows that the rollup does not cover are read.
  */
 import { toDatetime } from "../../db/datetime.ts";
 import type { Freshness } from "../../db/freshness.ts";
@@ -19,7 +19,7 @@ import {
   edgeValues,
   type Found,
   foundAt,
-  isAlwaysThere,
+  isAround,
   lastEdge,
   nearestEdge,
   type Rows,
@@ -30,8 +30,8 @@ import {
   amountsOf,
   isBaseFor,
   isBeforeCheckpoint,
-  isFar,
   isUnchanged,
+  isWorthCaching,
   laterPrefixSum,
   mustVerify,
   type PrefixSum,
@@ -41,8 +41,11 @@ import {
 import { breakdownCheckpoints, fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { PeriodTotals } from "./totals.ts";
 
-/** The maximum number of rows in the cache: a period takes two for each server and instance. */
-const MAX_ROWS = 400_000;
+/**
+ * The maximum size of the cache, in rows of about 80 bytes. A period takes some 14 for each server and
+ * 2 for each instance: ten thousand small providers fit in.
+ */
+const MAX_ROWS = 800_000;
 
 /** What a breakdown is made of. */
 export interface Breakdown {
@@ -57,10 +60,10 @@ export interface Breakdown {
 }
 
 /**
- * Why a statement gave no breakdown: a cached prefix sum has changed, or the rollup has another
- * generation or lacks a checkpoint.
+ * Why a statement gave no breakdown: a cached prefix sum has changed, or the checkpoints have, because
+ * the rollup was built again or a segment split.
  */
-type Failure = "refreshed" | "rebuilt";
+type Failure = "refreshed" | "moved";
 
 /** Reads the breakdown of a caller for a period. Rejects with a `ServiceError`, as `Read` does. */
 type ReadBreakdown = (period: Period, context: Context) => Promise<Breakdown>;
@@ -109,7 +112,7 @@ export function createBreakdownReader(
   async function readBetween(edges: Edges, context: Context): Promise<Breakdown | Failure> {
     const provider = context.caller.providerId;
     const bases = [edges.start.base, edges.end.base].filter((base) => base !== undefined);
-    const state = bases[0]?.state;
+    const state = bases[0]?.state; // all entries of a provider have the same
     const startedAt = performance.now();
     const verify = mustVerify(
       bases.map(({ totals }) => totals),
@@ -127,15 +130,14 @@ export function createBreakdownReader(
 
     const rollup = usedRollup(rows.state);
     const stability = rows.state[0]?.stability ?? "";
-    cache.moveOn(provider, rollup, ({ state, totals }) =>
+    cache.revalidate(provider, rollup, ({ state, totals }) =>
       isStable(state, rollup, stability, totals.next),
     );
     const found = foundAt(rows);
     for (const at of ["start", "end"] as const) {
-      const { base, checkpoint } = edges[at];
-      if (!base && !found[at].hasCheckpoint && !isAlwaysThere(checkpoint)) return "rebuilt";
-      if (base && base.state.generation !== rollup.generation) return "rebuilt";
-      if (base && !isCurrent(base, rollup)) return "refreshed";
+      const failure = failureAt(edges[at], found[at], rollup);
+      if (failure) return failure;
+      const { base } = edges[at];
       if (base && verify && !isUnchanged(base.totals, found[at].verified)) {
         cache.evict(provider, base);
         return "refreshed";
@@ -143,15 +145,17 @@ export function createBreakdownReader(
     }
 
     /** The base of an edge, or the prefix sum there. Caches what is worth it. */
-    const sumAt = (edge: Edge, { charges, totals }: Found): PrefixSum => {
-      const keep = (sum: PrefixSum) => {
+    const sumAt = (edge: Edge, here: Found): PrefixSum => {
+      const cacheSum = (sum: PrefixSum) =>
         cache.set(provider, { state: rollup, totals: sum }, ({ at }) => at === sum.at);
+      if (!edge.base) {
+        const sum = prefixSum(edge, here.after, here.totals, here.charges, startedAt);
+        if (isAround(edge.checkpoint, here)) cacheSum(sum);
         return sum;
-      };
-      if (!edge.base) return keep(prefixSum(edge, totals, charges, startedAt));
+      }
       const { totals: base } = edge.base;
       if (verify) base.verifiedAt = startedAt;
-      if (isFar(charges)) keep(laterPrefixSum(edge.at, base, charges));
+      if (isWorthCaching(here.charges)) cacheSum(laterPrefixSum(edge.at, base, here.charges));
       return base;
     };
     const before = sumAt(edges.start, found.start);
@@ -169,11 +173,11 @@ export function createBreakdownReader(
     const cached = cachedEdges(period, provider);
     observeCache(cached.start !== undefined && cached.end !== undefined);
     const nearest = () => nearestEdges(period, context);
-    let edges = await either(cached, nearest);
+    let edges = await fillMissing(cached, nearest);
     let found = await readBetween(edges, context);
     if (found === "refreshed") {
-      // The checkpoints are the same, and there may be prefix sums that did not change.
-      edges = await either(cachedEdges(period, provider), () => withoutBases(edges));
+      // A refresh removes no checkpoint, and leaves most prefix sums as they are.
+      edges = await fillMissing(cachedEdges(period, provider), () => withoutBases(edges));
       found = await readBetween(edges, context);
     }
     if (isFailure(found)) {
@@ -181,7 +185,7 @@ export function createBreakdownReader(
       found = await readBetween(edges, context);
     }
     if (isFailure(found)) {
-      // Rebuilt again, or nodes differ. The last checkpoint is on all of them.
+      // Moved again, or nodes differ. All rollups have the last checkpoint.
       edges = { start: lastEdge(edges.start.at), end: lastEdge(edges.end.at) };
       found = await readBetween(edges, context);
     }
@@ -190,12 +194,23 @@ export function createBreakdownReader(
   };
 }
 
+/** Why what was found at an edge cannot be used; undefined if it can. */
+function failureAt(
+  { base, checkpoint }: Edge,
+  found: Found,
+  rollup: UsedRollup,
+): Failure | undefined {
+  if (!base) return isAround(checkpoint, found) || checkpoint === END ? undefined : "moved";
+  if (base.state.generation !== rollup.generation) return "moved";
+  return isCurrent(base, rollup) ? undefined : "refreshed";
+}
+
 function isFailure(found: Breakdown | Failure): found is Failure {
   return typeof found === "string";
 }
 
 /** The edges with a base; where there is none, the other edge. */
-async function either(
+async function fillMissing(
   { start, end }: Edges<Edge | undefined>,
   others: () => Promise<Edges> | Edges,
 ): Promise<Edges> {

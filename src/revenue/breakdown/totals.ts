@@ -1,16 +1,18 @@
 /** Totals of a breakdown by owner: money and rentals per server and per instance. */
 import type { Cents } from "../../db/cents.ts";
 
-/** The totals of an instance, of a server or of the provider. */
+/**
+ * The totals of an instance, of a server or of the provider: of a period or, in a prefix sum, of what
+ * is dated up to an instant.
+ */
 export interface Totals {
   readonly gross: Cents;
-  /** Charges in the period. */
   readonly charges: number;
-  /** Rentals that had started by the end of the period. */
+  /** Rentals that had started: of a period, by its end; in a prefix sum, by its checkpoint. */
   readonly started: number;
-  /** Those of them that had ended before its start. */
+  /** Rentals that had ended: of a period, before its start; in a prefix sum, by its checkpoint. */
   readonly ended: number;
-  /** Rentals running now. */
+  /** Rentals running now. None in a prefix sum. */
   readonly running: number;
 }
 
@@ -22,6 +24,9 @@ interface Owner {
   readonly instance: string;
 }
 
+/** The memory of a server beside its owners, in rows. */
+const ROWS_PER_SERVER = 6;
+
 /** Stands for no server: ids are never empty. */
 const NO_SERVER = { server: "", instances: new Map<string, MutableTotals>() };
 
@@ -31,6 +36,7 @@ export class TotalsByOwner {
   readonly #servers = new Map<string, Map<string, MutableTotals>>();
   /** The server that was used last: comparing two ids costs less than a lookup. */
   #latest: { readonly server: string; readonly instances: Map<string, MutableTotals> } = NO_SERVER;
+  /** The number of owners. */
   #size = 0;
   /** Sums that were asked for since the last change, by server id; "" for the provider. */
   #sums = new Map<string, Totals>();
@@ -80,9 +86,9 @@ export class TotalsByOwner {
     return copy;
   }
 
-  /** The number of owners. */
+  /** The memory that this takes, in rows of about 80 bytes. */
   get size(): number {
-    return this.#size;
+    return this.#size + ROWS_PER_SERVER * this.#servers.size;
   }
 
   /** The totals of an owner, which are about to change. */

@@ -16,7 +16,7 @@ export interface Cached<Totals> {
   readonly totals: Totals;
 }
 
-/** Totals by provider. A provider has several entries: one for each period, for example. */
+/** Totals by provider. A provider has several entries: one for each edge of a period, for example. */
 export interface TotalsCache<Totals> {
   /**
    * Of the provider's entries that `fits` accepts, the one of the largest `order`; of several, the
@@ -33,8 +33,8 @@ export interface TotalsCache<Totals> {
    * Declares what was found to be the provider's state. Of the entries of another one, those that
    * `isStable` accepts become entries of it, and the others are evicted.
    */
-  moveOn(provider: string, found: State, isStable: (entry: Cached<Totals>) => boolean): void;
-  /** Removes entries that are still there. */
+  revalidate(provider: string, found: State, isStable: (entry: Cached<Totals>) => boolean): void;
+  /** Removes totals that are still there, also if `revalidate` has given them a new state. */
   evict(provider: string, ...entries: readonly Cached<Totals>[]): void;
   /** Runs a statement that uses entries. Evicts them if it fails after `SLOW` or later. */
   whileUsing<T>(
@@ -46,17 +46,16 @@ export interface TotalsCache<Totals> {
 
 /** The maximum number of rows in a cache. Least recently used providers are evicted first. */
 const MAX_ROWS = 200_000;
-/** The maximum for one provider. Least recently used entries are evicted first. */
-const MAX_ROWS_PER_PROVIDER = 100_000;
+/** The part of it that one provider may take. Its least recently used entries are evicted first. */
+const MAX_PART_OF_PROVIDER = 1 / 2;
 const MAX_ENTRIES_PER_PROVIDER = 16;
 /** The memory of an entry or a provider beyond its rows, expressed in rows. */
 const ENTRY_OVERHEAD = 10;
 const PROVIDER_OVERHEAD = 1;
 
 /**
- * The time in ms from which a failed statement costs the totals that it used their place: the next
- * one reads all of it anew. A caller with a deadline shorter than this evicts nothing, or each of
- * its calls would make the next one slower.
+ * A statement that fails after this many ms evicts the totals that it used. One that fails sooner does
+ * not, or each call with a short deadline would make the next one slower.
  */
 const SLOW = 1_000;
 
@@ -99,10 +98,10 @@ export function createTotalsCache<Totals>(
         (other) => isCurrent(other, entry.state) && !fits(other.totals),
       );
       const entries = [entry, ...others].slice(0, MAX_ENTRIES_PER_PROVIDER);
-      while (sizeOf(entries) > MAX_ROWS_PER_PROVIDER) entries.pop();
+      while (sizeOf(entries) > maxRows * MAX_PART_OF_PROVIDER) entries.pop();
       cache.set(provider, entries);
     },
-    moveOn(provider, found, isStable) {
+    revalidate(provider, found, isStable) {
       const entries = cache.get(provider) ?? [];
       if (entries.every((entry) => isCurrent(entry, found))) return;
       const kept = entries.filter((entry) => isCurrent(entry, found) || isStable(entry));

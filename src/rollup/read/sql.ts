@@ -55,11 +55,6 @@ export function checkpointAfter(instant: string): string {
   return `COALESCE((SELECT MIN(at) FROM ${CHECKPOINTS} AND at > ${instant}), '${END}')`;
 }
 
-/** 1 if there is a checkpoint at an instant, otherwise 0. */
-export function hasCheckpoint(instant: string): string {
-  return `(SELECT COUNT(*) FROM ${CHECKPOINTS} AND at = ${instant})`;
-}
-
 /** The last instant that the totals at a checkpoint count, as DATETIME(3) text. */
 export function lastInstantOf(checkpoint: string): string {
   return checkpoint === END ? END : toDatetime(fromDatetime(checkpoint) - 1);

@@ -113,7 +113,8 @@ async function makeCurrent(transaction: Knex.Transaction, build: Build): Promise
       cut: build.watermark,
       build_generation: null,
       build_cut: null,
-      revision: transaction.raw("revision + 1"),
+      // The time, so that no number comes again for a cache if somebody empties the tables.
+      revision: transaction.raw("GREATEST(revision + 1, UNIX_TIMESTAMP())"),
       check_from: START,
       // At some time of the first day, so that rollups built together are not all due at once.
       check_at: transaction.raw("UTC_TIMESTAMP(3) + INTERVAL ? SECOND", [

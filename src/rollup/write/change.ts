@@ -182,7 +182,7 @@ export async function writeChanges(
     const lists = [additions, splits, missing, surplus, gross];
     const writes = lists.reduce((sum, { length }) => sum + length, months.size);
     const revision = state.revision + (writes > 0 ? 1 : 0);
-    const [changed] = [...additions, ...splits].map(({ at }) => at).sort();
+    const [changed] = additions.map(({ at }) => at).sort();
     const stable = stabilityColumns(nextStability(state, revision, changed));
     return { ...columns, provider_id: provider, cut: until, revision, ...stable };
   });

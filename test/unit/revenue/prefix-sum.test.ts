@@ -1,11 +1,12 @@
 /** For which instants a prefix sum is the base, and when what it was made from is read again. */
 import { describe, expect, it } from "vitest";
-import { lastEdge, nearestEdge } from "../../../src/revenue/breakdown/edge.ts";
+import { isAround, lastEdge, nearestEdge } from "../../../src/revenue/breakdown/edge.ts";
 import {
   type ChargesRow,
   isBaseFor,
-  isFar,
+  isBeforeCheckpoint,
   isUnchanged,
+  isWorthCaching,
   laterPrefixSum,
   mustVerify,
   type Place,
@@ -18,27 +19,28 @@ const END = "9999-12-31 23:59:59.999";
 const day = (month: string, day: string) => `2026-${month}-${day} 00:00:00.000`;
 const [MARCH, APRIL] = [day("03", "01"), day("04", "01")];
 const AT = day("03", "10");
-const BEFORE: Place = { at: AT, checkpoint: APRIL, next: APRIL };
-const AFTER: Place = { at: AT, checkpoint: MARCH, next: APRIL };
+const BEFORE: Place = { at: AT, checkpoint: APRIL };
+const AFTER: Place = { at: AT, checkpoint: MARCH };
 
 const charges = (gross: string, charges: number, instance = "1"): ChargesRow[] => [
   { server: "1", instance, gross, charges: String(charges) },
 ];
 const totals = [{ ...charges("100.00", 10)[0], started: "4", ended: "3" }] as const;
-const none = (place: Place, verifiedAt = 0): PrefixSum => prefixSum(place, [], [], verifiedAt);
+const none = (place: Place, verifiedAt = 0): PrefixSum =>
+  prefixSum(place, APRIL, [], [], verifiedAt);
 
 describe("a prefix sum", () => {
-  const rows = totals as unknown as Parameters<typeof prefixSum>[1];
+  const rows = totals as unknown as Parameters<typeof prefixSum>[2];
 
   it("before its checkpoint lacks the charges between, and has the rentals of the checkpoint", () => {
-    const sum = prefixSum(BEFORE, rows, charges("30.00", 2), 0);
+    const sum = prefixSum(BEFORE, APRIL, rows, charges("30.00", 2), 0);
     const expected = { gross: 70_00n, charges: 8, started: 4, ended: 3, running: 0 };
     expect(sum.byOwner.instance("1", "1")).toEqual(expected);
     expect(sum.between).toEqual({ charges: 2, gross: 30_00n });
   });
 
   it("after its checkpoint has the charges between too", () => {
-    const sum = prefixSum(AFTER, rows, charges("30.00", 2, "7"), 0);
+    const sum = prefixSum(AFTER, APRIL, rows, charges("30.00", 2, "7"), 0);
     expect(sum.byOwner.total()).toMatchObject({ gross: 130_00n, charges: 12 });
     expect(sum.byOwner.instance("1", "7")).toMatchObject({ gross: 30_00n, charges: 2 });
   });
@@ -49,7 +51,7 @@ describe("a prefix sum", () => {
   ])(
     "that is %s its checkpoint gives a later one, which is as far from it",
     (_, place, between) => {
-      const base = prefixSum(place, rows, charges("20.00", 5), 7);
+      const base = prefixSum(place, APRIL, rows, charges("20.00", 5), 7);
       const gross = base.byOwner.total().gross;
       const later = laterPrefixSum(day("03", "20"), base, charges("5.00", 1));
       expect(later).toMatchObject({ ...place, at: day("03", "20"), between, verifiedAt: 7 });
@@ -57,6 +59,14 @@ describe("a prefix sum", () => {
       expect(base.byOwner.total().gross).toBe(gross);
     },
   );
+
+  it("is never before the start of the timeline, from which it is made of charges alone", () => {
+    const first = "0000-12-31 23:59:59.999";
+    const base = prefixSum({ at: first, checkpoint: START }, APRIL, [], [], 0);
+    const later = laterPrefixSum(AT, base, charges("5.00", 1));
+    expect(later.between).toEqual({ charges: 1, gross: 5_00n });
+    expect(isBeforeCheckpoint({ at: first, checkpoint: START })).toBe(false);
+  });
 
   it.each([
     ["at its instant", AT, true],
@@ -68,12 +78,12 @@ describe("a prefix sum", () => {
   });
 
   it("is the base for that at the last instant of all, in the last segment", () => {
-    expect(isBaseFor(none(lastEdge(AT)), END)).toBe(true);
+    expect(isBaseFor(prefixSum(lastEdge(AT), END, [], [], 0), END)).toBe(true);
   });
 
   it("at a later instant is worth caching from 250 charges on", () => {
-    expect(isFar([...charges("0.00", 100), ...charges("0.00", 149)])).toBe(false);
-    expect(isFar([...charges("0.00", 100), ...charges("0.00", 150)])).toBe(true);
+    expect(isWorthCaching([...charges("0.00", 100), ...charges("0.00", 149)])).toBe(false);
+    expect(isWorthCaching([...charges("0.00", 100), ...charges("0.00", 150)])).toBe(true);
   });
 });
 
@@ -83,8 +93,8 @@ describe("the charges between a prefix sum and its checkpoint", () => {
     ["are not read within a second if they are more", 2_000, 999, false],
     ["are read again after a second", 2_000, 1_000, true],
   ])("%s", (_, atStart, ms, expected) => {
-    const start = prefixSum(BEFORE, [], charges("1.00", atStart), 10_000);
-    const end = prefixSum(AFTER, [], charges("1.00", 1_000), 10_000 + ms);
+    const start = prefixSum(BEFORE, APRIL, [], charges("1.00", atStart), 10_000);
+    const end = prefixSum(AFTER, APRIL, [], charges("1.00", 1_000), 10_000 + ms);
     expect(mustVerify([start, end], 10_000 + ms)).toBe(expected);
   });
 
@@ -94,7 +104,7 @@ describe("the charges between a prefix sum and its checkpoint", () => {
     ["another gross", "3 -0.96", false],
     ["none", "", false],
   ])("are unchanged only if they are: %s", (_, found, expected) => {
-    const sum = prefixSum(BEFORE, [], [...charges("0.05", 1), ...charges("-1.00", 2)], 0);
+    const sum = prefixSum(BEFORE, APRIL, [], [...charges("0.05", 1), ...charges("-1.00", 2)], 0);
     expect(isUnchanged(sum, found)).toBe(expected);
   });
 
@@ -102,6 +112,17 @@ describe("the charges between a prefix sum and its checkpoint", () => {
     expect(isUnchanged(none(lastEdge(AT)), "")).toBe(true);
     expect(isUnchanged(none(BEFORE), "0 0.00")).toBe(true);
   });
+});
+
+it.each([
+  ["the one before", MARCH, MARCH, true],
+  ["the one after", APRIL, MARCH, true],
+  ["no other", START, MARCH, false],
+  ["not the last one, if there is another after it", END, MARCH, false],
+  ["the start of the timeline, if there is none before", START, "", true],
+])("around an edge lies %s", (_, checkpoint, before, expected) => {
+  const found = { charges: [], totals: [], verified: "", before, after: APRIL };
+  expect(isAround(checkpoint, found)).toBe(expected);
 });
 
 describe("the checkpoint nearest to an edge", () => {
@@ -124,6 +145,6 @@ describe("the checkpoint nearest to an edge", () => {
     ],
     ["is the last one for the last instant of all", END, END, END, END],
   ])("%s", (_, at, before, after, checkpoint) => {
-    expect(nearestEdge(at, before, after, NOW)).toEqual({ at, checkpoint, next: after });
+    expect(nearestEdge(at, before, after, NOW)).toEqual({ at, checkpoint });
   });
 });

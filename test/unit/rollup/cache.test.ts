@@ -105,7 +105,7 @@ describe("a totals cache evicts", () => {
     expect(cached(cache, "2", "a")).toEqual(["a"]);
   });
 
-  it("entries of a provider beyond 100,000 rows, the oldest first", () => {
+  it("entries of a provider beyond half of the rows, the oldest first", () => {
     const cache = emptyCache();
     for (const name of "abc") set(cache, "1", name, { rows: 40_000 });
     expect(cached(cache, "1", ..."abc")).toEqual(["b", "c"]);
@@ -175,7 +175,7 @@ describe("when the rollup moves on", () => {
     const cache = emptyCache();
     for (const name of rest) set(cache, "1", name);
     set(cache, "2", "b");
-    cache.moveOn("1", REPAIRED, isOneOf("ac"));
+    cache.revalidate("1", REPAIRED, isOneOf("ac"));
     expect([cached(cache, "1", ...rest), cached(cache, "2", "b")]).toEqual([["a", "c"], ["b"]]);
     expect(cache.get("1", () => true)?.state).toEqual(REPAIRED);
     expect(cache.get("2", () => true)?.state).toEqual(FIRST);
@@ -184,9 +184,9 @@ describe("when the rollup moves on", () => {
   it("all go if none is stable, and none if the state is the same", () => {
     const cache = emptyCache();
     for (const name of rest) set(cache, "1", name);
-    cache.moveOn("1", { ...FIRST }, isOneOf(""));
+    cache.revalidate("1", { ...FIRST }, isOneOf(""));
     expect(cached(cache, "1", ...rest)).toEqual(rest);
-    cache.moveOn("1", REPAIRED, isOneOf(""));
+    cache.revalidate("1", REPAIRED, isOneOf(""));
     expect(cached(cache, "1", ...rest)).toEqual([]);
   });
 
@@ -194,7 +194,7 @@ describe("when the rollup moves on", () => {
     const cache = emptyCache();
     set(cache, "1", "a");
     const a = cache.get("1", () => true) as Cached<Totals>;
-    cache.moveOn("1", REPAIRED, isOneOf("a"));
+    cache.revalidate("1", REPAIRED, isOneOf("a"));
     cache.evict("1", a);
     expect(cached(cache, "1", "a")).toEqual([]);
   });

@@ -38,8 +38,8 @@ export async function segmentSize(database: Knex, provider: string): Promise<num
 
 /**
  * The segment size, in charges, for a number of servers and instances. A checkpoint has one row for
- * each of them. A query reads all of these, and half a segment of charges at an edge in the past, at
- * about the same cost for a row and a charge; and the rollup should stay smaller than the ledger.
+ * each of them. A query reads all of these, and a quarter of a segment of charges at an edge in the past,
+ * at about the same cost for a row and a charge; and the rollup should stay smaller than the ledger.
  */
 export function sizeFor(owners: number): number {
   return Math.max(
