@@ -5,12 +5,17 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
+import { createRead } from "../../../../src/db/query.ts";
+import { uncoveredBreakdown } from "../../../../src/revenue/breakdown/queries.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/tables.ts";
+import { breakdownOf } from "../../../support/ledger/call.ts";
 import {
   charge,
   createCachingFixture,
   minute,
   moveCheckpoints,
+  NOW,
   refreshTo,
   rollUpTo,
 } from "./caching.ts";
@@ -95,4 +100,28 @@ it("no sum outlasts the rollup that it was read from, if all tables are emptied"
   await knex("charges").insert(charge("2026-11-15 00:00:00.000", "1.00", { recorded: 11 }));
   await refreshTo(knex, 12);
   expect((await breakdown(...period)).statements).toContain("fullBreakdown");
+});
+
+it("what completing a sum reads is bounded: the charges since are few, and many are verified once in a second", async () => {
+  await insertFrom("2026-03-10", 4_000);
+  await rollUpTo(fixture.database.knex, 2);
+  await moveCheckpoints(fixture.database.knex, ["2026-03-01", "2026-05-01"]);
+  const read = createRead(fixture.database.knex);
+  const asked: Record<string, string>[] = [];
+  const service = createRevenueService((sql, bindings, options) => {
+    const { parameters } = uncoveredBreakdown;
+    if (sql === uncoveredBreakdown.sql) {
+      asked.push(Object.fromEntries(parameters.map((name, at) => [name, String(bindings[at])])));
+    }
+    return read(sql, bindings, options);
+  });
+  const ask = (end: string) => breakdownOf(service, 1n, NOW, "2026-03-01", end);
+  await ask("2026-03-12T20:00Z"); // 4,000 charges after the checkpoint
+  await sleep(1_010);
+  for (const end of ["2026-03-12T20:01Z", "2026-03-12T20:01Z"]) await ask(end);
+  expect(asked.map(({ verify }) => verify)).toEqual(["1", "0"]);
+  await ask("2026-03-10T01:00Z");
+  for (const end of ["2026-03-10T08:00Z", "2026-03-10T08:01Z"]) await ask(end);
+  const from = asked.slice(-2).map(({ endFrom }) => endFrom);
+  expect(from).toEqual(["2026-03-10 01:00:00.000", "2026-03-10 08:00:00.000"]);
 });
