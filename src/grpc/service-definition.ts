@@ -10,12 +10,12 @@ import {
   fromBinary,
   type Message,
 } from "@bufbuild/protobuf";
-import {
-  type handleUnaryCall,
+import type {
+  handleUnaryCall,
   Metadata,
-  type MethodDefinition,
-  type ServerUnaryCall,
-  type StatusObject,
+  MethodDefinition,
+  ServerUnaryCall,
+  StatusObject,
 } from "@grpc/grpc-js";
 import { ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
@@ -25,6 +25,7 @@ import { requestIdFrom } from "../rpc/request-id.ts";
 import type { InFlight } from "./in-flight.ts";
 import { decompress } from "./messages/compression.ts";
 import { compileMessageWriter } from "./messages/message-writer.ts";
+import { ResponseMetadata } from "./response-metadata.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
 
@@ -61,7 +62,10 @@ export function defineService(
     handlers[method.name] = (call, callback) => {
       inFlight
         .track(serve(rpc, addresses, method, call, maxMessageBytes))
-        .then(({ message, metadata }) => callback(null, message, toMetadata(metadata)), callback);
+        .then(
+          ({ message, metadata }) => callback(null, message, new ResponseMetadata(metadata)),
+          callback,
+        );
     };
   }
   return { definition, handlers };
@@ -124,7 +128,7 @@ async function serve(
     headers = { ...headers, ...accepted.metadata };
     const response = await accepted.run(() => decode(method, call.request, maxMessageBytes));
     // Together with the message: one write in place of two.
-    call.sendMetadata(toMetadata(headers));
+    call.sendMetadata(new ResponseMetadata(headers));
     return response;
   } catch (thrown) {
     throw statusOf(ServiceError.from(thrown), headers);
@@ -170,12 +174,6 @@ function statusOf(
   return {
     code: error.entry.code as number,
     details: error.message,
-    metadata: toMetadata({ ...headers, ...error.metadata }),
+    metadata: new ResponseMetadata({ ...headers, ...error.metadata }),
   };
-}
-
-function toMetadata(values: Readonly<Record<string, string>>): Metadata {
-  const metadata = new Metadata();
-  for (const [name, value] of Object.entries(values)) metadata.set(name, value);
-  return metadata;
 }
