@@ -7,16 +7,42 @@
 export type Cents = bigint;
 
 /**
+ * The longest text that is parsed digit by digit: its digits are a whole number of cents far below
+ * 2^53. That takes half of the time of a regular expression and of parsing a bigint.
+ */
+const MAX_SHORT = 14;
+
+/**
  * Parses the text of a DECIMAL(…, 2): "4500.00", "-0.05".
  *
  * @throws Error if the text has any other form
  */
 export function parseCents(text: string): Cents {
+  const short = text.length <= MAX_SHORT ? parseShort(text) : undefined;
+  if (short !== undefined) return BigInt(short);
   if (!/^-?\d+\.\d{2}$/.test(text)) {
     throw new Error(`expected an amount with two digits: ${JSON.stringify(text)}`);
   }
   return BigInt(text.replace(".", ""));
 }
+
+/** A short amount as a whole number of cents; undefined if the text has any other form. */
+function parseShort(text: string): number | undefined {
+  const start = text[0] === "-" ? 1 : 0;
+  const point = text.length - 3;
+  if (point <= start || text[point] !== ".") return undefined;
+  let cents = 0;
+  for (let i = start; i < text.length; i++) {
+    if (i === point) continue;
+    const digit = text.charCodeAt(i) - ZERO;
+    if (digit < 0 || digit > 9) return undefined;
+    cents = 10 * cents + digit;
+  }
+  return start === 1 ? -cents : cents;
+}
+
+/** The character code of "0". */
+const ZERO = 48;
 
 /** Formats an amount with two digits: 450000n is "4500.00", -5n is "-0.05". */
 export function formatCents(cents: Cents): string {

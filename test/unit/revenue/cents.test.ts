@@ -4,6 +4,9 @@ import { describe, expect, it } from "vitest";
 import { formatCents, parseCents } from "../../../src/db/cents.ts";
 import { divide, split } from "../../../src/revenue/fee.ts";
 
+/** Some texts are an amount with digits before them. */
+const isMalformed = (text: string) => !/^-?\d+\.\d{2}$/.test(text);
+
 describe("an amount", () => {
   it.each([
     ["0.00", 0n],
@@ -28,11 +31,24 @@ describe("an amount", () => {
     }
   });
 
+  it("is exact where its text gets longer", () => {
+    for (let digits = 1n; digits < 40n; digits++) {
+      for (const cents of [10n ** digits - 1n, 10n ** digits, 10n ** digits + 1n]) {
+        expect(parseCents(formatCents(cents))).toBe(cents);
+        expect(parseCents(formatCents(-cents))).toBe(-cents);
+      }
+    }
+  });
+
   it("has no negative zero", () => {
     expect(formatCents(parseCents("-0.00"))).toBe("0.00");
   });
 
-  it.each(["", "1", "1.0", "1.000", ".50", "+1.00", "1,00", "1e2.00", " 1.00", "1.00\n", "١.٠٠"])(
+  const malformed = [
+    ...["", "-", ".", "1", "-1", "1.0", "1.000", ".50", "-.50", "--1.00", "+1.00", "1,00", "1.-5"],
+    ...["1e2.00", "0x1.00", "1:.00", "1/.00", "1.0:", " 1.00", "1 .00", "1.00\n", "1.00\0", "١.٠٠"],
+  ];
+  it.each([...malformed, ...malformed.map((text) => `1234567890${text}`)].filter(isMalformed))(
     "is not parsed from %j",
     (text) => {
       expect(() => parseCents(text)).toThrow(
