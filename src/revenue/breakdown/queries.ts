@@ -20,6 +20,7 @@ import {
   FROM_BOTH,
   FROM_CACHE,
   IS_CACHED,
+  LATEST_CHECKPOINTS,
   type RollupTerms,
   STATE,
   totalsAt,
@@ -212,9 +213,12 @@ export const uncoveredBreakdown = compileStatement(
   "breakdown_uncovered",
 );
 
-/** The query for the checkpoints around both edges. */
+/** The query for the checkpoints around both edges, and for the latest ones. */
 export const breakdownCheckpoints = compileStatement(
-  { checkpoints: CHECKPOINTS },
+  {
+    checkpoints: CHECKPOINTS,
+    latest: { select: { at: "at" }, from: LATEST_CHECKPOINTS },
+  },
   ["provider", "before", "end"],
   "breakdown_checkpoints",
 );

@@ -12,6 +12,7 @@ import { NO_CACHED_TOTALS, stateText, usedRollup } from "../../rollup/read/sql.t
 import { isStable } from "../../rollup/stability.ts";
 import { END } from "../../rollup/timeline.ts";
 import type { Context } from "../context.ts";
+import { createCheckpoints } from "./checkpoints.ts";
 import {
   type Edge,
   type Edges,
@@ -38,7 +39,7 @@ import {
   prefixSum,
   sumOf,
 } from "./prefix-sum.ts";
-import { breakdownCheckpoints, fullBreakdown, uncoveredBreakdown } from "./queries.ts";
+import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { PeriodTotals } from "./totals.ts";
 
 /**
@@ -78,6 +79,7 @@ export function createBreakdownReader(
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
   const cache = createTotalsCache<PrefixSum>(({ byOwner }) => byOwner.size, MAX_ROWS);
+  const checkpoints = createCheckpoints(read);
   const optionsOf = ({ caller, signal, deadline }: Context) => {
     return { owner: caller.providerId, signal, deadline, freshness };
   };
@@ -95,16 +97,13 @@ export function createBreakdownReader(
 
   /** The edges of a period at the checkpoints nearest to them. */
   async function nearestEdges(period: Period, context: Context): Promise<Edges> {
-    const provider = context.caller.providerId;
-    const [before, end] = [toDatetime(period.start - 1), toDatetime(period.end)];
+    const { providerId } = context.caller;
+    const [start, end] = [toDatetime(period.start - 1), toDatetime(period.end)];
+    const around = await checkpoints.around(providerId, { start, end }, optionsOf(context));
     const now = toDatetime(context.now);
-    const values = { provider, before, end };
-    const { rows } = await breakdownCheckpoints.run(read, values, optionsOf(context));
-    const [around = { beforeStart: "", afterStart: END, beforeEnd: "", afterEnd: END }] =
-      rows.checkpoints;
     return {
-      start: nearestEdge(before, around.beforeStart, around.afterStart, now),
-      end: nearestEdge(end, around.beforeEnd, around.afterEnd, now),
+      start: nearestEdge(start, around.start.before, around.start.after, now),
+      end: nearestEdge(end, around.end.before, around.end.after, now),
     };
   }
 
@@ -135,9 +134,10 @@ export function createBreakdownReader(
     );
     const found = foundAt(rows);
     for (const at of ["start", "end"] as const) {
+      const { base, checkpoint } = edges[at];
+      if (!base && !isAround(checkpoint, found[at])) checkpoints.forget(provider);
       const failure = failureAt(edges[at], found[at], rollup);
       if (failure) return failure;
-      const { base } = edges[at];
       if (base && verify && !isUnchanged(base.totals, found[at].verified)) {
         cache.evict(provider, base);
         return "refreshed";
@@ -181,6 +181,7 @@ export function createBreakdownReader(
       found = await readBetween(edges, context);
     }
     if (isFailure(found)) {
+      checkpoints.forget(provider);
       edges = await nearest();
       found = await readBetween(edges, context);
     }

@@ -55,6 +55,12 @@ export function checkpointAfter(instant: string): string {
   return `COALESCE((SELECT MIN(at) FROM ${CHECKPOINTS} AND at > ${instant}), '${END}')`;
 }
 
+/** How many checkpoints are read at once: all of a rollup, unless it covers millions of charges. */
+export const MAX_LATEST = 1_000;
+
+/** The latest checkpoints of the provider's rollup, in descending order: what follows FROM. */
+export const LATEST_CHECKPOINTS = `${CHECKPOINTS} ORDER BY at DESC LIMIT ${MAX_LATEST}`;
+
 /** The last instant that the totals at a checkpoint count, as DATETIME(3) text. */
 export function lastInstantOf(checkpoint: string): string {
   return checkpoint === END ? END : toDatetime(fromDatetime(checkpoint) - 1);

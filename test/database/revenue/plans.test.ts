@@ -133,7 +133,7 @@ describe("without a rollup, each query uses the intended key and scans no table:
       ],
     ],
     ["uncoveredBreakdown", breakdown],
-    ["breakdownCheckpoints", ["nothing"]],
+    ["breakdownCheckpoints", ["nothing", "nothing"]],
   ])("%s", async (name, expected) => {
     await expectPlans(name, VALUES, expected);
   });
@@ -210,6 +210,13 @@ describe("with a rollup, each query uses the intended key and scans no table:", 
       [
         "rollups by PRIMARY,charges by PRIMARY", // state, and the charges of the cached edges
         ...breakdown.slice(1),
+      ],
+    ],
+    [
+      "breakdownCheckpoints",
+      [
+        "rollups by PRIMARY", // checkpoints
+        "rollup_checkpoints by PRIMARY", // latest
       ],
     ],
   ])("%s", async (name, expected) => {

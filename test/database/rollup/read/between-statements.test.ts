@@ -75,6 +75,31 @@ it("a build with other segments: the checkpoints are asked for again", async () 
   expect(await ask(...PERIOD)).toEqual(["uncoveredBreakdown"]);
 });
 
+it("a build with other segments: the checkpoints that were cached are forgotten", async () => {
+  await insert([1, 2, 3, 4, 5, 6, 7].flatMap((day) => inJune(day, 4)));
+  await buildWith(2);
+  const { ask } = createObserved();
+  expect(await ask(...PERIOD)).toEqual([CHECKPOINTS, FULL]);
+  expect(await ask("2026-06-02T12:00:00Z", "2026-06-06T12:00:00Z")).toEqual([FULL]);
+  await buildWith(15);
+  const others = ["2026-06-01T12:00:00Z", "2026-06-03T18:00:00Z"] as const;
+  expect(await ask(...others)).toEqual([FULL, CHECKPOINTS, FULL]);
+  expect(await ask("2026-06-02T12:00:00Z", "2026-06-06T12:00:00Z")).toEqual([FULL]);
+});
+
+it("a segment that was split: the checkpoints that were cached are forgotten", async () => {
+  await insert([1, 2, 3, 4, 5, 6, 7].flatMap((day) => inJune(day, 4)));
+  await buildWith(1_000);
+  const { ask } = createObserved();
+  expect(await ask(...PERIOD)).toEqual([CHECKPOINTS, FULL]);
+  await insert([charge("2026-06-20 00:00:00.000", "1.00", { recorded: 3 })]);
+  await refresh(fixture.database.knex, [{ provider: "1", size: 2 }], minute(4));
+  const others = ["2026-06-02T12:00:00Z", "2026-06-03T06:00:00Z"] as const;
+  expect(await ask(...others)).toEqual([FULL]); // from the last checkpoint, and not cached
+  expect(await ask(...others)).toEqual([CHECKPOINTS, FULL]);
+  expect(await ask(...others)).toEqual(["uncoveredBreakdown"]);
+});
+
 it("two builds with other segments: the last checkpoint is used, and nothing is cached", async () => {
   await insert([1, 2, 3, 4, 5, 6, 7].flatMap((day) => inJune(day, 4)));
   await buildWith(2);

@@ -1,14 +1,18 @@
 /** For which periods the cached totals of a breakdown are reused. */
 import { beforeEach, describe, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
+import { MAX_LATEST } from "../../../../src/rollup/read/sql.ts";
+import { TABLES } from "../../../../src/rollup/tables.ts";
 import { breakdownOf } from "../../../support/ledger/call.ts";
 import { charge, createCachingFixture, moveCheckpoints, NOW, rollUpTo } from "./caching.ts";
 
 const fixture = createCachingFixture();
 
 describe("a breakdown", () => {
-  const FULL = ["breakdownCheckpoints", "fullBreakdown"];
+  const FIRST = ["breakdownCheckpoints", "fullBreakdown"];
+  const FULL = ["fullBreakdown"]; // the checkpoints are cached
   const UNCOVERED = ["uncoveredBreakdown"];
   beforeEach(async () => {
     await rollUpTo(fixture.database.knex, 2);
@@ -57,14 +61,31 @@ describe("a breakdown", () => {
     ["one after every charge", "2026-12-01", "9999-12-30", "0.00"],
     ["all of time", "0001-01-01", "9999-12-31", "107.00"],
   ])("%s is cached too", async (_, start, end, gross) => {
-    for (const statements of [FULL, UNCOVERED]) {
+    for (const statements of [FIRST, UNCOVERED]) {
       expect(await fixture.service.breakdown([start, end])).toEqual({ gross, statements });
+    }
+  });
+
+  it("asks for the checkpoints again if more of them are cached than the latest ones", async () => {
+    const { knex } = fixture.database;
+    const [{ generation }] = await knex(TABLES.checkpoints).where({ provider_id: 1 });
+    const early = Array.from({ length: MAX_LATEST }, (_, day) => ({
+      ...{ provider_id: 1, generation, gross: "0.00" },
+      at: toDatetime(Date.UTC(2020, 0, 1 + day)),
+    }));
+    await knex.batchInsert(TABLES.checkpoints, early);
+    for (const [start, end, statements] of [
+      ["2020-01-02T12:00Z", "2026-02-10", FIRST],
+      ["2020-01-03T12:00Z", "2026-02-11T12:00Z", FIRST],
+      ["2021-01-02T12:00Z", "2026-03-10", FULL],
+    ] as const) {
+      expect((await fixture.service.breakdown([start, end])).statements).toEqual(statements);
     }
   });
 
   it("shares the cached sums at its edges with the periods before and after it", async () => {
     const months = [
-      ["2026-03-01", "2026-03-31", "20.00", FULL],
+      ["2026-03-01", "2026-03-31", "20.00", FIRST],
       ["2026-02-01", "2026-02-28", "0.00", FULL], // its end is cached
       ["2026-02-01", "2026-03-31", "20.00", UNCOVERED],
       ["2026-01-01", "2026-01-31", "10.00", FULL],
@@ -77,7 +98,7 @@ describe("a breakdown", () => {
 
   it("that ends before a checkpoint at the instant of a charge is cached too", async () => {
     await moveCheckpoints(fixture.database.knex, ["2026-01-05", "2026-03-05", "2026-11-10"]);
-    for (const statements of [FULL, UNCOVERED]) {
+    for (const statements of [FIRST, UNCOVERED]) {
       const period = ["2026-01-05", "2026-02-01"] as const;
       expect(await fixture.service.breakdown(period)).toEqual({ gross: "10.00", statements });
     }
@@ -92,7 +113,7 @@ describe("a breakdown", () => {
       ["9999-12-31T23:59:59.998Z", "100.00"],
       ["9999-12-31T23:59:59.999Z", "1100.00"],
     ] as const) {
-      for (const _ of [FULL, UNCOVERED]) {
+      for (const _ of [FIRST, UNCOVERED]) {
         expect(await fixture.service.breakdown(["2026-01-01", end]), end).toMatchObject({ gross });
       }
     }
@@ -105,7 +126,7 @@ describe("a breakdown", () => {
     });
     await rollUpTo(fixture.database.knex, 2);
     await moveCheckpoints(fixture.database.knex, ["2026-02-01", "2026-04-01"]);
-    for (const statements of [FULL, UNCOVERED]) {
+    for (const statements of [FIRST, UNCOVERED]) {
       const answer = await fixture.service.breakdown(["2026-02-10", "2026-03-30"]);
       expect(answer).toEqual({ gross: "20.00", statements }); // and compared without a cache
     }
