@@ -96,7 +96,12 @@ describe("a read whose caller leaves", () => {
         }),
       );
     const before = await ids();
-    await untilCancelled(read("SELECT SLEEP(30)", [], { signal: cancelledAfter(20) }));
+    const caller = new AbortController();
+    const left = untilCancelled(read("SELECT SLEEP(30)", [], { signal: caller.signal }));
+    // A statement that was not sent yet would cost no connection.
+    await until(10_000, async () => (await processes.running("SLEEP(30)")).length === 1);
+    caller.abort(new ServiceError("canceled"));
+    await left;
     await until(10_000, () => proxy.connections() === 1);
     expect((await ids()).filter((id) => before.includes(id))).toHaveLength(1);
   });
