@@ -1,7 +1,7 @@
 /**
- * Metadata of responses. Its values are different in each call (`x-request-id`, `data-as-of`), so
- * they are sent as literals that are never indexed: in HPACK's dynamic table they would displace
- * what all calls have in common, at a higher cost than that of the rest of the headers.
+ * Metadata of responses. Most of its values differ in each call (`x-request-id`, `data-as-of`), so
+ * they are sent as literals that are never indexed. In HPACK's dynamic table, which nghttp2 searches
+ * for each header, they would displace what all calls have in common.
  *
  * @see https://www.rfc-editor.org/rfc/rfc7541#section-6.2.3
  */
@@ -10,17 +10,16 @@ import { Metadata } from "@grpc/grpc-js";
 
 /** Metadata of a response, from the value of each key. */
 export class ResponseMetadata extends Metadata {
-  readonly #values: Readonly<Record<string, string>>;
-
   constructor(values: Readonly<Record<string, string>>) {
     super();
-    this.#values = values;
     for (const [key, value] of Object.entries(values)) this.set(key, value);
   }
 
   /** grpc-js sends a clone of the metadata of a status. */
   override clone(): Metadata {
-    return new ResponseMetadata(this.#values);
+    const copy = new ResponseMetadata({});
+    copy.merge(this);
+    return copy;
   }
 
   override toHttp2Headers(): OutgoingHttpHeaders {
