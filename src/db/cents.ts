@@ -1,5 +1,5 @@
 /**
- * Money: US cents in a bigint. No amount is ever a binary floating-point number, from the
+ * Money: US cents in a bigint. No amount is ever a fraction in binary floating point, from the
  * database's DECIMAL to the response.
  */
 
@@ -7,10 +7,12 @@
 export type Cents = bigint;
 
 /**
- * The longest text that is parsed digit by digit: its digits are a whole number of cents far below
- * 2^53. That takes half of the time of a regular expression and of parsing a bigint.
+ * The longest text that is parsed digit by digit, which takes half of the time. Its cents are below
+ * 2^53, up to which numbers hold all integers.
  */
 const MAX_SHORT = 14;
+/** The character code of "0". */
+const ZERO = 48;
 
 /**
  * Parses the text of a DECIMAL(…, 2): "4500.00", "-0.05".
@@ -40,9 +42,6 @@ function parseShort(text: string): number | undefined {
   }
   return start === 1 ? -cents : cents;
 }
-
-/** The character code of "0". */
-const ZERO = 48;
 
 /** Formats an amount with two digits: 450000n is "4500.00", -5n is "-0.05". */
 export function formatCents(cents: Cents): string {

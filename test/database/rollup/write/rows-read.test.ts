@@ -97,7 +97,7 @@ const MAX_ROWS: Readonly<Record<StatementName, number>> = {
   uncoveredOverviews8: (8 * SIZE) / 5,
   fullBreakdown: 20 * SIZE,
   uncoveredBreakdown: 20 * SIZE,
-  breakdownCheckpoints: SIZE,
+  breakdownCheckpoints: 2 * SIZE,
 };
 
 it.each(STATEMENT_NAMES)(
