@@ -28,8 +28,13 @@ export interface Checkpoints {
   forget(provider: string): void;
 }
 
-/** The maximum number of cached checkpoints, which take about 50 bytes each. */
-const MAX_CACHED = 100_000;
+/**
+ * The maximum size of the cache, in checkpoints of about 50 bytes: those of ten thousand small
+ * providers. Least recently used providers are evicted first.
+ */
+const MAX_SIZE = 200_000;
+/** The memory of a provider beyond its checkpoints, expressed in checkpoints. */
+const PROVIDER_OVERHEAD = 5;
 
 /** Those around an instant; undefined if the list does not tell. */
 export function aroundIn(latest: readonly string[], instant: string): Around | undefined {
@@ -44,8 +49,8 @@ export function aroundIn(latest: readonly string[], instant: string): Around | u
 /** Creates an empty cache. */
 export function createCheckpoints(read: Read): Checkpoints {
   const cache = new LRUCache<string, readonly string[]>({
-    maxSize: MAX_CACHED,
-    sizeCalculation: (latest) => latest.length,
+    maxSize: MAX_SIZE,
+    sizeCalculation: (latest) => PROVIDER_OVERHEAD + latest.length,
   });
   return {
     async around(provider, { start, end }, options) {

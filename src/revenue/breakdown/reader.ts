@@ -134,10 +134,9 @@ export function createBreakdownReader(
     );
     const found = foundAt(rows);
     for (const at of ["start", "end"] as const) {
-      const { base, checkpoint } = edges[at];
-      if (!base && !isAround(checkpoint, found[at])) checkpoints.forget(provider);
       const failure = failureAt(edges[at], found[at], rollup);
       if (failure) return failure;
+      const { base } = edges[at];
       if (base && verify && !isUnchanged(base.totals, found[at].verified)) {
         cache.evict(provider, base);
         return "refreshed";
@@ -151,6 +150,7 @@ export function createBreakdownReader(
       if (!edge.base) {
         const sum = prefixSum(edge, here.after, here.totals, here.charges, startedAt);
         if (isAround(edge.checkpoint, here)) cacheSum(sum);
+        else checkpoints.forget(provider);
         return sum;
       }
       const { totals: base } = edge.base;

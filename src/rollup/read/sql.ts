@@ -55,7 +55,7 @@ export function checkpointAfter(instant: string): string {
   return `COALESCE((SELECT MIN(at) FROM ${CHECKPOINTS} AND at > ${instant}), '${END}')`;
 }
 
-/** How many checkpoints are read at once: all of a rollup, unless it covers millions of charges. */
+/** How many checkpoints are read at once: all of a rollup, unless it covers 100,000 charges or more. */
 export const MAX_LATEST = 1_000;
 
 /** The latest checkpoints of the provider's rollup, in descending order: what follows FROM. */

@@ -1,7 +1,8 @@
 /** Which checkpoints a list of the latest ones tells. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { aroundIn } from "../../../src/revenue/breakdown/checkpoints.ts";
+import type { Row } from "../../../src/db/query.ts";
+import { aroundIn, createCheckpoints } from "../../../src/revenue/breakdown/checkpoints.ts";
 import { MAX_LATEST } from "../../../src/rollup/read/sql.ts";
 import { END, START } from "../../../src/rollup/timeline.ts";
 
@@ -48,4 +49,56 @@ describe("a list of the latest checkpoints", () => {
 
 it("an empty list tells nothing", () => {
   expect(aroundIn([], instant(0))).toBeUndefined();
+});
+
+describe("the cache", () => {
+  const { signal } = new AbortController();
+  const edges = { start: instant(500), end: instant(501) };
+
+  /** Checkpoints of rollups that all have `count` of them, and the number of statements. */
+  function createCounted(count: number) {
+    const around = ["0", "", END, "", END, instant(0)];
+    const latest = Array.from({ length: count }, (_, index) =>
+      index ? instant(count - index) : END,
+    );
+    const rows: Row[] = [around, ...latest.map((at) => ["1", at, null, null, null, null])];
+    let statements = 0;
+    const checkpoints = createCheckpoints(async () => {
+      statements++;
+      return rows;
+    });
+    return {
+      ...checkpoints,
+      async ask(provider: number) {
+        const before = statements;
+        await checkpoints.around(String(provider), edges, { signal });
+        return statements - before;
+      },
+    };
+  }
+
+  it("asks once for each provider, until its list is forgotten", async () => {
+    const { ask, forget } = createCounted(3);
+    expect([await ask(1), await ask(1), await ask(2), await ask(2)]).toEqual([1, 0, 1, 0]);
+    forget("1");
+    expect([await ask(1), await ask(1), await ask(2)]).toEqual([1, 0, 0]);
+  });
+
+  it("asks each time for a provider without a rollup", async () => {
+    const { ask } = createCounted(0);
+    expect([await ask(1), await ask(1)]).toEqual([1, 1]);
+  });
+
+  it.each([
+    // 200,000 checkpoints, of which each provider counts as 5.
+    [1_000, 199],
+    [14, 10_526],
+    [1, 33_333],
+  ])("with %i checkpoints each, keeps those of %i providers", async (count, providers) => {
+    const { ask } = createCounted(count);
+    for (let provider = 1; provider <= providers; provider++) await ask(provider);
+    expect([await ask(1), await ask(providers)]).toEqual([0, 0]);
+    await ask(providers + 1); // evicts the one that was used least recently
+    expect([await ask(1), await ask(2)]).toEqual([0, 1]);
+  });
 });
