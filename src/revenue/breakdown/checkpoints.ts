@@ -59,7 +59,7 @@ export function createCheckpoints(read: Read): Checkpoints {
       if (known.start && known.end) return { start: known.start, end: known.end };
       const values = { provider, before: start, end };
       const { rows } = await breakdownCheckpoints.run(read, values, options);
-      if (rows.latest.length > 0) cache.set(provider, rows.latest.map(({ at }) => at).reverse());
+      cache.set(provider, rows.latest.map(({ at }) => at).reverse());
       const [found = { beforeStart: "", afterStart: END, beforeEnd: "", afterEnd: END }] =
         rows.checkpoints;
       return {
