@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
 import { POOL_SIZE } from "./pool.ts";
-import { createDurationEstimates, MAX_ESTIMATE } from "./scheduling/duration-estimate.ts";
 import { createFairShare } from "./scheduling/fair-share.ts";
 import type { Caller } from "./session/answer.ts";
 import {
@@ -84,7 +83,6 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
   } = limits;
   const client: Knex.Client = database.client;
   const share = createFairShare(client.config.pool?.max ?? POOL_SIZE, poolWait);
-  const durations = createDurationEstimates();
   const attempt = createAttempt(client, firstByteTimeout);
 
   /** Runs a statement, on further connections if pooled ones fail, and at most on one new one. */
@@ -94,16 +92,13 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
     options: ReadOptions,
     caller: Caller,
   ): Promise<Row[]> {
-    const { owner = "" } = options;
     for (;;) {
       try {
-        const { rows, duration } = await attempt(sql, bindings, options, caller);
-        durations.record(owner, sql, duration);
+        const rows = await attempt(sql, bindings, options, caller);
         await waitForTurn?.(rows.length);
         return rows;
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
-        if (error.duration !== undefined) durations.record(owner, sql, error.duration);
         // Several pooled ones may be dead. Each leaves the pool, so the loop gets to a new one.
         if (!error.pooled || caller.gone) throw error;
       }
@@ -138,21 +133,10 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
   }
 
   return async (sql, bindings, options) => {
-    const { signal, deadline = Infinity, owner = "" } = options;
+    const { signal, owner = "" } = options;
     if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
     signal.throwIfAborted();
-    const isTooLate = () => {
-      const left = deadline - Date.now();
-      return left < MAX_ESTIMATE && left < durations.estimate(owner, sql);
-    };
-    if (isTooLate()) throw new ServiceError("deadlineExceeded");
-    if (!share.take(owner)) {
-      await share.wait(owner, signal);
-      if (isTooLate()) {
-        share.give(owner);
-        throw new ServiceError("overloaded"); // the wait took the time
-      }
-    }
+    if (!share.take(owner)) await share.wait(owner, signal);
     return new Promise((resolve, reject) => {
       const caller: Caller = { gone: false, onLeave: undefined };
       const leave = () => {

@@ -45,24 +45,15 @@ export interface AttemptOptions {
   readonly onConnection?: () => void;
 }
 
-/** An answer, and how long the statement took, in ms. */
-interface Answer {
-  readonly rows: Row[];
-  readonly duration: number;
-}
-
 /** An attempt failed because of its connection. The cause is what went wrong. */
 export class FailedAttempt extends Error {
   override readonly name = "FailedAttempt";
   /** Whether the connection came from the pool, and may have been bad for long. It has left it. */
   readonly pooled: boolean;
-  /** How long the server has worked on the statement, in ms; undefined if it has not. */
-  readonly duration: number | undefined;
 
-  constructor(cause: unknown, pooled: boolean, duration?: number) {
+  constructor(cause: unknown, pooled: boolean) {
     super("the connection failed", { cause });
     this.pooled = pooled;
-    this.duration = duration;
   }
 }
 
@@ -75,7 +66,7 @@ type Attempt = (
   bindings: readonly Binding[],
   options: AttemptOptions,
   caller: Caller,
-) => Promise<Answer>;
+) => Promise<Row[]>;
 
 /**
  * Creates the attempts on one pool.
@@ -132,8 +123,7 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
     }
     const state = error instanceof NoAnswer ? error.state : "silent";
     if (state === "silent") recordSilence(session, since);
-    const duration = state === "working" ? performance.now() - since : undefined;
-    return new FailedAttempt(error, pooled, duration);
+    return new FailedAttempt(error, pooled);
   }
 
   return async (sql, bindings, { server, check, onConnection }, caller) => {
@@ -157,7 +147,7 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
       });
       recordAnswer(session);
       check?.(rows, session.server?.identity);
-      return { rows, duration: session.heardAt - since };
+      return rows;
     } catch (error) {
       if (!mustLeave(error)) throw toServiceError(error);
       discard(connection);

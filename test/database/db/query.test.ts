@@ -208,32 +208,3 @@ describe("a read without a free connection", () => {
     await Promise.all(running);
   });
 });
-
-describe("a read that cannot be answered in the time left", () => {
-  const NAP = "SELECT CAST(SLEEP(0.4) AS CHAR)";
-  const signal = within(60_000);
-  const inTime = (ms: number, owner = "1") =>
-    outcomeOf(read(NAP, [], { signal, deadline: Date.now() + ms, owner }));
-
-  it("is refused before it costs a statement", async () => {
-    for (let run = 0; run < 2; run++) await read(NAP, [], { signal, owner: "1" });
-    const started = performance.now();
-    expect(await inTime(300)).toBe("deadlineExceeded");
-    expect(performance.now() - started).toBeLessThan(50);
-  });
-
-  it("is tried with enough time, for another owner, and soon again", async () => {
-    for (let run = 0; run < 2; run++) await read(NAP, [], { signal, owner: "1" });
-    expect(await inTime(450)).toEqual([["0"]]);
-    expect(await inTime(300, "2")).toEqual([["0"]]);
-    await expect.poll(() => inTime(100), { timeout: 10_000, interval: 500 }).toEqual([["0"]]);
-  });
-
-  it("because it waited too long for a connection is overloaded", async () => {
-    for (let run = 0; run < 2; run++) await read(NAP, [], { signal, owner: "1" });
-    const running = [1, 2].map(() => read(NAP, [], { signal, owner: "1" }));
-    const outcomes = [inTime(600), inTime(600)];
-    expect(await Promise.all(outcomes)).toEqual(["overloaded", "overloaded"]);
-    await Promise.all(running);
-  });
-});
