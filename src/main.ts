@@ -18,7 +18,7 @@ import { check, checkSchema } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
 import { readCertificates } from "./config/certificates.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
-import { createFreshness } from "./db/freshness.ts";
+import { limitAge } from "./db/freshness.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, observeReads, type Read } from "./db/query.ts";
 import { collectWhenQuiet } from "./memory.ts";
@@ -43,6 +43,8 @@ import { watchCertificates } from "./tls/certificate-watch.ts";
 
 /** Connections to the database for looking up API keys. */
 const KEY_CONNECTIONS = 4;
+/** How much longer than a call its statement may run on the database, in ms. */
+const STATEMENT_GRACE = 500;
 /** How long the pools may then take to close, in ms; they wait for a database that hangs. */
 const POOL_GRACE = 1_000;
 
@@ -89,7 +91,7 @@ async function start(config: Config): Promise<void> {
   const { poolWait } = config;
   const waitForTurn = createTurns();
   const openRead = (name: string, pool: Knex, max: number) => {
-    const read = createRead(pool, { poolWait, waitForTurn });
+    const read = createRead(pool, { poolWait, maxStatement: maxStatement(config), waitForTurn });
     if (!metrics && !tracing) return read;
     const observed = metrics?.observePool({ name, max, connections: () => poolState(pool) });
     return observeReads(read, createReadObserver(observed, tracing?.tracer));
@@ -100,17 +102,18 @@ async function start(config: Config): Promise<void> {
     store: config.rateLimitStore,
     report,
   });
+  const read = openRead("calls", database, config.poolSize);
+  const { readMaxLag } = config;
   const rpc = createRpc({
     service: RevenueService,
-    handlers: createRevenueService(openRead("calls", database, config.poolSize), {
-      reportLag: createLagLog(log, metrics?.recordLag),
-      freshness:
-        config.readMaxLag === 0
-          ? undefined
-          : createFreshness(config.readMaxLag, metrics?.recordReplicaAge),
-      observeCache: metrics?.cacheRequest,
-      maxBatch: config.maxBatch,
-    }),
+    handlers: createRevenueService(
+      readMaxLag === 0 ? read : limitAge(read, readMaxLag, metrics?.recordReplicaAge),
+      {
+        reportLag: createLagLog(log, metrics?.recordLag),
+        observeCache: metrics?.cacheRequest,
+        maxBatch: config.maxBatch,
+      },
+    ),
     authenticate: createAuthenticate(
       config,
       openRead("keys", keyDatabase, KEY_CONNECTIONS),
@@ -185,12 +188,16 @@ async function start(config: Config): Promise<void> {
   });
 }
 
+/** The time after which the database ends a statement, in ms: a call ends at its own deadline first. */
+function maxStatement({ maxCall }: Config): number {
+  return maxCall + STATEMENT_GRACE;
+}
+
 /** Opens a pool of read-only connections. */
 function openPool(config: Config, maxConnections: number, warn?: (message: string) => void): Knex {
   return createPool(config.databaseUrl, {
     readOnly: true,
-    // Calls cancel their queries at their deadline; this also ends a query whose KILL failed.
-    maxQueryMs: config.maxCall,
+    maxStatement: maxStatement(config),
     maxConnections,
     ...(warn && { warn }),
   });

@@ -7,7 +7,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { pendingMigrations } from "../db/pending-migrations.ts";
-import { discard } from "../db/session/session.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** The times of the probe, in ms. */
@@ -69,7 +68,7 @@ export function startDatabaseProbe({
       connection.on("error", () => {});
       // Ends the session: MariaDB logs a warning for each connection that is closed without that.
       connection.end();
-      discard(connection);
+      connection.destroy();
       return true;
     } catch (error) {
       return FULL.has((error as { code?: unknown }).code);

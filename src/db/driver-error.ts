@@ -4,6 +4,7 @@ import { ServiceError } from "../errors.ts";
 /** The connection was established, and then lost. */
 const LOST = new Set([
   "PROTOCOL_CONNECTION_LOST",
+  "PROTOCOL_SEQUENCE_TIMEOUT", // no answer while the session was set up
   "ECONNRESET",
   "EPIPE",
   "ER_CLIENT_INTERACTION_TIMEOUT",
@@ -35,10 +36,12 @@ const UNAVAILABLE = new Set([
 export const FAILED_SESSION: ReadonlyMap<number, string> = new Map([
   [1047, "Galera: the node is not part of the cluster"],
   [1053, "the server is shutting down"],
+  [1105, "Vitess: no healthy tablet"],
   [1205, "a lock was not released in time"],
   [1213, "deadlock; Galera: the transaction lost against another node's"],
   [1243, "the prepared statement is unknown, behind a proxy that changed the server"],
   [1290, "the server is read-only"],
+  [1461, "the server has too many prepared statements"],
   [1615, "the prepared statement needs to be prepared again"],
   [1836, "the server is read-only"],
   [1927, "MariaDB: the session was killed"],
@@ -48,7 +51,9 @@ export const FAILED_SESSION: ReadonlyMap<number, string> = new Map([
   [3032, "MySQL: the server is offline"],
   [3169, "MySQL: the session was killed"],
   [4031, "MySQL: the session was idle for too long"],
+  [8028, "TiDB: the schema has changed"],
   [9001, "ProxySQL: no server could be reached in time"],
+  [9005, "TiDB: a region of the data is unavailable"],
 ]);
 
 /** The statement exceeded `max_execution_time` (MySQL) or `max_statement_time` (MariaDB). */

@@ -10,7 +10,6 @@
  */
 import { randomUUID } from "node:crypto";
 import type { Knex } from "knex";
-import type { Connection } from "mysql2";
 import pRetry, { type Options } from "p-retry";
 import {
   createLease,
@@ -23,7 +22,6 @@ import {
   WaitTimeout,
 } from "./migration-lease.ts";
 import { MIGRATIONS } from "./pending-migrations.ts";
-import { sessionOf } from "./session/session.ts";
 
 /** Knex's configuration of the migrations. Their names are their file names with the extension. */
 export const migrations: Knex.MigratorConfig = {
@@ -88,8 +86,7 @@ export async function migrateToLatest(
       const notice = setTimeout(() => report("another migration is running; waiting for it"), 500);
       try {
         await lockGuard(transaction, guard);
-        const place = `${await serverOf(transaction)} ${guard}`;
-        await takeLease(database, { owner, place, timeout: leaseTimeout });
+        await takeLease(database, { owner, place: owner, timeout: leaseTimeout });
       } finally {
         clearTimeout(notice);
       }
@@ -141,12 +138,6 @@ async function lockGuard(transaction: Knex.Transaction, guard: number): Promise<
   } catch (error) {
     throw (error as { errno?: unknown }).errno === LOCK_WAIT_TIMEOUT ? new WaitTimeout() : error;
   }
-}
-
-/** The server on which the guard is locked; a new name if it does not tell. */
-async function serverOf(transaction: Knex.Transaction): Promise<string> {
-  const connection: Connection = await transaction.client.acquireConnection();
-  return sessionOf(connection).server?.identity ?? randomUUID();
 }
 
 /** Installs of earlier versions have no unique key, and may have a name twice. */

@@ -2,7 +2,13 @@
 import knexModule, { type Knex } from "knex";
 import type { Connection } from "mysql2";
 import type { DatabaseUrl } from "../config.ts";
-import { CONNECT_TIMEOUT, prepareSession, type SessionOptions } from "./session/session.ts";
+import {
+  CONNECT_TIMEOUT,
+  isTrusted,
+  type PoolState,
+  prepareSession,
+  type SessionOptions,
+} from "./session.ts";
 
 interface PoolOptions extends SessionOptions {
   /** The size of the pool. Default: `POOL_SIZE`. */
@@ -29,7 +35,7 @@ export const MAX_LIFETIME = 300_000;
 /** What is added to it at random, as a share of it, so that not all connections end at once. */
 const LIFETIME_JITTER = 0.2;
 
-export { CONNECT_TIMEOUT } from "./session/session.ts";
+export { CONNECT_TIMEOUT } from "./session.ts";
 
 /** Creates a pool. It connects with the first query; `destroy()` closes it. */
 export function createPool(url: DatabaseUrl, options: PoolOptions = {}): Knex {
@@ -45,6 +51,7 @@ export function poolState({ client }: Knex): { readonly idle: number; readonly u
 /** Knex's configuration for a database. */
 export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Config {
   const { warn = () => {}, maxLifetime = MAX_LIFETIME } = options;
+  const state: PoolState = { trustedSince: 0 };
   return {
     client: "mysql2",
     // Otherwise the first connection asks for the version, without a time limit, and all others
@@ -73,8 +80,9 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
       maxConnectionLifetimeMillis: maxLifetime,
       maxConnectionLifetimeJitterMillis: maxLifetime * LIFETIME_JITTER,
       afterCreate: (connection: Connection, done: (error: Error | null) => void) => {
-        prepareSession(connection, options).then(() => done(null), done);
+        prepareSession(connection, options, state).then(() => done(null), done);
       },
+      validate: isTrusted,
     },
     log: { warn, error: warn, debug: () => {}, deprecate: warn },
   };

@@ -4,11 +4,10 @@
  *
  * Each query becomes a branch of a UNION ALL. The first column is the number of the branch. Every
  * other column is text, so that branches of different shapes fit together and decimals keep their
- * exact digits. The first branch also tells the instant of the snapshot, which a branch of its own
- * would tell at a higher cost.
+ * exact digits. The first branch, which has one row, also tells the instant of the snapshot: a branch
+ * of its own would tell it at a higher cost.
  */
 import { fromDatetime } from "./datetime.ts";
-import { type Freshness, HEARTBEAT } from "./freshness.ts";
 import type { Read, ReadOptions, Row } from "./query.ts";
 
 /** A query. `:name` is a parameter. */
@@ -25,20 +24,11 @@ export type Rows<Q> = Q extends Query<infer Column> ? Readonly<Record<Column, st
 /** Queries by name. */
 type Queries = Readonly<Record<string, Query>>;
 
-/** For whom a statement runs, and until when. */
-export interface RunOptions extends ReadOptions {
-  /** Refuses answers that are too old, which are then asked of another node. Default: none are. */
-  readonly freshness?: Freshness | undefined;
-}
-
 /** The answer to a statement. */
 export interface Result<Q extends Queries> {
   /** The rows of every query. */
   readonly rows: { readonly [Name in keyof Q]: Rows<Q[Name]> };
-  /**
-   * In epoch ms: everything that was committed before is in the rows. By the clock of the node,
-   * when the statement began; with `freshness`, see there.
-   */
+  /** In epoch ms: everything that was committed before is in the rows. */
   readonly asOf: number;
 }
 
@@ -52,13 +42,16 @@ export interface Statement<Q extends Queries, Parameter extends string> {
   run(
     read: Read,
     values: Readonly<Record<Parameter, string>>,
-    options: RunOptions,
+    options: ReadOptions,
   ): Promise<Result<Q>>;
 }
 
-/** Columns that the first query gets in addition, and those where the age of answers is limited. */
-const INSTANT = { instant: "UTC_TIMESTAMP(3)" };
-const INSTANT_AND_HEARTBEAT = { ...INSTANT, heartbeat: HEARTBEAT };
+/** SQL: the instant of the snapshot. By the clock of the node, the start of the statement. */
+const INSTANT = "UTC_TIMESTAMP(3)";
+/** What every statement begins with: the number of its first branch, and the instant. */
+export const SNAPSHOT = `SELECT 0, CAST(${INSTANT} AS CHAR)`;
+/** Whether a row is the one that tells the instant, in its second column. */
+export const isSnapshot = (row: Row): boolean => Number(row[0]) === 0;
 
 /**
  * Compiles queries. Done once, at start.
@@ -72,50 +65,49 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
   declared: readonly Parameter[],
   operation?: string,
 ): Statement<Q, Parameter> {
-  const plain = compile(queries, INSTANT, declared);
-  const limited = compile(queries, INSTANT_AND_HEARTBEAT, declared);
+  const [first, ...others] = Object.entries<Query>(queries);
+  if (first === undefined) throw new Error("expected at least one query");
+  const [carrier, { select, from }] = first;
+  const branches = [
+    { select: { instant: INSTANT, ...select }, from },
+    ...others.map(([, query]) => query),
+  ];
+  const { sql, parameters } = compile(branches, declared);
+  const names = Object.keys(queries);
+  const shapes = branches.map((branch) => Object.keys(branch.select));
+
+  function parse(found: readonly Row[]): Result<Q> {
+    const byQuery: Record<string, string>[][] = names.map(() => []);
+    for (const row of found) {
+      const index = Number(row[0]);
+      byQuery[index]?.push(toObject(shapes[index] ?? [], row));
+    }
+    const [[snapshot, ...more] = []] = byQuery;
+    if (snapshot === undefined || more.length > 0) {
+      throw new Error(`expected one row of the query ${carrier}, got ${byQuery[0]?.length}`);
+    }
+    const rows = Object.fromEntries(names.map((name, index) => [name, byQuery[index]]));
+    return { rows: rows as Result<Q>["rows"], asOf: fromDatetime(snapshot.instant ?? "") };
+  }
+
   return {
-    sql: plain.sql,
-    parameters: plain.parameters,
-    async run(read, values, { freshness, ...given }) {
+    sql,
+    parameters,
+    async run(read, values, given) {
       const options = operation === undefined ? given : { ...given, operation };
-      const { sql, parameters, parse } = freshness ? limited : plain;
       const bindings = parameters.map((parameter) => values[parameter]);
-      if (freshness === undefined) {
-        const { rows, instant } = parse(await read(sql, bindings, options));
-        return { rows: rows as Result<Q>["rows"], asOf: instant };
-      }
-      const owner = options.owner ?? "";
-      let result: Result<Q> | undefined;
-      await read(sql, bindings, {
-        ...options,
-        server: freshness.serverOf(owner),
-        check(found, server) {
-          const { rows, ...snapshot } = parse(found);
-          const asOf = freshness.judge(owner, { ...snapshot, server });
-          result = { rows: rows as Result<Q>["rows"], asOf };
-        },
-      });
-      if (result === undefined) throw new Error("the rows were not checked");
-      return result;
+      return parse(await read(sql, bindings, options));
     },
   };
 }
 
-/** Compiles queries with columns that are added to the first. */
+/** Compiles queries to the text of a statement. */
 function compile<Parameter extends string>(
-  given: Queries,
-  added: Query["select"],
+  queries: readonly Query[],
   declared: readonly Parameter[],
 ) {
-  const [first] = Object.entries(given);
-  if (first === undefined) throw new Error("expected at least one query");
-  const [carrier, { select, from }] = first;
-  const queries = { ...given, [carrier]: { select: { ...select, ...added }, from } };
-  const names = Object.keys(queries);
-  const shapes = Object.values(queries).map(({ select }) => Object.keys(select));
-  const width = Math.max(...shapes.map((columns) => columns.length));
-  const branches = Object.values(queries).map(({ select, from }, index) => {
+  const width = Math.max(...queries.map(({ select }) => Object.keys(select).length));
+  const branches = queries.map(({ select, from }, index) => {
     const columns = Object.values(select).map((expression) => `CAST(${expression} AS CHAR)`);
     while (columns.length < width) columns.push("NULL");
     return `SELECT ${[index, ...columns].join(", ")} FROM ${from}`;
@@ -135,28 +127,7 @@ function compile<Parameter extends string>(
   for (const parameter of declared) {
     if (!parameters.includes(parameter)) throw new Error(`parameter :${parameter} is not used`);
   }
-
-  return {
-    sql,
-    parameters,
-    /** @throws Error if the first query does not have one row */
-    parse(found: readonly Row[]) {
-      const byQuery: Record<string, string>[][] = names.map(() => []);
-      for (const row of found) {
-        const index = Number(row[0]);
-        byQuery[index]?.push(toObject(shapes[index] ?? [], row));
-      }
-      const [[snapshot, ...others] = []] = byQuery;
-      if (snapshot === undefined || others.length > 0) {
-        throw new Error(`expected one row of the query ${carrier}, got ${byQuery[0]?.length}`);
-      }
-      return {
-        rows: Object.fromEntries(names.map((name, index) => [name, byQuery[index]])),
-        instant: fromDatetime(snapshot.instant ?? ""),
-        heartbeat: fromDatetime(snapshot.heartbeat ?? ""),
-      };
-    },
-  };
+  return { sql, parameters };
 }
 
 function toObject(columns: readonly string[], row: Row): Record<string, string> {

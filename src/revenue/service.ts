@@ -2,7 +2,6 @@
  * RevenueService as plain functions: (request, context) → answer. All protocols call these
  * functions; the functions do not depend on a protocol.
  */
-import type { Freshness } from "../db/freshness.ts";
 import type { Read } from "../db/query.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
@@ -15,8 +14,6 @@ export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 export interface RevenueOptions {
   /** Called once per answer. */
   readonly reportLag?: ReportLag | undefined;
-  /** Limits the age of answers; no limit by default. */
-  readonly freshness?: Freshness | undefined;
   /** Called with each lookup in a cache of totals. */
   readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
   /** The most overviews that one statement reads. Default: `MAX_BATCH`. */
@@ -26,15 +23,14 @@ export interface RevenueOptions {
 /** Creates the service. It caches totals that it reads from rollups. */
 export function createRevenueService(
   read: Read,
-  { reportLag = () => {}, freshness, observeCache = () => {}, maxBatch }: RevenueOptions = {},
+  { reportLag = () => {}, observeCache = () => {}, maxBatch }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
   return {
     getOverview: createGetOverview(read, reportLag, {
-      freshness,
       observeCache: observe("overview"),
       maxBatch,
     }),
-    getServerBreakdown: createGetServerBreakdown(read, reportLag, freshness, observe("breakdown")),
+    getServerBreakdown: createGetServerBreakdown(read, reportLag, observe("breakdown")),
   };
 }

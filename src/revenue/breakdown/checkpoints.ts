@@ -7,8 +7,7 @@
  * (`isAround`). If they differ, the caller forgets the list.
  */
 import { LRUCache } from "lru-cache";
-import type { Read } from "../../db/query.ts";
-import type { RunOptions } from "../../db/statement.ts";
+import type { Read, ReadOptions } from "../../db/query.ts";
 import { MAX_LATEST } from "../../rollup/read/sql.ts";
 import { END, indexAfter } from "../../rollup/timeline.ts";
 import type { Edges } from "./edge.ts";
@@ -23,7 +22,7 @@ export interface Around {
 /** The checkpoints of all providers. */
 export interface Checkpoints {
   /** Those around the edges of a provider's period. Rejects as `Read` does. */
-  around(provider: string, edges: Edges<string>, options: RunOptions): Promise<Edges<Around>>;
+  around(provider: string, edges: Edges<string>, options: ReadOptions): Promise<Edges<Around>>;
   /** Forgets those of a provider: they were outdated. */
   forget(provider: string): void;
 }

@@ -6,7 +6,6 @@ import type {
   InstanceBreakdown,
   ServerBreakdown,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import type { Answer } from "../answer.ts";
@@ -29,10 +28,9 @@ const DELETED = "Deleted";
 export function createGetServerBreakdown(
   read: Read,
   reportLag: ReportLag,
-  freshness?: Freshness,
   observeCache?: (hit: boolean) => void,
 ) {
-  const readBreakdown = createBreakdownReader(read, freshness, observeCache);
+  const readBreakdown = createBreakdownReader(read, observeCache);
   return async (
     request: GetServerBreakdownRequest,
     context: Context,

@@ -4,7 +4,6 @@
  * since and the rows that the rollup does not cover are read.
  */
 import { toDatetime } from "../../db/datetime.ts";
-import type { Freshness } from "../../db/freshness.ts";
 import type { Read } from "../../db/query.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
@@ -69,20 +68,14 @@ type Failure = "refreshed" | "moved";
 /** Reads the breakdown of a caller for a period. Rejects with a `ServiceError`, as `Read` does. */
 type ReadBreakdown = (period: Period, context: Context) => Promise<Breakdown>;
 
-/**
- * Creates a reader with an empty cache. `freshness` limits the age of breakdowns; `observeCache` is
- * called with each lookup in the cache.
- */
+/** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createBreakdownReader(
   read: Read,
-  freshness?: Freshness,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
   const cache = createTotalsCache<PrefixSum>(({ byOwner }) => byOwner.size, MAX_ROWS);
   const checkpoints = createCheckpoints(read);
-  const optionsOf = ({ caller, signal, deadline }: Context) => {
-    return { owner: caller.providerId, signal, deadline, freshness };
-  };
+  const optionsOf = ({ caller, signal }: Context) => ({ owner: caller.providerId, signal });
 
   /** The edges of a period, with their bases in the cache; without one if there is none. */
   function cachedEdges({ start, end }: Period, provider: string): Edges<Edge | undefined> {
@@ -123,9 +116,7 @@ export function createBreakdownReader(
       watermark: state?.watermark ?? "",
     };
     const statement = bases.length === 2 ? uncoveredBreakdown : fullBreakdown;
-    const { rows, asOf } = await cache.whileUsing(provider, bases, () =>
-      statement.run(read, values, optionsOf(context)),
-    );
+    const { rows, asOf } = await statement.run(read, values, optionsOf(context));
 
     const rollup = usedRollup(rows.state);
     const stability = rows.state[0]?.stability ?? "";

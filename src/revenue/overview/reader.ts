@@ -4,10 +4,8 @@
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
-import type { Freshness } from "../../db/freshness.ts";
-import type { Read } from "../../db/query.ts";
+import type { Read, ReadOptions } from "../../db/query.ts";
 import { PATIENCE, type Until } from "../../db/scheduling/batching.ts";
-import type { RunOptions } from "../../db/statement.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
 import { stateText, usedRollup } from "../../rollup/read/sql.ts";
@@ -56,8 +54,6 @@ type ReadOverview = (months: readonly Month[], context: Context) => Promise<Over
 
 /** What an overview reader may be given. */
 export interface OverviewOptions {
-  /** Limits the age of overviews, which are then read one by one. */
-  readonly freshness?: Freshness | undefined;
   /** Called with each lookup in the cache. */
   readonly observeCache?: ((hit: boolean) => void) | undefined;
   /** The most overviews that one statement reads. Default: `MAX_BATCH`. */
@@ -67,7 +63,7 @@ export interface OverviewOptions {
 /** Creates a reader with an empty cache. */
 export function createOverviewReader(
   read: Read,
-  { freshness, observeCache = () => {}, maxBatch }: OverviewOptions = {},
+  { observeCache = () => {}, maxBatch }: OverviewOptions = {},
 ): ReadOverview {
   const cache = createTotalsCache<CachedTotals>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
@@ -80,10 +76,10 @@ export function createOverviewReader(
   async function complete(
     totals: CachedTotals,
     values: Completing,
-    options: RunOptions & Until,
+    options: ReadOptions & Until,
   ): Promise<UncoveredResult> {
     const startedAt = performance.now();
-    const result = await (small.delete(totals) && !freshness
+    const result = await (small.delete(totals)
       ? readInBatch(values, options)
       : uncoveredOverview.run(read, values, options));
     if (performance.now() - startedAt < PATIENCE && isSmall(result.rows)) small.add(totals);
@@ -93,7 +89,7 @@ export function createOverviewReader(
   return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
     const values = { provider, now: toDatetime(now), nextMonth: toDatetime(current.end) };
-    const options = { owner: provider, signal, deadline, freshness };
+    const options = { owner: provider, signal, deadline };
     const fits = ({ month }: CachedTotals) => month === current.key;
 
     const cached = cache.get(provider, fits);

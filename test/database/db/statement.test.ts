@@ -34,7 +34,7 @@ describe("queries compile to one statement", () => {
   it("of numbered branches with text columns, all of the same width; the first has the instant", () => {
     expect(figures.sql).toBe(
       [
-        "SELECT 0, CAST(MAX(available_balance) AS CHAR), CAST(UTC_TIMESTAMP(3) AS CHAR), NULL FROM wallets WHERE provider_id = ?",
+        "SELECT 0, CAST(UTC_TIMESTAMP(3) AS CHAR), CAST(MAX(available_balance) AS CHAR), NULL FROM wallets WHERE provider_id = ?",
         "UNION ALL (SELECT 1, CAST(public_id AS CHAR), CAST(amount AS CHAR), CAST(paid_at AS CHAR) FROM payouts WHERE provider_id = ? AND paid_at <= ? ORDER BY paid_at DESC LIMIT 2)",
         "UNION ALL (SELECT 2, CAST(name AS CHAR), CAST(deleted_at AS CHAR), NULL FROM servers WHERE provider_id = ? ORDER BY id)",
       ].join("\n"),
@@ -47,7 +47,7 @@ describe("queries compile to one statement", () => {
 
   it("without UNION ALL, if there is one query", () => {
     const one = compileStatement({ now: { select: { now: ":now" }, from: "DUAL" } }, ["now"]);
-    expect(one.sql).toBe("SELECT 0, CAST(? AS CHAR), CAST(UTC_TIMESTAMP(3) AS CHAR) FROM DUAL");
+    expect(one.sql).toBe("SELECT 0, CAST(UTC_TIMESTAMP(3) AS CHAR), CAST(? AS CHAR) FROM DUAL");
   });
 });
 
@@ -72,7 +72,7 @@ describe("the bindings of a run", () => {
     const calls: unknown[] = [];
     const read: Read = async (sql, bindings) => {
       calls.push(sql, bindings);
-      return [["0", null, "2026-11-20 09:30:00.123", null]];
+      return [["0", "2026-11-20 09:30:00.123", null, null]];
     };
     const { asOf } = await figures.run(read, { provider: "7", now: "2026-11-20" }, { signal });
     expect(calls).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);

@@ -156,20 +156,6 @@ describe("of ten small providers", () => {
     expect(takeNames()).toEqual(calls.map(() => "uncoveredOverview"));
   });
 
-  it("where the age of answers is limited none does, because that is judged for each", async () => {
-    const owners: unknown[] = [];
-    const plain = createRead(database.knex);
-    const service = createRevenueService(
-      (sql, bindings, options) => {
-        owners.push(options.owner);
-        return plain(sql, bindings, options);
-      },
-      { freshness: { judge: () => Date.parse(NOW), serverOf: () => undefined } },
-    );
-    for (let i = 0; i < 3; i++) await expectOwnFigures(service, calls);
-    expect(owners).toEqual([...PROVIDERS, ...PROVIDERS, ...PROVIDERS].map(String));
-  });
-
   it.each<[string, Read]>([
     ["fails", () => Promise.reject(new Error("a row of one of them"))],
     [

@@ -1,0 +1,143 @@
+/**
+ * One attempt to run a statement: on a connection of the pool, which stays in the pool only if its
+ * session can be used again.
+ *
+ * Knex's `raw` cannot prepare statements, so an attempt borrows a connection from Knex's pool. The
+ * methods that borrow and return it are declared in Knex's types but not documented; if they
+ * change, the types and test/database/db/query.test.ts fail.
+ */
+import type { Knex } from "knex";
+import type { Connection, RowDataPacket } from "mysql2";
+import { isFailedSession, toServiceError } from "./driver-error.ts";
+import { giveUp, recordAnswer } from "./session.ts";
+
+/** One row: the text of each column, or null. Columns of other types need a CAST. */
+export type Row = readonly (string | null)[];
+
+/** The value of a `?`: text, which the database converts to a number or an instant, or bytes. */
+export type Binding = string | Buffer;
+
+/** What a caller may look at. */
+export interface AttemptOptions {
+  /** Aborts when the rows are no longer needed. A statement that was sent goes on to its end. */
+  readonly signal: AbortSignal;
+  /** Called when the attempt has a connection. */
+  readonly onConnection?: () => void;
+  /**
+   * Called with the rows. If it throws, the rows are not taken: the connection is left, as one that
+   * has failed, because another may lead to another server.
+   */
+  readonly check?: (rows: readonly Row[]) => void;
+}
+
+/** An attempt failed because of its connection. The cause is what went wrong. */
+export class FailedAttempt extends Error {
+  override readonly name = "FailedAttempt";
+
+  constructor(cause: unknown) {
+    super("the connection failed", { cause });
+  }
+}
+
+/** The statement was not answered in time, although the server would have ended it. */
+class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+  readonly code = "PROTOCOL_CONNECTION_LOST";
+
+  constructor(timeout: number) {
+    super(`no answer from the database within ${timeout} ms`);
+  }
+}
+
+/**
+ * Makes one attempt. Settles when the connection is free again, and not before, if the caller leaves.
+ * Rejects with a `FailedAttempt` if another attempt may succeed, else with a `ServiceError`.
+ */
+type Attempt = (
+  sql: string,
+  bindings: readonly Binding[],
+  options: AttemptOptions,
+) => Promise<Row[]>;
+
+/**
+ * Creates the attempts on one pool.
+ *
+ * @param timeout the time after which a connection that gives no answer is dead, in ms: longer than
+ *   the server lets a statement run
+ */
+export function createAttempt(client: Knex.Client, timeout: number): Attempt {
+  async function borrow(): Promise<Connection> {
+    try {
+      return await client.acquireConnection();
+    } catch (error) {
+      if (isFailedSession(error)) throw new FailedAttempt(error);
+      throw toServiceError(error, client.config.acquireConnectionTimeout);
+    }
+  }
+
+  async function run(connection: Connection, sql: string, bindings: readonly Binding[]) {
+    const since = performance.now();
+    try {
+      const rows = await execute(connection, sql, bindings, timeout);
+      recordAnswer(connection);
+      return rows;
+    } catch (error) {
+      if (!mustLeave(error)) throw toServiceError(error);
+      giveUp(connection, since);
+      throw new FailedAttempt(error);
+    }
+  }
+
+  return async (sql, bindings, { signal, onConnection, check }) => {
+    const connection = await borrow();
+    try {
+      signal.throwIfAborted(); // the caller may have left while the connection was made
+      onConnection?.();
+      const rows = await run(connection, sql, bindings);
+      if (check !== undefined) take(rows, connection, check);
+      return rows;
+    } finally {
+      client.releaseConnection(connection);
+    }
+  };
+}
+
+/** Closes the connection if `check` throws. The others of the pool may lead elsewhere. */
+function take(
+  rows: readonly Row[],
+  connection: Connection,
+  check: (rows: readonly Row[]) => void,
+): void {
+  try {
+    check(rows);
+  } catch (error) {
+    connection.destroy();
+    throw new FailedAttempt(error);
+  }
+}
+
+/** Whether the connection of a statement that failed must not be used again. */
+function mustLeave(error: unknown): boolean {
+  const { fatal } = error as { readonly fatal?: unknown };
+  return isFailedSession(error) || fatal === true;
+}
+
+/** Runs a prepared statement. The driver prepares it once per connection. */
+function execute(
+  connection: Connection,
+  sql: string,
+  bindings: readonly Binding[],
+  timeout: number,
+): Promise<Row[]> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => reject(new NoAnswer(timeout)), timeout);
+    connection.execute<RowDataPacket[][]>(
+      { sql, values: bindings as Binding[], rowsAsArray: true },
+      (error, rows) => {
+        clearTimeout(timer);
+        if (error) reject(error);
+        else resolve(rows as unknown as Row[]);
+      },
+    );
+  });
+}
