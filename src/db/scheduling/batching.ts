@@ -5,10 +5,10 @@
  * finds no other in flight runs at once.
  *
  * A read never joins a statement that has started, whose snapshot could be older than the read. And
- * none waits long because of those beside it: if a shared statement fails, or takes too long, it is
- * cancelled, each read runs alone, and for some seconds no statement is shared.
+ * none waits long because of those beside it: if a shared statement fails, or takes too long on its
+ * connection, each read runs alone, and for some seconds no statement is shared.
  */
-import { type Context, context, ROOT_CONTEXT, type Span, trace } from "@opentelemetry/api";
+import { AsyncLocalStorage } from "node:async_hooks";
 
 /** How many statements may be in flight: more than one, because one may be slow. */
 const MAX_IN_FLIGHT = 2;
@@ -17,8 +17,11 @@ const MAX_IN_FLIGHT = 2;
  * slow, or its server is far away. Most take a fraction of that.
  */
 const SLOW = 5;
-/** How long a shared statement may take, in ms, with its wait for a connection. */
-export const PATIENCE = 250;
+/**
+ * How long a shared statement may take on its connection, in ms. The wait for one does not count: a
+ * backlog is no reason to run more statements.
+ */
+const PATIENCE = 250;
 /**
  * How long every read runs alone after that, in ms. Where all shared statements fail (a plan that the
  * database has changed, for example), few reads find out.
@@ -27,12 +30,20 @@ const PAUSE = 5_000;
 /** A read with less time left, in ms, runs alone: others in its statement could take it. */
 const MIN_TIME = 2 * PATIENCE;
 
-/** Until when a caller waits, or a batch is of use. */
+/** Until when a caller waits. */
 export interface Until {
-  /** Aborts when the caller leaves; for a batch, when it is of no more use. */
+  /** Aborts when the caller leaves. */
   readonly signal: AbortSignal;
-  /** Epoch ms; for a batch, the latest of its callers' deadlines. */
+  /** Epoch ms. */
   readonly deadline: number;
+}
+
+/** How a shared statement runs. */
+export interface Together {
+  /** Aborts when the statement takes too long, or the last of its callers leaves. */
+  readonly signal: AbortSignal;
+  /** To be called when the statement has a connection. */
+  readonly onConnection: () => void;
 }
 
 /** How items are read. */
@@ -42,15 +53,16 @@ export interface BatchOptions<Item, Result> {
   /** Items with the same key are not read together. */
   keyOf(item: Item): string;
   /** Reads one item. */
-  alone(item: Item, until: Until): Promise<Result>;
+  alone(item: Item, signal: AbortSignal): Promise<Result>;
   /** Reads one of `sizes` items; resolves to their results, in order. */
-  together(items: readonly Item[], until: Until): Promise<readonly Result[]>;
+  together(items: readonly Item[], how: Together): Promise<readonly Result[]>;
 }
 
 interface Waiting<Item, Result> {
   readonly item: Item;
-  readonly until: Until;
-  readonly context: Context;
+  readonly signal: AbortSignal;
+  /** Runs work in the caller's async context, as which it is traced. */
+  readonly inContext: <T>(work: () => T) => T;
   readonly result: PromiseWithResolvers<Result>;
   /** Called when the caller leaves. */
   leave(): void;
@@ -104,18 +116,24 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
 
   /** Runs reads. Settles when all of them are answered, and never rejects. */
   async function run(batch: readonly Read[]): Promise<void> {
-    if (batch.length > 1 && (await runTogether(batch))) return;
+    if (isShared(batch) && (await runTogether(batch))) return;
     await Promise.all(
-      batch.map(({ item, until, context: trace, result }) =>
-        context.with(trace, alone, undefined, item, until).then(result.resolve, result.reject),
+      batch.map(({ item, signal, inContext, result }) =>
+        inContext(() => alone(item, signal)).then(result.resolve, result.reject),
       ),
     );
   }
 
-  /** Runs one statement. Resolves to whether it answered every caller that is still there. */
-  async function runTogether(batch: readonly Read[]): Promise<boolean> {
+  /**
+   * Runs one statement, in the context of its first caller. Resolves to whether it answered every
+   * caller that is still there.
+   */
+  async function runTogether(batch: readonly [Read, ...Read[]]): Promise<boolean> {
     const controller = new AbortController();
-    const timer = setTimeout(() => controller.abort(new Error("too slow")), PATIENCE);
+    let timer: NodeJS.Timeout | undefined;
+    const onConnection = () => {
+      timer ??= setTimeout(() => controller.abort(new Error("too slow")), PATIENCE);
+    };
     let callers = batch.length;
     const leave = () => {
       callers--;
@@ -123,15 +141,18 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
     };
     for (const read of batch) read.leave = leave;
     const items = batch.map(({ item }) => item);
-    const deadline = Math.max(...batch.map(({ until }) => until.deadline));
+    const { signal } = controller;
     try {
-      const results = await inTraceOf(batch, () =>
-        together(items, { signal: controller.signal, deadline }),
-      );
+      const results = await batch[0].inContext(() => together(items, { signal, onConnection }));
       for (const [index, { result }] of batch.entries()) result.resolve(results[index] as Result);
       return true;
-    } catch {
+    } catch (error) {
       if (callers === 0) return true;
+      if (timer === undefined) {
+        // It had no connection. Alone, each would have waited in the same queue.
+        for (const { result } of batch) result.reject(error);
+        return true;
+      }
       pausedUntil = performance.now() + PAUSE;
       return false;
     } finally {
@@ -142,9 +163,15 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
   return async (item: Item, until: Until): Promise<Result> => {
     const { signal } = until;
     signal.throwIfAborted();
-    if (sizes.length === 0 || until.deadline - Date.now() < MIN_TIME) return alone(item, until);
+    if (sizes.length === 0 || until.deadline - Date.now() < MIN_TIME) return alone(item, signal);
     const result = Promise.withResolvers<Result>();
-    const read: Read = { item, until, context: context.active(), result, leave() {} };
+    const read: Read = {
+      item,
+      signal,
+      inContext: AsyncLocalStorage.snapshot(),
+      result,
+      leave() {},
+    };
     const leave = () => {
       waiting = waiting.filter((other) => other !== read);
       result.reject(signal.reason);
@@ -161,19 +188,6 @@ export function createBatching<Item, Result>(options: BatchOptions<Item, Result>
   };
 }
 
-/**
- * Runs work in the trace of the first caller whose trace is recorded. The others' traces link to
- * that one.
- */
-function inTraceOf<T>(
-  callers: readonly { readonly context: Context }[],
-  work: () => Promise<T>,
-): Promise<T> {
-  const spans = callers.map((caller) => trace.getSpan(caller.context));
-  const first = spans.findIndex((span?: Span) => span?.isRecording());
-  const maker = spans[first];
-  if (maker) {
-    for (const span of spans.slice(first + 1)) span?.addLink({ context: maker.spanContext() });
-  }
-  return context.with(callers[first]?.context ?? ROOT_CONTEXT, work);
+function isShared<Read>(batch: readonly Read[]): batch is [Read, Read, ...Read[]] {
+  return batch.length > 1;
 }

@@ -40,9 +40,9 @@ export function createOverviewBatches(read: Read, maxBatch = MAX_BATCH) {
   return createBatching<Completing, UncoveredResult>({
     sizes: [...STATEMENTS.keys()].filter((size) => size <= maxBatch),
     keyOf: ({ provider }) => provider,
-    alone: (values, until) =>
-      uncoveredOverview.run(read, values, { ...until, owner: values.provider }),
-    async together(items, until) {
+    alone: (values, signal) =>
+      uncoveredOverview.run(read, values, { signal, owner: values.provider }),
+    async together(items, how) {
       const statement = STATEMENTS.get(items.length);
       if (statement === undefined) throw new Error(`no statement for ${items.length} providers`);
       const values: Record<string, string> = {};
@@ -51,7 +51,7 @@ export function createOverviewBatches(read: Read, maxBatch = MAX_BATCH) {
       }
       // Each statement takes a share of the connections of its own, as its providers would alone.
       const owner = `overviews with ${items[0]?.provider}`;
-      return split(items, await statement.run(read, values, { ...until, owner }));
+      return split(items, await statement.run(read, values, { ...how, owner }));
     },
   });
 }

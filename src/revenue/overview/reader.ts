@@ -4,8 +4,8 @@
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
-import type { Read, ReadOptions } from "../../db/query.ts";
-import { PATIENCE, type Until } from "../../db/scheduling/batching.ts";
+import type { Read } from "../../db/query.ts";
+import type { Until } from "../../db/scheduling/batching.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
 import { stateText, usedRollup } from "../../rollup/read/sql.ts";
@@ -69,27 +69,25 @@ export function createOverviewReader(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
   const readInBatch = createOverviewBatches(read, maxBatch);
-  /** The cached totals whose last statement was neither large nor slow, and did not fail. */
+  /** The cached totals whose last statement was not large, and did not fail. */
   const small = new WeakSet<CachedTotals>();
 
   /** Completes cached totals: together with those of others, if all of them are small. */
   async function complete(
     totals: CachedTotals,
     values: Completing,
-    options: ReadOptions & Until,
+    until: Until,
   ): Promise<UncoveredResult> {
-    const startedAt = performance.now();
     const result = await (small.delete(totals)
-      ? readInBatch(values, options)
-      : uncoveredOverview.run(read, values, options));
-    if (performance.now() - startedAt < PATIENCE && isSmall(result.rows)) small.add(totals);
+      ? readInBatch(values, until)
+      : uncoveredOverview.run(read, values, { signal: until.signal, owner: values.provider }));
+    if (isSmall(result.rows)) small.add(totals);
     return result;
   }
 
   return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
     const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
     const values = { provider, now: toDatetime(now), nextMonth: toDatetime(current.end) };
-    const options = { owner: provider, signal, deadline };
     const fits = ({ month }: CachedTotals) => month === current.key;
 
     const cached = cache.get(provider, fits);
@@ -97,16 +95,18 @@ export function createOverviewReader(
     if (cached) {
       const { state, totals } = cached;
       const completing = { ...values, rollup: stateText(state), watermark: state.watermark };
-      const result = await cache.whileUsing(provider, [cached], () =>
-        complete(totals, completing, options),
-      );
+      const result = await complete(totals, completing, { signal, deadline });
       const rollup = usedRollup(result.rows.state);
       if (isCurrent(cached, rollup)) return overview(totals, current, result, rollup);
       cache.evict(provider, cached);
     }
 
     const firstMonth = toDatetime(oldest.start);
-    const result = await fullOverview.run(read, { ...values, firstMonth }, options);
+    const result = await fullOverview.run(
+      read,
+      { ...values, firstMonth },
+      { owner: provider, signal },
+    );
     const rollup = usedRollup(result.rows.state);
     const totals = { month: current.key, ...rollupTotals(result.rows) };
     cache.set(provider, { state: rollup, totals }, fits);

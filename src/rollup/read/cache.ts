@@ -36,12 +36,6 @@ export interface TotalsCache<Totals> {
   revalidate(provider: string, found: State, isStable: (entry: Cached<Totals>) => boolean): void;
   /** Removes totals that are still there, also if `revalidate` has given them a new state. */
   evict(provider: string, ...entries: readonly Cached<Totals>[]): void;
-  /** Runs a statement that uses entries. Evicts them if it fails after `SLOW` or later. */
-  whileUsing<T>(
-    provider: string,
-    entries: readonly Cached<Totals>[],
-    run: () => Promise<T>,
-  ): Promise<T>;
 }
 
 /** The maximum number of rows in a cache. Least recently used providers are evicted first. */
@@ -52,12 +46,6 @@ const MAX_ENTRIES_PER_PROVIDER = 16;
 /** The memory of an entry or a provider beyond its rows, expressed in rows. */
 const ENTRY_OVERHEAD = 10;
 const PROVIDER_OVERHEAD = 1;
-
-/**
- * A statement that fails after this many ms evicts the totals that it used. One that fails sooner does
- * not, or each call with a short deadline would make the next one slower.
- */
-const SLOW = 1_000;
 
 /** Creates an empty cache. `countRows` returns how many rows of memory the totals take. */
 export function createTotalsCache<Totals>(
@@ -111,15 +99,6 @@ export function createTotalsCache<Totals>(
       );
     },
     evict,
-    async whileUsing(provider, used, run) {
-      const startedAt = performance.now();
-      try {
-        return await run();
-      } catch (error) {
-        if (performance.now() - startedAt >= SLOW) evict(provider, ...used);
-        throw error;
-      }
-    },
   };
 }
 

@@ -157,11 +157,18 @@ describe("of ten small providers", () => {
   });
 
   it.each<[string, Read]>([
-    ["fails", () => Promise.reject(new Error("a row of one of them"))],
+    [
+      "fails",
+      async (_sql, _bindings, { onConnection }) => {
+        onConnection?.();
+        throw new Error("a row of one of them");
+      },
+    ],
     [
       "never ends",
-      (_sql, _bindings, { signal }) =>
+      (_sql, _bindings, { signal, onConnection }) =>
         new Promise((_resolve, reject) => {
+          onConnection?.();
           signal.addEventListener("abort", () => reject(signal.reason));
         }),
     ],

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { UsedRollup } from "../../../src/rollup/coverage.ts";
 import {
   type Cached,
@@ -208,24 +208,4 @@ it("of several totals that fit, those of the largest order are used", () => {
   expect(found("ab", ({ name }) => name)).toBe("b");
   expect(found("abc", ({ name }) => name)).toBe("c");
   expect(found("ab")).toBe("b"); // the most recently used
-});
-
-describe("a statement that uses cached totals", () => {
-  const failAfter = (ms: number) => async () => {
-    vi.advanceTimersByTime(ms);
-    throw new Error("deadline exceeded");
-  };
-  beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
-  afterEach(() => void vi.useRealTimers());
-
-  it.each([
-    ["keeps them if it fails within a second", 999, ["a", "b"]],
-    ["evicts them, and no others, if it fails later", 1_000, ["b"]],
-  ])("%s", async (_, ms, kept) => {
-    const cache = emptyCache();
-    for (const name of ["a", "b"]) set(cache, "1", name);
-    const a = cache.get("1", ({ name }) => name === "a") as Cached<Totals>;
-    await expect(cache.whileUsing("1", [a], failAfter(ms))).rejects.toThrow("deadline exceeded");
-    expect(cached(cache, "1", "a", "b")).toEqual(kept);
-  });
 });

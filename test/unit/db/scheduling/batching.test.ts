@@ -7,31 +7,28 @@ function createFixture(sizes: readonly number[] = [2, 4]) {
   const runs: {
     items: readonly string[];
     signal: AbortSignal;
-    deadline: number;
+    connect(): void;
     answer(): void;
     fail(error: Error): void;
   }[] = [];
-  const run = (items: readonly string[], { signal, deadline }: Until) => {
+  const run = (items: readonly string[], signal: AbortSignal, connect = () => {}) => {
     const { promise, resolve, reject } = Promise.withResolvers<string[]>();
     const answer = () => resolve(items.map((item) => item.toUpperCase()));
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
-    runs.push({ items, signal, deadline, answer, fail: reject });
+    runs.push({ items, signal, connect, answer, fail: reject });
     return promise;
   };
   const read = createBatching<string, string>({
     sizes,
     keyOf: (item) => item.replace(/\/.*/, ""),
-    alone: async (item, until) => (await run([item], until))[0] ?? "",
-    together: run,
+    alone: async (item, signal) => (await run([item], signal))[0] ?? "",
+    together: (items, { signal, onConnection }) => run(items, signal, onConnection),
   });
   const started = () => runs.map(({ items }) => items.join(" "));
   return { read, runs, started };
 }
 
 type Until = { readonly signal: AbortSignal; readonly deadline: number };
-
-/** Deadlines, in epoch ms. */
-const [SOON, LATER] = [Date.now() + 60_000, Date.now() + 120_000];
 
 /** A caller that never leaves. */
 const staying = (deadline = Infinity) => ({ signal: new AbortController().signal, deadline });
@@ -117,11 +114,6 @@ describe("a shared statement", () => {
     return { runs, results, shared };
   }
 
-  it("has the latest deadline of its callers", async () => {
-    const { shared } = await share([staying(LATER), staying(SOON)]);
-    expect(shared.deadline).toBe(LATER);
-  });
-
   it("goes on while one of its callers stays", async () => {
     const leaving = new AbortController();
     const { shared, results } = await share([
@@ -146,14 +138,12 @@ describe("a shared statement", () => {
     expect(runs).toHaveLength(3);
   });
 
-  it("that fails costs its callers nothing: each is read alone, with its own deadline", async () => {
-    const { shared, results, runs } = await share([staying(LATER), staying(SOON)]);
+  it("that fails costs its callers nothing: each is read alone", async () => {
+    const { shared, results, runs } = await share([staying(), staying()]);
+    shared.connect();
     shared.fail(new Error("a row of one of them"));
     await turn();
-    expect(runs.slice(3).map(({ items, deadline }) => [items, deadline])).toEqual([
-      [["c"], LATER],
-      [["d"], SOON],
-    ]);
+    expect(runs.slice(3).map(({ items }) => items)).toEqual([["c"], ["d"]]);
     runs[3]?.answer();
     runs[4]?.fail(new Error("its own"));
     expect(await results[0]).toBe("C");
@@ -166,6 +156,7 @@ describe("a shared statement", () => {
     runs[0]?.answer();
     await turn();
     expect(started()).toEqual(["a", "b", "c d"]);
+    runs[2]?.connect();
     runs[2]?.fail(new Error("its plan has changed"));
     runs[1]?.answer();
     await turn();
@@ -194,8 +185,29 @@ describe("a shared statement", () => {
     ).toHaveLength(1);
   });
 
-  it("that takes too long is cancelled, and each is read alone", async () => {
+  it("that gets no connection fails its callers, who would get none either, and others share on", async () => {
+    const { read, runs, started } = createFixture([2]);
+    const results = [..."abcdefgh"].map((item) => read(item, staying()));
+    runs[0]?.answer();
+    await turn();
+    runs[2]?.fail(new Error("overloaded"));
+    await expect(results[2]).rejects.toThrow("overloaded");
+    await expect(results[3]).rejects.toThrow("overloaded");
+    await turn();
+    expect(started()).toEqual(["a", "b", "c d", "e f"]);
+  });
+
+  it("that waits for a connection for long is not cancelled: a backlog is no reason for more", async () => {
+    const { shared, results } = await share([staying(), staying()]);
+    await sleep(400);
+    expect(shared.signal.aborted).toBe(false);
+    shared.answer();
+    expect(await Promise.all(results)).toEqual(["C", "D"]);
+  });
+
+  it("that takes too long on its connection is left, and each is read alone", async () => {
     const { shared, results, runs } = await share([staying(), staying()]);
+    shared.connect();
     while (!shared.signal.aborted) await sleep(10);
     await turn();
     await answerAll(runs);
