@@ -1,5 +1,6 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
 import { Command } from "commander";
+import { benchBacklog } from "./backlog.ts";
 import { benchFleet } from "./fleet.ts";
 import { benchLatency } from "./latency.ts";
 import { SMALL } from "./ledger.ts";
@@ -51,6 +52,16 @@ program
   .option("--providers <n>", "providers with three servers", Number, 300)
   .option("--charges <n>", "charges of the provider with 200 servers", Number, 300_000)
   .action(benchLatency);
+
+program
+  .command("backlog")
+  .description("compares the database's cost of an overview with and without a thousand callers")
+  .option("--seconds <n>", "length of a round", Number, 5)
+  .option("--rounds <n>", "rounds of each kind, in turns", Number, 5)
+  .option("--connections <n>", "callers that wait", Number, 1_000)
+  .option("--max-ratio <n>", "exits with 1 if the cost rises by more", Number, 1.1)
+  .option("--providers <n>", "providers with three servers", Number, 3_000)
+  .action(benchBacklog);
 
 program
   .command("telemetry")

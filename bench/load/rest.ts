@@ -6,12 +6,14 @@ import type { Load } from "./keys.ts";
  * Returns a load generator for a URL.
  *
  * @param onResponse called with the duration of each request, in ms
- * @throws Error if a response is not a 200
+ * @param mayRefuse whether the service may refuse requests; they are not counted
+ * @throws Error if a request fails, or a response is not a 200 and requests may not be refused
  */
 export function restLoad(
   url: string,
   { connections, drawKey }: Load,
   onResponse: (duration: number) => void = () => {},
+  mayRefuse = false,
 ) {
   return async (seconds: number): Promise<number> => {
     let opened = 0;
@@ -36,11 +38,11 @@ export function restLoad(
         });
       },
     });
-    if (result.non2xx + result.errors > 0) {
+    if (result.errors > 0 || (result.non2xx > 0 && !mayRefuse)) {
       throw new Error(
         `${url}: ${result.non2xx} responses were not 2xx, ${result.errors} requests failed`,
       );
     }
-    return result.requests.total;
+    return result["2xx"];
   };
 }

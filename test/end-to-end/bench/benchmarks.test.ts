@@ -69,6 +69,14 @@ it.each([
     ],
   ],
   [
+    "backlog",
+    [
+      ...["--seconds", "0.5", "--rounds", "1", "--connections", "40", "--providers", "2"],
+      ...["--max-ratio", "1000"],
+    ],
+    ["32 callers", "40 callers", /many ÷ few: \d+\.\d\d/],
+  ],
+  [
     "telemetry",
     ["--seconds", "0.5", "--rounds", "1", "--connections", "2", "--providers", "2"],
     [
