@@ -12,12 +12,12 @@ import {
   methodNotAllowed,
   notFound,
 } from "../../src/gateway/errors.ts";
-import { parseJson } from "../../src/gateway/openapi/json.ts";
-import type { ResponseDetails } from "../../src/gateway/openapi/responses.ts";
 import type { HttpResponse } from "../../src/gateway/response.ts";
 import { REST_METHODS } from "../../src/gateway/rest/route.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
 import { parsePeriod } from "../../src/revenue/breakdown/period.ts";
+import { parseJson } from "./json.ts";
+import type { ResponseDetails } from "./responses.ts";
 
 /** The schemas of error bodies. `Error` alone is a type of many languages already. */
 export const errorSchemas = {

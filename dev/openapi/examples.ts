@@ -4,9 +4,9 @@
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseJson } from "../../src/gateway/openapi/json.ts";
-import type { DetailsByField } from "../../src/gateway/openapi/parameters.ts";
-import type { Examples } from "../../src/gateway/openapi/responses.ts";
+import { parseJson } from "./json.ts";
+import type { DetailsByField } from "./parameters.ts";
+import type { Examples } from "./responses.ts";
 
 /** The instant of the examples, in epoch ms. */
 export const EXAMPLE_NOW = Date.parse("2026-11-20T12:00:00Z");

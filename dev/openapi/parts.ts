@@ -2,10 +2,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
-import type { DocumentParts } from "../../src/gateway/openapi/document.ts";
-import type { HeaderDetails, ResponseDetails } from "../../src/gateway/openapi/responses.ts";
+import type { DocumentParts } from "./document.ts";
 import { errorResponses, errorSchemas } from "./errors.ts";
 import { parameterDetails, responseExamples } from "./examples.ts";
+import type { HeaderDetails, ResponseDetails } from "./responses.ts";
 
 const { version }: { readonly version: string } = JSON.parse(
   readFileSync(join(import.meta.dirname, "../../package.json"), "utf8"),

@@ -13,8 +13,8 @@ import {
   CodeGeneratorResponseSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
-import { createDocument } from "../../src/gateway/openapi/document.ts";
-import { writeJson } from "../../src/gateway/openapi/json.ts";
+import { createDocument } from "./document.ts";
+import { writeJson } from "./json.ts";
 import { documentParts } from "./parts.ts";
 
 const SERVICE = "revenue.v1.RevenueService";

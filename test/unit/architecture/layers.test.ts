@@ -26,7 +26,6 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   ports: ["gateway", "grpc", "rpc", "net", "tls", "telemetry"],
   cli: ["admin", "telemetry", "net", "rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net", "tls"],
-  "gateway/openapi": ["gateway/transcoding"],
   "gateway/transcoding": [],
   grpc: ["rpc", "auth", "net", "tls"],
   rpc: ["revenue", "auth", "telemetry"],
@@ -53,7 +52,7 @@ const GENERATED: Readonly<Record<string, RegExp>> = {
 /** `src/rpc/call.ts` is in the part rpc; `src/errors.ts` is the leaf errors. */
 function partOf(path: string): string {
   const inside = path.replace(/^src\//, "");
-  const [library] = /^gateway\/(?:transcoding|openapi)(?=\/)/.exec(inside) ?? [];
+  const [library] = /^gateway\/transcoding(?=\/)/.exec(inside) ?? [];
   return library ?? inside.replace(/[/.].*$/, "");
 }
 
@@ -102,9 +101,9 @@ it.each(LEAVES)("%s imports no part", (leaf) => {
   expect(imports.filter((target) => !LEAVES.includes(partOf(target)))).toEqual([]);
 });
 
-it.each(["transcoding", "openapi"])("gateway/%s imports no package but protobuf", (library) => {
+it("gateway/transcoding imports no package but protobuf", () => {
   const packages = sources
-    .filter(({ path }) => partOf(path) === `gateway/${library}`)
+    .filter(({ path }) => partOf(path) === "gateway/transcoding")
     .flatMap(({ imports }) => imports.filter((name) => !isLocal(name)));
   expect(packages.filter((name) => !name.startsWith("@bufbuild/protobuf"))).toEqual([]);
 });

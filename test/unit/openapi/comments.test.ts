@@ -1,7 +1,7 @@
 /** Comments of a contract as Markdown. */
 import { describe, expect, test } from "vitest";
+import { commentOf, summaryOf, withoutName } from "../../../dev/openapi/comments.ts";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { commentOf, summaryOf, withoutName } from "../../../src/gateway/openapi/comments.ts";
 import { messageOf, serviceOf } from "../transcoding/contract.ts";
 
 const service = serviceOf("transcoding.commented.BookService");

@@ -4,8 +4,8 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createDocument, type DocumentParts } from "../../../src/gateway/openapi/document.ts";
-import type { JsonObject } from "../../../src/gateway/openapi/json.ts";
+import { createDocument, type DocumentParts } from "../../../dev/openapi/document.ts";
+import type { JsonObject } from "../../../dev/openapi/json.ts";
 import { bindRoutes } from "../../../src/gateway/transcoding/routes.ts";
 import { serviceOf } from "../transcoding/contract.ts";
 

@@ -7,7 +7,7 @@
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
-import { bindRoutes, type Route } from "../transcoding/routes.ts";
+import { bindRoutes, type Route } from "../../src/gateway/transcoding/routes.ts";
 import { commentOf, summaryOf, withoutName } from "./comments.ts";
 import type { JsonObject } from "./json.ts";
 import { collectSchemas, type MessageSchemas } from "./message-schemas.ts";

@@ -1,6 +1,6 @@
 /** The parameters of a route: path variables and query parameters, from the fields of its request. */
 import type { DescField } from "@bufbuild/protobuf";
-import type { Route } from "../transcoding/routes.ts";
+import type { Route } from "../../src/gateway/transcoding/routes.ts";
 import { commentOf } from "./comments.ts";
 import type { JsonObject } from "./json.ts";
 import { enumSchema, parameterSchema } from "./scalar-schema.ts";
