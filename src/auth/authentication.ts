@@ -1,14 +1,9 @@
 /** Authentication: from the credentials of a call to its caller. */
+import type { Caller } from "../handler.ts";
 import { hashKey } from "./api-key.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
 import type { CountFailure } from "./failure-limit.ts";
 import type { IssuedKey, KeyLookup, LookupRequest } from "./key-lookup.ts";
-
-/** The authenticated caller of an RPC: the provider that owns the API key. */
-export interface Caller {
-  /** `providers.id`, an unsigned 64-bit integer as a decimal string. */
-  readonly providerId: string;
-}
 
 /**
  * Identifies the caller at the instant `now` (epoch ms). Rejects with

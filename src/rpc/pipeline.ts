@@ -10,10 +10,9 @@ import {
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Logger } from "pino";
-import type { Authenticate, Caller } from "../auth/authentication.ts";
+import type { Authenticate } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
-import type { Answer } from "../revenue/answer.ts";
-import type { Context } from "../revenue/context.ts";
+import type { Answer, Caller, Context } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
 import { type CallTrace, type TraceCall, traceIdOf } from "../telemetry/traces/call-trace.ts";

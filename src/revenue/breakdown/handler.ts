@@ -7,9 +7,8 @@ import type {
   ServerBreakdown,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { Read } from "../../db/query.ts";
+import type { Answer, Context } from "../../handler.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
-import type { Answer } from "../answer.ts";
-import type { Context } from "../context.ts";
 import { money } from "../message.ts";
 import { byRank } from "../ranking.ts";
 import { parsePeriod } from "./period.ts";

@@ -5,12 +5,12 @@
  */
 import { toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
+import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
 import { NO_CACHED_TOTALS, stateText, usedRollup } from "../../rollup/read/sql.ts";
 import { isStable } from "../../rollup/stability.ts";
 import { END } from "../../rollup/timeline.ts";
-import type { Context } from "../context.ts";
 import { createCheckpoints } from "./checkpoints.ts";
 import {
   type Edge,

@@ -11,10 +11,9 @@ import type {
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
+import type { Answer, Context } from "../../handler.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
-import type { Answer } from "../answer.ts";
 import { createRecentMonths, type Month } from "../calendar.ts";
-import type { Context } from "../context.ts";
 import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../price.ts";

@@ -6,11 +6,11 @@ import { type Cents, parseCents } from "../../db/cents.ts";
 import { toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Until } from "../../db/scheduling/batching.ts";
+import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
 import { stateText, usedRollup } from "../../rollup/read/sql.ts";
 import type { Month } from "../calendar.ts";
-import type { Context } from "../context.ts";
 import { type Completing, createOverviewBatches, type UncoveredResult } from "./batch.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
 

@@ -11,7 +11,7 @@ import {
   type GetServerBreakdownResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { createRead } from "../../../src/db/query.ts";
-import type { Context } from "../../../src/revenue/context.ts";
+import type { Context } from "../../../src/handler.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { SOAK } from "../../support/soak.ts";

@@ -6,7 +6,7 @@ import {
   GetServerBreakdownRequestSchema,
   GetServerBreakdownResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import type { Context } from "../../../src/revenue/context.ts";
+import type { Context } from "../../../src/handler.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
 
 const OPTIONS = { alwaysEmitImplicit: true };

@@ -8,7 +8,7 @@ import {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import type { Context } from "../../../src/revenue/context.ts";
+import type { Context } from "../../../src/handler.ts";
 import type { AdmissionLimits } from "../../../src/rpc/admission.ts";
 import { createRpc } from "../../../src/rpc/pipeline.ts";
 import { collectLog } from "../../support/collected-log.ts";

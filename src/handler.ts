@@ -1,0 +1,29 @@
+/**
+ * What the handler of an RPC is given besides its request, and what it answers. The pipeline
+ * (src/rpc) calls handlers, the service (src/revenue) consists of them, and neither imports the other.
+ */
+import type { Message } from "@bufbuild/protobuf";
+
+/** The authenticated caller of an RPC: the provider that owns the API key. */
+export interface Caller {
+  /** `providers.id`, an unsigned 64-bit integer as a decimal string. */
+  readonly providerId: string;
+}
+
+/** The call that a handler answers. */
+export interface Context {
+  readonly caller: Caller;
+  /** The time of the call, in epoch ms. All figures of a response relate to it. */
+  readonly now: number;
+  /** Aborted if the caller gives up or the deadline passes. */
+  readonly signal: AbortSignal;
+  /** When the response is due, in epoch ms. */
+  readonly deadline: number;
+}
+
+/** The answer of a handler. */
+export interface Answer<Response extends Message> {
+  readonly message: Response;
+  /** In epoch ms: everything that was committed before is in the message. */
+  readonly asOf: number;
+}
