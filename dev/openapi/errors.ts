@@ -12,8 +12,8 @@ import {
   methodNotAllowed,
   notFound,
 } from "../../src/gateway/errors.ts";
+import { READ_METHODS } from "../../src/gateway/path.ts";
 import type { HttpResponse } from "../../src/gateway/response.ts";
-import { REST_METHODS } from "../../src/gateway/rest/route.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
 import { parsePeriod } from "../../src/revenue/breakdown/period.ts";
 import { parseJson } from "./json.ts";
@@ -82,7 +82,7 @@ const examplesOf = (bind: (query: string) => unknown): Readonly<Record<string, E
   },
   unauthenticated: { summary: "No valid API key", response: ofKind("unauthenticated") },
   notFound: { summary: "An unknown path", response: notFound() },
-  methodNotAllowed: { summary: "Another method", response: methodNotAllowed(REST_METHODS) },
+  methodNotAllowed: { summary: "Another method", response: methodNotAllowed(READ_METHODS) },
   notAcceptable: { summary: "Neither JSON nor CSV", response: ofKind("notAcceptable") },
   requestTimeout: ofHttp(408, "A request that does not end"),
   messageTooLarge: { summary: "A large body", response: ofKind("messageTooLarge") },

@@ -20,9 +20,10 @@ import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
 import { unreadOf } from "./http/unread.ts";
 import { createObservation, type ObserveRequest } from "./observation.ts";
+import { READ_METHODS } from "./path.ts";
 import { REQUEST_ID } from "./response.ts";
 import { OPENAPI_PATH, serveOpenApi } from "./rest/openapi.ts";
-import { REST_METHODS, serveRoute } from "./rest/route.ts";
+import { serveRoute } from "./rest/route.ts";
 import { handleFastifyError, unmatched } from "./rest/unmatched.ts";
 import { bindRoutes } from "./transcoding/routes.ts";
 import { serveWeb, webPaths } from "./web/serve-web.ts";
@@ -124,7 +125,7 @@ function createApp(
   const { gateway } = parts;
   const routes = bindRoutes(service);
   const paths = [
-    ...routes.map(({ segments }) => ({ segments, methods: REST_METHODS })),
+    ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
     ...connectPaths(service),
     ...(openApi === undefined ? [] : [OPENAPI_PATH]),
     ...webPaths(web),

@@ -18,8 +18,8 @@ import type { AcceptConnection } from "../../net/connection-limit.ts";
 import type { Termination } from "../../tls/termination.ts";
 import type { GatewayContext } from "../context.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
+import { READ_METHODS } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
-import { REST_METHODS } from "../rest/route.ts";
 import { leavesBody } from "./body.ts";
 import { createExchangeQueue } from "./exchange-queue.ts";
 import { createHttp2Server, type Http2Sessions } from "./http2-server.ts";
@@ -133,7 +133,7 @@ export function createHttpServer(
   const reject = ({ socket, method }: IncomingMessage, response: HttpResponse) =>
     connections.get(socket)?.reject(() => rejectOnSocket(gateway, socket, response, method));
   server.on("checkExpectation", (request) => reject(request, httpError(417)));
-  server.on("connect", (request) => reject(request, methodNotAllowed(REST_METHODS)));
+  server.on("connect", (request) => reject(request, methodNotAllowed(READ_METHODS)));
   return server;
 }
 

@@ -17,8 +17,8 @@ import type { UnreadSource } from "../../net/unread.ts";
 import { requestIdFrom } from "../../rpc/request-id.ts";
 import { type GatewayContext, logRejection } from "../context.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
+import { READ_METHODS } from "../path.ts";
 import { commonHeaders, type HttpResponse, JSON_TYPE } from "../response.ts";
-import { REST_METHODS } from "../rest/route.ts";
 import { statusOf } from "./response-status.ts";
 
 /** The sessions of the HTTP port. */
@@ -118,7 +118,7 @@ export function createHttp2Server(
   });
   server.on("connect", (request: Http2ServerRequest, response: Http2ServerResponse) => {
     prepare(request, response);
-    reject(gateway, response, methodNotAllowed(REST_METHODS));
+    reject(gateway, response, methodNotAllowed(READ_METHODS));
   });
   return server;
 }

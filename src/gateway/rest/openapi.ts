@@ -1,16 +1,14 @@
 /** `GET /openapi.json`: the OpenAPI document, without an API key. It is the same for everybody. */
 import type { FastifyInstance } from "fastify";
 import type { GatewayContext } from "../context.ts";
+import { READ_METHODS, routerPath, type ServedPath } from "../path.ts";
+import { BEST, createRepresentation, representationResponse } from "../representation.ts";
 import { JSON_TYPE, sendResponse } from "../response.ts";
-import { routerPath } from "./path.ts";
-import { BEST, createRepresentation, representationResponse } from "./representation.ts";
-import { REST_METHODS } from "./route.ts";
-import type { ServedPath } from "./unmatched.ts";
 
 /** The path of the document. */
 export const OPENAPI_PATH: ServedPath = {
   segments: [{ literal: "openapi.json" }],
-  methods: REST_METHODS,
+  methods: READ_METHODS,
 };
 
 /** A new version of the service may change the document: caches ask again after 5 minutes. */
@@ -24,7 +22,7 @@ export function serveOpenApi(
 ): void {
   const representation = createRepresentation(document, JSON_TYPE, BEST);
   app.route({
-    method: [...REST_METHODS],
+    method: [...READ_METHODS],
     url: routerPath(OPENAPI_PATH.segments),
     handler: async (request, reply) =>
       sendResponse(

@@ -9,21 +9,18 @@ import { memoize } from "../../rpc/memoize.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, notFound } from "../errors.ts";
 import { isBodyTooLarge } from "../http/body.ts";
-import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
-import { type Body, type HttpResponse, JSON_TYPE, sendResponse } from "../response.ts";
-import { RequestError } from "../transcoding/request-error.ts";
-import type { Route } from "../transcoding/routes.ts";
-import { chooseMediaType, type MediaType } from "./negotiation.ts";
-import { routerPath } from "./path.ts";
+import { chooseMediaType, type MediaType } from "../negotiation.ts";
+import { READ_METHODS, routerPath } from "../path.ts";
 import {
   createRepresentation,
   FASTEST,
   type Representation,
   representationResponse,
-} from "./representation.ts";
-
-/** The methods of a route. */
-export const REST_METHODS = ["GET", "HEAD"] as const;
+} from "../representation.ts";
+import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
+import { type Body, type HttpResponse, JSON_TYPE, sendResponse } from "../response.ts";
+import { RequestError } from "../transcoding/request-error.ts";
+import type { Route } from "../transcoding/routes.ts";
 
 const CSV_TYPE = "text/csv; charset=utf-8; header=present";
 
@@ -46,7 +43,7 @@ type Forms = ReadonlyMap<MediaType, Represent>;
 export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayContext): void {
   const forms = formsOf(route);
   app.route<RestRequest>({
-    method: [...REST_METHODS],
+    method: [...READ_METHODS],
     url: routerPath(route.segments),
     handler: async (request, reply) => {
       // A path variable matches one non-empty segment (google/api/http.proto). Fastify's router

@@ -3,15 +3,8 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, httpError, methodNotAllowed, notFound } from "../errors.ts";
+import { matches, pathOf, type ServedPath } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
-import type { Segment } from "../transcoding/path-template.ts";
-import { matches, pathOf } from "./path.ts";
-
-/** A path of the HTTP port and its methods. */
-export interface ServedPath {
-  readonly segments: readonly Segment[];
-  readonly methods: readonly string[];
-}
 
 /** The response to a request without a route: 405 with `Allow` on a served path, otherwise 404. */
 export function unmatched(served: readonly ServedPath[], target: string): HttpResponse {

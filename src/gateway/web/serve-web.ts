@@ -4,10 +4,9 @@
  */
 import type { FastifyInstance } from "fastify";
 import type { GatewayContext } from "../context.ts";
+import { READ_METHODS, type ServedPath } from "../path.ts";
+import { BEST, createRepresentation, representationResponse } from "../representation.ts";
 import { sendResponse } from "../response.ts";
-import { BEST, createRepresentation, representationResponse } from "../rest/representation.ts";
-import { REST_METHODS } from "../rest/route.ts";
-import type { ServedPath } from "../rest/unmatched.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 import type { WebFile } from "./web-files.ts";
 
@@ -23,7 +22,7 @@ export function webPaths(files: readonly WebFile[]): ServedPath[] {
       .split("/")
       .slice(1)
       .map((literal) => ({ literal })),
-    methods: REST_METHODS,
+    methods: READ_METHODS,
   }));
 }
 
@@ -37,7 +36,7 @@ export function serveWeb(
   for (const url of redirected(files)) {
     const headers = { location: url.slice(0, -1) };
     app.route({
-      method: [...REST_METHODS],
+      method: [...READ_METHODS],
       url,
       handler: (_request, reply) => sendResponse(reply, { status: 308, headers, body: undefined }),
     });
@@ -63,7 +62,7 @@ function serveFile(
     ...SECURITY_HEADERS,
   };
   app.route({
-    method: [...REST_METHODS],
+    method: [...READ_METHODS],
     url: path,
     handler: async (request, reply) =>
       sendResponse(reply, await representationResponse(representation, request, headers, log)),

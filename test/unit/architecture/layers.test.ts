@@ -101,6 +101,17 @@ it.each(LEAVES)("%s imports no part", (leaf) => {
   expect(imports.filter((target) => !LEAVES.includes(partOf(target)))).toEqual([]);
 });
 
+it("the protocols of the HTTP port and its pages import nothing of each other", () => {
+  const roomOf = (path: string) => /^src\/gateway\/(?:rest|connect|web)\//.exec(path)?.[0];
+  const across = sources.flatMap(({ path, imports }) =>
+    imports.filter((target) => {
+      const room = roomOf(target);
+      return room !== undefined && room !== (roomOf(path) ?? room);
+    }),
+  );
+  expect(across).toEqual([]);
+});
+
 it("gateway/transcoding imports no package but protobuf", () => {
   const packages = sources
     .filter(({ path }) => partOf(path) === "gateway/transcoding")

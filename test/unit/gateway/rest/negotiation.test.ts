@@ -3,7 +3,7 @@ import {
   chooseCoding,
   chooseMediaType,
   MIN_COMPRESSED_BYTES,
-} from "../../../../src/gateway/rest/negotiation.ts";
+} from "../../../../src/gateway/negotiation.ts";
 
 const FIREFOX =
   "text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8";

@@ -7,13 +7,13 @@ import {
   RevenueService,
 } from "../../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../../src/errors.ts";
-import { MIN_COMPRESSED_BYTES } from "../../../../src/gateway/rest/negotiation.ts";
+import { MIN_COMPRESSED_BYTES } from "../../../../src/gateway/negotiation.ts";
 import {
   createRepresentation,
   FASTEST,
   matchesTag,
   representationResponse,
-} from "../../../../src/gateway/rest/representation.ts";
+} from "../../../../src/gateway/representation.ts";
 import { rawHttp } from "../../../support/clients/raw-http.ts";
 import { type Call, listen } from "../gateway.ts";
 

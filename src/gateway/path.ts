@@ -1,5 +1,14 @@
-/** Route paths for Fastify's router, and the match behind a 405 response. */
-import type { Segment } from "../transcoding/path-template.ts";
+/** The paths that the HTTP port serves: for Fastify's router, and for the match behind a 405. */
+import type { Segment } from "./transcoding/path-template.ts";
+
+/** The methods of every path but Connect's. */
+export const READ_METHODS = ["GET", "HEAD"] as const;
+
+/** A path of the HTTP port and its methods. */
+export interface ServedPath {
+  readonly segments: readonly Segment[];
+  readonly methods: readonly string[];
+}
 
 /** The segments as a path of Fastify's router: `/things/:thing_id`. */
 export function routerPath(segments: readonly Segment[]): string {

@@ -6,9 +6,9 @@ import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
 import type { FastifyRequest } from "fastify";
-import type { Log } from "../context.ts";
-import type { Body, HttpResponse } from "../response.ts";
+import type { Log } from "./context.ts";
 import { type Coding, chooseCoding } from "./negotiation.ts";
+import type { Body, HttpResponse } from "./response.ts";
 
 /** A compression level for each coding. */
 type Levels = Readonly<Record<Coding, number>>;
