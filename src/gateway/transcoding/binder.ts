@@ -5,9 +5,9 @@
  * parameter, what was received and what is expected.
  */
 import { create, type DescField, type DescMessage, type MessageShape } from "@bufbuild/protobuf";
+import { quote } from "../../quote.ts";
 import type { Segment } from "./path-template.ts";
 import { forEachParameter } from "./query.ts";
-import { quote } from "./quote.ts";
 import { RequestError } from "./request-error.ts";
 import { type TextReader, textReader } from "./scalar-reader.ts";
 

@@ -6,7 +6,7 @@
  * that is not percent-encoded UTF-8 is an error, and not replaced by U+FFFD: a damaged value is
  * not taken for another one.
  */
-import { quote } from "./quote.ts";
+import { quote } from "../../quote.ts";
 import { RequestError } from "./request-error.ts";
 
 /** Characters allowed in a query: RFC 3986's, and the few that clients do not encode. */

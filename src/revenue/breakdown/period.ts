@@ -3,7 +3,7 @@
  * pass the texts unchanged, so they accept the same formats.
  */
 import { ServiceError } from "../../errors.ts";
-import { quote } from "./quote.ts";
+import { quote } from "../../quote.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
 export interface Period {

@@ -2,9 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { quote as transcoderQuote } from "../../../src/gateway/transcoding/quote.ts";
 import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
-import { quote } from "../../../src/revenue/breakdown/quote.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
 const EXPECTED =
@@ -202,14 +200,6 @@ it("any two texts are a period or an invalid argument, whose message is one visi
       expect(errorOf(startDate, endDate)).toMatch(
         /^$|^invalidArgument: (start|end)Date: [^\p{C}\p{Zl}\p{Zp}]+$/u,
       );
-    }),
-  );
-});
-
-it("any text is quoted as the REST transcoder quotes it", () => {
-  fc.assert(
-    fc.property(anyText, (text) => {
-      expect(quote(text)).toBe(transcoderQuote(text));
     }),
   );
 });

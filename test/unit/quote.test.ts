@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { quote } from "../../../src/gateway/transcoding/quote.ts";
+import { quote } from "../../src/quote.ts";
 
 test.each([
   ["", '""'],
