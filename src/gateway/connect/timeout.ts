@@ -6,19 +6,9 @@
  * call's context before an error of the call could (see error.ts).
  *
  * @see https://connectrpc.com/docs/protocol/#unary-request (up to 10 digits, in ms)
- * @see https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md (up to 8 digits and a unit)
  */
 import type { IncomingHttpHeaders } from "node:http";
-
-/** Milliseconds of gRPC's units. */
-const UNITS: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1000,
-  m: 1,
-  u: 1e-3,
-  n: 1e-6,
-};
+import { parseGrpcTimeout } from "../../rpc/grpc-timeout.ts";
 
 /**
  * Removes the timeout of the request's protocol from its headers and returns it in ms; Infinity
@@ -27,9 +17,13 @@ const UNITS: Readonly<Record<string, number>> = {
 export function takeTimeout(headers: IncomingHttpHeaders): number {
   const grpcWeb = /^application\/grpc-web/i.test(headers["content-type"] ?? "");
   const name = grpcWeb ? "grpc-timeout" : "connect-timeout-ms";
-  const pattern = grpcWeb ? /^(\d{1,8})([HMSmun])$/ : /^(\d{1,10})$/;
-  const [, amount, unit = "m"] = pattern.exec(`${headers[name] ?? ""}`) ?? [];
-  if (amount === undefined) return Number.POSITIVE_INFINITY;
+  const value = String(headers[name] ?? "");
+  const timeout = grpcWeb ? parseGrpcTimeout(value) : parseConnectTimeout(value);
+  if (Number.isNaN(timeout)) return Number.POSITIVE_INFINITY;
   delete headers[name];
-  return Number(amount) * (UNITS[unit] ?? 1);
+  return timeout;
+}
+
+function parseConnectTimeout(value: string): number {
+  return /^\d{1,10}$/.test(value) ? Number(value) : Number.NaN;
 }

@@ -7,21 +7,11 @@
  *   longest call applies. (A malformed one, to which grpc-js answers INTERNAL, is refused before.)
  * - grpc-js answers INTERNAL to a message that it cannot decompress. `grpc-encoding` is removed if
  *   it is one that compression.ts supports.
- *
- * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/PROTOCOL-HTTP2.md (Timeout)
  */
 import type { IncomingHttpHeaders } from "node:http2";
+import { parseGrpcTimeout } from "../../rpc/grpc-timeout.ts";
 import { isSupported } from "../messages/compression.ts";
 
-/** Units of `grpc-timeout`, in ms. */
-const UNITS: Readonly<Record<string, number>> = {
-  H: 3_600_000,
-  M: 60_000,
-  S: 1_000,
-  m: 1,
-  u: 0.001,
-  n: 0.000_001,
-};
 /** The longest delay of a Node timer, in ms: https://nodejs.org/api/timers.html */
 const LONGEST_TIMER = 2 ** 31 - 1;
 
@@ -48,7 +38,5 @@ function correctTimeout(headers: IncomingHttpHeaders): void {
 
 /** The `grpc-timeout` of a request in ms; NaN if it is malformed, 0 without one. */
 export function timeoutOf({ "grpc-timeout": timeout }: IncomingHttpHeaders): number {
-  if (timeout === undefined) return 0;
-  const [, amount, unit = ""] = /^(\d{1,8})([HMSmun])$/.exec(String(timeout)) ?? [];
-  return Number(amount) * (UNITS[unit] ?? Number.NaN);
+  return timeout === undefined ? 0 : parseGrpcTimeout(String(timeout));
 }
