@@ -7,6 +7,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import type { Connection } from "mysql2";
 import { pendingMigrations } from "../db/pending-migrations.ts";
+import { withTimeout } from "../timeout.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** The times of the probe, in ms. */
@@ -112,15 +113,4 @@ export function startDatabaseProbe({
     stop.abort();
     await database.destroy();
   };
-}
-
-/** @throws Error if `work` takes longer than `timeout`, in ms; what it rejects with otherwise */
-async function withTimeout<T>(work: Promise<T>, timeout: number): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error("took too long")), timeout);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { sources } from "./source.ts";
 
 /** Files that every part may import, and that import no part. */
-const LEAVES = ["errors", "config", "handler", "quote"];
+const LEAVES = ["errors", "config", "handler", "quote", "timeout"];
 
 /** Each part of `src/`, from the top down, and the parts that it may import besides itself. */
 const PARTS: Readonly<Record<string, readonly string[]>> = {
