@@ -159,8 +159,8 @@ async function start(config: Config): Promise<void> {
       await sleep(lameDuckMs);
       await Promise.all([gateway.stop(grace), grpc.stop(grace)]);
       rateLimit?.close();
-      admin?.close();
       const closed = Promise.all([
+        admin?.close(),
         database.destroy(),
         keyDatabase.destroy(),
         stopProbe(),

@@ -3,8 +3,8 @@
  * else is served on it, and none of it on the public ports. It asks for no key, so it belongs on a
  * private network; its own limits keep a client that misuses it from taking memory.
  */
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { type FastifyReply, fastify } from "fastify";
 import type { Readiness } from "./readiness.ts";
 
 /** The limits of the port. Times in ms. */
@@ -22,16 +22,12 @@ export const ADMIN_LIMITS = {
   connectionTimeout: 10_000,
 };
 
-/** Metrics in a format of Prometheus. */
-export interface Exposition {
-  readonly contentType: string;
-  readonly body: string;
-}
-
 /** What the port serves. */
 export interface AdminParts {
   /** Renders the metrics in the format that an `Accept` header asks for. */
-  readonly metrics: (accept: string) => Promise<Exposition>;
+  readonly metrics: (
+    accept: string,
+  ) => Promise<{ readonly contentType: string; readonly body: string }>;
   readonly readiness: Readiness;
 }
 
@@ -40,104 +36,76 @@ export interface AdminServer {
   /** Listens on host and port (0 picks a free one). Resolves to the port. */
   listen(host: string, port: number): Promise<number>;
   /** Closes the port and its connections. */
-  close(): void;
+  close(): Promise<void>;
 }
 
-interface Answer extends Exposition {
-  readonly status: number;
-  readonly allow?: string;
-}
+const PATHS = { metrics: "/metrics", live: "/livez", ready: "/readyz" };
 
 /** Creates the server. It does not listen yet. */
 export function createAdminServer({ metrics, readiness }: AdminParts): AdminServer {
-  const answers: Readonly<Record<string, (request: IncomingMessage) => Promise<Answer>>> = {
-    "/metrics": async ({ headers }) => ({
-      status: 200,
-      ...(await metrics(headers.accept ?? "")),
-    }),
-    // Looks at nothing: that it answers says that the event loop turns.
-    "/livez": async () => plain(200, "ok\n"),
-    "/readyz": async ({ url = "" }) => {
-      const ready = readiness.isReady();
-      const verbose = new URLSearchParams(url.split("?")[1]).has("verbose");
-      return plain(ready ? 200 : 503, ready && !verbose ? "ok\n" : readiness.report());
-    },
-  };
-
-  async function answer(request: IncomingMessage): Promise<Answer> {
-    const path = request.url?.split("?")[0] ?? "";
-    if (!Object.hasOwn(answers, path)) return plain(404, "not found\n");
-    if (request.method !== "GET" && request.method !== "HEAD") {
-      return { ...plain(405, "method not allowed\n"), allow: "GET, HEAD" };
-    }
-    return (await answers[path]?.(request)) ?? plain(404, "not found\n");
-  }
-
-  let responses = 0;
-  const server = createServer(
-    {
+  const app = fastify({
+    http: {
       maxHeaderSize: ADMIN_LIMITS.maxHeaderSize,
       headersTimeout: ADMIN_LIMITS.headersTimeout,
-      requestTimeout: ADMIN_LIMITS.headersTimeout,
-      keepAliveTimeout: ADMIN_LIMITS.keepAliveTimeout,
       connectionsCheckingInterval: 1_000,
     },
-    (request, response) => {
-      request.on("error", ignore);
-      response.on("error", ignore);
-      if (responses >= ADMIN_LIMITS.maxResponses) {
-        send(response, plain(503, "too many requests are being answered\n"), true);
-        return;
-      }
-      responses++;
-      response.once("close", () => responses--);
-      answer(request).then(
-        (result) => send(response, result, request.headers["content-length"] !== undefined),
-        () => send(response, plain(500, "internal error\n"), true),
-      );
+    requestTimeout: ADMIN_LIMITS.headersTimeout,
+    keepAliveTimeout: ADMIN_LIMITS.keepAliveTimeout,
+    connectionTimeout: ADMIN_LIMITS.connectionTimeout,
+    forceCloseConnections: true,
+    // A path that cannot be decoded.
+    frameworkErrors: (_error, _request, reply) => refuse(reply, 404, "not found"),
+  });
+  app.server.maxConnections = ADMIN_LIMITS.maxConnections;
+  app.server.on("error", () => {}); // a connection that could not be accepted
+
+  let responses = 0;
+  app.addHook("onRequest", (request, reply, done) => {
+    reply.headers(HEADERS);
+    if (responses >= ADMIN_LIMITS.maxResponses) {
+      refuse(reply, 503, "too many requests are being answered");
+      return;
+    }
+    responses++;
+    reply.raw.once("close", () => responses--);
+    if (!request.is404) {
+      done();
+    } else if (Object.values(PATHS).includes(request.url.replace(/\?.*/, ""))) {
+      refuse(reply.header("allow", "GET, HEAD"), 405, "method not allowed");
+    } else {
+      refuse(reply, 404, "not found");
+    }
+  });
+  app.setErrorHandler((_error, _request, reply) => refuse(reply, 500, "internal error"));
+
+  app.get(PATHS.metrics, async ({ headers }, reply) => {
+    const { contentType, body } = await metrics(headers.accept ?? "");
+    return reply.type(contentType).send(body);
+  });
+  // Looks at nothing: that it answers says that the event loop turns.
+  app.get(PATHS.live, async () => "ok\n");
+  app.get<{ Querystring: Record<string, unknown> }>(PATHS.ready, async ({ query }, reply) => {
+    const ready = readiness.isReady();
+    reply.code(ready ? 200 : 503);
+    return ready && query.verbose === undefined ? "ok\n" : readiness.report();
+  });
+
+  return {
+    async listen(host, port) {
+      await app.listen({ host, port });
+      return (app.server.address() as AddressInfo).port;
     },
-  );
-  server.maxConnections = ADMIN_LIMITS.maxConnections;
-  server.setTimeout(ADMIN_LIMITS.connectionTimeout);
-  server.on("connection", (socket) => socket.on("error", ignore));
-  return { listen: (host, port) => listen(server, host, port), close: () => close(server) };
+    close: () => app.close(),
+  };
 }
 
-const ignore = () => {};
+/** The headers of every response. */
+const HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
-function plain(status: number, body: string): Answer {
-  return { status, contentType: "text/plain; charset=utf-8", body };
-}
-
-/** Sends an answer. `last` closes the connection after it: its request may have a body. */
-function send(
-  response: ServerResponse,
-  { status, contentType, body, allow }: Answer,
-  last: boolean,
-) {
-  response.writeHead(status, {
-    "content-type": contentType,
-    "content-length": Buffer.byteLength(body),
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    ...(allow && { allow }),
-    ...(last && { connection: "close" }),
-  });
-  response.end(body);
-}
-
-function listen(server: Server, host: string, port: number): Promise<number> {
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.once("error", reject);
-  server.listen({ host, port }, () => {
-    server.off("error", reject);
-    server.on("error", () => {}); // a connection that could not be accepted
-    resolve((server.address() as AddressInfo).port);
-  });
-  return promise;
-}
-
-function close(server: Server): void {
-  server.close();
-  server.closeAllConnections();
+/** Refuses a request, and closes its connection: the request may have a body, which is not read. */
+function refuse(reply: FastifyReply, status: number, reason: string): FastifyReply {
+  return reply
+    .code(status)
+    .headers({ ...HEADERS, connection: "close" })
+    .send(`${reason}\n`);
 }

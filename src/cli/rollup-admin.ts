@@ -40,8 +40,7 @@ export async function startRollupAdmin(
     passed,
     failed,
     async [Symbol.asyncDispose]() {
-      admin.close();
-      await stopProbe();
+      await Promise.all([admin.close(), stopProbe()]);
     },
   };
 }

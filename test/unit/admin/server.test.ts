@@ -34,18 +34,23 @@ it.each([
   ["/", 404, "not found\n"],
   ["/metrics/", 404, "not found\n"],
   ["/toString", 404, "not found\n"],
+  ["/%zz", 404, "not found\n"],
   ["/api/provider/revenue", 404, "not found\n"],
 ])("GET %s is answered with %i", async (path, status, text) => {
   const answer = await get(await start(), path);
   expect(answer).toMatchObject({ status, text });
-  expect(answer.headers.get("cache-control")).toBe("no-store");
+  expect(Object.fromEntries(answer.headers)).toMatchObject({
+    "cache-control": "no-store",
+    "x-content-type-options": "nosniff",
+    "content-type": `text/plain; ${path === "/metrics" ? "version=0.0.4" : "charset=utf-8"}`,
+  });
 });
 
 it("HEAD is GET without the body, and other methods are refused with 405", async () => {
   const port = await start();
   expect(await get(port, "/livez", { method: "HEAD" })).toMatchObject({ status: 200, text: "" });
-  const refused = await get(port, "/metrics", { method: "POST", body: "x" });
-  expect(refused.status).toBe(405);
+  const refused = await get(port, "/metrics?a", { method: "POST", body: "x" });
+  expect(refused).toMatchObject({ status: 405, text: "method not allowed\n" });
   expect(refused.headers.get("allow")).toBe("GET, HEAD");
 });
 
