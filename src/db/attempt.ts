@@ -8,6 +8,7 @@
  */
 import type { Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";
+import { withTimeout } from "../timeout.ts";
 import { isFailedSession, toServiceError } from "./driver-error.ts";
 import { giveUp, recordAnswer } from "./session.ts";
 
@@ -36,16 +37,6 @@ export class FailedAttempt extends Error {
 
   constructor(cause: unknown) {
     super("the connection failed", { cause });
-  }
-}
-
-/** The statement was not answered in time, although the server would have ended it. */
-class NoAnswer extends Error {
-  override readonly name = "NoAnswer";
-  readonly code = "PROTOCOL_CONNECTION_LOST";
-
-  constructor(timeout: number) {
-    super(`no answer from the database within ${timeout} ms`);
   }
 }
 
@@ -78,7 +69,7 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
   async function run(connection: Connection, sql: string, bindings: readonly Binding[]) {
     const since = performance.now();
     try {
-      const rows = await execute(connection, sql, bindings, timeout);
+      const rows = await withTimeout(execute(connection, sql, bindings), timeout);
       recordAnswer(connection);
       return rows;
     } catch (error) {
@@ -118,8 +109,8 @@ function take(
 
 /** Whether the connection of a statement that failed must not be used again. */
 function mustLeave(error: unknown): boolean {
-  const { fatal } = error as { readonly fatal?: unknown };
-  return isFailedSession(error) || fatal === true;
+  const { fatal, code } = error as { readonly fatal?: unknown; readonly code?: unknown };
+  return isFailedSession(error) || fatal === true || code === "ETIMEDOUT";
 }
 
 /** Runs a prepared statement. The driver prepares it once per connection. */
@@ -127,17 +118,11 @@ function execute(
   connection: Connection,
   sql: string,
   bindings: readonly Binding[],
-  timeout: number,
 ): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => reject(new NoAnswer(timeout)), timeout);
     connection.execute<RowDataPacket[][]>(
       { sql, values: bindings as Binding[], rowsAsArray: true },
-      (error, rows) => {
-        clearTimeout(timer);
-        if (error) reject(error);
-        else resolve(rows as unknown as Row[]);
-      },
+      (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
     );
   });
 }

@@ -56,12 +56,13 @@ const idOf = async (owner = "") =>
   (await read("SELECT CONNECTION_ID()", [], { signal, owner }))[0]?.[0];
 const sleeping = () => processes.running("SLEEP(30)");
 
-it("a read whose caller leaves during a short statement keeps its connection", async () => {
-  const id = await idOf();
+it("a read whose caller leaves during a short statement costs no connection", async () => {
   for (let round = 0; round < 20; round++) {
     await expectCancelled(read("SELECT SLEEP(0.05)", [], { signal: cancelledAfter(5) }));
   }
-  expect(await idOf()).toBe(id);
+  await idOf();
+  // Of four places one owner has two.
+  expect(proxy.made()).toBeLessThanOrEqual(2);
 });
 
 it("a read whose caller leaves while its connection is made runs nothing", async () => {
