@@ -16,6 +16,5 @@ RUN chmod -R a+rX package.json gen src
 
 USER node
 EXPOSE 8080 50051 9464
-# The script `start` of package.json without npm, which would stay as a second process and write logs.
-# The script begins with `exec`, so Node is the only process and gets SIGTERM itself.
-CMD ["sh", "-c", "start=$(node --print 'require(\"./package.json\").scripts.start') && eval \"$start\""]
+# As `npm start`, without npm, which would stay as a second process and write logs.
+CMD ["node", "src/main.ts"]

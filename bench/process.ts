@@ -4,7 +4,6 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
-import { NODE_ENVIRONMENT, NODE_OPTIONS } from "../dev/node-options.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const PARENT_WATCH = join(ROOT, "dev/parent-watch.ts");
@@ -37,24 +36,19 @@ export async function startProcess(
   script: string,
   env: Readonly<Record<string, string>>,
 ): Promise<PeerProcess> {
-  const child = spawn(
-    process.execPath,
-    [...NODE_OPTIONS, "--import", PARENT_WATCH, join(ROOT, script)],
-    {
-      // As in production, the service logs a line per call.
-      env: {
-        ...process.env,
-        ...NODE_ENVIRONMENT,
-        HTTP_PORT: "0",
-        GRPC_PORT: "0",
-        ADMIN_PORT: "0",
-        STOP_LAME_DUCK_MS: "0",
-        LOG_LEVEL: "info",
-        ...env,
-      },
-      stdio: ["ignore", "pipe", "inherit", "ipc"],
+  const child = spawn(process.execPath, ["--import", PARENT_WATCH, join(ROOT, script)], {
+    // As in production, the service logs a line per call.
+    env: {
+      ...process.env,
+      HTTP_PORT: "0",
+      GRPC_PORT: "0",
+      ADMIN_PORT: "0",
+      STOP_LAME_DUCK_MS: "0",
+      LOG_LEVEL: "info",
+      ...env,
     },
-  );
+    stdio: ["ignore", "pipe", "inherit", "ipc"],
+  });
   const ended = once(child, "exit");
   const ports = await new Promise<Ports>((resolve, reject) => {
     ended.then(() => reject(new Error(`${script} ended before it listened`)));

@@ -21,7 +21,6 @@ import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { limitAge } from "./db/freshness.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, observeReads, type Read } from "./db/query.ts";
-import { collectWhenQuiet } from "./memory.ts";
 import { listen } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
@@ -147,7 +146,6 @@ async function start(config: Config): Promise<void> {
       admin.listen(adminHost ?? host, port),
     ));
   log.info({ host, httpPort, grpcPort, adminHost, adminPort }, "listening");
-  collectWhenQuiet();
 
   let stopping = false;
   const stop = async (reason: object, lameDuckMs = 0) => {

@@ -2,7 +2,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pretty from "pino-pretty";
 import { freePort, isFree } from "../free-port.ts";
-import { NODE_ENVIRONMENT, NODE_OPTIONS } from "../node-options.ts";
 import { type RunningScript, startScript } from "./script.ts";
 
 /** The service and its addresses. */
@@ -29,13 +28,12 @@ export async function startService(
   const adminPort =
     process.env.ADMIN_PORT === "off" ? "off" : await choosePort("ADMIN_PORT", 9464, host, log);
   const env = {
-    ...NODE_ENVIRONMENT,
     ...{ DATABASE_URL: databaseUrl, HOST: host },
     ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, ADMIN_PORT: `${adminPort}` },
     // No load balancer needs time to notice.
     STOP_LAME_DUCK_MS: "0",
   };
-  const { child, ended, stop } = startScript([...NODE_OPTIONS, "src/main.ts"], env, "pipe");
+  const { child, ended, stop } = startScript(["src/main.ts"], env, "pipe");
   const colorize = process.stdout.isTTY === true;
   child.stdout?.pipe(pretty({ colorize, ignore: "pid,hostname", singleLine: true, sync: true }));
 

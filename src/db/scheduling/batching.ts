@@ -75,7 +75,7 @@ interface Waiting<Item, Result> {
 export function createBatching<Item, Result>(options: BatchOptions<Item, Result>) {
   type Read = Waiting<Item, Result>;
   const { sizes, keyOf, alone, together } = options;
-  /** In the order of their arrival. No Set: see "Garbage" in docs/architecture.md. */
+  /** In the order of their arrival. */
   let waiting: Read[] = [];
   let inFlight = 0;
   let pausedUntil = 0;

@@ -1,7 +1,5 @@
 /** The Dockerfile: its files are enough for an unprivileged user to start the service, which stops in order. */
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
@@ -70,10 +68,9 @@ describe("the command of the image", () => {
     expect({ status, text }).toMatchObject({ status: 200 });
   });
 
-  it("is Node itself, with the options of npm start", () => {
+  it("is Node itself, started as by npm start", () => {
     const command = readFileSync(`/proc/${started.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
-    expect(manifest.scripts.start).toMatch(new RegExp(` ${command.join(" ")}$`));
-    expect(readFileSync(`/proc/${started.pid}/environ`, "utf8")).toContain("MALLOC_ARENA_MAX=");
+    expect(manifest.scripts.start).toBe(`exec ${command.join(" ")}`);
   });
 
   it("SIGTERM to it stops the service in order, with code 0", async () => {
@@ -83,13 +80,6 @@ describe("the command of the image", () => {
     expect(log().at(-1)).toMatchObject({ msg: "stopped" });
     expect(started.output.stderr).toBe("");
   });
-});
-
-it("the command of the image fails if it cannot read package.json", async () => {
-  const folder = mkdtempSync(join(tmpdir(), "readme-container-"));
-  const container = runImage({ app: folder, node: process.execPath, remove() {} }, undefined, {});
-  expect(await container.ended).not.toBe(0);
-  rmSync(folder, { recursive: true });
 });
 
 describe("the Dockerfile", () => {

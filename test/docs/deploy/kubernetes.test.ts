@@ -193,7 +193,7 @@ describe("the service", () => {
       ...{ DATABASE_URL: URL_FORM, DATABASE_URL_FILE: "" },
     });
     const MIB = 1_048_576;
-    const atRest = 210 * MIB;
+    const atRest = 220 * MIB;
     const forCalls = 128 * MIB;
     const limit = Number(/^(\d+)Gi$/.exec(container?.resources.limits?.memory ?? "")?.[1]) * 1_024;
     expect(

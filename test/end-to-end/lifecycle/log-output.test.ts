@@ -1,5 +1,4 @@
 /** A log that nobody reads, or that cannot be written, costs lines but neither calls nor the stop. */
-import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -8,8 +7,6 @@ import { restLoadClient, startLoad } from "../../support/service/load.ts";
 import { startUnreadService, type UnreadService } from "../../support/service/unread-service.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
-
-const MIB = 1_048_576;
 
 let database: TestDatabase;
 let key: string;
@@ -33,12 +30,6 @@ async function sendCalls({ http }: UnreadService, count: number): Promise<number
   return load.results.length;
 }
 
-/** Bytes of memory that the process has in use. */
-function memoryOf({ pid }: UnreadService): number {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) * 1_024;
-}
-
 async function expectStop(service: UnreadService): Promise<void> {
   const { ending, duration } = await service.stop();
   expect(ending).toBe(0);
@@ -48,10 +39,7 @@ async function expectStop(service: UnreadService): Promise<void> {
 
 it("20,000 calls are answered while nobody reads the log, and SIGTERM ends the service", async () => {
   await using service = await startUnreadService(database.url, "pipe");
-  await sendCalls(service, 2_000);
-  const before = memoryOf(service);
-  await sendCalls(service, 18_000);
-  expect(memoryOf(service) - before).toBeLessThan(100 * MIB);
+  await sendCalls(service, 20_000);
   await expectStop(service);
 });
 

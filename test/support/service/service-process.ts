@@ -2,7 +2,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { NODE_ENVIRONMENT, NODE_OPTIONS } from "../../../dev/node-options.ts";
 import { poll } from "../poll.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -23,6 +22,7 @@ export interface ServiceProcess {
   readonly grpc: string;
   /** The base URL of the admin port. */
   readonly admin: string;
+  readonly pid: number;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Ending>;
   /** Everything it has written so far to stdout and stderr. */
@@ -56,6 +56,7 @@ export async function startService(
     http: `${scheme}://127.0.0.1:${listening.httpPort}`,
     grpc: `127.0.0.1:${listening.grpcPort}`,
     admin: `http://127.0.0.1:${listening.adminPort}`,
+    pid: child.pid ?? 0,
     ended,
     output: () => output.stdout + output.stderr,
     log,
@@ -101,12 +102,11 @@ function spawnService(
 ) {
   const child: ChildProcess = spawn(
     process.execPath,
-    [...NODE_OPTIONS, "--import", PARENT_WATCH, "src/main.ts", ...args],
+    ["--import", PARENT_WATCH, "src/main.ts", ...args],
     {
       cwd: ROOT,
       env: {
         ...process.env,
-        ...NODE_ENVIRONMENT,
         NO_COLOR: "1",
         FORCE_COLOR: undefined,
         HOST: undefined,

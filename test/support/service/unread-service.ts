@@ -7,7 +7,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { NODE_ENVIRONMENT, NODE_OPTIONS } from "../../../dev/node-options.ts";
 import { until } from "../poll.ts";
 import type { Ending, LogLine } from "./service-process.ts";
 
@@ -44,21 +43,16 @@ export async function startUnreadService(
   const [httpPort, grpcPort, adminPort] = [await freePort(), await freePort(), await freePort()];
   const pipe = stdout === "pipe" ? openPipe() : undefined;
   const full = stdout === "full disk" ? openSync("/dev/full", "w") : undefined;
-  const child = spawn(
-    process.execPath,
-    [...NODE_OPTIONS, "--import", PARENT_WATCH, "src/main.ts"],
-    {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        ...NODE_ENVIRONMENT,
-        ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, DATABASE_URL: databaseUrl },
-        ADMIN_PORT: `${adminPort}`,
-        STOP_LAME_DUCK_MS: "0",
-      },
-      stdio: ["ignore", pipe?.writer ?? full ?? "pipe", "pipe", "ipc"],
+  const child = spawn(process.execPath, ["--import", PARENT_WATCH, "src/main.ts"], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, DATABASE_URL: databaseUrl },
+      ADMIN_PORT: `${adminPort}`,
+      STOP_LAME_DUCK_MS: "0",
     },
-  );
+    stdio: ["ignore", pipe?.writer ?? full ?? "pipe", "pipe", "ipc"],
+  });
   for (const fd of [pipe?.writer, full]) if (fd !== undefined) closeSync(fd);
   const ended = once(child, "exit").then(([code, signal]): Ending => code ?? signal);
   const reader: Readable | null = pipe?.reader ?? child.stdout;

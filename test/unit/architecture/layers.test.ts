@@ -20,7 +20,6 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
     "net",
     "tls",
     "telemetry",
-    "memory",
     "admin",
   ],
   ports: ["gateway", "grpc", "rpc", "net", "tls", "telemetry"],
@@ -35,7 +34,6 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   db: [],
   net: [],
   tls: [],
-  memory: [],
   telemetry: [],
   admin: ["db"],
 };

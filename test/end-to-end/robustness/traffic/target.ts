@@ -1,4 +1,5 @@
 /** A service process under attack, and the check that an attack did not harm it. */
+import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hashKey, parseKey } from "../../../../src/auth/api-key.ts";
 import { callGrpc, grpcClient } from "../../../support/clients/grpc-client.ts";
@@ -15,6 +16,8 @@ export const UNKNOWN_KEY = "rvk_qA7uCwG2rQ39Jb1UdAHmCirUrTv8KBhr94Q11eLYB261ljDq
 
 /** How long a valid call may take after an attack, in milliseconds. */
 const CALL_TIMEOUT = 5_000;
+/** The heap, in MiB, that V8 takes by itself in the container of 1 GiB that `deploy/` runs. */
+const HEAP = 512;
 /** Log lines that do not report an error of the service. */
 const HARMLESS = /^\{"level":"(info|warn)"/;
 
@@ -32,6 +35,8 @@ export interface Target {
    * @throws Error if it was harmed
    */
   expectUnharmed(attack: string): Promise<void>;
+  /** The largest resident memory that the process had so far, in MiB, from Linux's /proc. */
+  peakMemory(): Promise<number>;
   /** Replaces the process with a new one. */
   restart(): Promise<void>;
   /** Replaces the process if it was harmed, so that one fault fails one test. */
@@ -41,8 +46,9 @@ export interface Target {
 }
 
 /**
- * Starts a service on a database of its own.
+ * Starts a service on a database of its own. Its process ends if its heap exceeds 512 MiB.
  *
+ * @param environment added to the service's
  * @param fill inserts data in addition to the small ledger
  */
 export async function createTarget(
@@ -53,11 +59,13 @@ export async function createTarget(
   await smallLedger(database);
   await insertKey(database);
   await fill(database);
-  let service = await startService(database.url, environment);
+  const start = () =>
+    startService(database.url, { NODE_OPTIONS: `--max-old-space-size=${HEAP}`, ...environment });
+  let service = await start();
   let harmed = false;
   const restart = async () => {
     await service.stop();
-    service = await startService(database.url, environment);
+    service = await start();
     harmed = false;
   };
   return {
@@ -69,6 +77,10 @@ export async function createTarget(
       const errors = service.output().split("\n").filter(isError);
       harmed = state !== "running" || errors.length > 0 || calls !== "200, OK";
       if (harmed) throw new Error([`after ${attack}:`, state, calls, ...errors].join("\n"));
+    },
+    async peakMemory() {
+      const status = await readFile(`/proc/${service.pid}/status`, "utf8");
+      return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
     },
     restart,
     async restartIfHarmed() {
