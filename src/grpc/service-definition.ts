@@ -9,6 +9,7 @@ import {
   type DescService,
   fromBinary,
   type Message,
+  toBinary,
 } from "@bufbuild/protobuf";
 import type {
   handleUnaryCall,
@@ -24,7 +25,6 @@ import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import type { InFlight } from "./in-flight.ts";
 import { decompress } from "./messages/compression.ts";
-import { compileMessageWriter } from "./messages/message-writer.ts";
 import { ResponseMetadata } from "./response-metadata.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
@@ -82,7 +82,7 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
     responseStream: false,
     requestSerialize: (bytes) => bytes,
     requestDeserialize: (bytes) => bytes,
-    responseSerialize: memoize(compileMessageWriter(method.output)),
+    responseSerialize: memoize((message) => Buffer.from(toBinary(method.output, message))),
     responseDeserialize: (bytes) => fromBinary(method.output, bytes),
   };
 }
