@@ -134,7 +134,7 @@ async function start(config: Config): Promise<void> {
   }
   const ports = createPorts({ config, rpc, log, report, metrics, certificates });
   const { gateway, grpc } = ports;
-  const stopProbe = startDatabaseProbe({ database: openPool(config, 1, warn), readiness });
+  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
   const { host, adminHost, grace } = config;

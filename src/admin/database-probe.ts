@@ -4,9 +4,9 @@
  * and a schedule of its own, whatever the load.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { Knex } from "knex";
-import type { Connection } from "mysql2";
+import type { DatabaseUrl } from "../config.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
+import { createPool, tryConnect } from "../db/pool.ts";
 import { withTimeout } from "../timeout.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -18,7 +18,7 @@ export interface ProbeTimes {
   readonly retry: number;
   /** Between two looks at the schema. */
   readonly schemaPeriod: number;
-  /** The longest look at the schema. A connection attempt has the pool's time limit. */
+  /** The longest look at the schema. A connection attempt has a limit of its own. */
   readonly schemaTimeout: number;
 }
 
@@ -44,32 +44,26 @@ const FULL = new Set<unknown>([
 
 /** Where a probe connects, and what it sets. */
 export interface ProbeParts {
-  /** A pool of its own; the probe destroys it. */
-  readonly database: Knex;
+  readonly url: DatabaseUrl;
   readonly readiness: Readiness;
   readonly times?: ProbeTimes;
 }
 
 /** Starts a probe. Returns a function that stops it; it does not keep the process alive. */
 export function startDatabaseProbe({
-  database,
+  url,
   readiness,
   times = PROBE_TIMES,
 }: ProbeParts): () => Promise<void> {
   const stop = new AbortController();
   const { signal } = stop;
-  const client: Knex.Client = database.client;
+  const database = createPool(url, { readOnly: true, maxConnections: 1 });
   let failures = 0;
 
   /** Whether a new connection can be made, or the database answers that it has too many. */
   async function canConnect(): Promise<boolean> {
     try {
-      const connection: Connection = await client.acquireRawConnection();
-      // Knex would wait for the server to close its side.
-      connection.on("error", () => {});
-      // Ends the session: MariaDB logs a warning for each connection that is closed without that.
-      connection.end();
-      connection.destroy();
+      await tryConnect(url);
       return true;
     } catch (error) {
       return FULL.has((error as { code?: unknown }).code);

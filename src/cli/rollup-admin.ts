@@ -3,7 +3,6 @@ import { startDatabaseProbe } from "../admin/database-probe.ts";
 import { createReadiness } from "../admin/readiness.ts";
 import { createAdminServer } from "../admin/server.ts";
 import type { DatabaseUrl } from "../config.ts";
-import { createPool } from "../db/pool.ts";
 import { listen } from "../net/listen.ts";
 import { createPassMetrics, type Pass } from "../telemetry/metrics/passes.ts";
 
@@ -33,8 +32,7 @@ export async function startRollupAdmin(
   const admin = createAdminServer({ metrics: render, readiness });
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
   console.log(`metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
-  const database = createPool(url, { readOnly: true, maxConnections: 1 });
-  const stopProbe = startDatabaseProbe({ database, readiness });
+  const stopProbe = startDatabaseProbe({ url, readiness });
   signal.addEventListener("abort", () => readiness.set("shutdown", "the process is stopping"));
   return {
     passed,

@@ -1,6 +1,7 @@
 /** The connection pool. */
 import knexModule, { type Knex } from "knex";
 import type { Connection } from "mysql2";
+import { createConnection } from "mysql2/promise";
 import type { DatabaseUrl } from "../config.ts";
 import {
   CONNECT_TIMEOUT,
@@ -48,6 +49,33 @@ export function poolState({ client }: Knex): { readonly idle: number; readonly u
   return { idle: pool?.numFree() ?? 0, used: pool?.numUsed() ?? 0 };
 }
 
+/** Makes a connection of its own and closes it. Rejects with the driver's error. */
+export async function tryConnect(url: DatabaseUrl): Promise<void> {
+  const connection = await createConnection(connectionOptions(url));
+  // It may fail after its end, when nobody listens any more.
+  connection.on("error", () => {});
+  // Ends the session: MariaDB logs a warning for each connection that is closed without that.
+  connection.end().catch(() => {});
+  connection.destroy();
+}
+
+/** The driver's options for a database. */
+function connectionOptions(url: DatabaseUrl) {
+  return {
+    ...url,
+    charset: "utf8mb4_bin",
+    timezone: "Z",
+    dateStrings: true,
+    supportBigNumbers: true,
+    bigNumberStrings: true,
+    connectTimeout: CONNECT_TIMEOUT,
+    // The driver allocates room for this many with every attempt to connect; 16,000 by default.
+    maxPreparedStatements: MAX_PREPARED_STATEMENTS,
+    enableKeepAlive: true,
+    keepAliveInitialDelay: KEEP_ALIVE_DELAY,
+  };
+}
+
 /** Knex's configuration for a database. */
 export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Config {
   const { warn = () => {}, maxLifetime = MAX_LIFETIME } = options;
@@ -57,19 +85,7 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
     // Otherwise the first connection asks for the version, without a time limit, and all others
     // wait for its answer.
     version: "latest",
-    connection: {
-      ...url,
-      charset: "utf8mb4_bin",
-      timezone: "Z",
-      dateStrings: true,
-      supportBigNumbers: true,
-      bigNumberStrings: true,
-      connectTimeout: CONNECT_TIMEOUT,
-      // The driver allocates room for this many with every attempt to connect; 16,000 by default.
-      maxPreparedStatements: MAX_PREPARED_STATEMENTS,
-      enableKeepAlive: true,
-      keepAliveInitialDelay: KEEP_ALIVE_DELAY,
-    } as Knex.MySql2ConnectionConfig,
+    connection: connectionOptions(url) as Knex.MySql2ConnectionConfig,
     acquireConnectionTimeout: CONNECT_TIMEOUT,
     // Keeps the values of a query out of error messages, which are logged.
     compileSqlOnError: false,

@@ -3,7 +3,6 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
 import { startDatabaseProbe } from "../../../src/admin/database-probe.ts";
 import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { createPool } from "../../../src/db/pool.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
@@ -23,8 +22,7 @@ afterAll(() => database?.drop());
 beforeEach(async () => {
   proxy = await startDatabaseProxy(database.url);
   readiness = createReadiness();
-  const pool = createPool(parseDatabaseUrl(proxy.url), { maxConnections: 1 });
-  stop = startDatabaseProbe({ database: pool, readiness, times: TIMES });
+  stop = startDatabaseProbe({ url: parseDatabaseUrl(proxy.url), readiness, times: TIMES });
 });
 afterEach(async () => {
   await stop?.();
