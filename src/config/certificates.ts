@@ -35,13 +35,10 @@ export function tlsFiles(settings: TlsSettings): TlsFiles | undefined {
   };
 }
 
-/** The contents of the files. */
-export type TlsContents = { readonly [Name in keyof TlsFiles]: TlsFiles[Name] };
-
 /** A usable certificate with its key. */
 export interface Certificates {
-  /** The contents that it was made of. */
-  readonly contents: TlsContents;
+  /** The contents of the files. */
+  readonly contents: TlsFiles;
   /** The end of its validity, in epoch ms. */
   readonly expiresAt: number;
   /** Whom it is for, for people: "DNS:revenue.example.com, IP Address:10.0.0.1". */
@@ -55,31 +52,20 @@ export interface Certificates {
  * @throws ConfigError with what cannot be read or used, by the names of the variables
  */
 export function readCertificates(files: TlsFiles, now = Date.now()): Certificates {
-  const read = (path: string) => readFileSync(path, "utf8");
-  return checkCertificates(contentsOf(files, read), now);
-}
-
-/**
- * Checks what was read.
- *
- * @param now epoch ms
- * @throws ConfigError with what cannot be used, by the names of the variables
- */
-export function checkCertificates(contents: TlsContents, now: number): Certificates {
+  const contents = readContents(files);
+  const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CLIENT_CA_FILE: ca } = contents;
   const mistakes: string[] = [];
-  const attempt = <T>(name: string, problem: string, work: () => T): T | undefined => {
+  const attempt = <T>(problem: string, work: () => T): T | undefined => {
     try {
       return work();
     } catch {
-      mistakes.push(`${name} ${problem}`);
+      mistakes.push(problem);
       return undefined;
     }
   };
-  const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CLIENT_CA_FILE: ca } = contents;
-  const chain = attempt("TLS_CERT_FILE", NO_CERTIFICATE, () => parseAll(cert));
-  const privateKey = attempt("TLS_KEY_FILE", NO_KEY, () => createPrivateKey(key));
-  if (ca !== undefined) attempt("TLS_CLIENT_CA_FILE", NO_CERTIFICATE, () => parseAll(ca));
-  const certificate = chain?.[0];
+  const certificate = attempt(`TLS_CERT_FILE ${NO_CERTIFICATE}`, () => parseAll(cert)[0]);
+  const privateKey = attempt(`TLS_KEY_FILE ${NO_KEY}`, () => createPrivateKey(key));
+  if (ca !== undefined) attempt(`TLS_CLIENT_CA_FILE ${NO_CERTIFICATE}`, () => parseAll(ca));
   if (certificate === undefined) throw new ConfigError(mistakes);
   const validFrom = certificate.validFromDate.getTime();
   const expiresAt = certificate.validToDate.getTime();
@@ -91,7 +77,7 @@ export function checkCertificates(contents: TlsContents, now: number): Certifica
   if (mistakes.length === 0) {
     // What else the TLS library refuses: a key that is too short, for example.
     try {
-      createSecureContext({ cert, key, ...(ca !== undefined && { ca }) });
+      createSecureContext({ cert, key, ca });
     } catch (error) {
       mistakes.push(`the TLS library refuses the files of TLS (${codeOf(error)})`);
     }
@@ -101,24 +87,20 @@ export function checkCertificates(contents: TlsContents, now: number): Certifica
   return { contents, expiresAt, names };
 }
 
-/**
- * Reads each file that is named.
- *
- * @throws ConfigError with those that cannot be read
- */
-export function contentsOf(files: TlsFiles, read: (path: string) => string): TlsContents {
+/** @throws ConfigError with the files that cannot be read */
+function readContents(files: TlsFiles): TlsFiles {
   const mistakes: string[] = [];
-  const entries = Object.entries(files).flatMap(([name, path]) => {
-    if (path === undefined) return [];
+  const entries = Object.entries(files).filter(([, path]) => path !== undefined);
+  const contents = entries.map(([name, path]) => {
     try {
-      return [[name, read(path)]];
+      return [name, readFileSync(path, "utf8")];
     } catch (error) {
       mistakes.push(unreadable(name, path, error));
       return [];
     }
   });
   if (mistakes.length > 0) throw new ConfigError(mistakes);
-  return Object.fromEntries(entries) as TlsContents;
+  return Object.fromEntries(contents);
 }
 
 const NO_CERTIFICATE = "holds no complete certificates in PEM";

@@ -5,13 +5,9 @@
  * grpc-js has a watcher of its own. It refuses all connections after one failed read.
  */
 import { readFile } from "node:fs/promises";
-import {
-  type Certificates,
-  checkCertificates,
-  contentsOf,
-  type TlsFiles,
-} from "../config/certificates.ts";
-import { ConfigError } from "../config/mistake.ts";
+import { setInterval } from "node:timers/promises";
+import { type Certificates, readCertificates, type TlsFiles } from "../config/certificates.ts";
+import { codeOf } from "../config/mistake.ts";
 
 /** How often the files are read, in ms. */
 export const CHECK_INTERVAL = 1_000;
@@ -50,51 +46,58 @@ export function watchCertificates({
   log,
   interval = CHECK_INTERVAL,
 }: WatchParts): CertificateWatch {
+  const paths = Object.values(files).filter((path) => path !== undefined);
   const listeners: ((certificates: Certificates) => void)[] = [];
   let current = certificates;
   let failures = 0;
-  /** The problems that the last check found, and those that were logged last. */
+  let used = versionOf(Object.values(certificates.contents));
+  /** The problem that the last check found, and the last that was logged; "" for none. */
   let found = "";
   let logged = "";
-  let stopped = false;
-  const timer = setInterval(check, interval).unref();
-  let checking = false;
+  const stopped = new AbortController();
+
+  /** The texts of the files, and whether the certificate in use has expired by now. */
+  function versionOf(texts: readonly string[]): string {
+    return [...texts, Date.now() > current.expiresAt].join("\0");
+  }
 
   async function check(): Promise<void> {
-    if (checking) return;
-    checking = true;
-    try {
-      const contents = await read(files);
-      const changed = Object.entries(contents).some(
-        ([name, text]) => current.contents[name as keyof TlsFiles] !== text,
-      );
-      const now = Date.now();
-      // Unchanged ones are checked again when they have expired.
-      if (changed || now > current.expiresAt) {
-        const checked = checkCertificates(contents, now);
-        if (!stopped) use(checked);
+    const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(codeOf)));
+    if (stopped.signal.aborted) return;
+    let problem = "";
+    if (versionOf(texts) !== used) {
+      try {
+        use(readCertificates(files));
+        used = versionOf(texts);
+      } catch (error) {
+        problem = (error as Error).message;
       }
-      found = logged = "";
-    } catch (error) {
-      const problems = error instanceof ConfigError ? error.mistakes : [String(error)];
-      const text = problems.join("; ");
-      if (text === found && text !== logged) {
-        failures++;
-        logged = text;
-        log.error({ problems }, "certificates not reloaded: the last good ones stay in use");
-      }
-      found = text;
-    } finally {
-      checking = false;
     }
+    if (problem === found && problem !== logged) report(problem);
+    found = problem;
   }
 
   function use(certificates: Certificates): void {
     current = certificates;
+    logged = "";
     for (const listener of listeners) listener(current);
     const { names, expiresAt } = current;
     log.info({ names, expiresAt: new Date(expiresAt).toISOString() }, "certificates reloaded");
   }
+
+  function report(problem: string): void {
+    logged = problem;
+    if (problem === "") return;
+    failures++;
+    const problems = problem.split("\n");
+    log.error({ problems }, "certificates not reloaded: the last good ones stay in use");
+  }
+
+  async function run(): Promise<void> {
+    const { signal } = stopped;
+    for await (const _ of setInterval(interval, undefined, { ref: false, signal })) await check();
+  }
+  run().catch(() => {}); // ends with the signal
 
   return {
     get current() {
@@ -106,20 +109,6 @@ export function watchCertificates({
     onChange(listener) {
       listeners.push(listener);
     },
-    stop() {
-      stopped = true;
-      clearInterval(timer);
-    },
+    stop: () => stopped.abort(),
   };
-}
-
-async function read(files: TlsFiles) {
-  const paths = Object.values(files).filter((path) => path !== undefined);
-  const reads = await Promise.allSettled(paths.map((path) => readFile(path, "utf8")));
-  const results = new Map(paths.map((path, index) => [path, reads[index]]));
-  return contentsOf(files, (path) => {
-    const result = results.get(path);
-    if (result?.status === "fulfilled") return result.value;
-    throw result?.reason;
-  });
 }

@@ -4,7 +4,8 @@
  */
 import { constants } from "node:crypto";
 import type { Socket } from "node:net";
-import { createServer, type TLSSocket } from "node:tls";
+import { createServer, type SecureContextOptions, type TLSSocket } from "node:tls";
+import type { Certificates } from "../config/certificates.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
 /** The default of `handshakeTimeout`, in ms. */
@@ -46,24 +47,24 @@ export function createTermination({
     Socket,
     { readonly secured: Secured; readonly timer: NodeJS.Timeout }
   >();
-  const context = () => {
-    const {
-      TLS_CERT_FILE: cert,
-      TLS_KEY_FILE: key,
-      TLS_CLIENT_CA_FILE: ca,
-    } = certificates.current.contents;
-    const asks = clientCertificates && ca !== undefined;
-    return { cert, key, minVersion: "TLSv1.2" as const, ...SECURE, ...(asks && { ca }) };
-  };
-  const asks = clientCertificates && certificates.current.contents.TLS_CLIENT_CA_FILE !== undefined;
+  const contextOf = ({ contents }: Certificates): SecureContextOptions => ({
+    cert: contents.TLS_CERT_FILE,
+    key: contents.TLS_KEY_FILE,
+    ca: clientCertificates ? contents.TLS_CLIENT_CA_FILE : undefined,
+    minVersion: "TLSv1.2",
+    // A renegotiation (TLS 1.2) costs the server more than the client.
+    secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
+  });
+  const context = contextOf(certificates.current);
+  const asks = context.ca !== undefined;
   // It never listens: connections are handed to it.
   const server = createServer({
-    ...context(),
+    ...context,
     ALPNProtocols: [...protocols],
     requestCert: asks,
     rejectUnauthorized: asks,
   });
-  certificates.onChange(() => server.setSecureContext(context()));
+  certificates.onChange((changed) => server.setSecureContext(contextOf(changed)));
   server.on("tlsClientError", (_error, socket) => {
     report("tlsHandshakeFailed");
     socket.destroy();
@@ -107,9 +108,6 @@ export function createTermination({
     },
   };
 }
-
-/** A renegotiation (TLS 1.2) costs the server more than the client. */
-const SECURE = { secureOptions: constants.SSL_OP_NO_RENEGOTIATION };
 
 /** The TCP connection that a TLS connection was made of. */
 function transportOf(socket: TLSSocket): Socket {

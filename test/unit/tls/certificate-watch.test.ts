@@ -106,3 +106,16 @@ it("a certificate that expires while it is in use is logged once", async () => {
   });
   expect(used()).toBe(soon.cert);
 });
+
+it("a certificate that is not valid yet is used from when it is", async () => {
+  const early = await authority.issue({ days: [2 / 86_400, 1] });
+  const files = write(first);
+  const { lines, used } = watch(files.files);
+  files.write(early);
+  await until(5_000, () => lines("error").length > 0);
+  expect(lines("error")[0]?.fields).toEqual({
+    problems: [expect.stringContaining("TLS_CERT_FILE is not valid before")],
+  });
+  expect(used()).toBe(first.cert);
+  await until(10_000, () => used() === early.cert);
+});
