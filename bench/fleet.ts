@@ -94,7 +94,8 @@ export async function measureFleet(
     const [cpuBefore, passesBefore] = [await cpuTime([passes.pid]), passes.count()];
     const measurement = await measure(peer, databasePid, seconds);
     return {
-      ...{ ...measurement, durations },
+      ...measurement,
+      durations,
       passes: passes.count() - passesBefore,
       passCpu: ((await cpuTime([passes.pid])) - cpuBefore) / durations.length,
     };

@@ -61,7 +61,12 @@ export function createPorts(parts: PortParts): Ports {
 
   const gateway = createGateway({
     service: RevenueService,
-    ...{ rpc, addresses, log, acceptConnection, unread, report },
+    rpc,
+    addresses,
+    log,
+    acceptConnection,
+    unread,
+    report,
     openApi: config.web === "on" ? readFileSync(OPENAPI_FILE, "utf8") : undefined,
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
     observeRequest: metrics?.observeHttpRequest,
@@ -73,7 +78,9 @@ export function createPorts(parts: PortParts): Ports {
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {
     ...config,
-    ...{ log, report, admitConnection: acceptConnection },
+    log,
+    report,
+    admitConnection: acceptConnection,
     tls: createTls(["h2"], true),
   });
   unread.register(grpc.unread);

@@ -108,7 +108,10 @@ async function queryBreakdown(connection: Connection): Promise<void> {
   };
   const nothingCached = { rollup: NO_CACHED_TOTALS, verify: "0" };
   await query(connection, fullBreakdown, {
-    ...{ provider: "1", now, ...edgeValues(edges), ...nothingCached },
+    provider: "1",
+    now,
+    ...edgeValues(edges),
+    ...nothingCached,
   });
 }
 

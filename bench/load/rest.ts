@@ -18,7 +18,9 @@ export function restLoad(
   return async (seconds: number): Promise<number> => {
     let opened = 0;
     const result = await autocannon({
-      ...{ url, connections, duration: seconds },
+      url,
+      connections,
+      duration: seconds,
       // autocannon stops only at the end of a sample.
       sampleInt: Math.min(1_000, seconds * 1_000),
       setupClient(client) {

@@ -28,8 +28,11 @@ export async function startService(
   const adminPort =
     process.env.ADMIN_PORT === "off" ? "off" : await choosePort("ADMIN_PORT", 9464, host, log);
   const env = {
-    ...{ DATABASE_URL: databaseUrl, HOST: host },
-    ...{ HTTP_PORT: `${httpPort}`, GRPC_PORT: `${grpcPort}`, ADMIN_PORT: `${adminPort}` },
+    DATABASE_URL: databaseUrl,
+    HOST: host,
+    HTTP_PORT: `${httpPort}`,
+    GRPC_PORT: `${grpcPort}`,
+    ADMIN_PORT: `${adminPort}`,
     // No load balancer needs time to notice.
     STOP_LAME_DUCK_MS: "0",
   };

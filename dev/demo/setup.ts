@@ -30,7 +30,12 @@ export async function rollUp(url: string): Promise<void> {
 export async function createKey(url: string): Promise<string> {
   const output = await runScript(
     url,
-    ...["src/cli/key.ts", "create", "--provider", "1", "--name", "demo"],
+    "src/cli/key.ts",
+    "create",
+    "--provider",
+    "1",
+    "--name",
+    "demo",
   );
   return output.trimEnd().split("\n").at(-1) ?? "";
 }

@@ -96,8 +96,12 @@ export function createGateway({
 }: GatewayParts): Gateway {
   const { maxMessageBytes = HTTP_LIMITS.maxMessageBytes } = settings;
   const gateway: GatewayContext = {
-    ...{ rpc, log, addresses, maxMessageBytes },
-    ...{ connections: new Map(), draining: false },
+    rpc,
+    log,
+    addresses,
+    maxMessageBytes,
+    connections: new Map(),
+    draining: false,
   };
   const http2 = tls && createSessions?.(httpStreams(gateway));
   const parts = { gateway, settings, acceptConnection, report, tls, http2 };

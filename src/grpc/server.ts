@@ -88,7 +88,10 @@ export function createGrpcServer(
   const { keepalive, keepaliveReply } = { ...KEEPALIVE, ...options };
   const limits = sessionLimits(options);
   const sessions = createSessions({
-    ...{ limits, admitConnection, report, tls },
+    limits,
+    admitConnection,
+    report,
+    tls,
     onEnd: (stream, headers) => options.log && logRejection(options.log, stream, headers),
   });
   const server = new Server({

@@ -28,14 +28,16 @@ export function sampleRejections(log: Log, count: CountRejection = () => {}): Lo
   const window = 1_000;
   const limit = () => REJECTIONS_PER_SECOND;
   const passesStatus = createSampling<number | string | undefined>({
-    ...{ window, limit },
+    window,
+    limit,
     logSum: (status, count, seconds) => {
       const kind = typeof status === "string" ? { code: status } : { status };
       log.info({ ...kind, count, seconds }, "more requests rejected");
     },
   });
   const passesError = createSampling<string>({
-    ...{ window, limit },
+    window,
+    limit,
     logSum: (message, count, seconds) => log.error({ count, seconds }, `more: ${message}`),
   });
   return {

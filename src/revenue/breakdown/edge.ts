@@ -77,9 +77,14 @@ export function nearestEdge(at: string, before: string, after: string, now: stri
 /** The values of the parameters of the edges, for both statements. */
 export function edgeValues({ start, end }: Edges) {
   return {
-    ...{ before: start.at, startFrom: knownTo(start), startLast: lastInstantOf(start.checkpoint) },
-    ...{ end: end.at, endFrom: knownTo(end), endLast: lastInstantOf(end.checkpoint) },
-    ...{ startTotals: checkpointToRead(start), endTotals: checkpointToRead(end) },
+    before: start.at,
+    startFrom: knownTo(start),
+    startLast: lastInstantOf(start.checkpoint),
+    end: end.at,
+    endFrom: knownTo(end),
+    endLast: lastInstantOf(end.checkpoint),
+    startTotals: checkpointToRead(start),
+    endTotals: checkpointToRead(end),
   };
 }
 
@@ -101,13 +106,17 @@ export function foundAt(rows: Rows): Edges<Found> {
   const [around = NOTHING_AROUND] = rows.checkpoints ?? [];
   return {
     start: {
-      ...{ charges: rows.chargesAtStart, verified: verifiedAtStart },
-      ...{ before: around.beforeStart, after: around.afterStart },
+      charges: rows.chargesAtStart,
+      verified: verifiedAtStart,
+      before: around.beforeStart,
+      after: around.afterStart,
       totals: rows.totalsAtStart ?? [],
     },
     end: {
-      ...{ charges: rows.chargesAtEnd, verified: verifiedAtEnd },
-      ...{ before: around.beforeEnd, after: around.afterEnd },
+      charges: rows.chargesAtEnd,
+      verified: verifiedAtEnd,
+      before: around.beforeEnd,
+      after: around.afterEnd,
       totals: rows.totalsAtEnd ?? [],
     },
   };

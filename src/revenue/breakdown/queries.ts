@@ -170,8 +170,16 @@ const allButTotals = (terms: RollupTerms) => {
 
 /** The parameters of the statements that read. */
 const PARAMETERS = [
-  ...["provider", "before", "end", "now", "rollup", "verify"],
-  ...["startFrom", "startLast", "endFrom", "endLast"],
+  "provider",
+  "before",
+  "end",
+  "now",
+  "rollup",
+  "verify",
+  "startFrom",
+  "startLast",
+  "endFrom",
+  "endLast",
 ] as const;
 
 /** One row: the checkpoints around both edges. */

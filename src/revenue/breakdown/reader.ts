@@ -111,8 +111,11 @@ export function createBreakdownReader(
       startedAt,
     );
     const values = {
-      ...{ provider, now: toDatetime(context.now), ...edgeValues(edges) },
-      ...{ rollup: state ? stateText(state) : NO_CACHED_TOTALS, verify: verify ? "1" : "0" },
+      provider,
+      now: toDatetime(context.now),
+      ...edgeValues(edges),
+      rollup: state ? stateText(state) : NO_CACHED_TOTALS,
+      verify: verify ? "1" : "0",
       watermark: state?.watermark ?? "",
     };
     const statement = bases.length === 2 ? uncoveredBreakdown : fullBreakdown;

@@ -110,7 +110,8 @@ export function createCallTraces(tracer: Tracer, propagator: TextMapPropagator):
     // The work of a call that is not recorded may start in the context of another that is.
     const inside = sampled ? trace.setSpan(ROOT_CONTEXT, span) : ROOT_CONTEXT;
     return {
-      ...{ traceId, sampled },
+      traceId,
+      sampled,
       within: (work) => context.with(inside, work),
       made(answer) {
         makers.set(answer, span.spanContext());
