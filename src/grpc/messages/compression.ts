@@ -4,7 +4,8 @@
  * decompressed here, when they are decoded.
  *
  * grpc-js does not pass on a message's compressed flag. The first bytes replace it: no message of
- * this server starts like gzip (an invalid wire type) or zlib (field 15).
+ * this server starts like gzip (an invalid wire type) or zlib (an integer in field 15, which requests
+ * reserve).
  *
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/compression.md
  */
