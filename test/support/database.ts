@@ -18,7 +18,7 @@ export interface TestDatabase {
 }
 
 /** The tables that say which migrations ran; the others are copied without rows. */
-const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock", "migration_guard"];
+const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock"];
 
 /** Creates a database for the calling test, with the current schema and without data. */
 export async function createDatabase(): Promise<TestDatabase> {

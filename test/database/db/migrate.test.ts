@@ -3,10 +3,16 @@ import type { Knex } from "knex";
 import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { migrateToLatest, migrations } from "../../../src/db/migrate.ts";
+import {
+  AnotherRun,
+  migrateToLatest,
+  migrations,
+  unlockMigrations,
+} from "../../../src/db/migrate.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { watchProcesses } from "../../support/process-list.ts";
 
 const FILES = readdirSync(new URL("../../../src/db/migrations", import.meta.url)).sort();
 
@@ -24,12 +30,12 @@ async function empty(): Promise<void> {
   await server.end();
 }
 
-/** Calls `use` with several pools, which stand for several processes. */
-async function withPools<T>(count: number, use: (pools: Knex[]) => Promise<T>): Promise<T> {
+/** Runs the migrations on several pools at once, which stand for several processes. */
+async function migrateAtOnce(count: number): Promise<PromiseSettledResult<string[]>[]> {
   const url = parseDatabaseUrl(database.url);
   const pools = Array.from({ length: count }, () => createPool(url));
   try {
-    return await use(pools);
+    return await Promise.allSettled(pools.map((pool) => migrateToLatest(pool)));
   } finally {
     await Promise.all(pools.map((pool) => pool.destroy()));
   }
@@ -47,6 +53,9 @@ async function schemaOf(knex: Knex): Promise<string[]> {
   return definitions;
 }
 
+const recorded = () => database.knex("knex_migrations").orderBy("id").pluck("name");
+const locks = () => database.knex("knex_migrations_lock").pluck("is_locked");
+
 describe("migrating", () => {
   it("an empty database runs every migration in order, and reports each", async () => {
     await empty();
@@ -57,26 +66,15 @@ describe("migrating", () => {
     expect(await pendingMigrations(database.knex)).toEqual([]);
   });
 
-  it("an up-to-date database does nothing, and keeps its rows", async () => {
+  it("an up-to-date database does nothing, needs no lock, and keeps its rows", async () => {
     await database.knex("providers").insert({ id: 7, name: "first" });
+    await database.knex("knex_migrations_lock").update({ is_locked: 1 });
     const before = await schemaOf(database.knex);
     expect(await migrateToLatest(database.knex)).toEqual([]);
     expect(await schemaOf(database.knex)).toEqual(before);
     expect(await database.knex("providers").select("id", "name")).toEqual([
       { id: "7", name: "first" },
     ]);
-  });
-
-  it("concurrently runs each migration once: one run does it, the others wait", async () => {
-    const expected = await schemaOf(database.knex);
-    await empty();
-    const runs = await withPools(5, (pools) =>
-      Promise.all(pools.map((pool) => migrateToLatest(pool))),
-    );
-    expect(runs.map((names) => names.length).sort()).toEqual([0, 0, 0, 0, FILES.length]);
-    expect(await schemaOf(database.knex)).toEqual(expected);
-    const completed = await database.knex("knex_migrations").orderBy("id").pluck("name");
-    expect(completed).toEqual(FILES);
   });
 
   it("down and up again restores the schema", async () => {
@@ -87,34 +85,75 @@ describe("migrating", () => {
     expect(await migrateToLatest(database.knex)).toEqual(FILES);
     expect(await schemaOf(database.knex)).toEqual(before);
   });
+
+  it("a migration that fails ends the run with its error, and frees the lock", async () => {
+    await empty();
+    await database.knex.raw("CREATE TABLE servers (id int)");
+    await database.knex.raw("CREATE VIEW charges AS SELECT 1 AS id");
+    await expect(migrateToLatest(database.knex)).rejects.toThrow(/charges/);
+    expect(await locks()).toEqual([0]);
+  });
+});
+
+describe("runs at once on an empty database", () => {
+  it.each([2, 8])("%i: one runs each migration, the others fail or find none", async (count) => {
+    const expected = await schemaOf(database.knex);
+    await empty();
+    const results = await migrateAtOnce(count);
+    const ran = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+    expect(ran).toEqual(FILES);
+    for (const result of results) {
+      if (result.status === "rejected") expect(result.reason).toBeInstanceOf(AnotherRun);
+    }
+    expect(await recorded()).toEqual(FILES);
+    expect(await schemaOf(database.knex)).toEqual(expected);
+    expect(await locks()).toEqual([0]);
+  });
+});
+
+it("a run that gets the lock after another has run its migrations runs none of them again", async () => {
+  const [last] = FILES.slice(-1);
+  await database.knex("knex_migrations").where({ name: last }).del();
+  const processes = await watchProcesses(database.name);
+  const other = await createConnection(database.url);
+  await other.query("BEGIN");
+  await other.query("SELECT * FROM knex_migrations_lock FOR UPDATE");
+
+  const run = migrateToLatest(database.knex).catch((error) => error);
+  await expect.poll(() => processes.running("update `knex_migrations_lock`")).toHaveLength(1);
+  await other.query("INSERT INTO knex_migrations (name, batch) VALUES (?, 1)", [last]);
+  await other.query("COMMIT");
+  expect(await run).toBeInstanceOf(AnotherRun);
+  expect(await recorded()).toEqual(FILES);
+  expect(await locks()).toEqual([0]);
+  await other.end();
+  await processes.close();
 });
 
 describe("a run that was killed", () => {
-  it("after it created a table, before it recorded that, while it held Knex's lock, is completed by the next run", async () => {
+  it("after it created a table, before it recorded that, keeps the lock until it is freed", async () => {
     const expected = await schemaOf(database.knex);
     const [last] = FILES.slice(-1);
     await database.knex("knex_migrations").where({ name: last }).del();
-    await database.knex("knex_migrations_lock").del();
-    await database.knex("knex_migrations_lock").insert({ index: 1, is_locked: 1 });
+    await database.knex("knex_migrations_lock").update({ is_locked: 1 });
     expect(await pendingMigrations(database.knex)).toEqual([last]);
+
+    await expect(migrateToLatest(database.knex)).rejects.toThrow(
+      "another run of the migrations is in progress (Migration table is already locked): run `npm run migrate` again when it has ended. If it was killed, free its lock: `npm run migrate -- --unlock`",
+    );
+    expect(await pendingMigrations(database.knex)).toEqual([last]);
+    await unlockMigrations(database.knex);
     expect(await migrateToLatest(database.knex)).toEqual([last]);
     expect(await schemaOf(database.knex)).toEqual(expected);
-    expect(await database.knex("knex_migrations_lock").pluck("is_locked")).toEqual([0]);
+    expect(await locks()).toEqual([0]);
   });
+});
 
-  it("does not block the next run once the server has closed its connection", async () => {
-    const killed = await createConnection(database.url);
-    killed.on("error", () => {}); // it is killed below
-    await killed.query("BEGIN");
-    await killed.query("SELECT id FROM migration_guard WHERE id = 1 FOR UPDATE");
-
-    const reported: string[] = [];
-    const run = migrateToLatest(database.knex, (line) => reported.push(line));
-    await expect
-      .poll(() => reported, { timeout: 10_000 })
-      .toEqual(["another migration is running; waiting for it"]);
-    await database.knex.raw(`KILL ${killed.threadId}`);
-    expect(await run).toEqual([]);
+describe("freeing the lock", () => {
+  it("does nothing to a database without tables", async () => {
+    await empty();
+    await unlockMigrations(database.knex);
+    expect(await schemaOf(database.knex)).toEqual([]);
   });
 });
 

@@ -24,6 +24,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm test": ".ci/run, from a fresh clone",
   "npm start": "accounts.test.ts, container.test.ts",
   "npm run migrate": "accounts.test.ts",
+  "npm run migrate -- --unlock": "test/end-to-end/cli/migrate.test.ts",
   "npm run seed": "accounts.test.ts",
   "npm run key": "keys.test.ts, accounts.test.ts",
   "npm run key -- create --provider 1": "accounts.test.ts",

@@ -1,0 +1,69 @@
+/** `npm run migrate`: a run that is killed, and the lock that it leaves behind. */
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { failed, runCommand } from "../../support/commands/run-command.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
+
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+/** The migration that is killed. It alters the table `charges`. */
+const KILLED = "0016_recorded_at_in_utc.ts";
+const PENDING = readdirSync(new URL("../../../src/db/migrations", import.meta.url))
+  .filter((name) => name >= KILLED)
+  .sort();
+
+const LOCKED =
+  "another run of the migrations is in progress (Migration table is already locked): run `npm run migrate` again when it has ended. If it was killed, free its lock: `npm run migrate -- --unlock`";
+
+let database: TestDatabase;
+let processes: ProcessList;
+beforeAll(async () => {
+  database = await createDatabase();
+  processes = await watchProcesses(database.name);
+});
+afterAll(async () => {
+  await processes.close();
+  await database.drop();
+});
+
+it("a run that is killed during a migration is completed after its lock was freed", async () => {
+  await database.knex("knex_migrations").whereIn("name", PENDING).del();
+  // An open transaction that has read the table: the migration waits for it.
+  const reader = await createConnection(database.url);
+  await reader.query("BEGIN");
+  await reader.query("SELECT COUNT(*) FROM charges");
+  const env = { ...process.env, DATABASE_URL: database.url };
+  const run = spawn(process.execPath, ["src/cli/migrate.ts"], { cwd: ROOT, env, stdio: "ignore" });
+  await expect
+    .poll(() => processes.running("ALTER TABLE charges"), { timeout: 20_000 })
+    .toHaveLength(1);
+  run.kill("SIGKILL");
+  await once(run, "exit");
+
+  expect(await runCommand("migrate", [], database.url)).toEqual(failed(LOCKED));
+  expect(await runCommand("migrate", ["--unlock"], database.url)).toEqual({
+    code: 0,
+    stdout: "the lock is free: run `npm run migrate`\n",
+    stderr: "",
+  });
+  await reader.query("COMMIT");
+  await reader.end();
+  expect(await runCommand("migrate", [], database.url)).toEqual({
+    code: 0,
+    stdout: [
+      ...PENDING.map((name) => `ran ${name}`),
+      `the schema is up to date: ${PENDING.length} migrations ran\n`,
+    ].join("\n"),
+    stderr: "",
+  });
+});
+
+it("an unknown flag is refused", async () => {
+  const result = await runCommand("migrate", ["--force"], database.url);
+  expect(result).toMatchObject({ code: 1, stdout: "" });
+  expect(result.stderr).toMatch(/^error: Unknown option '--force'/);
+});
