@@ -15,7 +15,6 @@ import {
   optionalPort,
   origins,
   path,
-  storeUrl,
 } from "./config/parse.ts";
 
 export { tlsFiles } from "./config/certificates.ts";
@@ -156,8 +155,6 @@ const VARIABLES = {
   rateLimit: { name: "RATE_LIMIT", fallback: "0", parse: count(0, 1_000_000) },
   /** Requests of one provider at once; 0 for as many as per second. */
   rateLimitBurst: { name: "RATE_LIMIT_BURST", fallback: "0", parse: count(0, 1_000_000) },
-  /** Where replicas share the rate limit; each counts for itself without it. */
-  rateLimitStore: { name: "RATE_LIMIT_STORE", fallback: "", parse: storeUrl },
 
   /** Connections to the database. */
   poolSize: { name: "DATABASE_POOL_SIZE", fallback: "10", parse: count(1, 1_000) },

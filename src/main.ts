@@ -98,8 +98,6 @@ async function start(config: Config): Promise<void> {
   const rateLimit = createRateLimit({
     rate: config.rateLimit,
     burst: config.rateLimitBurst,
-    store: config.rateLimitStore,
-    report,
   });
   const read = openRead("calls", database, config.poolSize);
   const { readMaxLag } = config;
@@ -156,7 +154,6 @@ async function start(config: Config): Promise<void> {
     try {
       await sleep(lameDuckMs);
       await Promise.all([gateway.stop(grace), grpc.stop(grace)]);
-      rateLimit?.close();
       const closed = Promise.all([
         admin?.close(),
         database.destroy(),

@@ -59,15 +59,6 @@ export function networks(text: string, name: string): readonly string[] {
   return items;
 }
 
-/** Parses the URL of a Redis or Valkey server; undefined for none. */
-export function storeUrl(text: string, name: string): string | undefined {
-  if (text === "") return undefined;
-  const url = URL.parse(text);
-  if (url?.hostname && /^(redis|rediss|valkey|valkeys):$/.test(url.protocol)) return text;
-  // The text may hold a password.
-  throw mistake(name, "…", "a URL such as redis://host:6379/0");
-}
-
 /** Parses a comma-separated list of origins: `https://app.example.com,http://localhost:5173`, or `*`. */
 export function origins(text: string, name: string): readonly string[] {
   const items = text

@@ -114,8 +114,8 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     return toResponse(answer);
   }
 
-  async function spend(limit: RateLimit, providerId: string): Promise<Metadata> {
-    const { allowed, headers } = await limit.consume(providerId);
+  function spend(limit: RateLimit, providerId: string): Metadata {
+    const { allowed, headers } = limit.consume(providerId);
     if (!allowed) throw new ServiceError("rateLimited", undefined, { metadata: headers });
     return headers;
   }
@@ -168,7 +168,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
       const { address } = incoming;
       const caller = await authenticate(incoming.credentials, { address, signal }, now);
       providerId = caller.providerId;
-      const metadata = rateLimit === undefined ? NONE : await spend(rateLimit, providerId);
+      const metadata = rateLimit === undefined ? NONE : spend(rateLimit, providerId);
       signal.throwIfAborted();
       release = admit(providerId);
 

@@ -1,13 +1,10 @@
 /**
- * The rate limit per provider: one token bucket for all of its requests, whatever the RPC and the
- * protocol (src/rpc/token-buckets.ts says what that guarantees). With a store, replicas share the
- * buckets (src/rpc/rate-limit-store.ts). While the store is away, each replica allows its part:
- * the limit divided by the number of replicas when the store last answered.
+ * The rate limit per provider: one token bucket for all of its requests to this process, whatever
+ * the RPC and the protocol (src/rpc/token-buckets.ts says what that guarantees).
  *
  * Every request is told what is left, in the headers of
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
  */
-import { createSharedBuckets } from "./rate-limit-store.ts";
 import { createTokenBuckets, type Taken } from "./token-buckets.ts";
 
 /** What `createRateLimit` needs. */
@@ -16,10 +13,6 @@ export interface RateLimitOptions {
   readonly rate: number;
   /** Requests of one provider at once; 0 for as many as `rate`. */
   readonly burst: number;
-  /** The URL of a Redis or Valkey server in which replicas share the limit; none by default. */
-  readonly store?: string | undefined;
-  /** Is called with the reason each time that the store did not decide, to be logged by sum. */
-  readonly report: (event: string) => void;
   /** Returns a monotonic time in ms; that of the process by default. */
   readonly clock?: () => number;
 }
@@ -36,18 +29,13 @@ export interface RateLimitState {
 
 /** The limit of all providers. */
 export interface RateLimit {
-  /**
-   * Counts a request of a provider. Without a store the result is not a promise; with one it takes
-   * at most 50 ms. Never throws or rejects.
-   */
-  consume(providerId: string): RateLimitState | Promise<RateLimitState>;
-  /** Disconnects from the store. */
-  close(): void;
+  /** Counts a request of a provider. Never throws. */
+  consume(providerId: string): RateLimitState;
 }
 
 /** Creates the limit; undefined if there is none. */
 export function createRateLimit(options: RateLimitOptions): RateLimit | undefined {
-  const { rate, store, report, clock } = options;
+  const { rate, clock } = options;
   if (rate === 0) return undefined;
   const size = { rate, burst: options.burst || rate };
   const take = createTokenBuckets(size, clock);
@@ -61,18 +49,7 @@ export function createRateLimit(options: RateLimitOptions): RateLimit | undefine
     };
     return { allowed, headers: allowed ? headers : { ...headers, "retry-after": `${seconds}` } };
   };
-
-  if (store === undefined) {
-    return { consume: (providerId) => stateOf(take(providerId)), close() {} };
-  }
-  const shared = createSharedBuckets({ ...size, store, report });
-  return {
-    async consume(providerId) {
-      const taken = await shared.take(providerId);
-      return stateOf(taken ?? take(providerId, shared.replicas()));
-    },
-    close: shared.close,
-  };
+  return { consume: (providerId) => stateOf(take(providerId)) };
 }
 
 /** Rounds up to whole seconds, and to at least one. */

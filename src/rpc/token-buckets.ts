@@ -26,14 +26,10 @@ export interface Taken {
 const MAX_BUCKETS = 100_000;
 
 /** The part of an interval by which rounding may shift a time. */
-export const ROUNDING = 0.01;
+const ROUNDING = 0.01;
 
-/**
- * Takes one request out of the bucket of `key`.
- *
- * @param parts how many processes share the rate; each allows an equal part, and at least one at once
- */
-export type TakeToken = (key: string, parts?: number) => Taken;
+/** Takes one request out of the bucket of `key`. */
+export type TakeToken = (key: string) => Taken;
 
 /**
  * Creates the buckets, all full.
@@ -46,11 +42,11 @@ export function createTokenBuckets(
 ): TakeToken {
   /** When a bucket is full again, in ms. */
   const fullAt = new LRUCache<string, number>({ max: MAX_BUCKETS });
+  const interval = 1_000 / rate;
+  /** How long an empty bucket takes to be full. */
+  const window = burst * interval;
 
-  return (key, parts = 1) => {
-    const interval = (1_000 / rate) * parts;
-    /** How long an empty bucket takes to be full. */
-    const window = Math.max(burst / parts, 1) * interval;
+  return (key) => {
     const now = clock();
     const before = Math.max((fullAt.get(key) ?? 0) - now, 0);
     const allowed = before + interval <= window + interval * ROUNDING;

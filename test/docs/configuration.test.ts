@@ -93,14 +93,6 @@ describe("values in the table are accepted:", () => {
     },
   );
 
-  it.each(wordsOf("RATE_LIMIT_STORE").filter((word) => word.includes("://")))(
-    "RATE_LIMIT_STORE %s",
-    (url) => {
-      const config = readConfig({ DATABASE_URL: URL_FORM, RATE_LIMIT_STORE: url });
-      expect(config.rateLimitStore).toBe(url);
-    },
-  );
-
   const [form = "", firstMode = "", ...otherModes] = wordsOf("DATABASE_URL");
 
   it(`DATABASE_URL ${form}`, () => {
