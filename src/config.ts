@@ -158,10 +158,6 @@ const VARIABLES = {
 
   /** Connections to the database. */
   poolSize: { name: "DATABASE_POOL_SIZE", fallback: "10", parse: count(1, 1_000) },
-  /** How long a call waits for one. */
-  poolWait: { name: "DATABASE_POOL_WAIT_MS", fallback: "2000", parse: milliseconds },
-  /** Small overviews that one statement reads; 1 for one by one. */
-  maxBatch: { name: "DATABASE_MAX_BATCH", fallback: "8", parse: count(1, 8) },
   /** The greatest age of an answer, by the heartbeat of `npm run rollup`; 0 for no limit. */
   readMaxLag: { name: "DATABASE_READ_MAX_LAG_MS", fallback: "0", parse: optionalMs },
 

@@ -87,10 +87,9 @@ async function start(config: Config): Promise<void> {
   const keyDatabase = openPool(config, KEY_CONNECTIONS, warn);
   await checkSchema(database);
 
-  const { poolWait } = config;
   const waitForTurn = createTurns();
   const openRead = (name: string, pool: Knex, max: number) => {
-    const read = createRead(pool, { poolWait, maxStatement: maxStatement(config), waitForTurn });
+    const read = createRead(pool, { maxStatement: maxStatement(config), waitForTurn });
     if (!metrics && !tracing) return read;
     const observed = metrics?.observePool({ name, max, connections: () => poolState(pool) });
     return observeReads(read, createReadObserver(observed, tracing?.tracer));
@@ -108,7 +107,6 @@ async function start(config: Config): Promise<void> {
       {
         reportLag: createLagLog(log, metrics?.recordLag),
         observeCache: metrics?.cacheRequest,
-        maxBatch: config.maxBatch,
       },
     ),
     authenticate: createAuthenticate(

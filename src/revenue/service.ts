@@ -16,20 +16,17 @@ export interface RevenueOptions {
   readonly reportLag?: ReportLag | undefined;
   /** Called with each lookup in a cache of totals. */
   readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
-  /** The most overviews that one statement reads. Default: `MAX_BATCH`. */
-  readonly maxBatch?: number | undefined;
 }
 
 /** Creates the service. It caches totals that it reads from rollups. */
 export function createRevenueService(
   read: Read,
-  { reportLag = () => {}, observeCache = () => {}, maxBatch }: RevenueOptions = {},
+  { reportLag = () => {}, observeCache = () => {} }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
   return {
     getOverview: createGetOverview(read, reportLag, {
       observeCache: observe("overview"),
-      maxBatch,
     }),
     getServerBreakdown: createGetServerBreakdown(read, reportLag, observe("breakdown")),
   };

@@ -19,7 +19,6 @@ import {
   RESERVED_DESCRIPTORS,
 } from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
-import { MAX_BATCH } from "../../src/revenue/overview/batch.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
@@ -49,6 +48,7 @@ const STOP = "calls in flight at a stop";
 
 describe("the rows of the table without a variable have the constants of the code:", () => {
   const constants: Readonly<Record<string, number>> = {
+    "wait for a connection to the database": POOL_WAIT,
     "calls at once on a new gRPC connection; one more for each response that it has read, one less for each that it cancels, down to 4":
       FIRST_CALLS,
     "cancelled calls on a gRPC connection, less two for each that is answered": MAX_CANCELS,
@@ -92,8 +92,6 @@ it("the defaults of the parts are those of the settings", () => {
       maxCallsPerProvider: ADMISSION_LIMITS.perProvider,
       maxKeyLookups: MAX_KEY_LOOKUPS,
       poolSize: POOL_SIZE,
-      poolWait: POOL_WAIT,
-      maxBatch: MAX_BATCH,
     },
   ];
   const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });

@@ -27,18 +27,13 @@ const STATEMENTS = new Map(
   ),
 );
 
-/** The default of the most overviews that one statement completes. */
-export const MAX_BATCH = 8;
-
 /**
  * Creates the batches of one process. Their function reads one provider's rows; it rejects with a
  * `ServiceError`, as `Read` does.
- *
- * @param maxBatch the most overviews that one statement completes
  */
-export function createOverviewBatches(read: Read, maxBatch = MAX_BATCH) {
+export function createOverviewBatches(read: Read) {
   return createBatching<Completing, UncoveredResult>({
-    sizes: [...STATEMENTS.keys()].filter((size) => size <= maxBatch),
+    sizes: [...STATEMENTS.keys()],
     keyOf: ({ provider }) => provider,
     alone: (values, signal) =>
       uncoveredOverview.run(read, values, { signal, owner: values.provider }),

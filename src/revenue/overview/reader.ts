@@ -56,19 +56,17 @@ type ReadOverview = (months: readonly Month[], context: Context) => Promise<Over
 export interface OverviewOptions {
   /** Called with each lookup in the cache. */
   readonly observeCache?: ((hit: boolean) => void) | undefined;
-  /** The most overviews that one statement reads. Default: `MAX_BATCH`. */
-  readonly maxBatch?: number | undefined;
 }
 
 /** Creates a reader with an empty cache. */
 export function createOverviewReader(
   read: Read,
-  { observeCache = () => {}, maxBatch }: OverviewOptions = {},
+  { observeCache = () => {} }: OverviewOptions = {},
 ): ReadOverview {
   const cache = createTotalsCache<CachedTotals>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
   );
-  const readInBatch = createOverviewBatches(read, maxBatch);
+  const readInBatch = createOverviewBatches(read);
   /** The cached totals whose last statement was not large, and did not fail. */
   const small = new WeakSet<CachedTotals>();
 

@@ -129,13 +129,13 @@ describe("of ten small providers", () => {
   });
 
   /** A service whose cache is filled, the statements that ran since, and reads that the test may change. */
-  async function warmService(options?: Parameters<typeof createRevenueService>[1]) {
+  async function warmService() {
     const plain = createRead(database.knex);
     const reads: { shared: Read } = { shared: plain };
     const { read, takeNames } = recordStatements((sql, bindings, options) =>
       (options.operation === "overview_batch" ? reads.shared : plain)(sql, bindings, options),
     );
-    const service = createRevenueService(read, options);
+    const service = createRevenueService(read);
     await expectOwnFigures(service, calls);
     takeNames();
     return { service, takeNames, reads };
@@ -148,12 +148,6 @@ describe("of ten small providers", () => {
       ...["uncoveredOverview", "uncoveredOverview"],
       "uncoveredOverviews8",
     ]);
-  });
-
-  it("with a limit of 1 none shares a statement", async () => {
-    const { service, takeNames } = await warmService({ maxBatch: 1 });
-    await expectOwnFigures(service, calls);
-    expect(takeNames()).toEqual(calls.map(() => "uncoveredOverview"));
   });
 
   it.each<[string, Read]>([
