@@ -145,12 +145,6 @@ const VARIABLES = {
     fallback: "250",
     parse: count(1, 1_000_000),
   },
-  /** Calls that wait for their key to be looked up. */
-  maxKeyLookups: { name: "MAX_KEY_LOOKUPS", fallback: "1000", parse: count(1, 1_000_000) },
-  /** Failed authentications of one client address per second, in the long run; 0 for no limit. */
-  failedAuthRate: { name: "FAILED_AUTH_RATE", fallback: "20", parse: count(0, 1_000_000) },
-  /** Failed authentications of one client address at once. */
-  failedAuthBurst: { name: "FAILED_AUTH_BURST", fallback: "1000", parse: count(1, 1_000_000) },
   /** Requests per second of one provider; 0 for no limit. */
   rateLimit: { name: "RATE_LIMIT", fallback: "0", parse: count(0, 1_000_000) },
   /** Requests of one provider at once; 0 for as many as per second. */

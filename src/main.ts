@@ -10,7 +10,7 @@ import { startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
 import { createAdminServer } from "./admin/server.ts";
 import { type Authenticate, createAuthentication } from "./auth/authentication.ts";
-import { createFailureLimit } from "./auth/failure-limit.ts";
+import { createFailureLimit, FAILURES_PER_ADDRESS } from "./auth/failure-limit.ts";
 import { cacheKeys } from "./auth/key-cache.ts";
 import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
@@ -109,11 +109,7 @@ async function start(config: Config): Promise<void> {
         observeCache: metrics?.cacheRequest,
       },
     ),
-    authenticate: createAuthenticate(
-      config,
-      openRead("keys", keyDatabase, KEY_CONNECTIONS),
-      metrics,
-    ),
+    authenticate: createAuthenticate(openRead("keys", keyDatabase, KEY_CONNECTIONS), metrics),
     log,
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },
     maxCall: config.maxCall,
@@ -196,15 +192,12 @@ function openPool(config: Config, maxConnections: number, warn?: (message: strin
   });
 }
 
-function createAuthenticate(config: Config, read: Read, metrics?: Metrics): Authenticate {
-  const keyQueue = (owner: string) =>
-    createKeyQueue(createFindKeys(read, owner), config.maxKeyLookups);
+function createAuthenticate(read: Read, metrics?: Metrics): Authenticate {
+  const keyQueue = (owner: string) => createKeyQueue(createFindKeys(read, owner));
   const keys = cacheKeys({
     known: keyQueue("known"),
     unknown: keyQueue("unknown"),
     observe: (hit) => metrics?.cacheRequest("keys", hit),
   });
-  const { failedAuthRate: rate, failedAuthBurst: burst } = config;
-  const failures = rate === 0 ? undefined : createTokenBuckets({ rate, burst });
-  return createAuthentication(keys, createFailureLimit(failures));
+  return createAuthentication(keys, createFailureLimit(createTokenBuckets(FAILURES_PER_ADDRESS)));
 }

@@ -9,6 +9,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ServiceError } from "../errors.ts";
 
+/**
+ * How many failures of one client address are within the limit: per second in the long run, and at
+ * once. A burst lets a fleet behind one address start with an outdated key.
+ */
+export const FAILURES_PER_ADDRESS = { rate: 20, burst: 1_000 };
 /** How long an error beyond the limit is delayed, in ms. */
 const FAILURE_DELAY = 1_000;
 /** How many errors may be delayed at once. Beyond it, they are returned without a delay. */
@@ -26,13 +31,13 @@ export type CountFailure = (address: string, signal: AbortSignal) => Promise<Ser
 /**
  * Creates the limit.
  *
- * @param take the buckets of the addresses; undefined for no limit
+ * @param take the buckets of the addresses
  * @param delay how long an error beyond the limit is delayed, in ms
  */
-export function createFailureLimit(take?: TakeFailure, delay = FAILURE_DELAY): CountFailure {
+export function createFailureLimit(take: TakeFailure, delay = FAILURE_DELAY): CountFailure {
   let delayed = 0;
   return async (address, signal) => {
-    if (take?.(address).allowed ?? true) return new ServiceError("unauthenticated");
+    if (take(address).allowed) return new ServiceError("unauthenticated");
     if (delayed < MAX_DELAYED) {
       delayed++;
       await sleep(delay, undefined, { signal, ref: false })

@@ -2,6 +2,7 @@
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { FAILURES_PER_ADDRESS } from "../../src/auth/failure-limit.ts";
 import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { POOL_SIZE } from "../../src/db/pool.ts";
@@ -44,10 +45,15 @@ function numberIn(path: string, pattern: RegExp): number {
 }
 
 const WAITING = "requests waiting on an HTTP/1.1 connection (pipelining)";
+const KEY_LOOKUPS =
+  "calls that wait for their API key to be looked up: keys that were valid before, and other keys, each";
 const STOP = "calls in flight at a stop";
 
 describe("the rows of the table without a variable have the constants of the code:", () => {
   const constants: Readonly<Record<string, number>> = {
+    [KEY_LOOKUPS]: MAX_KEY_LOOKUPS,
+    "failed authentications of one client address per second": FAILURES_PER_ADDRESS.rate,
+    "failed authentications of one client address at once": FAILURES_PER_ADDRESS.burst,
     "wait for a connection to the database": POOL_WAIT,
     "calls at once on a new gRPC connection; one more for each response that it has read, one less for each that it cancels, down to 4":
       FIRST_CALLS,
@@ -90,7 +96,6 @@ it("the defaults of the parts are those of the settings", () => {
       maxReflectionQuestions: MAX_QUESTIONS_PER_SECOND,
       maxCalls: ADMISSION_LIMITS.total,
       maxCallsPerProvider: ADMISSION_LIMITS.perProvider,
-      maxKeyLookups: MAX_KEY_LOOKUPS,
       poolSize: POOL_SIZE,
     },
   ];

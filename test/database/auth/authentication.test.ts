@@ -37,7 +37,10 @@ beforeEach(() => {
     lookups.push(...keyHashes);
     return findKeys(keyHashes, signal);
   };
-  authenticate = createAuthentication(createKeyQueue(counted), createFailureLimit());
+  authenticate = createAuthentication(
+    createKeyQueue(counted),
+    createFailureLimit(() => ({ allowed: true })),
+  );
 });
 
 const issue = async (expiresAt: number | null = null, providerId = "1") =>
@@ -131,7 +134,10 @@ describe("a key is rejected", () => {
 describe("a failed lookup", () => {
   it("fails the call with the same error", async () => {
     const unavailable = new ServiceError("databaseUnavailable");
-    const failing = createAuthentication(() => Promise.reject(unavailable), createFailureLimit());
+    const failing = createAuthentication(
+      () => Promise.reject(unavailable),
+      createFailureLimit(() => ({ allowed: true })),
+    );
     const credentials = { xApiKey: [await issue()], authorization: [] };
     await expect(failing(credentials, request, NOW)).rejects.toBe(unavailable);
   });
