@@ -24,9 +24,7 @@ export { ConfigError } from "./config/mistake.ts";
 const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "fatal", "silent"] as const;
 
 const count = (min: number, max: number) => integer("a whole number", min, max);
-const milliseconds = integer("a time in ms", 1, 86_400_000);
 const optionalMs = integer("a time in ms", 0, 86_400_000);
-const bytes = integer("a number of bytes", 65_536, 2 ** 40);
 
 /** The variables of the service: their names, their defaults and how they are parsed. */
 const VARIABLES = {
@@ -67,76 +65,15 @@ const VARIABLES = {
     fallback: "15000",
     parse: count(1, 1_000_000),
   },
-  /** Open files that connections leave to listeners, the database, the log and files. */
-  reservedDescriptors: { name: "RESERVED_DESCRIPTORS", fallback: "256", parse: count(0, 100_000) },
   /** The proxies whose `X-Forwarded-For` names the client. */
   trustedProxies: { name: "TRUSTED_PROXIES", fallback: "", parse: networks },
-  /** From the first byte of a request, or a gRPC call's headers, to the end of its message. */
-  requestTimeout: { name: "REQUEST_TIMEOUT_MS", fallback: "15000", parse: milliseconds },
-  /** How long a client may take to read a response. */
-  responseTimeout: { name: "RESPONSE_TIMEOUT_MS", fallback: "45000", parse: milliseconds },
-  /** Response bytes that clients have not read, of all connections together. */
-  maxUnreadBytes: { name: "MAX_UNREAD_BYTES", fallback: "268435456", parse: bytes },
 
-  /** The largest request message, compressed or not. */
-  maxMessageBytes: {
-    name: "MAX_MESSAGE_BYTES",
-    fallback: "65536",
-    parse: integer("a number of bytes", 1_024, 16_777_216),
-  },
-  /** All headers of a request together, over HTTP and gRPC. */
-  maxHeaderSize: {
-    name: "MAX_HEADER_BYTES",
-    fallback: "16384",
-    parse: integer("a number of bytes", 4_096, 1_048_576),
-  },
-  /** From the start of an HTTP/1.1 connection, or the first byte of a request, to its headers' end. */
-  headersTimeout: { name: "HTTP_HEADERS_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
-  /** How long an HTTP/1.1 connection may be silent during a request. */
-  connectionTimeout: { name: "HTTP_SILENCE_TIMEOUT_MS", fallback: "30000", parse: milliseconds },
-  /** How long an HTTP connection may be idle between requests. */
-  keepAliveTimeout: { name: "HTTP_KEEP_ALIVE_TIMEOUT_MS", fallback: "72000", parse: milliseconds },
-
-  /** Requests that wait on an HTTP/1.1 connection while one is answered (pipelining). */
-  maxPipelined: { name: "HTTP_MAX_PIPELINED", fallback: "100", parse: count(1, 10_000) },
-
-  /** From the start of a connection to the end of its TLS handshake. */
-  handshakeTimeout: { name: "TLS_HANDSHAKE_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
-
-  /** From the start of a gRPC connection to the end of its HTTP/2 preface. */
-  prefaceTimeout: { name: "GRPC_PREFACE_TIMEOUT_MS", fallback: "10000", parse: milliseconds },
-  /** Streams of one gRPC connection. */
-  maxStreams: { name: "GRPC_MAX_STREAMS", fallback: "250", parse: count(1, 10_000) },
-  /** Cancelled calls after which a gRPC connection is closed gracefully. */
-  maxCancels: { name: "GRPC_MAX_CANCELS", fallback: "5000", parse: count(100, 1_000_000) },
-  /** Unread response bytes of a gRPC connection from which further calls on it wait. */
-  maxUnreadPerConnection: { name: "GRPC_MAX_UNREAD_BYTES", fallback: "1048576", parse: bytes },
-  /** After how long without traffic a gRPC connection is pinged. */
-  keepalive: { name: "GRPC_KEEPALIVE_MS", fallback: "60000", parse: milliseconds },
-  /** How long the reply may take. */
-  keepaliveReply: { name: "GRPC_KEEPALIVE_TIMEOUT_MS", fallback: "20000", parse: milliseconds },
   /** The age at which a gRPC connection is closed gracefully, give or take a tenth; 0 for none. */
   maxConnectionAge: { name: "GRPC_MAX_CONNECTION_AGE_MS", fallback: "0", parse: optionalMs },
-  /** How long its calls may then take; 0 for as long as they need. */
-  maxConnectionAgeGrace: {
-    name: "GRPC_MAX_CONNECTION_AGE_GRACE_MS",
-    fallback: "0",
-    parse: optionalMs,
-  },
-  /** Open health watches. */
-  maxWatches: { name: "GRPC_MAX_WATCHES", fallback: "1000", parse: count(0, 1_000_000) },
   reflection: { name: "GRPC_REFLECTION", fallback: "on", parse: oneOf(["on", "off"] as const) },
-  /** Open reflection streams. */
-  maxReflections: { name: "GRPC_MAX_REFLECTIONS", fallback: "50", parse: count(1, 100_000) },
-  /** Reflection questions per second, of all streams together. */
-  maxReflectionQuestions: {
-    name: "GRPC_MAX_REFLECTION_QUESTIONS",
-    fallback: "200",
-    parse: count(1, 1_000_000),
-  },
 
-  /** The longest a call may take. */
-  maxCall: { name: "MAX_CALL_MS", fallback: "10000", parse: milliseconds },
+  /** The longest a call may take. HTTP allows 30 s without a byte. */
+  maxCall: { name: "MAX_CALL_MS", fallback: "10000", parse: integer("a time in ms", 1, 25_000) },
   /** Authenticated calls in flight. */
   maxCalls: { name: "MAX_CALLS", fallback: "1000", parse: count(1, 1_000_000) },
   /** Calls in flight of one provider. */

@@ -8,7 +8,7 @@ import { createGateway, type Gateway } from "./gateway/server.ts";
 import { readWebFiles } from "./gateway/web/web-files.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
 import { createSessions } from "./grpc/sessions/http2-sessions.ts";
-import { sessionLimits } from "./grpc/sessions/limits.ts";
+import { SESSION_LIMITS } from "./grpc/sessions/limits.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
 import { createUnreadLimit } from "./net/unread.ts";
@@ -49,14 +49,11 @@ interface Ports {
  */
 export function createPorts(parts: PortParts): Ports {
   const { config, rpc, report, metrics, certificates } = parts;
-  const { handshakeTimeout } = config;
   const createTls = (protocols: string[], clientCertificates = false) =>
-    certificates &&
-    createTermination({ certificates, protocols, clientCertificates, handshakeTimeout, report });
-  const limits = sessionLimits(config);
+    certificates && createTermination({ certificates, protocols, clientCertificates, report });
   const addresses = createAddresses(config.trustedProxies);
   const acceptConnection = createConnectionLimit({ ...config, addresses, report });
-  const unread = createUnreadLimit({ ...config, report });
+  const unread = createUnreadLimit({ report });
   const log = sampleRejections(parts.log, metrics?.rejectedRequest);
 
   const gateway = createGateway({
@@ -71,13 +68,13 @@ export function createPorts(parts: PortParts): Ports {
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
-    settings: config,
     tls: createTls(["h2", "http/1.1"]),
     createSessions: (rules) =>
-      createSessions({ limits, admitConnection: acceptConnection, report, rules }),
+      createSessions({ limits: SESSION_LIMITS, admitConnection: acceptConnection, report, rules }),
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {
-    ...config,
+    maxConnectionAge: config.maxConnectionAge,
+    reflection: config.reflection,
     log,
     report,
     admitConnection: acceptConnection,

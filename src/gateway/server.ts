@@ -15,7 +15,7 @@ import { allowOrigins } from "./cors.ts";
 import { checkHost } from "./http/host.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
 import { type CreateSessions, httpStreams } from "./http/http2-server.ts";
-import { HTTP_LIMITS, type HttpSettings } from "./http/limits.ts";
+import { HTTP_LIMITS, type HttpLimits } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
 import { unreadOf } from "./http/unread.ts";
@@ -48,7 +48,7 @@ export interface GatewayParts {
   /** The origins whose scripts may call the gateway from a browser; none by default. */
   readonly corsOrigins?: readonly string[];
   /** The limits of HTTP that differ from the defaults. */
-  readonly settings?: Partial<HttpSettings>;
+  readonly limits?: Partial<HttpLimits>;
   /** Counts a connection; by default all are accepted. */
   readonly acceptConnection?: AcceptConnection;
   /** Bounds what clients have not read; by default it has no bound. */
@@ -87,14 +87,14 @@ export function createGateway({
   log,
   observeRequest,
   corsOrigins = [],
-  settings = {},
+  limits = {},
   acceptConnection = () => true,
   unread,
   report = () => {},
   tls,
   createSessions,
 }: GatewayParts): Gateway {
-  const { maxMessageBytes = HTTP_LIMITS.maxMessageBytes } = settings;
+  const { maxMessageBytes = HTTP_LIMITS.maxMessageBytes } = limits;
   const gateway: GatewayContext = {
     rpc,
     log,
@@ -104,7 +104,7 @@ export function createGateway({
     draining: false,
   };
   const http2 = tls && createSessions?.(httpStreams(gateway));
-  const parts = { gateway, settings, acceptConnection, report, tls, http2 };
+  const parts = { gateway, limits, acceptConnection, report, tls, http2 };
   const app = createApp(service, openApi, web, parts, observeRequest, corsOrigins);
   unread?.register(() => unreadOf(gateway.connections.keys()));
   if (http2) unread?.register(http2.unread);
@@ -145,7 +145,7 @@ function createApp(
     frameworkErrors: handleFastifyError(gateway),
     routerOptions: {
       // A path variable is limited by the size of the headers only.
-      maxParamLength: parts.settings.maxHeaderSize ?? HTTP_LIMITS.maxHeaderSize,
+      maxParamLength: parts.limits.maxHeaderSize ?? HTTP_LIMITS.maxHeaderSize,
       // The binder parses the query, because it knows the parameters.
       querystringParser: (raw) => ({ raw }),
     },

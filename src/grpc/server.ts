@@ -18,7 +18,7 @@ import { limitReflection } from "./reflection-limit.ts";
 import { logRejection, type RejectionLog } from "./rejection.ts";
 import { defineService } from "./service-definition.ts";
 import { createSessions } from "./sessions/http2-sessions.ts";
-import { type SessionLimits, sessionLimits } from "./sessions/limits.ts";
+import { SESSION_LIMITS, type SessionLimits } from "./sessions/limits.ts";
 
 /** The defaults of `keepalive` and `keepaliveReply`. */
 export const KEEPALIVE = { keepalive: 60_000, keepaliveReply: 20_000 };
@@ -42,10 +42,8 @@ export interface GrpcOptions extends Partial<SessionLimits> {
   readonly keepalive?: number;
   /** How long the reply may take, in ms. */
   readonly keepaliveReply?: number;
-  /** The age at which a connection is closed gracefully, in ms; 0, the default, for none. */
+  /** The age at which a connection is closed gracefully, in ms; 0, the default, for none. Its calls are finished. */
   readonly maxConnectionAge?: number;
-  /** How long its calls may then take, in ms; 0, the default, for as long as they need. */
-  readonly maxConnectionAgeGrace?: number;
   /** Open health watches. */
   readonly maxWatches?: number;
   /** Whether to serve reflection; on by default. */
@@ -83,10 +81,10 @@ export function createGrpcServer(
   options: GrpcOptions = {},
 ): GrpcServer {
   const { admitConnection = () => true, report = () => {} } = options;
-  const { tls, maxConnectionAge, maxConnectionAgeGrace } = options;
+  const { tls, maxConnectionAge } = options;
   const { maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   const { keepalive, keepaliveReply } = { ...KEEPALIVE, ...options };
-  const limits = sessionLimits(options);
+  const limits = { ...SESSION_LIMITS, ...options };
   const sessions = createSessions({
     limits,
     admitConnection,
@@ -99,7 +97,6 @@ export function createGrpcServer(
     "grpc.keepalive_time_ms": keepalive,
     "grpc.keepalive_timeout_ms": keepaliveReply,
     ...(maxConnectionAge && { "grpc.max_connection_age_ms": maxConnectionAge }),
-    ...(maxConnectionAgeGrace && { "grpc.max_connection_age_grace_ms": maxConnectionAgeGrace }),
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
     interceptors: [

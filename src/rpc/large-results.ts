@@ -8,7 +8,7 @@
 /** Results with fewer rows are small: they take less than a millisecond. */
 const SMALL = 250;
 /** Rows of large results in one turn. A result with more is also paid for by the turns after it. */
-export const ROWS_PER_TURN = 4_000;
+const ROWS_PER_TURN = 4_000;
 
 /** Waits for a turn for a result with so many rows; undefined if there is nothing to wait for. */
 export type WaitForTurn = (rows: number) => Promise<void> | undefined;

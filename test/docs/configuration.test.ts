@@ -2,7 +2,7 @@
 import { parseEnv } from "node:util";
 import { describe, expect, it } from "vitest";
 import { ConfigError, readConfig } from "../../src/config.ts";
-import { limitRows, limitValue } from "./limit-rows.ts";
+import { limitValue, settingRows } from "./limit-rows.ts";
 import { codeIn, rootFile, tableWith } from "./markdown.ts";
 
 const URL_FORM = "mysql://user:password@host:3306/database";
@@ -15,7 +15,6 @@ const rows = tableWith("variable", "default", "").map(
   }),
 );
 const names = rows.map(({ name }) => name);
-const limits = limitRows.filter(({ variable }) => variable !== undefined);
 
 /** The variables that `readConfig` reads, in order. */
 function variablesRead(): string[] {
@@ -44,7 +43,7 @@ const defaults = new Map(
 const example = parseEnv(rootFile(".env.example"));
 
 it("the tables and .env.example have the variables that are read", () => {
-  const documented = [...names, ...limits.map(({ variable }) => variable ?? "")];
+  const documented = [...names, ...settingRows.map(({ variable }) => variable)];
   expect(documented.toSorted()).toEqual(variablesRead().toSorted());
   expect(Object.keys(example).sort()).toEqual(variablesRead().toSorted());
 });
@@ -55,14 +54,14 @@ it("the first table and .env.example have the defaults that apply", () => {
   for (const name of variablesRead().slice(1)) expect(example[name], name).toBe(text(name));
 });
 
-it.each(limits.map((row) => [row.variable ?? "", row.value] as const))(
+it.each(settingRows.map((row) => [row.variable, row.value] as const))(
   "the table of limits has the default of %s",
   (variable, value) => {
     expect(limitValue(value)).toBe(defaults.get(variable));
   },
 );
 
-it.each(limits.map((row) => [row.variable ?? "", row.range] as const))(
+it.each(settingRows.map((row) => [row.variable, row.range] as const))(
   "the table of limits has the range of %s",
   (name, range) => {
     const words = codeIn(range);

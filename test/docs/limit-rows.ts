@@ -1,20 +1,24 @@
-/** The rows of the table of limits in docs/operations.md. */
+/** The rows of the tables of limits in docs/operations.md. */
 import { codeIn, tableWith } from "./markdown.ts";
 
-/** A row: what is limited, the variable that sets the limit, if there is one, its value and its range. */
-export const limitRows = tableWith(
+/** The limits that are settings: the variable, its value and its range. */
+export const settingRows = tableWith(
   "limit",
   "variable",
   "value",
   "range",
   "beyond it",
   "what an operator sees",
-).map(([limit = "", variable = "", value = "", range = ""]) => ({
-  limit,
-  variable: codeIn(variable)[0],
+).map(([, variable = "", value = "", range = ""]) => ({
+  variable: codeIn(variable)[0] ?? "",
   value,
   range,
 }));
+
+/** The limits that are constants: what is limited, and the value. */
+export const constantRows = tableWith("limit", "value", "beyond it", "what an operator sees").map(
+  ([limit = "", value = ""]) => ({ limit, value }),
+);
 
 const UNITS: Readonly<Record<string, number>> = {
   "": 1,

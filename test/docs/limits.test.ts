@@ -1,7 +1,5 @@
 /** The limits in the documentation are those of the code. */
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { FAILURES_PER_ADDRESS } from "../../src/auth/failure-limit.ts";
 import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
 import { type Config, readConfig } from "../../src/config.ts";
@@ -13,7 +11,7 @@ import { MAX_QUESTIONS_PER_SECOND, MAX_REFLECTIONS } from "../../src/grpc/reflec
 import { KEEPALIVE } from "../../src/grpc/server.ts";
 import { MAX_CANCELS } from "../../src/grpc/sessions/cancel-throttle.ts";
 import { FIRST_CALLS } from "../../src/grpc/sessions/connection.ts";
-import { sessionLimits } from "../../src/grpc/sessions/limits.ts";
+import { SESSION_LIMITS } from "../../src/grpc/sessions/limits.ts";
 import {
   MAX_CONNECTIONS,
   MAX_CONNECTIONS_PER_ADDRESS,
@@ -21,21 +19,10 @@ import {
 } from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
-import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
-import { ROWS_PER_TURN } from "../../src/rpc/large-results.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/termination.ts";
-import { createFixture, type Fixture } from "../support/service/fixture.ts";
-import { smallLedger } from "../support/small-ledger.ts";
-import { limitRows, limitValue } from "./limit-rows.ts";
+import { constantRows, limitValue } from "./limit-rows.ts";
 import { page } from "./markdown.ts";
-
-/** The value of a row of the table: a count, ms or bytes. */
-function limit(name: string): number {
-  const row = limitRows.find((one) => one.limit === name);
-  if (row === undefined) throw new Error(`the table has no limit "${name}"`);
-  return Number(limitValue(row.value));
-}
 
 /** The number in the only place of a page that matches; `group` is its digits. */
 function numberIn(path: string, pattern: RegExp): number {
@@ -44,97 +31,76 @@ function numberIn(path: string, pattern: RegExp): number {
   return Number(matches[0]?.[1]?.replaceAll(",", ""));
 }
 
-const WAITING = "requests waiting on an HTTP/1.1 connection (pipelining)";
-const KEY_LOOKUPS =
-  "calls that wait for their API key to be looked up: keys that were valid before, and other keys, each";
-const STOP = "calls in flight at a stop";
+const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
 
-describe("the rows of the table without a variable have the constants of the code:", () => {
-  const constants: Readonly<Record<string, number>> = {
-    [KEY_LOOKUPS]: MAX_KEY_LOOKUPS,
-    "failed authentications of one client address per second": FAILURES_PER_ADDRESS.rate,
-    "failed authentications of one client address at once": FAILURES_PER_ADDRESS.burst,
-    "wait for a connection to the database": POOL_WAIT,
-    "calls at once on a new gRPC connection; one more for each response that it has read, one less for each that it cancels, down to 4":
-      FIRST_CALLS,
-    "cancelled calls on a gRPC connection, less two for each that is answered": MAX_CANCELS,
-    "rows of large results (250 and more) in one turn of the event loop": ROWS_PER_TURN,
-  };
+/** The constants, by the beginning of their row. */
+const CONSTANTS: Readonly<Record<string, number>> = {
+  "calls that wait for their API key": MAX_KEY_LOOKUPS,
+  "failed authentications of one client address per second": FAILURES_PER_ADDRESS.rate,
+  "failed authentications of one client address at once": FAILURES_PER_ADDRESS.burst,
+  "wait for a connection to the database": POOL_WAIT,
+  "open files that connections leave": RESERVED_DESCRIPTORS,
+  "response bytes that clients have not read": MAX_UNREAD_BYTES,
+  "time that a client takes to read a response": HTTP_LIMITS.responseTimeout,
+  "headers of a request": HTTP_LIMITS.maxHeaderSize,
+  "time until the headers": HTTP_LIMITS.headersTimeout,
+  "time until the request": HTTP_LIMITS.requestTimeout,
+  "message to Connect": HTTP_LIMITS.maxMessageBytes,
+  "requests waiting on an HTTP/1.1 connection": HTTP_LIMITS.maxPipelined,
+  "silence on an HTTP/1.1 connection": HTTP_LIMITS.connectionTimeout,
+  "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
+  "time until the TLS handshake": HANDSHAKE_TIMEOUT,
+  "time until the preface": SESSION_LIMITS.prefaceTimeout,
+  "streams of a gRPC connection": SESSION_LIMITS.maxStreams,
+  "calls at once on a new gRPC connection": FIRST_CALLS,
+  "cancelled calls on a gRPC connection, after which": SESSION_LIMITS.maxCancels,
+  "cancelled calls on a gRPC connection, less": MAX_CANCELS,
+  "unread response bytes of a gRPC connection": SESSION_LIMITS.maxUnreadPerConnection,
+  "time without traffic": KEEPALIVE.keepalive,
+  "time until the reply": KEEPALIVE.keepaliveReply,
+  "open health watches": MAX_WATCHES,
+  "open reflection streams": MAX_REFLECTIONS,
+  "reflection questions per second": MAX_QUESTIONS_PER_SECOND,
+};
 
-  it.each(Object.entries(constants))("%s", (name, value) => {
-    expect(limit(name)).toBe(value);
-  });
+it.each(Object.entries(CONSTANTS))("the table has the limit on %s", (start, value) => {
+  const rows = constantRows.filter(({ limit }) => limit.startsWith(start));
+  expect(rows.map((row) => limitValue(row.value))).toEqual([value]);
+});
 
-  it("and none that is not compared", () => {
-    const compared = Object.keys(constants);
-    const constant = limitRows.filter(({ variable }) => variable === undefined);
-    expect(constant.map((row) => row.limit).sort()).toEqual(compared.sort());
-  });
+it("the table has no limit that is not compared", () => {
+  expect(constantRows).toHaveLength(Object.keys(CONSTANTS).length);
+});
+
+it("the two protocols of the HTTP port have the same limits", () => {
+  const { requestTimeout, responseTimeout, maxHeaderSize } = HTTP_LIMITS;
+  expect(SESSION_LIMITS).toMatchObject({ requestTimeout, responseTimeout, maxHeaderSize });
+});
+
+it("HTTP waits longer than the longest call that may be set takes", () => {
+  const set = (ms: number) => readConfig({ DATABASE_URL: "mysql://u:p@h/d", MAX_CALL_MS: `${ms}` });
+  expect(() => set(HTTP_LIMITS.connectionTimeout)).toThrow(/^MAX_CALL_MS/);
+  expect(() => set(HTTP_LIMITS.responseTimeout)).toThrow(/^MAX_CALL_MS/);
 });
 
 it("the defaults of the parts are those of the settings", () => {
-  const defaults: readonly Partial<Config>[] = [
-    sessionLimits({}),
-    {
-      maxConnections: MAX_CONNECTIONS,
-      maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
-      reservedDescriptors: RESERVED_DESCRIPTORS,
-      maxUnreadBytes: MAX_UNREAD_BYTES,
-      requestTimeout: HTTP_LIMITS.requestTimeout,
-      headersTimeout: HTTP_LIMITS.headersTimeout,
-      keepAliveTimeout: HTTP_LIMITS.keepAliveTimeout,
-      connectionTimeout: HTTP_LIMITS.connectionTimeout,
-      maxPipelined: HTTP_LIMITS.maxPipelined,
-      maxHeaderSize: HTTP_LIMITS.maxHeaderSize,
-      maxMessageBytes: MAX_MESSAGE_BYTES,
-      handshakeTimeout: HANDSHAKE_TIMEOUT,
-      ...KEEPALIVE,
-      maxCall: MAX_CALL_MS,
-      responseTimeout: HTTP_LIMITS.responseTimeout,
-      maxWatches: MAX_WATCHES,
-      maxReflections: MAX_REFLECTIONS,
-      maxReflectionQuestions: MAX_QUESTIONS_PER_SECOND,
-      maxCalls: ADMISSION_LIMITS.total,
-      maxCallsPerProvider: ADMISSION_LIMITS.perProvider,
-      poolSize: POOL_SIZE,
-    },
-  ];
-  const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
-  for (const part of defaults) expect(config).toMatchObject(part);
-});
-
-describe("the other limits of the table are those of a running service:", () => {
-  let fixture: Fixture;
-  beforeAll(async () => {
-    fixture = await createFixture(smallLedger);
-  });
-  afterAll(() => fixture?.dispose());
-
-  it(WAITING, async () => {
-    const { hostname, port } = new URL(fixture.service.http);
-    /** The statuses of the responses to pipelined requests; the last request closes the connection. */
-    async function pipelined(count: number): Promise<string[]> {
-      const request = (header: string) => `GET /nothing HTTP/1.1\r\nhost: x\r\n${header}\r\n`;
-      const socket = connect(Number(port), hostname);
-      socket.write(request("").repeat(count - 1) + request("connection: close\r\n"));
-      return (await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g) ?? [];
-    }
-    // The first request is handled at once; the others wait.
-    const most = 1 + limit(WAITING);
-    expect(await pipelined(most)).toEqual(Array(most).fill("404"));
-    expect((await pipelined(most + 1)).at(-1)).toBe("429");
-  });
-
-  it(STOP, async () => {
-    expect(await fixture.service.stop()).toBe(0);
-    const line = fixture.service.log().find(({ msg }) => msg === "stopping");
-    expect(line).toMatchObject({ signal: "SIGTERM", graceMs: limit(STOP) });
-    const seconds = /calls in flight have (\d+) s to finish/;
-    expect(numberIn("docs/operations.md", seconds) * 1000).toBe(limit(STOP));
-  });
+  const defaults: Partial<Config> = {
+    maxConnections: MAX_CONNECTIONS,
+    maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
+    maxCall: MAX_CALL_MS,
+    maxCalls: ADMISSION_LIMITS.total,
+    maxCallsPerProvider: ADMISSION_LIMITS.perProvider,
+    poolSize: POOL_SIZE,
+  };
+  expect(config).toMatchObject(defaults);
 });
 
 describe("the same numbers elsewhere:", () => {
+  it("calls in flight at a stop", () => {
+    const seconds = /calls in flight have (\d+) s to finish/;
+    expect(numberIn("docs/operations.md", seconds) * 1000).toBe(config.grace);
+  });
+
   it("calls in flight in the table of errors", () => {
     const { perProvider, total } = ADMISSION_LIMITS;
     expect(numberIn("docs/api.md", /the provider has ([\d,]+) calls in flight/)).toBe(perProvider);

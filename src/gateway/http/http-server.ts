@@ -23,7 +23,7 @@ import type { HttpResponse } from "../response.ts";
 import { leavesBody } from "./body.ts";
 import { createExchangeQueue } from "./exchange-queue.ts";
 import { createHttp2Server, type Http2Sessions } from "./http2-server.ts";
-import { HTTP_LIMITS, type HttpSettings } from "./limits.ts";
+import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { closeLingering } from "./lingering-close.ts";
 import { isUnavailable, statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
@@ -41,7 +41,7 @@ class GuardedRequest extends IncomingMessage {
 export interface HttpServerParts {
   readonly gateway: GatewayContext;
   /** The limits that differ from the defaults. */
-  readonly settings: Partial<HttpSettings>;
+  readonly limits: Partial<HttpLimits>;
   /** Counts a connection. False if it was refused, and destroyed. */
   readonly acceptConnection: AcceptConnection;
   /** Counts connections that are closed: `responseTimeout`. */
@@ -55,9 +55,9 @@ export interface HttpServerParts {
 /** Makes the server of a request handler. It does not listen yet. */
 export function createHttpServer(
   handler: RequestListener,
-  { gateway, settings, acceptConnection, report, tls, http2 }: HttpServerParts,
+  { gateway, acceptConnection, report, tls, http2, ...parts }: HttpServerParts,
 ): Server {
-  const limits = { ...HTTP_LIMITS, ...settings };
+  const limits = { ...HTTP_LIMITS, ...parts.limits };
   const { connections } = gateway;
 
   class GuardedResponse extends ServerResponse<GuardedRequest> {
@@ -89,8 +89,7 @@ export function createHttpServer(
   const server = createServer({
     maxHeaderSize: limits.maxHeaderSize,
     headersTimeout: limits.headersTimeout,
-    // Node demands that it is not the shorter one.
-    requestTimeout: Math.max(limits.requestTimeout, limits.headersTimeout),
+    requestTimeout: limits.requestTimeout,
     connectionsCheckingInterval: limits.connectionsCheckingInterval,
     keepAliveTimeout: limits.keepAliveTimeout,
     // The gateway checks it, and responds in JSON.

@@ -1,7 +1,7 @@
 /** Limits of the HTTP port. Times in milliseconds, sizes in bytes. */
 import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
-/** All limits. Those that are settings have their defaults here. */
+/** The limits of the service. */
 export const HTTP_LIMITS = {
   /** The largest request message, compressed or not. */
   maxMessageBytes: MAX_MESSAGE_BYTES,
@@ -15,7 +15,7 @@ export const HTTP_LIMITS = {
   connectionsCheckingInterval: 1000,
   /** Idle time between requests: longer than a load balancer keeps its connections (AWS: 60 s). */
   keepAliveTimeout: 72_000,
-  /** Silence in both directions during a request: longer than a call's deadline. */
+  /** Silence in both directions during a request: longer than the longest `MAX_CALL_MS`. */
   connectionTimeout: 30_000,
   /** Parsed requests that may wait on a connection. Node parses a whole chunk (64 KiB) at once. */
   maxPipelined: 100,
@@ -23,15 +23,5 @@ export const HTTP_LIMITS = {
   responseTimeout: 45_000,
 };
 
-/** The limits that are settings. */
-export type HttpSettings = Pick<
-  typeof HTTP_LIMITS,
-  | "maxMessageBytes"
-  | "maxHeaderSize"
-  | "headersTimeout"
-  | "requestTimeout"
-  | "keepAliveTimeout"
-  | "connectionTimeout"
-  | "responseTimeout"
-  | "maxPipelined"
->;
+/** Limits of the HTTP port. */
+export type HttpLimits = typeof HTTP_LIMITS;

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { findProgram } from "../../../dev/private-database/server-binary.ts";
 import { readConfig } from "../../../src/config.ts";
+import { MAX_UNREAD_BYTES } from "../../../src/net/unread.ts";
 import { page, ROOT } from "../markdown.ts";
 import { parseYaml, yamlDocument, yamlFile, yamlFilesIn } from "./files.ts";
 import type { Manifest, Workload } from "./manifests.ts";
@@ -188,7 +189,7 @@ describe("the service", () => {
 
   it("has the memory for the connections that it accepts over TLS, and for unread responses", () => {
     const variables = container?.env.map(({ name, value }) => [name, value]) ?? [];
-    const { maxConnections, maxConnectionsPerAddress, maxUnreadBytes } = readConfig({
+    const { maxConnections, maxConnectionsPerAddress } = readConfig({
       ...Object.fromEntries(variables),
       ...{ DATABASE_URL: URL_FORM, DATABASE_URL_FILE: "" },
     });
@@ -197,7 +198,7 @@ describe("the service", () => {
     const forCalls = 128 * MIB;
     const limit = Number(/^(\d+)Gi$/.exec(container?.resources.limits?.memory ?? "")?.[1]) * 1_024;
     expect(
-      atRest + forCalls + maxUnreadBytes + maxConnections * connectionBytes(),
+      atRest + forCalls + MAX_UNREAD_BYTES + maxConnections * connectionBytes(),
     ).toBeLessThanOrEqual(limit * MIB);
     expect(maxConnectionsPerAddress).toBeLessThan(maxConnections);
   });

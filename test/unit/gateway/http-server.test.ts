@@ -148,8 +148,8 @@ test.each([
   ],
   ["too many requests at once", "HEAD / HTTP/1.1\r\nHost: a\r\n\r\n".repeat(3), [404, 404, 429]],
 ])("a HEAD request with %s is rejected without a body", async (_name, requests, statuses) => {
-  const settings = { maxPipelined: 1 };
-  const { port } = await listen(RevenueService, never, () => {}, { settings });
+  const limits = { maxPipelined: 1 };
+  const { port } = await listen(RevenueService, never, () => {}, { limits });
   const raw = await exchange(port, requests);
   const responses = raw.split("\r\n\r\n");
   expect(responses.pop()).toBe("");

@@ -1,4 +1,4 @@
-/** The sizes of messages and headers, which are settings. */
+/** The sizes of messages and headers. */
 import { once } from "node:events";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";

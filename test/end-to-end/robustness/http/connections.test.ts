@@ -42,8 +42,8 @@ test.each<[string, (port: number) => Promise<string>]>([
   ["of which a part arrives", (port) => exchange(port, "GET /api/provider")],
   ["that arrives byte by byte", (port) => drip(port, `GET /${"a".repeat(1_000)}`)],
 ])("a request %s is a 408 after the headers' timeout", async (_name, send) => {
-  const settings = { headersTimeout: 300 };
-  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  const limits = { headersTimeout: 300 };
+  const { port } = await listen(RevenueService, never, authenticate, { limits });
   const start = performance.now();
   const response = parse(await send(port));
   expect(performance.now() - start).toBeLessThan(300 + CHECKED);
@@ -54,8 +54,8 @@ test.each<[string, (port: number) => Promise<string>]>([
 });
 
 test("a request whose body does not arrive is a 408 after the request's timeout", async () => {
-  const settings = { headersTimeout: 100, requestTimeout: 300 };
-  const { port } = await listen(RevenueService, never, authenticate, { settings });
+  const limits = { headersTimeout: 100, requestTimeout: 300 };
+  const { port } = await listen(RevenueService, never, authenticate, { limits });
   const start = performance.now();
   const head = `POST /revenue.v1.RevenueService/GetOverview HTTP/1.1\r\nHost: a\r\n`;
   const raw = await exchange(
@@ -66,15 +66,9 @@ test("a request whose body does not arrive is a 408 after the request's timeout"
   expect(performance.now() - start).toBeLessThan(300 + CHECKED);
 });
 
-test("a headers' timeout that is longer than the request's is allowed", async () => {
-  const settings = { headersTimeout: 2_000, requestTimeout: 1_000 };
-  const { port } = await listen(RevenueService, never, authenticate, { settings });
-  expect(parse(await exchange(port, "garbage\r\n\r\n")).status).toBe(400);
-});
-
-test("a connection is closed when it was idle for the time of the setting", async () => {
-  const settings = { keepAliveTimeout: 300 };
-  const { port } = await listen(RevenueService, never, authenticate, { settings });
+test("a connection is closed when it was idle for the time of the limit", async () => {
+  const limits = { keepAliveTimeout: 300 };
+  const { port } = await listen(RevenueService, never, authenticate, { limits });
   const start = performance.now();
   expect(parse(await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")).status).toBe(404);
   // Node adds a second, so that a client that keeps to the announced time meets no reset.
@@ -82,9 +76,9 @@ test("a connection is closed when it was idle for the time of the setting", asyn
   expect(performance.now() - start).toBeLessThan(3_000);
 });
 
-test("more requests wait on a connection than the setting allows: 429, and it closes", async () => {
-  const settings = { maxPipelined: 2 };
-  const { port } = await listen(RevenueService, never, authenticate, { settings });
+test("more requests wait on a connection than the limit allows: 429, and it closes", async () => {
+  const limits = { maxPipelined: 2 };
+  const { port } = await listen(RevenueService, never, authenticate, { limits });
   const raw = await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n".repeat(5));
   expect(raw.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["404", "404", "404", "429"]);
 });
@@ -92,10 +86,10 @@ test("more requests wait on a connection than the setting allows: 429, and it cl
 test("a response that is not read within its time closes the connection", async () => {
   const serverRevenue = Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) }));
   const wide = create(GetOverviewResponseSchema, { serverRevenue });
-  const settings = { responseTimeout: 300 };
+  const limits = { responseTimeout: 300 };
   const events: string[] = [];
   const report = (event: string) => events.push(event);
-  const parts = { settings, report };
+  const parts = { limits, report };
   const { server, port } = await listen(RevenueService, () => wide, authenticate, parts);
   const client = connect(port, "127.0.0.1").on("error", () => {});
   client.pause().write(`${REQUEST}\r\n`);

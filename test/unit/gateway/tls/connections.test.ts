@@ -128,7 +128,7 @@ describe("a client that leaves is noticed:", () => {
 
 it("an HTTP/2 connection is not idle while a call is under way", async () => {
   const { promise, resolve } = Promise.withResolvers<GetOverviewResponse>();
-  const { url, calls } = await listenTls({ settings: { keepAliveTimeout: 200 } }, () => promise);
+  const { url, calls } = await listenTls({ limits: { keepAliveTimeout: 200 } }, () => promise);
   const response = send(openHttp2(url), { ":path": REST, "x-api-key": "k" });
   await until(10_000, () => calls.length === 1);
   await sleep(600);

@@ -9,7 +9,7 @@ import { readCertificates } from "../../../../src/config/certificates.ts";
 import { ServiceError } from "../../../../src/errors.ts";
 import type { GatewayParts } from "../../../../src/gateway/server.ts";
 import { createSessions } from "../../../../src/grpc/sessions/http2-sessions.ts";
-import { type SessionLimits, sessionLimits } from "../../../../src/grpc/sessions/limits.ts";
+import { SESSION_LIMITS, type SessionLimits } from "../../../../src/grpc/sessions/limits.ts";
 import type { IncomingCall } from "../../../../src/rpc/call.ts";
 import { watchCertificates } from "../../../../src/tls/certificate-watch.ts";
 import { createTermination } from "../../../../src/tls/termination.ts";
@@ -52,7 +52,12 @@ export async function listenTls(
   const gateway = await listen(RevenueService, handle, authenticate, {
     createSessions: (rules) =>
       createSessions({
-        ...{ limits: sessionLimits(sessions), admitConnection: () => true, report, rules },
+        ...{
+          limits: { ...SESSION_LIMITS, ...sessions },
+          admitConnection: () => true,
+          report,
+          rules,
+        },
       }),
     ...{ tls, report },
     ...parts,

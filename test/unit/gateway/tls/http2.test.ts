@@ -165,9 +165,9 @@ it("after many cancelled requests the connection is closed gracefully", async ()
   expect(code).toBe(0);
 });
 
-it("a message and headers beyond the limits that are set are refused", async () => {
+it("a message and headers beyond the limits are refused", async () => {
   const { url, port } = await listenTls({
-    settings: { maxMessageBytes: 1_024, maxHeaderSize: 4_096 },
+    limits: { maxMessageBytes: 1_024, maxHeaderSize: 4_096 },
   });
   const headers = { ":path": PATH, ":method": "POST", ...KEY, ...JSON_TYPE };
   const body = JSON.stringify("x".repeat(1_024));
@@ -178,7 +178,7 @@ it("a message and headers beyond the limits that are set are refused", async () 
 });
 
 it("an idle connection is closed", async () => {
-  const { url } = await listenTls({ settings: { keepAliveTimeout: 300 } });
+  const { url } = await listenTls({ limits: { keepAliveTimeout: 300 } });
   const session = openHttp2(url);
   const closed = new Promise((resolve) => session.once("close", resolve));
   expect(await send(session, { ":path": REST, ...KEY })).toMatchObject({ status: 200 });
