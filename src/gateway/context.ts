@@ -20,8 +20,6 @@ export interface GatewayContext {
   readonly rpc: Rpc;
   readonly log: Log | undefined;
   readonly addresses: Addresses;
-  /** The largest request message, in bytes, compressed or not. */
-  readonly maxMessageBytes: number;
   /** The open connections, each with its exchanges. */
   readonly connections: Map<Socket, ExchangeQueue>;
   /** Whether every response closes its connection, because the gateway is stopping. */

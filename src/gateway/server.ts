@@ -94,12 +94,10 @@ export function createGateway({
   tls,
   createSessions,
 }: GatewayParts): Gateway {
-  const { maxMessageBytes = HTTP_LIMITS.maxMessageBytes } = limits;
   const gateway: GatewayContext = {
     rpc,
     log,
     addresses,
-    maxMessageBytes,
     connections: new Map(),
     draining: false,
   };

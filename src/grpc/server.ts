@@ -36,8 +36,6 @@ export interface GrpcOptions extends Partial<SessionLimits> {
   readonly admitConnection?: AcceptConnection;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: Termination | undefined;
-  /** The largest request message, in bytes, compressed or not. */
-  readonly maxMessageBytes?: number;
   /** After how long without traffic a connection is pinged, in ms. */
   readonly keepalive?: number;
   /** How long the reply may take, in ms. */
@@ -82,7 +80,6 @@ export function createGrpcServer(
 ): GrpcServer {
   const { admitConnection = () => true, report = () => {} } = options;
   const { tls, maxConnectionAge } = options;
-  const { maxMessageBytes = MAX_MESSAGE_BYTES } = options;
   const { keepalive, keepaliveReply } = { ...KEEPALIVE, ...options };
   const limits = { ...SESSION_LIMITS, ...options };
   const sessions = createSessions({
@@ -93,7 +90,7 @@ export function createGrpcServer(
     onEnd: (stream, headers) => options.log && logRejection(options.log, stream, headers),
   });
   const server = new Server({
-    "grpc.max_receive_message_length": maxMessageBytes,
+    "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.keepalive_time_ms": keepalive,
     "grpc.keepalive_timeout_ms": keepaliveReply,
     ...(maxConnectionAge && { "grpc.max_connection_age_ms": maxConnectionAge }),
@@ -107,13 +104,7 @@ export function createGrpcServer(
     ],
   });
   const inFlight = createInFlight();
-  const { definition, handlers } = defineService(
-    service,
-    rpc,
-    addresses,
-    inFlight,
-    maxMessageBytes,
-  );
+  const { definition, handlers } = defineService(service, rpc, addresses, inFlight);
   server.addService(definition, handlers);
   // "" stands for the whole server.
   const { maxWatches = MAX_WATCHES } = options;

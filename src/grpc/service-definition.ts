@@ -52,7 +52,6 @@ export function defineService(
   rpc: Rpc,
   addresses: Addresses,
   inFlight: InFlight,
-  maxMessageBytes: number,
 ): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
@@ -61,7 +60,7 @@ export function defineService(
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
       inFlight
-        .track(serve(rpc, addresses, method, call, maxMessageBytes))
+        .track(serve(rpc, addresses, method, call))
         .then(
           ({ message, metadata }) => callback(null, message, new ResponseMetadata(metadata)),
           callback,
@@ -93,7 +92,6 @@ async function serve(
   addresses: Addresses,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
-  maxMessageBytes: number,
 ): Promise<CallResponse> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
   const controller = new AbortController();
@@ -126,7 +124,7 @@ async function serve(
       },
     });
     headers = { ...headers, ...accepted.metadata };
-    const response = await accepted.run(() => decode(method, call.request, maxMessageBytes));
+    const response = await accepted.run(() => decode(method, call.request));
     // Together with the message: one write in place of two.
     call.sendMetadata(new ResponseMetadata(headers));
     return response;
@@ -146,9 +144,9 @@ function values(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String);
 }
 
-function decode(method: DescMethodUnary, bytes: Buffer, maxMessageBytes: number): Message {
+function decode(method: DescMethodUnary, bytes: Buffer): Message {
   try {
-    return fromBinary(method.input, decompress(bytes, maxMessageBytes));
+    return fromBinary(method.input, decompress(bytes));
   } catch (error) {
     if (error instanceof ServiceError) throw error;
     throw new ServiceError(

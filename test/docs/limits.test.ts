@@ -5,6 +5,7 @@ import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
 import { type Config, readConfig } from "../../src/config.ts";
 import { POOL_SIZE } from "../../src/db/pool.ts";
 import { POOL_WAIT } from "../../src/db/query.ts";
+import { serviceErrors } from "../../src/errors.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
 import { MAX_WATCHES } from "../../src/grpc/health.ts";
 import { MAX_QUESTIONS_PER_SECOND, MAX_REFLECTIONS } from "../../src/grpc/reflection-limit.ts";
@@ -19,6 +20,7 @@ import {
 } from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { ADMISSION_LIMITS } from "../../src/rpc/admission.ts";
+import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { MAX_CALL_MS } from "../../src/rpc/deadline.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/termination.ts";
 import { constantRows, limitValue } from "./limit-rows.ts";
@@ -45,7 +47,7 @@ const CONSTANTS: Readonly<Record<string, number>> = {
   "headers of a request": HTTP_LIMITS.maxHeaderSize,
   "time until the headers": HTTP_LIMITS.headersTimeout,
   "time until the request": HTTP_LIMITS.requestTimeout,
-  "message to Connect": HTTP_LIMITS.maxMessageBytes,
+  "message to Connect": MAX_MESSAGE_BYTES,
   "requests waiting on an HTTP/1.1 connection": HTTP_LIMITS.maxPipelined,
   "silence on an HTTP/1.1 connection": HTTP_LIMITS.connectionTimeout,
   "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
@@ -105,6 +107,10 @@ describe("the same numbers elsewhere:", () => {
     const { perProvider, total } = ADMISSION_LIMITS;
     expect(numberIn("docs/api.md", /the provider has ([\d,]+) calls in flight/)).toBe(perProvider);
     expect(numberIn("docs/api.md", /the service has ([\d,]+) calls in flight/)).toBe(total);
+  });
+
+  it("the largest message in its error", () => {
+    expect(serviceErrors.messageTooLarge.message).toContain(` ${MAX_MESSAGE_BYTES} bytes`);
   });
 
   it("the time of a call", () => {

@@ -13,7 +13,7 @@ import { type ConnectError, createContextValues, type HandlerContext } from "@co
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance } from "fastify";
 import { ServiceError } from "../../errors.ts";
-import type { IncomingCall } from "../../rpc/call.ts";
+import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { isBodyTooLarge } from "../http/body.ts";
 import { markUnavailable, setStatus } from "../http/response-status.ts";
@@ -56,7 +56,7 @@ export function serveConnect(
     });
     await scope.register(fastifyConnectPlugin, {
       grpc: false,
-      readMaxBytes: gateway.maxMessageBytes,
+      readMaxBytes: MAX_MESSAGE_BYTES,
       contextValues: ({ raw }) => createContextValues().set(CALL, calls.get(raw)),
       requestGate: (context) => accept(gateway, callOf(context.values), context),
       routes: (router) => {
@@ -117,9 +117,7 @@ async function accept(
     };
     context.signal.addEventListener("abort", reject, { once: true });
     if (context.requestMethod === "GET") {
-      if (isBodyTooLarge(call.response.req, gateway.maxMessageBytes)) {
-        throw new ServiceError("messageTooLarge");
-      }
+      if (isBodyTooLarge(call.response.req)) throw new ServiceError("messageTooLarge");
       checkMessageParameter(context.url);
     }
   } catch (thrown) {

@@ -1,12 +1,13 @@
 /** Bodies that are not read to their end, because they are too large or not wanted. */
 import type { IncomingMessage } from "node:http";
+import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
 /** The header of a message's envelope in gRPC-Web, in bytes. */
 const ENVELOPE = 5;
 
-/** Whether a request declares a body that is too large for any message of at most `max` bytes. */
-export function isBodyTooLarge({ headers }: IncomingMessage, max: number): boolean {
-  return Number(headers["content-length"] ?? 0) > max + ENVELOPE;
+/** Whether a request declares a body that is too large for any message. */
+export function isBodyTooLarge({ headers }: IncomingMessage): boolean {
+  return Number(headers["content-length"] ?? 0) > MAX_MESSAGE_BYTES + ENVELOPE;
 }
 
 /**
@@ -14,11 +15,11 @@ export function isBodyTooLarge({ headers }: IncomingMessage, max: number): boole
  * rest of the body is not worth reading. The small body of a GET is: it is ignored, and its
  * connection of use for the next request. A POST is served once its message has arrived.
  */
-export function leavesBody(request: IncomingMessage, status: number, max: number): boolean {
+export function leavesBody(request: IncomingMessage, status: number): boolean {
   const { method, headers, complete } = request;
   if (complete || !(isChunked(request) || Number(headers["content-length"] ?? 0) > 0)) return false;
   const isIgnored = status < 400 && (method === "GET" || method === "HEAD");
-  return !isIgnored || isBodyTooLarge(request, max);
+  return !isIgnored || isBodyTooLarge(request);
 }
 
 /** Whether a body of unknown length is still arriving. */

@@ -74,8 +74,7 @@ export function createHttpServer(
     override writeHead(status: number, ...rest: never[]): this {
       const { req, socket } = this;
       const code = statusOf(this) ?? status;
-      const last =
-        code === 503 || isUnavailable(this) || leavesBody(req, code, gateway.maxMessageBytes);
+      const last = code === 503 || isUnavailable(this) || leavesBody(req, code);
       if (gateway.draining || last) this.setHeader("connection", "close");
       if (last && socket) {
         // Node ends a connection with this method after a response with `connection: close`.

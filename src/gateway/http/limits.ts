@@ -1,10 +1,7 @@
 /** Limits of the HTTP port. Times in milliseconds, sizes in bytes. */
-import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
 /** The limits of the service. */
 export const HTTP_LIMITS = {
-  /** The largest request message, compressed or not. */
-  maxMessageBytes: MAX_MESSAGE_BYTES,
   /** All headers together, the request line included. */
   maxHeaderSize: 16 * 1024,
   /** From the first byte of a request (or the start of the connection) to the end of its headers. */

@@ -86,7 +86,7 @@ async function respond(
     const represent = mediaType && forms.get(mediaType);
     const { message, metadata } = await call.run(() => {
       if (represent === undefined) throw new ServiceError("notAcceptable");
-      return bind(route, request, gateway.maxMessageBytes);
+      return bind(route, request);
     });
     const representation = (represent as Represent)(message);
     const headers = { ...call.metadata, ...metadata, ...HEADERS };
@@ -103,8 +103,8 @@ async function respond(
   }
 }
 
-function bind(route: Route, request: FastifyRequest<RestRequest>, maxMessage: number): Message {
-  if (isBodyTooLarge(request.raw, maxMessage)) throw new ServiceError("messageTooLarge");
+function bind(route: Route, request: FastifyRequest<RestRequest>): Message {
+  if (isBodyTooLarge(request.raw)) throw new ServiceError("messageTooLarge");
   try {
     return route.bind(request.params, request.query.raw);
   } catch (error) {

@@ -13,6 +13,8 @@ import { gunzipSync, inflateSync } from "node:zlib";
 import { ServiceError } from "../../errors.ts";
 import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 
+const LIMIT = { maxOutputLength: MAX_MESSAGE_BYTES };
+
 /** Whether messages with this `grpc-encoding` are decompressed here. */
 export function isSupported(encoding: unknown): boolean {
   return encoding === "gzip" || encoding === "deflate";
@@ -20,12 +22,12 @@ export function isSupported(encoding: unknown): boolean {
 
 /**
  * The message itself if it is not compressed. Throws an Error if it cannot be decompressed, and
- * `ServiceError("messageTooLarge")` if the result is larger than `maxOutputLength`.
+ * `ServiceError("messageTooLarge")` if the result is larger than `MAX_MESSAGE_BYTES`.
  */
-export function decompress(message: Buffer, maxOutputLength = MAX_MESSAGE_BYTES): Buffer {
+export function decompress(message: Buffer): Buffer {
   try {
-    if (isGzip(message)) return gunzipSync(message, { maxOutputLength });
-    if (isZlib(message)) return inflateSync(message, { maxOutputLength });
+    if (isGzip(message)) return gunzipSync(message, LIMIT);
+    if (isZlib(message)) return inflateSync(message, LIMIT);
     return message;
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "ERR_BUFFER_TOO_LARGE") throw cause;

@@ -5,6 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it, test } from "vitest";
 import { GetOverviewResponseSchema } from "../../../../gen/revenue/v1/revenue_pb.ts";
+import { MAX_MESSAGE_BYTES } from "../../../../src/rpc/call.ts";
 import { until } from "../../../support/poll.ts";
 import { handleOverview, PATH } from "../overview.ts";
 import { listenTls, openHttp2, openTls, send } from "./gateway-tls.ts";
@@ -166,11 +167,9 @@ it("after many cancelled requests the connection is closed gracefully", async ()
 });
 
 it("a message and headers beyond the limits are refused", async () => {
-  const { url, port } = await listenTls({
-    limits: { maxMessageBytes: 1_024, maxHeaderSize: 4_096 },
-  });
+  const { url, port } = await listenTls({ limits: { maxHeaderSize: 4_096 } });
   const headers = { ":path": PATH, ":method": "POST", ...KEY, ...JSON_TYPE };
-  const body = JSON.stringify("x".repeat(1_024));
+  const body = JSON.stringify("x".repeat(MAX_MESSAGE_BYTES));
   expect(await send(openHttp2(url), headers, body)).toMatchObject({ status: 413 });
   const socket = await openTls(port);
   socket.write(`GET ${REST} HTTP/1.1\r\nHost: a\r\nX-Large: ${"x".repeat(5_000)}\r\n\r\n`);
