@@ -6,21 +6,15 @@ import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
 import type { Addresses } from "./address.ts";
 
-/** The default of `maxConnections`. */
-export const MAX_CONNECTIONS = 20_000;
-/** The default of `maxConnectionsPerAddress`. */
-export const MAX_CONNECTIONS_PER_ADDRESS = 15_000;
-/** The default of `reservedDescriptors`. */
+/** Open files that connections leave to listeners, the database, the log and files. */
 export const RESERVED_DESCRIPTORS = 256;
 
 /** The parts of a connection limit. */
 export interface ConnectionLimitParts {
   /** Open connections of all ports together. The limit of open files can lower it. */
-  readonly maxConnections?: number;
+  readonly maxConnections: number;
   /** Open connections of one address. Trusted proxies are exempt: they carry many clients. */
-  readonly maxConnectionsPerAddress?: number;
-  /** Open files that connections leave to listeners, the database, the log and files. */
-  readonly reservedDescriptors?: number;
+  readonly maxConnectionsPerAddress: number;
   /** Finds the address of a peer. */
   readonly addresses: Addresses;
   /** Counts refusals: `tooManyConnections`, `tooManyConnectionsOfAddress`. */
@@ -37,14 +31,13 @@ export type AcceptConnection = (socket: Socket) => boolean;
 
 /** Creates the limits of one process, which all its ports share. */
 export function createConnectionLimit({
-  maxConnections = MAX_CONNECTIONS,
-  maxConnectionsPerAddress = MAX_CONNECTIONS_PER_ADDRESS,
-  reservedDescriptors = RESERVED_DESCRIPTORS,
+  maxConnections,
+  maxConnectionsPerAddress,
   addresses,
   report = () => {},
   openFiles = maxOpenFiles(),
 }: ConnectionLimitParts): AcceptConnection {
-  const limit = Math.min(maxConnections, descriptorsForConnections(openFiles, reservedDescriptors));
+  const limit = Math.min(maxConnections, descriptorsForConnections(openFiles));
   /** Never more entries than connections. */
   const perAddress = new Map<string, number>();
   let total = 0;
@@ -82,8 +75,8 @@ export function createConnectionLimit({
 }
 
 /** How many of the open files may be connections: at least half of them. */
-function descriptorsForConnections(openFiles: number, reserved: number): number {
-  return Math.max(openFiles - reserved, Math.floor(openFiles / 2));
+function descriptorsForConnections(openFiles: number): number {
+  return Math.max(openFiles - RESERVED_DESCRIPTORS, Math.floor(openFiles / 2));
 }
 
 /** The process's limit of open files; Infinity where it is unknown. Node raises it to the hard limit. */

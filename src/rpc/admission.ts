@@ -4,16 +4,13 @@
  */
 import { ServiceError } from "../errors.ts";
 
-/** How many calls may be in flight at once. */
+/** How many calls may be in flight at once. They bound memory; `src/db/` schedules the queries. */
 export interface AdmissionLimits {
   /** Calls of all providers together. */
   readonly total: number;
   /** Calls of one provider. */
   readonly perProvider: number;
 }
-
-/** The limits of the service. They bound memory; `src/db/` schedules the queries. */
-export const ADMISSION_LIMITS: AdmissionLimits = { total: 1_000, perProvider: 250 };
 
 /**
  * Counts a call of a provider. Returns a function that removes it from the counts, to be called

@@ -1,9 +1,6 @@
 /** The deadline of one call: the earlier of the service's and the caller's, or cancellation. */
 import { ServiceError } from "../errors.ts";
 
-/** The default of the longest time that a call may take, in ms. */
-export const MAX_CALL_MS = 10_000;
-
 /** A running deadline. */
 export interface Deadline {
   /**
@@ -29,7 +26,7 @@ export function startDeadline(
   now: number,
   callerDeadline: number,
   callerSignal: AbortSignal,
-  maxCall = MAX_CALL_MS,
+  maxCall: number,
 ): Deadline {
   const controller = new AbortController();
   const expire = () => controller.abort(new ServiceError("deadlineExceeded"));

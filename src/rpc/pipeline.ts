@@ -16,10 +16,10 @@ import type { Answer, Caller, Context } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
 import { type CallTrace, type TraceCall, traceIdOf } from "../telemetry/traces/call-trace.ts";
-import { ADMISSION_LIMITS, type AdmissionLimits, createAdmission } from "./admission.ts";
+import { type AdmissionLimits, createAdmission } from "./admission.ts";
 import type { AcceptedCall, CallResponse, IncomingCall, Rpc } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
-import { type Deadline, MAX_CALL_MS, startDeadline } from "./deadline.ts";
+import { type Deadline, startDeadline } from "./deadline.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
@@ -41,10 +41,10 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly handlers: Handlers<Methods>;
   readonly authenticate: Authenticate;
   readonly log: Logger;
-  /** The limits on concurrent calls; `ADMISSION_LIMITS` by default. */
-  readonly limits?: AdmissionLimits;
-  /** The longest a call may take, in ms; `MAX_CALL_MS` by default. */
-  readonly maxCall?: number;
+  /** The limits on concurrent calls. */
+  readonly limits: AdmissionLimits;
+  /** The longest a call may take, in ms. */
+  readonly maxCall: number;
   /** The rate limit per provider; none by default. */
   readonly rateLimit?: RateLimit | undefined;
   /** Measures the calls; by default they are not measured. */
@@ -68,8 +68,8 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   handlers,
   authenticate,
   log,
-  limits = ADMISSION_LIMITS,
-  maxCall = MAX_CALL_MS,
+  limits,
+  maxCall,
   rateLimit,
   metrics,
   traceCall,

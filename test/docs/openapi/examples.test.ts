@@ -36,6 +36,8 @@ beforeAll(async () => {
     },
     authenticate: async () => ({ providerId: EXAMPLE_PROVIDER }),
     log,
+    limits: { total: 10, perProvider: 10 },
+    maxCall: 10_000,
   });
   gateway = createGateway({ service: RevenueService, rpc, addresses: createAddresses([]), log });
   url = `http://127.0.0.1:${await gateway.listen("127.0.0.1", 0)}`;

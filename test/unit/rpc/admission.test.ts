@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { ADMISSION_LIMITS, createAdmission } from "../../../src/rpc/admission.ts";
+import { createAdmission } from "../../../src/rpc/admission.ts";
 
 const OVERLOADED = new ServiceError("overloaded");
 const TOO_MANY_CALLS = new ServiceError("tooManyCalls");
@@ -23,7 +23,7 @@ describe("the total limit", () => {
   });
 
   it("keeps free as many places as a provider has, so that a few leave room for another", () => {
-    const admit = createAdmission(ADMISSION_LIMITS);
+    const admit = createAdmission({ total: 1_000, perProvider: 250 });
     const admitted = (provider: string) => {
       let calls = 0;
       try {

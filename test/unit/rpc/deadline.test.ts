@@ -3,6 +3,8 @@ import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
 import { type Deadline, startDeadline } from "../../../src/rpc/deadline.ts";
 
+/** The longest call, in ms. */
+const LONGEST = 10_000;
 const neverAborts = () => new AbortController().signal;
 let deadline: Deadline;
 afterEach(() => deadline.clear());
@@ -23,7 +25,7 @@ describe("the deadline of a call", () => {
       vi.useRealTimers();
     });
     const now = Date.now();
-    deadline = startDeadline(now, now + callers, neverAborts());
+    deadline = startDeadline(now, now + callers, neverAborts(), LONGEST);
     vi.advanceTimersByTime(expected - 1);
     expect(reasonOf(deadline)).toBeUndefined();
     vi.advanceTimersByTime(1);
@@ -39,7 +41,7 @@ describe("the deadline of a call", () => {
 
   it("aborts the call when it passes, and not earlier", async () => {
     const now = Date.now();
-    deadline = startDeadline(now, now + 200, neverAborts());
+    deadline = startDeadline(now, now + 200, neverAborts(), LONGEST);
     await expect.poll(() => reasonOf(deadline), { interval: 5 }).toBe("deadlineExceeded");
     expect(Date.now() - now).toBeGreaterThanOrEqual(199);
     expect(Date.now() - now).toBeLessThan(1_000);
@@ -47,7 +49,7 @@ describe("the deadline of a call", () => {
 
   it("aborts the call at once if it passed before the call arrived", () => {
     const now = Date.now();
-    deadline = startDeadline(now, now - 1, neverAborts());
+    deadline = startDeadline(now, now - 1, neverAborts(), LONGEST);
     expect(reasonOf(deadline)).toBe("deadlineExceeded");
   });
 
@@ -56,7 +58,7 @@ describe("the deadline of a call", () => {
     onTestFinished(() => {
       vi.useRealTimers();
     });
-    deadline = startDeadline(Date.now(), Infinity, neverAborts());
+    deadline = startDeadline(Date.now(), Infinity, neverAborts(), LONGEST);
     deadline.clear();
     expect(vi.getTimerCount()).toBe(0);
     vi.advanceTimersByTime(20_000);
@@ -67,20 +69,20 @@ describe("the deadline of a call", () => {
 describe("cancellation by the caller", () => {
   it("aborts the call at once, with the service's own reason", () => {
     const caller = new AbortController();
-    deadline = startDeadline(Date.now(), Infinity, caller.signal);
+    deadline = startDeadline(Date.now(), Infinity, caller.signal, LONGEST);
     caller.abort(new Error("a reason of the protocol"));
     expect(deadline.signal.reason).toBeInstanceOf(ServiceError);
     expect(reasonOf(deadline)).toBe("canceled");
   });
 
   it("before the call started aborts it at once", () => {
-    deadline = startDeadline(Date.now(), Infinity, AbortSignal.abort());
+    deadline = startDeadline(Date.now(), Infinity, AbortSignal.abort(), LONGEST);
     expect(reasonOf(deadline)).toBe("canceled");
   });
 
   it("after the call ended has no effect, and is not listened for", () => {
     const caller = new AbortController();
-    deadline = startDeadline(Date.now(), Infinity, caller.signal);
+    deadline = startDeadline(Date.now(), Infinity, caller.signal, LONGEST);
     expect(getEventListeners(caller.signal, "abort")).toHaveLength(1);
     deadline.clear();
     expect(getEventListeners(caller.signal, "abort")).toEqual([]);

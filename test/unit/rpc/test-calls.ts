@@ -61,7 +61,8 @@ export function testCalls(options: Options = {}) {
     },
     log: collected.log,
     clock: () => NOW,
-    ...(options.limits ? { limits: options.limits } : {}),
+    limits: options.limits ?? { total: 1_000, perProvider: 250 },
+    maxCall: 10_000,
   });
   const accept = ({ deadline = Infinity, signal = new AbortController().signal } = options) =>
     rpc.accept({
