@@ -1,7 +1,8 @@
-/** Checks that `gen/` is what `npm run generate` produces. */
+/** Checks that `gen/`, `.env.example` and the tables of settings are what `npm run generate` makes. */
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { settingsFiles } from "../settings.ts";
 import { type CheckResult, ROOT, runTool } from "./tool.ts";
 
 /** Generates into a temporary folder and names the files that differ. */
@@ -13,15 +14,23 @@ export async function checkGeneratedCode(): Promise<CheckResult> {
     const web = ["--config", "web/vite.config.ts", "--outDir", join(folder, "gen/web")];
     const built = await runTool("vite", ["build", ...web, "--emptyOutDir"]);
     if (built.outcome !== "passed") return built;
-    const differences = compare(
-      await filesBelow(join(folder, "gen")),
-      await filesBelow(join(ROOT, "gen")),
-    );
+    const differences = [
+      ...compare(await filesBelow(join(folder, "gen")), await filesBelow(join(ROOT, "gen"))),
+      ...(await staleSettings()),
+    ];
     if (differences.length === 0) return { outcome: "passed", output: "" };
     return { outcome: "failed", output: `${differences.join("\n")}\nRun: npm run generate` };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+async function staleSettings(): Promise<string[]> {
+  const stale: string[] = [];
+  for (const [path, text] of await settingsFiles()) {
+    if ((await readFile(join(ROOT, path), "utf8")) !== text) stale.push(`stale: ${path}`);
+  }
+  return stale;
 }
 
 /** The contents of every file below a folder, by relative path. */

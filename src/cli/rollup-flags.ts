@@ -1,39 +1,89 @@
 /** The flags of `npm run rollup` that variables set too, and how their values are parsed. */
 import { InvalidArgumentError, Option } from "commander";
+import { CHECK_PERIOD, CONCURRENCY, MARGIN } from "../rollup/write/run.ts";
 import { unsetIfEmpty } from "./run.ts";
 
+/** A flag that a variable sets too. The flag wins. An empty variable counts as unset. */
+interface Flag {
+  /** The flag with its argument: `--margin <seconds>`. */
+  readonly flag: string;
+  /** The variable. */
+  readonly name: string;
+  /** The value without both of them; none by default. */
+  readonly fallback?: number;
+  /** Throws `InvalidArgumentError`. */
+  readonly parse: (text: string) => number;
+  /** What it means, in a line of Markdown. */
+  readonly description: string;
+}
+
 /**
- * An option that a variable sets too: `--check-period <seconds>` is `ROLLUP_CHECK_PERIOD_SECONDS`. The
- * option wins. An empty variable counts as unset.
+ * The flags. Each is written here once: `npm run generate` makes `.env.example` and the table in
+ * docs/operations.md of them.
  */
-export function setting(flags: string, description: string): Option {
-  const [, name = "", unit = ""] = /^--(\S+) <(\w+)>$/.exec(flags) ?? [];
-  const words = ["rollup", ...name.split("-"), ...(unit === "seconds" ? [unit] : [])];
-  const variable = words.join("_").toUpperCase();
-  unsetIfEmpty(variable);
-  return new Option(flags, description).env(variable);
+export const ROLLUP_FLAGS: readonly Flag[] = [
+  {
+    flag: "--margin <seconds>",
+    name: "ROLLUP_MARGIN_SECONDS",
+    fallback: MARGIN / 1_000,
+    parse: toSeconds,
+    description:
+      "how far the watermark stays before now: how long a writer's transaction may be open",
+  },
+  {
+    flag: "--watch <seconds>",
+    name: "ROLLUP_WATCH_SECONDS",
+    parse: toPause,
+    description: "repeat until SIGTERM, with this pause between runs",
+  },
+  {
+    flag: "--check-period <seconds>",
+    name: "ROLLUP_CHECK_PERIOD_SECONDS",
+    fallback: CHECK_PERIOD / 1_000,
+    parse: toSeconds,
+    description: "compare every rollup with the whole ledger in this time, and repair differences",
+  },
+  {
+    flag: "--concurrency <number>",
+    name: "ROLLUP_CONCURRENCY",
+    fallback: CONCURRENCY,
+    parse: toCount,
+    description: "work on this many providers at once, from 1 to 99",
+  },
+  {
+    flag: "--admin-port <port>",
+    name: "ROLLUP_ADMIN_PORT",
+    parse: toPort,
+    description: "serve metrics and health on this port while it runs; 0 picks a free one",
+  },
+];
+
+/** The option of a flag. */
+export function optionOf({ flag, name, fallback, parse, description }: Flag): Option {
+  unsetIfEmpty(name);
+  return new Option(flag, description).env(name).argParser(parse).default(fallback);
 }
 
 /** A number of seconds. */
-export function toSeconds(text: string): number {
+function toSeconds(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a number of seconds, such as 60.");
 }
 
 /** A number of seconds that is not 0. */
-export function toPause(text: string): number {
+function toPause(text: string): number {
   if (toSeconds(text) > 0) return Number(text);
   throw new InvalidArgumentError("Expected more than 0 seconds.");
 }
 
 /** A port; 0 picks a free one. */
-export function toPort(text: string): number {
+function toPort(text: string): number {
   if (/^\d{1,5}$/.test(text) && Number(text) <= 65_535) return Number(text);
   throw new InvalidArgumentError("Expected a port; 0 picks a free one.");
 }
 
 /** A whole number from 1 to 99. */
-export function toCount(text: string): number {
+function toCount(text: string): number {
   if (/^[1-9]\d?$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a whole number from 1 to 99.");
 }

@@ -10,18 +10,11 @@ import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
 import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/pass/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/pass/pool.ts";
 import { needsNewConnections } from "../rollup/write/pass/retry.ts";
-import {
-  CHECK_PERIOD,
-  CONCURRENCY,
-  MARGIN,
-  type RollupOptions,
-  type RollupResult,
-  rollUp,
-} from "../rollup/write/run.ts";
+import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import { formatError } from "./format-error.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
-import { setting, toCount, toPause, toPort, toSeconds } from "./rollup-flags.ts";
+import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { announcement, createProgressBar, isWorthALine, lineOf, plural } from "./rollup-report.ts";
 import { runOnDatabase } from "./run.ts";
 
@@ -44,31 +37,9 @@ const STEP = 1 / 3;
 /** How often a run that lost its connections is tried again, and after how long, in ms. */
 const [RETRIES, RETRY_DELAY] = [3, 1_000];
 
-const program = new Command("rollup")
-  .description("Brings the rollups up to date.")
-  .addOption(
-    setting("--margin <seconds>", "how long a writer's transaction may be open")
-      .argParser(toSeconds)
-      .default(MARGIN / 1_000),
-  )
-  .addOption(
-    setting("--watch <seconds>", "repeat until SIGTERM, with this pause between runs").argParser(
-      toPause,
-    ),
-  )
-  .addOption(
-    setting("--check-period <seconds>", "compare every rollup with the whole ledger in this time")
-      .argParser(toSeconds)
-      .default(CHECK_PERIOD / 1_000),
-  )
-  .addOption(
-    setting("--concurrency <number>", "work on this many providers at once")
-      .argParser(toCount)
-      .default(CONCURRENCY),
-  )
-  .addOption(
-    setting("--admin-port <port>", "serve metrics and health on this port").argParser(toPort),
-  )
+const program = new Command("rollup").description("Brings the rollups up to date.");
+for (const flag of ROLLUP_FLAGS) program.addOption(optionOf(flag));
+program
   .option("--rebuild", "build every rollup again; queries use the old one meanwhile")
   .addOption(
     new Option(

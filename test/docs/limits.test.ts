@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { FAILURES_PER_ADDRESS } from "../../src/auth/failure-limit.ts";
 import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
-import { readConfig } from "../../src/config.ts";
+import { readConfig, VARIABLES } from "../../src/config.ts";
 import { POOL_WAIT } from "../../src/db/query.ts";
 import { serviceErrors } from "../../src/errors.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
@@ -16,8 +16,7 @@ import { RESERVED_DESCRIPTORS } from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/termination.ts";
-import { constantRows, limitValue } from "./limit-rows.ts";
-import { page } from "./markdown.ts";
+import { codeIn, page, tableWith } from "./markdown.ts";
 
 /** The number in the only place of a page that matches; `group` is its digits. */
 function numberIn(path: string, pattern: RegExp): number {
@@ -25,6 +24,25 @@ function numberIn(path: string, pattern: RegExp): number {
   if (matches.length !== 1) throw new Error(`${path} has ${matches.length} times ${pattern}`);
   return Number(matches[0]?.[1]?.replaceAll(",", ""));
 }
+
+const UNITS: Readonly<Record<string, number>> = {
+  "": 1,
+  s: 1000,
+  KiB: 1024,
+  MiB: 1024 * 1024,
+};
+
+/** A value as a count, in ms or in bytes. */
+function limitValue(text: string): number {
+  const [, digits = "", unit = ""] = /^([\d,]+)(?: (s|KiB|MiB))?$/.exec(text) ?? [];
+  return Number(digits.replaceAll(",", "") || Number.NaN) * (UNITS[unit] ?? Number.NaN);
+}
+
+/** The rows of the table: what is limited, and its value, or the name of its setting. */
+const rows = tableWith("limit", "value", "beyond it", "what an operator sees").map(
+  ([limit = "", value = ""]) => ({ limit, value, setting: codeIn(value)[0] }),
+);
+const constantRows = rows.filter(({ setting }) => setting === undefined);
 
 const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
 
@@ -59,12 +77,15 @@ const CONSTANTS: Readonly<Record<string, number>> = {
 };
 
 it.each(Object.entries(CONSTANTS))("the table has the limit on %s", (start, value) => {
-  const rows = constantRows.filter(({ limit }) => limit.startsWith(start));
-  expect(rows.map((row) => limitValue(row.value))).toEqual([value]);
+  const found = constantRows.filter(({ limit }) => limit.startsWith(start));
+  expect(found.map((row) => limitValue(row.value))).toEqual([value]);
 });
 
-it("the table has no limit that is not compared", () => {
+it("the table has no limit that is not compared, and no setting that is not read", () => {
   expect(constantRows).toHaveLength(Object.keys(CONSTANTS).length);
+  const names = Object.values(VARIABLES).map(({ name }): string => name);
+  const settings = rows.flatMap(({ setting }) => setting ?? []);
+  expect(settings.filter((name) => !names.includes(name))).toEqual([]);
 });
 
 it("the two protocols of the HTTP port have the same limits", () => {

@@ -99,3 +99,34 @@ it.each<[string, Record<string, string>, string[]]>([
   expect(mistakesIn(environment)).toEqual(mistakes);
   expect(mistakes.join("\n")).not.toContain("hunter2");
 });
+
+it.each([
+  ...["trace", "debug", "info", "warn", "error", "fatal", "silent"].map(
+    (level) => ["LOG_LEVEL", level, { logLevel: level }] as const,
+  ),
+  ["TRUSTED_PROXIES", "10.0.0.0/8,::1", { trustedProxies: ["10.0.0.0/8", "::1"] }],
+  ["CORS_ORIGINS", "*", { corsOrigins: ["*"] }],
+  [
+    "CORS_ORIGINS",
+    "https://app.example,http://localhost:5173",
+    { corsOrigins: ["https://app.example", "http://localhost:5173"] },
+  ],
+  ["HTTP_PORT", "0", { httpPort: 0 }],
+  ["GRPC_PORT", "0", { grpcPort: 0 }],
+  ["ADMIN_PORT", "0", { adminPort: 0 }],
+  ["ADMIN_PORT", "off", { adminPort: undefined }],
+  ["MAX_CALL_MS", "25000", { maxCall: 25_000 }],
+  ["MAX_CALL_MS", "", { maxCall: 10_000 }],
+] as const)("%s may be %j", (name, text, expected) => {
+  expect(readConfig({ DATABASE_URL: "mysql://u:p@h/d", [name]: text })).toMatchObject(expected);
+});
+
+it.each([
+  ["DISABLED", undefined],
+  ["REQUIRED", { rejectUnauthorized: false }],
+  ["VERIFY_CA", { rejectUnauthorized: true }],
+  ["VERIFY_IDENTITY", { rejectUnauthorized: true, verifyIdentity: true }],
+])("ssl-mode=%s means what it means to MySQL's own clients", (mode, ssl) => {
+  const { databaseUrl } = readConfig({ DATABASE_URL: `mysql://u:p@h/d?ssl-mode=${mode}` });
+  expect(databaseUrl.ssl).toEqual(ssl);
+});
