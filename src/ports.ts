@@ -7,8 +7,6 @@ import type { Config } from "./config.ts";
 import { createGateway, type Gateway } from "./gateway/server.ts";
 import { readWebFiles } from "./gateway/web/web-files.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
-import { createSessions } from "./grpc/sessions/http2-sessions.ts";
-import { SESSION_LIMITS } from "./grpc/sessions/limits.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
 import { createUnreadLimit } from "./net/unread.ts";
@@ -68,9 +66,7 @@ export function createPorts(parts: PortParts): Ports {
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
-    tls: createTls(["h2", "http/1.1"]),
-    createSessions: (rules) =>
-      createSessions({ limits: SESSION_LIMITS, admitConnection: acceptConnection, report, rules }),
+    tls: createTls(["http/1.1"]),
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {
     maxConnectionAge: config.maxConnectionAge,

@@ -14,7 +14,6 @@ import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
 import { allowOrigins } from "./cors.ts";
 import { checkHost } from "./http/host.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
-import { type CreateSessions, httpStreams } from "./http/http2-server.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
@@ -55,10 +54,8 @@ export interface GatewayParts {
   readonly unread?: UnreadLimit;
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report?: (event: string) => void;
-  /** TLS; without it, connections are not encrypted, and speak HTTP/1.1 only. */
+  /** TLS; without it, connections are not encrypted. */
   readonly tls?: Termination | undefined;
-  /** Creates the sessions of HTTP/2. Needed with TLS that offers it. */
-  readonly createSessions?: CreateSessions | undefined;
 }
 
 /** A gateway. */
@@ -92,7 +89,6 @@ export function createGateway({
   unread,
   report = () => {},
   tls,
-  createSessions,
 }: GatewayParts): Gateway {
   const gateway: GatewayContext = {
     rpc,
@@ -101,11 +97,9 @@ export function createGateway({
     connections: new Map(),
     draining: false,
   };
-  const http2 = tls && createSessions?.(httpStreams(gateway));
-  const parts = { gateway, limits, acceptConnection, report, tls, http2 };
+  const parts = { gateway, limits, acceptConnection, report, tls };
   const app = createApp(service, openApi, web, parts, observeRequest, corsOrigins);
   unread?.register(() => unreadOf(gateway.connections.keys()));
-  if (http2) unread?.register(http2.unread);
   return {
     server: app.server,
     async listen(host, port) {

@@ -22,7 +22,6 @@ import { READ_METHODS } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
 import { leavesBody } from "./body.ts";
 import { createExchangeQueue } from "./exchange-queue.ts";
-import { createHttp2Server, type Http2Sessions } from "./http2-server.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { closeLingering } from "./lingering-close.ts";
 import { isUnavailable, statusOf } from "./response-status.ts";
@@ -46,16 +45,14 @@ export interface HttpServerParts {
   readonly acceptConnection: AcceptConnection;
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report: (event: string) => void;
-  /** TLS; without it, connections are not encrypted, and speak HTTP/1.1 only. */
+  /** TLS; without it, connections are not encrypted. */
   readonly tls: Termination | undefined;
-  /** Serves HTTP/2 over TLS. */
-  readonly http2: Http2Sessions | undefined;
 }
 
 /** Makes the server of a request handler. It does not listen yet. */
 export function createHttpServer(
   handler: RequestListener,
-  { gateway, acceptConnection, report, tls, http2, ...parts }: HttpServerParts,
+  { gateway, acceptConnection, report, tls, ...parts }: HttpServerParts,
 ): Server {
   const limits = { ...HTTP_LIMITS, ...parts.limits };
   const { connections } = gateway;
@@ -101,7 +98,6 @@ export function createHttpServer(
   // Node's own listener gives a connection a parser, which one that is refused must not cost.
   const [serve] = server.listeners("connection");
   server.removeAllListeners("connection");
-  const http2Server = createHttp2Server(handler, gateway, limits.keepAliveTimeout);
   server.on("connection", (transport: Socket) => {
     if (!acceptConnection(transport)) return;
     if (tls === undefined) {
@@ -109,12 +105,8 @@ export function createHttpServer(
       return;
     }
     tls.secure(transport, (socket) => {
-      if (socket.alpnProtocol === "h2") {
-        http2?.serve(http2Server, socket, transport);
-      } else {
-        socket.allowHalfOpen = true;
-        open(socket);
-      }
+      socket.allowHalfOpen = true;
+      open(socket);
     });
   });
   function open(socket: Socket): void {

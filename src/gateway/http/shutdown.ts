@@ -28,13 +28,12 @@ const MAX_WAIT = 1_000;
  */
 export async function shutDown(
   app: FastifyInstance,
-  { gateway, tls, http2 }: Pick<HttpServerParts, "gateway" | "tls" | "http2">,
+  { gateway, tls }: Pick<HttpServerParts, "gateway" | "tls">,
   grace: number,
 ): Promise<void> {
   const { connections } = gateway;
   const cut = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy();
-    http2?.destroy();
   }, grace);
   await sleep(Math.min(LAME_DUCK, grace));
   // Emitted when the last connection is closed.
@@ -43,11 +42,9 @@ export async function shutDown(
   gateway.draining = true;
   await sleep(Math.min(LAME_DUCK, grace));
   tls?.closeIncomplete();
-  http2?.drain();
   for (const exchanges of connections.values()) exchanges.drain();
   await closed;
   clearTimeout(cut);
-  http2?.destroy();
   await app.close();
 }
 

@@ -15,7 +15,6 @@ import {
   type RequestStream,
   requestStream,
   type StreamEvent,
-  type StreamRules,
   whenMessage,
 } from "./request-stream.ts";
 import type { Starter } from "./turns.ts";
@@ -33,7 +32,6 @@ export interface ConnectionParts {
   readonly session: ServerHttp2Session;
   readonly socket: Socket;
   readonly limits: SessionLimits;
-  readonly rules: StreamRules;
   /** Hands a stream to grpc-js. */
   readonly handOver: (event: StreamEvent) => void;
   /** Called when streams may have become able to start. */
@@ -53,7 +51,7 @@ export interface Connection extends Starter, Unread {
 
 /** Creates a connection without streams. */
 export function createConnection(parts: ConnectionParts): Connection {
-  const { session, socket, limits, rules, handOver, wake, report } = parts;
+  const { session, socket, limits, handOver, wake, report } = parts;
   const open = new Set<RequestStream>();
   /** Streams that wait for their turn, from `first` on. */
   let queue: RequestStream[] = [];
@@ -74,7 +72,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       socket.destroy();
     },
     add(event) {
-      const request = requestStream(event, rules);
+      const request = requestStream(event);
       open.add(request);
       request.stream.once("close", () => ended(request));
       enqueue(request);
@@ -86,7 +84,7 @@ export function createConnection(parts: ConnectionParts): Connection {
         const request = queue[next] as RequestStream;
         if (isOver(request)) {
           next++;
-        } else if (rules.needsMessage && !hasMessage(request.stream)) {
+        } else if (!hasMessage(request.stream)) {
           next++;
           whenMessage(request, () => enqueue(request));
         } else if (mayStart(request)) {
@@ -106,7 +104,7 @@ export function createConnection(parts: ConnectionParts): Connection {
       for (const request of open) {
         if (isIncomplete(request) && now - request.opened > limits.requestTimeout) {
           report("requestTimeout");
-          rules.endIncomplete(request.stream);
+          endWith(request.stream, status.DEADLINE_EXCEEDED, INCOMPLETE);
         } else if (request.stream.writableFinished) {
           // The response is sent, but the client has not ended its request.
           if (request.finished) request.stream.close(constants.NGHTTP2_NO_ERROR);
@@ -132,7 +130,7 @@ export function createConnection(parts: ConnectionParts): Connection {
   }
 
   function begin(request: RequestStream): void {
-    const refusal = rules.needsMessage ? refusalOf(request) : undefined;
+    const refusal = refusalOf(request);
     if (refusal !== undefined) {
       endWith(request.stream, refusal.code, refusal.details);
       return;
@@ -200,5 +198,6 @@ function refusalOf({ event: [, headers], stream }: RequestStream) {
     : undefined;
 }
 
+const INCOMPLETE = "the request message did not arrive in time";
 const MALFORMED_TIMEOUT =
   "grpc-timeout: expected at most 8 digits and one of the units H, M, S, m, u, n";

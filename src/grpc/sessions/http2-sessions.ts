@@ -5,11 +5,9 @@
  * the server is still removing cancelled ones.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import type { EventEmitter } from "node:events";
 import {
   type IncomingHttpHeaders,
   performServerHandshake,
-  type ServerHttp2Session,
   type ServerHttp2Stream,
   type ServerOptions,
 } from "node:http2";
@@ -22,7 +20,8 @@ import { type Connection, createConnection } from "./connection.ts";
 import type { SessionLimits } from "./limits.ts";
 import { expectPreface } from "./preface.ts";
 import { createReading } from "./reading.ts";
-import { GRPC_STREAMS, type StreamEvent, type StreamRules } from "./request-stream.ts";
+import { correctHeaders } from "./request-headers.ts";
+import type { StreamEvent } from "./request-stream.ts";
 import { createTurns } from "./turns.ts";
 
 /** Published when a server is about to listen: https://nodejs.org/api/diagnostics_channel.html */
@@ -37,8 +36,6 @@ export interface SessionParts {
   readonly report: (event: string) => void;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: Termination | undefined;
-  /** The rules of the protocol of its streams; by default gRPC's. */
-  readonly rules?: StreamRules;
   /** Called with each stream that has ended, and the headers of its request. */
   readonly onEnd?: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 }
@@ -47,14 +44,6 @@ export interface SessionParts {
 export interface Sessions {
   /** Creates the sessions of the HTTP/2 servers that start to listen before `listening` settles. */
   during<T>(listening: () => Promise<T>): Promise<T>;
-  /**
-   * Creates the session of a connection that was admitted, for a server that does not listen.
-   *
-   * @param transport the TCP connection under `socket`, which may be TLS
-   */
-  serve(server: EventEmitter, socket: Socket, transport: Socket): void;
-  /** GOAWAY to all clients: their calls are finished, and their connections then close. */
-  drain(): void;
   /** The connections with bytes that their clients have not read. */
   readonly unread: UnreadSource;
   /** Closes all connections at once. Their calls fail with UNAVAILABLE. */
@@ -67,7 +56,6 @@ export function createSessions({
   admitConnection,
   report,
   tls,
-  rules = GRPC_STREAMS,
   onEnd = () => {},
 }: SessionParts): Sessions {
   const options = sessionOptions(limits);
@@ -75,7 +63,6 @@ export function createSessions({
   const reading = createReading();
   const cancelThrottle = createCancelThrottle(reading);
   const connections = new Map<Socket, Connection>();
-  const sessions = new Set<ServerHttp2Session>();
   const interval = Math.min(CHECK_INTERVAL, limits.requestTimeout / 4, limits.responseTimeout / 4);
   const timer = setInterval(() => {
     for (const connection of connections.values()) connection.check();
@@ -88,7 +75,8 @@ export function createSessions({
     else tls.secure(transport, (socket) => serve(server, socket, transport));
   }
 
-  function serve(server: EventEmitter, encrypted: Socket, socket: Socket): void {
+  /** @param socket the TCP connection under `encrypted`, which may be TLS */
+  function serve(server: Server, encrypted: Socket, socket: Socket): void {
     const session = performServerHandshake(encrypted, options);
     session.on("error", () => {});
     expectPreface(session, socket, limits.prefaceTimeout, report);
@@ -96,9 +84,8 @@ export function createSessions({
       session,
       socket,
       limits,
-      rules,
       handOver([stream, headers, flags, raw]) {
-        rules.correctHeaders(headers, raw);
+        correctHeaders(headers, raw);
         server.emit("stream", stream, headers, flags, raw);
       },
       wake: turns.join,
@@ -109,16 +96,12 @@ export function createSessions({
       report,
     });
     connections.set(socket, connection);
-    sessions.add(session);
     reading.add(socket);
     cancelThrottle.add(socket, () => {
       report("tooManyCancels");
       connection.close();
     });
-    socket.once("close", () => {
-      connections.delete(socket);
-      sessions.delete(session);
-    });
+    socket.once("close", () => connections.delete(socket));
     session.on("stream", (...event: unknown[]) => {
       reading.count(socket);
       cancelThrottle.opened(socket);
@@ -143,10 +126,6 @@ export function createSessions({
       } finally {
         unsubscribe(LISTEN, takeOver);
       }
-    },
-    serve,
-    drain() {
-      for (const session of sessions) session.close();
     },
     *unread() {
       for (const connection of connections.values()) {

@@ -3,8 +3,7 @@
  * has begun to arrive: until then a stream costs no call, and one that is cancelled costs nothing.
  */
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
-import { status } from "@grpc/grpc-js";
-import { correctHeaders } from "./request-headers.ts";
+import type { status } from "@grpc/grpc-js";
 
 /** The arguments of the event "stream" of a session. */
 export type StreamEvent = readonly [
@@ -13,25 +12,6 @@ export type StreamEvent = readonly [
   flags: number,
   raw: readonly string[],
 ];
-
-/** What a protocol on HTTP/2 does with its streams. */
-export interface StreamRules {
-  /** Whether a stream starts only when a part of its message has arrived. */
-  readonly needsMessage: boolean;
-  /** Corrects the headers of a stream before it starts. `raw` are the names and values as they came. */
-  correctHeaders(headers: IncomingHttpHeaders, raw: readonly string[]): void;
-  /** Ends a stream whose message did not arrive in time. */
-  endIncomplete(stream: ServerHttp2Stream): void;
-}
-
-/** The rules of gRPC. */
-export const GRPC_STREAMS: StreamRules = {
-  needsMessage: true,
-  correctHeaders,
-  endIncomplete: (stream) => endWith(stream, status.DEADLINE_EXCEEDED, REQUEST_TIMEOUT),
-};
-
-const REQUEST_TIMEOUT = "the request message did not arrive in time";
 
 /** An open stream. Times are those of `performance.now()`. */
 export interface RequestStream {
@@ -49,14 +29,14 @@ export interface RequestStream {
   finished: boolean;
 }
 
-/** The stream of an event. Only gRPC has infrastructure. */
-export function requestStream(event: StreamEvent, rules: StreamRules): RequestStream {
+/** The stream of an event. */
+export function requestStream(event: StreamEvent): RequestStream {
   const [stream, headers] = event;
   return {
     event,
     stream,
     opened: performance.now(),
-    isInfrastructure: rules.needsMessage && `${headers[":path"]}`.startsWith("/grpc."),
+    isInfrastructure: `${headers[":path"]}`.startsWith("/grpc."),
     counted: false,
     unreadSince: undefined,
     finished: false,

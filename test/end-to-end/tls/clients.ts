@@ -1,6 +1,5 @@
 /** Clients that make one call each, with TLS. */
 import { once } from "node:events";
-import { connect } from "node:http2";
 import { Agent, request } from "node:https";
 import { text } from "node:stream/consumers";
 import { connect as connectTls } from "node:tls";
@@ -18,21 +17,6 @@ export async function getHttp1(url: string, ca: string, key: string, agent = new
   const [response] = await once(outgoing, "response");
   await text(response);
   return response.statusCode as number;
-}
-
-/** An HTTP/2 client with one connection. `get` makes a REST call and resolves to its status. */
-export function http2Client(url: string, ca: string) {
-  const session = connect(url, { ca });
-  session.on("error", () => {});
-  return {
-    async get(key: string) {
-      const stream = session.request({ ":path": path, ...Object.fromEntries(withKey(key)) });
-      const [headers] = await once(stream, "response");
-      await text(stream);
-      return headers[":status"] as number;
-    },
-    close: () => session.destroy(),
-  };
 }
 
 /** A gRPC client with a channel of its own. `call` resolves to "OK" or a code and a message. */
@@ -59,7 +43,12 @@ export function grpcTlsClient(address: string, ca: string, own?: Pair) {
 
 /** The name in the certificate of a port. */
 export async function certificateName(port: string, ca: string): Promise<string> {
-  const socket = connectTls({ port: Number(port), host: "127.0.0.1", ca, ALPNProtocols: ["h2"] });
+  const socket = connectTls({
+    port: Number(port),
+    host: "127.0.0.1",
+    ca,
+    ALPNProtocols: ["h2", "http/1.1"],
+  });
   await once(socket, "secureConnect");
   const { CN } = socket.getPeerCertificate().subject;
   socket.destroy();

@@ -1,6 +1,5 @@
 /** A gateway with TLS, and clients of it. */
 import { once } from "node:events";
-import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { connect as connectTls, type TLSSocket } from "node:tls";
 import type { Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
@@ -8,8 +7,6 @@ import { RevenueService } from "../../../../gen/revenue/v1/revenue_pb.ts";
 import { readCertificates } from "../../../../src/config/certificates.ts";
 import { ServiceError } from "../../../../src/errors.ts";
 import type { GatewayParts } from "../../../../src/gateway/server.ts";
-import { createSessions } from "../../../../src/grpc/sessions/http2-sessions.ts";
-import { SESSION_LIMITS, type SessionLimits } from "../../../../src/grpc/sessions/limits.ts";
 import type { IncomingCall } from "../../../../src/rpc/call.ts";
 import { watchCertificates } from "../../../../src/tls/certificate-watch.ts";
 import { createTermination } from "../../../../src/tls/termination.ts";
@@ -27,13 +24,12 @@ const authenticate = ({ credentials }: IncomingCall) => {
 
 /** Limits that differ from the defaults. */
 interface Options extends Partial<GatewayParts> {
-  readonly sessions?: Partial<SessionLimits>;
   readonly handshakeTimeout?: number;
 }
 
 /** A gateway with TLS until the end of the test. */
 export async function listenTls(
-  { sessions = {}, handshakeTimeout = 10_000, ...parts }: Options = {},
+  { handshakeTimeout = 10_000, ...parts }: Options = {},
   handle: (call: Call) => Message | Promise<Message> = handleOverview,
 ): Promise<TestGateway & { events: string[] }> {
   const events: string[] = [];
@@ -47,19 +43,11 @@ export async function listenTls(
   });
   onTestFinished(() => certificates.stop());
   const tls = createTermination({
-    ...{ certificates, handshakeTimeout, report, protocols: ["h2", "http/1.1"] },
+    ...{ certificates, handshakeTimeout, report, protocols: ["http/1.1"] },
   });
   const gateway = await listen(RevenueService, handle, authenticate, {
-    createSessions: (rules) =>
-      createSessions({
-        ...{
-          limits: { ...SESSION_LIMITS, ...sessions },
-          admitConnection: () => true,
-          report,
-          rules,
-        },
-      }),
-    ...{ tls, report },
+    tls,
+    report,
     ...parts,
   });
   return { ...gateway, url: `https://127.0.0.1:${gateway.port}`, events };
@@ -77,51 +65,4 @@ export async function openTls(
   onTestFinished(() => void socket.destroy());
   await once(socket, "secureConnect");
   return socket;
-}
-
-/** An HTTP/2 session until the end of the test. */
-export function openHttp2(url: string): ClientHttp2Session {
-  const session = connect(url, { ca: authority.cert });
-  session.on("error", () => {});
-  onTestFinished(() => session.destroy());
-  return session;
-}
-
-/** A response over HTTP/2. */
-export interface Http2Response {
-  /** 0 if the stream was closed without a response. */
-  readonly status: number;
-  readonly headers: IncomingHttpHeaders;
-  readonly body: string;
-  /** The code with which the stream was closed. */
-  readonly code: number;
-}
-
-/** Sends a request, and the body if there is one; without `end`, the request stays incomplete. */
-export async function send(
-  session: ClientHttp2Session,
-  headers: Readonly<Record<string, string>>,
-  body?: string | Uint8Array,
-  end = true,
-): Promise<Http2Response> {
-  const stream = session.request(headers, { endStream: body === undefined && end });
-  stream.on("error", () => {});
-  const closed = new Promise((resolve) => stream.once("close", resolve));
-  let response: IncomingHttpHeaders = {};
-  let text = "";
-  stream.on("response", (received) => {
-    response = received;
-  });
-  stream.setEncoding("utf8").on("data", (part: string) => {
-    text += part;
-  });
-  if (body !== undefined) stream.write(body);
-  if (end) stream.end();
-  await closed;
-  return {
-    status: Number(response[":status"] ?? 0),
-    headers: response,
-    body: text,
-    code: stream.rstCode,
-  };
 }
