@@ -8,25 +8,16 @@ import { writeSync } from "node:fs";
 
 /** The longest queue, in characters. */
 export const MAX_QUEUED = 1_048_576;
-/** How long a line waits for others, in ms; lines of level `warn` and above, one turn at most. */
+/** How long a line waits for others, in ms. */
 const GATHER = 20;
 /** The length of the lines, in characters, from which they do not wait. */
 const BATCH = 65_536;
-/** pino's number of the level `warn`. */
-const WARN = 40;
 /** The time until the next attempt to write, in ms. It doubles until one succeeds. */
 const MIN_RETRY = 1;
 const MAX_RETRY = 128;
 
-/** Tells pino that a destination wants `lastLevel`. */
-const NEEDS_LEVEL: unique symbol = Symbol.for("pino.metadata") as never;
-
 /** A destination of pino. */
 export interface LogOutput {
-  /** pino sets `lastLevel` before each line. */
-  readonly [NEEDS_LEVEL]: true;
-  /** The level of the next line, as a number. Without one, lines wait as those below `warn` do. */
-  lastLevel: number;
   /** How many lines were dropped since the start. */
   readonly dropped: number;
   /** Takes a line, with its line feed. */
@@ -52,9 +43,7 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
   /** The lines that were dropped and not reported yet, and all that were ever dropped. */
   let dropped = 0;
   let droppedInAll = 0;
-  /** The next write: at the end of the turn, or after a time. */
-  let immediate: NodeJS.Immediate | undefined;
-  let timer: NodeJS.Timeout | undefined;
+  let isScheduled = false;
   /** Why the last attempt to write failed; undefined if it did not. */
   let failure: string | undefined;
   let retry = MIN_RETRY;
@@ -86,19 +75,22 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
     }
   }
 
+  /** Writes after a time in ms, unless a write is scheduled already. */
+  function schedule(delay: number): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setTimeout(runScheduled, delay).unref();
+  }
+
   function runScheduled(): void {
-    clearImmediate(immediate);
-    clearTimeout(timer);
-    immediate = timer = undefined;
+    isScheduled = false;
     writeOut();
     if (failure === undefined) return;
-    timer = setTimeout(runScheduled, retry).unref();
+    schedule(retry);
     retry = Math.min(2 * retry, MAX_RETRY);
   }
 
   return {
-    [NEEDS_LEVEL]: true,
-    lastLevel: 0,
     get dropped() {
       return droppedInAll;
     },
@@ -112,9 +104,7 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
         characters += line.length;
         if (characters >= BATCH && failure === undefined) writeOut();
       }
-      // After a failure, the timer is that of the next attempt.
-      if (this.lastLevel >= WARN && failure === undefined) immediate ??= setImmediate(runScheduled);
-      else timer ??= setTimeout(runScheduled, GATHER).unref();
+      schedule(GATHER);
     },
     flushSync(maxWait = 0) {
       const end = performance.now() + maxWait;

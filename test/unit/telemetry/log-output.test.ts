@@ -12,7 +12,6 @@ import {
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { setImmediate as endOfTurn, setTimeout as sleep } from "node:timers/promises";
-import { pino } from "pino";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLogOutput, MAX_QUEUED } from "../../../src/telemetry/log-output.ts";
 import { until } from "../../support/poll.ts";
@@ -74,17 +73,6 @@ describe("the output of the log", () => {
     expect(pipe.read()).toEqual([]);
     await until(10_000, () => pipe.read().length > 0);
     expect(pipe.read().map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, i) => i));
-  });
-
-  it("writes a line of pino's level warn at the end of the turn, after those that wait", async () => {
-    const pipe = openPipe();
-    const log = pino({ base: null }, createLogOutput(pipe.writer));
-    log.info({ index: 1 });
-    await endOfTurn();
-    log.warn({ index: 2 });
-    expect(pipe.read()).toEqual([]);
-    await endOfTurn();
-    expect(pipe.read().map(({ index }) => index)).toEqual([1, 2]);
   });
 
   it("loses no line of a turn that has more of them than the queue holds", () => {
