@@ -5,7 +5,7 @@
 import type { Logger } from "pino";
 import { createSampling } from "./sampling.ts";
 
-/** The time between two lines of one event, in ms. */
+/** How long the events of one name are counted together, in ms. */
 export const EVENT_INTERVAL = 10_000;
 /** The most events with lines of their own; further ones are counted together. */
 const MAX_EVENTS = 32;
@@ -15,9 +15,8 @@ const OTHER = "other";
 export type ReportEvent = (event: string) => void;
 
 /**
- * Creates the log of events, at level `warn`. The first of an event is logged at once, then the
- * sum of those since the last line, at most once per interval. The last sum follows an interval
- * after the event has stopped at the latest.
+ * Creates the log of events, at level `warn`. The first of an event is logged at once, and the sum
+ * of the others an interval later. Then it begins anew.
  *
  * @param interval in ms
  * @param count called with each event, or with `other`
@@ -29,7 +28,7 @@ export function createEventLog(
 ): ReportEvent {
   const logSum = (event: string, count: number, seconds: number) =>
     log.warn({ event, count, seconds }, "a limit was reached");
-  const isFirst = createSampling({ window: interval, limit: () => 1, limitAfterSum: 0, logSum });
+  const isFirst = createSampling({ window: interval, limit: () => 1, logSum });
   const known = new Set<string>();
   return (reported) => {
     if (known.size < MAX_EVENTS) known.add(reported);

@@ -6,8 +6,6 @@ export interface Sampling<Kind> {
   readonly window: number;
   /** The lines of a kind that are logged one by one in a window. */
   limit(kind: Kind): number;
-  /** As `limit`, for a window that follows one with a sum; the same by default. */
-  readonly limitAfterSum?: number;
   /** Logs the sum of a window: how many lines were left out, and in what time, in seconds. */
   logSum(kind: Kind, count: number, seconds: number): void;
 }
@@ -23,18 +21,17 @@ export function logOpenSums(): void {
 /**
  * Creates the counts. The returned function counts a line and returns whether it is to be logged
  * by itself. The sum of the others follows at the end of the window. The number of kinds must be
- * bounded; a kind is forgotten after a window without one. The timers do not keep the process alive.
+ * bounded; a kind is forgotten after its window. The timers do not keep the process alive.
  */
 export function createSampling<Kind>({
   window,
   limit,
-  limitAfterSum,
   logSum,
 }: Sampling<Kind>): (kind: Kind) => boolean {
   const counts = new Map<Kind, { left: number; summed: number }>();
 
-  function open(kind: Kind, left: number) {
-    const count = { left, summed: 0 };
+  function open(kind: Kind) {
+    const count = { left: limit(kind), summed: 0 };
     counts.set(kind, count);
     const start = performance.now();
     const end = () => {
@@ -45,16 +42,13 @@ export function createSampling<Kind>({
       const seconds = Math.round((performance.now() - start) / 100) / 10;
       logSum(kind, count.summed, seconds);
     };
-    const timer = setTimeout(() => {
-      end();
-      if (count.summed > 0) open(kind, limitAfterSum ?? limit(kind));
-    }, window).unref();
+    const timer = setTimeout(end, window).unref();
     openWindows.add(end);
     return count;
   }
 
   return (kind) => {
-    const count = counts.get(kind) ?? open(kind, limit(kind));
+    const count = counts.get(kind) ?? open(kind);
     if (count.left > 0) {
       count.left--;
       return true;
