@@ -106,7 +106,7 @@ describe("the Dockerfile", () => {
   });
 
   it("exposes the default ports, on every address", () => {
-    const rows = tableWith("variable", "default", "");
+    const rows = tableWith("variable", "default", "meaning");
     const ports = rows.filter(([name]) => /_PORT/.test(name ?? "")).map(([, port]) => port);
     expect(instructionsOf("EXPOSE")).toEqual([ports.join(" ").replaceAll("`", "")]);
     expect(instructionsOf("ENV").join(" ")).toContain("HOST=0.0.0.0");
