@@ -42,6 +42,7 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run bench -- peers": "benchmarks.test.ts, the same",
   "npm run bench -- scale": "benchmarks.test.ts, the same",
   "npm run bench -- fleet": "benchmarks.test.ts, the same",
+  "npm run bench -- backlog": "benchmarks.test.ts, the same",
   "npm run bench -- telemetry": "benchmarks.test.ts, the same",
   "npm run bench -- telemetry --seconds 3 --rounds 10 --connections 32":
     "benchmarks.test.ts, the same flags with smaller numbers",
