@@ -44,10 +44,10 @@ interface Example {
 }
 
 const ofKind = (kind: ServiceErrorKind) => errorResponse(new ServiceError(kind));
-const ofHttp = (status: HttpErrorStatus, summary: string, extra = {}): Example => {
-  const { headers, ...response } = httpError(status);
-  return { summary, response: { ...response, headers: { ...headers, ...extra } } };
-};
+const ofHttp = (status: HttpErrorStatus, summary: string): Example => ({
+  summary,
+  response: httpError(status),
+});
 
 /** The response to a request that the binder or the service refuses. */
 function refused(run: () => unknown): HttpResponse {
@@ -90,7 +90,6 @@ const examplesOf = (bind: (query: string) => unknown): Readonly<Record<string, E
   rateLimited: { summary: "The rate limit is spent", response: ofKind("rateLimited") },
   tooManyCalls: { summary: "Too many calls in flight", response: ofKind("tooManyCalls") },
   tooManyFailures: { summary: "Too many invalid keys", response: ofKind("tooManyFailures") },
-  pipelined: ofHttp(429, "Too many pipelined requests", { "retry-after": "1" }),
   headersTooLarge: ofHttp(431, "Large headers"),
   internal: { summary: "Any fault", response: ofKind("internal") },
   overloaded: { summary: "The service is overloaded", response: ofKind("overloaded") },
@@ -106,7 +105,7 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   408: "The request did not arrive in time.",
   413: "The request declares a body of more than 64 KiB. A smaller one is ignored.",
   417: "The request has an `Expect` header other than `100-continue`.",
-  429: "Too many requests: of the provider per second or at once, with an invalid API key from this address, or pipelined on this connection. No work was done.",
+  429: "Too many requests: of the provider per second or at once, or with an invalid API key from this address. No work was done.",
   431: "The request line and the headers have more than 16 KiB.",
   500: "The figures could not be read, for example because the database is unavailable. Safe to retry.",
   503: "The service is overloaded. No work was done.",

@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Addresses } from "../net/address.ts";
 import type { Protocol, Rpc } from "../rpc/call.ts";
-import type { ExchangeQueue } from "./http/exchange-queue.ts";
+import type { Exchanges } from "./http/exchange.ts";
 import { type HttpResponse, sendResponse } from "./response.ts";
 
 /**
@@ -21,7 +21,7 @@ export interface GatewayContext {
   readonly log: Log | undefined;
   readonly addresses: Addresses;
   /** The open connections, each with its exchanges. */
-  readonly connections: Map<Socket, ExchangeQueue>;
+  readonly connections: Map<Socket, Exchanges>;
   /** Whether every response closes its connection, because the gateway is stopping. */
   draining: boolean;
 }

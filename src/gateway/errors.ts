@@ -40,7 +40,6 @@ const HTTP_ERRORS = {
   413: "the request is too large",
   415: "unsupported content type",
   417: "unsupported expectation",
-  429: "too many pipelined requests on this connection",
   431: "the request headers are too large",
 };
 

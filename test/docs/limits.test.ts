@@ -59,7 +59,6 @@ const CONSTANTS: Readonly<Record<string, number>> = {
   "time until the headers": HTTP_LIMITS.headersTimeout,
   "time until the request": HTTP_LIMITS.requestTimeout,
   "message to Connect": MAX_MESSAGE_BYTES,
-  "requests waiting on an HTTP/1.1 connection": HTTP_LIMITS.maxPipelined,
   "silence on an HTTP/1.1 connection": HTTP_LIMITS.connectionTimeout,
   "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
   "time until the TLS handshake": HANDSHAKE_TIMEOUT,

@@ -12,21 +12,14 @@ export function isBodyTooLarge({ headers }: IncomingMessage): boolean {
 
 /**
  * Whether a response with this status is sent before the body of its request has arrived, and the
- * rest of the body is not worth reading. The small body of a GET is: it is ignored, and its
- * connection of use for the next request. A POST is served once its message has arrived.
+ * rest of the body is not worth reading. The small body of a GET is, if its length is known: it is
+ * ignored, and its connection of use for the next request. A POST is served once its message has
+ * arrived.
  */
 export function leavesBody(request: IncomingMessage, status: number): boolean {
   const { method, headers, complete } = request;
-  if (complete || !(isChunked(request) || Number(headers["content-length"] ?? 0) > 0)) return false;
-  const isIgnored = status < 400 && (method === "GET" || method === "HEAD");
+  const isChunked = headers["transfer-encoding"] !== undefined;
+  if (complete || !(isChunked || Number(headers["content-length"] ?? 0) > 0)) return false;
+  const isIgnored = !isChunked && status < 400 && (method === "GET" || method === "HEAD");
   return !isIgnored || isBodyTooLarge(request);
-}
-
-/** Whether a body of unknown length is still arriving. */
-export function isEndless(request: IncomingMessage): boolean {
-  return !request.complete && isChunked(request);
-}
-
-function isChunked({ headers }: IncomingMessage): boolean {
-  return headers["transfer-encoding"] !== undefined;
 }

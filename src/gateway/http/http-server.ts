@@ -1,5 +1,5 @@
 /**
- * The HTTP server under the gateway: its limits, the order of responses on a connection, and JSON
+ * The HTTP server under the gateway: its limits, one exchange at a time on a connection, and JSON
  * responses to requests that Node rejects before any handler.
  *
  * An error on a socket, a request or a response ends that connection and nothing else: each has an
@@ -8,7 +8,7 @@
  */
 import {
   createServer,
-  IncomingMessage,
+  type IncomingMessage,
   type RequestListener,
   type Server,
   ServerResponse,
@@ -21,20 +21,13 @@ import { httpError, methodNotAllowed } from "../errors.ts";
 import { READ_METHODS } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
 import { leavesBody } from "./body.ts";
-import { createExchangeQueue } from "./exchange-queue.ts";
+import { createExchanges } from "./exchange.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { closeLingering } from "./lingering-close.ts";
 import { isUnavailable, statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
 
 const ignore = () => {};
-
-class GuardedRequest extends IncomingMessage {
-  constructor(socket: Socket) {
-    super(socket);
-    this.on("error", ignore);
-  }
-}
 
 /** What an HTTP server is made of. */
 export interface HttpServerParts {
@@ -57,8 +50,8 @@ export function createHttpServer(
   const limits = { ...HTTP_LIMITS, ...parts.limits };
   const { connections } = gateway;
 
-  class GuardedResponse extends ServerResponse<GuardedRequest> {
-    constructor(...parameters: ConstructorParameters<typeof ServerResponse<GuardedRequest>>) {
+  class GuardedResponse extends ServerResponse<IncomingMessage> {
+    constructor(...parameters: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
       super(...parameters);
       this.on("error", ignore);
     }
@@ -72,12 +65,9 @@ export function createHttpServer(
       const { req, socket } = this;
       const code = statusOf(this) ?? status;
       const last = code === 503 || isUnavailable(this) || leavesBody(req, code);
-      if (gateway.draining || last) this.setHeader("connection", "close");
-      if (last && socket) {
-        // Node ends a connection with this method after a response with `connection: close`.
-        socket.destroySoon = () => closeLingering(socket);
-        connections.get(socket)?.finish();
-      }
+      // Node ends a connection with this method after a response with `connection: close`.
+      if (last && socket) socket.destroySoon = () => closeLingering(socket);
+      if ((gateway.draining || last) && socket) connections.get(socket)?.drain();
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
   }
@@ -90,11 +80,9 @@ export function createHttpServer(
     keepAliveTimeout: limits.keepAliveTimeout,
     // The gateway checks it, and responds in JSON.
     requireHostHeader: false,
-    IncomingMessage: GuardedRequest,
     ServerResponse: GuardedResponse,
   });
   server.setTimeout(limits.connectionTimeout);
-  allowHalfOpen(server);
   // Node's own listener gives a connection a parser, which one that is refused must not cost.
   const [serve] = server.listeners("connection");
   server.removeAllListeners("connection");
@@ -104,17 +92,12 @@ export function createHttpServer(
       open(transport);
       return;
     }
-    tls.secure(transport, (socket) => {
-      socket.allowHalfOpen = true;
-      open(socket);
-    });
+    tls.secure(transport, open);
   });
   function open(socket: Socket): void {
     serve?.call(server, socket);
     socket.on("error", ignore);
-    const tooMany = { ...httpError(429), headers: { "retry-after": "1" } };
-    const overflow = (method?: string) => rejectOnSocket(gateway, socket, tooMany, method);
-    connections.set(socket, createExchangeQueue(socket, { ...limits, overflow, report }));
+    connections.set(socket, createExchanges(socket, { ...limits, report }));
     socket.once("close", () => connections.delete(socket));
   }
   server.on("request", (request, response) => {
@@ -125,12 +108,4 @@ export function createHttpServer(
   server.on("checkExpectation", (request) => reject(request, httpError(417)));
   server.on("connect", (request) => reject(request, methodNotAllowed(READ_METHODS)));
   return server;
-}
-
-/**
- * Lets Node keep a connection that its client has half-closed until the last response has been
- * sent. `http.Server` has this property since Node 0.2; the type declarations lack it.
- */
-function allowHalfOpen(server: Server): void {
-  Object.assign(server, { httpAllowHalfOpen: true });
 }

@@ -14,8 +14,6 @@ export const HTTP_LIMITS = {
   keepAliveTimeout: 72_000,
   /** Silence in both directions during a request: longer than the longest `MAX_CALL_MS`. */
   connectionTimeout: 30_000,
-  /** Parsed requests that may wait on a connection. Node parses a whole chunk (64 KiB) at once. */
-  maxPipelined: 100,
   /** One exchange, until the client has received the last byte, however slowly it reads. */
   responseTimeout: 45_000,
 };

@@ -1,7 +1,7 @@
 /**
  * Responses to requests that Node could not parse, or not in time. Node offers only the socket for
- * them. Fastify's own handler would write other fields and headers, not wait for the responses
- * before it, and close at once, so that a reset can overtake the response.
+ * them. Fastify's own handler would write other fields and headers, not wait for the response before
+ * it, and close at once, so that a reset can overtake the response.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -10,7 +10,6 @@ import { type GatewayContext, logRejection } from "../context.ts";
 import { type HttpErrorStatus, httpError } from "../errors.ts";
 import { commonHeaders, type HttpResponse, JSON_TYPE } from "../response.ts";
 import { closeLingering } from "./lingering-close.ts";
-import { methodOf, type ParserError } from "./parser.ts";
 
 /** The statuses of parser and server errors: https://nodejs.org/api/http.html#event-clienterror */
 const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
@@ -22,10 +21,10 @@ const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
 /** A code of Node or of its parser: a name from a fixed list. */
 const KNOWN_CODE = /^(HPE|ERR_HTTP)_[A-Z_]+$/;
 
-/** Handles Node's `clientError`: responds after the responses before it, then closes. */
+/** Handles Node's `clientError`: responds if no earlier request is unanswered, and closes. */
 export function handleClientError(
   gateway: GatewayContext,
-  error: ParserError,
+  error: NodeJS.ErrnoException,
   socket: Socket,
 ): void {
   const exchanges = gateway.connections.get(socket);
@@ -35,9 +34,7 @@ export function handleClientError(
     const { code = "" } = error;
     const reason = KNOWN_CODE.test(code) ? { reason: code } : {};
     const response = { ...httpError(STATUSES[code] ?? 400), ...reason };
-    exchanges.reject((method = methodOf(error)) =>
-      rejectOnSocket(gateway, socket, response, method),
-    );
+    exchanges.reject((method) => rejectOnSocket(gateway, socket, response, method));
   }
 }
 

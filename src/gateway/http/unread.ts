@@ -3,7 +3,7 @@ import type { Socket } from "node:net";
 import type { Unread } from "../../net/unread.ts";
 
 /**
- * The connections with unread bytes. A connection holds one response at a time (exchange-queue.ts),
+ * The connections with unread bytes. A connection holds one response at a time (exchange.ts),
  * which is written to its socket as soon as it exists, so that the socket's buffer is all there is.
  */
 export function* unreadOf(sockets: Iterable<Socket>): Generator<Unread> {

@@ -143,7 +143,7 @@ it.each(Object.entries(REQUESTS))("the error %s is the service's", async (name, 
 
 it("every error that a plain request can get is repeated", () => {
   const others = ["unauthenticated", "requestTimeout", "rateLimited", "tooManyCalls"];
-  const crowded = ["tooManyFailures", "pipelined", "internal", "overloaded"];
+  const crowded = ["tooManyFailures", "internal", "overloaded"];
   expect(Object.keys(shownErrors).sort()).toEqual(
     [...Object.keys(REQUESTS), ...others, ...crowded].sort(),
   );

@@ -1,8 +1,12 @@
-/** Pipelined requests: accepted ones are answered, whatever follows them on the connection. */
+/** Pipelining is declined: one request is answered, whatever follows it, and the connection closes. */
+import { once } from "node:events";
+import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { paths, withKey } from "../../support/request.ts";
 import { exchange } from "../../unit/gateway/gateway.ts";
 import { REQUESTS, request } from "./traffic/exchanges.ts";
-import { createTarget, type Target } from "./traffic/target.ts";
+import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 let target: Target;
 beforeAll(async () => {
@@ -32,45 +36,64 @@ const REJECTED = [
 ] as const;
 
 const ACCEPTED = [
-  { before: "a REST call", accepted: [REQUESTS.overview], statuses: [200] },
-  { before: "a REST call with an unknown key", accepted: [REQUESTS.unknownKey], statuses: [401] },
-  { before: "a Connect GET", accepted: [REQUESTS.connectGet], statuses: [200] },
-  { before: "a Connect POST", accepted: [REQUESTS.connectJson], statuses: [200] },
-  { before: "a gRPC-Web call", accepted: [REQUESTS.grpcWeb], statuses: [200] },
-  {
-    before: "three calls",
-    accepted: [REQUESTS.breakdown, REQUESTS.noKey, REQUESTS.connectProto],
-    statuses: [200, 401, 200],
-  },
+  { before: "a REST call", accepted: REQUESTS.overview, expected: 200 },
+  { before: "a REST call with an unknown key", accepted: REQUESTS.unknownKey, expected: 401 },
+  { before: "a Connect GET", accepted: REQUESTS.connectGet, expected: 200 },
+  { before: "a Connect POST", accepted: REQUESTS.connectJson, expected: 200 },
+  { before: "a gRPC-Web call", accepted: REQUESTS.grpcWeb, expected: 200 },
 ] as const;
 
+const FOLLOWERS = [...REJECTED, { name: "another call", bytes: REQUESTS.overview }] as const;
+
 const CASES = ACCEPTED.flatMap((before) =>
-  REJECTED.map((rejected) => ({ ...before, ...rejected })),
+  FOLLOWERS.map(({ name, bytes }) => ({ ...before, name, bytes })),
 );
 
 it.each(CASES)(
-  "$before before $name is answered, then $name is rejected and the connection is closed",
-  async ({ accepted, statuses, bytes, status }) => {
-    const responses = await responsesTo(...accepted, bytes);
-    expect(statusesIn(responses)).toEqual([...statuses, status]);
+  "$before before $name is answered, and nothing else",
+  async ({ accepted, expected, bytes }) => {
+    const responses = await responsesTo(accepted, bytes);
+    expect(statusesIn(responses)).toEqual([expected]);
+    expect(responses).toMatch(/^connection: close\r$/im);
   },
 );
 
 it.each(REJECTED)("no request after $name is answered", async ({ bytes, status }) => {
-  const responses = await responsesTo(REQUESTS.overview, bytes, REQUESTS.overview);
-  expect(statusesIn(responses)).toEqual([200, status]);
+  const responses = await responsesTo(bytes, REQUESTS.overview);
+  expect(statusesIn(responses)).toEqual([status]);
 });
 
-it("responses of different lengths are sent in the order of the requests", async () => {
-  const order = ["overview", "noKey", "breakdown", "connectGet", "unknownKey", "grpcWeb"] as const;
-  const responses = await responsesTo(...order.map((name) => REQUESTS[name]), REQUESTS.malformed);
-  expect(statusesIn(responses)).toEqual([200, 401, 200, 200, 401, 200, 400]);
-  const pieces = ["totalEarningsYTD", "Unauthorized", "totalServers", "totalServers"];
-  let rest = responses;
-  for (const piece of [...pieces, "Unauthorized", "grpc-status: 0", "not valid HTTP"]) {
-    expect(rest).toContain(piece);
-    rest = rest.slice(rest.indexOf(piece) + piece.length);
+/** How long one connection pipelines without end, in milliseconds. */
+const DURATION = 3_000;
+const CHUNK = Buffer.concat(Array.from({ length: 500 }, () => REQUESTS.unknownKey));
+
+/** Pipelines without end, over a new connection whenever one is closed. */
+async function pipeline(port: number, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    const socket = connect(port, "127.0.0.1").on("error", () => {});
+    const send = () => socket.write(CHUNK) && setImmediate(send);
+    socket.resume().on("drain", send).once("connect", send);
+    const closed = new Promise((resolve) => socket.once("close", resolve));
+    await Promise.race([closed, once(signal, "abort")]);
+    socket.destroy();
   }
+}
+
+it("another provider is served at once while a client pipelines without end", async () => {
+  const { http } = target.service();
+  const stop = new AbortController();
+  const pipelining = pipeline(target.port("http"), stop.signal);
+  const times: number[] = [];
+  for (const start = performance.now(); performance.now() < start + DURATION; ) {
+    const before = performance.now();
+    const response = await rawHttp(http, { target: paths.GetOverview, headers: withKey(KEY) });
+    times.push(performance.now() - before);
+    expect(response.status).toBe(200);
+  }
+  stop.abort();
+  await pipelining;
+  times.sort((a, b) => a - b);
+  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(100);
 });
 
 it("the service is unharmed", () => target.expectUnharmed("pipelined requests"));

@@ -63,7 +63,6 @@ test.each([
   [413, '{"error":"Payload Too Large","message":"the request is too large"}'],
   [415, '{"error":"Unsupported Media Type","message":"unsupported content type"}'],
   [417, '{"error":"Expectation Failed","message":"unsupported expectation"}'],
-  [429, '{"error":"Too Many Requests","message":"too many pipelined requests on this connection"}'],
   [
     431,
     '{"error":"Request Header Fields Too Large","message":"the request headers are too large"}',

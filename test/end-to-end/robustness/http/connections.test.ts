@@ -1,6 +1,7 @@
 /** How long HTTP/1.1 connections live, which are refused, and which responses close them. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
@@ -76,13 +77,6 @@ test("a connection is closed when it was idle for the time of the limit", async 
   expect(performance.now() - start).toBeLessThan(3_000);
 });
 
-test("more requests wait on a connection than the limit allows: 429, and it closes", async () => {
-  const limits = { maxPipelined: 2 };
-  const { port } = await listen(RevenueService, never, authenticate, { limits });
-  const raw = await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n".repeat(5));
-  expect(raw.match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["404", "404", "404", "429"]);
-});
-
 test("a response that is not read within its time closes the connection", async () => {
   const serverRevenue = Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) }));
   const wide = create(GetOverviewResponseSchema, { serverRevenue });
@@ -142,45 +136,24 @@ test.each([
   ["REST", `${REQUEST}\r\n`, "HTTP/1.1 503"],
   ["Connect", `${CONNECT_GET} HTTP/1.1\r\nHost: a\r\n\r\n`, "HTTP/1.1 503"],
   ["gRPC-Web", `${GRPC_WEB_POST}\r\n\r\n\0\0\0\0\0`, "grpc-status: 14"],
-])(
-  "a 503 closes its connection, and pipelined requests after it are dropped (%s)",
-  async (_, request, status) => {
-    const overloaded = () => {
-      throw new ServiceError("overloaded");
-    };
-    const { port } = await listen(RevenueService, never, overloaded);
-    const raw = await exchange(port, request.repeat(3));
-    expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
-    expect(raw).toContain(status);
-    expect(raw).toMatch(/^connection: close\r$/im);
-  },
-);
+])("a 503 closes its connection (%s)", async (_, request, status) => {
+  const overloaded = () => {
+    throw new ServiceError("overloaded");
+  };
+  const { port } = await listen(RevenueService, never, overloaded);
+  const raw = await exchange(port, request);
+  expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  expect(raw).toContain(status);
+  expect(raw).toMatch(/^connection: close\r$/im);
+});
 
-/** Sends requests, half-closes, and reads until the service closes too. */
-async function halfClose(port: number, requests: string): Promise<string> {
-  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-  socket.end(requests);
-  const chunks = await socket.toArray();
-  socket.destroy();
-  return Buffer.concat(chunks).toString();
-}
-
-test.each([1, 3])(
-  "a client that half-closes after %i requests gets the responses, as `nc -N` expects",
-  async (count) => {
-    const { port } = await listen(RevenueService, async () => {
-      await sleep(100);
-      return create(GetOverviewResponseSchema);
-    });
-    const raw = await halfClose(port, `${REQUEST}\r\n`.repeat(count));
-    expect(raw.match(/HTTP\/1\.1 200 OK/g)).toHaveLength(count);
-  },
-);
-
-test("a call whose client has half-closed is canceled after 250 ms", async () => {
+test("a client that half-closes after its request gets no response, and its call is canceled", async () => {
   const { port, calls } = await listen(RevenueService, never);
-  const start = performance.now();
-  expect(await halfClose(port, `${REQUEST}\r\n`)).toBe("");
-  expect(performance.now() - start).toBeLessThan(500);
+  const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => {
+    socket.destroy();
+  });
+  socket.end(`${REQUEST}\r\n`);
+  expect(await text(socket)).toBe("");
   await expect.poll(() => calls[0]?.signal.aborted).toBe(true);
 });

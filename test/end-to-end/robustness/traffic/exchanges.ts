@@ -96,21 +96,21 @@ const pipelined = (name: string, bytes: readonly Buffer[], ...response: string[]
   response,
 });
 
-/** Several requests in one write. */
+/** Several requests in one write, of which the first is answered. */
 export const PIPELINED_EXCHANGES: readonly Exchange[] = [
-  pipelined("REST, Connect GET", [REQUESTS.overview, REQUESTS.connectGet], OK, OK),
+  pipelined("REST, Connect GET", [REQUESTS.overview, REQUESTS.connectGet], OK),
   pipelined("unknown key, Connect GET", [REQUESTS.unknownKey, REQUESTS.connectGet], UNAUTHORIZED),
   pipelined(
     "Connect POST, REST, gRPC-Web",
     [REQUESTS.connectJson, REQUESTS.noKey, REQUESTS.grpcWeb],
-    ...[OK, UNAUTHORIZED, OK, "grpc-status: 0"],
+    ...[OK, '"totalServers"'],
   ),
   pipelined(
     "unmet expectation, Connect GET",
     [REQUESTS.unmetExpectation, REQUESTS.connectGet],
     "HTTP/1.1 417",
   ),
-  pipelined("REST, CONNECT", [REQUESTS.overview, REQUESTS.connectMethod], OK, "HTTP/1.1 405"),
-  pipelined("REST, malformed", [REQUESTS.overview, REQUESTS.malformed], OK, "HTTP/1.1 400"),
+  pipelined("REST, CONNECT", [REQUESTS.overview, REQUESTS.connectMethod], OK),
+  pipelined("REST, malformed", [REQUESTS.overview, REQUESTS.malformed], OK),
   pipelined("CONNECT, more bytes", [REQUESTS.connectMethod, REQUESTS.overview], "HTTP/1.1 405"),
 ];

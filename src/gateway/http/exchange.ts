@@ -1,0 +1,102 @@
+/**
+ * One exchange at a time on each connection. Pipelining is declined (RFC 9112, section 9.3.2, lets a
+ * server close a connection after any response): a request that arrives while an earlier one of its
+ * connection is unanswered is not served. The response to the earlier one is the last, and says so. So
+ * a connection holds one response in memory, and no error comes before the response ahead of it.
+ */
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** The exchanges of one connection. */
+export interface Exchanges {
+  /** Handles a request if no earlier one is unanswered. */
+  add(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
+  /**
+   * Rejects what follows on the connection. `write` writes the last response to the socket; if an
+   * earlier request is unanswered, its response is the last instead. If the error is in the body of
+   * that request, `write` gets its method; if its response has begun, the connection is destroyed.
+   */
+  reject(write: (method?: string) => void): void;
+  /** Closes the connection, after the response to a request that is unanswered. */
+  drain(): void;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+}
+
+/** The limits of an exchange. */
+export interface ExchangeLimits {
+  /** The longest exchange in ms, until the client has received the last byte. */
+  readonly responseTimeout: number;
+  /** Counts the connections that are closed because an exchange takes longer. */
+  readonly report?: (event: "responseTimeout") => void;
+}
+
+/** Begins to follow a connection. */
+export function createExchanges(
+  socket: Socket,
+  { responseTimeout, report = () => {} }: ExchangeLimits,
+): Exchanges {
+  /** The exchange that is not over: its response is awaited, or its body is arriving. */
+  let open: Exchange | undefined;
+  let answered = true;
+  /** Whether nothing further is served. */
+  let last = false;
+  // Node reads on at the end of each request, also of one that is not served.
+  socket.on("resume", () => {
+    if (last && !answered) socket.pause();
+  });
+
+  function handleNext({ request, response }: Exchange, handle: () => void): void {
+    const overdue = setTimeout(() => {
+      report("responseTimeout");
+      // A reset, so that the kernel drops what it has buffered too.
+      socket.resetAndDestroy();
+    }, responseTimeout);
+    response.once("close", () => {
+      clearTimeout(overdue);
+      answered = true;
+      // An idle connection keeps nothing of its last exchange.
+      if (request.complete) open = undefined;
+      if (last) socket.destroySoon();
+    });
+    handle();
+  }
+
+  function drain(): void {
+    if (last) return;
+    last = true;
+    if (answered) socket.destroySoon();
+    else if (open?.response.headersSent === false) open.response.setHeader("connection", "close");
+  }
+
+  return {
+    add(request, response, handle) {
+      if (last) return;
+      if (!answered) {
+        drain();
+        socket.pause();
+        return;
+      }
+      open = { request, response };
+      answered = false;
+      handleNext(open, handle);
+    },
+    reject(write) {
+      if (last) return;
+      if (open?.request.complete === false) {
+        last = true;
+        if (open.response.headersSent) socket.destroy();
+        else write(open.request.method);
+      } else if (answered) {
+        last = true;
+        write();
+      } else {
+        drain();
+      }
+    },
+    drain,
+  };
+}
