@@ -4,6 +4,7 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
+import type { Read, Row } from "../../src/db/query.ts";
 import { edgeValues } from "../../src/revenue/breakdown/edge.ts";
 import { breakdownCheckpoints, fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview } from "../../src/revenue/overview/queries.ts";
@@ -101,7 +102,13 @@ async function queryBreakdown(connection: Connection): Promise<void> {
   const now = toDatetime(Date.now());
   const [before, end] = [toDatetime(Date.now() - 30 * DAY - 1), now];
   const around = { provider: "1", before, end };
-  const [[, , afterStart = END] = []] = await query(connection, breakdownCheckpoints, around);
+  const read: Read = async (sql, bindings) => {
+    const [found] = await connection.query(sql, [...bindings]);
+    return found as Row[];
+  };
+  const { signal } = new AbortController();
+  const { rows } = await breakdownCheckpoints.run(read, around, { signal });
+  const [{ afterStart = END } = {}] = rows.checkpoints;
   const edges = {
     start: { at: before, checkpoint: afterStart },
     end: { at: end, checkpoint: END },
