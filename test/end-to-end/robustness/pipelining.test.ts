@@ -79,10 +79,9 @@ async function pipeline(port: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-it("another provider is served at once while a client pipelines without end", async () => {
+/** Makes calls one after the other; resolves to the 99th percentile of their durations in ms. */
+async function p99OfCalls(): Promise<number> {
   const { http } = target.service();
-  const stop = new AbortController();
-  const pipelining = pipeline(target.port("http"), stop.signal);
   const times: number[] = [];
   for (const start = performance.now(); performance.now() < start + DURATION; ) {
     const before = performance.now();
@@ -90,10 +89,18 @@ it("another provider is served at once while a client pipelines without end", as
     times.push(performance.now() - before);
     expect(response.status).toBe(200);
   }
+  return times.toSorted((a, b) => a - b)[Math.floor(times.length * 0.99)] ?? Number.NaN;
+}
+
+it("another provider is served at once while a client pipelines without end", async () => {
+  const quiet = await p99OfCalls();
+  const stop = new AbortController();
+  const pipelining = pipeline(target.port("http"), stop.signal);
+  const beside = await p99OfCalls();
   stop.abort();
   await pipelining;
-  times.sort((a, b) => a - b);
-  expect(times[Math.floor(times.length * 0.99)]).toBeLessThan(100);
+  // On a machine that is busy with other tests, a call may take as long without it.
+  expect(beside).toBeLessThan(Math.max(100, 5 * quiet));
 });
 
 it("the service is unharmed", () => target.expectUnharmed("pipelined requests"));
