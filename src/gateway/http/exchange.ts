@@ -3,6 +3,9 @@
  * server close a connection after any response): a request that arrives while an earlier one of its
  * connection is unanswered is not served. The response to the earlier one is the last, and says so. So
  * a connection holds one response in memory, and no error comes before the response ahead of it.
+ *
+ * A response that has ended may be with its client before Node tells that it was sent: over TLS, Node
+ * tells it in a later turn of the event loop. So one request waits for that.
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
@@ -24,6 +27,7 @@ export interface Exchanges {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
+  readonly handle: () => void;
 }
 
 /** The limits of an exchange. */
@@ -42,6 +46,8 @@ export function createExchanges(
   /** The exchange that is not over: its response is awaited, or its body is arriving. */
   let open: Exchange | undefined;
   let answered = true;
+  /** The request that waits until the response before it, which has ended, was sent. */
+  let next: Exchange | undefined;
   /** Whether nothing further is served. */
   let last = false;
   // Node reads on at the end of each request, also of one that is not served.
@@ -49,7 +55,11 @@ export function createExchanges(
     if (last && !answered) socket.pause();
   });
 
-  function handleNext({ request, response }: Exchange, handle: () => void): void {
+  function begin(exchange: Exchange): void {
+    const { request, response, handle } = exchange;
+    open = exchange;
+    answered = false;
+    next = undefined;
     const overdue = setTimeout(() => {
       report("responseTimeout");
       // A reset, so that the kernel drops what it has buffered too.
@@ -60,7 +70,8 @@ export function createExchanges(
       answered = true;
       // An idle connection keeps nothing of its last exchange.
       if (request.complete) open = undefined;
-      if (last) socket.destroySoon();
+      if (next !== undefined && !socket.destroyed) begin(next);
+      else if (last) socket.destroySoon();
     });
     handle();
   }
@@ -68,21 +79,23 @@ export function createExchanges(
   function drain(): void {
     if (last) return;
     last = true;
+    const response = (next ?? open)?.response;
     if (answered) socket.destroySoon();
-    else if (open?.response.headersSent === false) open.response.setHeader("connection", "close");
+    else if (response?.headersSent === false) response.setHeader("connection", "close");
   }
 
   return {
     add(request, response, handle) {
       if (last) return;
-      if (!answered) {
+      const exchange = { request, response, handle };
+      if (answered) {
+        begin(exchange);
+      } else if (next === undefined && open?.response.writableEnded) {
+        next = exchange;
+      } else {
         drain();
         socket.pause();
-        return;
       }
-      open = { request, response };
-      answered = false;
-      handleNext(open, handle);
     },
     reject(write) {
       if (last) return;

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { buffer, text } from "node:stream/consumers";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createExchanges } from "../../../src/gateway/http/exchange.ts";
@@ -97,15 +97,16 @@ test("nothing is read after a request that came too early", async () => {
   expect(bytesRead()).toBe(2 * REQUEST.length);
 });
 
-test("a request that comes while a response is being read is not handled", async () => {
+test("a request that comes while a response is being read is handled after it", async () => {
   const size = 64 * 1024 * 1024;
-  const { client, handled } = await serve(5_000, size);
+  const { client, handled, bytesRead } = await serve(5_000, size);
   client.write(REQUEST);
   await once(client, "readable");
   client.write(REQUEST);
-  await sleep(300);
-  expect((await buffer(client)).byteLength).toBeGreaterThan(size);
+  await expect.poll(bytesRead).toBe(2 * REQUEST.length);
   expect(handled()).toBe(1);
+  client.resume();
+  await expect.poll(handled).toBe(2);
 });
 
 test("pipelined requests do not delay the request of another connection", async () => {

@@ -4,6 +4,7 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
+import { Worker } from "node:worker_threads";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { GetOverviewResponseSchema } from "../../../../gen/revenue/v1/revenue_pb.ts";
@@ -41,6 +42,42 @@ it("pipelining is declined over TLS, too", async () => {
   const socket = await openTls(port);
   socket.write(`${REQUEST}\r\n`.repeat(2));
   expect((await text(socket)).match(/(?<=HTTP\/1\.1 )\d+/g)).toEqual(["200"]);
+});
+
+/**
+ * Sends requests one after the other, from a thread of its own. `sent` counts those that have left,
+ * the message how many were answered when the connection closed.
+ */
+const QUICK_CLIENT = `
+  const { parentPort, workerData: { port, request, count, sent } } = require("node:worker_threads");
+  const options = { port, host: "127.0.0.1", rejectUnauthorized: false };
+  const socket = require("node:tls").connect(options, send);
+  let answers = 0;
+  function send() {
+    socket.write(request, () => {
+      Atomics.add(sent, 0, 1);
+      Atomics.notify(sent, 0);
+    });
+  }
+  socket.on("data", () => (++answers === count ? socket.destroy() : send()));
+  socket.on("error", () => {});
+  socket.on("close", () => parentPort.postMessage(answers));
+`;
+
+it("a client may send the next request before Node tells that the response was sent", async () => {
+  const count = 5;
+  const sent = new Int32Array(new SharedArrayBuffer(4));
+  const { port, calls } = await listenTls({}, async () => {
+    // The response is written in one turn of the event loop, which ends after the next request.
+    await new Promise(setImmediate);
+    const next = calls.length;
+    setImmediate(() => next < count && Atomics.wait(sent, 0, next, 5_000));
+    await new Promise(setImmediate);
+    return create(GetOverviewResponseSchema);
+  });
+  const workerData = { port, request: `${REQUEST}\r\n`, count, sent };
+  const worker = new Worker(QUICK_CLIENT, { eval: true, workerData });
+  expect(await once(worker, "message")).toEqual([count]);
 });
 
 it("a response before the end of the body arrives whole, and the connection closes", async () => {
