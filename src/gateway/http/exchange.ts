@@ -12,7 +12,7 @@ import type { Socket } from "node:net";
 
 /** The exchanges of one connection. */
 export interface Exchanges {
-  /** Handles a request if no earlier one is unanswered. */
+  /** Handles a request, unless an earlier one is being answered: then it is not served. */
   add(request: IncomingMessage, response: ServerResponse, handle: () => void): void;
   /**
    * Rejects what follows on the connection. `write` writes the last response to the socket; if an
