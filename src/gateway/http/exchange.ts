@@ -45,20 +45,19 @@ export function createExchanges(
 ): Exchanges {
   /** The exchange that is not over: its response is awaited, or its body is arriving. */
   let open: Exchange | undefined;
-  let answered = true;
   /** The request that waits until the response before it, which has ended, was sent. */
   let next: Exchange | undefined;
   /** Whether nothing further is served. */
   let last = false;
+  const isAnswered = () => open === undefined || open.response.closed;
   // Node reads on at the end of each request, also of one that is not served.
   socket.on("resume", () => {
-    if (last && !answered) socket.pause();
+    if (last && !isAnswered()) socket.pause();
   });
 
   function begin(exchange: Exchange): void {
     const { request, response, handle } = exchange;
     open = exchange;
-    answered = false;
     next = undefined;
     const overdue = setTimeout(() => {
       report("responseTimeout");
@@ -67,7 +66,6 @@ export function createExchanges(
     }, responseTimeout);
     response.once("close", () => {
       clearTimeout(overdue);
-      answered = true;
       // An idle connection keeps nothing of its last exchange.
       if (request.complete) open = undefined;
       if (next !== undefined && !socket.destroyed) begin(next);
@@ -80,7 +78,7 @@ export function createExchanges(
     if (last) return;
     last = true;
     const response = (next ?? open)?.response;
-    if (answered) socket.destroySoon();
+    if (isAnswered()) socket.destroySoon();
     else if (response?.headersSent === false) response.setHeader("connection", "close");
   }
 
@@ -88,7 +86,7 @@ export function createExchanges(
     add(request, response, handle) {
       if (last) return;
       const exchange = { request, response, handle };
-      if (answered) {
+      if (isAnswered()) {
         begin(exchange);
       } else if (next === undefined && open?.response.writableEnded) {
         next = exchange;
@@ -99,16 +97,14 @@ export function createExchanges(
     },
     reject(write) {
       if (last) return;
-      if (open?.request.complete === false) {
-        last = true;
-        if (open.response.headersSent) socket.destroy();
-        else write(open.request.method);
-      } else if (answered) {
-        last = true;
-        write();
-      } else {
+      const incomplete = open?.request.complete === false ? open : undefined;
+      if (incomplete === undefined && !isAnswered()) {
         drain();
+        return;
       }
+      last = true;
+      if (incomplete?.response.headersSent) socket.destroy();
+      else write(incomplete?.request.method);
     },
     drain,
   };
