@@ -42,20 +42,19 @@ interface Queue {
 export function createCoalescing() {
   const queues = new Map<string, Queue>();
 
-  function startNext(key: string, queue: Queue): void {
+  /** Starts the next run, as one of those in flight. */
+  function start(key: string, queue: Queue): void {
     const run = queue.next;
     queue.next = undefined;
     if (run === undefined || run.callers === 0) {
-      if (queue.inFlight === 0) queues.delete(key);
+      if (--queue.inFlight === 0) queues.delete(key);
       return;
     }
-    queue.inFlight++;
     let counted = true;
     const release = () => {
       if (!counted) return;
       counted = false;
-      queue.inFlight--;
-      startNext(key, queue);
+      start(key, queue);
     };
     const timeout = setTimeout(release, RUN_TIMEOUT).unref();
     const { deadline, controller } = run;
@@ -78,7 +77,11 @@ export function createCoalescing() {
     // A waiting run without callers was aborted when the last one left; it is replaced.
     if (!queue.next?.callers) queue.next = createRun(work);
     const result = join(queue.next, caller);
-    if (queue.inFlight < MAX_IN_FLIGHT) startNext(key, queue);
+    if (queue.inFlight < MAX_IN_FLIGHT) {
+      queue.inFlight++;
+      // After the calls that arrive in the same turn of the event loop, which join the run.
+      setImmediate(start, key, queue);
+    }
     return result as Promise<T>;
   };
 }

@@ -23,27 +23,45 @@ const leaving = (signal: AbortSignal) => ({ signal, deadline: Infinity });
 
 const outcome = (result: Promise<string>) => result.catch((reason) => `rejected: ${reason}`);
 
+/** Two calls with the key "key", whose runs are in flight. */
+async function twoInFlight() {
+  const run = createCoalescing();
+  const controlled = controlledWork();
+  const call = () => outcome(run("key", staying(), controlled.work));
+  const first = call();
+  await turn();
+  const second = call();
+  await turn();
+  expect(controlled.runs).toHaveLength(2);
+  return { run, call, first, second, ...controlled };
+}
+
 describe("calls with the same key", () => {
-  it("run at once while fewer than two runs are in flight", () => {
+  it("share a run if they arrive in the same turn of the event loop", async () => {
     const run = createCoalescing();
-    const { runs, work } = controlledWork();
-    run("key", staying(), work);
-    run("key", staying(), work);
-    expect(runs).toHaveLength(2);
+    const { runs, work, resolve } = controlledWork();
+    const results = [1, 2, 3].map(() => run("key", staying(), work));
+    await turn();
+    expect(runs).toHaveLength(1);
+    resolve(0, "shared");
+    expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
   });
 
   it("wait while two runs are in flight, and share the run that starts when one of these ends", async () => {
-    const run = createCoalescing();
-    const { runs, work, resolve } = controlledWork();
-    const results = [1, 2, 3, 4, 5].map(() => run("key", staying(), work));
+    const { call, first, second, runs, resolve } = await twoInFlight();
+    const results = [call(), call()];
+    await turn();
+    results.push(call());
+    await turn();
     expect(runs).toHaveLength(2);
     resolve(1, "second");
-    expect(await results[1]).toBe("second");
+    expect(await second).toBe("second");
     await turn();
     expect(runs).toHaveLength(3);
     resolve(0, "first");
     resolve(2, "shared");
-    expect(await Promise.all(results)).toEqual(["first", "second", "shared", "shared", "shared"]);
+    expect(await first).toBe("first");
+    expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
   });
 
   it("never join a run that has started: its snapshot may be older than the call", async () => {
@@ -76,33 +94,26 @@ describe("calls with the same key", () => {
   });
 
   it("reject together if their run rejects, and later calls run again", async () => {
-    const run = createCoalescing();
-    const { runs, work, resolve } = controlledWork();
-    const results = [1, 2, 3, 4].map(() => outcome(run("key", staying(), work)));
+    const { call, first, second, runs, resolve } = await twoInFlight();
+    const results = [call(), call()];
     runs[0]?.result.reject("down");
     await turn();
     await turn();
     runs[2]?.result.reject("still down");
     resolve(1, "fine");
-    expect(await Promise.all(results)).toEqual([
-      "rejected: down",
-      "fine",
-      "rejected: still down",
-      "rejected: still down",
-    ]);
-    const later = run("key", staying(), work);
+    expect([await first, await second]).toEqual(["rejected: down", "fine"]);
+    expect(await Promise.all(results)).toEqual(["rejected: still down", "rejected: still down"]);
+    const later = call();
+    await turn();
     resolve(3, "up again");
     expect(await later).toBe("up again");
   });
 });
 
 it("a run that hangs counts as in flight for one second", async () => {
-  const run = createCoalescing();
-  const { runs, work, resolve } = controlledWork();
-  run("key", staying(), work);
-  run("key", staying(), work);
+  const { call, runs, resolve } = await twoInFlight();
   const started = performance.now();
-  const result = run("key", staying(), work);
+  const result = call();
   await expect.poll(() => runs.length, { interval: 20, timeout: 5_000 }).toBe(3);
   expect(performance.now() - started).toBeGreaterThan(900);
   resolve(2, "fine");
@@ -110,8 +121,11 @@ it("a run that hangs counts as in flight for one second", async () => {
   // The late ends of the first two are not counted again: two more runs may start, not a third.
   resolve(0, "late");
   resolve(1, "late");
+  for (let i = 0; i < 3; i++) {
+    await turn();
+    call();
+  }
   await turn();
-  for (let i = 0; i < 3; i++) run("key", staying(), work);
   expect(runs).toHaveLength(5);
 });
 
@@ -119,6 +133,7 @@ it("calls with different keys do not wait for each other, and get their own resu
   const run = createCoalescing();
   const { work, resolve } = controlledWork();
   const results = ["a", "b", "c"].map((key) => run(key, staying(), work));
+  await turn();
   for (const [index, value] of ["for a", "for b", "for c"].entries()) resolve(index, value);
   expect(await Promise.all(results)).toEqual(["for a", "for b", "for c"]);
 });
@@ -134,18 +149,15 @@ it("a settled call leaves no listener on its signal", async () => {
 
 describe("a caller that leaves", () => {
   /** Two runs in flight, and two callers that wait for the third run. */
-  function waiting() {
-    const run = createCoalescing();
-    const { runs, work, resolve } = controlledWork();
-    run("key", staying(), work);
-    run("key", staying(), work);
+  async function waiting() {
+    const { run, runs, work, resolve } = await twoInFlight();
     const [one, other] = [new AbortController(), new AbortController()];
     const results = [one, other].map(({ signal }) => outcome(run("key", leaving(signal), work)));
     return { runs, resolve, one, other, results, join: () => run("key", staying(), work) };
   }
 
   it("is rejected at once, and the run continues for the others", async () => {
-    const { runs, resolve, one, results } = waiting();
+    const { runs, resolve, one, results } = await waiting();
     resolve(0, "");
     await turn();
     one.abort("gone");
@@ -156,7 +168,7 @@ describe("a caller that leaves", () => {
   });
 
   it("as the last one aborts the run, with its reason", async () => {
-    const { runs, resolve, one, other, results } = waiting();
+    const { runs, resolve, one, other, results } = await waiting();
     resolve(0, "");
     await turn();
     one.abort("gone");
@@ -166,7 +178,7 @@ describe("a caller that leaves", () => {
   });
 
   it("as the last one before the run starts prevents the run", async () => {
-    const { runs, resolve, one, other, results } = waiting();
+    const { runs, resolve, one, other, results } = await waiting();
     one.abort("gone");
     other.abort("gone");
     await Promise.all(results);
@@ -177,7 +189,7 @@ describe("a caller that leaves", () => {
   });
 
   it("as the last one does not abort the run of a later caller", async () => {
-    const { runs, resolve, one, other, results, join } = waiting();
+    const { runs, resolve, one, other, results, join } = await waiting();
     one.abort("gone");
     other.abort("gone");
     await Promise.all(results);
