@@ -15,6 +15,7 @@ import type { ReportEvent } from "./telemetry/event-log.ts";
 import type { Metrics } from "./telemetry/metrics/metrics.ts";
 import { sampleRejections } from "./telemetry/rejection-log.ts";
 import type { CertificateWatch } from "./tls/certificate-watch.ts";
+import { createPortTls } from "./tls/port-tls.ts";
 import { createTermination } from "./tls/termination.ts";
 
 /** The OpenAPI document, which `npm run generate` makes. */
@@ -47,8 +48,6 @@ interface Ports {
  */
 export function createPorts(parts: PortParts): Ports {
   const { config, rpc, report, metrics, certificates } = parts;
-  const createTls = (protocols: string[], clientCertificates = false) =>
-    certificates && createTermination({ certificates, protocols, clientCertificates, report });
   const addresses = createAddresses(config.trustedProxies);
   const acceptConnection = createConnectionLimit({ ...config, addresses, report });
   const unread = createUnreadLimit({ report });
@@ -66,7 +65,7 @@ export function createPorts(parts: PortParts): Ports {
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
-    tls: createTls(["http/1.1"]),
+    tls: certificates && createPortTls({ certificates, protocol: "http/1.1", report }),
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {
     maxConnectionAge: config.maxConnectionAge,
@@ -74,7 +73,9 @@ export function createPorts(parts: PortParts): Ports {
     log,
     report,
     admitConnection: acceptConnection,
-    tls: createTls(["h2"], true),
+    tls:
+      certificates &&
+      createTermination({ certificates, protocols: ["h2"], clientCertificates: true, report }),
   });
   unread.register(grpc.unread);
   return { gateway, grpc };

@@ -8,7 +8,7 @@ import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadLimit } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import type { Termination } from "../tls/termination.ts";
+import type { PortTls } from "../tls/port-tls.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
 import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
 import { allowOrigins } from "./cors.ts";
@@ -55,7 +55,7 @@ export interface GatewayParts {
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report?: (event: string) => void;
   /** TLS; without it, connections are not encrypted. */
-  readonly tls?: Termination | undefined;
+  readonly tls?: PortTls | undefined;
 }
 
 /** A gateway. */

@@ -3,6 +3,7 @@
  * nearest address in `X-Forwarded-For` that is not a trusted proxy. An IPv6 address stands for its
  * /64 network, which one subscriber has to himself.
  */
+import type { Socket } from "node:net";
 import { compile } from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
@@ -54,3 +55,10 @@ function keyOf(text: string): string {
   if (address.kind() === "ipv4") return address.toString();
   return `${new ipaddr.IPv6([...address.toByteArray().slice(0, 8), ...Array(8).fill(0)])}/64`;
 }
+
+/** The other end of a connection, as grpc-js writes it: `address:port`, without brackets for IPv6. */
+export function peerOf({ remoteAddress, remotePort }: Peer): string {
+  return `${remoteAddress}:${remotePort}`;
+}
+
+type Peer = Pick<Socket, "remoteAddress" | "remotePort">;

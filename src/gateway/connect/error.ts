@@ -24,7 +24,8 @@ const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
  * blame the server, or describe its own configuration, its error is changed in place.
  *
  * It aborts the call's context with the error before it serializes it, so that a listener of the
- * abort can still change code and message. test/unit/gateway/connect-malformed.test.ts fails if it does not.
+ * abort can still change code and message (no public way yet; https://github.com/connectrpc/connect-es/issues
+ * has none about it). test/unit/gateway/connect-malformed.test.ts fails if it does not.
  *
  * @param reason the reason of the abort
  */

@@ -9,6 +9,8 @@
  */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import { reset } from "../../net/reset.ts";
+import { closeLingering } from "./lingering-close.ts";
 
 /** The exchanges of one connection. */
 export interface Exchanges {
@@ -61,14 +63,17 @@ export function createExchanges(
     next = undefined;
     const overdue = setTimeout(() => {
       report("responseTimeout");
-      // A reset, so that the kernel drops what it has buffered too.
-      socket.resetAndDestroy();
+      reset(socket);
     }, responseTimeout);
     response.once("close", () => {
       clearTimeout(overdue);
       // An idle connection keeps nothing of its last exchange.
       if (request.complete) open = undefined;
-      if (next !== undefined && !socket.destroyed) begin(next);
+      // Connect-ES stops reading a body that is too large, so that Node does not discard the rest.
+      if (request.destroyed && !request.complete) {
+        last = true;
+        closeLingering(socket);
+      } else if (next !== undefined && !socket.destroyed) begin(next);
       else if (last) socket.destroySoon();
     });
     handle();

@@ -7,23 +7,22 @@
  * and libraries remove theirs when they are done, while errors can still occur.
  */
 import {
-  createServer,
   type IncomingMessage,
   type RequestListener,
-  type Server,
+  Server,
+  type ServerOptions,
   ServerResponse,
 } from "node:http";
+import { Server as SecureServer } from "node:https";
 import type { Socket } from "node:net";
 import type { AcceptConnection } from "../../net/connection-limit.ts";
-import type { Termination } from "../../tls/termination.ts";
+import type { PortTls } from "../../tls/port-tls.ts";
 import type { GatewayContext } from "../context.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
 import { READ_METHODS } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
-import { leavesBody } from "./body.ts";
 import { createExchanges } from "./exchange.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
-import { closeLingering } from "./lingering-close.ts";
 import { isUnavailable, statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
 
@@ -39,7 +38,7 @@ export interface HttpServerParts {
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report: (event: string) => void;
   /** TLS; without it, connections are not encrypted. */
-  readonly tls: Termination | undefined;
+  readonly tls: PortTls | undefined;
 }
 
 /** Makes the server of a request handler. It does not listen yet. */
@@ -57,22 +56,18 @@ export function createHttpServer(
     }
 
     /**
-     * Every response, Connect-ES's included, closes its connection while the gateway drains, and
-     * - if the rest of the body is not read: it would be taken for the next request, or delay it;
-     * - if the service is overloaded: a client that goes away and comes back later helps.
+     * Every response, Connect-ES's included, closes its connection while the gateway drains, and if
+     * the service is overloaded: a client that goes away and comes back later helps.
      */
     override writeHead(status: number, ...rest: never[]): this {
-      const { req, socket } = this;
       const code = statusOf(this) ?? status;
-      const last = code === 503 || isUnavailable(this) || leavesBody(req, code);
-      // Node ends a connection with this method after a response with `connection: close`.
-      if (last && socket) socket.destroySoon = () => closeLingering(socket);
-      if ((gateway.draining || last) && socket) connections.get(socket)?.drain();
+      const last = gateway.draining || code === 503 || isUnavailable(this);
+      if (last && this.socket) connections.get(this.socket)?.drain();
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
   }
 
-  const server = createServer({
+  const server = createServer(tls, {
     maxHeaderSize: limits.maxHeaderSize,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
@@ -80,26 +75,20 @@ export function createHttpServer(
     keepAliveTimeout: limits.keepAliveTimeout,
     // The gateway checks it, and responds in JSON.
     requireHostHeader: false,
-    ServerResponse: GuardedResponse,
+    ServerResponse: GuardedResponse as typeof ServerResponse,
   });
   server.setTimeout(limits.connectionTimeout);
-  // Node's own listener gives a connection a parser, which one that is refused must not cost.
-  const [serve] = server.listeners("connection");
-  server.removeAllListeners("connection");
-  server.on("connection", (transport: Socket) => {
-    if (!acceptConnection(transport)) return;
-    if (tls === undefined) {
-      open(transport);
-      return;
-    }
-    tls.secure(transport, open);
+  // Before Node's own listener, which would begin a handshake.
+  server.prependListener("connection", (transport: Socket) => {
+    transport.on("error", ignore);
+    acceptConnection(transport);
   });
-  function open(socket: Socket): void {
-    serve?.call(server, socket);
+  server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
+    if (socket.destroyed) return;
     socket.on("error", ignore);
     connections.set(socket, createExchanges(socket, { ...limits, report }));
     socket.once("close", () => connections.delete(socket));
-  }
+  });
   server.on("request", (request, response) => {
     connections.get(request.socket)?.add(request, response, () => handler(request, response));
   });
@@ -107,5 +96,22 @@ export function createHttpServer(
     connections.get(socket)?.reject(() => rejectOnSocket(gateway, socket, response, method));
   server.on("checkExpectation", (request) => reject(request, httpError(417)));
   server.on("connect", (request) => reject(request, methodNotAllowed(READ_METHODS)));
+  return server;
+}
+
+/**
+ * Makes a server whose `close` leaves all connections open. Node's own closes those whose response is
+ * buffered completely, and so cuts off responses to slow readers.
+ */
+function createServer(tls: PortTls | undefined, options: ServerOptions): Server {
+  if (tls === undefined) {
+    return new (class extends Server {
+      override closeIdleConnections(): void {}
+    })(options);
+  }
+  const server = new (class extends SecureServer {
+    override closeIdleConnections(): void {}
+  })({ ...options, ...tls.options });
+  tls.watch(server);
   return server;
 }

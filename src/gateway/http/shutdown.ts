@@ -4,12 +4,9 @@
  * 1. Everything is served as before, while clients that watch the health service leave.
  * 2. The listener closes. Every response closes its connection, so that kept-alive clients leave.
  * 3. Idle connections are closed, the others as soon as their requests in flight are finished.
- *
- * `http.Server.close` and `closeIdleConnections` are not used: for Node, a connection is idle as
- * soon as the end of its response is buffered, so that they truncate responses to slow readers.
  */
 import { once } from "node:events";
-import { Server } from "node:net";
+import type { Server } from "node:http";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { HttpServerParts } from "./http-server.ts";
@@ -49,8 +46,7 @@ export async function shutDown(
 }
 
 /**
- * Stops accepting connections and keeps those that exist, as `net.Server.close` does;
- * `http.Server.close` overrides it.
+ * Stops accepting connections and keeps those that exist (http-server.ts).
  *
  * The kernel resets connections that it has established and the process has not accepted. So it
  * waits for a turn of the event loop that was short and had no new connection.
@@ -69,5 +65,5 @@ async function closeListener(server: Server): Promise<void> {
     isQuiet = !accepted && performance.now() - began < SHORT_TURN;
   }
   server.off("connection", onConnection);
-  Server.prototype.close.call(server);
+  server.close();
 }

@@ -1,7 +1,7 @@
 /**
  * Responses to requests that Node could not parse, or not in time. Node offers only the socket for
  * them. Fastify's own handler would write other fields and headers, not wait for the response before
- * it, and close at once, so that a reset can overtake the response.
+ * it, and close at once.
  */
 import { STATUS_CODES } from "node:http";
 import type { Socket } from "node:net";
@@ -28,7 +28,7 @@ export function handleClientError(
   socket: Socket,
 ): void {
   const exchanges = gateway.connections.get(socket);
-  if (exchanges === undefined || error.code === "ECONNRESET" || !socket.writable) {
+  if (exchanges === undefined || error.code === "ECONNRESET") {
     socket.destroy();
   } else {
     const { code = "" } = error;
@@ -61,7 +61,9 @@ export function rejectOnSocket(
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
   // RFC 9110, section 9.3.2: HEAD gets the headers only.
   const content = method === "HEAD" ? "" : body;
-  socket.write(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n${content}`);
-  closeLingering(socket);
+  const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
+  closeLingering(socket, head + content);
+  // What arrives is discarded.
+  socket.resume();
   logRejection(gateway, "rest", requestId, response);
 }

@@ -1,5 +1,6 @@
 /** The response bytes that clients of HTTP/1.1 connections have not read yet. */
 import type { Socket } from "node:net";
+import { reset } from "../../net/reset.ts";
 import type { Unread } from "../../net/unread.ts";
 
 /**
@@ -9,7 +10,6 @@ import type { Unread } from "../../net/unread.ts";
 export function* unreadOf(sockets: Iterable<Socket>): Generator<Unread> {
   for (const socket of sockets) {
     const bytes = socket.writableLength;
-    // A reset, so that the kernel drops what it has buffered too.
-    if (bytes > 0) yield { bytes, close: () => socket.resetAndDestroy() };
+    if (bytes > 0) yield { bytes, close: () => reset(socket) };
   }
 }

@@ -33,7 +33,7 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   auth: ["db"],
   db: [],
   net: [],
-  tls: [],
+  tls: ["net"],
   telemetry: [],
   admin: ["db"],
 };

@@ -112,15 +112,9 @@ test("connections are closed if their clients leave more unread than the limit",
 });
 
 test("a connection that is refused is not served", async () => {
-  const refused: Socket[] = [];
-  const acceptConnection = (socket: Socket) => {
-    refused.push(socket.destroy());
-    return false;
-  };
+  const acceptConnection = (socket: Socket) => !socket.destroy();
   const { port } = await listen(RevenueService, never, authenticate, { acceptConnection });
   expect(await exchange(port, `${REQUEST}\r\n`).catch(() => "")).toBe("");
-  // Node's listeners come with a parser.
-  expect(refused.map((socket) => socket.listenerCount("data"))).toEqual([0]);
 });
 
 const CONNECT_GET = "GET /revenue.v1.RevenueService/GetOverview?encoding=json&message={}";

@@ -9,7 +9,7 @@ import { ServiceError } from "../../../../src/errors.ts";
 import type { GatewayParts } from "../../../../src/gateway/server.ts";
 import type { IncomingCall } from "../../../../src/rpc/call.ts";
 import { watchCertificates } from "../../../../src/tls/certificate-watch.ts";
-import { createTermination } from "../../../../src/tls/termination.ts";
+import { createPortTls } from "../../../../src/tls/port-tls.ts";
 import { createAuthority, createFiles } from "../../../support/tls/certificates.ts";
 import { type Call, listen, type TestGateway } from "../gateway.ts";
 import { handleOverview } from "../overview.ts";
@@ -42,8 +42,8 @@ export async function listenTls(
     log: { info() {}, error() {} },
   });
   onTestFinished(() => certificates.stop());
-  const tls = createTermination({
-    ...{ certificates, handshakeTimeout, report, protocols: ["http/1.1"] },
+  const tls = createPortTls({
+    ...{ certificates, handshakeTimeout, report, protocol: "http/1.1" },
   });
   const gateway = await listen(RevenueService, handle, authenticate, {
     tls,
