@@ -6,6 +6,7 @@ import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import type { Config } from "./config.ts";
 import { createGateway, type Gateway } from "./gateway/server.ts";
 import { readWebFiles } from "./gateway/web/web-files.ts";
+import { GRPC_LIMITS } from "./grpc/limits.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
@@ -16,7 +17,6 @@ import type { Metrics } from "./telemetry/metrics/metrics.ts";
 import { sampleRejections } from "./telemetry/rejection-log.ts";
 import type { CertificateWatch } from "./tls/certificate-watch.ts";
 import { createPortTls } from "./tls/port-tls.ts";
-import { createTermination } from "./tls/termination.ts";
 
 /** The OpenAPI document, which `npm run generate` makes. */
 const OPENAPI_FILE = join(import.meta.dirname, "../gen/openapi.json");
@@ -48,6 +48,8 @@ interface Ports {
  */
 export function createPorts(parts: PortParts): Ports {
   const { config, rpc, report, metrics, certificates } = parts;
+  const createTls = (protocol: "h2" | "http/1.1", clientCertificates = false) =>
+    certificates && createPortTls({ certificates, protocol, clientCertificates, report });
   const addresses = createAddresses(config.trustedProxies);
   const acceptConnection = createConnectionLimit({ ...config, addresses, report });
   const unread = createUnreadLimit({ report });
@@ -65,17 +67,16 @@ export function createPorts(parts: PortParts): Ports {
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
-    tls: certificates && createPortTls({ certificates, protocol: "http/1.1", report }),
+    tls: createTls("http/1.1"),
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {
     maxConnectionAge: config.maxConnectionAge,
+    maxStreams: Math.max(GRPC_LIMITS.maxStreams, 2 * config.maxCalls),
     reflection: config.reflection,
     log,
     report,
     admitConnection: acceptConnection,
-    tls:
-      certificates &&
-      createTermination({ certificates, protocols: ["h2"], clientCertificates: true, report }),
+    tls: createTls("h2", true),
   });
   unread.register(grpc.unread);
   return { gateway, grpc };

@@ -30,13 +30,6 @@ import {
   HealthListResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/health/v1/health_pb.ts";
-import { decompress } from "./messages/compression.ts";
-import { createPlaces } from "./places.ts";
-
-/** The default of `maxWatches`. */
-export const MAX_WATCHES = 1_000;
-/** Open watches of one connection. */
-export const MAX_WATCHES_PER_CONNECTION = 20;
 
 /** The health of a server, NOT_SERVING at first. */
 export interface HealthService {
@@ -47,25 +40,12 @@ export interface HealthService {
 type Unary = ServerUnaryCall<Buffer, unknown>;
 type Watch = ServerWritableStream<Buffer, HealthCheckResponse>;
 
-/** What limits the health service. It needs no key. */
-export interface HealthLimits {
-  /** Open watches of all connections together. */
-  readonly maxWatches: number;
-  /** Counts watches that are refused: `watchLimit`. */
-  readonly report: (event: string) => void;
-}
-
 /**
  * Adds the health service to a server.
  *
  * @param names the services that it reports on; "" stands for the whole server
  */
-export function addHealthService(
-  server: Server,
-  names: readonly string[],
-  { maxWatches, report }: HealthLimits,
-): HealthService {
-  const places = createPlaces(maxWatches, MAX_WATCHES_PER_CONNECTION);
+export function addHealthService(server: Server, names: readonly string[]): HealthService {
   const watches = new Set<Watch>();
   let current: ServingStatus = ServingStatus.NOT_SERVING;
   const response = () => create(HealthCheckResponseSchema, { status: current });
@@ -83,13 +63,6 @@ export function addHealthService(
         call.emit("error", MALFORMED);
         return;
       }
-      const release = places.take(call.getPeer());
-      if (release === undefined) {
-        report("watchLimit");
-        call.emit("error", TOO_MANY_WATCHES);
-        return;
-      }
-      call.once("cancelled", release);
       if (names.includes(request.service)) {
         watches.add(call);
         call.once("cancelled", () => watches.delete(call));
@@ -121,14 +94,9 @@ const MALFORMED = {
   details: `the request is not a valid ${HealthCheckRequestSchema.typeName}`,
 };
 
-const TOO_MANY_WATCHES = {
-  code: status.RESOURCE_EXHAUSTED,
-  details: "too many health watches are open",
-};
-
 function parse(bytes: Buffer): HealthCheckRequest | undefined {
   try {
-    return fromBinary(HealthCheckRequestSchema, decompress(bytes));
+    return fromBinary(HealthCheckRequestSchema, bytes);
   } catch {
     return undefined;
   }

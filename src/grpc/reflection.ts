@@ -1,22 +1,76 @@
-/** Server reflection, `v1` and `v1alpha`, for clients without a schema: `buf curl`, grpcurl. */
+/**
+ * Server reflection, `v1` and `v1alpha`, for clients without a schema: `buf curl`, grpcurl. It needs no
+ * key. So its streams have a number and a time, beyond which they end with RESOURCE_EXHAUSTED.
+ */
 import { type DescFile, toBinary } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
-import type { Server } from "@grpc/grpc-js";
+import {
+  type handleBidiStreamingCall,
+  type Server,
+  status,
+  type UntypedServiceImplementation,
+} from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
-import { markMalformed } from "./messages/malformed-message.ts";
 
-/** Of a package definition, the library reads `fileDescriptorProtos` only. */
-type PackageDefinition = ConstructorParameters<typeof ReflectionService>[0];
+/** Open streams of all connections. */
+export const MAX_REFLECTIONS = 50;
+/** How long a stream may be open, in ms. */
+export const REFLECTION_TIMEOUT = 60_000;
 
-/** Adds reflection to a server, for the services in `files` and everything that these import. */
-export function addReflection(server: Server, files: readonly DescFile[]): void {
+type Reflect = handleBidiStreamingCall<unknown, unknown>;
+
+/**
+ * Adds reflection to a server, for the services in `files` and everything that these import.
+ *
+ * @param report counts streams that are ended: `reflectionLimit`
+ */
+export function addReflection(
+  server: Server,
+  files: readonly DescFile[],
+  report: (event: string) => void,
+): void {
   const fileDescriptorProtos = withImports(files).map((file) =>
     Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)),
   );
-  const definition: object = { everything: { fileDescriptorProtos } };
-  const addService: Server["addService"] = (service, handlers) =>
-    server.addService(markMalformed(service), handlers);
-  new ReflectionService(definition as PackageDefinition).addToServer({ addService } as Server);
+  // A package as @grpc/proto-loader describes it, with one entry: of entries, only the files are read.
+  const format = "Protocol Buffer 3 EnumDescriptorProto" as const;
+  const definition = { everything: { format, type: {}, fileDescriptorProtos } };
+  const limit = createLimit(report);
+  new ReflectionService(definition).addToServer({
+    addService: (service, handlers) => server.addService(service, limit(handlers)),
+  });
+}
+
+/** Limits the streams of all handlers together. */
+function createLimit(report: (event: string) => void) {
+  let open = 0;
+  const limitHandler =
+    (reflect: Reflect): Reflect =>
+    (call) => {
+      const end = (details: string) => {
+        report("reflectionLimit");
+        call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
+      };
+      if (open >= MAX_REFLECTIONS) {
+        end("too many reflection streams are open");
+        return;
+      }
+      open++;
+      const timer = setTimeout(
+        () => end("the stream has been open for too long"),
+        REFLECTION_TIMEOUT,
+      );
+      // grpc-js emits it at the end of each call.
+      call.once("cancelled", () => {
+        open--;
+        clearTimeout(timer);
+      });
+      reflect(call);
+    };
+  return (handlers: UntypedServiceImplementation): UntypedServiceImplementation =>
+    Object.fromEntries(
+      Object.entries(handlers).map(([name, handler]) => [name, limitHandler(handler as Reflect)]),
+    );
 }
 
 function withImports(files: readonly DescFile[]): DescFile[] {

@@ -7,49 +7,34 @@ import type { Addresses } from "../net/address.ts";
 import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
-import type { Termination } from "../tls/termination.ts";
-import { applyBackpressure } from "./backpressure.ts";
-import { addHealthService, MAX_WATCHES } from "./health.ts";
-import { createInFlight } from "./in-flight.ts";
-import { forRequestStreams, sendStatusAtOnce } from "./interceptors.ts";
-import { refuseMalformed } from "./messages/malformed-message.ts";
+import type { PortTls } from "../tls/port-tls.ts";
+import { createGate } from "./gate.ts";
+import { addHealthService } from "./health.ts";
+import { GRPC_LIMITS, type GrpcLimits } from "./limits.ts";
+import { createListener } from "./listener.ts";
 import { addReflection } from "./reflection.ts";
-import { limitReflection } from "./reflection-limit.ts";
 import { logRejection, type RejectionLog } from "./rejection.ts";
 import { defineService } from "./service-definition.ts";
-import { createSessions } from "./sessions/http2-sessions.ts";
-import { SESSION_LIMITS, type SessionLimits } from "./sessions/limits.ts";
+import { createStreams } from "./streams.ts";
 
-/** The defaults of `keepalive` and `keepaliveReply`. */
-export const KEEPALIVE = { keepalive: 60_000, keepaliveReply: 20_000 };
 /** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
 const LAME_DUCK = 200;
-/** How long streams without an end (health watches) may delay a stop, in ms. */
-const STREAMS_GRACE = 500;
+/** Memory of Node's HTTP/2 implementation for one connection, in MB. Messages are not in it. */
+const SESSION_MEMORY = 16;
 
 // grpc-js writes its own format to stderr. What it logs is thrown or emitted as well.
 setLogVerbosity(logVerbosity.NONE);
 
 /** Options of the server, each with its default. */
-export interface GrpcOptions extends Partial<SessionLimits> {
+export interface GrpcOptions extends Partial<GrpcLimits> {
   /** Decides on each connection before anything is read from it; by default all are admitted. */
   readonly admitConnection?: AcceptConnection;
   /** TLS; without it, connections are not encrypted. */
-  readonly tls?: Termination | undefined;
-  /** After how long without traffic a connection is pinged, in ms. */
-  readonly keepalive?: number;
-  /** How long the reply may take, in ms. */
-  readonly keepaliveReply?: number;
+  readonly tls?: PortTls | undefined;
   /** The age at which a connection is closed gracefully, in ms; 0, the default, for none. Its calls are finished. */
   readonly maxConnectionAge?: number;
-  /** Open health watches. */
-  readonly maxWatches?: number;
   /** Whether to serve reflection; on by default. */
   readonly reflection?: "on" | "off";
-  /** Open reflection streams. */
-  readonly maxReflections?: number;
-  /** Reflection questions per second. */
-  readonly maxReflectionQuestions?: number;
   /** Logs requests that do not become a call; by default they are not logged. */
   readonly log?: RejectionLog;
   /** Counts what is closed or refused because of a limit. */
@@ -61,8 +46,8 @@ export interface GrpcServer {
   /** Listens on host and port (0 picks a free one), sets SERVING and resolves to the port. */
   listen(host: string, port: number): Promise<number>;
   /**
-   * Sets NOT_SERVING, accepts calls for another moment, waits up to `grace` ms for calls in
-   * flight, and closes.
+   * Sets NOT_SERVING, accepts calls for another moment, waits up to `grace` ms for every call that it
+   * has accepted, and closes.
    */
   stop(grace: number): Promise<void>;
   /** Sets the health of all services. */
@@ -78,71 +63,62 @@ export function createGrpcServer(
   addresses: Addresses,
   options: GrpcOptions = {},
 ): GrpcServer {
-  const { admitConnection = () => true, report = () => {} } = options;
-  const { tls, maxConnectionAge } = options;
-  const { keepalive, keepaliveReply } = { ...KEEPALIVE, ...options };
-  const limits = { ...SESSION_LIMITS, ...options };
-  const sessions = createSessions({
+  const { admitConnection = () => true, report = () => {}, tls, maxConnectionAge, log } = options;
+  const limits = { ...GRPC_LIMITS, ...options };
+  const streams = createStreams({
     limits,
-    admitConnection,
     report,
-    tls,
-    onEnd: (stream, headers) => options.log && logRejection(options.log, stream, headers),
+    onEnd: (stream, headers) => log && logRejection(log, stream, headers),
   });
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
-    "grpc.keepalive_time_ms": keepalive,
-    "grpc.keepalive_timeout_ms": keepaliveReply,
+    "grpc.max_concurrent_streams": limits.maxStreamsPerConnection,
+    "grpc-node.max_session_memory": SESSION_MEMORY,
+    "grpc.keepalive_time_ms": limits.keepalive,
+    "grpc.keepalive_timeout_ms": limits.keepaliveReply,
     ...(maxConnectionAge && { "grpc.max_connection_age_ms": maxConnectionAge }),
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
-    interceptors: [
-      ...[limitReflection({ ...options, report }), refuseMalformed, applyBackpressure].map(
-        forRequestStreams,
-      ),
-      sendStatusAtOnce,
-    ],
+    interceptors: [createGate(streams)],
   });
-  const inFlight = createInFlight();
-  const { definition, handlers } = defineService(service, rpc, addresses, inFlight);
+  const { definition, handlers } = defineService(service, rpc, addresses);
   server.addService(definition, handlers);
   // "" stands for the whole server.
-  const { maxWatches = MAX_WATCHES } = options;
-  const health = addHealthService(server, ["", service.typeName], { maxWatches, report });
-  if (options.reflection !== "off") addReflection(server, [service.file, file_health_v1_health]);
+  const health = addHealthService(server, ["", service.typeName]);
+  const reflected = [service.file, file_health_v1_health];
+  if (options.reflection !== "off") addReflection(server, reflected, report);
+  const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
+  const listener = createListener({
+    admitConnection,
+    tls,
+    report,
+    prefaceTimeout: limits.prefaceTimeout,
+    onConnection: streams.follow,
+    serve: (socket) => injector.injectConnection(socket),
+  });
 
   return {
     setServing: health.setServing,
-    unread: sessions.unread,
+    unread: streams.unread,
     async listen(host, port) {
-      const bound = await sessions.during(() => bind(server, host, port));
+      const bound = await listener.listen(host, port);
       health.setServing(true);
       return bound;
     },
     async stop(grace) {
       health.setServing(false);
       await pause(LAME_DUCK);
-      const drained = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-      await Promise.race([
-        drained,
-        pause(grace),
-        inFlight.idle().then(() => Promise.race([drained, pause(STREAMS_GRACE)])),
-      ]);
-      sessions.destroy();
-      server.forceShutdown();
+      const closed = listener.close();
+      // GOAWAY. grpc-js's own shutdown does not wait for connections that were handed to it.
+      injector.drain(grace);
+      const graceOver = pause(grace);
+      await Promise.race([streams.callsEnded(), graceOver]);
+      streams.end();
+      await Promise.race([closed, graceOver]);
+      streams.stop();
+      await closed;
     },
   };
-}
-
-/** @throws Error that names the address if it cannot be listened on */
-function bind(server: Server, host: string, port: number): Promise<number> {
-  const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-  const { promise, resolve, reject } = Promise.withResolvers<number>();
-  server.bindAsync(address, ServerCredentials.createInsecure(), (error, actual) => {
-    if (error) reject(new Error(`gRPC cannot listen on ${address}: ${error.message}`));
-    else resolve(actual);
-  });
-  return promise;
 }
 
 /** Sleeps without keeping the process alive. */

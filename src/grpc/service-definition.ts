@@ -23,8 +23,6 @@ import type { Addresses } from "../net/address.ts";
 import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import type { InFlight } from "./in-flight.ts";
-import { decompress } from "./messages/compression.ts";
 import { ResponseMetadata } from "./response-metadata.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
@@ -44,27 +42,19 @@ export interface GrpcService {
 /**
  * Defines a service whose calls go through the pipeline.
  *
- * @param inFlight counts the calls
  * @throws Error if the service has an RPC that is not unary
  */
-export function defineService(
-  service: DescService,
-  rpc: Rpc,
-  addresses: Addresses,
-  inFlight: InFlight,
-): GrpcService {
+export function defineService(service: DescService, rpc: Rpc, addresses: Addresses): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
   for (const method of service.methods) {
     if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      inFlight
-        .track(serve(rpc, addresses, method, call))
-        .then(
-          ({ message, metadata }) => callback(null, message, new ResponseMetadata(metadata)),
-          callback,
-        );
+      serve(rpc, addresses, method, call).then(
+        ({ message, metadata }) => callback(null, message, new ResponseMetadata(metadata)),
+        callback,
+      );
     };
   }
   return { definition, handlers };
@@ -146,16 +136,10 @@ function values(metadata: Metadata, name: string): string[] {
 
 function decode(method: DescMethodUnary, bytes: Buffer): Message {
   try {
-    return fromBinary(method.input, decompress(bytes));
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError(
-      "invalidArgument",
-      `the request is not a valid ${method.input.typeName}`,
-      {
-        cause: error,
-      },
-    );
+    return fromBinary(method.input, bytes);
+  } catch (cause) {
+    const message = `the request is not a valid ${method.input.typeName}`;
+    throw new ServiceError("invalidArgument", message, { cause });
   }
 }
 

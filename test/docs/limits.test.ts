@@ -6,16 +6,12 @@ import { readConfig, VARIABLES } from "../../src/config.ts";
 import { POOL_WAIT } from "../../src/db/query.ts";
 import { serviceErrors } from "../../src/errors.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
-import { MAX_WATCHES } from "../../src/grpc/health.ts";
-import { MAX_QUESTIONS_PER_SECOND, MAX_REFLECTIONS } from "../../src/grpc/reflection-limit.ts";
-import { KEEPALIVE } from "../../src/grpc/server.ts";
-import { MAX_CANCELS } from "../../src/grpc/sessions/cancel-throttle.ts";
-import { FIRST_CALLS } from "../../src/grpc/sessions/connection.ts";
-import { SESSION_LIMITS } from "../../src/grpc/sessions/limits.ts";
+import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
+import { MAX_REFLECTIONS, REFLECTION_TIMEOUT } from "../../src/grpc/reflection.ts";
 import { RESERVED_DESCRIPTORS } from "../../src/net/connection-limit.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
-import { HANDSHAKE_TIMEOUT } from "../../src/tls/termination.ts";
+import { HANDSHAKE_TIMEOUT } from "../../src/tls/port-tls.ts";
 import { codeIn, page, tableWith } from "./markdown.ts";
 
 /** The number in the only place of a page that matches; `group` is its digits. */
@@ -62,17 +58,16 @@ const CONSTANTS: Readonly<Record<string, number>> = {
   "silence on an HTTP/1.1 connection": HTTP_LIMITS.connectionTimeout,
   "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
   "time until the TLS handshake": HANDSHAKE_TIMEOUT,
-  "time until the preface": SESSION_LIMITS.prefaceTimeout,
-  "streams of a gRPC connection": SESSION_LIMITS.maxStreams,
-  "calls at once on a new gRPC connection": FIRST_CALLS,
-  "cancelled calls on a gRPC connection, after which": SESSION_LIMITS.maxCancels,
-  "cancelled calls on a gRPC connection, less": MAX_CANCELS,
-  "unread response bytes of a gRPC connection": SESSION_LIMITS.maxUnreadPerConnection,
-  "time without traffic": KEEPALIVE.keepalive,
-  "time until the reply": KEEPALIVE.keepaliveReply,
-  "open health watches": MAX_WATCHES,
+  "time until the preface": GRPC_LIMITS.prefaceTimeout,
+  "streams of a gRPC connection": GRPC_LIMITS.maxStreamsPerConnection,
+  "streams of all gRPC connections": GRPC_LIMITS.maxStreams,
+  // Node's defaults of streamResetBurst and streamResetRate, which it does not export.
+  "calls that a gRPC client cancels": 1_000,
+  "unread response bytes of a gRPC connection": GRPC_LIMITS.maxUnreadPerConnection,
+  "time without traffic": GRPC_LIMITS.keepalive,
+  "time until the reply": GRPC_LIMITS.keepaliveReply,
   "open reflection streams": MAX_REFLECTIONS,
-  "reflection questions per second": MAX_QUESTIONS_PER_SECOND,
+  "time that a reflection stream": REFLECTION_TIMEOUT,
 };
 
 it.each(Object.entries(CONSTANTS))("the table has the limit on %s", (start, value) => {
@@ -87,9 +82,9 @@ it("the table has no limit that is not compared, and no setting that is not read
   expect(settings.filter((name) => !names.includes(name))).toEqual([]);
 });
 
-it("the two protocols of the HTTP port have the same limits", () => {
-  const { requestTimeout, responseTimeout, maxHeaderSize } = HTTP_LIMITS;
-  expect(SESSION_LIMITS).toMatchObject({ requestTimeout, responseTimeout, maxHeaderSize });
+it("the two ports have the same limits of time", () => {
+  const { requestTimeout, responseTimeout } = HTTP_LIMITS;
+  expect(GRPC_LIMITS).toMatchObject({ requestTimeout, responseTimeout });
 });
 
 it("HTTP waits longer than the longest call that may be set takes", () => {

@@ -13,16 +13,23 @@ export const SETTINGS_ACK = frame(4, 1, 0);
 
 const literal = (text: string) => Buffer.concat([Buffer.from([text.length]), Buffer.from(text)]);
 
+/** SETTINGS and WINDOW_UPDATE of a client that lets the server send without a limit. */
+export const NO_FLOW_CONTROL = Buffer.concat([
+  frame(4, 0, 0, Buffer.from([0, 4, 0x7f, 0xff, 0xff, 0xff])),
+  frame(8, 0, 0, Buffer.from([0x7f, 0xff, 0, 0])),
+]);
+
 /** HEADERS of a gRPC call; HPACK literals without indexing (RFC 7541, section 6.2.2). */
-export function headers(stream: number, end: boolean): Buffer {
-  const fields = [
+export function headers(stream: number, end: boolean, path = OVERVIEW, key?: string): Buffer {
+  const fields: (readonly [string, string])[] = [
     [":method", "POST"],
     [":scheme", "http"],
-    [":path", OVERVIEW],
+    [":path", path],
     [":authority", "a"],
     ["content-type", "application/grpc"],
     ["te", "trailers"],
-  ] as const;
+  ];
+  if (key !== undefined) fields.push(["x-api-key", key]);
   const block = fields.map(([name, value]) =>
     Buffer.concat([Buffer.from([0]), literal(name), literal(value)]),
   );

@@ -33,7 +33,7 @@ it.each<[string, Record<string, string>, Buffer, object]>([
   ["a message that is too large", {}, LARGE, { code: "RESOURCE_EXHAUSTED" }],
   ["no message", {}, Buffer.alloc(0), { code: "UNIMPLEMENTED" }],
   ["two messages", {}, Buffer.concat([EMPTY, EMPTY]), { code: "UNIMPLEMENTED" }],
-  ["a malformed timeout", { "grpc-timeout": "x" }, EMPTY, { code: "INVALID_ARGUMENT" }],
+  ["a malformed timeout", { "grpc-timeout": "x" }, EMPTY, { code: "INTERNAL" }],
   [
     "a health check of an unknown service",
     { ":path": "/grpc.health.v1.Health/Check" },

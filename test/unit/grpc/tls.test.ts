@@ -8,10 +8,10 @@ import { expect, it, onTestFinished } from "vitest";
 import { readCertificates } from "../../../src/config/certificates.ts";
 import type { GrpcOptions } from "../../../src/grpc/server.ts";
 import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
-import { createTermination } from "../../../src/tls/termination.ts";
+import { createPortTls } from "../../../src/tls/port-tls.ts";
 import { until } from "../../support/poll.ts";
 import { createAuthority, createFiles, type Pair } from "../../support/tls/certificates.ts";
-import { call, EMPTY, listen, OVERVIEW, openStream, statusOf } from "./grpc-server.ts";
+import { call, listen, OVERVIEW, openStream, statusOf } from "./grpc-server.ts";
 
 const [authority, clients, others] = await Promise.all([
   createAuthority(),
@@ -47,8 +47,8 @@ async function listenTls(
     interval: 10,
   });
   onTestFinished(() => certificates.stop());
-  const tls = createTermination({
-    ...{ certificates, protocols: ["h2"], clientCertificates: true, handshakeTimeout, report },
+  const tls = createPortTls({
+    ...{ certificates, protocol: "h2", clientCertificates: true, handshakeTimeout, report },
   });
   const server = await listen({ ...options, tls, report }, respond);
   return { ...server, events, files, certificates };
@@ -154,7 +154,7 @@ it("a connection is admitted before its handshake", async () => {
 });
 
 it("the limits of a connection hold over TLS: preface, message, streams", async () => {
-  const limits = { prefaceTimeout: 300, requestTimeout: 300, maxStreams: 10 };
+  const limits = { prefaceTimeout: 300, requestTimeout: 300, maxStreamsPerConnection: 10 };
   const { port, events } = await listenTls(limits);
   const silent = connectTls({ port, host: "localhost", ca: authority.cert, ALPNProtocols: ["h2"] });
   silent.on("error", () => {}).resume();
@@ -167,16 +167,4 @@ it("the limits of a connection hold over TLS: preface, message, streams", async 
   expect(await late).toMatch(/^4 /);
   await closed;
   expect(events.toSorted()).toEqual(["prefaceTimeout", "requestTimeout"]);
-});
-
-it("a connection with too many cancelled calls is closed gracefully over TLS, too", async () => {
-  const { port, calls } = await listenTls({ maxCancels: 3 }, () => new Promise(() => {}));
-  const session = openSession(port);
-  for (let count = 1; count <= 3; count++) {
-    const stream = openStream(session);
-    stream.end(EMPTY);
-    await until(5_000, () => calls.length === count);
-    stream.close(8);
-  }
-  await until(5_000, () => session.closed);
 });

@@ -1,0 +1,126 @@
+/**
+ * The open streams of one connection. A client that does not send a request in time loses the stream;
+ * one that does not read a response in time, the connection. Responses wait while the client has not
+ * read those before them.
+ */
+import { constants, type ServerHttp2Stream } from "node:http2";
+import type { Socket } from "node:net";
+import { status } from "@grpc/grpc-js";
+import type { Unread } from "../net/unread.ts";
+import type { GrpcLimits } from "./limits.ts";
+
+/** An open connection. */
+export interface Connection extends Unread {
+  /** Its open streams. */
+  readonly streams: ReadonlyMap<ServerHttp2Stream, StreamTimes>;
+  /** Adds a new stream. */
+  add(stream: ServerHttp2Stream): void;
+  /** Removes a stream that has ended. */
+  remove(stream: ServerHttp2Stream): void;
+  /** Writes a response: now, or when the client has read enough of those before it. */
+  whenRead(write: () => void): void;
+  /** Must be called when a response is written. */
+  written(): void;
+  /** Ends streams, and the connection, whose client is too slow. */
+  check(): void;
+}
+
+/** Times of `performance.now()`. */
+interface StreamTimes {
+  readonly opened: number;
+  /** Since when the client has not read its response. */
+  unreadSince?: number | undefined;
+  /** Whether its response was sent at the last check. */
+  sent?: boolean;
+}
+
+/**
+ * Creates a connection without streams.
+ *
+ * @param transport the TCP connection, which may be under TLS
+ * @param report counts what is ended because of a limit
+ */
+export function createConnection(
+  transport: Socket,
+  limits: GrpcLimits,
+  report: (event: string) => void,
+): Connection {
+  const streams = new Map<ServerHttp2Stream, StreamTimes>();
+  /** Responses that wait. */
+  const waiting: (() => void)[] = [];
+
+  const connection: Connection = {
+    streams,
+    get bytes() {
+      let sum = 0;
+      for (const stream of streams.keys()) sum += stream.writableLength;
+      return sum;
+    },
+    // A reset, so that the kernel drops what it has buffered too.
+    close: () => transport.resetAndDestroy(),
+    add(stream) {
+      streams.set(stream, { opened: performance.now() });
+    },
+    remove(stream) {
+      streams.delete(stream);
+      connection.written();
+    },
+    whenRead(write) {
+      waiting.push(write);
+      connection.written();
+    },
+    written() {
+      while (waiting.length > 0 && connection.bytes <= limits.maxUnreadPerConnection) {
+        waiting.shift()?.();
+      }
+    },
+    check() {
+      const now = performance.now();
+      for (const [stream, times] of streams) {
+        if (isIncomplete(stream) && now - times.opened > limits.requestTimeout) {
+          report("requestTimeout");
+          endWith(stream, status.DEADLINE_EXCEEDED, "the request message did not arrive in time");
+        } else if (stream.writableFinished) {
+          // The response is sent, but the client has not ended its request.
+          if (times.sent) stream.close(constants.NGHTTP2_NO_ERROR);
+          times.sent = true;
+        } else if (isUnread(stream, times, now)) {
+          report("responseTimeout");
+          connection.close();
+          return;
+        }
+      }
+    },
+  };
+  return connection;
+
+  function isUnread(stream: ServerHttp2Stream, times: StreamTimes, now: number): boolean {
+    if (stream.writableLength === 0) times.unreadSince = undefined;
+    else times.unreadSince ??= now;
+    return times.unreadSince !== undefined && now - times.unreadSince > limits.responseTimeout;
+  }
+}
+
+/** Whether the client has not sent its request completely, and has no response yet. */
+function isIncomplete(stream: ServerHttp2Stream): boolean {
+  const { state } = stream.state;
+  const received =
+    stream.endAfterHeaders || state === constants.NGHTTP2_STREAM_STATE_HALF_CLOSED_REMOTE;
+  return !received && !stream.readableEnded && !stream.headersSent;
+}
+
+/** Ends a stream with a gRPC status. `details` must be ASCII. */
+function endWith(stream: ServerHttp2Stream, code: status, details: string): void {
+  if (stream.destroyed || stream.closed) return;
+  stream.respond(
+    {
+      ":status": 200,
+      "content-type": "application/grpc+proto",
+      "grpc-status": String(code),
+      "grpc-message": details,
+    },
+    { endStream: true },
+  );
+  // RFC 9113, section 8.1: the client need not send the rest of its request.
+  stream.close(constants.NGHTTP2_NO_ERROR);
+}

@@ -1,0 +1,85 @@
+/**
+ * The listener of the gRPC port. It accepts connections, with the limits and the TLS of this service, and
+ * hands them over to grpc-js.
+ */
+import { once } from "node:events";
+import { type AddressInfo, createServer, type Socket } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
+import type { AcceptConnection } from "../net/connection-limit.ts";
+import type { PortTls } from "../tls/port-tls.ts";
+
+/** The client's preface and the header of its SETTINGS, in bytes: RFC 9113, section 3.4. */
+const PREFACE_BYTES = 24 + 9;
+
+/** What a listener is made of. */
+export interface ListenerParts {
+  /** Decides on each connection before anything is read from it. */
+  readonly admitConnection: AcceptConnection;
+  /** TLS; without it, connections are not encrypted. */
+  readonly tls: PortTls | undefined;
+  /** From the start of a connection, or the end of its handshake, until its preface has arrived, in ms. */
+  readonly prefaceTimeout: number;
+  /** Counts connections that are closed: `prefaceTimeout`. */
+  readonly report: (event: string) => void;
+  /** Called with each TCP connection that is admitted. */
+  readonly onConnection: (transport: Socket) => void;
+  /** Serves a TCP connection, or TLS over one. */
+  readonly serve: (socket: Socket) => void;
+}
+
+/** A listener. */
+export interface Listener {
+  /** Resolves to the port. Rejects with an Error that names the address if it cannot be listened on. */
+  listen(host: string, port: number): Promise<number>;
+  /** Accepts no further connections. Resolves when those that exist are closed. */
+  close(): Promise<void>;
+}
+
+/** Creates a listener. It does not listen yet. */
+export function createListener({
+  admitConnection,
+  tls,
+  prefaceTimeout,
+  report,
+  onConnection,
+  serve,
+}: ListenerParts): Listener {
+  function open(socket: Socket): void {
+    const timer = setTimeout(() => {
+      if (socket.bytesRead >= PREFACE_BYTES) return;
+      report("prefaceTimeout");
+      socket.destroy();
+    }, prefaceTimeout).unref();
+    socket.once("close", () => clearTimeout(timer));
+    serve(socket);
+  }
+
+  // It never listens: connections are handed to it, after they are admitted.
+  const tlsServer = tls && createTlsServer(tls.options, open);
+  if (tlsServer) tls.watch(tlsServer);
+  const server = createServer((transport) => {
+    transport.on("error", () => {});
+    if (!admitConnection(transport)) return;
+    onConnection(transport);
+    if (tlsServer) tlsServer.emit("connection", transport);
+    else open(transport);
+  });
+  return {
+    async listen(host, port) {
+      try {
+        server.listen(port, host);
+        await once(server, "listening");
+      } catch (error) {
+        const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
+        throw new Error(`gRPC cannot listen on ${address}: ${(error as Error).message}`);
+      }
+      return (server.address() as AddressInfo).port;
+    },
+    async close() {
+      const closed = once(server, "close");
+      server.close();
+      tls?.closeIncomplete();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,120 @@
+/** The stop of the gRPC port. */
+import { once } from "node:events";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { until } from "../../support/poll.ts";
+import {
+  call,
+  EMPTY,
+  listen,
+  openSession,
+  openSocket,
+  openStream,
+  statusOf,
+} from "./grpc-server.ts";
+
+const WATCH = "/grpc.health.v1.Health/Watch";
+/** Longer than any test may take, in ms: a stop that uses it up fails. */
+const GRACE = 120_000;
+
+it("waits for a stream whose message comes after it began", async () => {
+  const { port, server } = await listen();
+  const session = openSession(port);
+  const stream = openStream(session);
+  const status = statusOf(stream);
+  await call(session);
+  const stopped = server.stop(GRACE);
+  await once(session, "goaway");
+  stream.end(EMPTY);
+  expect(await status).toBe("0 OK");
+  await stopped;
+});
+
+it("waits for 1,000 calls that are in flight, and refuses new ones", async () => {
+  const release = Promise.withResolvers<void>();
+  const { port, server, calls } = await listen({}, async () => {
+    await release.promise;
+    return create(GetOverviewResponseSchema);
+  });
+  const sessions = Array.from({ length: 10 }, () => openSession(port));
+  const statuses = sessions.flatMap((session) => Array.from({ length: 100 }, () => call(session)));
+  await until(20_000, () => calls.length === 1_000);
+  const stopped = server.stop(GRACE);
+  await Promise.all(sessions.map((session) => once(session, "goaway")));
+  await expect(once(openSession(port), "connect")).rejects.toThrow("ECONNREFUSED");
+  release.resolve();
+  expect(new Set(await Promise.all(statuses))).toEqual(new Set(["0 OK"]));
+  await stopped;
+});
+
+it("a client that is reading a response gets all of it", async () => {
+  const { port, server } = await listen({}, async () =>
+    create(GetOverviewResponseSchema, { monthlyEarnings: [{ month: "x".repeat(3_000_000) }] }),
+  );
+  const session = openSession(port);
+  const stream = openStream(session);
+  stream.end(EMPTY);
+  await once(stream, "response");
+  const stopped = server.stop(GRACE);
+  await once(session, "goaway");
+  let bytes = 0;
+  stream.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
+  expect(await statusOf(stream)).toBe("0 OK");
+  expect(bytes).toBeGreaterThan(3_000_000);
+  await stopped;
+});
+
+it("health watches, reflection, idle connections and silent ones do not delay it", async () => {
+  const { port, server } = await listen();
+  const session = openSession(port);
+  const watch = openStream(session, WATCH);
+  watch.end(EMPTY);
+  await once(watch, "data");
+  const reflection = openStream(
+    session,
+    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+  );
+  openSocket(port);
+  await call(openSession(port));
+  await server.stop(GRACE);
+  // REFUSED_STREAM, which clients read as UNAVAILABLE.
+  await until(5_000, () => watch.closed && reflection.closed);
+  expect([watch.rstCode, reflection.rstCode]).toEqual([7, 7]);
+});
+
+it("a watch is told NOT_SERVING, and stays open as long as a call is", async () => {
+  const release = Promise.withResolvers<void>();
+  const { port, server, calls } = await listen({}, async () => {
+    await release.promise;
+    return create(GetOverviewResponseSchema);
+  });
+  const session = openSession(port);
+  const watch = openStream(session, WATCH);
+  const statuses: number[] = [];
+  watch.on("data", (bytes: Buffer) => statuses.push(bytes.at(-1) ?? 0)).end(EMPTY);
+  const status = call(session);
+  await until(5_000, () => calls.length === 1 && statuses.length === 1);
+  const stopped = server.stop(GRACE);
+  await until(5_000, () => statuses.length === 2);
+  await sleep(500);
+  expect(statuses).toEqual([1, 2]);
+  expect(watch.closed).toBe(false);
+  release.resolve();
+  expect(await status).toBe("0 OK");
+  await stopped;
+});
+
+it("what is open after the grace is cut off", async () => {
+  const { port, server, calls } = await listen({}, () => new Promise(() => {}));
+  const status = call(openSession(port));
+  await until(5_000, () => calls.length === 1);
+  const start = performance.now();
+  await server.stop(300);
+  expect(performance.now() - start).toBeGreaterThan(300);
+  expect(await status).toBe("closed");
+  await until(5_000, () => calls[0]?.signal.aborted === true);
+});
