@@ -1,7 +1,7 @@
 /**
  * Compares the service's throughput and CPU time with its peers': a hand-written Fastify route
  * with the same SQL and JSON, a gateway in a separate process that calls the service over gRPC,
- * and, as a baseline, `SELECT 1` with a static response.
+ * and, as baselines, `SELECT 1` with a static response, and grpc-js with the same response from memory.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { parseDatabaseUrl } from "../src/config.ts";
@@ -95,9 +95,9 @@ async function startPeers({ url }: Fixture) {
     start("bench/servers/hand-written.ts"),
     start("bench/servers/baseline.ts"),
   ]);
-  const proxy = await start("bench/servers/proxy.ts", {
-    UPSTREAM_GRPC_PORT: String(upstream.grpcPort),
-  });
+  const asked = { UPSTREAM_GRPC_PORT: String(upstream.grpcPort) };
+  const proxy = await start("bench/servers/proxy.ts", asked);
+  const grpcFloor = await start("bench/servers/grpc-floor.ts", asked);
   const processes = stack.move();
   return {
     [Symbol.asyncDispose]: () => processes.disposeAsync(),
@@ -123,6 +123,7 @@ async function startPeers({ url }: Fixture) {
         "service, REST": rest(service),
         "service, gRPC": grpc(grpcService, requests, 1),
         [`service, gRPC, ${CALLS_AT_ONCE} calls at once`]: grpc(multiplexed, fewer, CALLS_AT_ONCE),
+        "grpc-js, from memory": grpc(grpcFloor, requests, 1),
         ...(isOverview && { "hand-written": rest(handWritten) }),
         "proxying gateway": { ...rest(proxy), pids: [proxy.pid, upstream.pid] },
         baseline: { load: restLoad(`${baseline.url}/${size}`, requests), pids: [baseline.pid] },
