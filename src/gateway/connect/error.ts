@@ -24,8 +24,9 @@ const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
  * blame the server, or describe its own configuration, its error is changed in place.
  *
  * It aborts the call's context with the error before it serializes it, so that a listener of the
- * abort can still change code and message (no public way yet; https://github.com/connectrpc/connect-es/issues
- * has none about it). test/unit/gateway/connect-malformed.test.ts fails if it does not.
+ * abort can still change code and message. There is no public way:
+ * https://github.com/connectrpc/connect-es/blob/v2.2.0/packages/connect/src/protocol-connect/handler-factory.ts
+ * If that ends, test/end-to-end/errors/malformed-messages.test.ts fails.
  *
  * @param reason the reason of the abort
  */

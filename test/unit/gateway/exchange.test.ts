@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { createExchanges } from "../../../src/gateway/http/exchange.ts";
@@ -14,7 +13,6 @@ const REQUEST = "GET / HTTP/1.1\r\nHost: a\r\n\r\n";
  */
 async function serve(timeout: number, size?: number) {
   let handled = 0;
-  const paths: (string | undefined)[] = [];
   let connection: Socket | undefined;
   const server = createServer();
   server.on("connection", (socket) => {
@@ -24,7 +22,6 @@ async function serve(timeout: number, size?: number) {
       if (request.socket !== socket) return;
       exchanges.add(request, response, () => {
         handled++;
-        paths.push(request.url);
         if (size !== undefined) setTimeout(() => response.end(Buffer.alloc(size)), 10);
       });
     });
@@ -43,8 +40,6 @@ async function serve(timeout: number, size?: number) {
   });
   return {
     client,
-    port,
-    paths,
     handled: () => handled,
     bytesRead: () => connection?.bytesRead,
   };
@@ -76,18 +71,6 @@ test("a request is handled after the response to the one before it, as often as 
   }
 });
 
-test.each([2, 150, 2_000])(
-  "of %i pipelined requests the first is handled, whose response is the last",
-  async (count) => {
-    const { client, handled } = await serve(5_000, 10);
-    client.write(REQUEST.repeat(count));
-    const responses = await text(client);
-    expect(responses.match(/HTTP\/1\.1 200/g)).toHaveLength(1);
-    expect(responses).toMatch(/^connection: close\r$/im);
-    expect(handled()).toBe(1);
-  },
-);
-
 test("nothing is read after a request that came too early", async () => {
   const { client, bytesRead } = await serve(5_000);
   client.write(REQUEST.repeat(2));
@@ -107,17 +90,4 @@ test("a request that comes while a response is being read is handled after it", 
   expect(handled()).toBe(1);
   client.resume();
   await expect.poll(handled).toBe(2);
-});
-
-test("pipelined requests do not delay the request of another connection", async () => {
-  const { client, paths, port } = await serve(5_000);
-  const other = connect(port, "127.0.0.1").resume();
-  onTestFinished(() => {
-    other.destroy();
-  });
-  await once(other, "connect");
-  client.resume();
-  client.write(REQUEST.repeat(10_000));
-  other.write(REQUEST.replace("/", "/other"));
-  await expect.poll(() => paths).toEqual(["/", "/other"]);
 });

@@ -80,21 +80,6 @@ it("a client may send the next request before Node tells that the response was s
   expect(await once(worker, "message")).toEqual([count]);
 });
 
-it("a response before the end of the body arrives whole, and the connection closes", async () => {
-  const { port } = await listenTls();
-  const socket = await openTls(port);
-  socket.write("POST /nothing HTTP/1.1\r\nHost: a\r\nContent-Length: 9000000\r\n\r\n");
-  socket.write(Buffer.alloc(200_000));
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 404 .*\}$/s);
-});
-
-it("a malformed request is 400, as without TLS", async () => {
-  const { port } = await listenTls();
-  const socket = await openTls(port);
-  socket.write("nonsense\r\n\r\n");
-  expect(await text(socket)).toMatch(/^HTTP\/1\.1 400 .*"the request is not valid HTTP"\}$/s);
-});
-
 it("a connection is counted before its handshake", async () => {
   const { port } = await listenTls({ acceptConnection: (socket) => !socket.destroy() });
   await openTcp(port).closed;
@@ -108,12 +93,6 @@ it("a handshake that is not complete in time closes the connection", async () =>
   onTestFinished(() => clearInterval(timer));
   await closed;
   expect(events).toEqual([expect.stringMatching(/^tlsHandshake(Timeout|Failed)$/)]);
-});
-
-it("a silent connection is closed, and counted", async () => {
-  const { port, events } = await listenTls({ handshakeTimeout: 200 });
-  await openTcp(port).closed;
-  expect(events).toEqual(["tlsHandshakeTimeout"]);
 });
 
 it("a client that does not speak TLS is refused, and counted", async () => {
