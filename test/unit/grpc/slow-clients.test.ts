@@ -4,7 +4,13 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { frame, headers, PREFACE, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
+import {
+  headers,
+  frame as http2Frame,
+  PREFACE,
+  SETTINGS_ACK,
+} from "../../support/clients/http2-frames.ts";
+import { frame } from "../../support/clients/raw-clients.ts";
 import { until } from "../../support/poll.ts";
 import {
   call,
@@ -95,6 +101,17 @@ it("responses that wait are sent when the client gives up the one ahead of them"
   expect(await second).toBe("0 OK");
 });
 
+it("reflection requests are not read while the client does not read the responses", async () => {
+  const { port } = await listen();
+  const session = openSession(port, { initialWindowSize: 0 });
+  await once(session, "remoteSettings");
+  const stream = openStream(session, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
+  // 40,000 requests for the list of services.
+  stream.write(Buffer.concat(Array<Buffer>(40_000).fill(frame(Buffer.from([0x3a, 0])))));
+  await sleep(500);
+  expect(stream.writableLength).toBeGreaterThan(100 * KIB);
+});
+
 it("a response larger than the limit is sent", async () => {
   const { port } = await listen({ maxUnreadPerConnection: 64 * KIB }, response(1_000 * KIB));
   const session = openSession(port);
@@ -104,8 +121,8 @@ it("a response larger than the limit is sent", async () => {
 });
 
 /** SETTINGS_INITIAL_WINDOW_SIZE of 0, and WINDOW_UPDATE of stream 1 by one byte. */
-const NO_WINDOW = frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]));
-const ONE_BYTE = frame(8, 0, 1, Buffer.from([0, 0, 0, 1]));
+const NO_WINDOW = http2Frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]));
+const ONE_BYTE = http2Frame(8, 0, 1, Buffer.from([0, 0, 0, 1]));
 
 it.each([
   ["does not read a response", []],
@@ -114,7 +131,7 @@ it.each([
   const { port, events } = await listen({ responseTimeout: TIMEOUT }, response(40 * KIB));
   const { socket, closed } = openSocket(port);
   socket.write(Buffer.concat([PREFACE, NO_WINDOW, SETTINGS_ACK, headers(1, false)]));
-  socket.write(frame(0, 1, 1, EMPTY));
+  socket.write(http2Frame(0, 1, 1, EMPTY));
   for (const update of updates) {
     if (socket.destroyed) break;
     socket.write(update);
