@@ -1,6 +1,6 @@
 /**
  * Limits on open connections, of one process and of one client address. A connection beyond them is
- * reset as soon as it is accepted: it costs a descriptor for an instant, and no memory.
+ * reset as soon as it is accepted: it costs a descriptor for an instant.
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";

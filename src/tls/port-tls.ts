@@ -50,11 +50,8 @@ export function createPortTls({
   });
   const context = contextOf(certificates.current);
   const asks = context.ca !== undefined;
-  /** The TCP connections whose handshake is not complete. */
-  const incomplete = new Map<
-    string,
-    { readonly transport: Socket; readonly timer: NodeJS.Timeout }
-  >();
+  /** The TCP connections whose handshake is not complete, by peer, each with the end of its time limit. */
+  const incomplete = new Map<string, { readonly transport: Socket; end(): void }>();
 
   function begin(transport: Socket): void {
     if (transport.destroyed) return;
@@ -64,13 +61,16 @@ export function createPortTls({
       transport.resetAndDestroy();
     }, handshakeTimeout);
     const peer = peerOf(transport);
-    incomplete.set(peer, { transport, timer });
-    transport.once("close", () => end(peer));
-  }
-
-  function end(peer: string): void {
-    clearTimeout(incomplete.get(peer)?.timer);
-    incomplete.delete(peer);
+    const handshake = {
+      transport,
+      end() {
+        clearTimeout(timer);
+        // Its client may have connected again from the same port.
+        if (incomplete.get(peer) === handshake) incomplete.delete(peer);
+      },
+    };
+    incomplete.set(peer, handshake);
+    transport.once("close", handshake.end);
   }
 
   return {
@@ -85,7 +85,7 @@ export function createPortTls({
       server.on("connection", begin);
       server.on("secureConnection", (socket) => {
         socket.on("error", () => {});
-        end(peerOf(socket));
+        incomplete.get(peerOf(socket))?.end();
       });
       server.on("tlsClientError", (_error, socket) => {
         report("tlsHandshakeFailed");

@@ -10,7 +10,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { reset } from "../../net/reset.ts";
-import { closeLingering } from "./lingering-close.ts";
 
 /** The exchanges of one connection. */
 export interface Exchanges {
@@ -69,11 +68,7 @@ export function createExchanges(
       clearTimeout(overdue);
       // An idle connection keeps nothing of its last exchange.
       if (request.complete) open = undefined;
-      // Connect-ES stops reading a body that is too large, so that Node does not discard the rest.
-      if (request.destroyed && !request.complete) {
-        last = true;
-        closeLingering(socket);
-      } else if (next !== undefined && !socket.destroyed) begin(next);
+      if (next !== undefined && !socket.destroyed) begin(next);
       else if (last) socket.destroySoon();
     });
     handle();

@@ -23,6 +23,7 @@ import { READ_METHODS } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
 import { createExchanges } from "./exchange.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
+import { closeLingering } from "./lingering-close.ts";
 import { isUnavailable, statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
 
@@ -56,13 +57,21 @@ export function createHttpServer(
     }
 
     /**
-     * Every response, Connect-ES's included, closes its connection while the gateway drains, and if
-     * the service is overloaded: a client that goes away and comes back later helps.
+     * Every response, Connect-ES's included, closes its connection while the gateway drains, if the
+     * service is overloaded (a client that goes away and comes back later helps), and if Connect-ES
+     * has stopped reading the body, because it is too large: Node would not discard the rest.
      */
     override writeHead(status: number, ...rest: never[]): this {
+      const { req, socket } = this;
       const code = statusOf(this) ?? status;
-      const last = gateway.draining || code === 503 || isUnavailable(this);
-      if (last && this.socket) connections.get(this.socket)?.drain();
+      const last = gateway.draining || code === 503 || isUnavailable(this) || req.destroyed;
+      if (last && socket) {
+        // Node ends a connection with this method after a response with `connection: close`, and a
+        // body that is arriving would be answered by a reset, which can overtake the response:
+        // https://github.com/nodejs/node/issues/12339. oversized-bodies.test.ts fails without it.
+        if (!req.complete) socket.destroySoon = () => closeLingering(socket);
+        connections.get(socket)?.drain();
+      }
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
   }

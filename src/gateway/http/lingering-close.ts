@@ -9,7 +9,7 @@ const LINGER = 1_000;
 
 /** Ends a connection after what was written to it, and after `last`. */
 export function closeLingering(socket: Socket, last = ""): void {
-  socket.end(last);
+  if (!socket.writableEnded) socket.end(last);
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once("close", () => clearTimeout(timer));
 }
