@@ -17,8 +17,11 @@ export interface Connection extends Unread {
   add(stream: ServerHttp2Stream): void;
   /** Removes a stream that has ended. */
   remove(stream: ServerHttp2Stream): void;
-  /** Writes a response: now, or when the client has read enough of those before it. */
-  whenRead(write: () => void): void;
+  /**
+   * Writes a response: now, or when the client has read enough of those before it. Returns a function
+   * that gives it up.
+   */
+  whenRead(write: () => void): () => void;
   /** Must be called when a response is written. */
   written(): void;
   /** Ends streams, and the connection, whose client is too slow. */
@@ -46,8 +49,8 @@ export function createConnection(
   report: (event: string) => void,
 ): Connection {
   const streams = new Map<ServerHttp2Stream, StreamTimes>();
-  /** Responses that wait. */
-  const waiting: (() => void)[] = [];
+  /** Responses that wait, in the order in which they came. */
+  const waiting = new Set<() => void>();
 
   const connection: Connection = {
     streams,
@@ -66,12 +69,15 @@ export function createConnection(
       connection.written();
     },
     whenRead(write) {
-      waiting.push(write);
+      waiting.add(write);
       connection.written();
+      return () => waiting.delete(write);
     },
     written() {
-      while (waiting.length > 0 && connection.bytes <= limits.maxUnreadPerConnection) {
-        waiting.shift()?.();
+      for (const write of waiting) {
+        if (connection.bytes > limits.maxUnreadPerConnection) return;
+        waiting.delete(write);
+        write();
       }
     },
     check() {

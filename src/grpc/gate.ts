@@ -14,66 +14,63 @@ import {
   type ServerInterceptingCallInterface,
   type ServerInterceptor,
   ServerListenerBuilder,
+  type ServerMethodDefinition,
 } from "@grpc/grpc-js";
 import type { Streams } from "./streams.ts";
 
 /** Creates the interceptor of a server. */
 export function createGate(streams: Streams): ServerInterceptor {
-  return ({ requestStream, responseStream }, call) =>
-    requestStream
-      ? new RequestStreamCall(call, streams)
-      : new GatedCall(call, streams, !responseStream);
+  return (method, call) => new GatedCall(call, streams, method);
 }
 
 class GatedCall extends ServerInterceptingCall {
   readonly #streams: Streams;
   readonly #isUnary: boolean;
+  /** Gives up the response that waits. grpc-js sends one at a time. */
+  #giveUp: (() => void) | undefined;
+  #unsent = 0;
+  #deliver: (() => void) | undefined;
 
-  constructor(call: ServerInterceptingCallInterface, streams: Streams, isUnary: boolean) {
-    super(call);
+  constructor(
+    call: ServerInterceptingCallInterface,
+    streams: Streams,
+    { requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
+  ) {
+    // grpc-js tells it at the end of each call.
+    const listener = new ServerListenerBuilder().withOnCancel(() => this.#giveUp?.());
+    if (requestStream) {
+      listener.withOnReceiveMessage((message, deliver) => {
+        // One place is enough: grpc-js reads the next message after this one is delivered.
+        if (this.#unsent === 0) deliver(message);
+        else this.#deliver = () => deliver(message);
+      });
+    }
+    super(call, { start: (next) => next(listener.build()) });
     this.#streams = streams;
-    this.#isUnary = isUnary;
+    this.#isUnary = !requestStream && !responseStream;
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
     const connection = this.#streams.connectionOf(this.getPeer());
-    if (connection === undefined) return; // it has closed, and the call is cancelled
-    connection.whenRead(() => {
+    this.#unsent++;
+    const write = () => {
       super.sendMessage(message, () => {
-        connection.written();
-        if (!this.#isUnary) callback();
+        connection?.written();
+        this.#written(callback);
       });
       if (this.#isUnary) callback();
-    });
-  }
-}
-
-class RequestStreamCall extends GatedCall {
-  #unsent = 0;
-  #deliver: (() => void) | undefined;
-
-  constructor(call: ServerInterceptingCallInterface, streams: Streams) {
-    const listener = new ServerListenerBuilder().withOnReceiveMessage((message, deliver) => {
-      // One place is enough: grpc-js reads the next message after this one is delivered.
-      if (this.#unsent === 0) deliver(message);
-      else this.#deliver = () => deliver(message);
-    });
-    super(
-      new ServerInterceptingCall(call, { start: (next) => next(listener.build()) }),
-      streams,
-      false,
-    );
+    };
+    // Without a connection, it has closed, and grpc-js drops the message.
+    if (connection === undefined) write();
+    else this.#giveUp = connection.whenRead(write);
   }
 
-  override sendMessage(message: unknown, callback: () => void): void {
-    this.#unsent++;
-    super.sendMessage(message, () => {
-      this.#unsent--;
-      callback();
-      if (this.#unsent > 0) return;
-      const deliver = this.#deliver;
-      this.#deliver = undefined;
-      deliver?.();
-    });
+  #written(callback: () => void): void {
+    this.#unsent--;
+    if (!this.#isUnary) callback();
+    if (this.#unsent > 0) return;
+    const deliver = this.#deliver;
+    this.#deliver = undefined;
+    deliver?.();
   }
 }

@@ -30,6 +30,7 @@ import {
   HealthListResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/health/v1/health_pb.ts";
+import { decompress } from "./compression.ts";
 
 /** The health of a server, NOT_SERVING at first. */
 export interface HealthService {
@@ -52,13 +53,13 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
 
   const handlers: UntypedServiceImplementation = {
     check(call: Unary, callback: sendUnaryData<HealthCheckResponse>) {
-      const request = parse(call.request);
+      const request = parse(call);
       if (request === undefined) callback(MALFORMED);
       else if (names.includes(request.service)) callback(null, response());
       else callback({ code: status.NOT_FOUND, details: "unknown service" });
     },
     watch(call: Watch) {
-      const request = parse(call.request);
+      const request = parse(call);
       if (request === undefined) {
         call.emit("error", MALFORMED);
         return;
@@ -94,9 +95,9 @@ const MALFORMED = {
   details: `the request is not a valid ${HealthCheckRequestSchema.typeName}`,
 };
 
-function parse(bytes: Buffer): HealthCheckRequest | undefined {
+function parse({ request, metadata }: Unary | Watch): HealthCheckRequest | undefined {
   try {
-    return fromBinary(HealthCheckRequestSchema, bytes);
+    return fromBinary(HealthCheckRequestSchema, decompress(request, metadata));
   } catch {
     return undefined;
   }

@@ -6,7 +6,7 @@ export const GRPC_LIMITS = {
   prefaceTimeout: 10_000,
   /** From a stream's headers until its request is complete. */
   requestTimeout: 15_000,
-  /** How long the client may take to read a response. */
+  /** How long the client may take to read a response, or to close a connection that is closed here. */
   responseTimeout: 45_000,
   /** Open streams of one connection. */
   maxStreamsPerConnection: 100,
@@ -14,7 +14,7 @@ export const GRPC_LIMITS = {
   maxStreams: 2_000,
   /** Unread response bytes of one connection from which its further responses wait. */
   maxUnreadPerConnection: 1024 * 1024,
-  /** After how long without traffic a connection is pinged. */
+  /** How often a connection is pinged. */
   keepalive: 60_000,
   /** How long the reply to it may take. */
   keepaliveReply: 20_000,

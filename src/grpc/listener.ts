@@ -19,6 +19,8 @@ export interface ListenerParts {
   readonly tls: PortTls | undefined;
   /** From the start of a connection, or the end of its handshake, until its preface has arrived, in ms. */
   readonly prefaceTimeout: number;
+  /** How long the client may take to close a connection that this side has closed, in ms. */
+  readonly closeTimeout: number;
   /** Counts connections that are closed: `prefaceTimeout`. */
   readonly report: (event: string) => void;
   /** Called with each TCP connection that is admitted. */
@@ -40,6 +42,7 @@ export function createListener({
   admitConnection,
   tls,
   prefaceTimeout,
+  closeTimeout,
   report,
   onConnection,
   serve,
@@ -51,6 +54,11 @@ export function createListener({
       socket.destroy();
     }, prefaceTimeout).unref();
     socket.once("close", () => clearTimeout(timer));
+    // Node closes a session gracefully, and then waits for the client without a limit.
+    socket.once("finish", () => {
+      const last = setTimeout(() => socket.destroy(), closeTimeout).unref();
+      socket.once("close", () => clearTimeout(last));
+    });
     serve(socket);
   }
 
@@ -60,6 +68,10 @@ export function createListener({
   const server = createServer((transport) => {
     transport.on("error", () => {});
     if (!admitConnection(transport)) return;
+    if (transport.remoteAddress === undefined) {
+      transport.destroy(); // its client has reset it
+      return;
+    }
     onConnection(transport);
     if (tlsServer) tlsServer.emit("connection", transport);
     else open(transport);

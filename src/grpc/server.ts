@@ -93,6 +93,7 @@ export function createGrpcServer(
     tls,
     report,
     prefaceTimeout: limits.prefaceTimeout,
+    closeTimeout: limits.responseTimeout,
     onConnection: streams.follow,
     serve: (socket) => injector.injectConnection(socket),
   });

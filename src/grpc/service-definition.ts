@@ -23,6 +23,7 @@ import type { Addresses } from "../net/address.ts";
 import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
+import { decompress } from "./compression.ts";
 import { ResponseMetadata } from "./response-metadata.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
@@ -114,7 +115,7 @@ async function serve(
       },
     });
     headers = { ...headers, ...accepted.metadata };
-    const response = await accepted.run(() => decode(method, call.request));
+    const response = await accepted.run(() => decode(method, call));
     // Together with the message: one write in place of two.
     call.sendMetadata(new ResponseMetadata(headers));
     return response;
@@ -134,10 +135,14 @@ function values(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String);
 }
 
-function decode(method: DescMethodUnary, bytes: Buffer): Message {
+function decode(
+  method: DescMethodUnary,
+  { request, metadata }: ServerUnaryCall<Buffer, Message>,
+): Message {
   try {
-    return fromBinary(method.input, bytes);
+    return fromBinary(method.input, decompress(request, metadata));
   } catch (cause) {
+    if (cause instanceof ServiceError) throw cause;
     const message = `the request is not a valid ${method.input.typeName}`;
     throw new ServiceError("invalidArgument", message, { cause });
   }

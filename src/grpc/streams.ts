@@ -2,8 +2,7 @@
  * The open streams of the gRPC port. grpc-js does not tell of streams that it refuses, nor of those that
  * stay open after their status. Node does, on a diagnostics channel.
  *
- * If there are too many of them, connections are closed: the one that opens another stream if it has many,
- * otherwise the one with the most.
+ * If there are too many of them, the connection with the most is closed.
  *
  * @see https://nodejs.org/api/diagnostics_channel.html#http2
  */
@@ -17,6 +16,7 @@ import {
 import type { Socket } from "node:net";
 import { peerOf } from "../net/address.ts";
 import type { UnreadSource } from "../net/unread.ts";
+import { renameEncoding } from "./compression.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import type { GrpcLimits } from "./limits.ts";
 
@@ -74,6 +74,7 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
     const { stream, headers } = message as Created;
     const holder = holderOf(stream);
     if (holder === undefined) return;
+    renameEncoding(headers);
     const isCall = !`${headers[":path"]}`.startsWith("/grpc.");
     if (isCall) calls++;
     holder.connection.add(stream);
@@ -119,8 +120,12 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
   return {
     follow(transport) {
       const peer = peerOf(transport);
-      holders.set(peer, { connection: createConnection(transport, limits, report), places: 0 });
-      transport.once("close", () => holders.delete(peer));
+      const holder = { connection: createConnection(transport, limits, report), places: 0 };
+      holders.set(peer, holder);
+      transport.once("close", () => {
+        // Its client may have connected again from the same port before.
+        if (holders.get(peer) === holder) holders.delete(peer);
+      });
     },
     connectionOf: (peer) => holders.get(peer)?.connection,
     *unread() {

@@ -64,7 +64,7 @@ const CONSTANTS: Readonly<Record<string, number>> = {
   // Node's defaults of streamResetBurst and streamResetRate, which it does not export.
   "calls that a gRPC client cancels": 1_000,
   "unread response bytes of a gRPC connection": GRPC_LIMITS.maxUnreadPerConnection,
-  "time without traffic": GRPC_LIMITS.keepalive,
+  "time between pings": GRPC_LIMITS.keepalive,
   "time until the reply": GRPC_LIMITS.keepaliveReply,
   "open reflection streams": MAX_REFLECTIONS,
   "time that a reflection stream": REFLECTION_TIMEOUT,

@@ -1,7 +1,9 @@
 /** Clients that send their requests, or read their responses, slowly or not at all. */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { create } from "@bufbuild/protobuf";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
+import { create, type Message } from "@bufbuild/protobuf";
 import { describe, expect, it } from "vitest";
 import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import {
@@ -16,6 +18,7 @@ import {
   call,
   EMPTY,
   listen,
+  OVERVIEW,
   openSession,
   openSocket,
   openStream,
@@ -99,6 +102,33 @@ it("responses that wait are sent when the client gives up the one ahead of them"
   first.close(8);
   session.settings({ initialWindowSize: 2 ** 20 });
   expect(await second).toBe("0 OK");
+});
+
+it("a response that waits is forgotten when its call ends", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const messages: WeakRef<Message>[] = [];
+  const { port } = await listen({ maxUnreadPerConnection: KIB }, async () => {
+    const message = await response(40 * KIB)();
+    messages.push(new WeakRef(message));
+    return message;
+  });
+  const session = openSession(port, { initialWindowSize: 0 });
+  await once(session, "remoteSettings");
+  call(session);
+  await until(10_000, () => messages.length === 1);
+  const second = session.request({
+    ...{ ":method": "POST", ":path": OVERVIEW, "content-type": "application/grpc", te: "trailers" },
+    "grpc-timeout": "200m",
+  });
+  second.on("error", () => {}).end(EMPTY);
+  await until(10_000, () => messages.length === 2);
+  // The status of a call without a message needs no credit of the client.
+  expect(await statusOf(second)).toMatch(/^4 |^closed/);
+  await until(10_000, () => {
+    collectGarbage();
+    return messages[1]?.deref() === undefined;
+  });
 });
 
 it("reflection requests are not read while the client does not read the responses", async () => {

@@ -25,8 +25,7 @@ export interface Family {
 /** INTERNAL and UNKNOWN, which a client must not be able to cause, in the protocols of the HTTP port. */
 const INTERNAL_ERROR = /HTTP\/1\.1 500|grpc-status: ?(?:2|13)\r|"code":"(?:internal|unknown)"/;
 /** The same in gRPC. */
-const GRPC_INTERNAL_ERROR =
-  /^(?:2 |13 (?!Failed to decompress message|Error deserializing request|Invalid grpc-timeout value))/;
+const GRPC_INTERNAL_ERROR = /^(?:2 |13 (?!Error deserializing request|Invalid grpc-timeout value))/;
 
 const TEXT_MUTATIONS = [...HTTP1_MUTATIONS, ...BYTE_MUTATIONS] as const;
 const BINARY_MUTATIONS = [...FRAME_MUTATIONS, ...BYTE_MUTATIONS] as const;
