@@ -11,6 +11,8 @@ import type { GrpcLimits } from "./limits.ts";
 
 /** An open connection. */
 export interface Connection extends Unread {
+  /** Whether it has been closed here. Its streams end a moment later. */
+  readonly isClosed: boolean;
   /** Its open streams. */
   readonly streams: ReadonlyMap<ServerHttp2Stream, StreamTimes>;
   /** Adds a new stream. */
@@ -59,6 +61,9 @@ export function createConnection(
       for (const stream of streams.keys()) sum += stream.writableLength;
       return sum;
     },
+    get isClosed() {
+      return transport.destroyed;
+    },
     // A reset, so that the kernel drops what it has buffered too.
     close: () => transport.resetAndDestroy(),
     add(stream) {
@@ -85,7 +90,7 @@ export function createConnection(
       for (const [stream, times] of streams) {
         if (isIncomplete(stream) && now - times.opened > limits.requestTimeout) {
           report("requestTimeout");
-          endWith(stream, status.DEADLINE_EXCEEDED, "the request message did not arrive in time");
+          endLate(stream);
         } else if (stream.writableFinished) {
           // The response is sent, but the client has not ended its request.
           if (times.sent) stream.close(constants.NGHTTP2_NO_ERROR);
@@ -115,18 +120,18 @@ function isIncomplete(stream: ServerHttp2Stream): boolean {
   return !received && !stream.readableEnded && !stream.headersSent;
 }
 
-/** Ends a stream with a gRPC status. `details` must be ASCII. */
-function endWith(stream: ServerHttp2Stream, code: status, details: string): void {
+/** The response to a request that is too late. */
+const LATE = {
+  ":status": 200,
+  "content-type": "application/grpc+proto",
+  "grpc-status": status.DEADLINE_EXCEEDED,
+  "grpc-message": "the request message did not arrive in time",
+};
+
+/** Ends a stream whose request is too late. */
+function endLate(stream: ServerHttp2Stream): void {
   if (stream.destroyed || stream.closed) return;
-  stream.respond(
-    {
-      ":status": 200,
-      "content-type": "application/grpc+proto",
-      "grpc-status": String(code),
-      "grpc-message": details,
-    },
-    { endStream: true },
-  );
+  stream.respond(LATE, { endStream: true });
   // RFC 9113, section 8.1: the client need not send the rest of its request.
   stream.close(constants.NGHTTP2_NO_ERROR);
 }

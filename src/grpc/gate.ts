@@ -5,6 +5,8 @@
  * - A response waits while its connection has too many unread bytes.
  * - The next request of a stream (reflection) is delivered once the responses to those before it are
  *   sent: @grpc/reflection does not look at the stream's buffer.
+ * - A call with one request starts in the turn of the event loop after it, if it is still open then: one
+ *   that is cancelled at once, or whose connection is closed for its many streams, costs little.
  *
  * The status of a unary call is sent together with its message. grpc-js waits until the message is
  * written, and then writes a second time.
@@ -30,6 +32,7 @@ class GatedCall extends ServerInterceptingCall {
   #giveUp: (() => void) | undefined;
   #unsent = 0;
   #deliver: (() => void) | undefined;
+  #isOver = false;
 
   constructor(
     call: ServerInterceptingCallInterface,
@@ -37,12 +40,21 @@ class GatedCall extends ServerInterceptingCall {
     { requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
   ) {
     // grpc-js tells it at the end of each call.
-    const listener = new ServerListenerBuilder().withOnCancel(() => this.#giveUp?.());
+    const listener = new ServerListenerBuilder().withOnCancel(() => {
+      this.#isOver = true;
+      this.#giveUp?.();
+    });
     if (requestStream) {
       listener.withOnReceiveMessage((message, deliver) => {
         // One place is enough: grpc-js reads the next message after this one is delivered.
         if (this.#unsent === 0) deliver(message);
         else this.#deliver = () => deliver(message);
+      });
+    } else {
+      listener.withOnReceiveHalfClose((deliver) => {
+        setImmediate(() => {
+          if (!this.#isOver && !streams.connectionOf(this.getPeer())?.isClosed) deliver();
+        });
       });
     }
     super(call, { start: (next) => next(listener.build()) });

@@ -103,7 +103,7 @@ function parse({ request, metadata }: Unary | Watch): HealthCheckRequest | undef
   }
 }
 
-/** The handlers decode requests: if the deserializer failed, grpc-js would answer INTERNAL. */
+/** The handlers decode requests: grpc-js would answer INTERNAL to one that is malformed. */
 const definition: ServiceDefinition = {
   check: define("Check", HealthCheckResponseSchema, false),
   watch: define("Watch", HealthCheckResponseSchema, true),

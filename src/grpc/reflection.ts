@@ -7,8 +7,9 @@ import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import {
   type handleBidiStreamingCall,
   type Server,
+  type ServerDuplexStream,
   status,
-  type UntypedServiceImplementation,
+  type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
 
@@ -16,8 +17,6 @@ import { ReflectionService } from "@grpc/reflection";
 export const MAX_REFLECTIONS = 50;
 /** How long a stream may be open, in ms. */
 export const REFLECTION_TIMEOUT = 60_000;
-
-type Reflect = handleBidiStreamingCall<unknown, unknown>;
 
 /**
  * Adds reflection to a server, for the services in `files` and everything that these import.
@@ -37,40 +36,37 @@ export function addReflection(
   const definition = { everything: { format, type: {}, fileDescriptorProtos } };
   const limit = createLimit(report);
   new ReflectionService(definition).addToServer({
-    addService: (service, handlers) => server.addService(service, limit(handlers)),
+    addService: (service, handlers) => {
+      const limited = Object.entries(handlers).map(([name, handler]) => [name, limit(handler)]);
+      server.addService(service, Object.fromEntries(limited));
+    },
   });
 }
 
 /** Limits the streams of all handlers together. */
 function createLimit(report: (event: string) => void) {
   let open = 0;
-  const limitHandler =
-    (reflect: Reflect): Reflect =>
-    (call) => {
-      const end = (details: string) => {
-        report("reflectionLimit");
-        call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
-      };
-      if (open >= MAX_REFLECTIONS) {
-        end("too many reflection streams are open");
-        return;
-      }
-      open++;
-      const timer = setTimeout(
-        () => end("the stream has been open for too long"),
-        REFLECTION_TIMEOUT,
-      );
-      // grpc-js emits it at the end of each call.
-      call.once("cancelled", () => {
-        open--;
-        clearTimeout(timer);
-      });
-      reflect(call);
+  return (reflect: UntypedHandleCall) => (call: ServerDuplexStream<unknown, unknown>) => {
+    const end = (details: string) => {
+      report("reflectionLimit");
+      call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
     };
-  return (handlers: UntypedServiceImplementation): UntypedServiceImplementation =>
-    Object.fromEntries(
-      Object.entries(handlers).map(([name, handler]) => [name, limitHandler(handler as Reflect)]),
+    if (open >= MAX_REFLECTIONS) {
+      end("too many reflection streams are open");
+      return;
+    }
+    open++;
+    const timer = setTimeout(
+      () => end("the stream has been open for too long"),
+      REFLECTION_TIMEOUT,
     );
+    // grpc-js emits it at the end of each call.
+    call.once("cancelled", () => {
+      open--;
+      clearTimeout(timer);
+    });
+    (reflect as handleBidiStreamingCall<unknown, unknown>)(call);
+  };
 }
 
 function withImports(files: readonly DescFile[]): DescFile[] {

@@ -123,6 +123,4 @@ export function createGrpcServer(
 }
 
 /** Sleeps without keeping the process alive. */
-function pause(ms: number): Promise<void> {
-  return sleep(ms, undefined, { ref: false });
-}
+const pause = (ms: number) => sleep(ms, undefined, { ref: false });

@@ -61,7 +61,7 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
   const bySession = new WeakMap<Http2Session, Holder>();
   let places = 0;
   let calls = 0;
-  let whenCallsEnded: (() => void)[] = [];
+  let whenCallsEnded = () => {};
 
   function holderOf({ session }: ServerHttp2Stream): Holder | undefined {
     if (session === undefined) return undefined;
@@ -71,7 +71,10 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
   }
 
   function onCreated(message: unknown): void {
-    const { stream, headers } = message as Created;
+    const { stream, headers } = message as {
+      stream: ServerHttp2Stream;
+      headers: IncomingHttpHeaders;
+    };
     const holder = holderOf(stream);
     if (holder === undefined) return;
     renameEncoding(headers);
@@ -86,7 +89,7 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
         holder.places--;
         places--;
       }
-      if (isCall && --calls === 0) resolveCallsEnded();
+      if (isCall && --calls === 0) whenCallsEnded();
       onEnd(stream, headers);
     });
     places++;
@@ -104,11 +107,6 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
     places -= largest.places;
     largest.places = 0;
     largest.connection.close();
-  }
-
-  function resolveCallsEnded(): void {
-    for (const resolve of whenCallsEnded) resolve();
-    whenCallsEnded = [];
   }
 
   const interval = Math.min(CHECK_INTERVAL, limits.requestTimeout / 4, limits.responseTimeout / 4);
@@ -132,7 +130,10 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
       for (const { connection } of holders.values()) if (connection.bytes > 0) yield connection;
     },
     callsEnded: () =>
-      calls === 0 ? Promise.resolve() : new Promise((resolve) => whenCallsEnded.push(resolve)),
+      new Promise((resolve) => {
+        whenCallsEnded = resolve;
+        if (calls === 0) resolve();
+      }),
     end() {
       for (const { connection } of holders.values()) {
         for (const stream of connection.streams.keys()) {
@@ -146,9 +147,4 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
       for (const { connection } of holders.values()) connection.close();
     },
   };
-}
-
-interface Created {
-  readonly stream: ServerHttp2Stream;
-  readonly headers: IncomingHttpHeaders;
 }

@@ -132,12 +132,15 @@ const RECONNECTING = `
     parentPort.postMessage("wait");
     setTimeout(() => {
       first.once("close", () => {
-        const second = connect({ port, host: "127.0.0.1", localPort });
-        second.on("error", () => {}).once("connect", () => {
-          second.resume().write(bytes);
-          Atomics.store(done, 0, 1);
-          Atomics.notify(done, 0);
-        });
+        const again = () => {
+          const second = connect({ port, host: "127.0.0.1", localPort });
+          second.once("error", () => setTimeout(again, 20)).once("connect", () => {
+            second.resume().write(bytes);
+            Atomics.store(done, 0, 1);
+            Atomics.notify(done, 0);
+          });
+        };
+        again();
       });
       const { localPort } = first;
       first.resetAndDestroy();
@@ -170,6 +173,18 @@ it("a connection that is closed here is not kept if its client does not close it
   onTestFinished(() => clearInterval(write));
   // What it sends then is answered by a reset.
   await expect(once(socket, "close")).rejects.toThrow(/ECONNRESET|EPIPE/);
+});
+
+it("calls that are cancelled with their request do not reach the pipeline", async () => {
+  const { port, calls } = await listen();
+  const { socket } = openSocket(port);
+  const streams = Array.from({ length: 50 }, (_, index) => 1 + 2 * index);
+  const frames = streams.flatMap((id) => [headers(id, false), frame(0, 1, id, EMPTY), reset(id)]);
+  const good = Buffer.concat([headers(101, false), frame(0, 1, 101, EMPTY)]);
+  socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...frames, good]));
+  await until(10_000, () => calls.length > 0);
+  await sleep(50);
+  expect(calls).toHaveLength(1);
 });
 
 it("a connection that cancels 500 calls stays open for others", async () => {
