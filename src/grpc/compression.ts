@@ -6,7 +6,7 @@
  * of a call is decompressed when it is decoded. test/unit/grpc/connection-limits.test.ts fails if Node does
  * not hand the same headers to grpc-js any more.
  *
- * grpc-js does not pass on a message's compressed flag (gRPC's doc/compression.md). Its first bytes stand for it: no message starts
+ * grpc-js does not pass on a message's compressed flag. Its first bytes stand for it: no message starts
  * like gzip (an invalid wire type), and only one with an integer in field 15 like zlib.
  */
 import type { IncomingHttpHeaders } from "node:http2";
