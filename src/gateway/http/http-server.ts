@@ -64,7 +64,9 @@ export function createHttpServer(
     override writeHead(status: number, ...rest: never[]): this {
       const { req, socket } = this;
       const code = statusOf(this) ?? status;
-      const last = gateway.draining || code === 503 || isUnavailable(this) || req.destroyed;
+      // A request that was read to its end is destroyed, too.
+      const isLeft = req.destroyed && !req.complete;
+      const last = gateway.draining || code === 503 || isUnavailable(this) || isLeft;
       if (last && socket) {
         // Node ends a connection with this method after a response with `connection: close`, and a
         // body that is arriving would be answered by a reset, which can overtake the response:

@@ -28,7 +28,7 @@ export function handleClientError(
   socket: Socket,
 ): void {
   const exchanges = gateway.connections.get(socket);
-  if (exchanges === undefined || error.code === "ECONNRESET") {
+  if (exchanges === undefined || error.code === "ECONNRESET" || socket.destroyed) {
     socket.destroy();
   } else {
     const { code = "" } = error;

@@ -126,6 +126,33 @@ const GRPC_WEB_POST = [
   "Content-Length: 5",
 ].join("\r\n");
 
+const CONNECT_POST = [
+  "POST /revenue.v1.RevenueService/GetOverview HTTP/1.1",
+  "Host: a",
+  "Content-Type: application/json",
+  "Content-Length: 2",
+].join("\r\n");
+
+test.each([
+  ["REST", `${REQUEST}\r\n`],
+  ["Connect GET", `${CONNECT_GET} HTTP/1.1\r\nHost: a\r\n\r\n`],
+  ["Connect POST", `${CONNECT_POST}\r\n\r\n{}`],
+  ["gRPC-Web", `${GRPC_WEB_POST}\r\n\r\n\0\0\0\0\0`],
+])("a connection serves one request after the other (%s)", async (_, request) => {
+  const overview = create(GetOverviewResponseSchema);
+  const { port } = await listen(RevenueService, () => overview, authenticate);
+  const client = connect(port, "127.0.0.1");
+  onTestFinished(() => {
+    client.destroy();
+  });
+  for (let count = 0; count < 3; count++) {
+    client.write(request);
+    const [response] = await once(client, "data");
+    expect(`${response}`).toMatch(/^HTTP\/1\.1 200 /);
+    expect(`${response}`).toMatch(/^connection: keep-alive\r$/im);
+  }
+});
+
 test.each([
   ["REST", `${REQUEST}\r\n`, "HTTP/1.1 503"],
   ["Connect", `${CONNECT_GET} HTTP/1.1\r\nHost: a\r\n\r\n`, "HTTP/1.1 503"],
