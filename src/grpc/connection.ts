@@ -17,8 +17,8 @@ export interface Connection extends Unread {
   readonly streams: ReadonlyMap<ServerHttp2Stream, StreamTimes>;
   /** Adds a new stream. */
   add(stream: ServerHttp2Stream): void;
-  /** Removes a stream that has ended. */
-  remove(stream: ServerHttp2Stream): void;
+  /** Removes a stream. False if it was removed before. */
+  remove(stream: ServerHttp2Stream): boolean;
   /**
    * Writes a response: now, or when the client has read enough of those before it. Returns a function
    * that gives it up.
@@ -70,8 +70,9 @@ export function createConnection(
       streams.set(stream, { opened: performance.now() });
     },
     remove(stream) {
-      streams.delete(stream);
+      const removed = streams.delete(stream);
       connection.written();
+      return removed;
     },
     whenRead(write) {
       waiting.add(write);
@@ -80,7 +81,7 @@ export function createConnection(
     },
     written() {
       for (const write of waiting) {
-        if (connection.bytes > limits.maxUnreadPerConnection) return;
+        if (connection.isClosed || connection.bytes > limits.maxUnreadPerConnection) return;
         waiting.delete(write);
         write();
       }

@@ -18,15 +18,17 @@ import {
   ServerListenerBuilder,
   type ServerMethodDefinition,
 } from "@grpc/grpc-js";
+import type { Connection } from "./connection.ts";
 import type { Streams } from "./streams.ts";
 
 /** Creates the interceptor of a server. */
 export function createGate(streams: Streams): ServerInterceptor {
-  return (method, call) => new GatedCall(call, streams, method);
+  return (method, call) => new GatedCall(call, streams.connectionOf(call.getPeer()), method);
 }
 
 class GatedCall extends ServerInterceptingCall {
-  readonly #streams: Streams;
+  /** Undefined if it closes just now. Then grpc-js drops what is sent. */
+  readonly #connection: Connection | undefined;
   readonly #isUnary: boolean;
   /** Gives up the response that waits. grpc-js sends one at a time. */
   #giveUp: (() => void) | undefined;
@@ -36,7 +38,7 @@ class GatedCall extends ServerInterceptingCall {
 
   constructor(
     call: ServerInterceptingCallInterface,
-    streams: Streams,
+    connection: Connection | undefined,
     { requestStream, responseStream }: ServerMethodDefinition<unknown, unknown>,
   ) {
     // grpc-js tells it at the end of each call.
@@ -53,28 +55,26 @@ class GatedCall extends ServerInterceptingCall {
     } else {
       listener.withOnReceiveHalfClose((deliver) => {
         setImmediate(() => {
-          if (!this.#isOver && !streams.connectionOf(this.getPeer())?.isClosed) deliver();
+          if (!this.#isOver && !connection?.isClosed) deliver();
         });
       });
     }
     super(call, { start: (next) => next(listener.build()) });
-    this.#streams = streams;
+    this.#connection = connection;
     this.#isUnary = !requestStream && !responseStream;
   }
 
   override sendMessage(message: unknown, callback: () => void): void {
-    const connection = this.#streams.connectionOf(this.getPeer());
     this.#unsent++;
     const write = () => {
       super.sendMessage(message, () => {
-        connection?.written();
+        this.#connection?.written();
         this.#written(callback);
       });
       if (this.#isUnary) callback();
     };
-    // Without a connection, it has closed, and grpc-js drops the message.
-    if (connection === undefined) write();
-    else this.#giveUp = connection.whenRead(write);
+    if (this.#connection === undefined) write();
+    else this.#giveUp = this.#connection.whenRead(write);
   }
 
   #written(callback: () => void): void {

@@ -7,12 +7,7 @@
  * @see https://nodejs.org/api/diagnostics_channel.html#http2
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
-import {
-  constants,
-  type Http2Session,
-  type IncomingHttpHeaders,
-  type ServerHttp2Stream,
-} from "node:http2";
+import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { peerOf } from "../net/address.ts";
 import type { UnreadSource } from "../net/unread.ts";
@@ -49,85 +44,68 @@ export interface Streams {
   stop(): void;
 }
 
-/** A connection, and how many places for streams it takes. */
-interface Holder {
-  readonly connection: Connection;
-  places: number;
-}
-
 /** Begins to follow streams. */
 export function createStreams({ limits, report, onEnd }: StreamsParts): Streams {
-  const holders = new Map<string, Holder>();
-  const bySession = new WeakMap<Http2Session, Holder>();
-  let places = 0;
+  /** By peer. */
+  const connections = new Map<string, Connection>();
+  let open = 0;
   let calls = 0;
   let whenCallsEnded = () => {};
-
-  function holderOf({ session }: ServerHttp2Stream): Holder | undefined {
-    if (session === undefined) return undefined;
-    const holder = bySession.get(session) ?? holders.get(peerOf(session.socket));
-    if (holder !== undefined) bySession.set(session, holder);
-    return holder;
-  }
 
   function onCreated(message: unknown): void {
     const { stream, headers } = message as {
       stream: ServerHttp2Stream;
       headers: IncomingHttpHeaders;
     };
-    const holder = holderOf(stream);
-    if (holder === undefined) return;
+    // grpc-js handles the first error of a stream. Node may emit another one, which would be uncaught.
+    stream.on("error", () => {});
+    const connection = stream.session && connections.get(peerOf(stream.session.socket));
+    if (connection === undefined) return;
     renameEncoding(headers);
     const isCall = !`${headers[":path"]}`.startsWith("/grpc.");
     if (isCall) calls++;
-    holder.connection.add(stream);
-    // grpc-js handles the first error of a stream. Node may emit another one, which would be uncaught.
-    stream.on("error", () => {});
+    open++;
+    connection.add(stream);
     stream.once("close", () => {
-      holder.connection.remove(stream);
-      if (holder.places > 0) {
-        holder.places--;
-        places--;
-      }
+      if (connection.remove(stream)) open--;
       if (isCall && --calls === 0) whenCallsEnded();
       onEnd(stream, headers);
     });
-    places++;
-    holder.places++;
-    if (places > limits.maxStreams) closeLargest();
+    if (open > limits.maxStreams) closeLargest();
   }
 
   function closeLargest(): void {
-    report("tooManyStreams");
-    let largest: Holder | undefined;
-    for (const holder of holders.values()) {
-      if (holder.places > (largest?.places ?? 0)) largest = holder;
+    const sizeOf = (connection?: Connection) => connection?.streams.size ?? 0;
+    let largest: Connection | undefined;
+    for (const connection of connections.values()) {
+      if (sizeOf(connection) > sizeOf(largest)) largest = connection;
     }
     if (largest === undefined) return;
-    places -= largest.places;
-    largest.places = 0;
-    largest.connection.close();
+    report("tooManyStreams");
+    largest.close();
+    // Its streams end a moment later. The next ones need their places now.
+    for (const stream of largest.streams.keys()) if (largest.remove(stream)) open--;
   }
 
   const interval = Math.min(CHECK_INTERVAL, limits.requestTimeout / 4, limits.responseTimeout / 4);
   const timer = setInterval(() => {
-    for (const { connection } of holders.values()) connection.check();
+    for (const connection of connections.values()) connection.check();
   }, interval).unref();
   subscribe(CREATED, onCreated);
 
   return {
     follow(transport) {
       const peer = peerOf(transport);
-      const holder = { connection: createConnection(transport, limits, report), places: 0 };
-      holders.set(peer, holder);
+      const connection = createConnection(transport, limits, report);
+      connections.set(peer, connection);
       transport.once("close", () => {
         // Its client may have connected again from the same port before.
-        if (holders.get(peer) === holder) holders.delete(peer);
+        if (connections.get(peer) === connection) connections.delete(peer);
       });
     },
-    connectionOf: (peer) => holders.get(peer)?.connection,
+    connectionOf: (peer) => connections.get(peer),
     *unread() {
-      for (const { connection } of holders.values()) if (connection.bytes > 0) yield connection;
+      for (const connection of connections.values()) if (connection.bytes > 0) yield connection;
     },
     callsEnded: () =>
       new Promise((resolve) => {
@@ -135,16 +113,13 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
         if (calls === 0) resolve();
       }),
     end() {
-      for (const { connection } of holders.values()) {
-        for (const stream of connection.streams.keys()) {
-          stream.close(constants.NGHTTP2_REFUSED_STREAM);
-        }
-      }
+      const streams = [...connections.values()].flatMap(({ streams }) => [...streams.keys()]);
+      for (const stream of streams) stream.close(constants.NGHTTP2_REFUSED_STREAM);
     },
     stop() {
       clearInterval(timer);
       unsubscribe(CREATED, onCreated);
-      for (const { connection } of holders.values()) connection.close();
+      for (const connection of connections.values()) connection.close();
     },
   };
 }

@@ -19,7 +19,7 @@ import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const CONNECTIONS = 200;
 /** How long a flood lasts, in ms. */
-const DURATION = 3_000;
+const DURATION = 1_500;
 /** The most memory that the process may ever take, in MiB. */
 const MAX_MEMORY = 600;
 /** Of another caller's calls; a machine that is not busy needs a fifth of it. In ms. */

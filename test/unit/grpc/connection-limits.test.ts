@@ -3,7 +3,6 @@ import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { connect } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Worker } from "node:worker_threads";
 import { gzipSync } from "node:zlib";
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -27,6 +26,8 @@ import {
   openSession,
   openSocket,
   openStream,
+  reconnect,
+  roundTrip,
   statusOf,
 } from "./grpc-server.ts";
 
@@ -120,43 +121,9 @@ it("messages that a unary call sends in excess are not decompressed", async () =
   expect(await statusOf(stream)).toMatch(/^12 Received a second request message/);
 });
 
-/**
- * A client in a thread of its own. It connects, and asks the server's thread to wait. Then it resets the
- * connection, and connects again from the same port.
- */
-const RECONNECTING = `
-  const { parentPort, workerData: { port, bytes, done } } = require("node:worker_threads");
-  const { connect } = require("node:net");
-  const first = connect(port, "127.0.0.1").on("error", () => {});
-  first.once("connect", () => setTimeout(() => {
-    parentPort.postMessage("wait");
-    setTimeout(() => {
-      first.once("close", () => {
-        const again = () => {
-          const second = connect({ port, host: "127.0.0.1", localPort });
-          second.once("error", () => setTimeout(again, 20)).once("connect", () => {
-            second.resume().write(bytes);
-            Atomics.store(done, 0, 1);
-            Atomics.notify(done, 0);
-          });
-        };
-        again();
-      });
-      const { localPort } = first;
-      first.resetAndDestroy();
-    }, 50);
-  }, 50));
-`;
-
 it("limits hold for a client that connects again from the same port while the server is busy", async () => {
   const { port, events } = await listen({ requestTimeout: TIMEOUT });
-  const done = new Int32Array(new SharedArrayBuffer(4));
-  const bytes = Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, headers(1, false)]);
-  const worker = new Worker(RECONNECTING, { eval: true, workerData: { port, bytes, done } });
-  onTestFinished(() => void worker.terminate());
-  await once(worker, "message");
-  // The server then sees both in one turn of the event loop: the new connection, and the reset.
-  expect(Atomics.wait(done, 0, 0, 10_000)).not.toBe("timed-out");
+  await reconnect(port, Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, headers(1, false)]));
   await until(10_000, () => events.includes("requestTimeout"));
 });
 
@@ -182,8 +149,8 @@ it("calls that are cancelled with their request do not reach the pipeline", asyn
   const frames = streams.flatMap((id) => [headers(id, false), frame(0, 1, id, EMPTY), reset(id)]);
   const good = Buffer.concat([headers(101, false), frame(0, 1, 101, EMPTY)]);
   socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...frames, good]));
+  // Calls start in their order.
   await until(10_000, () => calls.length > 0);
-  await sleep(50);
   expect(calls).toHaveLength(1);
 });
 
@@ -211,8 +178,7 @@ it.each(["without a message", "that watch the health"])(
       return statusOf(stream);
     };
     const lost = Array.from({ length: 8 }, () => open(many));
-    await once(many, "remoteSettings");
-    await sleep(100);
+    await roundTrip(many);
     for (let count = 0; count < 3; count++) open(few);
     expect(await Promise.all(lost)).toEqual(Array(8).fill("closed"));
     expect(many.destroyed).toBe(true);

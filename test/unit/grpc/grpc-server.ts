@@ -1,10 +1,13 @@
 /** A gRPC server on a free port, with a fake pipeline behind it, and raw connections to it. */
+
+import { once } from "node:events";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect as connectHttp2,
 } from "node:http2";
 import { connect, type Socket } from "node:net";
+import { Worker } from "node:worker_threads";
 import { create, type Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
@@ -100,6 +103,46 @@ export function call(session: ClientHttp2Session, path = OVERVIEW): Promise<stri
   const stream = openStream(session, path);
   stream.end(EMPTY);
   return statusOf(stream);
+}
+
+/** Resolves when the server has handled everything that was sent before, and has had a turn since. */
+export async function roundTrip(session: ClientHttp2Session): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  session.ping(() => resolve());
+  await promise;
+}
+
+const RECONNECTING = `
+  const { parentPort, workerData: { port, bytes, done } } = require("node:worker_threads");
+  const { connect } = require("node:net");
+  const first = connect(port, "127.0.0.1").on("error", () => {});
+  first.once("connect", () => setTimeout(() => parentPort.postMessage("connected"), 50));
+  parentPort.once("message", () => {
+    const { localPort } = first;
+    const again = () => {
+      const second = connect({ port, host: "127.0.0.1", localPort });
+      second.once("error", () => setTimeout(again, 20)).once("connect", () => {
+        second.resume().write(bytes);
+        Atomics.store(done, 0, 1);
+        Atomics.notify(done, 0);
+      });
+    };
+    first.once("close", again).resetAndDestroy();
+  });
+`;
+
+/**
+ * Connects, resets the connection, and connects again from the same port, while the server's thread
+ * waits: the server sees both in one turn of the event loop, the new connection before the end of the
+ * old one. It is a thread of its own, which sends `bytes` on the new connection.
+ */
+export async function reconnect(port: number, bytes: Buffer): Promise<void> {
+  const done = new Int32Array(new SharedArrayBuffer(4));
+  const worker = new Worker(RECONNECTING, { eval: true, workerData: { port, bytes, done } });
+  onTestFinished(() => void worker.terminate());
+  await once(worker, "message");
+  worker.postMessage("again");
+  if (Atomics.wait(done, 0, 0, 10_000) === "timed-out") throw new Error("cannot connect again");
 }
 
 /** A TCP connection that lasts until the end of the test, and the bytes that it received. */

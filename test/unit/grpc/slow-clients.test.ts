@@ -22,6 +22,7 @@ import {
   openSession,
   openSocket,
   openStream,
+  roundTrip,
   statusOf,
 } from "./grpc-server.ts";
 
@@ -81,7 +82,7 @@ it("further responses of a connection wait while its client does not read", asyn
   await once(session, "remoteSettings");
   const statuses = Array.from({ length: 100 }, () => call(session));
   await until(10_000, () => calls.length === 100);
-  await sleep(100);
+  await roundTrip(session);
   const [unread] = server.unread();
   expect(unread?.bytes).toBeGreaterThan(64 * KIB);
   expect(unread?.bytes).toBeLessThan(64 * KIB + 2 * 40 * KIB);
@@ -138,7 +139,7 @@ it("reflection requests are not read while the client does not read the response
   const stream = openStream(session, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
   // 40,000 requests for the list of services.
   stream.write(Buffer.concat(Array<Buffer>(40_000).fill(frame(Buffer.from([0x3a, 0])))));
-  await sleep(500);
+  for (let turns = 0; turns < 100; turns++) await roundTrip(session);
   expect(stream.writableLength).toBeGreaterThan(100 * KIB);
 });
 

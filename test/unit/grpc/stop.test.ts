@@ -1,6 +1,5 @@
 /** The stop of the gRPC port. */
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
@@ -12,6 +11,7 @@ import {
   openSession,
   openSocket,
   openStream,
+  roundTrip,
   statusOf,
 } from "./grpc-server.ts";
 
@@ -100,7 +100,8 @@ it("a watch is told NOT_SERVING, and stays open as long as a call is", async () 
   await until(5_000, () => calls.length === 1 && statuses.length === 1);
   const stopped = server.stop(GRACE);
   await until(5_000, () => statuses.length === 2);
-  await sleep(500);
+  await once(session, "goaway");
+  await roundTrip(session);
   expect(statuses).toEqual([1, 2]);
   expect(watch.closed).toBe(false);
   release.resolve();

@@ -11,7 +11,7 @@ import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
 import { createPortTls } from "../../../src/tls/port-tls.ts";
 import { until } from "../../support/poll.ts";
 import { createAuthority, createFiles, type Pair } from "../../support/tls/certificates.ts";
-import { call, listen, OVERVIEW, openStream, statusOf } from "./grpc-server.ts";
+import { call, listen, OVERVIEW, openStream, reconnect, statusOf } from "./grpc-server.ts";
 
 const [authority, clients, others] = await Promise.all([
   createAuthority(),
@@ -151,6 +151,13 @@ it("a connection is admitted before its handshake", async () => {
   const socket = connect(port, "localhost");
   socket.on("error", () => {});
   await new Promise((resolve) => socket.once("close", resolve));
+});
+
+it("a handshake has its time also if the client connects again from the same port", async () => {
+  const { port, server, events } = await listenTls({ handshakeTimeout: 300 });
+  await reconnect(port, Buffer.alloc(0));
+  await until(5_000, () => events.includes("tlsHandshakeTimeout"));
+  await server.stop(60_000);
 });
 
 it("the limits of a connection hold over TLS: preface, message, streams", async () => {
