@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import type { Knex } from "knex";
 import { createConnection } from "mysql2/promise";
@@ -9,6 +10,7 @@ import {
   migrations,
   unlockMigrations,
 } from "../../../src/db/migrate.ts";
+import { up as createCharges } from "../../../src/db/migrations/0007_charges.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -88,10 +90,30 @@ describe("migrating", () => {
 
   it("a migration that fails ends the run with its error, and frees the lock", async () => {
     await empty();
-    await database.knex.raw("CREATE TABLE servers (id int)");
-    await database.knex.raw("CREATE VIEW charges AS SELECT 1 AS id");
-    await expect(migrateToLatest(database.knex)).rejects.toThrow(/charges/);
+    const name = `migrate_${randomBytes(6).toString("hex")}`;
+    await database.knex.raw(`CREATE USER ${name} IDENTIFIED BY '${name}'`);
+    await database.knex.raw(`GRANT SELECT, INSERT, UPDATE ON ${database.name}.* TO ${name}`);
+    for (const table of ["knex_migrations", "knex_migrations_lock", "providers"]) {
+      await database.knex.raw(`GRANT CREATE ON ${database.name}.${table} TO ${name}`);
+    }
+    const url = Object.assign(new URL(database.url), { username: name, password: name });
+    const account = createPool(parseDatabaseUrl(url.href));
+    await expect(migrateToLatest(account)).rejects.toThrow(/CREATE command denied .*api_keys/);
+    await account.destroy();
+    await database.knex.raw(`DROP USER ${name}`);
+    expect(await recorded()).toEqual(FILES.slice(0, 1));
     expect(await locks()).toEqual([0]);
+  });
+
+  it("charges is created on a server that refuses its default in UTC, as TiDB does", async () => {
+    await database.knex.raw("DROP TABLE charges");
+    const refusing = {
+      raw: (sql: string) =>
+        database.knex.raw(sql.replace("(UTC_TIMESTAMP(3))", "(UTC_TIMESTAMP 3)")),
+    } as unknown as Knex;
+    await createCharges(refusing);
+    const [[row]] = await database.knex.raw("SHOW CREATE TABLE charges");
+    expect(row["Create Table"]).toMatch(/`recorded_at` .* DEFAULT current_timestamp\(3\)/i);
   });
 });
 

@@ -10,8 +10,8 @@ import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** The migration that is killed. It alters the table `charges`. */
-const KILLED = "0016_recorded_at_in_utc.ts";
+/** The migration that is killed. It creates the table `charges`. */
+const KILLED = "0007_charges.ts";
 const PENDING = readdirSync(new URL("../../../src/db/migrations", import.meta.url))
   .filter((name) => name >= KILLED)
   .sort();
@@ -32,14 +32,18 @@ afterAll(async () => {
 
 it("a run that is killed during a migration is completed after its lock was freed", async () => {
   await database.knex("knex_migrations").whereIn("name", PENDING).del();
-  // An open transaction that has read the table: the migration waits for it.
+  // A transaction that has read the table is open, and another session alters the table: the
+  // migration waits for both.
   const reader = await createConnection(database.url);
   await reader.query("BEGIN");
   await reader.query("SELECT COUNT(*) FROM charges");
+  const other = await createConnection(database.url);
+  const altered = other.query("ALTER TABLE charges COMMENT = 'altered'");
+  await expect.poll(() => processes.running("ALTER TABLE charges")).toHaveLength(1);
   const env = { ...process.env, DATABASE_URL: database.url };
   const run = spawn(process.execPath, ["src/cli/migrate.ts"], { cwd: ROOT, env, stdio: "ignore" });
   await expect
-    .poll(() => processes.running("ALTER TABLE charges"), { timeout: 20_000 })
+    .poll(() => processes.running("TABLE IF NOT EXISTS charges"), { timeout: 20_000 })
     .toHaveLength(1);
   run.kill("SIGKILL");
   await once(run, "exit");
@@ -51,7 +55,8 @@ it("a run that is killed during a migration is completed after its lock was free
     stderr: "",
   });
   await reader.query("COMMIT");
-  await reader.end();
+  await altered;
+  await Promise.all([reader.end(), other.end()]);
   expect(await runCommand("migrate", [], database.url)).toEqual({
     code: 0,
     stdout: [
