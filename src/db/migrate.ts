@@ -34,6 +34,7 @@ export class AnotherRun extends Error {
  *
  * @param report called with a line of text for each migration
  * @throws AnotherRun if another run is in progress, or was killed
+ * @throws Error with what to do, if the database has run migrations that this version lacks
  */
 export async function migrateToLatest(
   database: Knex,
@@ -54,7 +55,14 @@ export async function migrateToLatest(
     return names;
   } catch (error) {
     const { name, message } = error as Error;
-    throw name === "MigrationLocked" ? new AnotherRun(message) : error;
+    if (name === "MigrationLocked") throw new AnotherRun(message);
+    if (message.startsWith("The migration directory is corrupt")) {
+      throw new Error(
+        "the database was migrated by a version with other migrations: create a new database, " +
+          `and run \`npm run migrate\` on that (${message})`,
+      );
+    }
+    throw error;
   }
 }
 

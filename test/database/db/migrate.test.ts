@@ -105,6 +105,17 @@ describe("migrating", () => {
     expect(await locks()).toEqual([0]);
   });
 
+  it("a database with migrations that this version lacks is refused, with what to do", async () => {
+    await database
+      .knex("knex_migrations")
+      .where({ name: FILES.at(-1) })
+      .update("name", "0009_a.ts");
+    await expect(migrateToLatest(database.knex)).rejects.toThrow(
+      "the database was migrated by a version with other migrations: create a new database, and run `npm run migrate` on that (The migration directory is corrupt, the following files are missing: 0009_a.ts)",
+    );
+    expect(await locks()).toEqual([0]);
+  });
+
   it("charges is created on a server that refuses its default in UTC, as TiDB does", async () => {
     await database.knex.raw("DROP TABLE charges");
     const refusing = {
