@@ -20,13 +20,26 @@ export interface Clock {
 const RESOLUTION = 1_000;
 
 /**
+ * SQL for the instant, in UTC, of a time in the zone of the server's operating system. When clocks are
+ * put back, an hour comes twice: CONVERT_TZ takes the later instant, this the earlier.
+ */
+export function utcOf(local: string): string {
+  const utc = `CONVERT_TZ(${local}, 'SYSTEM', '+00:00')`;
+  const localOf = (instant: string) => `CONVERT_TZ(${instant}, '+00:00', 'SYSTEM')`;
+  const dayBefore = `${utc} - INTERVAL 1 DAY`;
+  const offset = `TIMESTAMPDIFF(SECOND, ${dayBefore}, ${localOf(dayBefore)})`;
+  const earlier = `${local} - INTERVAL ${offset} SECOND`;
+  return `IF(${localOf(earlier)} = ${local}, ${earlier}, ${utc})`;
+}
+
+/**
  * The start of the oldest open transaction that has written, or is about to, in UTC: a statement that
  * reads for long before it writes its first row has locked its table. The server
  * shows it in the time zone of its operating system. Sessions whose default database is another one
  * are left out: they are other systems on the same server. So are sessions that have ended, whose
  * transactions InnoDB lists a moment longer; a prepared XA transaction has the thread 0 then.
  */
-const OLDEST = `SELECT MIN(CONVERT_TZ(trx.trx_started, 'SYSTEM', '+00:00')) AS started
+const OLDEST = `SELECT MIN(${utcOf("trx.trx_started")}) AS started
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
   WHERE (trx.trx_rows_modified > 0 OR trx.trx_tables_locked > 0 OR trx.trx_state = 'LOCK WAIT')
