@@ -4,6 +4,7 @@ import { Command, Option } from "commander";
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import type { DatabaseUrl } from "../config.ts";
+import { fromDatetime } from "../db/datetime.ts";
 import { scheduleCheck } from "../rollup/write/check.ts";
 import { type Difference, formatRepair } from "../rollup/write/difference.ts";
 import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
@@ -81,7 +82,7 @@ async function runPasses(
   admin?: RollupAdmin,
 ): Promise<void> {
   const heartbeat = createHeartbeat();
-  let [first, failures, waitsFor] = [true, 0, ""];
+  let [first, failures, waitedFor] = [true, 0, 0];
   let database = connect();
   // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
   const beating =
@@ -107,9 +108,11 @@ async function runPasses(
         if (watch === undefined || isWorthALine(result)) console.log(lineOf(result, signal));
         [first, failures] = [false, 0];
         admin?.passed(result);
-        if (result.waitsFor && result.waitsFor !== waitsFor) {
-          waitsFor = result.waitsFor;
-          warn(`the watermark waits for a transaction that has been open since ${waitsFor} UTC`);
+        const { waitsFor } = result;
+        // The start of a statement is known to a second only: the same one may look a second older.
+        if (waitsFor && Math.abs(fromDatetime(waitsFor) - waitedFor) > 1_000) {
+          waitedFor = fromDatetime(waitsFor);
+          warn(`the watermark waits for a transaction or statement that began at ${waitsFor} UTC`);
         }
         if (result.unfinished) pause = 0;
       } catch (error) {

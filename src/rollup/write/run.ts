@@ -29,7 +29,7 @@ export const CONCURRENCY = 4;
 export interface RollupOptions {
   /** The distance of the watermark from now, in ms: how long a writer's transaction may be open. */
   readonly margin: number;
-  /** Whether the watermark also waits for older transactions. Default: no. */
+  /** Whether the watermark also waits for older transactions and statements. Default: no. */
   readonly seesTransactions?: boolean;
   /** A watermark waits until it can move by this much, in ms. Default: 0. */
   readonly step?: number;
@@ -88,7 +88,7 @@ export interface RollupResult {
   readonly duration: number;
   /** Whether there are builds to go on with at once. */
   readonly unfinished: boolean;
-  /** The start of an open transaction that holds the watermark back, in UTC. */
+  /** The start of a transaction or statement that holds the watermark back, in UTC. */
   readonly waitsFor: string | undefined;
 }
 

@@ -12,7 +12,7 @@ export interface Clock {
   readonly now: string;
   /** The watermark to move to: nothing that was recorded up to it can commit any more. */
   readonly until: string;
-  /** The start of the oldest open transaction that has written, if `until` waits for it. */
+  /** The start of the oldest transaction or statement that `until` waits for, if it does. */
   readonly waitsFor: string | undefined;
 }
 
@@ -33,24 +33,45 @@ export function utcOf(local: string): string {
 }
 
 /**
- * The start of the oldest open transaction that has written, or is about to, in UTC: a statement that
- * reads for long before it writes its first row has locked its table. The server
- * shows it in the time zone of its operating system. Sessions whose default database is another one
- * are left out: they are other systems on the same server. So are sessions that have ended, whose
- * transactions InnoDB lists a moment longer; a prepared XA transaction has the thread 0 then.
+ * The start of the running statement of `session`. `TIME` is in whole seconds, and on MariaDB by
+ * another clock, so a second more is taken off.
  */
-const OLDEST = `SELECT MIN(${utcOf("trx.trx_started")}) AS started
+const STATEMENT = "UTC_TIMESTAMP() - INTERVAL session.TIME + 1 SECOND";
+
+/**
+ * The start, in UTC, of the oldest of what may still commit rows with an earlier recording time:
+ *
+ * - Statements that wait for a lock on a table. A row is recorded at the start of its statement, and
+ *   InnoDB knows of no transaction until the lock is there. The states of waits leave out threads
+ *   that wait for ever, such as those of replication.
+ * - Open transactions that have written, or are about to: a statement that reads for long before it
+ *   writes its first row has locked its table. Their statement may have begun, and waited, earlier.
+ *
+ * Sessions are listed before transactions, so that a statement that gets its lock in between is in
+ * the second list. Sessions whose default database is another one are left out: they are other
+ * systems on the same server. So are sessions that have ended, whose transactions InnoDB lists a
+ * moment longer; a prepared XA transaction has the thread 0 then.
+ */
+const OLDEST = `SELECT MIN(started) AS started FROM (
+  SELECT ${STATEMENT} AS started
+  FROM information_schema.PROCESSLIST AS session
+  WHERE session.STATE RLIKE '^Waiting for .*(lock|table flush)$'
+    AND (session.DB = DATABASE() OR session.DB IS NULL)
+  UNION ALL
+  SELECT LEAST(${utcOf("trx.trx_started")},
+    IF(session.COMMAND <> 'Sleep', ${STATEMENT}, UTC_TIMESTAMP()))
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
   WHERE (trx.trx_rows_modified > 0 OR trx.trx_tables_locked > 0 OR trx.trx_state = 'LOCK WAIT')
     AND (session.DB = DATABASE() OR (session.DB IS NULL
-      AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)))`;
+      AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)))
+) AS oldest`;
 
 /**
- * The start of the oldest transaction; null if there is none. MySQL fails to list its sessions while
+ * The result of `OLDEST`; null if there is nothing to wait for. MySQL fails to list its sessions while
  * one of them runs a statement with bytes that are not text, so the query is repeated then.
  */
-function oldestTransaction(database: Knex): Promise<string | null> {
+function oldestStart(database: Knex): Promise<string | null> {
   return pRetry(async () => (await database.raw(OLDEST))[0][0].started, {
     ...{ retries: 20, minTimeout: 20, maxTimeout: 200 },
     shouldRetry: ({ error }) => "code" in error && error.code === "ER_CANNOT_CONVERT_STRING",
@@ -63,7 +84,7 @@ const ACCESS_DENIED = "42000";
 /** Whether the account may see the transactions of others, which needs the privilege PROCESS. */
 export async function canSeeTransactions(database: Knex): Promise<boolean> {
   try {
-    await oldestTransaction(database);
+    await oldestStart(database);
     return true;
   } catch (error) {
     if (error instanceof Error && "sqlState" in error && error.sqlState === ACCESS_DENIED) {
@@ -77,7 +98,7 @@ export async function canSeeTransactions(database: Knex): Promise<boolean> {
  * Reads the clock.
  *
  * @param margin how long a writer's transaction may be open, in ms
- * @param seesTransactions whether to wait for open transactions that are older
+ * @param seesTransactions whether to wait for transactions and statements that are older
  */
 export async function readClock(
   database: Knex,
@@ -86,7 +107,7 @@ export async function readClock(
 ): Promise<Clock> {
   const [[{ now }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
   const until = fromDatetime(now) - margin;
-  const oldest = seesTransactions ? await oldestTransaction(database) : null;
+  const oldest = seesTransactions ? await oldestStart(database) : null;
   const before = oldest === null ? Number.POSITIVE_INFINITY : fromDatetime(oldest) - RESOLUTION;
   return {
     now,

@@ -1,0 +1,140 @@
+/**
+ * Statements that wait for a lock on a table, of which InnoDB knows no transaction yet. On a server
+ * of its own: InnoDB shows the same list of transactions until nobody has read it for 0.1 s.
+ */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import {
+  type PrivateDatabase,
+  startPrivateDatabase,
+} from "../../../../dev/private-database/private-database.ts";
+import { parseDatabaseUrl } from "../../../../src/config.ts";
+import { fromDatetime } from "../../../../src/db/datetime.ts";
+import { migrateToLatest } from "../../../../src/db/migrate.ts";
+import { createPool } from "../../../../src/db/pool.ts";
+import { readClock } from "../../../../src/rollup/write/pass/clock.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { verify } from "../../../../src/rollup/write/verify.ts";
+import { until } from "../../../support/poll.ts";
+
+let server: PrivateDatabase;
+let database: Knex;
+/** Pools of one connection. */
+let writer: Knex;
+let dump: Knex;
+let reader: Knex;
+beforeAll(async () => {
+  server = await startPrivateDatabase({ bufferPool: "64M" });
+  const connect = (maxConnections: number) =>
+    createPool(parseDatabaseUrl(server.url), { maxConnections });
+  database = connect(10);
+  [writer, dump, reader] = [connect(1), connect(1), connect(1)];
+  await migrateToLatest(database);
+  await database("providers").insert({ id: 1, name: "provider" });
+});
+beforeEach(async () => {
+  await database("charges").delete();
+});
+afterAll(async () => {
+  for (const pool of [reader, dump, writer, database]) await pool?.destroy();
+  await server?.stop();
+});
+
+const sleep = (seconds: number) => database.raw("DO SLEEP(?)", [seconds]);
+const clock = () => readClock(database, 0, true);
+const lastRecorded = async (): Promise<string> =>
+  (await database("charges").max("recorded_at AS last").first())?.last;
+
+/** Starts a statement. Resolves when it waits for a lock, to its end. */
+async function start(session: Knex, sql: string): Promise<{ readonly ended: Promise<unknown> }> {
+  const ended = session.raw(sql).then();
+  await until(5_000, async () => {
+    const waiting = `SELECT 1 FROM information_schema.PROCESSLIST
+      WHERE INFO = ? AND STATE LIKE '% lock'`;
+    return (await database.raw(waiting, [sql]))[0].length > 0;
+  });
+  return { ended };
+}
+
+const INSERT = "INSERT INTO charges (provider_id, server_id, charged_at, gross)";
+const VALUES = `${INSERT} VALUES (1, 1, '2026-01-10', 1)`;
+
+describe.each([
+  {
+    lock: "a dump of the table",
+    take: () => dump.raw("LOCK TABLES charges READ"),
+    release: () => dump.raw("UNLOCK TABLES"),
+  },
+  {
+    lock: "a dump of the server",
+    take: () => dump.raw("FLUSH TABLES WITH READ LOCK"),
+    release: () => dump.raw("UNLOCK TABLES"),
+  },
+  {
+    lock: "an ALTER that waits for a reader",
+    async take() {
+      await reader.raw("BEGIN");
+      await reader("charges").first();
+      await start(dump, "ALTER TABLE charges COMMENT = 'altered'");
+    },
+    release: () => reader.raw("ROLLBACK"),
+  },
+])("behind $lock", ({ take, release }) => {
+  it("the watermark waits for a charge that waits to be written", async () => {
+    await take();
+    const { ended } = await start(writer, VALUES);
+    await sleep(1.2);
+    const { until: watermark, waitsFor } = await clock();
+    await release();
+    await ended;
+    const recorded = await lastRecorded();
+    expect(watermark < recorded).toBe(true);
+    expect(fromDatetime(recorded) - fromDatetime(watermark)).toBeLessThan(4_000);
+    expect(waitsFor).toBeDefined();
+    await sleep(0.2);
+    expect(await clock()).toMatchObject({ waitsFor: undefined });
+  });
+});
+
+it("the watermark waits for a statement that goes on after its wait", async () => {
+  await dump.raw("LOCK TABLES charges READ");
+  const { ended } = await start(
+    writer,
+    `${INSERT} SELECT id, 1, '2026-01-10', 1 FROM providers WHERE SLEEP(2) = 0 FOR UPDATE`,
+  );
+  // The start of a transaction is in whole seconds, and one more is taken off.
+  await sleep(3);
+  await dump.raw("UNLOCK TABLES");
+  await sleep(0.5);
+  const { until: watermark } = await clock();
+  await ended;
+  expect(watermark < (await lastRecorded())).toBe(true);
+});
+
+it("a charge that waited for longer than the margin is never missing", async () => {
+  await database.raw(VALUES);
+  await dump.raw("LOCK TABLES charges READ");
+  const { ended } = await start(writer, VALUES);
+  await rollUp(database, { margin: 0, seesTransactions: true });
+  await dump.raw("UNLOCK TABLES");
+  await ended;
+  expect(await Array.fromAsync(verify(database, "1"))).toEqual([]);
+  await sleep(0.2);
+  const result = await rollUp(database, { margin: 0, seesTransactions: true });
+  expect(result).toMatchObject({ charges: 2, repairs: 0 });
+});
+
+it("the watermark passes idle sessions, other waits, and those of other databases", async () => {
+  await dump.raw("LOCK TABLES charges READ, providers READ");
+  await reader.raw("DO GET_LOCK(DATABASE(), 0)");
+  const waiting = await start(writer, "DO GET_LOCK(DATABASE(), 60)");
+  expect(await clock()).toMatchObject({ waitsFor: undefined });
+  await reader.raw("DO RELEASE_LOCK(DATABASE())");
+  await waiting.ended;
+  await writer.raw("USE information_schema");
+  const elsewhere = await start(writer, VALUES.replace("charges", "revenue.charges"));
+  expect(await clock()).toMatchObject({ waitsFor: undefined });
+  await dump.raw("UNLOCK TABLES");
+  await elsewhere.ended;
+  await writer.raw("USE revenue");
+});
