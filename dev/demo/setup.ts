@@ -21,7 +21,7 @@ export async function seed(url: string, log?: (line: string) => void): Promise<v
   }
 }
 
-/** Rolls up all charges, including the newest. */
+/** Rolls up all charges but those of the last second. */
 export async function rollUp(url: string): Promise<void> {
   await runScript(url, "src/cli/rollup.ts", "--margin", "0");
 }

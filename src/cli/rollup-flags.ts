@@ -26,9 +26,9 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
     flag: "--margin <seconds>",
     name: "ROLLUP_MARGIN_SECONDS",
     fallback: MARGIN / 1_000,
-    parse: toSeconds,
+    parse: toMargin,
     description:
-      "how far the watermark stays before now: how long a writer's transaction may be open",
+      "how far the watermark stays before now, at least a second: how long a writer's transaction may be open",
   },
   {
     flag: "--watch <seconds>",
@@ -68,6 +68,14 @@ export function optionOf({ flag, name, fallback, parse, description }: Flag): Op
 function toSeconds(text: string): number {
   if (/^\d{1,6}(\.\d+)?$/.test(text)) return Number(text);
   throw new InvalidArgumentError("Expected a number of seconds, such as 60.");
+}
+
+/**
+ * A margin: a number of seconds, at least 1. A charge of the very moment in which the clock is read
+ * commits a moment later, and InnoDB's list of transactions may be 0.1 s old.
+ */
+function toMargin(text: string): number {
+  return Math.max(toSeconds(text), 1);
 }
 
 /** A number of seconds that is not 0. */

@@ -27,7 +27,10 @@ export const CHECK_PERIOD = 86_400_000;
 export const CONCURRENCY = 4;
 
 export interface RollupOptions {
-  /** The distance of the watermark from now, in ms: how long a writer's transaction may be open. */
+  /**
+   * The distance of the watermark from now, in ms: how long a writer's transaction may be open. With
+   * less than a second, no charge may be about to commit.
+   */
   readonly margin: number;
   /** Whether the watermark also waits for older transactions and statements. Default: no. */
   readonly seesTransactions?: boolean;

@@ -41,6 +41,7 @@ it("suffice to build, refresh, rebuild and verify", async () => {
     server_id: 1_001,
     charged_at: "2025-01-05 00:00:00.000",
     gross: "5.00",
+    recorded_at: database.knex.raw("UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE"),
   });
   expect(await runRollup(url, "--margin", "0")).toMatchObject(success);
   expect(await runRollup(url, "--rebuild")).toMatchObject(success);

@@ -1,5 +1,6 @@
 /** The output and the exit code of `npm run rollup`. */
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { fromDatetime } from "../../../src/db/datetime.ts";
 import { type Ending, runRollup, startRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
@@ -69,6 +70,15 @@ describe("bringing the rollups up to date", () => {
     await expectExact(database.knex, "1");
     expect(await rollup("--margin", "0")).toEqual(added(1, 1));
     expect(await rollup("--verify")).toEqual(success(CLEAN));
+  });
+
+  it("leaves out the last second whatever the margin: its charges may not have committed", async () => {
+    await fill(1);
+    await rollup("--margin", "0");
+    // The heartbeat is written right before the clock is read.
+    const { written_at } = await database.knex("heartbeat").first();
+    const { cut } = await database.knex("rollups").first();
+    expect(fromDatetime(written_at) - fromDatetime(cut)).toBeGreaterThan(0);
   });
 });
 
