@@ -1,10 +1,17 @@
 /** Explores every interleaving of a scenario, breadth first, so that the first fault is a shortest. */
-import { readBase } from "./answers.ts";
-import { clockSteps, writerSteps } from "./ledger.ts";
-import { type Model, PROPERTIES, type Property, type Scenario, type Step } from "./model.ts";
-import { completeRun, violated } from "./properties.ts";
-import { DONE, newRun, stepRun } from "./runs.ts";
-import { START_TICK, type State } from "./state.ts";
+import { cacheable } from "./answers.ts";
+import {
+  type Event,
+  type Has,
+  MARGIN,
+  type Model,
+  PROPERTIES,
+  type Property,
+  START_TICK,
+  type State,
+} from "./model.ts";
+import { violated } from "./properties.ts";
+import { completeRun, newRun, stepRun } from "./runs.ts";
 
 /** The result of an exploration. */
 export interface Exploration {
@@ -12,8 +19,14 @@ export interface Exploration {
   readonly states: number;
   /** The first property that was found violated. */
   readonly violated: Property | undefined;
-  /** The steps that lead there, one a line, for people. */
-  readonly trace: string;
+  /** The property and the steps that lead there, one a line, for people. */
+  readonly fault: string;
+}
+
+/** A step that can be taken. `take` changes the state, and may say more about it. */
+interface Step {
+  readonly name: string;
+  readonly take: (state: State) => unknown;
 }
 
 /** More states than any scenario has. */
@@ -21,100 +34,123 @@ const MAX_STATES = 400_000;
 
 /** Explores a scenario until a property is violated, or to its end. */
 export function explore(model: Model): Exploration {
-  const first = JSON.stringify(initialState(model));
-  const reached = new Map<string, { from: string; name: string } | undefined>([[first, undefined]]);
-  const traceTo = (text: string): string => {
-    const lines: string[] = [];
-    for (let at = text; ; ) {
-      const step = reached.get(at);
-      if (!step) return lines.reverse().join("\n");
-      lines.push(step.name);
-      at = step.from;
-    }
-  };
+  const first = initialState(model);
+  const reached = new Map([[JSON.stringify(first), { from: "", name: "" }]]);
   // A Map iterates over the entries that are added meanwhile, too.
   for (const from of reached.keys()) {
-    const before: State = JSON.parse(from);
-    for (const { name, take } of stepsOf(model, before)) {
+    for (const { name, take } of stepsOf(model, first, JSON.parse(from))) {
       const state: State = JSON.parse(from);
-      take(state);
+      const detail = take(state);
       const text = JSON.stringify(state);
-      const isNew = !reached.has(text);
-      if (isNew) reached.set(text, { from, name });
-      const found = violated(model, before, state, isNew);
-      if (found) {
-        const trace = `${traceTo(from)}\n${name}\n=> ${text}`;
-        return { states: reached.size, violated: found, trace };
+      if (reached.has(text)) continue;
+      reached.set(text, { from, name: [name, detail].filter(Boolean).join(" ") });
+      const found = violated(model, state);
+      if (!found) continue;
+      const lines: string[] = [];
+      for (let at = text, step = reached.get(at); step?.from; step = reached.get(at)) {
+        lines.unshift(step.name);
+        at = step.from;
       }
+      const fault = [`violated: ${PROPERTIES[found]}`, ...lines, `=> ${text}`].join("\n");
+      return { states: reached.size, violated: found, fault };
     }
     if (reached.size > MAX_STATES) throw new Error("too many states");
   }
-  return { states: reached.size, violated: undefined, trace: "" };
+  return { states: reached.size, violated: undefined, fault: "" };
 }
 
-function initialState(model: Model): State {
-  const { rows, writers, runs, built } = model.scenario;
+function initialState({ scenario }: Model): State {
   const state: State = {
     now: START_TICK,
     jumped: "no",
-    rows: rows.map((committed) => ({ committed, pending: null })),
-    begun: writers.map(() => false),
-    rollup: null,
-    generations: {},
-    runs: runs.map(newRun),
+    rows: scenario.rows.map((committed) => ({ committed, pending: null })),
+    begun: scenario.writers.map(() => false),
+    current: null,
+    building: null,
+    slots: [[], []],
+    runs: scenario.runs.map(() => newRun()),
+    versions: 0,
     cached: null,
-    deleted: false,
+    happened: [],
+    reported: false,
   };
-  if (built) completeRun(state, { scenario: model.scenario, has: () => true });
+  if (scenario.built) completeRun(state, {}, { scenario, has: () => true });
   return state;
 }
 
-function stepsOf(model: Model, state: State): Step[] {
+function stepsOf(model: Model, first: State, state: State): Step[] {
   const { scenario, has } = model;
   const steps = [...clockSteps(model, state), ...writerSteps(model, state)];
-  for (const [index, { step }] of state.runs.entries()) {
-    if (step === DONE || isTwin(scenario, state, index)) continue;
-    steps.push({
-      name: `run ${index}: ${step}`,
-      take: (next) => {
-        const run = next.runs[index];
-        if (!run) return;
-        stepRun(next, run, scenario.runs[index] ?? {}, model);
-        // Nothing that a finished run has read matters any more.
-        if (run.step === DONE) next.runs[index] = { step: DONE, until: 0 };
-      },
-    });
+  for (const [index, options] of scenario.runs.entries()) {
+    if (state.runs[index]?.step === "done") continue;
+    const take = (next: State) => {
+      const run = next.runs[index];
+      return run && stepRun(next, run, options, model);
+    };
+    steps.push({ name: `run ${index}`, take });
   }
-  if (scenario.cache && !state.cached) {
-    steps.push({
-      name: "a reader caches the totals",
-      take: (next) => {
-        next.cached = readBase(next, has);
-      },
-    });
-  }
-  if (scenario.deletion && !state.deleted && state.rollup) {
-    steps.push({
-      name: "somebody deletes the row of rollups",
-      take: (next) => {
-        next.rollup = null;
-        next.deleted = true;
-      },
-    });
+  for (const event of scenario.once ?? []) {
+    if (state.happened.includes(event)) continue;
+    const take = (next: State) => {
+      next.happened.push(event);
+      EVENTS[event](next, first, has);
+    };
+    steps.push({ name: `somebody ${event}`, take });
   }
   return steps;
 }
 
-/** Whether a run has not begun, nor the one before it with the same options: either may be first. */
-function isTwin({ runs }: Scenario, state: State, index: number): boolean {
-  const { step: first } = newRun();
-  if (index === 0 || state.runs[index]?.step !== first) return false;
-  const twins = JSON.stringify(runs[index]) === JSON.stringify(runs[index - 1]);
-  return twins && state.runs[index - 1]?.step === first;
+const EVENTS: Readonly<Record<Event, (state: State, first: State, has: Has) => unknown>> = {
+  "caches the sums": (state, _, has) => Object.assign(state, { cached: cacheable(state, has) }),
+  "deletes the rows of rollups": (state) => Object.assign(state, { current: null, building: null }),
+  "restores the database": (state, { rows, current, building, slots, versions }, has) => {
+    // It ends all transactions, and the runs that were at work.
+    const runs = state.runs.map((run) => (run.step === "begin" ? run : newRun("done")));
+    Object.assign(state, { rows, current, building, slots, runs });
+    if (!has("new version")) state.versions = versions;
+  },
+};
+
+/** The steps that the clock can take: a tick, or a jump. */
+function clockSteps({ scenario }: Model, { now, jumped, rows }: State): Step[] {
+  const { jump = 0, ticks, writers } = scenario;
+  const steps: Step[] = [];
+  // A writer that keeps to the margin commits before the clock may advance.
+  const waits = rows.some(({ pending }) => {
+    const keeps = pending && writers[pending.writer]?.open === "within margin";
+    return keeps && jumped === "no" && now + 1 - pending.began >= MARGIN;
+  });
+  const elapsed = now - START_TICK - (jumped === "forward" ? jump : 0);
+  if (elapsed < ticks && !waits) {
+    steps.push({ name: `the clock advances to ${now + 1}`, take: (next) => void next.now++ });
+  }
+  const jumpTo = (to: number, name: "forward" | "back") => {
+    const take = (next: State) => void Object.assign(next, { now: to, jumped: name });
+    steps.push({ name: `the clock jumps ${name} to ${to}`, take });
+  };
+  if (jump > 0 && jumped === "no") jumpTo(now + jump, "forward");
+  if (jumped === "forward") jumpTo(now - jump, "back");
+  return steps;
 }
 
-/** Formats a fault for people: the title, the property and the shortest way to it. */
-export function formatFault({ violated: property, trace }: Exploration, title: string): string {
-  if (!property) return `${title}: no fault`;
-  return `${title}: violated: ${PROPERTIES[property]}. The shortest trace:\n${trace}`;
+/** The steps that writers can take. A row that is being written is locked. */
+function writerSteps({ scenario }: Model, { begun, rows, now }: State): Step[] {
+  const steps: Step[] = [];
+  for (const [writer, { row, write, late = 0, when = () => true }] of scenario.writers.entries()) {
+    const { committed = null, pending = null } = rows[row] ?? {};
+    if (!begun[writer] && !pending && when(committed, now)) {
+      const version = write(now - late);
+      const take = (next: State) => {
+        next.begun[writer] = true;
+        next.rows[row] = { committed, pending: { version, began: now, writer } };
+      };
+      steps.push({ name: `writer ${writer} writes row ${row}: ${JSON.stringify(version)}`, take });
+    } else if (pending?.writer === writer) {
+      const take = (next: State) => {
+        next.rows[row] = { committed: pending.version, pending: null };
+      };
+      steps.push({ name: `writer ${writer} commits`, take });
+    }
+  }
+  return steps;
 }

@@ -1,27 +1,161 @@
-/** What a model is made of: its writers and runs, and the cures that can be taken out of it. */
-import type { State, Version } from "./state.ts";
+/**
+ * What the model of rollups is made of. docs/rollups.md has the rules.
+ *
+ * Modelled: one provider; one clock, in ticks; transactions of writers, each of one row; a rollup and
+ * a build beside it; runs, each step one snapshot or one short transaction, in any interleaving; a
+ * restore of the database; a reader with cached sums. Every prefix of an interleaving is looked at, so
+ * a run that is killed is one that takes no further step.
+ *
+ * Not modelled: SQL; amounts and owners (each row is counted by itself, so that no two errors cancel
+ * out); the length of leaves; how an unused slot is emptied; slices of a check; formats; replicas. Whether the code does what the
+ * model does is for the tests on a real database.
+ */
+
+/** The distance of the watermark from now, in ticks. */
+export const MARGIN = 2;
+/** How far before its watermark a refresh looks for rows, in ticks. */
+export const LOOKBACK = 2;
+/** The clock at the beginning: the watermark then lies inside the second leaf. */
+export const START_TICK = 7;
+/** The ends of the leaves. */
+export const BOUNDARIES = [4, 8, 12, 16] as const;
+
+/** What a writer has stored of a row. A charge has only a start: the instant that it is dated at. */
+export interface Version {
+  readonly start: number;
+  /** The end of a rental; null while it is open. Not there for a charge. */
+  readonly end?: number | null;
+  /** `recorded_at` or `updated_at`. */
+  readonly recorded: number;
+}
+
+/** A row of the ledger. */
+export interface Row {
+  /** What others see; null before the first commit, and after a deletion. */
+  committed: Version | null;
+  /** What an open transaction has written, when it began, and the index of its writer. */
+  pending: { version: Version | null; began: number; writer: number } | null;
+}
+
+/**
+ * How often each row is counted: at 2i row i as a charge or as the start of a rental, at 2i + 1 as the
+ * end of a rental. Right are 0 and 1.
+ */
+export type Totals = number[];
+
+/** *F(b)* at each stored boundary, in order. */
+export type Sums = [boundary: number, totals: Totals][];
+
+/** A row of `rollups`. */
+export interface Rollup {
+  slot: 0 | 1;
+  version: number;
+  watermark: number;
+  /** The boundary from which the next step of a build compares. */
+  next: number;
+}
+
+/** What is written in one transaction, as it was computed in an earlier snapshot. */
+export interface Change {
+  readonly kind: "begin" | "build" | "swap" | "refresh" | "check";
+  /** The versions of the rollup and of the build in that snapshot. */
+  readonly versions: Readonly<Record<"current" | "building", number | undefined>>;
+  readonly watermark: number;
+  /** What the ledger has more than the rollup, by the boundary of the leaf. */
+  readonly differences: Sums;
+  /** For a step of a build: where the next one begins. */
+  readonly next: number;
+  /** Whether this repairs what was wrong before. */
+  readonly repairs: boolean;
+}
+
+/** A run between two of its steps. */
+export interface Run {
+  step: "begin" | "look" | "compute" | "write" | "done";
+  /** The watermark to move to. */
+  until: number;
+  /** Whether it has begun a build, or checked. */
+  begun: boolean;
+  checked: boolean;
+  /** What it has computed, and not yet written. */
+  change: Change | null;
+  /** Sums that were read in an earlier snapshot: only if that rule is taken out. */
+  slots: [Sums, Sums] | null;
+}
+
+/** What somebody does. */
+export type Event = "caches the sums" | "deletes the rows of rollups" | "restores the database";
+
+export interface State {
+  rows: Row[];
+  /** The rollup that is read, and the one that is built. */
+  current: Rollup | null;
+  building: Rollup | null;
+  slots: [Sums, Sums];
+  now: number;
+  jumped: "no" | "forward" | "back";
+  /** By writer: whether it has begun. */
+  begun: boolean[];
+  runs: Run[];
+  /** The last version: it stands for random numbers, of which no two are equal. */
+  versions: number;
+  cached: { version: number; sums: Sums } | null;
+  /** Of what happens once, what has. */
+  happened: Event[];
+  /** Whether a run has reported a repair. */
+  reported: boolean;
+}
+
+/** What makes rollups right. Each rule can be taken out of the model. */
+export const RULES = {
+  margin: "the watermark stays behind the clock by the margin",
+  waiting: "the watermark stays before open transactions that the account sees",
+  "clock first": "a run reads the clock before it looks for open transactions",
+  "covered by date": "no row is covered before the watermark has passed its date, or its end",
+  "news by date": "a refresh compares leaves in which rows were dated or ended since the last one",
+  lookback: "a refresh looks for rows that were recorded shortly before its old watermark",
+  check: "a run compares the rollup with the ledger, whether or not there is news",
+  "own slot": "a build fills a slot of its own",
+  "one watermark": "all steps of a build compare at the watermark with which it began",
+  "one snapshot": "a change is computed from sums, version and rows of one snapshot",
+  "same version": "changes and cached sums are used only with the version that they were read with",
+  "new version": "a version never comes again, not even after a restore",
+  "not ahead": "a watermark ahead of the clock is not trusted: not read, and built anew",
+} as const;
+export type Rule = keyof typeof RULES;
+export type Has = (rule: Rule) => boolean;
+
+/** What is asserted of every state. */
+export const PROPERTIES = {
+  exact: "every answer equals the ledger in its own snapshot",
+  "exact while ahead": "every answer is exact while the watermark lies ahead of the clock",
+  "equal with cache": "an answer with cached sums equals the one without, in the same snapshot",
+  once: "the sums count no row twice, and none less than not at all",
+  healed: "one complete run later, every answer is exact and the rollup is trusted",
+  reported: "a run that makes a wrong answer right reports a repair",
+  "no false alarm": "a run reports no repair while writers keep to the assumptions",
+  "late rows found": "a refresh adds rows that were committed late, within its lookback",
+} as const;
+export type Property = keyof typeof PROPERTIES;
 
 /** A transaction that writes one row once, and commits or never does. */
 export interface Writer {
   readonly row: number;
   /** What it writes; null for a deletion. */
-  readonly write: (recorded: number, committed: Version | null) => Version | null;
+  readonly write: (recorded: number) => Version | null;
   /** Whether it can write, given the committed row. Default: yes. */
   readonly when?: (committed: Version | null, now: number) => boolean;
-  /** By how much the clock of its node is behind, in ticks. Default: 0. */
-  readonly lag?: number;
+  /** How far in the past the recording time is, in ticks. Default: 0. */
+  readonly late?: number;
   /**
-   * How long its transaction may be open: less than the margin after its recording time, or any
-   * time, and then whether the rollup's account sees it.
+   * How long the transaction may be open: less than the margin after its recording time, or any time,
+   * and then whether the rollup's account sees it.
    */
   readonly open: "within margin" | "visible" | "hidden";
 }
 
-/** What a run does besides refreshes and the first build. */
-export interface RunOptions {
-  readonly rebuild?: boolean;
-  readonly check?: boolean;
-}
+/** What a run does besides refreshes and builds. */
+export type RunOptions = { readonly rebuild?: boolean; readonly check?: boolean };
 
 /** Which interleavings are explored. */
 export interface Scenario {
@@ -35,69 +169,10 @@ export interface Scenario {
   readonly ticks: number;
   /** By how many ticks the clock jumps forward once, and back once. Default: never. */
   readonly jump?: number;
-  /** Whether a reader caches totals once. Default: no. */
-  readonly cache?: boolean;
-  /** Whether the row of `rollups` may be deleted once. Default: no. */
-  readonly deletion?: boolean;
+  /** What may happen once. Default: nothing. */
+  readonly once?: readonly Event[];
   readonly properties: readonly Property[];
 }
 
-/** What is asserted of every state, and of every step that leads to it. */
-export const PROPERTIES = {
-  exact: "every answer equals the ledger in its own snapshot",
-  "exact while ahead": "every answer is exact while the watermark lies ahead of the clock",
-  "equal with cache": "an answer with cached totals equals the one without, in the same snapshot",
-  "never back": "the generation never goes back, nor the watermark of a generation",
-  "never trusted ahead": "no answer uses a watermark ahead of the clock",
-  once: "the totals of a current rollup count no row twice, and none less than not at all",
-  healed: "one complete run later, every answer is exact and the rollup is trusted",
-  reported: "a run that makes a wrong answer right reports a repair",
-  "refresh finds late rows": "a refresh adds late rows that lie within its lookback",
-} as const;
-export type Property = keyof typeof PROPERTIES;
-
-/** What makes the protocol right. Each can be taken out of the model. */
-export const CURES = {
-  margin: "the watermark stays behind the clock by the margin",
-  waiting: "the watermark stays before open transactions that have written",
-  "clock before transactions": "the clock is read before the open transactions are",
-  "never back": "a refresh to an earlier watermark does nothing",
-  "one snapshot of a refresh": "a refresh reads its rollup and the ledger in one snapshot",
-  "refresh compares generation": "a change is written only to the generation it was computed from",
-  "refresh compares watermark": "a change is written only at the watermark it was computed from",
-  "refresh compares revision": "a change is written only at the revision it was computed from",
-  lookback: "a refresh looks for rows that were recorded shortly before its old watermark",
-  check: "a run compares its rollup with the ledger, whether or not there is news",
-  "revision of a change": "a change of the totals increases the revision",
-  "ends wait": "a rental is not covered before the watermark has passed its end",
-  "list of rentals": "a rental that the rollup lists stays covered when it is written again",
-  "listed with its start": "a build lists a rental with the segment of its start",
-  "build beside": "a build becomes the current generation with its last segment",
-  "fixed watermark": "all segments of a build have the watermark with which it began",
-  "build compares generation": "a segment is written only to the build in progress",
-  "build compares watermark": "a segment is written only at the watermark of the build in progress",
-  "build compares checkpoint": "a segment is written only after the last checkpoint of the build",
-  "build anew if ahead": "a rollup whose watermark lies ahead of the clock is built again",
-  "restart if ahead": "a build whose watermark lies ahead of the clock is begun again",
-  distrust: "an answer does not use a rollup whose watermark lies ahead of the clock",
-  "cache distrusts": "an answer does not use cached totals whose watermark lies ahead of the clock",
-  "one snapshot of an answer": "an answer reads watermark, totals and rows in one snapshot",
-  "cache compares generation": "cached totals are used only with the generation they came from",
-  "cache compares watermark": "cached totals are used only with the watermark they came from",
-  "cache compares revision": "cached totals are used only with the revision they came from",
-  stability: "totals that outlast a revision are those that it did not change",
-  "edges verified": "charges that cached totals took from the ledger are added up again",
-} as const;
-export type Cure = keyof typeof CURES;
-
-/** A scenario, and the cures that are in it. */
-export interface Model {
-  readonly scenario: Scenario;
-  readonly has: (cure: Cure) => boolean;
-}
-
-/** A step that can be taken in a state. `take` changes the state. */
-export interface Step {
-  readonly name: string;
-  readonly take: (state: State) => void;
-}
+/** A scenario, and the rules that are in it. */
+export type Model = { readonly scenario: Scenario; readonly has: Has };

@@ -1,119 +1,139 @@
-/** The steps of a run: each is one snapshot or one short transaction, as in src/rollup/write/. */
-import { beginBuild, computeSegment, purge, writeSegment } from "./builds.ts";
-import { computeChange, writeChange } from "./changes.ts";
-import { touchedSegments } from "./ledger.ts";
-import type { Model, RunOptions } from "./model.ts";
-import { MARGIN, NO_WATERMARK, noneHeld, type RollupRow, type Run, type State } from "./state.ts";
+/** The steps of a run: each is one snapshot or one short transaction. */
+import {
+  BOUNDARIES,
+  type Change,
+  MARGIN,
+  type Model,
+  type Rollup,
+  type Run,
+  type RunOptions,
+  type State,
+} from "./model.ts";
+import { addDifferences, compare, isCovered, leavesWithNews } from "./sums.ts";
 
-/** The step of a run after the last one. */
-export const DONE = "done";
+/** Where a build begins, where its second step does, and where it is complete. */
+const [FIRST, SECOND, COMPLETE] = [0, BOUNDARIES[0], 99];
 
-/** A run that has not begun. */
-export function newRun(): Run {
-  return { step: "read the clock", until: 0 };
+/** A run that has not begun, or one that is over. */
+export function newRun(step: "begin" | "done" = "begin"): Run {
+  return { step, until: 99, begun: false, checked: false, change: null, slots: null };
 }
 
-/** Takes the next step of a run of this state. */
-export function stepRun(state: State, run: Run, options: RunOptions, model: Model): void {
-  const { has } = model;
-  const none = { generation: 0, watermark: NO_WATERMARK, revision: 0, build: null };
-  const version: RollupRow = state.rollup ?? none;
-  const { checkpoints = [], held = noneHeld(state.rows) } =
-    state.generations[version.generation] ?? {};
-  const refresh = has("one snapshot of a refresh") ? "compute the refresh" : "read the totals";
-  const afterRefresh = options.check && has("check") ? "compute the check" : DONE;
-
-  switch (run.step) {
-    case "read the clock": {
-      const transactionsFirst = !has("clock before transactions");
-      if (transactionsFirst) run.oldest = oldestSeen(state, model);
-      else run.now = state.now;
-      run.step = "read the transactions";
-      // Two steps are one where the account sees no transactions.
-      if (model.scenario.writers.some(({ open }) => open === "visible")) return;
-      stepRun(state, run, options, model);
-      return;
-    }
-    case "read the transactions":
-      if (run.now === undefined) run.now = state.now;
-      else run.oldest = oldestSeen(state, model);
-      setUntil(run, has);
-      delete run.oldest;
-      run.found = {
-        generation: version.generation,
-        building: version.build !== null,
-        ahead: version.watermark > run.now && has("build anew if ahead"),
-      };
-      run.step =
-        run.found.generation > 0 && !run.found.building && !run.found.ahead && !options.rebuild
-          ? refresh
-          : "begin the build";
-      return;
-    case "read the totals":
-      run.stale = checkpoints;
-      run.step = "compute the refresh";
-      return;
-    case "compute the refresh": {
-      const before = run.stale ?? checkpoints;
-      delete run.stale;
-      if (version.generation === 0) run.step = "begin the build";
-      else if (run.until <= version.watermark && has("never back")) run.step = afterRefresh;
-      else {
-        const { watermark } = version;
-        const touched = touchedSegments(state.rows, { watermark, held }, run.until, has);
-        run.change = computeChange(state, version, before, held, touched, run.until, has);
-        run.step = "write the refresh";
-      }
-      return;
-    }
-    case "write the refresh":
-      writeChange(state, run, has);
-      run.step = afterRefresh;
-      return;
-    case "begin the build":
-      beginBuild(state, run, version, options.rebuild ?? false, has);
-      run.step = "compute a segment";
-      return;
-    case "compute a segment":
-      computeSegment(state, run, has);
-      run.step = "write the segment";
-      return;
-    case "write the segment":
-      run.step = writeSegment(state, run, has) ? "compute a segment" : "purge";
-      return;
-    case "purge": {
-      purge(state);
-      // A resumed build has the watermark of the run that began it.
-      const resumed = run.build?.watermark !== run.until;
-      delete run.build;
-      run.step = resumed ? refresh : afterRefresh;
-      return;
-    }
-    case "compute the check": {
-      run.step = DONE;
-      if (version.generation === 0 || version.watermark > (run.now ?? 0)) return;
-      const { watermark } = version;
-      run.change = computeChange(state, version, checkpoints, held, [true, true], watermark, has);
-      run.step = "write the check";
-      return;
-    }
-    case "write the check":
-      writeChange(state, run, has);
-      run.step = DONE;
-      return;
-  }
+/** Takes the next step of a run of this state. Returns what it did. */
+export function stepRun(state: State, run: Run, options: RunOptions, model: Model): string {
+  if (run.step === "compute") return computeChange(state, run, options, model);
+  if (run.step === "write") return writeChange(state, run, model);
+  return readClock(state, run, model);
 }
 
-/** The start of the oldest open transaction that the account of the rollup sees. */
-function oldestSeen({ rows }: State, { scenario, has }: Model): number | null {
-  if (!has("waiting")) return null;
-  const starts = rows.flatMap(({ pending }) =>
-    pending && scenario.writers[pending.writer]?.open === "visible" ? [pending.began] : [],
+/** Does a whole run, undisturbed. */
+export function completeRun(state: State, options: RunOptions, model: Model): void {
+  const run = newRun();
+  while (run.step !== "done") stepRun(state, run, options, model);
+}
+
+/** Reads the clock or, if the account sees transactions, the one of the two that comes next. */
+function readClock({ rows, now }: State, run: Run, { scenario, has }: Model): string {
+  const visible = scenario.writers.map(({ open }) => open === "visible");
+  const sees = visible.includes(true);
+  const isFirst = run.step === "begin";
+  const limits = rows.flatMap(({ pending }) =>
+    has("waiting") && pending && visible[pending.writer] ? [pending.began - 1] : [],
   );
-  return starts.length > 0 ? Math.min(...starts) : null;
+  const isClock = !sees || isFirst === has("clock first");
+  const limit = isClock ? now - (has("margin") ? MARGIN : 0) : Math.min(...limits);
+  run.until = Math.min(run.until, limit);
+  run.step = sees && isFirst ? "look" : "compute";
+  return isClock ? `reads the clock: ${now}` : "reads the open transactions";
 }
 
-function setUntil(run: Run, has: Model["has"]): void {
-  const until = (run.now ?? 0) - (has("margin") ? MARGIN : 0);
-  run.until = Math.min(until, (run.oldest ?? Number.MAX_SAFE_INTEGER) - 1);
+/** Whether a change is one of the rollup, and not of the build. */
+function isOfCurrent(kind: Change["kind"]): boolean {
+  return kind === "refresh" || kind === "check";
+}
+
+/** Finds what to do next, and computes it in a snapshot. */
+function computeChange(state: State, run: Run, options: RunOptions, { has }: Model): string {
+  const { rows, current, building, now } = state;
+  if (!has("one snapshot") && !run.slots) {
+    run.slots = state.slots;
+    return "reads the sums";
+  }
+  const slots = run.slots ?? state.slots;
+  run.slots = null;
+  const isAhead = (rollup: Rollup | null) =>
+    rollup !== null && rollup.watermark > now && has("not ahead");
+  const plan = (
+    kind: Change["kind"],
+    watermark: number,
+    leaves: readonly number[] = [],
+    next = COMPLETE,
+  ) => {
+    const rollup = isOfCurrent(kind) ? current : building;
+    const compareRows = (of: typeof rows, sums = slots[rollup?.slot ?? 0]) =>
+      compare(of, sums, watermark, leaves, has);
+    const differences = compareRows(rows);
+    const fresh = rows.map(({ committed, pending }) => {
+      const wasCovered = committed && rollup && isCovered(committed, rollup.watermark, has);
+      return { committed: wasCovered ? null : committed, pending };
+    });
+    // Without an error, the rows that became covered explain all differences.
+    const isExplained = String(differences) === String(compareRows(fresh, []));
+    const repairs = isOfCurrent(kind) ? !isExplained : kind === "begin" && isAhead(current);
+    if (kind === "check" && differences.length === 0) return "finds no difference";
+    const versions = { current: current?.version, building: building?.version };
+    run.change = { kind, versions, watermark, differences, next, repairs };
+    run.step = "write";
+    return `computes: ${kind}`;
+  };
+  if (current && !isAhead(current)) {
+    const news = leavesWithNews(rows, current.watermark, run.until, has);
+    if (news.length > 0) return plan("refresh", run.until, news);
+  }
+  if (building && (run.begun || !options.rebuild)) {
+    const { next } = building;
+    // The watermark may go back here: each rollup is exact at its own.
+    if (next === COMPLETE) return plan("swap", building.watermark);
+    const watermark = has("one watermark") ? building.watermark : run.until;
+    if (next === FIRST) return plan("build", watermark, BOUNDARIES.slice(0, 1), SECOND);
+    return plan("build", watermark, BOUNDARIES.slice(1));
+  }
+  if (!run.begun && (!current || isAhead(current) || options.rebuild)) {
+    run.begun = true;
+    return plan("begin", run.until);
+  }
+  if (current && !isAhead(current) && options.check && !run.checked && has("check")) {
+    run.checked = true;
+    return plan("check", current.watermark, BOUNDARIES);
+  }
+  Object.assign(run, newRun("done"));
+  return "is done";
+}
+
+/** Writes it, unless the rollup has changed since. */
+function writeChange(state: State, run: Run, { has }: Model): string {
+  const { change } = run;
+  if (!change) throw new Error("there is nothing to write");
+  run.change = null;
+  run.step = "compute";
+  const { kind, versions, watermark, next } = change;
+  const which = isOfCurrent(kind) ? "current" : "building";
+  const target = state[which];
+  if (target?.version !== versions[which] && has("same version")) {
+    return `finds another version: no ${kind}`;
+  }
+  if (change.repairs) state.reported = true;
+  const version = ++state.versions;
+  if (kind === "begin") {
+    const used = state.current?.slot;
+    const slot = has("own slot") ? (used === 0 ? 1 : 0) : (used ?? 0);
+    // What an earlier build left in the slot is compared, too.
+    state.building = { slot, version, watermark, next: FIRST };
+  }
+  if (target && kind !== "begin") {
+    addDifferences(state.slots[target.slot], change.differences);
+    Object.assign(target, { version, watermark, next });
+    if (kind === "swap") Object.assign(state, { current: target, building: null });
+  }
+  return `writes: ${kind}`;
 }
