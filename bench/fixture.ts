@@ -40,7 +40,7 @@ export async function createFixture(
       providers += size.providers;
     }
     const first = await time(() => rollUp(database, { margin: 0 }));
-    await database.raw("ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months");
+    await database.raw("ANALYZE TABLE rollups, rollup_sums");
     const idle = await time(() => rollUp(database, { margin: 0 }));
     await addCharges(database, NEW_CHARGES);
     const next = await time(() => rollUp(database, { margin: 0 }));

@@ -18,6 +18,7 @@ import { check, checkSchema } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
 import { readCertificates } from "./config/certificates.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
+import { createClockLog, watchClock } from "./db/clock-offset.ts";
 import { limitAge } from "./db/freshness.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, observeReads, type Read } from "./db/query.ts";
@@ -98,7 +99,10 @@ async function start(config: Config): Promise<void> {
     rate: config.rateLimit,
     burst: config.rateLimitBurst,
   });
-  const read = openRead("calls", database, config.poolSize);
+  const read = watchClock(
+    openRead("calls", database, config.poolSize),
+    createClockLog(log, metrics?.recordClockOffset),
+  );
   const { readMaxLag } = config;
   const rpc = createRpc({
     service: RevenueService,

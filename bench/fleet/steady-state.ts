@@ -4,7 +4,7 @@
  * margin and four thirds of it behind, and every second some can move.
  */
 import type { Knex } from "knex";
-import { MARGIN } from "../../src/rollup/write/run.ts";
+import { MARGIN, rollUp } from "../../src/rollup/write/run.ts";
 
 /** The share of the providers that get a charge every second. */
 export const NEWS = 0.01;
@@ -12,8 +12,8 @@ export const NEWS = 0.01;
 const OLDEST = Math.round((MARGIN / 1_000) * (4 / 3));
 
 /**
- * Moves what was recorded lately back by a day, and the watermarks by as much as they would be
- * behind. Then adds what would have been recorded since.
+ * Moves what was recorded or dated lately back by a day, builds the rollups again, and moves the
+ * watermarks back by as much as they would be behind. Then adds what would have been recorded since.
  *
  * @param perSecond how many providers get a charge every second
  */
@@ -22,13 +22,21 @@ export async function reachSteadyState(
   providers: number,
   perSecond: number,
 ): Promise<void> {
+  for (const [table, ...columns] of [
+    ["charges", "charged_at", "recorded_at"],
+    ["rentals", "started_at", "ended_at", "updated_at"],
+  ] as const) {
+    const earlier = columns.map((column) => `${column} = ${column} - INTERVAL 1 DAY`);
+    const isRecent = columns.map(
+      (column) => `${column} > UTC_TIMESTAMP(3) - INTERVAL :oldest SECOND`,
+    );
+    await database.raw(`UPDATE ${table} SET ${earlier.join(", ")} WHERE ${isRecent.join(" OR ")}`, {
+      oldest: OLDEST,
+    });
+  }
+  await rollUp(database, { margin: 0, rebuild: true });
   await database.raw(
-    `UPDATE charges SET recorded_at = TIMESTAMPADD(DAY, -1, recorded_at)
-     WHERE recorded_at > TIMESTAMPADD(SECOND, ?, UTC_TIMESTAMP(3))`,
-    [-OLDEST],
-  );
-  await database.raw(
-    `UPDATE rollups SET cut =
+    `UPDATE rollups SET watermark =
        TIMESTAMPADD(MICROSECOND, -1000 * (? + FLOOR(RAND() * ?)), UTC_TIMESTAMP(3))`,
     [MARGIN, MARGIN / 3],
   );
@@ -37,11 +45,11 @@ export async function reachSteadyState(
   await database.raw(
     `INSERT INTO charges (provider_id, server_id, charged_at, gross, recorded_at)
      SELECT provider_id, 1, at, 1.23, at
-     FROM (SELECT provider_id, cut,
+     FROM (SELECT provider_id, watermark,
                   TIMESTAMPADD(MICROSECOND, -FLOOR(RAND() * ?), UTC_TIMESTAMP(3)) AS at
            FROM rollups CROSS JOIN (SELECT id FROM providers ORDER BY id LIMIT ${each}) AS times
            LIMIT 1000000000) AS charge
-     WHERE at > cut`,
+     WHERE at > watermark`,
     [OLDEST * 1_000_000],
   );
 }

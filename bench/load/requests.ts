@@ -1,15 +1,12 @@
 /** The requests of the benchmark `scale`, and the queries that they are compared with. */
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
-import type { Connection } from "mysql2/promise";
+import type { Connection, RowDataPacket } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
-import type { Read, Row } from "../../src/db/query.ts";
-import { edgeValues } from "../../src/revenue/breakdown/edge.ts";
-import { breakdownCheckpoints, fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview } from "../../src/revenue/overview/queries.ts";
-import { NO_CACHED_TOTALS } from "../../src/rollup/read/sql.ts";
-import { END } from "../../src/rollup/timeline.ts";
+import { boundariesIn, END } from "../../src/rollup/leaves.ts";
 
 /** A kind of request. */
 export interface RequestKind {
@@ -17,8 +14,8 @@ export interface RequestKind {
   readonly path: () => string;
   /** Reads the same figures from the rollup of provider 1, without the service. */
   readonly query?: (connection: Connection) => Promise<void>;
-  /** What changed in the rollup since the previous request. Default: nothing. */
-  readonly changed?: "last segment" | "everything";
+  /** Whether the rollup has changed since the previous request, so that nothing cached is valid. */
+  readonly changed?: true;
 }
 
 /** A month as "2026-11", and its last day. */
@@ -40,11 +37,11 @@ export const requestKinds: Readonly<Record<string, RequestKind>> = {
   "edges inside days": {
     path: () => `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
   },
-  // Some or all of the totals of these are not cached.
-  "30 days, after a rollup run": { path: () => "/servers", changed: "last segment" },
-  "whole months, nothing cached": {
+  // Some or all of the sums of these are not cached.
+  "30 days, after a rollup run": { path: () => "/servers", changed: true },
+  "whole months, after a rollup run": {
     path: () => `/servers?startDate=${monthsAgo(7)}-01&endDate=${lastDayOf(monthsAgo(2))}`,
-    changed: "everything",
+    changed: true,
   },
   "another period up to now": { path: () => `/servers?startDate=${iso(Math.random() * 700)}` },
   "another period each time": {
@@ -71,55 +68,23 @@ export async function sendRequest(url: string, key: string): Promise<void> {
   if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`);
 }
 
-/** Leaves the rollup of provider 1 as a run does that changed totals: with another revision. */
-export async function changeRollup(
-  connection: Connection,
-  changed: NonNullable<RequestKind["changed"]>,
-): Promise<void> {
-  const stability =
-    changed === "last segment"
-      ? `stable_before = '${END}', stable_since = revision, stable_since_cut = cut,
-         stable_until = revision + 1,`
-      : "";
-  await connection.query(
-    `UPDATE rollups SET ${stability} revision = revision + 1 WHERE provider_id = 1`,
-  );
+/** Leaves the rollup of provider 1 as a run does: with another version. */
+export async function changeRollup(connection: Connection): Promise<void> {
+  await connection.query("UPDATE rollups SET version = version + 1 WHERE provider_id = 1");
 }
 
 async function queryOverview(connection: Connection): Promise<void> {
-  const now = new Date();
-  const [year, month] = [now.getUTCFullYear(), now.getUTCMonth()];
-  await query(connection, fullOverview, {
-    provider: "1",
-    now: toDatetime(now.getTime()),
-    firstMonth: toDatetime(Date.UTC(year, month - 11)),
-    nextMonth: toDatetime(Date.UTC(year, month + 1)),
-  });
+  await query(connection, fullOverview, { provider: "1" });
 }
 
 /** The last 30 days. */
 async function queryBreakdown(connection: Connection): Promise<void> {
-  const now = toDatetime(Date.now());
-  const [before, end] = [toDatetime(Date.now() - 30 * DAY - 1), now];
-  const around = { provider: "1", before, end };
-  const read: Read = async (sql, bindings) => {
-    const [found] = await connection.query(sql, [...bindings]);
-    return found as Row[];
-  };
-  const { signal } = new AbortController();
-  const { rows } = await breakdownCheckpoints.run(read, around, { signal });
-  const [{ afterStart = END } = {}] = rows.checkpoints;
-  const edges = {
-    start: { at: before, checkpoint: afterStart },
-    end: { at: end, checkpoint: END },
-  };
-  const nothingCached = { rollup: NO_CACHED_TOTALS, verify: "0" };
-  await query(connection, fullBreakdown, {
-    provider: "1",
-    now,
-    ...edgeValues(edges),
-    ...nothingCached,
-  });
+  const [[rollup]] = await connection.query<RowDataPacket[][]>(
+    "SELECT leaf FROM rollups WHERE provider_id = 1",
+  );
+  const start = toDatetime(Date.now() - 30 * DAY);
+  const [first, last] = boundariesIn(start, toDatetime(Date.now()), Number(rollup?.[0]));
+  await query(connection, fullBreakdown, { provider: "1", start: "", end: END, first, last });
 }
 
 async function query(

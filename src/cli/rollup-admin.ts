@@ -12,6 +12,8 @@ export interface RollupAdmin extends AsyncDisposable {
   passed(pass: Pass): void;
   /** Records a pass that failed. */
   failed(): void;
+  /** Records how many rows are left of a build. */
+  building(left: number): void;
 }
 
 /**
@@ -28,7 +30,7 @@ export async function startRollupAdmin(
   signal: AbortSignal,
 ): Promise<RollupAdmin> {
   const readiness = createReadiness();
-  const { render, passed, failed } = createPassMetrics(() => readiness.isReady());
+  const { render, passed, failed, building } = createPassMetrics(() => readiness.isReady());
   const admin = createAdminServer({ metrics: render, readiness });
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
   console.log(`metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
@@ -37,6 +39,7 @@ export async function startRollupAdmin(
   return {
     passed,
     failed,
+    building,
     async [Symbol.asyncDispose]() {
       await Promise.all([admin.close(), stopProbe()]);
     },

@@ -1,6 +1,5 @@
 /** What `npm run rollup` prints about its runs. */
 import { SingleBar } from "cli-progress";
-import { END } from "../rollup/timeline.ts";
 import type { RollupProgress, RollupResult } from "../rollup/write/run.ts";
 
 /** Whether a run did anything that an operator may want to read about. */
@@ -44,8 +43,10 @@ export function createProgressBar(): ProgressBar {
     clearOnComplete: true,
   });
   return {
-    show({ done, providers, charges, building = END }) {
-      const position = building === END ? "" : `, building ${building.slice(0, 10)}`;
+    show({ done, providers, charges, building }) {
+      const position = building
+        ? `, building ${building.at.slice(0, 10)}, ${building.rowsLeft} rows left`
+        : "";
       if (!bar.isActive) bar.start(providers, 0, { charges: 0, building: "" });
       bar.update(done, { charges, building: position });
     },

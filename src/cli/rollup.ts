@@ -5,13 +5,18 @@ import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import type { DatabaseUrl } from "../config.ts";
 import { fromDatetime } from "../db/datetime.ts";
-import { scheduleCheck } from "../rollup/write/check.ts";
-import { type Difference, formatRepair } from "../rollup/write/difference.ts";
 import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
 import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/pass/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/pass/pool.ts";
 import { needsNewConnections } from "../rollup/write/pass/retry.ts";
-import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
+import { formatRepair, type Repair } from "../rollup/write/repair.ts";
+import {
+  type RollupOptions,
+  type RollupProgress,
+  type RollupResult,
+  rollUp,
+} from "../rollup/write/run.ts";
+import { scheduleCheck } from "../rollup/write/state.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import { formatError } from "./format-error.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
@@ -101,6 +106,7 @@ async function runPasses(
           }
         }
         const result = await runOnce(database, {
+          report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
           ...{ margin: margin * 1_000, checkPeriod: checkPeriod * 1_000, seesTransactions },
           ...{ concurrency, rebuild: rebuild && first, signal },
           ...(watch !== undefined && { maxTime: pause, step: margin * STEP * 1_000, heartbeat }),
@@ -140,9 +146,13 @@ async function runPasses(
 /** Runs once, with a progress bar. Repairs are printed at once. */
 async function runOnce(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const bar = createProgressBar();
-  const repaired = (difference: Difference) => warn(`error: ${formatRepair(difference)}`);
+  const repaired = (repair: Repair) => warn(`error: ${formatRepair(repair)}`);
   try {
-    return await rollUp(database, { ...options, report: bar.show, repaired });
+    const report = (progress: RollupProgress) => {
+      bar.show(progress);
+      options.report?.(progress);
+    };
+    return await rollUp(database, { ...options, report, repaired });
   } finally {
     bar.stop();
   }

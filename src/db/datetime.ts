@@ -10,3 +10,25 @@ export function toDatetime(instant: number): string {
 export function fromDatetime(text: string): number {
   return Date.parse(`${text.slice(0, 10)}T${text.slice(11)}Z`);
 }
+
+/** The first instant that a row can be dated at, in epoch ms. */
+const FIRST = fromDatetime("0001-01-01 00:00:00.000");
+
+/**
+ * Parses DATETIME text of any row to epoch ms. What is dated before the year 1 counts as dated at its
+ * first instant, like the date zero. A date that does not exist, which a writer without a strict
+ * `sql_mode` can store, is the last instant of those that sort before it.
+ */
+export function instantOf(text: string): number {
+  const at = fromDatetime(text);
+  const exists = Number.isFinite(at) && toDatetime(at).startsWith(text.slice(0, 10));
+  if (exists) return Math.max(at, FIRST);
+  const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
+  const next = month === 0 || day > 0 ? month : month - 1;
+  return Math.max(FIRST, monthStart(year, next) - 1);
+}
+
+/** The first instant of a month, in epoch ms. `Date.UTC` takes the years before 100 for others. */
+export function monthStart(year: number, month: number): number {
+  return new Date(0).setUTCFullYear(year, month, 1);
+}

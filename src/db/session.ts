@@ -26,11 +26,11 @@ export interface PoolState {
 /** The time limit for a new connection, and for each statement that sets its session up, in ms. */
 export const CONNECT_TIMEOUT = 2_000;
 
+/** Dates that do not exist, like the date zero, are compared and sorted as a lax writer stored them. */
 const SQL_MODE = [
   "STRICT_TRANS_TABLES",
+  "ALLOW_INVALID_DATES",
   "ONLY_FULL_GROUP_BY",
-  "NO_ZERO_IN_DATE",
-  "NO_ZERO_DATE",
   "ERROR_FOR_DIVISION_BY_ZERO",
   "NO_ENGINE_SUBSTITUTION",
 ].join(",");

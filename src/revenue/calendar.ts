@@ -12,27 +12,16 @@ export interface Month {
   readonly label: string;
   /** "Nov" */
   readonly abbreviation: string;
-  /** The first instant of the month, in epoch ms. */
-  readonly start: number;
-  /** The first instant after the month, in epoch ms. */
-  readonly end: number;
 }
 
-/**
- * Returns a function from an instant (epoch ms) to the month that contains it and the `count` - 1
- * months before it, most recent first. It remembers the last result, which holds for a month.
- */
-export function createRecentMonths(count: number): (now: number) => readonly Month[] {
-  let months: readonly Month[] = [];
-  return (now) => {
-    const [current] = months;
-    if (current === undefined || now < current.start || now >= current.end) {
-      const date = new Date(now);
-      const index = date.getUTCFullYear() * 12 + date.getUTCMonth();
-      months = Array.from({ length: count }, (_, ago) => month(index - ago));
-    }
-    return months;
-  };
+/** The number of months in an overview. 12 months always include the year to date. */
+export const MONTHS = 12;
+
+/** The month that contains an instant (epoch ms), and the 11 before it, most recent first. */
+export function recentMonths(now: number): readonly Month[] {
+  const date = new Date(now);
+  const index = date.getUTCFullYear() * 12 + date.getUTCMonth();
+  return Array.from({ length: MONTHS }, (_, ago) => month(index - ago));
 }
 
 /** @param index months since January of year 0 */
@@ -44,7 +33,5 @@ function month(index: number): Month {
     year,
     label: `${name} ${year}`,
     abbreviation: name.slice(0, 3),
-    start: Date.UTC(year, inYear),
-    end: Date.UTC(year, inYear + 1),
   };
 }

@@ -25,9 +25,7 @@ export function createRevenueService(
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
   return {
-    getOverview: createGetOverview(read, reportLag, {
-      observeCache: observe("overview"),
-    }),
+    getOverview: createGetOverview(read, reportLag, observe("overview")),
     getServerBreakdown: createGetServerBreakdown(read, reportLag, observe("breakdown")),
   };
 }

@@ -1,42 +1,68 @@
-/** The effects of broken assumptions are those in docs/rollups.md, and the next run repairs them. */
+/**
+ * The effects of broken assumptions are those of the table in docs/rollups.md, and the next run repairs
+ * them: it checks the whole of a small installation.
+ */
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
-import type { Cause } from "../../src/rollup/write/difference.ts";
+import { TABLES } from "../../src/rollup/coverage.ts";
+import type { Cause } from "../../src/rollup/write/repair.ts";
 import { rollUp } from "../../src/rollup/write/run.ts";
+import { scheduleCheck } from "../../src/rollup/write/state.ts";
 import { verify } from "../../src/rollup/write/verify.ts";
-import { build } from "../database/rollup/write/built.ts";
+import { build, refreshTo } from "../database/rollup/write/built.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { breakdownOf } from "../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf } from "../support/ledger/call.ts";
 import { expectExact } from "../support/rollup/snapshot-oracle.ts";
 
 let database: TestDatabase;
 
-/** A ledger that was recorded five hours ago, with each of three charges in its own segment. */
+/** Three charges and a rental, recorded five hours ago, and a rollup with leaves of a day. */
 beforeEach(async () => {
   database = await createDatabase();
   const { knex } = database;
   await knex("providers").insert({ id: 1, name: "first" });
   for (const month of ["2024-11", "2024-12", "2025-01"]) {
-    await charge(`${month}-15 12:00:00.000`, "10.00", -300);
+    await charge(`${month}-15 12:00`, "10.00", -300);
   }
-  await knex.raw(
-    `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
-     VALUES (1, 1, 1, '2024-11-05', '2024-12-20', NOW(3) - INTERVAL 5 HOUR)`,
-  );
-  const [[{ now }]] = await knex.raw("SELECT NOW(3) - INTERVAL 1 SECOND AS now");
-  await build(knex, "1", now, 1);
+  await rental("2024-11-05 12:00", "2024-12-20 12:00", -300);
+  await build(knex, "1", await now());
 });
 afterEach(() => database.drop());
+
+/** The database's clock. */
+async function now(): Promise<string> {
+  const [[row]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
+  return row.now;
+}
 
 /** Inserts a charge that was recorded `minutes` from now. */
 async function charge(at: string, gross: string, minutes: number): Promise<void> {
   await database.knex.raw(
     `INSERT INTO charges (provider_id, server_id, charged_at, gross, recorded_at)
-     VALUES (1, 1, ?, ?, NOW(3) + INTERVAL ? MINUTE)`,
+     VALUES (1, 1, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? MINUTE)`,
     [at, gross, minutes],
   );
+}
+
+/** Inserts a rental that was written `minutes` from now. */
+async function rental(start: string, end: string, minutes: number, server = 1): Promise<void> {
+  await database.knex.raw(
+    `INSERT INTO rentals (provider_id, server_id, started_at, ended_at, updated_at)
+     VALUES (1, ?, ?, ?, UTC_TIMESTAMP(3) + INTERVAL ? MINUTE)`,
+    [server, start, end, minutes],
+  );
+}
+
+/** Inserts a row in a session in a time zone. */
+async function insertIn(zone: string, table: string, row: object): Promise<void> {
+  await database.knex.transaction(async (transaction) => {
+    await transaction.raw("SET time_zone = ?", [zone]);
+    await transaction(table).insert({ provider_id: 1, server_id: 1, ...row });
+    await transaction.raw("SET time_zone = '+00:00'");
+  });
 }
 
 /** Runs once, and expects everything to be exact afterwards. Resolves to the causes of repairs. */
@@ -53,189 +79,207 @@ async function repair(): Promise<Cause[]> {
 
 const differences = () => Array.fromAsync(verify(database.knex, "1"));
 
-/** The gross revenue and the number of rentals of a period, through a service without cached totals. */
+/** The gross revenue and the number of rentals of a period, through a service without cached sums. */
 async function totals(start: string, end: string): Promise<[gross: string, rentals: number]> {
   const service = createRevenueService(createRead(database.knex));
-  const answer = await breakdownOf(service, 1n, "2026-01-01T00:00:00Z", start, end);
-  const { totalRevenue, totalRentals } = answer as JsonObject;
+  const { totalRevenue, totalRentals } = (await breakdownOf(
+    service,
+    1n,
+    new Date().toISOString(),
+    start,
+    end,
+  )) as JsonObject;
   return [(totalRevenue as JsonObject).value as string, totalRentals as number];
 }
 
 const ALL = ["2024-01-01", "2025-12-31"] as const;
 
-it.each([10, 120])(
-  "a charge recorded %i minutes before the watermark is missing until the next run",
-  async (minutes) => {
-    await charge("2024-12-01 00:00:00.000", "1.00", -minutes);
+describe.each([
+  ["commits late", -5],
+  ["is written with a recording time in the past", -120],
+])("if a row %s", (_, minutes) => {
+  it("a charge is missing, but in the head or the tail of a period", async () => {
+    await charge("2024-12-01 06:00", "1.00", minutes);
     expect(await totals(...ALL)).toEqual(["30.00", 1]);
+    expect(await totals("2024-12-01T05:00Z", "2025-12-31")).toEqual(["21.00", 1]);
+    expect(await totals("2024-12-01T07:00Z", "2025-12-31")).toEqual(["20.00", 1]);
+    expect(await totals("2024-01-01", "2024-12-01T07:00Z")).toEqual(["11.00", 1]);
+    expect(await totals("2024-12-01T05:00Z", "2024-12-01T07:00Z")).toEqual(["1.00", 1]);
     expect(await differences()).not.toEqual([]);
     expect(await repair()).toEqual(["late commit"]);
     expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  },
-);
+  });
 
-it("a late charge in an edge counts in the period that has it, and is taken off those beside it", async () => {
-  await charge("2024-11-25 00:00:00.000", "1.00", -120);
-  expect(await totals("2024-01-01", "2024-11-28")).toEqual(["11.00", 1]);
-  expect(await totals("2024-01-01", "2024-11-20")).toEqual(["10.00", 1]);
-  expect(await totals("2024-11-26", "2025-12-31")).toEqual(["19.00", 1]);
-  expect(await totals("2024-12-01", "2025-12-31")).toEqual(["20.00", 1]); // begins at a checkpoint
-  await charge("2024-12-20 00:00:00.000", "1.00", -120);
-  expect(await totals("2024-12-01", "2024-12-17")).toEqual(["9.00", 1]);
-});
-
-it("a late rental is taken off such periods too", async () => {
-  await database.knex.raw(
-    `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
-     VALUES (2, 1, 1, '2024-12-05', '2024-12-08', NOW(3) - INTERVAL 2 HOUR)`,
-  );
-  expect(await totals("2024-12-01", "2024-12-14")).toEqual(["0.00", 2]);
-  expect(await totals("2024-12-09", "2025-01-31")).toEqual(["20.00", 0]); // of one
-  expect(await totals("2024-01-01", "2025-01-31")).toEqual(["30.00", 1]); // of two
-  expect(await repair()).toEqual(["late commit"]);
-  expect(await totals("2024-12-09", "2025-01-31")).toEqual(["20.00", 1]);
+  it("a rental is missing, but in the head or the tail, and without a boundary can be taken off", async () => {
+    await rental("2024-12-05 06:00", "2024-12-08 06:00", minutes);
+    await rental("2024-12-05 06:00", "2024-12-08 06:00", minutes, 2);
+    expect(await totals(...ALL)).toEqual(["30.00", 1]); // of 3
+    expect(await totals("2024-12-08T05:00Z", "2025-12-31")).toEqual(["20.00", 3]);
+    expect(await totals("2024-11-01", "2024-12-05T07:00Z")).toEqual(["10.00", 3]);
+    // After its end, on the same day: one runs. Never below 0.
+    expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 0]);
+    expect(await repair()).toEqual(["late commit"]);
+    expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 1]);
+    expect(await totals(...ALL)).toEqual(["30.00", 3]);
+  });
 });
 
 it("a late charge is repaired and reported too if something else was recorded since", async () => {
-  await charge("2024-12-01 00:00:00.000", "1.00", -120);
-  await charge("2024-12-02 00:00:00.000", "0.10", 0);
+  await charge("2024-12-01 00:00", "1.00", -120);
+  await charge("2024-12-01 01:00", "0.10", 0);
   expect(await repair()).toEqual(["late commit"]);
   expect(await totals(...ALL)).toEqual(["31.10", 1]);
 });
 
 it("a charge of a session in any time zone counts at once", async () => {
   for (const zone of ["-05:00", "+05:00"]) {
-    await database.knex.transaction(async (transaction) => {
-      await transaction.raw("SET time_zone = ?", [zone]);
-      await transaction.raw(
-        "INSERT INTO charges (provider_id, server_id, charged_at, gross) VALUES (1, 1, '2024-12-01', 1)",
-      );
-      await transaction.raw("SET time_zone = '+00:00'");
-    });
+    await insertIn(zone, "charges", { charged_at: "2024-12-01", gross: "1.00" });
   }
   expect(await totals(...ALL)).toEqual(["32.00", 1]);
   expect(await repair()).toEqual([]);
 });
 
 it.each([
-  { zone: "-05:00", rentals: 1, causes: ["late commit"] },
-  { zone: "+05:00", rentals: 2, causes: [] },
-])("a rental that ends in a session in $zone counts after the next run", async (expected) => {
-  await database.knex.transaction(async (transaction) => {
-    await transaction.raw("SET time_zone = ?", [expected.zone]);
-    await transaction.raw(
-      "INSERT INTO rentals (provider_id, server_id, started_at, ended_at) VALUES (1, 1, '2024-12-01', '2024-12-18')",
-    );
-    await transaction.raw("SET time_zone = '+00:00'");
-  });
-  expect(await totals(...ALL)).toEqual(["30.00", expected.rentals]);
-  expect(await repair()).toEqual(expected.causes);
+  ["west", "-05:00", { rentals: 1, causes: ["late commit"] }],
+  ["east", "+05:00", { rentals: 2, causes: [] }],
+] as const)("a rental that ends in a session %s of UTC", async (_, zone, { rentals, causes }) => {
+  await insertIn(zone, "rentals", { started_at: "2024-12-01", ended_at: "2024-12-18" });
+  expect(await totals(...ALL)).toEqual(["30.00", rentals]);
+  expect(await repair()).toEqual(causes);
   expect(await totals(...ALL)).toEqual(["30.00", 2]);
 });
 
 it("a charge recorded in the future counts at once", async () => {
-  await charge("2024-12-01 00:00:00.000", "1.00", 300);
+  await charge("2024-12-01 00:00", "1.00", 300);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
   expect(await repair()).toEqual([]);
 });
 
-it("a changed charge counts with its old amount until the next run, and beside it the difference", async () => {
-  await database.knex("charges").whereRaw("charged_at LIKE '2024-12%'").update({ gross: "99.00" });
+it("a changed charge counts with its old amount, and in the head or the tail with the new one", async () => {
+  const changed = database.knex("charges").where("charged_at", "2024-12-15 12:00");
+  await changed.update({ gross: "99.00" });
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
-  expect(await totals("2024-12-01", "2025-12-31")).toEqual(["20.00", 1]);
-  expect(await totals("2024-12-16", "2025-12-31")).toEqual(["-79.00", 1]); // 10.00 less 89.00
+  expect(await totals("2024-12-15T11:00Z", "2025-12-31")).toEqual(["109.00", 1]);
+  expect(await totals("2024-01-01", "2024-12-15T13:00Z")).toEqual(["109.00", 1]);
   expect(await repair()).toEqual(["changed row"]);
   expect(await totals(...ALL)).toEqual(["119.00", 1]);
 });
 
-it("a deleted charge still counts until the next run", async () => {
-  await database.knex("charges").whereRaw("charged_at < '2024-12-01'").delete();
+it("a deleted charge still counts, but in the head or the tail", async () => {
+  await database.knex("charges").where("charged_at", "2024-12-15 12:00").del();
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
+  expect(await totals("2024-12-15T11:00Z", "2025-12-31")).toEqual(["10.00", 1]);
+  expect(await totals("2024-01-01", "2024-12-15T13:00Z")).toEqual(["10.00", 1]);
   expect(await repair()).toEqual(["deleted row"]);
   expect(await totals(...ALL)).toEqual(["20.00", 1]);
 });
 
-/** Builds the rollup again, with a rental that starts and ends beside a checkpoint, 2025-01-01. */
-async function buildWithRental(): Promise<void> {
-  const { knex } = database;
-  await knex.raw(
-    `INSERT INTO rentals (id, provider_id, server_id, started_at, ended_at, updated_at)
-     VALUES (3, 1, 1, '2024-12-28', '2025-01-04', NOW(3) - INTERVAL 5 HOUR)`,
+it("a replaced charge counts twice until the next run", async () => {
+  await database.knex.raw(
+    `REPLACE INTO charges (id, provider_id, server_id, charged_at, gross)
+     SELECT id, provider_id, server_id, charged_at, gross FROM charges
+     WHERE charged_at = '2024-12-15 12:00'`,
   );
-  const [[{ now }]] = await knex.raw("SELECT NOW(3) - INTERVAL 1 SECOND AS now");
-  await build(knex, "1", now, 1);
-}
-
-/** The numbers of rentals of periods before its start and after its end. */
-const besideRental = async () => [
-  (await totals("2024-12-21", "2024-12-25"))[1],
-  (await totals("2025-01-06", "2025-01-20"))[1],
-];
-
-it("a rental that gets another end counts twice until the next run, and beside its old one", async () => {
-  await buildWithRental();
-  expect(await besideRental()).toEqual([0, 0]);
-  const rental = database.knex("rentals").where({ id: 3 });
-  await rental.update({ started_at: "2024-11-09", ended_at: "2024-11-10" });
-  expect(await totals(...ALL)).toEqual(["30.00", 3]); // of two
-  expect(await besideRental()).toEqual([1, 1]);
-  expect(await repair()).toContain("deleted row"); // its old end
-  expect(await besideRental()).toEqual([0, 0]);
+  expect(await totals(...ALL)).toEqual(["40.00", 1]);
+  await refreshTo(database.knex, "1", await now());
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
 });
 
-it("a deleted rental still counts until the next run, also beside it", async () => {
-  await buildWithRental();
-  await database.knex("rentals").where({ id: 3 }).delete();
+it("a rental that is written again counts twice until the next run", async () => {
+  await database.knex.raw("UPDATE rentals SET updated_at = UTC_TIMESTAMP(3)");
   expect(await totals(...ALL)).toEqual(["30.00", 2]);
-  expect(await besideRental()).toEqual([1, 1]);
-  expect(await repair()).toEqual(["deleted row"]);
-  expect(await totals(...ALL)).toEqual(["30.00", 1]);
-  expect(await besideRental()).toEqual([0, 0]);
-});
-
-it("a rental that gets another start has it after the next run", async () => {
-  await database.knex("rentals").update({ started_at: "2024-12-16 00:00:00.000" });
-  expect(await repair()).not.toEqual([]);
-  expect(await totals("2024-11-01", "2024-11-30")).toEqual(["10.00", 0]);
-  expect(await totals(...ALL)).toEqual(["30.00", 1]);
-});
-
-it("a rental that is written again without a change counts once, before and after the next run", async () => {
-  await database.knex.raw("UPDATE rentals SET updated_at = NOW(3)");
-  expect(await totals(...ALL)).toEqual(["30.00", 1]);
   expect(await repair()).toEqual([]);
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
 });
 
-it("a watermark in the future is an error, and the next run builds the rollup again", async () => {
-  await database.knex("rollups").update({ cut: "9000-01-01 00:00:00.000" });
-  await charge("2024-12-01 00:00:00.000", "1.00", 0);
-  expect(await differences()).toContainEqual(expect.stringContaining("lies in the future"));
-  expect(await repair()).toEqual(["future watermark"]);
-  expect(await totals(...ALL)).toEqual(["31.00", 1]);
+it("a rental that gets another start and end counts twice, then at both until the check", async () => {
+  await database.knex("rentals").update({ started_at: "2025-01-10", ended_at: "2025-01-12" });
+  const old = ["2024-11-10", "2024-11-11"] as const;
+  const current = ["2025-01-11", "2025-01-11"] as const;
+  expect(await totals(...ALL)).toEqual(["30.00", 2]);
+  await refreshTo(database.knex, "1", await now());
+  expect(await totals(...ALL)).toEqual(["30.00", 2]);
+  expect(await totals(...old)).toEqual(["0.00", 1]);
+  expect(await totals(...current)).toEqual(["0.00", 1]);
+  expect(await repair()).toEqual(["deleted row"]);
+  expect(await totals(...old)).toEqual(["0.00", 0]);
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
+});
+
+it("a deleted rental still counts, but in the head or the tail it may not", async () => {
+  await database.knex("rentals").del();
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
+  expect(await totals("2024-01-01", "2024-11-05T13:00Z")).toEqual(["0.00", 0]);
+  expect(await repair()).toEqual(["deleted row"]);
+  expect(await totals(...ALL)).toEqual(["30.00", 0]);
+});
+
+describe("a watermark in the future", () => {
+  const HOUR = 3_600_000;
+  const setWatermark = async () => {
+    const watermark = toDatetime(Date.parse(`${(await now()).replace(" ", "T")}Z`) + HOUR);
+    await database.knex(TABLES.rollups).update({ watermark });
+  };
+
+  it("has no effect on answers, and the next run builds the rollup again", async () => {
+    await setWatermark();
+    await charge("2024-12-01 00:00", "1.00", 0);
+    expect(await totals(...ALL)).toEqual(["31.00", 1]);
+    expect(await differences()).toContainEqual(expect.stringContaining("lies in the future"));
+    expect(await repair()).toEqual(["future watermark"]);
+    expect(await totals(...ALL)).toEqual(["31.00", 1]);
+  });
+
+  it("that the clock reaches before a run does: charges recorded in between are missing", async () => {
+    await setWatermark();
+    await charge("2024-12-01 00:00", "1.00", 30);
+    const service = createRevenueService(atTimeOfCall(createRead(database.knex)));
+    const gross = async (hours: number) => {
+      const at = new Date(Date.now() + hours * HOUR).toISOString();
+      return await breakdownOf(service, 1n, at, ...ALL);
+    };
+    expect(await gross(0)).toMatchObject({ totalRevenue: { value: "31.00" } });
+    expect(await gross(2)).toMatchObject({ totalRevenue: { value: "30.00" } });
+  });
 });
 
 it.each([
-  "UPDATE rollup_figures SET gross = gross + 1 WHERE at < '2024-12-31'",
-  "UPDATE rollup_figures SET charges = charges + 1, started = 7",
-  "DELETE FROM rollup_figures WHERE at < '2024-12-31'",
-  "INSERT INTO rollup_figures SELECT provider_id, generation, at, 99, 0, 5, 1, 0, 0 FROM rollup_checkpoints",
-  "UPDATE rollup_checkpoints SET gross = gross - 3 WHERE at < '2024-12-31'",
-  "DELETE FROM rollup_checkpoints WHERE at < '2024-12-31'",
-  "DELETE FROM rollup_checkpoints",
-  "UPDATE rollup_months SET gross = 77",
-  "INSERT INTO rollup_months VALUES (1, 1, 202406, 5)",
-  "DELETE FROM rollup_months",
-])("rows of the rollup that were changed by hand are repaired by the next run: %s", async (sql) => {
+  "UPDATE rollup_sums SET gross = gross + 1 WHERE at < '2024-12-31'",
+  "UPDATE rollup_sums SET charges = charges + 1, started = 7",
+  "UPDATE rollup_sums SET gross = 77 WHERE total = 1",
+  "DELETE FROM rollup_sums WHERE at < '2024-12-31'",
+  "DELETE FROM rollup_sums WHERE total = 1",
+  "DELETE FROM rollup_sums",
+  "INSERT INTO rollup_sums SELECT provider_id, format, slot, total, at, 99, 0, 5, 1, 0, 0 FROM rollup_sums WHERE total = 0",
+])("rows of the rollup that were changed by hand are repaired by the check: %s", async (sql) => {
   await database.knex.raw(sql);
+  expect(await differences()).not.toEqual([]);
   await repair();
 });
 
-it("without its row in rollups everything is read raw, and the next run builds a rollup", async () => {
-  await database.knex("rollups").delete();
-  await charge("2024-12-01 00:00:00.000", "1.00", -120);
+it.each([
+  ["all its rows", Object.values(TABLES)],
+  ["its row of rollups", [TABLES.rollups]],
+])(
+  "if %s are deleted everything is read raw, and the next run builds a rollup",
+  async (_, tables) => {
+    for (const table of tables) await database.knex(table).del();
+    await charge("2024-12-01 00:00", "1.00", -120);
+    expect(await totals(...ALL)).toEqual(["31.00", 1]);
+    expect(await repair()).toEqual([]);
+    expect(await totals(...ALL)).toEqual(["31.00", 1]);
+    expect(await database.knex(TABLES.rollups).where({ provider_id: 1 })).toHaveLength(1);
+  },
+);
+
+it("after a restore of the ledger alone answers are wrong until everything is checked", async () => {
+  const { knex } = database;
+  await charge("2024-12-01 00:00", "1.00", 0);
+  await refreshTo(knex, "1", await now());
+  await knex("charges").where({ gross: "1.00" }).del();
+  await charge("2024-12-02 00:00", "2.00", -1);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  expect(await repair()).toEqual([]);
-  expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  expect(await database.knex("rollups").first()).toMatchObject({ generation: 2 });
+  await scheduleCheck(knex, "1"); // as --verify --repair does
+  expect(await repair()).not.toEqual([]);
+  expect(await totals(...ALL)).toEqual(["32.00", 1]);
 });

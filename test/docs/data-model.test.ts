@@ -3,12 +3,14 @@ import type { Message } from "@bufbuild/protobuf";
 import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
+import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
 import type { Answer, Context } from "../../src/handler.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
-import { rollUp } from "../../src/rollup/write/run.ts";
+import { build } from "../database/rollup/write/built.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { atTimeOfCall, callAt } from "../support/ledger/call.ts";
 import { blocksOf, codeIn, page, proseOf, section, tableIn } from "./markdown.ts";
 
 let database: TestDatabase;
@@ -42,7 +44,7 @@ describe("the tables", () => {
     );
     const actual = columns.map((column: Record<"name" | "type" | "nullable", string>) => {
       // MariaDB adds a display width to integers.
-      const type = column.type.replace(/^(bigint|int)\(\d+\)/, "$1");
+      const type = column.type.replace(/^((?:big|small|tiny)?int)\(\d+\)/, "$1");
       return [`\`${column.name}\``, `\`${type}\`${column.nullable === "YES" ? ", null" : ""}`];
     });
     const rows = tableIn(text, "column", "type", "meaning");
@@ -63,14 +65,14 @@ describe("a rental from start to payout", () => {
       string,
       (request: Message, context: Context) => Promise<Answer<Message>>
     > = {
-      ...(createRevenueService(createRead(database.knex)) as object),
+      ...(createRevenueService(atTimeOfCall(createRead(database.knex))) as object),
     };
-    const answer = await service[route.method.localName]?.(route.bind({}, url.search.slice(1)), {
-      caller: { providerId: "1" },
-      now: Date.parse(now),
-      signal: AbortSignal.timeout(10_000),
-      deadline: Infinity,
-    });
+    const request = route.bind({}, url.search.slice(1));
+    const context = {
+      ...{ caller: { providerId: "1" }, now: Date.parse(now) },
+      ...{ signal: AbortSignal.timeout(10_000), deadline: Infinity },
+    };
+    const answer = await callAt(now, () => service[route.method.localName]?.(request, context));
     if (answer === undefined) throw new Error(`no function ${route.method.localName}`);
     return route.write(answer.message);
   }
@@ -118,7 +120,10 @@ describe("a rental from start to payout", () => {
         }
         for (const { now, target, check } of shownIn(part)) {
           check(await get(now, target));
-          await rollUp(database.knex, { margin: 0 });
+          // The rows were written when the example says, and not now.
+          await database.knex.raw("UPDATE charges SET recorded_at = charged_at");
+          await database.knex.raw("UPDATE rentals SET updated_at = COALESCE(ended_at, started_at)");
+          await build(database.knex, "1", toDatetime(Date.parse(now)));
           check(await get(now, target));
           responses++;
         }

@@ -31,7 +31,7 @@ it("the line of a rollup that is behind is the one written at that time", () => 
   const { time, ...shown } = JSON.parse(blockWith("json", '"behindSeconds"'));
   const { log, entries } = collectLog();
   const { providerId, watermark, uncoveredCharges } = shown;
-  const rollup = { generation: "1", watermark, revision: "0", ahead: "" };
-  createLagLog(log)(providerId, rollup, Date.parse(time), uncoveredCharges);
+  const rollup = { version: "1", watermark, leaf: 0, ahead: "" };
+  createLagLog(log)(providerId, { rollup, uncoveredCharges, now: Date.parse(time) });
   expect(entries()).toEqual([shown]);
 });

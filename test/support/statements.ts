@@ -1,13 +1,6 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
-import { fromDatetime, toDatetime } from "../../src/db/datetime.ts";
 import type { Read } from "../../src/db/query.ts";
-import { type Edge, type Edges, edgeFrom, edgeValues } from "../../src/revenue/breakdown/edge.ts";
-import { prefixSum } from "../../src/revenue/breakdown/prefix-sum.ts";
-import {
-  breakdownCheckpoints,
-  fullBreakdown,
-  uncoveredBreakdown,
-} from "../../src/revenue/breakdown/queries.ts";
+import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import {
   fullOverview,
   uncoveredOverview,
@@ -15,8 +8,7 @@ import {
   uncoveredOverviews4,
   uncoveredOverviews8,
 } from "../../src/revenue/overview/queries.ts";
-import { NO_CACHED_TOTALS, stateText, usedRollup } from "../../src/rollup/read/sql.ts";
-import { END, START } from "../../src/rollup/timeline.ts";
+import { boundariesIn, DAYS, END } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
 export interface Statement {
@@ -34,7 +26,6 @@ export const STATEMENTS = {
   uncoveredOverviews8,
   fullBreakdown,
   uncoveredBreakdown,
-  breakdownCheckpoints,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;
@@ -44,73 +35,33 @@ export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 /** Parameter values by parameter name. */
 export type Values = Readonly<Record<string, string>>;
 
-/** The parameters of a statement for several providers, from those of each: `:now3` of the fourth. */
-export function atPlaces(all: readonly Values[]): Values {
-  return Object.fromEntries(
-    all.flatMap((values, place) =>
-      Object.entries(values).map(([name, value]) => [`${name}${place}`, value]),
-    ),
-  );
-}
-
-/** The bindings of a statement's `?`, in order. Throws if a parameter has no value. */
+/**
+ * The bindings of a statement's `?`, in order. In one for several providers (`:provider0`), all have the
+ * same values. Throws if a parameter has no value.
+ */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {
   return parameters.map((parameter) => {
-    const value = values[parameter];
+    const value = values[parameter] ?? values[parameter.replace(/\d$/, "")];
     if (value === undefined) throw new Error(`no value for :${parameter}`);
     return value;
   });
 }
 
-/** What a full query is asked for that completes no cached totals. */
-const NOTHING_CACHED = { rollup: NO_CACHED_TOTALS, verify: "0" };
-
 /**
- * The values for a statement. The full breakdown is asked for at the given checkpoints, or at the last
- * one, and completes no cached totals.
- */
-export function valuesFor(name: StatementName, values: Values): Values {
-  if (name !== "fullBreakdown") return values;
-  return { ...values, ...edgeValues(edgesOf(values)), ...NOTHING_CACHED };
-}
-
-/** The edges of the period from `start` to `end`, at `startTotals` and `endTotals`. */
-function edgesOf({ start = "", end = "", startTotals = END, endTotals = END }: Values): Edges {
-  const before = toDatetime(fromDatetime(start) - 1);
-  return {
-    start: { at: before, checkpoint: startTotals },
-    end: { at: end, checkpoint: endTotals },
-  };
-}
-
-/**
- * The parameters that an uncovered query takes from the cache: the rollup's state, and the prefix
- * sums that lie farthest before the edges in `values`, at the checkpoints before them. Their own
- * checkpoints, `startTotals` and `endTotals`, are those after the edges.
+ * The parameters that an uncovered query takes from the cache: the rollup's version and watermark, and
+ * the boundaries of the period in `values`.
  */
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
+  const { provider = "", start = "", end = END } = values;
   const { signal } = new AbortController();
-  const { provider = "" } = values;
-  const edges = edgesOf(values);
-  const all = { provider, now: toDatetime(0), ...edgeValues(edges), ...NOTHING_CACHED };
-  const { rows } = await fullBreakdown.run(read, all, { signal });
-  const rollup = usedRollup(rows.state);
-  const { start, end } = edges;
-  const around = { provider, before: start.at, end: end.at };
-  const found = await breakdownCheckpoints.run(read, around, { signal });
-  const [{ beforeStart = "", afterStart = END, beforeEnd = "", afterEnd = END } = {}] =
-    found.rows.checkpoints;
-  const edge = ({ at }: Edge, before: string, next: string): Edge => {
-    const totals = prefixSum({ at: before || START, checkpoint: next }, next, [], [], 0);
-    return edgeFrom({ state: rollup, totals }, at);
-  };
-  const cached = {
-    start: edge(start, beforeStart, afterStart),
-    end: edge(end, beforeEnd, afterEnd),
-  };
+  const [first, last] = boundariesIn(start, end, DAYS);
+  const { rows } = await fullBreakdown.run(read, { provider, start, end, first, last }, { signal });
+  const [state] = rows.state as [(typeof rows.state)[number]];
   return {
-    ...{ rollup: stateText(rollup), watermark: rollup.watermark, verify: "1" },
-    ...{ ...edgeValues(cached), startTotals: afterStart, endTotals: afterEnd },
+    version: state.version,
+    watermark: state.watermark,
+    first: state.first,
+    last: state.last,
   };
 }
 

@@ -11,7 +11,7 @@ import type { Answer, Context } from "../../handler.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { money } from "../message.ts";
 import { byRank } from "../ranking.ts";
-import { parsePeriod } from "./period.ts";
+import { completePeriod, parsePeriod } from "./period.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
 import { hadActivity, type PeriodTotals, rentalsOf, type Totals } from "./totals.ts";
 
@@ -34,10 +34,10 @@ export function createGetServerBreakdown(
     request: GetServerBreakdownRequest,
     context: Context,
   ): Promise<Answer<GetServerBreakdownResponse>> => {
-    const period = parsePeriod(request.startDate, request.endDate, context.now);
-    const breakdown = await readBreakdown(period, context);
-    const { providerId } = context.caller;
-    reportLag(providerId, breakdown.rollup, context.now, breakdown.uncoveredCharges);
+    const requested = parsePeriod(request.startDate, request.endDate);
+    const breakdown = await readBreakdown(requested, context);
+    const period = completePeriod(requested, breakdown.now);
+    reportLag(context.caller.providerId, breakdown);
     const servers = serverBreakdowns(breakdown);
     const message: GetServerBreakdownResponse = {
       $typeName: "revenue.v1.GetServerBreakdownResponse",

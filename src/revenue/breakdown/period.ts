@@ -4,6 +4,7 @@
  */
 import { ServiceError } from "../../errors.ts";
 import { quote } from "../../quote.ts";
+import { DEFAULT_DAYS } from "./queries.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
 export interface Period {
@@ -11,28 +12,44 @@ export interface Period {
   readonly end: number;
 }
 
-/** The default length of a period, in ms: 30 days. */
-const DEFAULT_LENGTH = 30 * 86_400_000;
+/** The ends that a request gives. What it leaves out depends on the instant of the answer. */
+export type RequestedPeriod = { readonly [End in keyof Period]: number | undefined };
+
+/** The default length of a period, in ms. */
+export const DEFAULT_LENGTH = DEFAULT_DAYS * 86_400_000;
 
 /**
- * Parses the two ends of a period. An empty text is an omitted parameter: the end defaults to
- * `now`, the start to 30 days before `now` (epoch ms). A date without a time is its first
- * millisecond as a start and its last as an end.
+ * Parses the two ends of a period. An empty text is an omitted parameter. A date without a time is its
+ * first millisecond as a start and its last as an end.
  *
  * @throws ServiceError `invalidArgument`; the message names the parameter, the received value and
  *   what is expected
  */
-export function parsePeriod(startDate: string, endDate: string, now: number): Period {
-  const start = startDate
-    ? parseInstant("startDate", startDate, "00:00:00.000")
-    : now - DEFAULT_LENGTH;
-  const end = endDate ? parseInstant("endDate", endDate, "23:59:59.999") : now;
-  if (start <= end) return { start, end };
+export function parsePeriod(startDate: string, endDate: string): RequestedPeriod {
+  const start = startDate ? parseInstant("startDate", startDate, "00:00:00.000") : undefined;
+  const end = endDate ? parseInstant("endDate", endDate, "23:59:59.999") : undefined;
+  if (start !== undefined && end !== undefined) checkOrder({ start, end }, { start, end });
+  return { start, end };
+}
+
+/**
+ * Completes a period: the end defaults to `now`, the start to 30 days before `now` (epoch ms).
+ *
+ * @throws ServiceError `invalidArgument` if that leaves the start after the end
+ */
+export function completePeriod(requested: RequestedPeriod, now: number): Period {
+  const { start = now - DEFAULT_LENGTH, end = now } = requested;
+  checkOrder({ start, end }, requested);
+  return { start, end };
+}
+
+function checkOrder({ start, end }: Period, requested: RequestedPeriod): void {
+  if (start <= end) return;
   const [from, to] = [toIso(start), toIso(end)];
   throw new ServiceError(
     "invalidArgument",
-    startDate
-      ? `startDate: expected an instant at or before endDate (${endDate ? to : `now, ${to}`}), got ${from}`
+    requested.start !== undefined
+      ? `startDate: expected an instant at or before endDate (${requested.end !== undefined ? to : `now, ${to}`}), got ${from}`
       : `startDate: required because the default, 30 days before now (${from}), is after endDate (${to})`,
   );
 }

@@ -1,44 +1,53 @@
 /**
- * The SQL of GetServerBreakdown, as one statement each: the full query, the query that completes
- * cached totals, and one for checkpoints, which the full query needs. A result is made of:
+ * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that completes
+ * cached sums. The formulas are in docs/rollups.md. In its words, a result is made of
  *
- * - the prefix sums at both edges of the period: the totals of the covered rows that are dated up to
- *   the end, and up to the last instant before the start. Each is the totals of the rollup at a
- *   checkpoint nearby, and the covered rows between the two; or a cached one, of an earlier instant,
- *   and the covered charges since;
- * - the rows that the rollup does not cover;
- * - the rentals without an end, which no rollup covers.
- *
- * Cached prefix sums are of charges only: the rentals between an edge and its checkpoint are few and
- * are read again.
+ * - the sums *F* at two boundaries, `first` (s') and `last` (e', or the first instant after the
+ *   watermark). `first` is `last` if no boundary lies in the period;
+ * - the charges of the head, of the tail, and those between that are not covered;
+ * - the covered rentals of the head and the tail, and those that are not covered.
  */
 import { compileStatement } from "../../db/statement.ts";
-import { chargeCovered, RENTAL_RAN, rentalHeld, rentalUnchanged } from "../../rollup/coverage.ts";
+import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
+import { END } from "../../rollup/leaves.ts";
 import {
-  checkpointAfter,
-  checkpointBefore,
-  FROM_BOTH,
+  after,
   FROM_CACHE,
-  IS_CACHED,
-  LATEST_CHECKPOINTS,
+  FROM_TABLES,
+  instant,
+  NOW,
+  OWNER_SUMS,
   type RollupTerms,
   STATE,
-  totalsAt,
 } from "../../rollup/read/sql.ts";
-import { STABILITY } from "../../rollup/stability.ts";
 
-const owner = { server: "server_id", instance: "instance_id" };
+/** The default length of a period, in days. */
+export const DEFAULT_DAYS = 30;
 
-/** Ends a query that adds up rows by owner. Otherwise MariaDB sorts the sums. */
+/** The first instant of the period. `:start` is "" for the default. */
+const START = `COALESCE(${instant("NULLIF(:start, '')")}, ${NOW} - INTERVAL ${DEFAULT_DAYS} DAY)`;
+/** The last one. Nothing that is dated after now counts. */
+const LAST = `LEAST(${instant(":end")}, ${NOW})`;
+
+const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
+
+/**
+ * Ends a query that adds up rows by owner. Those of a server as a whole may come twice: for the instances
+ * NULL and 0. Without an order MariaDB sorts the sums.
+ */
 const BY_OWNER = "GROUP BY server_id, instance_id ORDER BY NULL";
+
+/** How a statement refers to the boundaries. */
+interface Terms extends RollupTerms {
+  readonly first: string;
+  readonly last: string;
+}
 
 /** Sums the charges that match an SQL condition, by owner. */
 const sumCharges = (condition: string) => ({
   select: { ...owner, gross: "SUM(gross)", charges: "COUNT(*)" },
   from: `charges WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
-
-const COUNT = { count: "COUNT(*)" };
 
 /** Counts the rentals that match an SQL condition, by owner. `counts` are the columns to select. */
 const countRentals = <Counts extends Record<string, string>>(
@@ -49,184 +58,115 @@ const countRentals = <Counts extends Record<string, string>>(
   from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
-/** SQL condition: the rental ran at some time of the period, and has an end. */
-const RAN_IN_PERIOD = `ended_at > :before AND started_at <= :end AND ${RENTAL_RAN}`;
+/** 1 if a condition holds for a row, else 0, added up. */
+const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 
-/** SQL condition: an instant lies between two others, of which the later one is included. */
-const isBetween = (instant: string, one: string, other: string) =>
-  `${instant} > LEAST(${one}, ${other}) AND ${instant} <= GREATEST(${one}, ${other})`;
+/** SQL condition: the rental, which has an end, ran at some time of the period. */
+const RAN_IN_PERIOD = `ended_at >= ${START} AND started_at <= ${LAST}`;
 
-/**
- * The number and the gross of the charges between the instant of a cached prefix sum and the totals
- * that it was made from: "3 12.50". Not read if it is outdated, or if `:verify` is not "1".
- */
-const verified = (edge: "start" | "end", { watermark }: RollupTerms) => `
-  CASE WHEN :verify = '1' AND ${IS_CACHED} THEN (
-    SELECT CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00)) FROM charges
-    WHERE provider_id = :provider AND ${isBetween("charged_at", `:${edge}From`, `:${edge}Last`)}
-      AND ${chargeCovered(watermark)}) END`;
-
-/**
- * All but the totals of the rollup. The parameters of an edge (`:before` and `:end`) are:
- *
- * - `:startFrom` and `:endFrom`: the instant up to which charges are known, from a cached prefix sum
- *   or from the totals at a checkpoint;
- * - `:startLast` and `:endLast`: the last instant that the totals at the checkpoint count. Rentals
- *   are known up to there.
- */
-const allButTotals = (terms: RollupTerms) => {
-  const { watermark, generation, guard } = terms;
-  return {
-    /** The rollup's state and stability; what cached prefix sums are verified with. */
-    state: {
-      select: {
-        ...STATE.select,
-        stability: STABILITY,
-        verifiedAtStart: verified("start", terms),
-        verifiedAtEnd: verified("end", terms),
-      },
-      from: STATE.from,
+/** All but the sums of the rollup. */
+const allButSums = ({ watermark, first, last, guard }: Terms) => ({
+  state: {
+    select: {
+      ...STATE.select,
+      first,
+      last,
+      /** Whether the boundaries suit the period, which begins by the database's clock. */
+      fits: `${first} >= ${START} OR ${first} = ${last}`,
     },
-    /** Every server, including deleted ones. */
-    servers: {
-      select: {
-        id: "id",
-        uuid: "uuid",
-        name: "name",
-        type: "type",
-        status: "status",
-        deleted: "deleted_at IS NOT NULL",
-      },
-      from: `servers WHERE provider_id = :provider${guard}`,
-    },
-    /** Every instance, including deleted ones. */
-    instances: {
-      select: {
-        id: "id",
-        server: "server_id",
-        publicId: "public_id",
-        name: "name",
-        deleted: "deleted_at IS NOT NULL",
-      },
-      from: `instances WHERE provider_id = :provider${guard}`,
-    },
-
-    /** The covered charges between what is known and the edge. */
-    chargesAtStart: sumCharges(
-      `${isBetween("charged_at", ":startFrom", ":before")} AND ${chargeCovered(watermark)}`,
-    ),
-    chargesAtEnd: sumCharges(
-      `${isBetween("charged_at", ":endFrom", ":end")} AND ${chargeCovered(watermark)}`,
-    ),
-    /** The covered rentals that ended between the start and its checkpoint. */
-    endsAtStart: countRentals(
-      COUNT,
-      `${isBetween("ended_at", ":before", ":startLast")} AND ${rentalUnchanged(watermark)}`,
-    ),
-    /** The covered rentals that started between the end and its checkpoint. */
-    startsAtEnd: countRentals(
-      COUNT,
-      `${isBetween("started_at", ":end", ":endLast")} AND ${rentalUnchanged(watermark)}`,
-    ),
-
-    /** The uncovered charges of the period. */
-    uncoveredCharges: sumCharges(
-      `recorded_at > ${watermark} AND charged_at > :before AND charged_at <= :end${guard}`,
-    ),
-    /**
-     * The rentals of the period that have an end and were written after the watermark, without those
-     * that the totals at the checkpoints count already: they are listed, and had started by that of
-     * the end, and not ended by that of the start. Either checkpoint may be the earlier one.
-     */
-    writtenRentals: countRentals(
-      {
-        count: `SUM(CASE WHEN ${RAN_IN_PERIOD} THEN 1 ELSE 0 END
-          - CASE WHEN ${generation} > 0 AND ${rentalHeld(generation)}
-              THEN (started_at <= :endLast) - (ended_at <= :startLast) ELSE 0 END)`,
-      },
-      // Without a rollup there is no list, and what ran outside the period is not read.
-      `updated_at > ${watermark} AND ${RENTAL_RAN}
-         AND started_at <= CASE WHEN ${generation} > 0 THEN GREATEST(:end, :startLast, :endLast) ELSE :end END
-         AND ended_at > CASE WHEN ${generation} > 0 THEN LEAST(:before, :startLast, :endLast) ELSE :before END
-         ${guard}`,
-    ),
-    /** The rentals of the period that were written before the watermark, but end after it. */
-    endingRentals: countRentals(
-      COUNT,
-      `ended_at > ${watermark} AND updated_at <= ${watermark} AND ${RAN_IN_PERIOD}${guard}`,
-    ),
-    /** The rentals without an end that ran in the period, and those of them that run now. */
-    openRentals: countRentals(
-      {
-        count: "SUM(CASE WHEN started_at <= :end THEN 1 ELSE 0 END)",
-        running: "SUM(CASE WHEN started_at <= :now THEN 1 ELSE 0 END)",
-      },
-      `ended_at IS NULL${guard}`,
-    ),
-    /** The rentals that run now and have an end, whatever the period. */
-    runningRentals: countRentals({ running: "COUNT(*)" }, "ended_at > :now AND started_at <= :now"),
-  };
-};
-
-/** The parameters of the statements that read. */
-const PARAMETERS = [
-  "provider",
-  "before",
-  "end",
-  "now",
-  "rollup",
-  "verify",
-  "startFrom",
-  "startLast",
-  "endFrom",
-  "endLast",
-] as const;
-
-/** One row: the checkpoints around both edges. */
-const CHECKPOINTS = {
-  select: {
-    beforeStart: checkpointBefore(":before"),
-    afterStart: checkpointAfter(":before"),
-    beforeEnd: checkpointBefore(":end"),
-    afterEnd: checkpointAfter(":end"),
+    from: STATE.from,
   },
-  from: "DUAL",
-};
+  /** Every server, including deleted ones. */
+  servers: {
+    select: {
+      id: "id",
+      uuid: "uuid",
+      name: "name",
+      type: "type",
+      status: "status",
+      deleted: "deleted_at IS NOT NULL",
+    },
+    from: `servers WHERE provider_id = :provider${guard}`,
+  },
+  /** Every instance, including deleted ones. */
+  instances: {
+    select: {
+      id: "id",
+      server: "server_id",
+      publicId: "public_id",
+      name: "name",
+      deleted: "deleted_at IS NOT NULL",
+    },
+    from: `instances WHERE provider_id = :provider${guard}`,
+  },
 
-/** The totals at the checkpoint of an edge. */
-const totalsAtEdge = (checkpoint: string) => ({
-  select: { ...owner, gross: "gross", charges: "charges", started: "started", ended: "ended" },
-  from: `${totalsAt(checkpoint)}${FROM_BOTH.guard}`,
+  head: sumCharges(`charged_at >= ${START} AND charged_at < ${first}${guard}`),
+  tail: sumCharges(`charged_at >= GREATEST(${last}, ${START}) AND charged_at <= ${LAST}${guard}`),
+  /** The charges between that the sums do not hold. */
+  uncovered: sumCharges(
+    `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}${guard}`,
+  ),
+
+  /** Covered rentals that ended between the start and `first`, which the ends there hold or lack. */
+  endsAtHead: countRentals(
+    { ended: `CASE WHEN ${first} > ${START} THEN -1 ELSE 1 END * COUNT(*)` },
+    `ended_at >= LEAST(${first}, ${START}) AND ended_at < GREATEST(${first}, ${START})
+       AND ${rentalCovered(watermark)}${guard}`,
+  ),
+  /** Covered rentals that started between `last` and the end. */
+  startsAtTail: countRentals(
+    { started: "COUNT(*)" },
+    `started_at >= ${last} AND started_at <= ${LAST} AND ${rentalCovered(watermark)}${guard}`,
+  ),
+  /** Those of the period that were written after the watermark, and ended before it. */
+  writtenRentals: countRentals(
+    { started: "COUNT(*)" },
+    `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}${guard}`,
+  ),
+  /** Those that end after the watermark: of the period, and running now. */
+  endingRentals: countRentals(
+    {
+      started: countIf(RAN_IN_PERIOD),
+      running: countIf(`ended_at > ${NOW}`),
+    },
+    `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}${guard}`,
+  ),
+  /** Those without an end: of the period, and running now. */
+  openRentals: countRentals(
+    { started: countIf(`started_at <= ${LAST}`), running: "COUNT(*)" },
+    `ended_at IS NULL AND started_at <= ${NOW}${guard}`,
+  ),
 });
 
+/** The sums at a boundary, an SQL expression: those at the last one up to there that is stored. */
+const sumsAt = (boundary: string) => ({
+  select: { ...owner, gross: "gross", charges: "charges", started: "started", ended: "ended" },
+  from: `${OWNER_SUMS} AND at = (SELECT MAX(at) FROM ${OWNER_SUMS} AND at <= ${boundary})`,
+});
+
+const { watermark } = FROM_TABLES;
+const last = `CASE WHEN ${LAST} >= ${watermark} THEN ${after(watermark)} ELSE ${instant(":last")} END`;
+const first = `LEAST(${instant(":first")}, ${last})`;
+
 /**
- * The full query: the totals at the checkpoints `:startTotals` and `:endTotals`, and everything to
- * add to them or take off. At an edge with a cached prefix sum that is `START`: there are none.
+ * The full query: the sums of the rollup, and everything to add to them. `:first` and `:last` are the
+ * boundaries inside the period, of leaves as long as the rollup's.
  */
 export const fullBreakdown = compileStatement(
   {
-    ...allButTotals(FROM_BOTH),
-    checkpoints: CHECKPOINTS,
-    totalsAtStart: totalsAtEdge(":startTotals"),
-    totalsAtEnd: totalsAtEdge(":endTotals"),
+    ...allButSums({ ...FROM_TABLES, first, last }),
+    sumsAtFirst: sumsAt(first),
+    sumsAtLast: sumsAt(
+      `CASE WHEN ${last} > ${watermark} THEN ${instant(`'${END}'`)} ELSE ${last} END`,
+    ),
   },
-  [...PARAMETERS, "startTotals", "endTotals"],
+  ["provider", "start", "end", "first", "last"],
   "breakdown",
 );
 
-/** The query that completes cached prefix sums at both edges. */
+/** The query that completes cached sums at `:first` and `:last`. */
 export const uncoveredBreakdown = compileStatement(
-  allButTotals(FROM_CACHE),
-  [...PARAMETERS, "watermark"],
+  allButSums({ ...FROM_CACHE, first: instant(":first"), last: instant(":last") }),
+  ["provider", "start", "end", "version", "watermark", "first", "last"],
   "breakdown_uncovered",
-);
-
-/** The query for the checkpoints around both edges, and for the latest ones. */
-export const breakdownCheckpoints = compileStatement(
-  {
-    checkpoints: CHECKPOINTS,
-    latest: { select: { at: "at" }, from: LATEST_CHECKPOINTS },
-  },
-  ["provider", "before", "end"],
-  "breakdown_checkpoints",
 );

@@ -2,24 +2,24 @@
 import type { Cents } from "../../db/cents.ts";
 
 /**
- * The totals of an instance, of a server or of the provider: of a period or, in a prefix sum, of what
- * is dated up to an instant.
+ * The totals of an instance, of a server or of the provider: of a period, or of what is dated before a
+ * boundary.
  */
 export interface Totals {
   readonly gross: Cents;
   readonly charges: number;
-  /** Rentals that had started: of a period, by its end; in a prefix sum, by its checkpoint. */
+  /** Rentals that had started: by the end of the period, or before the boundary. */
   readonly started: number;
-  /** Rentals that had ended: of a period, before its start; in a prefix sum, by its checkpoint. */
+  /** Rentals that had ended: before the start of the period, or before the boundary. */
   readonly ended: number;
-  /** Rentals running now. None in a prefix sum. */
+  /** Rentals running now. None at a boundary. */
   readonly running: number;
 }
 
 type MutableTotals = { -readonly [Field in keyof Totals]: Totals[Field] };
 
-/** The server and instance of a row. The instance is "" or "0" if the row has none. */
-interface Owner {
+/** The server and instance of a row. The instance is "0" if the row has none. */
+export interface Owner {
   readonly server: string;
   readonly instance: string;
 }
@@ -63,27 +63,7 @@ export class TotalsByOwner {
 
   /** Adds to the totals of an owner. */
   add(owner: Owner, amounts: Partial<Totals>): void {
-    increase(this.#of(owner), amounts, 1);
-  }
-
-  /** Subtracts from the totals of an owner. */
-  subtract(owner: Owner, amounts: Partial<Totals>): void {
-    increase(this.#of(owner), amounts, -1);
-  }
-
-  /** A copy that changes independently. */
-  copy(): TotalsByOwner {
-    const copy = new TotalsByOwner();
-    for (const [server, instances] of this.#servers) {
-      const copies = new Map<string, MutableTotals>();
-      // A literal takes half the time of a spread, and there may be tens of thousands of instances.
-      for (const [instance, { gross, charges, started, ended, running }] of instances) {
-        copies.set(instance, { gross, charges, started, ended, running });
-      }
-      copy.#servers.set(server, copies);
-    }
-    copy.#size = this.#size;
-    return copy;
+    increase(this.#of(owner), amounts);
   }
 
   /** The memory that this takes, in rows of about 80 bytes. */
@@ -111,7 +91,7 @@ export class TotalsByOwner {
 
 /**
  * The totals of a period: of the charges between its edges, and of the rentals that had started by
- * its end, and ended before its start. To be changed by what is not in the totals at the edges.
+ * its end, and ended before its start. To be completed by what the totals at boundaries do not hold.
  */
 export class PeriodTotals {
   readonly #before: TotalsByOwner;
@@ -147,16 +127,14 @@ export class PeriodTotals {
   add(owner: Owner, amounts: Partial<Totals>): void {
     this.#changes.add(owner, amounts);
   }
-
-  /** Subtracts from the totals of an owner. */
-  subtract(owner: Owner, amounts: Partial<Totals>): void {
-    this.#changes.subtract(owner, amounts);
-  }
 }
 
-/** The number of rentals that ran in the period. */
+/**
+ * The number of rentals that ran in the period. In a period without a boundary, one that was committed
+ * late can have ended and not started.
+ */
 export function rentalsOf({ started, ended }: Totals): number {
-  return started - ended;
+  return Math.max(0, started - ended);
 }
 
 /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
@@ -183,15 +161,15 @@ const ZERO: Totals = zero();
 function sum(servers: Iterable<ReadonlyMap<string, Totals>>): Totals {
   const total = zero();
   for (const instances of servers) {
-    for (const amounts of instances.values()) increase(total, amounts, 1);
+    for (const amounts of instances.values()) increase(total, amounts);
   }
   return total;
 }
 
-function increase(totals: MutableTotals, amounts: Partial<Totals>, sign: 1 | -1): void {
-  if (amounts.gross !== undefined) totals.gross += sign === 1 ? amounts.gross : -amounts.gross;
-  totals.charges += sign * (amounts.charges ?? 0);
-  totals.started += sign * (amounts.started ?? 0);
-  totals.ended += sign * (amounts.ended ?? 0);
-  totals.running += sign * (amounts.running ?? 0);
+function increase(totals: MutableTotals, amounts: Partial<Totals>): void {
+  totals.gross += amounts.gross ?? 0n;
+  totals.charges += amounts.charges ?? 0;
+  totals.started += amounts.started ?? 0;
+  totals.ended += amounts.ended ?? 0;
+  totals.running += amounts.running ?? 0;
 }

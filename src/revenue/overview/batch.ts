@@ -1,5 +1,5 @@
 /**
- * Completes the cached totals of overviews: of several small providers in one statement, if their
+ * Completes the cached sums of overviews: of several small providers in one statement, if their
  * calls are waiting at the same time.
  *
  * Rows are told apart by `provider_id`, which every row of a provider begins with. Each
@@ -54,28 +54,26 @@ export function createOverviewBatches(read: Read) {
 /** Gives each provider its own rows. */
 function split(items: readonly Completing[], { rows, asOf }: BatchResult): UncoveredResult[] {
   const state = byProvider(rows.state);
-  const future = byProvider(rows.future);
   const balance = byProvider(rows.balance);
   const servers = byProvider(rows.servers);
-  const charges = byProvider(rows.charges);
-  return items.map(({ provider }, place) => {
-    const [row] = state(provider);
-    const [sum] = future(provider);
-    return {
-      asOf,
-      rows: {
-        state: [{ ...(row ?? NO_ROLLUP), future: sum?.future ?? "0 0.00" }],
-        balance: balance(provider),
-        servers: servers(provider),
-        charges: charges(provider),
-        payouts: byProvider(rows[`payouts${place}`] ?? [])(provider),
-      },
-    };
-  });
+  const late = byProvider(rows.late);
+  const recent = byProvider(rows.recent);
+  const now = rows.snapshot[0]?.now ?? "";
+  return items.map(({ provider }, place) => ({
+    asOf,
+    rows: {
+      state: [{ ...(state(provider)[0] ?? NO_ROLLUP), now }],
+      balance: balance(provider),
+      servers: servers(provider),
+      late: late(provider),
+      recent: recent(provider),
+      payouts: byProvider(rows[`payouts${place}`] ?? [])(provider),
+    },
+  }));
 }
 
 /** What aggregates over no row return. */
-const NO_ROLLUP = { generation: "", watermark: "", revision: "", ahead: "" };
+const NO_ROLLUP = { version: "", watermark: "", leaf: "", ahead: "" };
 
 /** Finds the rows of a provider. */
 function byProvider<Row extends { readonly provider: string }>(

@@ -9,38 +9,37 @@ import type {
   Summary,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { type Cents, parseCents } from "../../db/cents.ts";
-import { fromDatetime } from "../../db/datetime.ts";
+import { instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
-import { createRecentMonths, type Month } from "../calendar.ts";
+import { type Month, recentMonths } from "../calendar.ts";
 import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../price.ts";
 import { byRank } from "../ranking.ts";
-import { createOverviewReader, type Overview, type OverviewOptions } from "./reader.ts";
-
-/** The number of months in an overview. 12 months always include the year to date. */
-const MONTHS = 12;
+import { createOverviewReader, type Overview } from "./reader.ts";
 
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Read` does. */
-export function createGetOverview(read: Read, reportLag: ReportLag, options?: OverviewOptions) {
-  const readOverview = createOverviewReader(read, options);
-  const recentMonths = createRecentMonths(MONTHS);
+export function createGetOverview(
+  read: Read,
+  reportLag: ReportLag,
+  observeCache?: (hit: boolean) => void,
+) {
+  const readOverview = createOverviewReader(read, observeCache);
   return async (
     _request: GetOverviewRequest,
     context: Context,
   ): Promise<Answer<GetOverviewResponse>> => {
-    const months = recentMonths(context.now);
-    const overview = await readOverview(months, context);
-    const { providerId } = context.caller;
-    reportLag(providerId, overview.rollup, context.now, overview.uncoveredCharges);
+    const overview = await readOverview(context);
+    const months = recentMonths(overview.now);
+    reportLag(context.caller.providerId, overview);
     const message: GetOverviewResponse = {
       $typeName: "revenue.v1.GetOverviewResponse",
       summary: summary(months, overview),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, grossOf(month, overview))),
       serverRevenue: serverRevenue(overview),
-      recentPayouts: overview.rows.payouts.map(payout),
+      recentPayouts: overview.rows.payouts.toSorted(latestFirst).map(payout),
     };
     return { message, asOf: overview.asOf };
   };
@@ -97,11 +96,19 @@ function serverRevenue({ rows, grossByServer }: Overview): ServerRevenue[] {
     });
 }
 
-function payout(row: Overview["rows"]["payouts"][number]): Payout {
+/** The order of payouts. SQL promises none for a part of a UNION. */
+function latestFirst(one: PayoutRow, other: PayoutRow): number {
+  if (one.paidAt !== other.paidAt) return one.paidAt > other.paidAt ? -1 : 1;
+  return BigInt(one.order) > BigInt(other.order) ? -1 : 1;
+}
+
+type PayoutRow = Overview["rows"]["payouts"][number];
+
+function payout(row: PayoutRow): Payout {
   return {
     $typeName: "revenue.v1.Payout",
     payoutId: row.id,
-    date: timestampFromMs(fromDatetime(row.paidAt)),
+    date: timestampFromMs(instantOf(row.paidAt)),
     amount: money(parseCents(row.amount)),
     method: row.method,
     status: row.status,

@@ -1,20 +1,23 @@
 /**
- * The SQL of GetOverview, as one statement each: the full query, the query that completes cached
- * totals, and the query that completes those of several providers.
+ * The SQL of GetOverview, as one statement each: the full query, the query that completes cached sums,
+ * and the query that completes those of several providers.
  */
 import { compileStatement } from "../../db/statement.ts";
-import { chargeCovered } from "../../rollup/coverage.ts";
+import { TABLES } from "../../rollup/coverage.ts";
 import {
-  ALL_TIME,
   FROM_CACHE,
   FROM_TABLES,
-  MONTHS,
+  IS_READ,
+  instant,
+  LATEST_BOUNDARY,
+  NOW,
+  OWNER_SUMS,
   type RollupTerms,
   STATE,
   STATE_COLUMNS,
-  totalsAt,
+  TOTAL_SUMS,
 } from "../../rollup/read/sql.ts";
-import { TABLES } from "../../rollup/tables.ts";
+import { MONTHS } from "../calendar.ts";
 
 /** Every server, including deleted ones. */
 const SERVER = {
@@ -32,76 +35,80 @@ const PAYOUT = {
   amount: "amount",
   method: "method",
   status: "status",
+  order: "id",
 };
 const LATEST = "ORDER BY paid_at DESC, id DESC LIMIT 10";
 
-/**
- * The uncovered charges per server and month: their number, their gross, and the gross of those
- * that are not dated after now.
- */
-const uncoveredCharges = (untilNow: string) => ({
+/** Charges: their number and their gross, per server and month. */
+const CHARGES = {
   server: "server_id",
   // The same for all rows of a group, which ONLY_FULL_GROUP_BY does not see.
   month: "MAX(EXTRACT(YEAR_MONTH FROM charged_at))",
   charges: "COUNT(*)",
   gross: "SUM(gross)",
-  grossUntilNow: `SUM(CASE WHEN ${untilNow} THEN gross ELSE 0.00 END)`,
-});
-/** Of charges: their number and their gross, as one text, so that one subquery reads both. */
-const NUMBER_AND_GROSS = "CONCAT(COUNT(*), ' ', COALESCE(SUM(gross), 0.00))";
+};
 const BY_SERVER_AND_MONTH = "server_id, EXTRACT(YEAR_MONTH FROM charged_at)";
 
-const uncovered = ({ watermark, guard }: RollupTerms) => ({
-  /**
-   * The rollup's state, and the number and the gross of the covered charges dated after now, but in
-   * the current month: the month's total includes them.
-   */
-  state: {
-    select: {
-      ...STATE.select,
-      future: `(SELECT ${NUMBER_AND_GROSS} FROM charges
-        WHERE provider_id = :provider AND charged_at > :now AND charged_at < :nextMonth
-          AND ${chargeCovered(watermark)})`,
-    },
-    from: STATE.from,
-  },
-  /** The wallet's balance; no row without a wallet. */
-  balance: {
-    select: { balance: "available_balance" },
-    from: "wallets WHERE provider_id = :provider",
-  },
-  servers: { select: SERVER, from: "servers WHERE provider_id = :provider" },
-  charges: {
-    select: uncoveredCharges("charged_at <= :now"),
-    from: `charges WHERE provider_id = :provider AND recorded_at > ${watermark}${guard}
-           GROUP BY ${BY_SERVER_AND_MONTH}`,
-  },
-  payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST}` },
+/** SQL conditions for the charges that the sums do not hold. */
+const conditionsFor = ({ watermark, guard }: RollupTerms) => ({
+  /** Those that are dated up to the watermark, but were recorded after it. */
+  late: `recorded_at > ${watermark} AND charged_at <= ${watermark}${guard}`,
+  /** Those that are dated after it, and not after now. */
+  recent: `charged_at > ${watermark} AND charged_at <= ${NOW}${guard}`,
 });
 
-/** The full query: the totals of the rollup, and everything to add to them or take off. */
+const uncovered = (terms: RollupTerms) => {
+  const { late, recent } = conditionsFor(terms);
+  const sumCharges = (condition: string) => ({
+    select: CHARGES,
+    from: `charges WHERE provider_id = :provider AND ${condition} GROUP BY ${BY_SERVER_AND_MONTH}`,
+  });
+  return {
+    state: STATE,
+    /** The wallet's balance; no row without a wallet. */
+    balance: {
+      select: { balance: "available_balance" },
+      from: "wallets WHERE provider_id = :provider",
+    },
+    servers: { select: SERVER, from: "servers WHERE provider_id = :provider" },
+    late: sumCharges(late),
+    recent: sumCharges(recent),
+    payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST}` },
+  };
+};
+
+/** The covered gross of everything that is dated before the month that was `ago` months before now. */
+const grossBefore = (ago: number) =>
+  `(SELECT gross FROM ${TOTAL_SUMS}
+    AND at <= ${instant(`DATE_FORMAT(${NOW} - INTERVAL ${ago} MONTH, '%Y-%m-01')`)}
+    ORDER BY at DESC LIMIT 1)`;
+const GROSS = `(SELECT gross FROM ${TOTAL_SUMS} ORDER BY at DESC LIMIT 1)`;
+
+/** The full query: the sums of the rollup, and everything to add to them. */
 export const fullOverview = compileStatement(
   {
     ...uncovered(FROM_TABLES),
-    /** Covered gross per calendar month, from `:firstMonth` on. */
-    grossByMonth: {
-      select: { month: "month", gross: "gross" },
-      from: `${MONTHS} AND month >= EXTRACT(YEAR_MONTH FROM :firstMonth)`,
+    /** Covered gross: of everything, and of what is dated before each month, most recent first. */
+    grossBefore: {
+      select: {
+        amounts: `CONCAT_WS(' ', ${[GROSS, ...Array.from({ length: MONTHS }, (_, ago) => grossBefore(ago))].map((gross) => `COALESCE(${gross}, 0.00)`).join(", ")})`,
+      },
+      from: "DUAL",
     },
     /** Covered lifetime gross per server that has a charge. */
     grossByServer: {
       select: { server: "server_id", gross: "SUM(gross)" },
-      from: `${totalsAt(ALL_TIME)} AND charges > 0 GROUP BY server_id`,
+      from: `${OWNER_SUMS} AND at = ${LATEST_BOUNDARY} AND charges > 0 GROUP BY server_id`,
     },
   },
-  ["provider", "firstMonth", "nextMonth", "now"],
+  ["provider"],
   "overview",
 );
 
-/** The query that completes cached totals. */
+/** The query that completes cached sums. */
 export const uncoveredOverview = compileStatement(
   uncovered(FROM_CACHE),
-  ["provider", "rollup", "watermark", "nextMonth", "now"],
+  ["provider", "version", "watermark"],
   "overview_uncovered",
 );
 
@@ -109,25 +116,28 @@ export const uncoveredOverview = compileStatement(
 const OWNER = { provider: "provider_id" };
 
 /** The parameters of the provider in a place. */
-const PARAMETERS = ["provider", "rollup", "watermark", "nextMonth", "now"] as const;
+const PARAMETERS = ["provider", "version", "watermark"] as const;
 
 /** The payouts of each provider, as a query of their own: the 10 latest of each. */
 type Payouts = Record<`payouts${number}`, { select: typeof OWNER & typeof PAYOUT; from: string }>;
 
 /**
- * The query that completes the cached totals of several different providers: of each, the rows that
+ * The query that completes the cached sums of several different providers: of each, the rows that
  * `uncoveredOverview` reads. It has the parameters of the providers in all places: `:provider0`.
  */
 function uncoveredOverviews(size: number) {
   const places = [...Array(size).keys()];
   const atPlace = (sql: string, place: number) => sql.replace(/:([a-z]\w*)/gi, `:$1${place}`);
-  /** The rows for which a condition holds for one of the providers. */
-  const ofAny = (condition: string) =>
-    places
-      .map((place) => `(${atPlace(`provider_id = :provider AND ${condition}`, place)})`)
-      .join("\n OR ");
   const ofAll = `provider_id IN (${places.map((place) => `:provider${place}`).join(", ")})`;
-  const { watermark, guard } = FROM_CACHE;
+  const { late, recent } = conditionsFor(FROM_CACHE);
+  /** The charges for which a condition holds for one of the providers. */
+  const sumCharges = (condition: string) => ({
+    select: { ...OWNER, ...CHARGES },
+    from: `charges WHERE ${places
+      .map((place) => `(${atPlace(`provider_id = :provider AND ${condition}`, place)})`)
+      .join("\n OR ")}
+      GROUP BY provider_id, ${BY_SERVER_AND_MONTH}`,
+  });
   const payouts = places.map((place) => [
     `payouts${place}`,
     {
@@ -137,24 +147,18 @@ function uncoveredOverviews(size: number) {
   ]);
   const queries = Object.assign(
     {
-      snapshot: { select: {}, from: "DUAL" },
-      state: { select: { ...OWNER, ...STATE_COLUMNS }, from: `${TABLES.state} WHERE ${ofAll}` },
-      future: {
-        select: { ...OWNER, future: NUMBER_AND_GROSS },
-        from: `charges WHERE ${ofAny(`charged_at > :now AND charged_at < :nextMonth
-                 AND ${chargeCovered(watermark)}`)}
-               GROUP BY provider_id`,
+      snapshot: { select: { now: NOW }, from: "DUAL" },
+      state: {
+        select: { ...OWNER, ...STATE_COLUMNS },
+        from: `${TABLES.rollups} WHERE ${ofAll} AND ${IS_READ}`,
       },
       balance: {
         select: { ...OWNER, balance: "available_balance" },
         from: `wallets WHERE ${ofAll}`,
       },
       servers: { select: { ...OWNER, ...SERVER }, from: `servers WHERE ${ofAll}` },
-      charges: {
-        select: { ...OWNER, ...uncoveredCharges(ofAny("charged_at <= :now")) },
-        from: `charges WHERE ${ofAny(`recorded_at > ${watermark}${guard}`)}
-               GROUP BY provider_id, ${BY_SERVER_AND_MONTH}`,
-      },
+      late: sumCharges(late),
+      recent: sumCharges(recent),
     },
     Object.fromEntries(payouts) as Payouts,
   );
@@ -162,7 +166,7 @@ function uncoveredOverviews(size: number) {
   return compileStatement(queries, parameters, "overview_batch");
 }
 
-/** The queries that complete the cached totals of 2, 4 and 8 providers. */
+/** The queries that complete the cached sums of 2, 4 and 8 providers. */
 export const uncoveredOverviews2 = uncoveredOverviews(2);
 export const uncoveredOverviews4 = uncoveredOverviews(4);
 export const uncoveredOverviews8 = uncoveredOverviews(8);

@@ -1,42 +1,38 @@
 /**
- * Reads the rows and the gross totals of an overview. The totals of the rollup are cached; while
- * they are valid, only the other rows are read.
+ * Reads the rows and the gross sums of an overview. The sums of the rollup are cached; while it keeps
+ * its version, only the other rows are read.
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
-import { toDatetime } from "../../db/datetime.ts";
+import { fromDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
-import type { Until } from "../../db/scheduling/batching.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { createTotalsCache, isCurrent } from "../../rollup/read/cache.ts";
-import { stateText, usedRollup } from "../../rollup/read/sql.ts";
-import type { Month } from "../calendar.ts";
+import { createSumsCache } from "../../rollup/read/cache.ts";
+import { usedRollup } from "../../rollup/read/sql.ts";
+import { recentMonths } from "../calendar.ts";
 import { type Completing, createOverviewBatches, type UncoveredResult } from "./batch.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
 
-/** Gross amounts: those of the rollup in the cache, of all charges in a response. */
-interface OverviewTotals {
-  /** Gross per month, by `Month.key`. The current month of a response counts charges until now. */
+/** Gross amounts: those of the rollup in the cache, of all charges until now in a response. */
+interface OverviewSums {
+  /** Gross per month, by `Month.key`. */
   readonly grossByMonth: ReadonlyMap<string, Cents>;
   /** Lifetime gross per server that has a charge, by `servers.id`. */
   readonly grossByServer: ReadonlyMap<string, Cents>;
 }
 
-/** Totals in the cache. */
-interface CachedTotals extends OverviewTotals {
-  /** The `Month.key` of the month in which they were read. They are valid in this month. */
-  readonly month: string;
-}
-
 type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
+type Rows = UncoveredResult["rows"];
 
 /** What an overview is made of. */
-export interface Overview extends OverviewTotals {
-  readonly rows: Pick<UncoveredResult["rows"], "balance" | "servers" | "payouts">;
+export interface Overview extends OverviewSums {
+  readonly rows: Pick<Rows, "balance" | "servers" | "payouts">;
   /** The rollup that was used. */
   readonly rollup: UsedRollup;
   /** The number of charges that it does not cover. */
   readonly uncoveredCharges: number;
+  /** The instant that all figures relate to, by the database's clock, in epoch ms. */
+  readonly now: number;
   /** The instant of the snapshot: see `Answer`. */
   readonly asOf: number;
 }
@@ -49,110 +45,94 @@ export interface Overview extends OverviewTotals {
 const MAX_SHARED_ROWS = 18;
 const MAX_SHARED_CHARGES = 100;
 
-/** Reads the overview of a caller for `months`, most recent first. Rejects with a `ServiceError`. */
-type ReadOverview = (months: readonly Month[], context: Context) => Promise<Overview>;
+/** The maximum number of rows in the cache, each of about 80 bytes. */
+const MAX_ROWS = 200_000;
 
-/** What an overview reader may be given. */
-export interface OverviewOptions {
-  /** Called with each lookup in the cache. */
-  readonly observeCache?: ((hit: boolean) => void) | undefined;
-}
+/** Reads the overview of a caller. Rejects with a `ServiceError`, as `Read` does. */
+type ReadOverview = (context: Context) => Promise<Overview>;
 
-/** Creates a reader with an empty cache. */
+/** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createOverviewReader(
   read: Read,
-  { observeCache = () => {} }: OverviewOptions = {},
+  observeCache: (hit: boolean) => void = () => {},
 ): ReadOverview {
-  const cache = createTotalsCache<CachedTotals>(
+  const cache = createSumsCache<OverviewSums>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
+    MAX_ROWS,
   );
   const readInBatch = createOverviewBatches(read);
-  /** The cached totals whose last statement was not large, and did not fail. */
-  const small = new WeakSet<CachedTotals>();
+  /** The cached sums whose last statement was not large, and did not fail. */
+  const small = new WeakSet<OverviewSums>();
 
-  /** Completes cached totals: together with those of others, if all of them are small. */
+  /** Completes cached sums: together with those of others, if all of them are small. */
   async function complete(
-    totals: CachedTotals,
+    sums: OverviewSums,
     values: Completing,
-    until: Until,
+    { signal, deadline }: Context,
   ): Promise<UncoveredResult> {
-    const result = await (small.delete(totals)
-      ? readInBatch(values, until)
-      : uncoveredOverview.run(read, values, { signal: until.signal, owner: values.provider }));
-    if (isSmall(result.rows)) small.add(totals);
+    const result = await (small.delete(sums)
+      ? readInBatch(values, { signal, deadline })
+      : uncoveredOverview.run(read, values, { signal, owner: values.provider }));
+    if (isSmall(result.rows)) small.add(sums);
     return result;
   }
 
-  return async (months, { caller: { providerId: provider }, now, signal, deadline }) => {
-    const [current, oldest] = [months[0] as Month, months.at(-1) as Month];
-    const values = { provider, now: toDatetime(now), nextMonth: toDatetime(current.end) };
-    const fits = ({ month }: CachedTotals) => month === current.key;
-
-    const cached = cache.get(provider, fits);
-    observeCache(cached !== undefined);
-    if (cached) {
-      const { state, totals } = cached;
-      const completing = { ...values, rollup: stateText(state), watermark: state.watermark };
-      const result = await complete(totals, completing, { signal, deadline });
-      const rollup = usedRollup(result.rows.state);
-      if (isCurrent(cached, rollup)) return overview(totals, current, result, rollup);
-      cache.evict(provider, cached);
+  return async (context) => {
+    const provider = context.caller.providerId;
+    const cached = cache.get(provider);
+    const [known] = cached?.sums ?? [];
+    observeCache(known !== undefined);
+    if (cached && known) {
+      const { version, watermark } = cached.rollup;
+      const { rows, asOf } = await complete(known, { provider, version, watermark }, context);
+      const isCurrent = usedRollup(stateOf(rows)).version === version;
+      if (isCurrent) return overview(known, rows, cached.rollup, asOf);
     }
-
-    const firstMonth = toDatetime(oldest.start);
-    const result = await fullOverview.run(
-      read,
-      { ...values, firstMonth },
-      { owner: provider, signal },
-    );
-    const rollup = usedRollup(result.rows.state);
-    const totals = { month: current.key, ...rollupTotals(result.rows) };
-    cache.set(provider, { state: rollup, totals }, fits);
-    if (isSmall(result.rows)) small.add(totals);
-    return overview(totals, current, result, rollup);
+    const options = { owner: provider, signal: context.signal };
+    const { rows, asOf } = await fullOverview.run(read, { provider }, options);
+    const rollup = usedRollup(stateOf(rows));
+    const sums = sumsOf(rows);
+    cache.put(provider, rollup, sums);
+    if (isSmall(rows)) small.add(sums);
+    return overview(sums, rows, rollup, asOf);
   };
 }
 
-function rollupTotals(rows: FullRows): OverviewTotals {
+function stateOf({ state: [row] }: Rows): Rows["state"][number] {
+  return row as Rows["state"][number];
+}
+
+/** Whether an overview may share its next statement. */
+function isSmall({ servers, late, recent }: Rows): boolean {
+  const uncovered = [...late, ...recent];
+  const added = uncovered.reduce((sum, { charges }) => sum + Number(charges), 0);
+  return servers.length + uncovered.length <= MAX_SHARED_ROWS && added <= MAX_SHARED_CHARGES;
+}
+
+/** The sums of the rollup. A month is the difference of two. */
+function sumsOf(rows: FullRows): OverviewSums {
+  const amounts = rows.grossBefore[0]?.amounts.split(" ").map(parseCents) ?? [];
+  const grossByMonth = recentMonths(fromDatetime(stateOf(rows).now)).map(({ key }, ago) => {
+    return [key, (amounts[ago] ?? 0n) - (amounts[ago + 1] ?? 0n)] as const;
+  });
   return {
-    grossByMonth: new Map(rows.grossByMonth.map((row) => [row.month, parseCents(row.gross)])),
+    grossByMonth: new Map(grossByMonth),
     grossByServer: new Map(rows.grossByServer.map((row) => [row.server, parseCents(row.gross)])),
   };
 }
 
-/** Whether an overview may share its next statement. */
-function isSmall({ state, servers, charges }: UncoveredResult["rows"]): boolean {
-  let added = 0;
-  for (const { future } of state) added += Number(parseFuture(future).charges);
-  for (const row of charges) added += Number(row.charges);
-  return servers.length + charges.length <= MAX_SHARED_ROWS && added <= MAX_SHARED_CHARGES;
-}
-
-/** Completes the totals of a rollup. */
-function overview(
-  totals: OverviewTotals,
-  current: Month,
-  { rows, asOf }: UncoveredResult,
-  rollup: UsedRollup,
-): Overview {
-  const grossByMonth = new Map(totals.grossByMonth);
-  const grossByServer = new Map(totals.grossByServer);
+/** Completes the sums of a rollup. */
+function overview(sums: OverviewSums, rows: Rows, rollup: UsedRollup, asOf: number): Overview {
+  const grossByMonth = new Map(sums.grossByMonth);
+  const grossByServer = new Map(sums.grossByServer);
   let uncoveredCharges = 0;
-  for (const { future } of rows.state) {
-    increase(grossByMonth, current.key, -parseCents(parseFuture(future).gross));
-  }
-  for (const { month, server, charges, gross, grossUntilNow } of rows.charges) {
-    increase(grossByMonth, month, parseCents(grossUntilNow));
+  for (const { month, server, charges, gross } of [...rows.late, ...rows.recent]) {
+    increase(grossByMonth, month, parseCents(gross));
     increase(grossByServer, server, parseCents(gross));
     uncoveredCharges += Number(charges);
   }
-  return { rows, rollup, uncoveredCharges, asOf, grossByMonth, grossByServer };
-}
-
-/** The number and the gross of the covered charges dated after now: "3 12.50". */
-function parseFuture(text: string): { charges: string; gross: string } {
-  const [charges = "", gross = ""] = text.split(" ");
-  return { charges, gross };
+  const now = fromDatetime(stateOf(rows).now);
+  return { rows, rollup, uncoveredCharges, now, asOf, grossByMonth, grossByServer };
 }
 
 function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {

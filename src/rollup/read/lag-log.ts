@@ -5,18 +5,20 @@
 import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
-import { NO_GENERATION, type UsedRollup } from "../coverage.ts";
+import { NO_VERSION, type UsedRollup } from "../coverage.ts";
 
-/**
- * Reports the rollup that a call used. `now` is in epoch ms; `uncoveredCharges` is the number of
- * charges that the call read because the rollup did not cover them.
- */
-export type ReportLag = (
-  provider: string,
-  rollup: UsedRollup,
-  now: number,
-  uncoveredCharges: number,
-) => void;
+/** What a call read. */
+export interface Use {
+  /** The rollup that was used. */
+  readonly rollup: UsedRollup;
+  /** The number of charges that were read because the rollup did not cover them. */
+  readonly uncoveredCharges: number;
+  /** The instant of the call by the database's clock, in epoch ms. */
+  readonly now: number;
+}
+
+/** Reports what a call of a provider read. */
+export type ReportLag = (provider: string, use: Use) => void;
 
 /**
  * Records how far a watermark lags behind, in ms: not at all if the call read no uncovered charge.
@@ -61,14 +63,14 @@ export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): Repo
     return true;
   }
 
-  return (providerId, rollup, now, uncoveredCharges) => {
+  return (providerId, { rollup, uncoveredCharges, now }) => {
     if (rollup.ahead) {
       if (!isDue(providerId, now)) return;
       const fields = { providerId, watermark: rollup.ahead, uncoveredCharges };
       log.error(fields, "rollup is ahead of the database's clock and not used");
       return;
     }
-    const missing = rollup.generation === NO_GENERATION;
+    const missing = rollup.version === NO_VERSION;
     rollupsInUse ||= !missing;
     const lag =
       missing || uncoveredCharges === 0 ? 0 : Math.max(0, now - fromDatetime(rollup.watermark));

@@ -1,143 +1,217 @@
 /**
- * Building a provider's rollup as a new generation, while queries use the current one. Each segment
- * is one short transaction, in order of the timeline, so a killed build resumes after its last
- * checkpoint. The last transaction makes the new generation current.
+ * Building a provider's rollup in a slot of its own, while queries use the current one. Each step is one
+ * short transaction, in order of the timeline, so a build that was killed goes on where it was. Its
+ * watermark is fixed when it begins. The last step makes the rollup the current one.
  */
 import type { Knex } from "knex";
-import type { RollupState } from "../coverage.ts";
-import { TABLES } from "../tables.ts";
-import { END, endOfMonth, monthOf, START } from "../timeline.ts";
-import { changeHeld, rentalsFrom } from "./ledger/held-rentals.ts";
-import { nextBoundary, type Segment } from "./ledger/segment.ts";
-import { sumMonths, sumSegment } from "./ledger/sums.ts";
-import { readState } from "./state.ts";
+import { FORMAT, TABLES } from "../coverage.ts";
+import { chooseLeaf, DAYS, END, MONTHS, rowsPerLeaf, START } from "../leaves.ts";
+import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
+import { readBoundaries } from "./comparison.ts";
+import { ownersOf, rowsByDay } from "./ledger.ts";
+import { chargesOf, refresh } from "./refresh.ts";
+import { nextSlice } from "./spans.ts";
 import {
-  addToMonths,
   inShortTransaction,
   inSnapshot,
-  insertCheckpoint,
-  readTotals,
-  rowsOf,
-  type Version,
-} from "./store.ts";
-import { chargesOf, grossOf, plus, type TotalsByKey } from "./totals-by-key.ts";
+  newVersion,
+  type Rollup,
+  type Rollups,
+  readRollups,
+  rowOf,
+} from "./state.ts";
 
+/** How many charges, starts or ends of rentals a step adds, about. */
+const STEP_ROWS = 16_000;
+/** The number of rows deleted in one transaction. */
+const DELETED_ROWS = 5_000;
+/** A day of the provider as a whole has its own sums if it has this many rows on average. */
+const MIN_ROWS_PER_DAY = 8;
 /** The maximum time from a build to the first check, in seconds. */
 const FIRST_CHECK = 86_400;
 
-/** A build in progress. Its watermark is fixed when it begins. */
-type Build = Version & RollupState;
-
 /**
- * Begins a build up to `watermark`, or resumes the one in progress, unless its watermark lies ahead
- * of the database's clock.
+ * Begins a build up to `watermark`, or goes on with the one in progress. That one begins anew if its
+ * watermark lies ahead of the database's clock, which cannot be true.
  *
- * @param restart begins a new build even if one is in progress
- * @param replaces the generation to replace. If another run has replaced it since, no build begins,
- *   and the current one is returned. Default: any
+ * @param replaces the version of the rollup to replace, undefined for none. If there is another one by
+ *   now, no build begins, and this resolves to false
+ * @param rebuild replaces whatever there is, and begins anew if a build is in progress
  */
-export function beginBuild(
+export async function beginBuild(
   database: Knex,
   provider: string,
   watermark: string,
-  restart = false,
-  replaces?: string,
-): Promise<Build> {
+  replaces: string | undefined,
+  rebuild: boolean,
+): Promise<boolean> {
+  const isGoingOn = ({ build }: Rollups) => build && !rebuild && build.watermark <= build.now;
+  const before = await inSnapshot(database, (reader) => readRollups(reader, provider));
+  if (isGoingOn(before)) return true;
+  const lengths = await chooseLengths(database, provider);
   return inShortTransaction(database, async (transaction) => {
-    // Not IGNORE: it locks a row that exists for reading, and two runs would wait for each other.
-    await transaction(TABLES.state).insert({ provider_id: provider }).onConflict().merge();
-    const state = await readState(transaction, provider, true);
-    const { generation: current, build } = state;
-    if (Number(current) > Number(replaces ?? current)) return { ...state, provider };
-    if (!restart && build && build.watermark <= state.now) return { ...build, provider };
-    // If the row of the state was deleted by hand, there may be rows of later generations.
-    const used = [current, build?.generation];
-    for (const table of [TABLES.checkpoints, TABLES.rentals]) {
-      const rows = transaction(table).where({ provider_id: provider });
-      used.push((await rows.max("generation as generation").first())?.generation);
-    }
-    const generation = Math.max(...used.map((generation) => Number(generation ?? 0))) + 1;
-    await transaction(TABLES.state)
-      .where({ provider_id: provider })
-      .update({ build_generation: generation, build_cut: watermark });
-    return { provider, generation: String(generation), watermark };
+    const { current, ...found } = await readRollups(transaction, provider, true);
+    if (isGoingOn({ current, ...found })) return true;
+    if (!rebuild && current?.version !== replaces) return false;
+    const begun = {
+      slot: current ? 1 - current.slot : 0,
+      version: newVersion(),
+      watermark,
+      leaf: lengths.leaf,
+      total_leaf: lengths.totalLeaf,
+      next_from: null,
+      check_at: watermark,
+      rows_left: lengths.rows,
+    };
+    const key = { provider_id: provider, format: FORMAT, building: 1 };
+    await transaction(TABLES.rollups)
+      .insert({ ...key, ...begun })
+      .onConflict()
+      .merge(begun);
+    // Without a row to lock, another run may have completed a build before this one was inserted.
+    const { current: completed } = await readRollups(transaction, provider, true);
+    if (completed?.version === current?.version) return true;
+    await rowOf(transaction, { provider, building: true }).del();
+    return false;
   });
+}
+
+/** The lengths of leaves that suit the rows of a provider, as places in `LEAVES`. */
+async function chooseLengths(reader: Knex, provider: string) {
+  const limit = rowsPerLeaf(await ownersOf(reader, provider));
+  const [all, recent] = await rowsByDay(reader, provider);
+  const rows = all.values().reduce((sum, count) => sum + count, 0);
+  return {
+    rows,
+    leaf: Math.min(chooseLeaf(all, limit), chooseLeaf(recent, limit)),
+    totalLeaf: rows >= MIN_ROWS_PER_DAY * all.size ? DAYS : MONTHS,
+  };
+}
+
+/** Whether the rows of the last months would have a rollup's leaves two steps shorter. */
+export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
+  const limit = rowsPerLeaf(await ownersOf(reader, rollup.provider));
+  const [, recent] = await rowsByDay(reader, rollup.provider, true);
+  return chooseLeaf(recent, limit) <= rollup.leaf - 2;
+}
+
+/** What a step of a build came to. */
+export interface BuildStep {
+  /** The number of charges added. */
+  readonly charges: number;
+  /** The event time up to which the build has come. */
+  readonly at: string;
+  /** The number of charges, starts and ends of rentals that are left, about. */
+  readonly rowsLeft: number;
+  /** Whether the rollup is the current one now. */
+  readonly done: boolean;
 }
 
 /**
- * Builds the next segment. Resolves to the checkpoint at its end, which is `END` if the build is
- * complete, and the number of its charges; `undefined` if the build is no longer in progress,
- * because another run completed it or restarted it.
+ * Makes the next step of the build in progress. Resolves to undefined if there is none any more, because
+ * another run has completed it.
+ *
+ * @param until the watermark that the complete rollup should have
  */
-export async function buildSegment(
+export async function buildStep(
   database: Knex,
-  build: Build,
-  size: number,
-): Promise<{ readonly at: string; readonly charges: number } | undefined> {
-  const { provider, watermark } = build;
-  const { from, to, sums, held, totals, months } = await inSnapshot(database, async (reader) => {
-    const from = await lastCheckpoint(reader, build);
-    const to = await nextBoundary(reader, { provider, from, to: END }, size);
-    const segment = { provider, from, to };
-    const sums = await sumSegment(reader, segment, build);
-    // Listed with their starts: one that is written again before its end is added stays covered.
-    const held = await rentalsFrom(reader, segment, build);
-    const months = await monthsOf(reader, segment, watermark, sums);
-    const totals = plus(await readTotals(reader, build, from), sums);
-    return { from, to, sums, held, months, totals };
+  provider: string,
+  until: string,
+): Promise<BuildStep | undefined> {
+  const found = await inSnapshot(database, async (reader) => {
+    const { build } = await readRollups(reader, provider);
+    if (build === undefined) return undefined;
+    const isComplete = build.nextFrom === null || build.nextFrom === END;
+    return { build, step: isComplete ? undefined : await computeStep(reader, build) };
   });
-  return inShortTransaction(database, async (transaction) => {
-    const state = await readState(transaction, provider, true);
-    if (state.build?.generation !== build.generation) return undefined;
-    // A generation number is used again if the row of the state was deleted by hand.
-    if (state.build.watermark !== build.watermark) return undefined;
-    if ((await lastCheckpoint(transaction, build)) !== from) return { at: from, charges: 0 };
-    const version = { provider, generation: build.generation };
-    await insertCheckpoint(transaction, { ...version, at: to, totals });
-    await changeHeld(transaction, [{ ...version, missing: held, surplus: [] }]);
-    await addToMonths(
-      transaction,
-      [...months].map(([month, gross]) => ({ ...version, month, gross })),
-    );
-    if (to === END) await makeCurrent(transaction, build);
-    return { at: to, charges: chargesOf(sums) };
-  });
+  if (found === undefined) return undefined;
+  const { build, step } = found;
+  const { rowsLeft } = build;
+  if (step !== undefined) {
+    const { change, next } = step;
+    const left = Math.max(0, rowsLeft - rowsOf(change));
+    const written = await writeChange(database, change, { next_from: next, rows_left: left });
+    const charges = written ? chargesOf(change) : 0;
+    return { charges, at: next, rowsLeft: left, done: false };
+  }
+  if (build.nextFrom === null) {
+    await emptySlot(database, build);
+    return { charges: 0, at: START, rowsLeft, done: false };
+  }
+  // Without this, answers would read much raw until the next run.
+  const refreshed = await refresh(database, provider, until, { building: true });
+  if (refreshed === "build") {
+    // So much was recorded since the build began that another build is less work.
+    await beginBuild(database, provider, until, undefined, true);
+    return { charges: 0, at: START, rowsLeft, done: false };
+  }
+  return { ...refreshed, at: END, rowsLeft: 0, done: await makeCurrent(database, provider) };
 }
 
-/** Makes a complete build the current generation. */
-async function makeCurrent(transaction: Knex.Transaction, build: Build): Promise<void> {
-  await transaction(TABLES.state)
-    .where({ provider_id: build.provider })
-    .update({
-      generation: build.generation,
-      cut: build.watermark,
-      build_generation: null,
-      build_cut: null,
-      // The time, so that no number comes again for a cache if somebody empties the tables.
-      revision: transaction.raw("GREATEST(revision + 1, UNIX_TIMESTAMP())"),
-      check_from: START,
+async function computeStep(reader: Knex.Transaction, build: Rollup) {
+  const boundaries = await readBoundaries(reader, build);
+  const from = build.nextFrom ?? START;
+  const { leaves, next } = await nextSlice(reader, build, boundaries, from, STEP_ROWS);
+  const change = await computeChange(reader, build, boundaries, leaves, build.watermark);
+  if (change === "too large") {
+    throw new Error("a step of a build changes too many rows: is another program writing to them?");
+  }
+  return { change, next };
+}
+
+/** The number of charges, starts and ends of rentals that a change adds. */
+function rowsOf({ differences }: Change): number {
+  const owners = differences.filter(({ total }) => !total);
+  return owners.reduce((sum, { charges, started, ended }) => sum + charges + started + ended, 0);
+}
+
+/** Makes a complete build the current rollup. Resolves to false if another run began it anew. */
+function makeCurrent(database: Knex, provider: string): Promise<boolean> {
+  return inShortTransaction(database, async (transaction) => {
+    const { current, build } = await readRollups(transaction, provider, true);
+    if (build?.nextFrom !== END) return false;
+    if (current) await rowOf(transaction, current).del();
+    await rowOf(transaction, build).update({
+      building: 0,
+      version: newVersion(),
+      next_from: START,
       // At some time of the first day, so that rollups built together are not all due at once.
       check_at: transaction.raw("UTC_TIMESTAMP(3) + INTERVAL ? SECOND", [
         Math.round(Math.random() * FIRST_CHECK),
       ]),
     });
+    return true;
+  });
 }
 
-/** The gross of a segment by month. A segment within a month needs no query. */
-async function monthsOf(
-  reader: Knex.Transaction,
-  segment: Segment,
-  watermark: string,
-  sums: TotalsByKey,
-): Promise<ReadonlyMap<number, bigint>> {
-  if (chargesOf(sums) === 0) return new Map();
-  const month = monthOf(segment.from);
-  if (segment.to <= endOfMonth(month)) return new Map([[month, grossOf(sums)]]);
-  const [months = new Map()] = await sumMonths(reader, [segment], watermark);
-  return months;
+/** Deletes what is in the slot of a build that has just begun. */
+async function emptySlot(database: Knex, build: Rollup): Promise<void> {
+  let deleted = DELETED_ROWS;
+  while (deleted === DELETED_ROWS) {
+    deleted = await inShortTransaction(database, async (transaction) => {
+      if (!(await isUnchanged(transaction, build))) return 0;
+      const count = await deleteRows(transaction, build.provider, build.slot);
+      if (count < DELETED_ROWS) {
+        await rowOf(transaction, build).update({ next_from: START, version: newVersion() });
+      }
+      return count;
+    });
+  }
 }
 
-async function lastCheckpoint(database: Knex.Transaction, version: Version): Promise<string> {
-  const row = await rowsOf(database, TABLES.checkpoints, version).max("at as at").first();
-  return row?.at ?? START;
+/** Deletes what an earlier rollup has left in the slot that is not used. */
+export async function purge(database: Knex, provider: string): Promise<void> {
+  for (let deleted = DELETED_ROWS; deleted === DELETED_ROWS; ) {
+    deleted = await inShortTransaction(database, async (transaction) => {
+      const { current, build } = await readRollups(transaction, provider, true);
+      return current && !build ? deleteRows(transaction, provider, 1 - current.slot) : 0;
+    });
+  }
+}
+
+function deleteRows(transaction: Knex.Transaction, provider: string, slot: number) {
+  return transaction(TABLES.sums)
+    .where({ provider_id: provider, format: FORMAT, slot })
+    .limit(DELETED_ROWS)
+    .del();
 }

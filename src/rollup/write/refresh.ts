@@ -1,90 +1,73 @@
-/**
- * Refreshing rollups: moving their watermarks forward, and adding the rows that became covered. The
- * changes are computed in one snapshot and written in one short transaction. Several small rollups
- * share them: most of the cost of a refresh is that of its statements, however little they do.
- */
+/** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { LEDGER_TABLES, NO_GENERATION } from "../coverage.ts";
-import { END, segmentsOf } from "../timeline.ts";
-import { type Change, computeChanges, writeChanges } from "./change.ts";
-import type { Difference } from "./difference.ts";
-import { changedSpans } from "./ledger/changed-spans.ts";
-import type { Scope } from "./ledger/comparison.ts";
-import { readStates } from "./state.ts";
-import { inShortTransaction, inSnapshot, readCheckpoints } from "./store.ts";
-import { chargesOf } from "./totals-by-key.ts";
+import { leavesOf } from "../leaves.ts";
+import { type Change, computeChange, writeChange } from "./change.ts";
+import { readBoundaries } from "./comparison.ts";
+import { type Repair, repairsOf } from "./repair.ts";
+import { newSpans } from "./spans.ts";
+import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
-/** A rollup to refresh. */
-export interface ToRefresh {
-  readonly provider: string;
-  /** The segment size, in charges. */
-  readonly size: number;
+/** How many leaves a refresh looks at again for rows that were committed late. */
+const MAX_LATE_LEAVES = 10;
+
+/** What a refresh came to: the charges that it added; or that the rollup has to be built anew. */
+export type Refreshed = { readonly charges: number } | "build";
+
+/** How to refresh. */
+export interface RefreshOptions {
+  /** Whether to refresh the rollup that is being built. Default: the current one. */
+  readonly building?: boolean;
+  /** Called with each difference that was found and removed on the way. */
+  readonly repaired?: (repair: Repair) => void;
 }
 
 /**
- * Moves watermarks forward to `until`. Writes nothing for a rollup that already has this watermark
- * or a later one, or that another run changed in the meantime.
- *
- * @param repaired called with each difference that was found and removed on the way
- * @returns the number of charges added, for each rollup in turn; "build" if there is none or the
- *   change is too large, so that a build is needed
+ * Moves the watermark of a provider's rollup forward to `until`. Writes nothing if it is there already,
+ * or if another run changed the rollup in the meantime.
  */
 export async function refresh(
   database: Knex,
-  rollups: readonly ToRefresh[],
+  provider: string,
   until: string,
-  repaired: (difference: Difference) => void = () => {},
-): Promise<(number | "build")[]> {
-  const computed = await inSnapshot(database, (reader) => changesUpTo(reader, rollups, until));
-  const changes = computed.filter((change) => typeof change === "object");
-  const write = (transaction: Knex.Transaction) => writeChanges(transaction, changes);
-  const written = changes.length > 0 ? await inShortTransaction(database, write) : [];
-  for (const { differences } of written) differences.forEach(repaired);
-  return computed.map((change) => {
-    if (change === "build") return "build";
-    if (change === "current" || !written.includes(change)) return 0;
-    return change.additions.reduce((sum, { totals }) => sum + chargesOf(totals), 0);
+  { building = false, repaired = () => {} }: RefreshOptions = {},
+): Promise<Refreshed> {
+  const change = await inSnapshot(database, async (reader) => {
+    const { current, build } = await readRollups(reader, provider);
+    const rollup = building ? build : current;
+    if (rollup === undefined) return "no rollup";
+    return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
+  if (change === "current") return { charges: 0 };
+  if (change === "no rollup" || change === "too large") return "build";
+  if (!(await writeChange(database, change))) return { charges: 0 };
+  repairsOf(change).forEach(repaired);
+  return { charges: chargesOf(change) };
 }
 
-/** The change of each rollup; "current" if its watermark is not behind. */
-async function changesUpTo(
+/** The change that moves a rollup's watermark to `until`. */
+async function changeUpTo(
   reader: Knex.Transaction,
-  rollups: readonly ToRefresh[],
+  rollup: Rollup,
   until: string,
-): Promise<(Change | "current" | "build")[]> {
-  const states = await readStates(
-    reader,
-    rollups.map(({ provider }) => provider),
+): Promise<Change | "too large"> {
+  const { covered, late } = await newSpans(reader, rollup, until);
+  const leavesOfLength = (length: number) => {
+    const latest = new Set(late.flatMap((span) => leavesOf([span], length).map(({ to }) => to)));
+    const again = new Set([...latest].slice(0, MAX_LATE_LEAVES));
+    const certain = leavesOf(covered, length);
+    const others = leavesOf(late, length).filter(({ to }) => again.has(to));
+    const known = new Set(certain.map(({ to }) => to));
+    return [...certain, ...others.filter(({ to }) => !known.has(to))];
+  };
+  const leaves = { owners: leavesOfLength(rollup.leaf), totals: leavesOfLength(rollup.totalLeaf) };
+  return computeChange(reader, rollup, await readBoundaries(reader, rollup), leaves, until);
+}
+
+/** The number of charges that a change adds. */
+export function chargesOf({ differences }: Change): number {
+  const owners = differences.filter(({ total }) => !total);
+  return Math.max(
+    0,
+    owners.reduce((sum, { charges }) => sum + charges, 0),
   );
-  const versions = rollups.flatMap((rollup, nth) => {
-    const state = states[nth];
-    if (!state || state.generation === NO_GENERATION || until <= state.watermark) return [];
-    return { ...rollup, state, generation: state.generation, watermark: state.watermark };
-  });
-  const checkpoints = await readCheckpoints(reader, versions);
-  const found = versions
-    .map((version, nth) => ({ ...version, checkpoints: checkpoints[nth] ?? [] }))
-    .filter(({ checkpoints }) => checkpoints.at(-1)?.at === END);
-  const spans = await changedSpans(reader, found, until);
-  const scopes = found.map(({ checkpoints, ...version }, nth): Scope => {
-    const { months, ...changed } = spans[nth] ?? { charges: [], rentals: [], months: new Map() };
-    const instants = checkpoints.map(({ at }) => at);
-    const byTable = LEDGER_TABLES.map((table) => new Set(segmentsOf(changed[table], instants)));
-    const indexes = byTable.reduce((all, indexes) => all.union(indexes));
-    const touched = [...indexes]
-      .sort((left, right) => left - right)
-      .map((index) => ({
-        index,
-        tables: LEDGER_TABLES.filter((_, at) => byTable[at]?.has(index)),
-      }));
-    return { ...version, checkpoints, touched, until, months };
-  });
-  const changes = await computeChanges(reader, scopes);
-  const byProvider = new Map(scopes.map(({ provider }, nth) => [provider, changes[nth]]));
-  return rollups.map(({ provider }, nth) => {
-    const { generation = NO_GENERATION, watermark = "" } = states[nth] ?? {};
-    if (generation !== NO_GENERATION && until <= watermark) return "current";
-    return byProvider.get(provider) ?? "build";
-  });
 }

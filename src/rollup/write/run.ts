@@ -5,19 +5,17 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime } from "../../db/datetime.ts";
-import { NO_GENERATION } from "../coverage.ts";
-import { END } from "../timeline.ts";
-import { beginBuild, buildSegment } from "./build.ts";
-import { type Difference, ownDifference } from "./difference.ts";
+import { END } from "../leaves.ts";
+import { beginBuild, buildStep, purge } from "./build.ts";
+import { purgeFormats } from "./formats.ts";
 import { checkRollups } from "./pass/checks.ts";
 import { type Clock, readClock } from "./pass/clock.ts";
 import { createHeartbeat, type Heartbeat } from "./pass/heartbeat.ts";
 import { findNews, type News } from "./pass/news.ts";
-import { refreshRollups } from "./pass/refreshes.ts";
 import { isProviderSpecific, withRetry } from "./pass/retry.ts";
 import { runTasks } from "./pass/tasks.ts";
-import { purge } from "./purge.ts";
 import { refresh } from "./refresh.ts";
+import { futureWatermark, type Repair } from "./repair.ts";
 
 /** The default margin, in ms. */
 export const MARGIN = 900_000;
@@ -51,7 +49,7 @@ export interface RollupOptions {
   /** Called after each step. */
   readonly report?: (progress: RollupProgress) => void;
   /** Called with each difference from the ledger that was found and removed. */
-  readonly repaired?: (difference: Difference) => void;
+  readonly repaired?: (repair: Repair) => void;
   /** Called at the end, also if some providers failed. */
   readonly finished?: (result: RollupResult) => unknown;
 }
@@ -64,8 +62,16 @@ export interface RollupProgress {
   readonly providers: number;
   /** The number of charges added so far. */
   readonly charges: number;
-  /** The last checkpoint of the current build; undefined if there is none. */
-  readonly building: string | undefined;
+  /** The latest step of a build; undefined if there is none. */
+  readonly building: BuildProgress | undefined;
+}
+
+/** How far a build has come. */
+export interface BuildProgress {
+  /** The event time up to which it has come. */
+  readonly at: string;
+  /** The number of charges, starts and ends of rentals that are left, about. */
+  readonly rowsLeft: number;
 }
 
 /** What a run did. */
@@ -114,14 +120,14 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const total = { charges: 0, repairs: 0, unfinished: false };
   const outOfTime = () => performance.now() - started > maxTime;
   const stopped = () => options.signal?.aborted ?? false;
-  const repaired = (difference: Difference) => {
+  const repaired = (repair: Repair) => {
     total.repairs++;
-    options.repaired?.(difference);
+    options.repaired?.(repair);
   };
   const context: Context = {
     ...{ database, clock, rebuild, repaired },
     stopped: () => stopped() || outOfTime(),
-    added: async (charges, building) => {
+    added: (charges, building) => {
       total.charges += charges;
       const done = ids.length - behind.size;
       options.report?.({ done, providers: ids.length, charges: total.charges, building });
@@ -138,19 +144,15 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     }
   };
 
-  const { refreshes = [], builds = [] } = Object.groupBy(news, (found) => {
-    const { generation, building, ahead } = found;
-    const ready = generation !== NO_GENERATION && !building && !ahead && !rebuild;
-    return ready ? "refreshes" : "builds";
-  });
-  const refreshGroup = async (group: readonly News[]) => {
-    const toBuild = await refreshAll(group, context);
-    for (const found of group) {
-      if (toBuild.includes(found)) builds.push(found);
-      else behind.delete(found.provider);
-    }
-  };
-  await refreshRollups(refreshes, { concurrency, stopped, attempt, refresh: refreshGroup });
+  const { refreshes = [], builds = [] } = Object.groupBy(news, (found) =>
+    found.version && !found.building && !found.ahead && !rebuild ? "refreshes" : "builds",
+  );
+  const refreshOne = (found: News) =>
+    attempt(found.provider, async () => {
+      if (await refreshProvider(found, context)) behind.delete(found.provider);
+      else builds.push(found);
+    });
+  await runTasks(refreshes, concurrency, refreshOne, stopped);
   // Builds come last, new ones first: a long one takes its turn after everyone else.
   builds.sort((left, right) => Number(left.building) - Number(right.building));
   const buildOne = (found: News) =>
@@ -164,7 +166,8 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     period: options.checkPeriod ?? CHECK_PERIOD,
     build: (found) => buildProvider(found, context),
   });
-  const old = [...behind.values()].filter(({ generation }) => generation !== NO_GENERATION);
+  await purgeFormats(database);
+  const old = [...behind.values()].filter(({ version }) => version !== undefined);
   const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
   const result = {
     ...{ providers: ids.length, news: news.length, checked, waitsFor: clock.waitsFor },
@@ -183,47 +186,44 @@ interface Context {
   readonly database: Knex;
   readonly clock: Clock;
   readonly rebuild: boolean;
-  readonly added: (charges: number, building?: string) => Promise<void>;
-  readonly repaired: (difference: Difference) => void;
+  readonly added: (charges: number, building?: BuildProgress) => void;
+  readonly repaired: (repair: Repair) => void;
   readonly stopped: () => boolean;
 }
 
-/** A provider whose rollup has to be built. */
-type ToBuild = Pick<News, "provider" | "size"> & Partial<News>;
-
-/** Refreshes rollups together. Resolves to those that need a build. */
-async function refreshAll<Found extends ToBuild>(
-  group: readonly Found[],
+/** Refreshes a rollup. Resolves to false if it needs a build. */
+async function refreshProvider(
+  { provider }: News,
   { database, clock, added, repaired }: Context,
-): Promise<Found[]> {
-  // Of a group, nobody waits for another's lock again and again.
-  const waitsForLocks = group.length === 1;
-  const work = () => refresh(database, group, clock.until, repaired);
-  const results = await withRetry(work, waitsForLocks);
-  const charges = results.filter((result) => result !== "build");
-  await added(charges.reduce((sum, count) => sum + count, 0));
-  return group.filter((_, nth) => results[nth] === "build");
+): Promise<boolean> {
+  const result = await withRetry(() => refresh(database, provider, clock.until, { repaired }));
+  if (result === "build") return false;
+  added(result.charges);
+  return true;
 }
 
 /** Builds until the build is complete or the time is up. Resolves to false if there is more to do. */
-async function buildProvider(found: ToBuild, context: Context): Promise<boolean> {
-  const { provider, generation, watermark = "", building, ahead, size } = found;
-  const { database, clock, rebuild, added, repaired, stopped } = context;
-  const replaces = rebuild ? undefined : generation;
-  const begin = () => beginBuild(database, provider, clock.until, rebuild, replaces);
-  const build = await withRetry(begin);
-  if (ahead && !building) {
-    repaired(ownDifference({ provider, from: watermark, to: END }, "future watermark"));
-  }
+async function buildProvider(
+  {
+    provider,
+    version,
+    watermark = "",
+    ahead,
+    building,
+  }: Pick<News, "provider" | "version"> & Partial<News>,
+  { database, clock, rebuild, added, repaired, stopped }: Context,
+): Promise<boolean> {
+  const begun = await withRetry(() =>
+    beginBuild(database, provider, clock.until, version, rebuild),
+  );
+  if (!begun) return true;
+  if (ahead && !building) repaired(futureWatermark(provider, watermark, END));
   for (;;) {
-    const step = await withRetry(() => buildSegment(database, build, size));
-    if (step === undefined) break;
-    await added(step.charges, step.at);
-    if (step.at === END) break;
+    const step = await withRetry(() => buildStep(database, provider, clock.until));
+    if (step) added(step.charges, step);
+    if (step === undefined || step.done) break;
     if (stopped()) return false;
   }
-  // The build of another run, or of one that was killed, has its own watermark.
-  if (build.watermark !== clock.until) await refreshAll([found], context);
   await withRetry(() => purge(database, provider));
   return true;
 }

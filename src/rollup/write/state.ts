@@ -1,91 +1,108 @@
-/** The states of providers' rollups: the rows of the table `rollups`. */
+/** The rows of the table `rollups`: the rollup that is read of a provider, and the one that is built. */
+import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
-import { NO_GENERATION, type RollupState } from "../coverage.ts";
-import type { Stability } from "../stability.ts";
-import { TABLES } from "../tables.ts";
-import { START } from "../timeline.ts";
+import { FORMAT, TABLES } from "../coverage.ts";
+import { START } from "../leaves.ts";
 
-/** The state of a provider's rollup. */
-export interface State extends RollupState {
-  /** Increases with every write to the totals of the current generation. */
-  readonly revision: number;
-  /** Which totals have not changed for some time, if that is known. */
-  readonly stability: Stability | undefined;
-  /** Event time from which the next slice of the check begins. */
-  readonly checkFrom: string;
+/** A rollup of a provider. */
+export interface Rollup {
+  readonly provider: string;
+  /** Whether it is being built. */
+  readonly building: boolean;
+  /** Which of the two sets of rows in `rollup_sums` is its own: 0 or 1. */
+  readonly slot: number;
+  /** Another one after each change. */
+  readonly version: string;
+  /** Recording time, as DATETIME(3) text in UTC. */
+  readonly watermark: string;
+  /** The length of the leaves of owners, and of the provider as a whole: places in `LEAVES`. */
+  readonly leaf: number;
+  readonly totalLeaf: number;
+  /**
+   * Event time from which the next slice of the check begins, or the next step of the build; null
+   * while its slot is emptied.
+   */
+  readonly nextFrom: string | null;
+  /** The charges, starts and ends of rentals that are left of a build, about. */
+  readonly rowsLeft: number;
   /** When the next slice of the check is due, by the database's clock. */
   readonly checkAt: string;
-  /** The build in progress. */
-  readonly build: RollupState | undefined;
-  /** The database's clock when the state was read; "" if the provider has no row. */
+  /** The database's clock when this was read. */
   readonly now: string;
 }
 
-/** The state of a provider without a row. */
-const NONE: State = {
-  ...{ generation: NO_GENERATION, watermark: START, revision: 0, stability: undefined },
-  ...{ checkFrom: START, checkAt: START, build: undefined, now: "" },
-};
-
-/**
- * Reads the states of providers' rollups, in the order of the providers. A provider without a rollup
- * has `NO_GENERATION`. `lock` locks the rows, in the order of their ids.
- */
-export async function readStates(
-  database: Knex.Transaction,
-  providers: readonly string[],
-  lock = false,
-): Promise<State[]> {
-  const query = database(TABLES.state)
-    .select("*", database.raw("UTC_TIMESTAMP(3) AS now"))
-    .whereIn("provider_id", [...providers])
-    .orderBy("provider_id");
-  const rows = await (lock ? query.forUpdate() : query);
-  const states = rows.map((row): [string, State] => {
-    const { provider_id, generation, cut, build_generation, build_cut, now } = row;
-    const build = { generation: String(build_generation), watermark: build_cut };
-    const stability: Stability = {
-      ...{ before: row.stable_before, sinceWatermark: row.stable_since_cut },
-      ...{ since: Number(row.stable_since), until: Number(row.stable_until) },
-    };
-    const checks = { checkFrom: row.check_from, checkAt: row.check_at };
-    return [
-      String(provider_id),
-      {
-        ...{ generation: String(generation), watermark: cut, revision: Number(row.revision) },
-        stability: row.stable_before === null ? undefined : stability,
-        ...{ ...checks, build: build_generation ? build : undefined, now },
-      },
-    ];
-  });
-  const byProvider = new Map(states);
-  return providers.map((provider) => byProvider.get(provider) ?? NONE);
+/** What a provider has. */
+export interface Rollups {
+  readonly current: Rollup | undefined;
+  readonly build: Rollup | undefined;
 }
 
-/** Reads the state of one provider's rollup. */
-export async function readState(
+/** Reads the rollups of a provider. `lock` locks the rows. */
+export async function readRollups(
   database: Knex.Transaction,
   provider: string,
   lock = false,
-): Promise<State> {
-  const [state = NONE] = await readStates(database, [provider], lock);
-  return state;
-}
-
-/** The columns of a rollup's stability. */
-export function stabilityColumns({ before, since, sinceWatermark, until }: Stability) {
+): Promise<Rollups> {
+  const query = database(TABLES.rollups)
+    .select("*", database.raw("UTC_TIMESTAMP(3) AS now"))
+    .where({ provider_id: provider, format: FORMAT })
+    .orderBy("building");
+  const rows = await (lock ? query.forUpdate() : query);
+  const rollups = rows.map(
+    (row): Rollup => ({
+      provider,
+      building: Number(row.building) === 1,
+      slot: Number(row.slot),
+      version: String(row.version),
+      watermark: row.watermark,
+      leaf: Number(row.leaf),
+      totalLeaf: Number(row.total_leaf),
+      nextFrom: row.next_from,
+      rowsLeft: Number(row.rows_left),
+      checkAt: row.check_at,
+      now: row.now,
+    }),
+  );
   return {
-    ...{ stable_before: before, stable_since: since },
-    ...{ stable_since_cut: sinceWatermark, stable_until: until },
+    current: rollups.find(({ building }) => !building),
+    build: rollups.find(({ building }) => building),
   };
 }
 
-/** Sets columns of the states of providers with a row, which the transaction has locked. */
-export async function setStates(
-  transaction: Knex.Transaction,
-  states: readonly Readonly<Record<string, string | number>>[],
-): Promise<void> {
-  if (states.length > 0) {
-    await transaction(TABLES.state).insert(states).onConflict("provider_id").merge();
-  }
+/** The row of a rollup in the table. */
+export function rowOf(database: Knex.Transaction, { provider, building }: RowKey) {
+  const key = { provider_id: provider, format: FORMAT, building: Number(building) };
+  return database(TABLES.rollups).where(key);
+}
+type RowKey = Pick<Rollup, "provider" | "building">;
+
+/** A version that no rollup has had. It has 63 bits: MySQL takes a parameter for a signed number. */
+export function newVersion(): string {
+  return String(BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n);
+}
+
+/** Makes the whole rollup of a provider due for a check. */
+export async function scheduleCheck(database: Knex, provider: string): Promise<void> {
+  await database(TABLES.rollups)
+    .where({ provider_id: provider, format: FORMAT, building: 0 })
+    .update({ next_from: START, check_at: LONG_AGO });
+}
+
+/** A time at which every slice is due. */
+const LONG_AGO = "1000-01-01 00:00:00.000";
+
+/** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
+export function inShortTransaction<T>(
+  database: Knex,
+  work: (transaction: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  return database.transaction(work, { isolationLevel: "read committed" });
+}
+
+/** Runs queries on one snapshot. */
+export function inSnapshot<T>(
+  database: Knex,
+  work: (reader: Knex.Transaction) => Promise<T>,
+): Promise<T> {
+  return database.transaction(work, { readOnly: true });
 }

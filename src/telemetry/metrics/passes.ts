@@ -24,6 +24,7 @@ export function createPassMetrics(isReady: () => boolean) {
   const registry = createRegistry();
   let last: Pass | undefined;
   let succeededAt: number | undefined;
+  let rowsLeft = 0;
   const passes = addCounter(registry, {
     name: "revenue_rollup_passes_total",
     help: "Passes by their result: ok or failed.",
@@ -55,6 +56,11 @@ export function createPassMetrics(isReady: () => boolean) {
     "How far the oldest watermark that should have moved lies behind; at least the margin.",
     () => last && last.lag / 1_000,
   );
+  gauge(
+    "revenue_rollup_build_rows_left",
+    "Charges, starts and ends of rentals that are left of the build in progress; 0 without one.",
+    () => rowsLeft,
+  );
   // A pass that succeeds has written the heartbeat.
   gauge(
     "revenue_rollup_last_success_timestamp_seconds",
@@ -65,6 +71,10 @@ export function createPassMetrics(isReady: () => boolean) {
   addProcessMetrics(registry);
 
   return {
+    /** Records how many rows are left of a build. */
+    building(left: number) {
+      rowsLeft = left;
+    },
     /** Records a pass that succeeded. */
     passed(pass: Pass) {
       last = pass;

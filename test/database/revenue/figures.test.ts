@@ -1,87 +1,139 @@
-/** For random ledgers and periods, every figure equals the sum that the oracles compute from the rows. */
+/**
+ * For random ledgers and periods, every figure equals the sum that the oracles compute from the rows:
+ * without a rollup, with one of any age and any leaves, and with cached sums.
+ */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
+import { TABLES } from "../../../src/rollup/coverage.ts";
+import { LEAVES } from "../../../src/rollup/leaves.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { anySituation } from "../../support/ledger/any-situation.ts";
 import { expectedBreakdown } from "../../support/ledger/breakdown-oracle.ts";
-import { breakdownOf, overviewOf } from "../../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf, overviewOf } from "../../support/ledger/call.ts";
+import { shift } from "../../support/ledger/instants.ts";
 import { emptyLedger, type Ledger } from "../../support/ledger/ledger.ts";
 import { expectedOverview } from "../../support/ledger/overview-oracle.ts";
+import { type RequestedPeriod, resolvedAt } from "../../support/ledger/periods.ts";
 import { storeLedgers } from "../../support/ledger/store.ts";
 import { SOAK } from "../../support/soak.ts";
-
-/** A provider without rows. */
-const EMPTY = 2n ** 53n;
-/** A provider with 200 charges of the largest amount that the column holds, and one of 5 cents. */
-const LARGEST: Ledger = {
-  ...emptyLedger(1n),
-  servers: [
-    { id: 1n, uuid: "1", name: "", type: "", status: "Active", price: 1n, deletedAt: null },
-  ],
-  charges: [...Array(200).fill(10n ** 14n - 1n), 5n].map((gross: bigint) => ({
-    server: 1n,
-    instance: null,
-    at: "2026-11-20T00:00:00.000Z",
-    gross,
-  })),
-};
+import { recordStatements } from "../../support/statements.ts";
+import { build, DAY, MONTH, refreshTo } from "../rollup/write/built.ts";
 
 let database: TestDatabase;
-let service: RevenueFunctions;
 beforeAll(async () => {
   database = await createDatabase();
-  service = createRevenueService(createRead(database.knex));
 });
 afterAll(() => database.drop());
 
-describe("sums above 2^53 cents", () => {
-  it("are exact to the cent", async () => {
-    const now = "2026-11-20T09:30:00.123Z";
-    const [server] = LARGEST.servers;
-    await storeLedgers(database.knex, [LARGEST]);
-    expect(await overviewOf(service, LARGEST.provider, now)).toEqual(
-      expectedOverview(LARGEST, now),
-    );
-    expect(await overviewOf(service, LARGEST.provider, now)).toMatchObject({
-      summary: { grossRevenueYTD: { value: "199999999999998.05" } },
-      serverRevenue: [{ serverId: server?.uuid, totalHours: { value: "1999999999999980500.00" } }],
-    });
-    expect(
-      await breakdownOf(service, LARGEST.provider, now, "2026-11-20", "2026-11-20"),
-    ).toMatchObject({ totalRevenue: { value: "199999999999998.05" } });
+/** A service with an empty cache, and the statements that it runs. */
+function createService() {
+  const { read, takeNames } = recordStatements(atTimeOfCall(createRead(database.knex)));
+  return { service: createRevenueService(read), takeNames };
+}
+
+/** Compares an overview and breakdowns with the sums of the rows. */
+async function expectExact(
+  service: RevenueFunctions,
+  ledger: Ledger,
+  periods: readonly RequestedPeriod[],
+  now: string,
+): Promise<void> {
+  const { provider } = ledger;
+  expect(await overviewOf(service, provider, now)).toEqual(expectedOverview(ledger, now));
+  for (const period of periods.flatMap((period) => resolvedAt(period, now) ?? [])) {
+    const { startDate, endDate, resolved } = period;
+    const breakdown = await breakdownOf(service, provider, now, startDate, endDate);
+    expect(breakdown).toEqual(expectedBreakdown(ledger, resolved, now));
+  }
+}
+
+it("sums above 2^53 cents are exact to the cent", async () => {
+  // 200 charges of the largest amount that the column holds, and one of 5 cents.
+  const ledger: Ledger = {
+    ...emptyLedger(1n),
+    servers: [
+      { id: 1n, uuid: "1", name: "", type: "", status: "Active", price: 1n, deletedAt: null },
+    ],
+    charges: [...Array(200).fill(10n ** 14n - 1n), 5n].map((gross: bigint) => ({
+      ...{ server: 1n, instance: null, gross },
+      at: "2026-11-20T00:00:00.000Z",
+    })),
+  };
+  const now = "2026-11-20T09:30:00.123Z";
+  const { service } = createService();
+  await storeLedgers(database.knex, [ledger]);
+  await expectExact(service, ledger, [], now);
+  expect(await overviewOf(service, 1n, now)).toMatchObject({
+    summary: { grossRevenueYTD: { value: "199999999999998.05" } },
+    serverRevenue: [{ totalHours: { value: "1999999999999980500.00" } }],
+  });
+  expect(await breakdownOf(service, 1n, now, "2026-11-20", "2026-11-20")).toMatchObject({
+    totalRevenue: { value: "199999999999998.05" },
   });
 });
 
-describe("for any ledgers, time of the request and period", () => {
-  it(
-    "every figure is the sum over the provider's own rows",
-    async () => {
-      await fc.assert(
-        fc.asyncProperty(anySituation, async ({ now, periods, ledgers }) => {
-          const all = [...ledgers, emptyLedger(EMPTY)];
-          await storeLedgers(database.knex, all);
-          await Promise.all(
+/** A provider without rows. */
+const EMPTY = emptyLedger(2n ** 53n);
+
+/** Rows were recorded at `now` and every fifth day of the month before it. So lie the watermarks. */
+const DAYS = [0, 5, 10, 15, 20, 25, 30] as const;
+const recordedAt = (now: string, daysAgo: number) =>
+  toDatetime(Date.parse(now) - 86_400_000 * daysAgo);
+const anyDays = fc.constantFrom(...DAYS);
+/** The watermarks of a build and of the refreshes after it, and the leaves. */
+const anyRollup = fc.record({
+  leaf: fc.nat(LEAVES.length - 1),
+  totalLeaf: fc.constantFrom(DAY, MONTH),
+  built: anyDays,
+  refreshed: fc.array(anyDays, { maxLength: 2 }).map((days) => days.sort((a, b) => b - a)),
+});
+
+/** When every call is made, in ms after `now`: twice, a little later, and at `now` once more. */
+const DELAYS = [0, 0, 1, 0];
+
+it(
+  "every figure is the sum over the provider's own rows, for any ledger, period and rollup",
+  async () => {
+    let [statements, uncovered] = [0, 0];
+    await fc.assert(
+      fc.asyncProperty(anySituation, anyRollup, async ({ now, periods, ledgers }, rollup) => {
+        const { knex } = database;
+        const { service, takeNames } = createService();
+        const all = [...ledgers, EMPTY];
+        await storeLedgers(knex, all);
+        const recorded = knex.raw("? - INTERVAL 5 * (id * 7919 % 7) DAY", recordedAt(now, 0));
+        await knex("charges").update({ recorded_at: recorded });
+        await knex("rentals").update({ updated_at: recorded });
+        for (const table of Object.values(TABLES)) await knex(table).del();
+
+        const compare = () =>
+          Promise.all(
             all.map(async (ledger) => {
-              const overview = await overviewOf(service, ledger.provider, now);
-              expect(overview).toEqual(expectedOverview(ledger, now));
-              for (const { startDate, endDate, resolved } of periods) {
-                const breakdown = await breakdownOf(
-                  service,
-                  ledger.provider,
-                  now,
-                  startDate,
-                  endDate,
-                );
-                expect(breakdown).toEqual(expectedBreakdown(ledger, resolved, now));
-              }
+              for (const ms of DELAYS) await expectExact(service, ledger, periods, shift(now, ms));
             }),
           );
-        }),
-        { numRuns: 100 * SOAK },
-      );
-    },
-    120_000 * Math.max(1, SOAK),
-  );
-});
+        const { built, refreshed, leaf, totalLeaf } = rollup;
+        await compare();
+        for (const { provider } of ledgers) {
+          await build(knex, String(provider), recordedAt(now, built), leaf, totalLeaf);
+        }
+        await compare();
+        for (const days of refreshed) {
+          for (const { provider } of ledgers) {
+            await refreshTo(knex, String(provider), recordedAt(now, days));
+          }
+          await compare();
+        }
+        const names = takeNames();
+        statements += names.length;
+        uncovered += names.filter((name) => name.startsWith("uncovered")).length;
+      }),
+      { numRuns: 40 * SOAK },
+    );
+    expect(uncovered / statements).toBeGreaterThan(0.5); // cached sums were used
+  },
+  60_000 * Math.max(1, SOAK),
+);

@@ -1,236 +1,160 @@
-/** The plan of each query, on tables that are large enough for a full scan to be expensive. */
+/**
+ * What statements read. With a rollup it is what the question asks for, however far the ledger goes
+ * back; without one it is each row of the period once. Counted by the database itself.
+ */
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRead } from "../../../src/db/query.ts";
-import { END, START } from "../../../src/rollup/timeline.ts";
-import { rollUp } from "../../../src/rollup/write/run.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { toDatetime } from "../../../src/db/datetime.ts";
+import { createPool } from "../../../src/db/pool.ts";
+import { createRead, type Read } from "../../../src/db/query.ts";
+import { createRevenueService } from "../../../src/revenue/service.ts";
+import { TABLES } from "../../../src/rollup/coverage.ts";
+import { beginBuild } from "../../../src/rollup/write/build.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import {
-  atPlaces,
-  bindingsOf,
-  branchesOf,
-  cachedValues,
-  STATEMENT_NAMES,
-  STATEMENTS,
-  type StatementName,
-  type Values,
-  valuesFor,
-} from "../../support/statements.ts";
-import { fill, OTHERS, PROVIDERS } from "./many-rows.ts";
+import { breakdownOf, overviewOf } from "../../support/ledger/call.ts";
+import { addBulk } from "../../support/rollup/bulk.ts";
+import { recordStatements } from "../../support/statements.ts";
+import { finish } from "../rollup/write/built.ts";
 
-/** Parameters; the rollup's state and what is cached are those of a provider without a rollup. */
-const ONE: Values = {
-  provider: "3",
-  rollup: "",
-  watermark: "1000-01-01 00:00:00.000",
-  verify: "1",
-  startFrom: START,
-  startLast: END,
-  endFrom: START,
-  endLast: END,
-  now: "2026-11-20 09:30:00.000",
-  firstMonth: "2025-12-01 00:00:00.000",
-  nextMonth: "2026-12-01 00:00:00.000",
-  start: "2026-10-21 09:30:00.000",
-  before: "2026-10-21 09:29:59.999",
-  end: "2026-11-20 09:30:00.000",
-};
-/** For a statement for several providers, those of other providers too. */
-const others = (one: Values): Values =>
-  atPlaces(Array.from({ length: PROVIDERS }, (_, place) => ({ ...one, provider: `${place + 1}` })));
-const VALUES: Values = { ...ONE, ...others(ONE) };
+const HOUR = 3_600_000;
+const NOW = Date.now();
+const ago = (days: number, hours = 0) =>
+  new Date(NOW - 24 * HOUR * days + HOUR * hours).toISOString();
+const day = (days: number) => ago(days).slice(0, 10);
 
-interface Step {
-  readonly select_type: string;
-  readonly table: string | null;
-  readonly type: string | null;
-  readonly key: string | null;
-}
+/** One ledger goes back for five times as long as the other. A day has as many rows in both. */
+const SHORT = { provider: 1, servers: 12, instances: 24, charges: 6_000, rentals: 600, days: 100 };
+const LONG = { ...SHORT, provider: 2, charges: 30_000, rentals: 3_000, days: 500 };
+/** The difference between the two that chance may make: where the rows of an hour or a day lie. */
+const TOLERANCE = 60;
 
 let database: TestDatabase;
+/** A pool of one connection, whose counters count what is read through it. */
+let session: Knex;
 beforeAll(async () => {
   database = await createDatabase();
-  await fill(database.knex);
-});
-afterAll(() => database.drop());
-
-async function planOf(sql: string, bindings: readonly (string | Buffer)[]): Promise<Step[]> {
-  const format = "EXPLAIN FORMAT=TRADITIONAL";
-  const [steps] = await database.knex.raw(`${format} ${sql}`, bindings as Knex.RawBinding[]);
-  return steps;
-}
-
-/** How a plan reads the tables: "table by key", for each step. */
-function readsOf(plan: readonly Step[]): string[] {
-  return plan
-    .filter(({ table }) => table !== null && !table.startsWith("<"))
-    .map(({ table, key, type }) => `${table} by ${key}${type === "ALL" ? ", full scan" : ""}`);
-}
-
-/**
- * Checks by which key each query reads its table. A subquery reads the rollup's state by key; that
- * of another table is listed too, after the table of the query.
- */
-async function expectPlans(name: StatementName, values: Values, expected: readonly string[]) {
-  const reads: string[] = [];
-  for (const { sql, bindings } of branchesOf(STATEMENTS[name], valuesFor(name, values))) {
-    const plan = await planOf(sql, bindings);
-    const isConstant = ({ select_type }: Step) => select_type === "SUBQUERY";
-    const constants = readsOf(plan.filter(isConstant));
-    const subqueries = constants.filter((read) => read !== "rollups by PRIMARY");
-    if (sql.endsWith("FROM DUAL")) {
-      expect(readsOf(plan)).toEqual(constants);
-      reads.push([...new Set(constants)].sort().join() || "nothing");
-      continue;
-    }
-    const query = readsOf(plan.filter((step) => !isConstant(step)));
-    // Subqueries of a query without a row do not run. MariaDB explains them nevertheless.
-    reads.push(query.length > 0 ? [...query, ...new Set(subqueries)].join() : "nothing");
-  }
-  expect(reads).toEqual(expected);
-}
-
-describe("without a rollup, each query uses the intended key and scans no table:", () => {
-  const overview = [
-    "nothing", // state
-    "wallets by PRIMARY", // balance
-    "servers by PRIMARY", // servers
-    "charges by PRIMARY", // charges
-    "payouts by PRIMARY", // payouts
-  ];
-  const breakdown = [
-    "nothing", // state
-    "servers by PRIMARY", // servers
-    "instances by PRIMARY", // instances
-    "charges by charges_by_recording", // chargesAtStart: without a rollup, no row is covered
-    "charges by charges_by_recording", // chargesAtEnd
-    "nothing", // endsAtStart: none ended before the watermark
-    "rentals by rentals_by_end", // startsAtEnd
-    "charges by PRIMARY", // uncoveredCharges: one range of the clustered key, the period
-    "rentals by rentals_by_end,held by PRIMARY", // writtenRentals
-    "rentals by rentals_by_update", // endingRentals
-    "rentals by rentals_by_end", // openRentals
-    "rentals by rentals_by_end", // runningRentals
-  ];
-
-  it.each<[StatementName, string[]]>([
-    [
-      "fullOverview",
-      [
-        ...overview,
-        "nothing", // grossByMonth
-        "nothing", // grossByServer
-      ],
-    ],
-    ["uncoveredOverview", overview],
-    [
-      "fullBreakdown",
-      [
-        ...breakdown,
-        "nothing", // checkpoints
-        "nothing", // totalsAtStart
-        "nothing", // totalsAtEnd
-      ],
-    ],
-    ["uncoveredBreakdown", breakdown],
-    ["breakdownCheckpoints", ["nothing", "nothing"]],
-  ])("%s", async (name, expected) => {
-    await expectPlans(name, VALUES, expected);
-  });
+  session = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
+  const { knex } = database;
+  await addBulk(knex, [SHORT, LONG]);
+  // As many rentals run in both.
+  await knex.raw(
+    `UPDATE rentals SET ended_at = started_at + INTERVAL 1 HOUR, updated_at = started_at + INTERVAL 1 HOUR
+     WHERE ended_at IS NULL AND started_at < UTC_TIMESTAMP(3) - INTERVAL 30 DAY`,
+  );
+  await knex.raw(`ANALYZE TABLE ${["charges", "rentals", "servers", "instances"].join()}`);
+}, 120_000);
+afterAll(async () => {
+  await session.destroy();
+  await database.drop();
 });
 
-describe("with a rollup, each query uses the intended key and scans no table:", () => {
-  let values: Values;
+/** A `Read` that counts the rows and index entries that each statement reads. */
+function counting(read: Read): { readonly read: Read; readonly rows: number[] } {
+  const rows: number[] = [];
+  const count = async () => {
+    const [status] = await session.raw("SHOW SESSION STATUS LIKE 'Handler_read%'");
+    return status.reduce((sum: number, row: { Value: string }) => sum + Number(row.Value), 0);
+  };
+  return {
+    rows,
+    async read(...statement) {
+      const before = await count();
+      const overhead = (await count()) - before;
+      const result = await read(...statement);
+      rows.push((await count()) - before - 2 * overhead);
+      return result;
+    },
+  };
+}
+
+/** The ends of a period; undefined for an overview. */
+type Question = readonly [start: string, end: string] | undefined;
+
+/** Asks twice. Resolves to how much each statement read. */
+async function rowsRead(
+  { provider }: typeof SHORT,
+  question: Question,
+  between: () => unknown = () => {},
+) {
+  const { read, takeNames } = recordStatements(createRead(session));
+  const { read: counted, rows } = counting(read);
+  const service = createRevenueService(counted);
+  const now = new Date(NOW).toISOString();
+  const ask = () =>
+    question
+      ? breakdownOf(service, BigInt(provider), now, ...question)
+      : overviewOf(service, BigInt(provider), now);
+  await ask();
+  await between();
+  await ask();
+  return takeNames().map((name, nth) => ({ name, rows: rows[nth] ?? Infinity }));
+}
+
+const QUESTIONS: readonly (readonly [string, Question])[] = [
+  ["an overview", undefined],
+  ["the default period", ["", ""]],
+  ["a period in the past", [ago(90, 3), ago(45, 5)]],
+  ["a period of whole days", [day(90), day(45)]],
+  ["a period up to now", [ago(90, 3), ago(0)]],
+  ["a period within a leaf", [`${day(40)}T09:00Z`, `${day(40)}T10:00Z`]],
+  ["a period before the first charge", ["0001-01-01", "0001-01-02"]],
+  ["a period after now", [ago(-1), "9999-12-31"]],
+  ["all of time", ["0001-01-01", "9999-12-31"]],
+];
+
+/** Builds a rollup up to an hour ago, with leaves of the length that suits the ledger. */
+async function build({ provider }: typeof SHORT): Promise<void> {
+  const watermark = toDatetime(NOW - HOUR);
+  await beginBuild(database.knex, String(provider), watermark, undefined, true);
+  await finish(database.knex, String(provider), watermark);
+}
+
+describe("with a rollup, the age of the ledger makes no difference to", () => {
   beforeAll(async () => {
-    await rollUp(database.knex, { margin: 0 });
-    await database.knex.raw(
-      `INSERT INTO rollups (provider_id, generation, cut)
-         SELECT n, 1, '2026-01-01' FROM many WHERE n ${OTHERS}`,
-    );
-    await database.knex.raw(
-      "ANALYZE TABLE rollups, rollup_checkpoints, rollup_figures, rollup_months",
-    );
-    const one = { ...ONE, ...(await cachedValues(createRead(database.knex), ONE)) };
-    values = { ...one, ...others(one) };
+    for (const ledger of [SHORT, LONG]) await build(ledger);
+    await database.knex.raw(`ANALYZE TABLE ${Object.values(TABLES).join()}`);
   });
 
-  const overview = [
-    "rollups by PRIMARY,charges by PRIMARY", // state, and the charges dated after now
-    "wallets by PRIMARY", // balance
-    "servers by PRIMARY", // servers
-    "charges by charges_by_recording", // charges
-    "payouts by PRIMARY", // payouts
-  ];
-  const breakdown = [
-    "rollups by PRIMARY", // state
-    "servers by PRIMARY", // servers
-    "instances by PRIMARY", // instances
-    "charges by PRIMARY", // chargesAtStart: one range of the clustered key, up to the checkpoint
-    "charges by PRIMARY", // chargesAtEnd
-    "rentals by rentals_by_end", // endsAtStart
-    "rentals by PRIMARY", // startsAtEnd
-    "charges by charges_by_recording", // uncoveredCharges
-    "rentals by rentals_by_update,held by PRIMARY", // writtenRentals
-    "rentals by rentals_by_end", // endingRentals
-    "rentals by rentals_by_end", // openRentals
-    "rentals by rentals_by_end", // runningRentals
-  ];
-
-  it.each<[StatementName, string[]]>([
-    [
-      "fullOverview",
-      [
-        ...overview,
-        "rollup_months by PRIMARY", // grossByMonth
-        "rollup_figures by PRIMARY", // grossByServer
-      ],
-    ],
-    ["uncoveredOverview", overview],
-    [
-      "uncoveredOverviews8",
-      [
-        "nothing", // snapshot
-        "rollups by PRIMARY", // state
-        "charges by PRIMARY", // future
-        ...overview.slice(1, -1),
-        ...Array(8).fill("payouts by PRIMARY"), // payouts0 to payouts7
-      ],
-    ],
-    [
-      "fullBreakdown",
-      [
-        ...breakdown,
-        "rollups by PRIMARY", // checkpoints
-        "rollup_figures by PRIMARY", // totalsAtStart
-        "rollup_figures by PRIMARY", // totalsAtEnd
-      ],
-    ],
-    [
-      "uncoveredBreakdown",
-      [
-        "rollups by PRIMARY,charges by PRIMARY", // state, and the charges of the cached edges
-        ...breakdown.slice(1),
-      ],
-    ],
-    [
-      "breakdownCheckpoints",
-      [
-        "rollups by PRIMARY", // checkpoints
-        "rollup_checkpoints by PRIMARY", // latest
-      ],
-    ],
-  ])("%s", async (name, expected) => {
-    await expectPlans(name, values, expected);
-  });
-
-  it.each(STATEMENT_NAMES)("%s has the same plans as one statement", async (name) => {
-    const [statement, given] = [STATEMENTS[name], valuesFor(name, values)];
-    const together = readsOf(await planOf(statement.sql, bindingsOf(statement, given)));
-    const apart: string[] = [];
-    for (const { sql, bindings } of branchesOf(statement, given)) {
-      apart.push(...readsOf(await planOf(sql, bindings)));
+  it.each(QUESTIONS)("%s", async (_name, question) => {
+    const [short, long] = [await rowsRead(SHORT, question), await rowsRead(LONG, question)];
+    // The first time, the service does not know the leaves yet, and may ask again.
+    expect(short.at(-2)?.name).toMatch(/^full/);
+    expect(short.at(-1)?.name).toMatch(/^uncovered/);
+    for (const [nth, { name, rows }] of long.entries()) {
+      const atMost = (short[nth]?.rows ?? 0) + TOLERANCE;
+      expect(rows, `${name}: ${JSON.stringify([short, long])}`).toBeLessThanOrEqual(atMost);
     }
-    expect(together.toSorted()).toEqual(apart.toSorted());
-    expect(together.filter((read) => read.endsWith("full scan"))).toEqual([]);
   });
+});
+
+describe("without a rollup", () => {
+  beforeAll(async () => {
+    for (const table of Object.values(TABLES)) await database.knex(table).del();
+  });
+
+  /** To add a row up, the database also looks up its group. */
+  const READS = 2;
+
+  it.each([
+    ["an overview", undefined, LONG.charges],
+    ["all of time", ["0001-01-01", "9999-12-31"], LONG.charges + LONG.rentals],
+    ["a period", [day(90), day(45)], 46 * (LONG.charges / LONG.days) + LONG.rentals],
+  ] as const)("%s reads each of its rows once", async (_name, question, ledger) => {
+    for (const { name, rows } of await rowsRead(LONG, question)) {
+      // Beside them, the servers, the instances and the groups.
+      expect(rows, name).toBeLessThan(READS * ledger + 1_000);
+    }
+  });
+});
+
+it.each<[string, Question]>([
+  ["an overview", undefined],
+  ["a breakdown", ["0001-01-01", "9999-12-31"]],
+])("%s with cached sums that are outdated reads next to nothing", async (_, question) => {
+  for (const table of Object.values(TABLES)) await database.knex(table).del();
+  const [, outdated, full] = await rowsRead(LONG, question, () => build(LONG));
+  expect(full?.name).toMatch(/^full/);
+  expect(outdated?.name).toMatch(/^uncovered/);
+  expect(outdated?.rows).toBeLessThan(LONG.servers + TOLERANCE);
 });

@@ -33,7 +33,6 @@ const NAMED: Readonly<Record<string, string>> = {
   "npm run rollup": "accounts.test.ts",
   "npm run rollup -- --watch": "accounts.test.ts, with a number of seconds",
   "npm start -- --check": "test/end-to-end/lifecycle/check.test.ts",
-  "npm run rollup -- --rebuild": "accounts.test.ts",
   "npm run rollup -- --verify": "accounts.test.ts",
   "npm run rollup -- --verify --repair": "accounts.test.ts",
   "npm run rollup -- --watch 1": "rollup-admin.test.ts, with other seconds",

@@ -79,7 +79,6 @@ it("statements, waits and connections are measured by pool and by short name", a
   expect([...new Set(operations)].sort()).toEqual([
     "api_keys",
     "breakdown",
-    "breakdown_checkpoints",
     "breakdown_uncovered",
     "overview",
     "overview_uncovered",

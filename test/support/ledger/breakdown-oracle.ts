@@ -18,10 +18,12 @@ interface Activity {
 
 /** The breakdown of a period at `now` (ISO 8601), as protobuf JSON. */
 export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod, now: string) {
+  // Nothing that is dated after now counts.
+  const last = end < now ? end : now;
   const activity: Activity = {
-    charges: ledger.charges.filter(({ at }) => start <= at && at <= end),
+    charges: ledger.charges.filter(({ at }) => start <= at && at <= last),
     rentals: ledger.rentals.filter(
-      ({ startedAt, endedAt }) => startedAt <= end && (endedAt === null || endedAt >= start),
+      ({ startedAt, endedAt }) => startedAt <= last && (endedAt === null || endedAt >= start),
     ),
     running: ledger.rentals.filter(
       ({ startedAt, endedAt }) => startedAt <= now && (endedAt === null || endedAt > now),

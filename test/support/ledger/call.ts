@@ -1,4 +1,5 @@
 /** Calls the service's functions directly, without a protocol, and returns the responses as protobuf JSON. */
+import { AsyncLocalStorage } from "node:async_hooks";
 import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import {
   GetOverviewRequestSchema,
@@ -6,8 +7,23 @@ import {
   GetServerBreakdownRequestSchema,
   GetServerBreakdownResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { toDatetime } from "../../../src/db/datetime.ts";
+import type { Read } from "../../../src/db/query.ts";
 import type { Context } from "../../../src/handler.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
+
+/** The time of the call that is being made, as DATETIME(3) text. */
+const timeOfCall = new AsyncLocalStorage<string>();
+
+/** A `Read` whose database has the time of the call. */
+export const atTimeOfCall =
+  (read: Read): Read =>
+  (sql, ...rest) =>
+    read(sql.replaceAll("UTC_TIMESTAMP(3)", `TIMESTAMP'${timeOfCall.getStore()}'`), ...rest);
+
+/** Makes a call at a time (ISO 8601), for `atTimeOfCall`. */
+export const callAt = <T>(time: string, call: () => T): T =>
+  timeOfCall.run(toDatetime(Date.parse(time)), call);
 
 const OPTIONS = { alwaysEmitImplicit: true };
 
@@ -18,7 +34,9 @@ export async function overviewOf(
   now: string,
 ): Promise<JsonValue> {
   const request = create(GetOverviewRequestSchema);
-  const { message } = await service.getOverview(request, contextOf(provider, now));
+  const { message } = await callAt(now, () =>
+    service.getOverview(request, contextOf(provider, now)),
+  );
   return toJson(GetOverviewResponseSchema, message, OPTIONS);
 }
 
@@ -31,7 +49,9 @@ export async function breakdownOf(
   endDate: string,
 ): Promise<JsonValue> {
   const request = create(GetServerBreakdownRequestSchema, { startDate, endDate });
-  const { message } = await service.getServerBreakdown(request, contextOf(provider, now));
+  const { message } = await callAt(now, () =>
+    service.getServerBreakdown(request, contextOf(provider, now)),
+  );
   return toJson(GetServerBreakdownResponseSchema, message, OPTIONS);
 }
 

@@ -20,7 +20,7 @@ export function expectedOverview(ledger: Ledger, now: string) {
       availableBalance: usd(ledger.balance ?? 0n),
     },
     monthlyEarnings: lastTwelveMonths(now).map((month) => monthlyEarnings(month, past)),
-    serverRevenue: serverRevenue(ledger),
+    serverRevenue: serverRevenue(ledger, past),
     recentPayouts: ledger.payouts.toSorted(latestFirst).slice(0, 10).map(payoutEntry),
   };
 }
@@ -41,8 +41,8 @@ function monthlyEarnings(month: string, past: readonly Charge[]) {
   };
 }
 
-function serverRevenue(ledger: Ledger) {
-  const chargesOf = ({ id }: Server) => ledger.charges.filter((charge) => charge.server === id);
+function serverRevenue(ledger: Ledger, past: readonly Charge[]) {
+  const chargesOf = ({ id }: Server) => past.filter((charge) => charge.server === id);
   return ranked(
     ledger.servers
       .filter((server) => server.deletedAt === null || chargesOf(server).length > 0)

@@ -10,8 +10,6 @@ export interface Bulk {
   readonly rentals?: number;
   /** The number of days before now over which charges and rentals are spread. Default: 760. */
   readonly days?: number;
-  /** How far in the future a writer may date rows that it adds later, in ms. Default: 60 days. */
-  readonly ahead?: number;
 }
 
 /** Adds providers with servers, instances, charges and rentals, each recorded at its date. */
@@ -84,7 +82,7 @@ async function addRentals(database: Knex, bulk: Bulk): Promise<void> {
   await database.raw(
     `INSERT INTO rentals (provider_id, server_id, instance_id, started_at, ended_at, updated_at)
      SELECT ${provider}, ${owner(bulk)}, ${started}, IF(i % 10 = 0, NULL, ${ended}),
-            LEAST(UTC_TIMESTAMP(3), ${ended})
+            LEAST(UTC_TIMESTAMP(3), IF(i % 10 = 0, ${started}, ${ended}))
      FROM ${rows(rentals)}`,
   );
 }

@@ -7,9 +7,9 @@ import type { Knex } from "knex";
 import { expect } from "vitest";
 import type { Binding, Row } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
-import { TABLES } from "../../../src/rollup/tables.ts";
+import { TABLES } from "../../../src/rollup/coverage.ts";
 import { expectedBreakdown } from "../ledger/breakdown-oracle.ts";
-import { breakdownOf, overviewOf } from "../ledger/call.ts";
+import { atTimeOfCall, breakdownOf, overviewOf } from "../ledger/call.ts";
 import { expectedOverview } from "../ledger/overview-oracle.ts";
 import { anyPeriod, type RequestedPeriod } from "../ledger/periods.ts";
 import { recordStatements, type StatementName } from "../statements.ts";
@@ -40,7 +40,9 @@ export type Comparison = (provider: string, now?: string) => Promise<Compared>;
 /** Creates the comparison of one service instance. Run one comparison at a time. */
 export function createComparison(database: Knex): Comparison {
   let reader: Knex.Transaction | undefined;
-  const { read, takeNames } = recordStatements((sql, bindings) => readIn(reader, sql, bindings));
+  const { read, takeNames } = recordStatements(
+    atTimeOfCall((sql, bindings) => readIn(reader, sql, bindings)),
+  );
   const service = createRevenueService(read);
 
   /** Makes every call, and then once more in reverse order, so that the cache is used. */
@@ -62,8 +64,10 @@ export function createComparison(database: Knex): Comparison {
       const periods = [...fixedPeriods(now), ...fc.sample(anyPeriod(now), 4)];
       const calls = await call(BigInt(provider), now, periods);
       const ledger = await readLedger(reader, provider);
-      const state = await reader(TABLES.state).where({ provider_id: provider }).first();
-      const situation = `provider ${provider} at ${now}, watermark ${state?.cut}, generation ${state?.generation}`;
+      const rollup = await reader(TABLES.rollups)
+        .where({ provider_id: provider, building: 0 })
+        .first();
+      const situation = `provider ${provider} at ${now}, watermark ${rollup?.watermark}`;
       for (const { response, period, statements } of calls) {
         const rpc = period ? `breakdown of ${JSON.stringify(period.resolved)}` : "overview";
         const expected = period
@@ -77,7 +81,7 @@ export function createComparison(database: Knex): Comparison {
         cacheHits: calls.filter(usedCache).length,
         earlierSnapshot: { overview: usedCache(overview), breakdown: usedCache(breakdown) },
         outdated: calls.filter(({ statements }) => statements.length === 2).length,
-        watermark: state?.generation > 0 ? state.cut : undefined,
+        watermark: rollup?.watermark,
       };
     } finally {
       await reader.rollback();

@@ -65,10 +65,11 @@ function place(row: NullableRow) {
   };
 }
 
-/** `2026-11-20 09:30:00.000` as `2026-11-20T09:30:00.000Z`. */
+/** `2026-11-20 09:30:00.000` as `2026-11-20T09:30:00.000Z`; the first instant there is for the date zero. */
 function iso(datetime: string | null | undefined): string {
-  return `${datetime?.replace(" ", "T")}Z`;
+  return datetime?.startsWith("0000") ? FIRST : `${datetime?.replace(" ", "T")}Z`;
 }
+const FIRST = "0001-01-01T00:00:00.000Z";
 
 /** A decimal as an integer of its last digit. */
 function units(decimal: string | null | undefined): bigint {

@@ -8,8 +8,10 @@ const QUERIES = sources.map(({ path }) => path).filter((path) => path.endsWith("
 
 /** The statements that a queries file exports, by name. */
 async function statementsOf(path: string): Promise<Readonly<Record<string, string>>> {
-  const exported: Record<string, { readonly sql: string }> = await import(join(ROOT, path));
-  return Object.fromEntries(Object.entries(exported).map(([name, { sql }]) => [name, sql]));
+  const exported: Record<string, { readonly sql?: string }> = await import(join(ROOT, path));
+  return Object.fromEntries(
+    Object.entries(exported).flatMap(([name, { sql }]) => (sql === undefined ? [] : [[name, sql]])),
+  );
 }
 
 /** A table is restricted to the rows of one provider, or of several for whom a statement runs. */

@@ -15,7 +15,7 @@ const SIMILAR =
 /** What the service makes of a text, as the end of a period that starts early. */
 function outcomeOf(text: string): "read" | "out of range" | "refused" {
   try {
-    parsePeriod("0001-01-01", text, Date.parse("2026-11-20T12:00:00Z"));
+    parsePeriod("0001-01-01", text);
     return "read";
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;

@@ -1,37 +1,28 @@
 /** Calendar months, and instants as DATETIME text. */
 import { describe, expect, it } from "vitest";
-import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
-import { createRecentMonths } from "../../../src/revenue/calendar.ts";
+import { fromDatetime, instantOf, toDatetime } from "../../../src/db/datetime.ts";
+import { recentMonths } from "../../../src/revenue/calendar.ts";
 
-const first = (now: string) => createRecentMonths(1)(Date.parse(now)).at(0);
+const first = (now: string) => recentMonths(Date.parse(now)).at(0);
 
 describe("the current month", () => {
   it.each([
-    ["2026-11-20T09:30:00.000Z", "November 2026", "Nov", "202611", "2026-11-01", "2026-12-01"],
-    ["2026-01-01T00:00:00.000Z", "January 2026", "Jan", "202601", "2026-01-01", "2026-02-01"],
-    ["2025-12-31T23:59:59.999Z", "December 2025", "Dec", "202512", "2025-12-01", "2026-01-01"],
-    ["2028-02-29T23:59:59.999Z", "February 2028", "Feb", "202802", "2028-02-01", "2028-03-01"],
-    ["2028-03-01T00:00:00.000Z", "March 2028", "Mar", "202803", "2028-03-01", "2028-04-01"],
-    ["2100-02-28T23:59:59.999Z", "February 2100", "Feb", "210002", "2100-02-01", "2100-03-01"],
-    ["2100-03-01T00:00:00.000Z", "March 2100", "Mar", "210003", "2100-03-01", "2100-04-01"],
-    ["2026-09-30T23:59:59.999Z", "September 2026", "Sep", "202609", "2026-09-01", "2026-10-01"],
-  ])("at %s is %s", (now, label, abbreviation, key, start, end) => {
-    expect(first(now)).toEqual({
-      label,
-      abbreviation,
-      key,
-      year: Number(start.slice(0, 4)),
-      start: Date.parse(start),
-      end: Date.parse(end),
-    });
+    ["2026-11-20T09:30:00.000Z", "November 2026", "Nov", "202611"],
+    ["2026-01-01T00:00:00.000Z", "January 2026", "Jan", "202601"],
+    ["2025-12-31T23:59:59.999Z", "December 2025", "Dec", "202512"],
+    ["2028-02-29T23:59:59.999Z", "February 2028", "Feb", "202802"],
+    ["2028-03-01T00:00:00.000Z", "March 2028", "Mar", "202803"],
+    ["2100-02-28T23:59:59.999Z", "February 2100", "Feb", "210002"],
+    ["2100-03-01T00:00:00.000Z", "March 2100", "Mar", "210003"],
+    ["2026-09-30T23:59:59.999Z", "September 2026", "Sep", "202609"],
+  ])("at %s is %s", (now, label, abbreviation, key) => {
+    expect(first(now)).toEqual({ label, abbreviation, key, year: Number(key.slice(0, 4)) });
   });
 });
 
 describe("recent months", () => {
   it("are the current one and those before it, most recent first, across the end of a year", () => {
-    expect(
-      createRecentMonths(12)(Date.parse("2026-03-31T12:00Z")).map((month) => month.label),
-    ).toEqual([
+    expect(recentMonths(Date.parse("2026-03-31T12:00Z")).map((month) => month.label)).toEqual([
       "March 2026",
       "February 2026",
       "January 2026",
@@ -48,17 +39,9 @@ describe("recent months", () => {
   });
 
   it("are those of one year in December", () => {
-    const months = createRecentMonths(12)(Date.parse("2027-12-31T23:59:59.999Z"));
+    const months = recentMonths(Date.parse("2027-12-31T23:59:59.999Z"));
     expect(new Set(months.map((month) => month.year))).toEqual(new Set([2027]));
     expect(months.at(-1)?.label).toBe("January 2027");
-  });
-
-  it("are remembered for their month, and no longer, whichever way time goes", () => {
-    const recentMonths = createRecentMonths(2);
-    const november = recentMonths(Date.parse("2026-11-01T00:00Z"));
-    expect(recentMonths(Date.parse("2026-11-30T23:59:59.999Z"))).toBe(november);
-    expect(recentMonths(Date.parse("2026-12-01T00:00Z"))[0]?.label).toBe("December 2026");
-    expect(recentMonths(Date.parse("2026-10-31T23:59:59.999Z"))[0]?.label).toBe("October 2026");
   });
 });
 
@@ -75,5 +58,15 @@ describe("an instant", () => {
   ])("%s is %s in the database", (iso, datetime) => {
     expect(toDatetime(Date.parse(iso))).toBe(datetime);
     expect(fromDatetime(datetime)).toBe(Date.parse(iso));
+  });
+
+  it.each([
+    ["the date zero", "0000-00-00 00:00:00.000", "0001-01-01 00:00:00.000"],
+    ["a time before the year 1", "0000-12-31 23:59:59.999", "0001-01-01 00:00:00.000"],
+    ["no month", "2026-00-10 12:00:00.000", "2025-12-31 23:59:59.999"],
+    ["no day", "2026-03-00 12:00:00.000", "2026-02-28 23:59:59.999"],
+    ["a day that the month does not have", "2026-02-30 12:00:00.000", "2026-02-28 23:59:59.999"],
+  ])("of a row that has %s counts as the last one before it, but in the year 1", (_, text, at) => {
+    expect(toDatetime(instantOf(text))).toBe(at);
   });
 });

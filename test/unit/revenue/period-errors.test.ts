@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+import { completePeriod, parsePeriod } from "../../../src/revenue/breakdown/period.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
 const EXPECTED =
@@ -11,7 +11,7 @@ const EXPECTED =
 /** The kind and the message of the error; "" without an error. */
 function errorOf(startDate: string, endDate: string): string {
   try {
-    parsePeriod(startDate, endDate, NOW);
+    completePeriod(parsePeriod(startDate, endDate), NOW);
     return "";
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) throw thrown;

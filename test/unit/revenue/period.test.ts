@@ -1,12 +1,15 @@
 /** Valid periods: the formats of their ends, and the defaults. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+import { completePeriod, parsePeriod } from "../../../src/revenue/breakdown/period.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
 const iso = (instant: number) => new Date(instant).toISOString();
-const startOf = (text: string) => iso(parsePeriod(text, "9999-12-31", NOW).start);
-const endOf = (text: string) => iso(parsePeriod("0001-01-01", text, NOW).end);
+/** The period of a request at `now`. */
+const periodOf = (startDate: string, endDate: string, now = NOW) =>
+  completePeriod(parsePeriod(startDate, endDate), now);
+const startOf = (text: string) => iso(periodOf(text, "9999-12-31").start);
+const endOf = (text: string) => iso(periodOf("0001-01-01", text).end);
 
 describe("a date without a time", () => {
   it.each(["2026-11-01", "0001-01-01", "9999-12-31", "2024-02-29", "2000-02-29", "2100-02-28"])(
@@ -79,7 +82,7 @@ describe("a date-time", () => {
 
 describe("an omitted parameter", () => {
   it("defaults to 30 days before now for startDate and to now for endDate", () => {
-    const { start, end } = parsePeriod("", "", NOW);
+    const { start, end } = periodOf("", "");
     expect([iso(start), iso(end)]).toEqual([
       "2026-10-21T09:30:00.123Z",
       "2026-11-20T09:30:00.123Z",
@@ -87,32 +90,28 @@ describe("an omitted parameter", () => {
   });
 
   it("does not affect the other parameter", () => {
-    expect(iso(parsePeriod("2020-01-01", "", NOW).end)).toBe("2026-11-20T09:30:00.123Z");
-    expect(iso(parsePeriod("", "2026-11-01", NOW).start)).toBe("2026-10-21T09:30:00.123Z");
+    expect(iso(periodOf("2020-01-01", "").end)).toBe("2026-11-20T09:30:00.123Z");
+    expect(iso(periodOf("", "2026-11-01").start)).toBe("2026-10-21T09:30:00.123Z");
   });
 
   it("defaults to 30 days of 24 hours, whatever the length of the month", () => {
     const now = Date.parse("2028-03-01T00:00:00.000Z");
-    expect(iso(parsePeriod("", "", now).start)).toBe("2028-01-31T00:00:00.000Z");
+    expect(iso(periodOf("", "", now).start)).toBe("2028-01-31T00:00:00.000Z");
   });
 });
 
 describe("a period", () => {
   it("may be one millisecond long", () => {
     const text = "2026-11-01T09:30:00.001Z";
-    expect(parsePeriod(text, text, NOW)).toEqual({
+    expect(periodOf(text, text)).toEqual({
       start: Date.parse(text),
       end: Date.parse(text),
     });
   });
 
   it("may be one day, in the future, or from year 1 to year 9999", () => {
-    expect(parsePeriod("2026-11-01", "2026-11-01", NOW).end).toBe(
-      Date.parse("2026-11-01T23:59:59.999Z"),
-    );
-    expect(iso(parsePeriod("2300-01-01", "2301-01-01", NOW).start)).toBe(
-      "2300-01-01T00:00:00.000Z",
-    );
-    expect(iso(parsePeriod("0001-01-01", "9999-12-31", NOW).end)).toBe("9999-12-31T23:59:59.999Z");
+    expect(periodOf("2026-11-01", "2026-11-01").end).toBe(Date.parse("2026-11-01T23:59:59.999Z"));
+    expect(iso(periodOf("2300-01-01", "2301-01-01").start)).toBe("2300-01-01T00:00:00.000Z");
+    expect(iso(periodOf("0001-01-01", "9999-12-31").end)).toBe("9999-12-31T23:59:59.999Z");
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NO_GENERATION, NO_WATERMARK } from "../../../src/rollup/coverage.ts";
+import { NO_VERSION, NO_WATERMARK, type UsedRollup } from "../../../src/rollup/coverage.ts";
 import { createLagLog } from "../../../src/rollup/read/lag-log.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
@@ -7,15 +7,21 @@ const NOW = Date.parse("2026-11-20T09:30:00.000Z");
 const MINUTE = 60_000;
 /** The uncovered charges from which a rollup is behind. */
 const MANY = 1_000;
-const MISSING = { generation: NO_GENERATION, watermark: NO_WATERMARK, revision: "0", ahead: "" };
-const at = (watermark: string) => ({ generation: "1", watermark, revision: "3", ahead: "" });
+const NONE = { leaf: undefined, ahead: "" };
+const MISSING = { ...NONE, version: NO_VERSION, watermark: NO_WATERMARK };
+const at = (watermark: string) => ({ version: "3", watermark, leaf: 3, ahead: "" });
 const CURRENT = at("2026-11-20 09:15:00.000");
 const BEHIND = at("2026-11-20 08:30:00.000");
 
 /** A lag log and its entries. */
 function createFixture() {
   const { log, entries } = collectLog();
-  return { entries, report: createLagLog(log) };
+  const report = createLagLog(log);
+  return {
+    entries,
+    report: (provider: string, rollup: UsedRollup, now: number, uncoveredCharges: number) =>
+      report(provider, { rollup, uncoveredCharges, now }),
+  };
 }
 
 describe("the lag log", () => {

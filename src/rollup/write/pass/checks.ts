@@ -1,9 +1,8 @@
 /** The checks of a pass: those that are due, and a few more while there is nothing else to do. */
 import type { Knex } from "knex";
+import { purge } from "../build.ts";
 import { checkSlice } from "../check.ts";
-import type { Difference } from "../difference.ts";
-import { segmentSize } from "../ledger/segment.ts";
-import { purge } from "../purge.ts";
+import type { Repair } from "../repair.ts";
 import { type DueCheck, findChecks } from "./news.ts";
 import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
@@ -20,12 +19,12 @@ interface Checks {
   /** The time within which a whole rollup is compared, in ms. */
   readonly period: number;
   readonly concurrency: number;
-  readonly repaired: (difference: Difference) => void;
+  readonly repaired: (repair: Repair) => void;
   readonly stopped: () => boolean;
   /** Runs work for one provider, whose own errors do not stop the pass. */
   readonly attempt: (provider: string, work: () => Promise<void>) => Promise<void>;
-  /** Builds a provider's rollup again, because there is too much to repair. */
-  readonly build: (found: { readonly provider: string; readonly size: number }) => Promise<unknown>;
+  /** Builds a provider's rollup again: there is too much to repair, or its leaves are too long. */
+  readonly build: (found: DueCheck) => Promise<unknown>;
 }
 
 /** Checks rollups. Resolves to the number of rollups of which a slice was compared. */
@@ -47,7 +46,8 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
     await runTasks(due, concurrency, check, stopped);
     if (due.length > 0 && !stopped()) continue;
     const early = left.filter((candidate) => !candidate.due);
-    const enough = () => stopped() || performance.now() - started > EARLY_CHECKS;
+    const isLate = () => checked > 0 && performance.now() - started > EARLY_CHECKS;
+    const enough = () => stopped() || isLate();
     await runTasks(early.slice(0, early.length > FEW ? 1 : FEW), 1, check, enough);
     return checked;
   }
@@ -56,15 +56,14 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
 /** Compares the slices of a provider that are due, and deletes what a killed run has left. */
 async function checkProvider(
   database: Knex,
-  { provider, now }: DueCheck,
+  candidate: DueCheck,
   { period, repaired, stopped, build }: Checks,
 ): Promise<void> {
-  const size = await segmentSize(database, provider);
-  const options = { size, period, repaired, now };
-  await purge(database, provider);
-  for (let compared = 0; ; compared++) {
-    const result = await withRetry(() => checkSlice(database, provider, { ...options, compared }));
-    if (result === "build") await build({ provider, size });
+  const { provider } = candidate;
+  await withRetry(() => purge(database, provider));
+  for (;;) {
+    const result = await withRetry(() => checkSlice(database, provider, { period, repaired }));
+    if (result === "build") await build(candidate);
     if (result !== "more" || stopped()) return;
   }
 }

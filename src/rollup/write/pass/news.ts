@@ -1,34 +1,24 @@
 /** Which providers a pass has to work on. */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
-import { NO_GENERATION, NO_WATERMARK } from "../../coverage.ts";
-import { TABLES } from "../../tables.ts";
+import { FORMAT, NO_WATERMARK, TABLES } from "../../coverage.ts";
 import { DUE_EARLY } from "../check.ts";
-import { ownersOf, sizeFor } from "../ledger/segment.ts";
 import type { Clock } from "./clock.ts";
 
-/** A provider with news, and the state of its rollup. */
+/** A provider with news, and its rollup. */
 export interface News {
   readonly provider: string;
-  /** The generation that is read; `NO_GENERATION` without one. */
-  readonly generation: string;
+  /** The version of the rollup that is read; undefined without one. */
+  readonly version: string | undefined;
   readonly watermark: string;
   /** Whether a build is in progress. */
   readonly building: boolean;
   /** Whether the watermark lies in the future, where no correct run can have set it. */
   readonly ahead: boolean;
-  /** The segment size, in charges. */
-  readonly size: number;
-  /** The number of checkpoints of that generation. */
-  readonly checkpoints: number;
-  /** Whether more than `MANY_CHARGES` would become covered. */
-  readonly manyCharges: boolean;
 }
 
 /** The number of providers in one statement. */
 const BATCH = 2_000;
-/** Where more charges become covered, a refresh costs much more than its statements. */
-const MANY_CHARGES = 250;
 /** The number of rollups whose check is due, and that of others, which one statement finds. */
 const [DUE, EARLY] = [1_000, 20];
 
@@ -38,33 +28,31 @@ const latest = (table: string, key: string, column: string, condition = "") =>
     WHERE provider_id = provider.id AND ${column} <= :until ${condition}
     ORDER BY provider_id DESC, ${column} DESC LIMIT 1)`;
 
+const WATERMARK = `COALESCE(rollup.watermark, TIMESTAMP'${NO_WATERMARK}')`;
+
 /**
- * The providers of which a row would become covered, or whose rollup is not as it should be. The
- * latest rows up to the new watermark are compared with the old one, so that three index entries
- * are read for each provider. The order begins with the provider because MySQL sorts otherwise.
+ * The providers of which a row was recorded, dated or ended between the watermark and the new one, or
+ * whose rollup is not as it should be. The latest rows up to the new watermark are compared with the
+ * old one, so that a few index entries are read for each provider. The order begins with the provider
+ * because MySQL sorts otherwise.
  */
 const NEWS = `
-  SELECT provider.id, state.generation, state.build_generation, state.cut, state.cut > :now AS ahead,
-         ${ownersOf("provider.id")} AS owners,
-         (SELECT COUNT(*) FROM ${TABLES.checkpoints} AS checkpoint
-          WHERE checkpoint.provider_id = provider.id
-            AND checkpoint.generation = state.generation) AS checkpoints,
-         (SELECT recorded_at FROM charges FORCE INDEX (charges_by_recording)
-          WHERE provider_id = provider.id AND recorded_at > state.cut AND recorded_at <= :until
-          LIMIT 1 OFFSET ${MANY_CHARGES}) IS NOT NULL AS many_charges
-  FROM providers AS provider LEFT JOIN ${TABLES.state} AS state ON state.provider_id = provider.id
+  SELECT provider.id, rollup.version, rollup.watermark, rollup.watermark > :now AS ahead,
+    build.provider_id IS NOT NULL AS building
+  FROM providers AS provider
+  LEFT JOIN ${TABLES.rollups} AS rollup
+    ON rollup.provider_id = provider.id AND rollup.format = ${FORMAT} AND rollup.building = 0
+  LEFT JOIN ${TABLES.rollups} AS build
+    ON build.provider_id = provider.id AND build.format = ${FORMAT} AND build.building = 1
   WHERE provider.id BETWEEN :first AND :last
-    AND (state.build_generation IS NOT NULL OR state.cut > :now
-      OR (:all AND state.generation > 0)
-      OR (${watermark()} <= :before AND (
-        ${latest("charges", "charges_by_recording", "recorded_at")} > ${watermark()}
-        OR ${latest("rentals", "rentals_by_update", "updated_at", "AND ended_at <= :until")} > ${watermark()}
-        OR ${latest("rentals", "rentals_by_end", "ended_at", "AND updated_at <= :until")} > ${watermark()})))
+    AND (build.provider_id IS NOT NULL OR rollup.watermark > :now
+      OR (:all AND rollup.provider_id IS NOT NULL)
+      OR (${WATERMARK} <= :before AND (
+        ${latest("charges", "charges_by_recording", "recorded_at")} > ${WATERMARK}
+        OR ${latest("charges", "PRIMARY", "charged_at")} > ${WATERMARK}
+        OR ${latest("rentals", "rentals_by_update", "updated_at", "AND ended_at <= :until")} > ${WATERMARK}
+        OR ${latest("rentals", "rentals_by_end", "ended_at", "AND updated_at <= :until")} > ${WATERMARK})))
   ORDER BY provider.id`;
-
-function watermark(): string {
-  return `COALESCE(state.cut, TIMESTAMP'${NO_WATERMARK}')`;
-}
 
 /** What a search for news takes. */
 export interface NewsOptions {
@@ -90,13 +78,10 @@ export async function findNews(
     for (const row of rows) {
       news.push({
         provider: String(row.id),
-        generation: String(row.generation ?? NO_GENERATION),
-        watermark: row.cut ?? NO_WATERMARK,
-        building: row.build_generation !== null,
+        version: row.version === null ? undefined : String(row.version),
+        watermark: row.watermark ?? NO_WATERMARK,
+        building: Number(row.building) === 1,
         ahead: Number(row.ahead) === 1,
-        size: sizeFor(Number(row.owners)),
-        checkpoints: Number(row.checkpoints),
-        manyCharges: Number(row.many_charges) === 1,
       });
     }
   }
@@ -106,10 +91,10 @@ export async function findNews(
 /** A rollup to check. */
 export interface DueCheck {
   readonly provider: string;
+  /** Its version. */
+  readonly version: string;
   /** Whether its next slice is due already. */
   readonly due: boolean;
-  /** The database's clock, in epoch ms. */
-  readonly now: number;
 }
 
 /**
@@ -122,13 +107,14 @@ export async function findChecks(database: Knex, period: number): Promise<DueChe
   // A time that lies further away was set for a longer period.
   const far = `${soon} + INTERVAL ${Math.round(period * 1_000)} MICROSECOND`;
   const find = async (condition: string, due: boolean, limit: number) => {
-    const rows = await database(TABLES.state)
-      .whereRaw(`(${condition}) AND generation > 0`)
+    const rows = await database(TABLES.rollups)
+      .where({ format: FORMAT, building: 0 })
+      .whereRaw(`(${condition})`)
       .orderBy("check_at")
       .limit(limit)
-      .select("provider_id", database.raw("UTC_TIMESTAMP(3) AS now"));
-    return rows.map(({ provider_id, now }) => ({
-      ...{ provider: String(provider_id), due, now: fromDatetime(now) },
+      .select("provider_id", "version");
+    return rows.map(({ provider_id, version }) => ({
+      ...{ provider: String(provider_id), version: String(version), due },
     }));
   };
   const due = await find(`check_at <= ${soon} OR check_at > ${far}`, true, DUE);

@@ -1,7 +1,6 @@
 /** What a run tells about itself, and its heartbeat. */
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
-import { beginBuild } from "../../../../src/rollup/write/build.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/pass/heartbeat.ts";
 import { type RollupResult, rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
@@ -19,8 +18,8 @@ beforeEach(async () => {
 });
 afterEach(() => database.drop());
 
-const cut = async (id: number) =>
-  (await database.knex("rollups").where({ provider_id: id }).first("cut"))?.cut;
+const watermark = async (id: number) =>
+  (await database.knex("rollups").where({ provider_id: id }).first("watermark"))?.watermark;
 const HOUR = 3_600_000;
 
 it("a run that brings everything up to date lags behind by the margin", async () => {
@@ -31,7 +30,7 @@ it("a run that brings everything up to date lags behind by the margin", async ()
 
 it("a provider that fails is behind, which the run tells before it fails", async () => {
   await rollUp(database.knex, { margin: 0 });
-  await database.knex("rollups").update({ cut: "2026-01-01 00:00:00.000" });
+  await database.knex("rollups").update({ watermark: "2026-01-01 00:00:00.000" });
   await database.knex.raw(
     `CREATE TRIGGER failing BEFORE UPDATE ON rollups FOR EACH ROW
      BEGIN
@@ -55,11 +54,11 @@ it("a provider that fails is behind, which the run tells before it fails", async
 
 it("a watermark waits until it can move by a step", async () => {
   await rollUp(database.knex, { margin: 0 });
-  await database.knex.raw("UPDATE rollups SET cut = UTC_TIMESTAMP(3) - INTERVAL 30 MINUTE");
+  await database.knex.raw("UPDATE rollups SET watermark = UTC_TIMESTAMP(3) - INTERVAL 30 MINUTE");
   await database.knex.raw(
-    "UPDATE rollups SET cut = UTC_TIMESTAMP(3) - INTERVAL 2 HOUR WHERE provider_id = 2",
+    "UPDATE rollups SET watermark = UTC_TIMESTAMP(3) - INTERVAL 2 HOUR WHERE provider_id = 2",
   );
-  const before = [await cut(1), await cut(2)];
+  const before = [await watermark(1), await watermark(2)];
   for (const id of [1, 2]) {
     await database.knex("charges").insert({
       ...{ provider_id: id, server_id: 1, charged_at: "2025-09-05", gross: "1.00" },
@@ -67,27 +66,9 @@ it("a watermark waits until it can move by a step", async () => {
   }
   const waiting = await rollUp(database.knex, { margin: 0, step: HOUR });
   expect(waiting).toMatchObject({ news: 1, behind: 0, charges: 1 });
-  expect(await cut(1)).toBe(before[0]);
-  expect((await cut(2)) > before[1]).toBe(true);
+  expect(await watermark(1)).toBe(before[0]);
+  expect((await watermark(2)) > before[1]).toBe(true);
   expect(await rollUp(database.knex, { margin: 0 })).toMatchObject({ news: 1, charges: 1 });
-});
-
-it("a run that looked before another one completed a build does not build again", async () => {
-  const { generation } = await beginBuild(database.knex, "1", "2026-01-01", false, "0");
-  await rollUp(database.knex, { margin: 0 });
-  const after = await database.knex("rollups").where({ provider_id: 1 }).first();
-  expect(String(after.generation)).toBe(generation);
-  // It saw no rollup, and comes late.
-  const late = await beginBuild(database.knex, "1", after.cut, false, "0");
-  expect(late).toMatchObject({ generation, watermark: after.cut });
-  expect(await database.knex("rollups").where({ provider_id: 1 }).first()).toEqual(after);
-  // It saw this one.
-  expect((await beginBuild(database.knex, "1", after.cut, false, generation)).generation).toBe("2");
-});
-
-it("of two first runs at once, each provider is built by one", async () => {
-  await Promise.all([rollUp(database.knex, { margin: 0 }), rollUp(database.knex, { margin: 0 })]);
-  expect(await database.knex("rollups").orderBy("provider_id").pluck("generation")).toEqual([1, 1]);
 });
 
 const writtenAt = async () => (await database.knex("heartbeat").first())?.written_at;

@@ -1,121 +1,192 @@
-/** Cached totals replace reads of the rollup, and never change a response. */
+/** Cached sums are used while the rollup keeps its version, and never change an answer. */
 import { describe, expect, it } from "vitest";
-import { beginBuild, buildSegment } from "../../../../src/rollup/write/build.ts";
-import { charge, createCachingFixture, minute, refreshTo, rollUpTo } from "./caching.ts";
+import { createRead, type Read } from "../../../../src/db/query.ts";
+import { createRevenueService, type RevenueFunctions } from "../../../../src/revenue/service.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { buildStep } from "../../../../src/rollup/write/build.ts";
+import { checkSlice } from "../../../../src/rollup/write/check.ts";
+import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
+import { begin, build, charge, DAY, FIVE_MINUTES, MONTH, refreshTo } from "../write/built.ts";
+import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
-const fixture = createCachingFixture();
+const database = createSmallDatabase();
+const insert = (at: string, recordedAt: string) =>
+  database.knex("charges").insert(charge(at, recordedAt, "5.00"));
+const MARCH = "2026-03-05 12:00:00.000";
 
-const insert = (...charges: ReturnType<typeof charge>[]) =>
-  fixture.database.knex("charges").insert(charges);
-const YEAR = ["2026-01-01", "2026-12-31"] as const;
+const YEAR = ["2026-01-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"] as const;
+const UNCOVERED = ["uncoveredBreakdown"] as const;
+const FULL = ["fullBreakdown"] as const;
 
 describe.each([
-  {
-    rpc: "an overview",
-    call: (provider = 1n) => fixture.service.overview({ provider }),
-    first: ["fullOverview"],
-    full: "fullOverview",
-    uncovered: "uncoveredOverview",
-  },
-  {
-    rpc: "a breakdown",
-    call: (provider = 1n) => fixture.service.breakdown(YEAR, { provider }),
-    first: ["breakdownCheckpoints", "fullBreakdown"],
-    full: "fullBreakdown",
-    uncovered: "uncoveredBreakdown",
-  },
-] as const)("$rpc", ({ rpc, call, first, full, uncovered }) => {
+  ["an overview", "overview", "uncoveredOverview", "fullOverview"],
+  ["a breakdown", "breakdown", "uncoveredBreakdown", "fullBreakdown"],
+] as const)("%s", (_name, rpc, uncovered, full) => {
+  const createCalls = () => {
+    const service = createComparedService(database.knex);
+    return () => (rpc === "overview" ? service.overview() : service.breakdown(YEAR));
+  };
+
   it.each([
-    ["with a rollup", [1, 2]],
-    ["with a rollup of another provider only", [2]],
-    ["without a rollup", []],
-  ])("%s runs the full query once, then the uncovered query", async (_, providers) => {
-    for (const provider of providers) await rollUpTo(fixture.database.knex, 2, String(provider));
-    expect(await call()).toEqual({ gross: "100.00", statements: first });
-    expect(await call()).toEqual({ gross: "100.00", statements: [uncovered] });
-    expect(await call()).toEqual({ gross: "100.00", statements: [uncovered] });
+    ["with a rollup", () => build(database.knex, "1", minute(2))],
+    ["with a rollup of another provider", () => build(database.knex, "2", minute(2))],
+    ["without a rollup", () => {}],
+  ])("%s runs the full query once, then the one that completes it", async (_, prepare) => {
+    await prepare();
+    const call = createCalls();
+    for (const statement of [full, uncovered, uncovered]) expect(await call()).toEqual([statement]);
   });
 
-  it("counts what was recorded after the watermark, however it is dated", async () => {
-    await rollUpTo(fixture.database.knex, 2);
+  it.each<[string, () => unknown]>([
+    ["charges of any date are recorded", () => insert(MARCH, minute(5))],
+    ["a charge is dated after now", () => insert("2026-11-20 09:30:00.001", minute(5))],
+    [
+      "a deleted server gets its first charge",
+      () => database.knex("charges").insert(charge(MARCH, minute(5), "5.00", 2)),
+    ],
+    [
+      "a new rollup is being built",
+      async () => {
+        await insert(MARCH, minute(5));
+        await begin(database.knex, "1", minute(6), DAY);
+        await buildStep(database.knex, "1", minute(6));
+      },
+    ],
+    ["another provider's rollup changes", () => build(database.knex, "2", minute(6))],
+  ])("keeps its cached sums if %s", async (_, change) => {
+    await build(database.knex, "1", minute(2));
+    const call = createCalls();
     await call();
-    let gross = 100;
-    for (const [at, amount] of [
-      ["2026-11-20 09:30:00.000", 1],
-      ["2026-11-01 00:00:00.000", 2],
-      ["2026-02-28 12:00:00.000", 4], // backdated into an empty segment
-      ["2026-11-10 00:00:00.000", -50], // a refund
-      ["2026-01-01 00:00:00.000", 0.01],
-    ] as const) {
-      await insert(charge(at, String(amount)));
-      gross += amount;
-      expect(await call(), at).toEqual({ gross: gross.toFixed(2), statements: [uncovered] });
-    }
-    await insert(charge("2025-12-31 23:59:59.999", "1000.00")); // of another year
-    expect(await call()).toEqual({ gross: gross.toFixed(2), statements: [uncovered] });
+    await change();
+    expect(await call()).toEqual([uncovered]);
   });
 
-  it("shows a deleted server from its first charge on", async () => {
-    await rollUpTo(fixture.database.knex, 2);
+  it.each<[string, () => unknown]>([
+    ["a refresh with news", () => refreshTo(database.knex, "1", minute(6))],
+    ["a build of the same watermark", () => build(database.knex, "1", minute(2))],
+    ["a build with other leaves", () => build(database.knex, "1", minute(6), MONTH)],
+    ["its rollup was deleted", () => database.knex(TABLES.rollups).del()],
+    [
+      "a repair",
+      async () => {
+        await insert(MARCH, minute(1)); // committed late
+        await checkSlice(database.knex, "1", { period: 1, repaired: () => {} });
+      },
+    ],
+  ])("reads the sums again, once, after %s", async (_, change) => {
+    await build(database.knex, "1", minute(2));
+    const call = createCalls();
     await call();
-    await insert(charge("2026-11-11 00:00:00.000", "5.00", { server: 2 }));
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered] });
-  });
-
-  it("runs the full query again, once, after a refresh", async () => {
-    await rollUpTo(fixture.database.knex, 2);
-    await call();
-    await insert(charge("2026-03-05 00:00:00.000", "5.00"));
-    await refreshTo(fixture.database.knex, 6);
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered, full] });
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered] });
-    await refreshTo(fixture.database.knex, 7); // no new charges
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered, full] });
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered] });
-  });
-
-  it("runs the full query again after a rebuild, even up to the same watermark", async () => {
-    await rollUpTo(fixture.database.knex, 6);
-    await call();
-    await insert(charge("2026-03-05 00:00:00.000", "5.00")); // committed later than the margin
-    await rollUpTo(fixture.database.knex, 6);
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered, ...first] });
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered] });
-  });
-
-  it("keeps its cached totals while a build is in progress", async () => {
-    await rollUpTo(fixture.database.knex, 2);
-    await call();
-    await insert(charge("2026-03-05 00:00:00.000", "5.00"));
-    const begun = await beginBuild(fixture.database.knex, "1", minute(6));
-    await buildSegment(fixture.database.knex, begun, 1);
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered] });
+    await insert("2026-03-05 00:00:00.000", minute(5));
+    await change();
+    expect(await call()).toEqual([uncovered, full]);
+    expect(await call()).toEqual([uncovered]);
   });
 
   it("uses the first rollup of a provider as soon as it is built", async () => {
+    const call = createCalls();
     await call();
-    await rollUpTo(fixture.database.knex, 2);
-    expect(await call()).toEqual({ gross: "100.00", statements: [uncovered, ...first] });
-    expect(await call()).toEqual({ gross: "100.00", statements: [uncovered] });
+    await build(database.knex, "1", minute(2));
+    expect(await call()).toEqual([uncovered, full]);
   });
 
-  it("runs the full query again after the rollup was deleted", async () => {
-    await rollUpTo(fixture.database.knex, 2);
-    await call();
-    await insert(charge("2026-03-05 00:00:00.000", "5.00"));
-    await fixture.database.knex("rollups").del();
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered, ...first] });
-    expect(await call()).toEqual({ gross: "105.00", statements: [uncovered] });
-  });
-
-  it("never uses the totals of another provider, even if their rollups have the same state", async () => {
-    for (const provider of ["1", "2"]) await rollUpTo(fixture.database.knex, 2, provider);
-    for (const statements of [first, [uncovered], [uncovered]]) {
-      expect(await call(1n)).toEqual({ gross: "100.00", statements });
-      expect(await call(2n)).toEqual({ gross: "3.00", statements });
+  it("is right at once if the database is restored to an earlier state, and if its history goes on otherwise", async () => {
+    const { knex } = database;
+    const copied = ["charges", ...Object.values(TABLES)];
+    await build(knex, "1", minute(2));
+    for (const table of copied) {
+      await knex.raw(`CREATE TABLE IF NOT EXISTS copy_of_${table} LIKE ${table}`);
+      await knex(`copy_of_${table}`).del();
+      await knex.raw(`INSERT INTO copy_of_${table} SELECT * FROM ${table}`);
     }
-    await refreshTo(fixture.database.knex, 6);
-    expect(await call(2n), rpc).toEqual({ gross: "3.00", statements: [uncovered] });
-    expect(await call(1n), rpc).toEqual({ gross: "100.00", statements: [uncovered, full] });
+    const call = createCalls();
+    await call();
+    await insert(MARCH, minute(5));
+    await refreshTo(knex, "1", minute(6));
+    await call();
+    for (const table of copied) {
+      await knex(table).del();
+      await knex.raw(`INSERT INTO ${table} SELECT * FROM copy_of_${table}`);
+    }
+    expect(await call()).toEqual([uncovered, full]);
+    await insert("2026-03-05 13:00:00.000", minute(5));
+    await refreshTo(knex, "1", minute(6)); // the watermark that was cached before
+    expect(await call()).toEqual([uncovered, full]);
+  });
+});
+
+it.each([
+  ["with the same boundaries", "2026-02-09T00:00:00.001Z", "2026-10-11T23:59:59.998Z", UNCOVERED],
+  ["that starts a millisecond later", "2026-02-10T00:00:00.001Z", "2026-10-10T23:59:59.999Z", FULL],
+  ["that ends a millisecond earlier", "2026-02-10T00:00:00.000Z", "2026-10-10T23:59:59.998Z", FULL],
+  ["up to now", "2026-02-10T00:00:00.000Z", NOW, FULL],
+] as const)(
+  "a period %s uses the sums at both its boundaries, or reads both",
+  async (_, start, end, statements) => {
+    await build(database.knex, "1", minute(2));
+    const { breakdown } = createComparedService(database.knex);
+    await breakdown(["2026-02-10T00:00:00.000Z", "2026-10-10T23:59:59.999Z"]);
+    expect(await breakdown([start, end])).toEqual(statements);
+    expect(await breakdown([start, end])).toEqual(UNCOVERED);
+  },
+);
+
+it("periods share the sums at the boundaries between them, and those at the watermark", async () => {
+  await build(database.knex, "1", minute(2));
+  const { breakdown } = createComparedService(database.knex);
+  for (const [start, end, statements] of [
+    ["2026-03-01T00:00:00.000Z", "2026-03-31T23:59:59.999Z", FULL],
+    ["2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z", FULL],
+    ["2026-02-01T00:00:00.000Z", "2026-03-31T23:59:59.999Z", UNCOVERED],
+    ["2026-04-01T00:00:00.000Z", NOW, FULL],
+    ["2026-02-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", UNCOVERED],
+  ] as const) {
+    expect(await breakdown([start, end]), `${start} to ${end}`).toEqual(statements);
+  }
+});
+
+it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
+  const { knex } = database;
+  await build(knex, "1", minute(2), DAY);
+  const leaves: number[] = [];
+  const plain = createRead(knex);
+  const read: Read = async (...statement) => {
+    const leaf = leaves.shift();
+    if (leaf !== undefined) await build(knex, "1", minute(2), leaf);
+    return plain(...statement);
+  };
+  const { breakdown } = createComparedService(knex, { read });
+  await breakdown(["2026-03-04T12:00:00.000Z", NOW]);
+  leaves.push(FIVE_MINUTES, MONTH);
+  const statements = [...UNCOVERED, ...FULL, ...FULL];
+  expect(await breakdown(["2026-03-04T12:00:00.000Z", NOW])).toEqual(statements);
+});
+
+describe("while an assumption is broken, answers with cached sums are those without:", () => {
+  const rental = { provider_id: 1, server_id: 1, updated_at: minute(1) };
+  it.each<[string, () => unknown]>([
+    ["a charge that commits late", () => insert("2026-03-02 14:00:00.000", minute(1))],
+    ["a deleted charge", () => database.knex("charges").where({ gross: "20.00" }).del()],
+    [
+      "a rental that commits late",
+      () =>
+        database.knex("rentals").insert([
+          { ...rental, started_at: "2026-02-10", ended_at: "2026-03-02 13:00:00.000" },
+          { ...rental, started_at: "2026-11-20 01:00:00.000", ended_at: "2026-11-20 02:00" },
+        ]),
+    ],
+  ])("%s", async (_, breakAssumption) => {
+    const { knex } = database;
+    await build(knex, "1", minute(2));
+    const create = () => createRevenueService(atTimeOfCall(createRead(knex)));
+    const answers = async (service: RevenueFunctions) => [
+      await overviewOf(service, 1n, NOW),
+      await breakdownOf(service, 1n, NOW, "2026-03-02T12:00Z", "2026-11-20"),
+      await breakdownOf(service, 1n, NOW, "2026-03-02T13:00Z", "2026-03-05T00:00Z"),
+    ];
+    const service = create();
+    await answers(service);
+    await breakAssumption();
+    expect(await answers(service)).toEqual(await answers(create()));
   });
 });

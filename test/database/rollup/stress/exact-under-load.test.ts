@@ -24,8 +24,7 @@ const MARGIN = 1_000;
 const BULKS: readonly Bulk[] = [
   { provider: 1, servers: 8, instances: 12, charges: 3_000, rentals: 400 },
   { provider: 2, servers: 2, instances: 3, charges: 1_500, rentals: 100 },
-  // No charge of this provider is dated in the future, so its overview can be cached.
-  { provider: 3, servers: 3, instances: 4, charges: 1_000, rentals: 80, ahead: 0 },
+  { provider: 3, servers: 3, instances: 4, charges: 1_000, rentals: 80 },
 ];
 
 let database: TestDatabase;
@@ -51,7 +50,7 @@ async function compareUntil(signal: AbortSignal, results: Compared[]): Promise<n
   const compare = createComparison(readers);
   let responses = 0;
   for (let turn = 0; !signal.aborted; turn++) {
-    // Each provider twice in a row, so that the second comparison can use the totals of the first.
+    // Each provider twice in a row, so that the second comparison can use the sums of the first.
     const { provider } = BULKS[(turn >> 1) % BULKS.length] as Bulk;
     const result = await compare(String(provider));
     results.push(result);

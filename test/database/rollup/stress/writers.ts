@@ -91,7 +91,7 @@ async function runStep(transaction: Knex.Transaction, bulk: Bulk, step: Step): P
     server_id: first + (step.server % bulk.servers),
     instance_id: step.instance % 4 === 0 ? null : first + (step.instance % bulk.instances),
   };
-  const at = Date.now() - Math.max(step.ago, -(bulk.ahead ?? MAX_AHEAD));
+  const at = Date.now() - step.ago;
   const later = toDatetime(at + step.hours * 3_600_000);
   switch (step.kind) {
     case "charge": {

@@ -1,16 +1,51 @@
 /** Building a provider's rollup at once. */
 import type { Knex } from "knex";
-import { TABLES } from "../../../../src/rollup/tables.ts";
-import { END } from "../../../../src/rollup/timeline.ts";
-import { beginBuild, buildSegment } from "../../../../src/rollup/write/build.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { DAYS, MONTHS } from "../../../../src/rollup/leaves.ts";
+import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
+import { refresh } from "../../../../src/rollup/write/refresh.ts";
+import { verify } from "../../../../src/rollup/write/verify.ts";
 
-/** Builds a provider's rollup up to a watermark, or resumes its build. `size` is in charges. */
-export async function build(database: Knex, provider: string, watermark: string, size: number) {
-  const begun = await beginBuild(database, provider, watermark);
+/** The places of lengths in `LEAVES`. */
+export const [FIVE_MINUTES, DAY, MONTH] = [0, DAYS, MONTHS];
+
+/** Begins a build, or a new one, whose leaves have a length. */
+export async function begin(
+  database: Knex,
+  provider: string,
+  watermark: string,
+  leaf: number,
+  totalLeaf = Math.max(leaf, DAY),
+): Promise<void> {
+  await beginBuild(database, provider, watermark, undefined, true);
+  await database(TABLES.rollups)
+    .where({ provider_id: provider, building: 1 })
+    .update({ leaf, total_leaf: totalLeaf });
+}
+
+/** Builds a provider's rollup up to a watermark. */
+export async function build(
+  database: Knex,
+  provider: string,
+  watermark: string,
+  leaf = DAY,
+  totalLeaf?: number,
+): Promise<void> {
+  await begin(database, provider, watermark, leaf, totalLeaf);
+  await finish(database, provider, watermark);
+}
+
+/** Makes all steps that are left of a build. */
+export async function finish(database: Knex, provider: string, watermark: string): Promise<void> {
   for (;;) {
-    const step = await buildSegment(database, begun, size);
-    if (step === undefined || step.at === END) return;
+    const step = await buildStep(database, provider, watermark);
+    if (step === undefined || step.done) return;
   }
+}
+
+/** Moves the watermark of a provider's rollup forward. */
+export async function refreshTo(database: Knex, provider: string, until: string): Promise<void> {
+  if ((await refresh(database, provider, until)) === "build") throw new Error("needs a build");
 }
 
 /** A charge of provider 1, as a row of `charges`. */
@@ -24,25 +59,32 @@ export function charge(chargedAt: string, recordedAt: string, gross = "1.00", se
   };
 }
 
-/** The watermark of `buildMonths`. */
-export const WATERMARK = "2026-01-20 12:00:00.000";
-
-/** Stores four charges of provider 1 in different months, and builds their rollup. */
-export async function buildMonths(database: Knex): Promise<void> {
-  const months = ["08", "09", "10", "11"];
-  await database("charges").insert(
-    months.map((month) => charge(`2025-${month}-05 00:00:00.000`, "2025-12-01 00:00:00.000")),
-  );
-  await build(database, "1", WATERMARK, 1);
+/** A rental of provider 1, as a row of `rentals`. */
+export function rental(startedAt: string, endedAt: string | null, updatedAt: string, server = 1) {
+  return {
+    provider_id: 1,
+    server_id: server,
+    started_at: startedAt,
+    ended_at: endedAt,
+    updated_at: updatedAt,
+  };
 }
 
-/** The watermark of a provider's rollup, and the gross of all charges that it covers. */
+/** The differences between provider 1's rollup and the ledger, a line each. */
+export function differences(database: Knex): Promise<string[]> {
+  return Array.fromAsync(verify(database, "1"));
+}
+
+/** The watermark of a provider's rollup, its version, and the gross of all charges that it covers. */
 export async function rollupOf(database: Knex, provider: string) {
-  const { cut: watermark, generation } = await database(TABLES.state)
-    .where({ provider_id: provider })
+  const rollup = await database(TABLES.rollups)
+    .where({ provider_id: provider, building: 0 })
     .first();
-  const { gross } = await database(TABLES.checkpoints)
-    .where({ provider_id: provider, generation, at: END })
+  if (rollup === undefined) return undefined;
+  const { watermark, version, slot } = rollup;
+  const sums = await database(TABLES.sums)
+    .where({ provider_id: provider, slot, total: 1 })
+    .orderBy("at", "desc")
     .first();
-  return { watermark, gross };
+  return { watermark, version: String(version), gross: sums?.gross ?? "0.00" };
 }

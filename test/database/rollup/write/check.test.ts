@@ -1,129 +1,137 @@
 /** Which slice of a rollup a check compares, and when the next one is due. */
+import type { Knex } from "knex";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { fromDatetime } from "../../../../src/db/datetime.ts";
-import { TABLES } from "../../../../src/rollup/tables.ts";
-import { END } from "../../../../src/rollup/timeline.ts";
+import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { LEAVES, START } from "../../../../src/rollup/leaves.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
-import type { Difference } from "../../../../src/rollup/write/difference.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { build, charge } from "./built.ts";
+import { addBulk } from "../../../support/rollup/bulk.ts";
+import { build, charge, DAY, rollupOf } from "./built.ts";
+import { expectStored } from "./oracle.ts";
 
 const PERIOD = 86_400_000;
-/** A slice has 20,000 charges, so with segments of this size it is a single one. */
-const SIZE = 20_000;
-const NOW = fromDatetime("2026-02-01 00:00:00.000");
-/** The days of three charges, each of which is a segment: the second begins a month. */
-const DAYS = ["2025-09-05", "2025-10-01", "2025-10-06"];
+/** A slice has 20,000 of them: the first one is two thirds of the rollup, and the second the rest. */
+const CHARGES = 30_000;
 
 let database: TestDatabase;
+let knex: Knex;
 beforeAll(async () => {
   database = await createDatabase();
-  await database.knex("providers").insert({ id: 1, name: "provider" });
+  knex = database.knex;
+  await addBulk(knex, [
+    { provider: 1, servers: 2, instances: 0, charges: CHARGES, rentals: 20, days: 330 },
+  ]);
 });
 beforeEach(async () => {
-  for (const table of ["charges", ...Object.values(TABLES)]) await database.knex(table).del();
-  await database
-    .knex("charges")
-    .insert(DAYS.map((day) => charge(`${day} 00:00:00.000`, "2025-12-01 00:00:00.000")));
-  await build(database.knex, "1", "2026-01-20 12:00:00.000", 1);
+  await knex("charges").where({ server_id: 1 }).del();
+  for (const table of Object.values(TABLES)) await knex(table).del();
+  await build(knex, "1", toDatetime(Date.now() - 60_000), DAY);
 });
 afterAll(() => database.drop());
 
-const state = () => database.knex(TABLES.state).first();
-const dueIn = async () => (fromDatetime((await state()).check_at) - NOW) / PERIOD;
-const breakAll = () =>
-  database.knex("charges").insert(
-    DAYS.map((day) => ({
-      ...charge(`${day} 00:00:00.000`, "2025-12-01 00:00:00.000"),
-      server_id: 2,
-    })),
+const state = () => knex(TABLES.rollups).first();
+const now = async () => fromDatetime((await knex.raw("SELECT UTC_TIMESTAMP(3) AS now"))[0][0].now);
+/** When the next slice is due, as a part of the period from now. */
+const dueIn = async () => (fromDatetime((await state()).check_at) - (await now())) / PERIOD;
+const setDue = async (periods: number) =>
+  knex(TABLES.rollups).update({ check_at: toDatetime((await now()) + periods * PERIOD) });
+/** Inserts charges that a run has not seen, in the first leaf and in the last one. */
+const insertLate = () =>
+  knex("charges").insert(
+    [300, 30].map((days) =>
+      charge(toDatetime(Date.now() - days * PERIOD), toDatetime(Date.now() - 2 * PERIOD)),
+    ),
   );
 
-async function check(now = NOW) {
-  const found: Difference[] = [];
-  const result = await checkSlice(database.knex, "1", {
-    ...{ now, size: SIZE, period: PERIOD },
-    repaired: (difference) => found.push(difference),
-  });
-  return { result, found: found.map(({ to, cause }) => [to.slice(0, 10), cause]) };
+async function check() {
+  const found: string[] = [];
+  const repaired = ({ from }: { readonly from: string }) => found.push(from.slice(0, 10));
+  const result = await checkSlice(knex, "1", { period: PERIOD, repaired });
+  return { result, found };
 }
 
-it("slices are compared in turn, one in each part of the period, and repaired", async () => {
-  const segments = await database.knex(TABLES.checkpoints).orderBy("at").pluck("at");
-  expect(segments).toHaveLength(3);
-  await breakAll();
-  await database.knex(TABLES.state).update({ check_at: "2026-02-01 00:00:00.000" });
-  const found: unknown[] = [];
-  for (let turn = 1; turn <= 3; turn++) {
-    const checked = await check();
-    expect(checked.result).toBe("done");
-    found.push(...checked.found);
-    expect(found).toHaveLength(turn);
-    expect(await dueIn()).toBeGreaterThan(0.9 / 3 - 0.01);
-    expect(await dueIn()).toBeLessThan(1 / 3 + 0.01);
-  }
-  expect(found).toEqual(segments.map((at: string) => [at.slice(0, 10), "late commit"]));
-  expect((await state()).check_from).toBe("0001-01-01 00:00:00.000");
+it("slices are compared in turn, each in its part of the period", async () => {
+  await setDue(0);
+  const before = await rollupOf(knex, "1");
+  const parts: number[] = [];
+  do {
+    const due = await dueIn();
+    expect(await check()).toEqual({ result: "done", found: [] });
+    parts.push((await dueIn()) - due);
+  } while ((await state()).next_from !== START);
+  expect(parts.length).toBe(2);
+  const sum = parts.reduce((total, part) => total + part);
+  expect(sum).toBeGreaterThan(0.9 - 0.01);
+  expect(sum).toBeLessThan(1 + 0.01);
+  expect(await rollupOf(knex, "1")).toEqual(before);
 });
 
 it.each([
-  ["half a period", "2026-01-31 12:00:00.000", 2],
-  ["years", "1000-01-01 00:00:00.000", 3],
-  ["a time that was set for a longer period", "2026-03-01 00:00:00.000", 3],
-])("after %s, as many slices are due as would have been compared", async (_, checkAt, slices) => {
-  await database.knex(TABLES.state).update({ check_at: checkAt });
-  let count = 1;
-  while ((await check()).result === "more") count++;
-  expect(count).toBe(slices);
+  ["a moment", -0.1, "done"],
+  ["most of a period", -0.8, "more"],
+  ["years", -1_000, "more"],
+  ["a time that was set for a longer period", 30, "more"],
+])(
+  "after %s, a second slice is due at once only if it would have been compared",
+  async (_, due, result) => {
+    await setDue(due);
+    expect(await check()).toMatchObject({ result });
+    expect((await dueIn()) > 0).toBe(result === "done");
+    await check();
+    expect(await dueIn()).toBeGreaterThan(-0.01);
+    expect(await dueIn()).toBeLessThanOrEqual(1);
+  },
+);
+
+it("a slice with a difference is repaired, and the next one compared at once", async () => {
+  await insertLate();
+  await setDue(0);
+  const before = await rollupOf(knex, "1");
+  const first = await check();
+  expect(first).toEqual({ result: "more", found: [expect.anything()] });
+  expect(await dueIn()).toBeLessThanOrEqual(0);
+  expect(await check()).toEqual({ result: "done", found: [expect.anything()] });
   expect(await dueIn()).toBeGreaterThan(0);
+  await expectStored(knex);
+  const after = await rollupOf(knex, "1");
+  expect(after?.watermark).toBe(before?.watermark);
+  expect(after?.version).not.toBe(before?.version);
 });
 
-it("a repair counts as a revision, and a check without a difference does not", async () => {
-  const before = await state();
-  await check();
-  expect(await state()).toMatchObject({ revision: before.revision, cut: before.cut });
-  await database.knex(TABLES.state).update({ check_from: before.check_from });
-  await breakAll();
-  await check();
-  expect(await state()).toMatchObject({ revision: before.revision + 1, cut: before.cut });
-});
-
-it("nothing is written if the rollup changed since the comparison", async () => {
-  await breakAll();
-  const holder = await database.knex.transaction();
-  await holder(TABLES.state).where({ provider_id: 1 }).increment("revision");
-  const checking = check();
-  const [first] = await Promise.all([checking, holder.commit()]);
-  expect(first.found.length).toBeLessThanOrEqual(1);
-  const [sum] = await database.knex(TABLES.checkpoints).where({ at: END }).pluck("gross");
-  expect(sum).toBe(first.found.length === 0 ? "3.00" : "4.00");
+it("nothing is written if the rollup has changed since the comparison", async () => {
+  await insertLate();
+  const checks = await Promise.all([check(), check(), check()]);
+  expect(checks.flatMap(({ found }) => found)).toHaveLength(1);
 });
 
 it("a run compares each slice once, also with a period of a second", async () => {
-  // With segments of 250 charges, a slice has 80 of them.
-  await database.knex.raw(
-    `INSERT INTO charges (provider_id, server_id, charged_at, recorded_at, gross) VALUES ${Array.from(
-      { length: 200 },
-      (_, n) => `(1, 1, TIMESTAMPADD(HOUR, ${n}, '2025-10-01'), '2025-12-01', 1)`,
-    )}`,
-  );
-  const { generation } = await state();
-  await build(database.knex, "1", "2026-01-20 12:00:00.000", 1);
-  expect((await state()).generation).toBe(generation + 1);
-  await breakAll();
-  for (const repairs of [3, 0]) {
-    expect(await rollUp(database.knex, { margin: 0, checkPeriod: 1_000 })).toMatchObject({
+  for (const repairs of [2, 0]) {
+    if (repairs > 0) await insertLate();
+    expect(await rollUp(knex, { margin: 3_600_000, checkPeriod: 1_000 })).toMatchObject({
       repairs,
     });
   }
+  await expectStored(knex);
 });
 
 it("a run checks a few rollups even if none is due", async () => {
-  await breakAll();
-  await database.knex.raw(
-    `UPDATE ${TABLES.state} SET check_at = UTC_TIMESTAMP(3) + INTERVAL 20 HOUR`,
-  );
-  const { repairs, checked } = await rollUp(database.knex, { margin: 0 });
-  expect({ repairs, checked }).toEqual({ repairs: 3, checked: 1 });
+  await insertLate();
+  await setDue(0.8);
+  const { repairs, checked } = await rollUp(knex, { margin: 3_600_000 });
+  expect(checked).toBe(1);
+  expect(repairs).toBeGreaterThan(0);
+});
+
+it.each([
+  ["two steps too long for the last months are built again", 2, 0],
+  ["one step too long stay", 1, 1],
+])("leaves that are %s", async (_, steps, left) => {
+  const fitting = LEAVES.indexOf(2 * PERIOD); // for 250 rows
+  await build(knex, "1", toDatetime(Date.now() - 60_000), fitting + steps);
+  await setDue(-1_000);
+  await rollUp(knex, { margin: 3_600_000 });
+  expect((await state()).leaf).toBe(fitting + left);
+  await expectStored(knex);
 });

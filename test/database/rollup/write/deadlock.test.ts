@@ -1,6 +1,6 @@
 /** Retrying after a deadlock. Galera reports certification failures with the same code. */
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { END } from "../../../../src/rollup/timeline.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { beginBuild } from "../../../../src/rollup/write/build.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
@@ -33,13 +33,14 @@ it("a run that is the victim of a deadlock retries and succeeds", async () => {
 
   const other = await database.knex.transaction();
   // InnoDB rolls back the transaction that has changed fewer rows: not this one.
-  await other("rollup_months").insert(
-    Array.from({ length: 500 }, (_, month) => ({ provider_id: 2, generation: 1, month, gross: 1 })),
+  const row = { ...(await other(TABLES.sums).first()), provider_id: 2 };
+  await other(TABLES.sums).insert(
+    Array.from({ length: 500 }, (_, server_id) => ({ ...row, server_id })),
   );
-  await other("rollup_figures").where({ provider_id: 1, generation: 1, at: END }).forUpdate();
+  await other(TABLES.sums).where({ provider_id: 1, total: 0 }).forUpdate();
   const rolling = rollUp(database.knex, { margin: 0 });
-  await expect.poll(() => processes.running("INSERT INTO rollup_figures")).toHaveLength(1);
-  await other("rollups").where({ provider_id: 1 }).forUpdate();
+  await expect.poll(() => processes.running(`INSERT INTO ${TABLES.sums}`)).toHaveLength(1);
+  await other(TABLES.rollups).where({ provider_id: 1 }).forUpdate();
   await other.rollback();
 
   expect(await rolling).toMatchObject({ providers: 1, charges: 1 });
@@ -48,13 +49,14 @@ it("a run that is the victim of a deadlock retries and succeeds", async () => {
 });
 
 it("two builds of a provider that begin at once wait for each other without a deadlock", async () => {
+  const [{ version }] = await database.knex(TABLES.rollups);
   const holder = await database.knex.transaction();
-  await holder("rollups").where({ provider_id: 1 }).forUpdate();
-  const begin = () => beginBuild(database.knex, "1", "2026-01-20 12:00:00.000");
+  await holder(TABLES.rollups).where({ provider_id: 1 }).forUpdate();
+  const begin = () =>
+    beginBuild(database.knex, "1", "2026-01-20 12:00:00.000", String(version), false);
   const builds = Promise.all([begin(), begin()]);
-  await expect.poll(() => processes.running("into `rollups`")).toHaveLength(2);
+  await expect.poll(() => processes.running("for update")).toHaveLength(2);
   await holder.rollback();
-  const [first, second] = await builds;
-  expect(first).toMatchObject({ provider: "1", generation: "2" });
-  expect(second).toEqual(first);
+  expect(await builds).toEqual([true, true]);
+  expect(await database.knex(TABLES.rollups).where({ building: 1 })).toHaveLength(1);
 });

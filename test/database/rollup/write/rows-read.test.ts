@@ -5,28 +5,26 @@
 import type { Knex } from "knex";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
-import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
+import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { createRead } from "../../../../src/db/query.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import {
-  atPlaces,
   bindingsOf,
   cachedValues,
   STATEMENT_NAMES,
   STATEMENTS,
   type StatementName,
   type Values,
-  valuesFor,
 } from "../../../support/statements.ts";
-import { build } from "./built.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.now();
-/** The segment size, in charges. */
-const SIZE = 250;
-const SIGNAL = new AbortController().signal;
+/** The rows that a leaf of 60 owners has at most, on average. */
+const LEAF = 480;
 
 let database: TestDatabase;
 /** A pool of one connection, so that the session's counters count what is read through it. */
@@ -40,12 +38,9 @@ beforeAll(async () => {
     { provider: 2, servers: 20, instances: 40, charges: 50_000, rentals: 5_000 },
     { provider: 3, ...others },
   ]);
-  for (const provider of ["1", "2", "3"]) {
-    await build(database.knex, provider, toDatetime(NOW - 60_000), SIZE);
-  }
-  await database.knex.raw(
-    "ANALYZE TABLE servers, instances, rentals, charges, rollups, rollup_checkpoints, rollup_figures, rollup_months",
-  );
+  await rollUp(database.knex, { margin: 0 });
+  const tables = ["servers", "instances", "rentals", "charges"];
+  await database.knex.raw(`ANALYZE TABLE ${[...tables, ...Object.values(TABLES)].join(", ")}`);
 });
 afterAll(async () => {
   await session.destroy();
@@ -53,16 +48,10 @@ afterAll(async () => {
 });
 
 /** The parameters of a provider's query, with a period of `days` that ended 20 days ago. */
-function valuesOf(provider: string, days: number): Values {
-  const month = (at: number) => `${toDatetime(at).slice(0, 7)}-01 00:00:00.000`;
-  return {
-    provider,
-    now: toDatetime(NOW),
-    firstMonth: month(NOW - 334 * DAY),
-    nextMonth: month(NOW + 31 * DAY),
-    start: toDatetime(NOW - (days + 20) * DAY),
-    end: toDatetime(NOW - 20 * DAY),
-  };
+async function valuesOf(provider: string, days: number): Promise<Values> {
+  const [start, end] = [toDatetime(NOW - (days + 20) * DAY), toDatetime(NOW - 20 * DAY)];
+  const values = { provider, start, end };
+  return { ...values, ...(await cachedValues(createRead(database.knex), values)) };
 }
 
 /** The number of rows that the session has read, including those of temporary tables. */
@@ -73,11 +62,11 @@ async function rowsRead(): Promise<number> {
 
 /** The number of rows that a statement reads. */
 async function rowsReadBy(name: StatementName, values: Values): Promise<number> {
-  const read = createRead(session);
+  const { signal } = new AbortController();
   const before = await rowsRead();
   const between = await rowsRead();
-  const bindings = bindingsOf(STATEMENTS[name], valuesFor(name, values));
-  await read(STATEMENTS[name].sql, bindings, { signal: SIGNAL });
+  const { sql } = STATEMENTS[name];
+  await createRead(session)(sql, bindingsOf(STATEMENTS[name], values), { signal });
   const after = await rowsRead();
   // Reading the counters is counted too.
   return after - between - (between - before);
@@ -85,35 +74,26 @@ async function rowsReadBy(name: StatementName, values: Values): Promise<number> 
 
 /**
  * The most rows that a statement may read. An overview reads no covered charge. A breakdown reads
- * a segment of charges and of rentals at each edge of the period, and twice the open rentals, of
- * which provider 2 has 500. Grouping counts rows once more, and so does sorting its 113 checkpoints.
- * Provider 2 has 50,000 charges.
+ * a leaf of charges and of rentals at each end of the period, and the open rentals, of which provider
+ * 2 has 500. Grouping counts rows once more. Provider 2 has 50,000 charges.
  */
 const MAX_ROWS: Readonly<Record<StatementName, number>> = {
-  fullOverview: SIZE,
-  uncoveredOverview: SIZE / 5,
-  uncoveredOverviews2: (2 * SIZE) / 5,
-  uncoveredOverviews4: (4 * SIZE) / 5,
-  uncoveredOverviews8: (8 * SIZE) / 5,
-  fullBreakdown: 20 * SIZE,
-  uncoveredBreakdown: 20 * SIZE,
-  breakdownCheckpoints: 2 * SIZE,
+  fullOverview: LEAF,
+  uncoveredOverview: LEAF / 4,
+  uncoveredOverviews2: 2 * (LEAF / 4),
+  uncoveredOverviews4: 4 * (LEAF / 4),
+  uncoveredOverviews8: 8 * (LEAF / 4),
+  fullBreakdown: 10 * LEAF,
+  uncoveredBreakdown: 10 * LEAF,
 };
 
 it.each(STATEMENT_NAMES)(
   "%s, prepared, reads few rows, for any provider and period",
   async (name) => {
-    const read = createRead(database.knex);
     // The same prepared statement is used for small and large providers and periods in turn.
     for (const provider of ["2", "1", "2"]) {
       for (const days of [400, 30, 700, 0]) {
-        const all: Values[] = [];
-        for (const one of [provider, "1", "2", "3", "4", "5", "6", "7"]) {
-          const parameters = valuesOf(one, days);
-          all.push({ ...parameters, ...(await cachedValues(read, parameters)) });
-        }
-        const values = { ...all[0], ...atPlaces(all) };
-        const rows = await rowsReadBy(name, values);
+        const rows = await rowsReadBy(name, await valuesOf(provider, days));
         expect(rows, `provider ${provider}, ${days} days`).toBeGreaterThan(0);
         expect(rows, `provider ${provider}, ${days} days`).toBeLessThanOrEqual(MAX_ROWS[name]);
       }
@@ -125,17 +105,11 @@ it.each([
   ["fullOverview", "uncoveredOverview"],
   ["fullBreakdown", "uncoveredBreakdown"],
 ] as const)(
-  "%s reads the totals of the rollup in addition to what %s reads",
+  "%s reads the sums of the rollup in addition to what %s reads",
   async (full, uncovered) => {
-    const parameters = valuesOf("2", 400);
-    const { start = "", end = "" } = parameters;
-    const values = {
-      ...parameters,
-      ...(await cachedValues(createRead(database.knex), parameters)),
-      ...{ startFrom: toDatetime(fromDatetime(start) - 1), endFrom: end },
-    };
+    const values = await valuesOf("2", 400);
     const saved = (await rowsReadBy(full, values)) - (await rowsReadBy(uncovered, values));
-    // The totals of 20 servers, or of 60 servers and instances at two checkpoints.
+    // The sums of 20 servers, or of 60 servers and instances at two boundaries.
     expect(saved).toBeGreaterThan(20);
   },
 );

@@ -3,11 +3,11 @@ import type { Knex } from "knex";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
-import { END } from "../../../../src/rollup/timeline.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { type ProcessList, watchProcesses } from "../../../support/process-list.ts";
+import { differences, rollupOf } from "./built.ts";
 
 let database: TestDatabase;
 let processes: ProcessList;
@@ -34,25 +34,24 @@ const insertCharge = (knex: Knex) =>
   knex("charges").insert({ ...owner, charged_at: "2026-01-10", gross: "1.00" });
 const endRental = (knex: Knex) =>
   knex("rentals").where({ provider_id: 1 }).update({ ended_at: "2026-02-01" });
-const differences = () => Array.fromAsync(verify(database.knex, "1"));
 
 it("a writer inserts charges and ends rentals while a run is in the middle of its transaction", async () => {
   await insertCharge(database.knex);
   const holder = await database.knex.transaction();
-  await holder("rollup_figures").where({ provider_id: 1, generation: 1, at: END }).forUpdate();
+  await holder(TABLES.sums).where({ provider_id: 1 }).forUpdate();
   const rolling = rollUp(database.knex, { margin: 0 });
-  await expect.poll(() => processes.running("INSERT INTO rollup_figures")).toHaveLength(1);
+  await expect.poll(() => processes.running(`INSERT INTO ${TABLES.sums}`)).toHaveLength(1);
 
   await writer.transaction(async (transaction) => {
     await insertCharge(transaction);
     await endRental(transaction);
   });
-  expect(await processes.running("INSERT INTO rollup_figures")).toHaveLength(1);
+  expect(await processes.running(`INSERT INTO ${TABLES.sums}`)).toHaveLength(1);
 
   await holder.rollback();
   await rolling;
   await rollUp(database.knex, { margin: 0 });
-  expect(await differences()).toEqual([]);
+  expect(await differences(database.knex)).toEqual([]);
 });
 
 it.each([
@@ -68,11 +67,7 @@ it.each([
     await rollUp(database.knex, { margin: 0, ...options });
     await open.commit(); // recorded before the watermark, visible only now
     await rollUp(database.knex, { margin: 0 });
-    expect(await differences()).toEqual([]);
-    const [sum] = await database
-      .knex("rollup_checkpoints")
-      .where({ provider_id: 1, at: END })
-      .pluck("gross");
-    expect(sum).toBe("3.00");
+    expect(await differences(database.knex)).toEqual([]);
+    expect(await rollupOf(database.knex, "1")).toMatchObject({ gross: "3.00" });
   },
 );

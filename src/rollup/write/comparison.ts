@@ -1,0 +1,221 @@
+/**
+ * Comparing leaves with the ledger: the one function behind refreshes, builds, checks and
+ * verification. They differ only in which leaves they compare, and at which watermark.
+ */
+import type { Knex } from "knex";
+import { parseCents } from "../../db/cents.ts";
+import { chargeCovered, FORMAT, rentalCovered, TABLES } from "../coverage.ts";
+import { END, isBoundary, type Leaf, START } from "../leaves.ts";
+import type { Rollup } from "./state.ts";
+
+/** What is stored of an owner. */
+export interface Sums {
+  /** In cents. */
+  readonly gross: bigint;
+  readonly charges: number;
+  readonly started: number;
+  readonly ended: number;
+}
+
+/** What the ledger has of an owner in a leaf, and the rollup lacks; negative if it has more. */
+export interface Difference extends Sums {
+  /** Whether the owner is the provider as a whole. */
+  readonly total: boolean;
+  readonly leaf: Leaf;
+  /** The owner: ids of the server and of the instance, "0" for none. */
+  readonly server: string;
+  readonly instance: string;
+  /** What rows explain that became covered since the rollup's watermark. */
+  readonly fresh: Sums;
+}
+
+/** The leaves of owners and of the provider as a whole, each in order. */
+export interface Leaves {
+  readonly owners: readonly Leaf[];
+  readonly totals: readonly Leaf[];
+}
+
+/** The stored boundaries of a rollup, in order, likewise. */
+export interface Boundaries {
+  readonly owners: readonly string[];
+  readonly totals: readonly string[];
+}
+
+/** The maximum number of leaves that one statement compares. */
+const MAX_LEAVES = 64;
+
+/** Reads the stored boundaries of a rollup. */
+export async function readBoundaries(
+  reader: Knex.Transaction,
+  { provider, slot }: Rollup,
+): Promise<Boundaries> {
+  const [rows] = await reader.raw(
+    // With all columns of the index up to `at`, the server skips from one boundary to the next.
+    `SELECT DISTINCT provider_id, format, slot, total, at FROM ${TABLES.sums}
+     WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? ORDER BY total, at`,
+    [provider, slot],
+  );
+  const of = (wanted: number): string[] =>
+    rows
+      .filter((row: BoundaryRow) => Number(row.total) === wanted)
+      .map(({ at }: BoundaryRow) => at);
+  return { owners: of(0), totals: of(1) };
+}
+
+/** A stored boundary at which no leaf ends, so that no run can have stored it. */
+export function misplacedBoundary(
+  { owners, totals }: Boundaries,
+  { leaf, totalLeaf }: Rollup,
+): string | undefined {
+  const misplaced = (stored: readonly string[], length: number) =>
+    stored.find((at) => !isBoundary(at, length));
+  return misplaced(owners, leaf) ?? misplaced(totals, totalLeaf);
+}
+
+interface BoundaryRow {
+  readonly total: string | number;
+  readonly at: string;
+}
+
+/**
+ * Compares leaves of a rollup with the ledger as it is covered at the watermark `until`, in the
+ * snapshot of `reader`. Yields the differences of some leaves at a time, in order.
+ */
+export async function* compareLeaves(
+  reader: Knex.Transaction,
+  rollup: Rollup,
+  leaves: Leaves,
+  boundaries: Boundaries,
+  until: string,
+): AsyncGenerator<Difference[]> {
+  for (const [total, ofKind, stored] of [
+    [false, leaves.owners, boundaries.owners],
+    [true, leaves.totals, boundaries.totals],
+  ] as const) {
+    for (let start = 0; start < ofKind.length; start += MAX_LEAVES) {
+      const some = ofKind.slice(start, start + MAX_LEAVES);
+      yield await compare(reader, rollup, total, some, stored, until);
+    }
+  }
+}
+
+/** A SELECT, with `?` for its bindings. */
+interface Branch {
+  readonly sql: string;
+  readonly bindings: readonly (string | number)[];
+}
+
+const SUM_COLUMNS = ["gross", "charges", "started", "ended"] as const;
+const COLUMNS = [...SUM_COLUMNS, ...SUM_COLUMNS.map((column) => `fresh_${column}` as const)];
+
+/** What is summed of a table, by the column that places a row on the timeline. */
+const LEDGER = [
+  { table: "charges", datedBy: "charged_at", gross: "gross", count: "charges" },
+  { table: "rentals", datedBy: "started_at", gross: "0.00", count: "started" },
+  { table: "rentals", datedBy: "ended_at", gross: "0.00", count: "ended" },
+] as const;
+
+/** SQL condition, with two `?`: the row was not covered at an earlier watermark. */
+const FRESH = {
+  charges: "(recorded_at > ? OR charged_at > ?)",
+  rentals: "(updated_at > ? OR ended_at > ?)",
+} as const;
+
+async function compare(
+  reader: Knex.Transaction,
+  rollup: Rollup,
+  total: boolean,
+  leaves: readonly Leaf[],
+  boundaries: readonly string[],
+  until: string,
+): Promise<Difference[]> {
+  const stored = new Set(boundaries);
+  const branches = leaves.flatMap((leaf, nth) => {
+    const parts = ledgerBranches(rollup, total, leaf, nth, until);
+    if (!stored.has(leaf.to)) return parts;
+    parts.push(storedBranch(rollup, total, leaf.to, nth, "-"));
+    const before = boundaries.findLast((at) => at < leaf.to);
+    if (before !== undefined) parts.push(storedBranch(rollup, total, before, nth, ""));
+    return parts;
+  });
+  const sums = COLUMNS.map((column) => `SUM(${column}) AS ${column}`);
+  const differs = COLUMNS.map((column) => `SUM(${column}) <> 0`);
+  const [rows] = await reader.raw(
+    `SELECT leaf, server_id, instance_id, ${sums.join(", ")}
+     FROM (${branches.map(({ sql }) => sql).join(" UNION ALL ")}) AS parts
+     GROUP BY leaf, server_id, instance_id HAVING ${differs.join(" OR ")} ORDER BY leaf`,
+    branches.flatMap(({ bindings }) => bindings),
+  );
+  return rows.map(
+    (row: Record<string, string>): Difference => ({
+      total,
+      leaf: leaves[Number(row.leaf)] as Leaf,
+      server: String(row.server_id),
+      instance: String(row.instance_id),
+      ...sumsOf(row, ""),
+      fresh: sumsOf(row, "fresh_"),
+    }),
+  );
+}
+
+/** The covered rows of a leaf, added up by owner. */
+function ledgerBranches(
+  { provider, watermark }: Rollup,
+  total: boolean,
+  { from, to }: Leaf,
+  nth: number,
+  until: string,
+): Branch[] {
+  const owner = total ? "0 AS server_id, 0" : "server_id, COALESCE(instance_id, 0)";
+  const group = total ? "HAVING COUNT(*) > 0" : "GROUP BY server_id, instance_id";
+  return LEDGER.map(({ table, datedBy, gross, count }) => {
+    const fresh = FRESH[table];
+    const counts = LEDGER.map((each) => (each.count === count ? "COUNT(*)" : "0"));
+    const freshCounts = LEDGER.map((each) =>
+      each.count === count ? `SUM(CASE WHEN ${fresh} THEN 1 ELSE 0 END)` : "0",
+    );
+    const columns = [
+      `SUM(${gross})`,
+      ...counts,
+      `SUM(CASE WHEN ${fresh} THEN ${gross} ELSE 0.00 END)`,
+      ...freshCounts,
+    ].map((sql, column) => `${sql} AS ${COLUMNS[column]}`);
+    const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?");
+    // Rows that are dated before the first leaf count as dated in it.
+    const after = from === START ? "" : `AND ${datedBy} >= ?`;
+    const before = `${datedBy} ${to === END ? "<=" : "<"} ?`;
+    return {
+      sql: `SELECT ${nth} AS leaf, ${owner} AS instance_id, ${columns.join(", ")} FROM ${table}
+        WHERE provider_id = ? ${after} AND ${before} AND ${covered} ${group}`,
+      bindings: [
+        ...Array(4).fill(watermark),
+        ...[provider, ...(from === START ? [] : [from]), to, until, until],
+      ],
+    };
+  });
+}
+
+/** The sums at a boundary, with a sign. */
+function storedBranch(
+  { provider, slot }: Rollup,
+  total: boolean,
+  at: string,
+  nth: number,
+  sign: "-" | "",
+): Branch {
+  const sums = SUM_COLUMNS.map((column) => `${sign}${column}`);
+  return {
+    sql: `SELECT ${nth}, server_id, instance_id, ${sums.join(", ")}, 0, 0, 0, 0 FROM ${TABLES.sums}
+      WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = ? AND at = ?`,
+    bindings: [provider, slot, Number(total), at],
+  };
+}
+
+function sumsOf(row: Record<string, string>, prefix: "" | "fresh_"): Sums {
+  return {
+    gross: parseCents(Number(row[`${prefix}gross`]) === 0 ? "0.00" : String(row[`${prefix}gross`])),
+    charges: Number(row[`${prefix}charges`]),
+    started: Number(row[`${prefix}started`]),
+    ended: Number(row[`${prefix}ended`]),
+  };
+}

@@ -1,0 +1,50 @@
+/** What the leaves of a provider's rollup should be like: its owners, and the rows of each day. */
+import type { Knex } from "knex";
+import type { RowsByDay } from "../leaves.ts";
+
+/** The days that count as recent. */
+const RECENT = 90;
+
+/** The number of servers and instances of a provider. */
+export async function ownersOf(reader: Knex, provider: string): Promise<number> {
+  const [[{ owners }]] = await reader.raw(
+    `SELECT (SELECT COUNT(*) FROM servers WHERE provider_id = :provider)
+          + (SELECT COUNT(*) FROM instances WHERE provider_id = :provider) AS owners`,
+    { provider },
+  );
+  return Number(owners);
+}
+
+/**
+ * The number of charges, and of starts and ends of rentals, by day: of all days up to now, and of the
+ * last ones.
+ *
+ * @param onlyRecent whether to read the last ones only
+ */
+export async function rowsByDay(
+  reader: Knex,
+  provider: string,
+  onlyRecent = false,
+): Promise<[all: RowsByDay, recent: RowsByDay]> {
+  const recent = `UTC_DATE() - INTERVAL ${RECENT} DAY`;
+  const part = (table: string, column: string) =>
+    `(SELECT DATE(${column}) AS day, COUNT(*) AS count FROM ${table}
+      WHERE provider_id = :provider AND ${column} <= UTC_TIMESTAMP(3)
+        ${onlyRecent ? `AND ${column} >= ${recent}` : ""} GROUP BY day)`;
+  const [rows] = await reader.raw(
+    `SELECT CAST(day AS CHAR) AS day, SUM(count) AS count, MAX(day >= ${recent}) AS recent
+     FROM (${[part("charges", "charged_at"), part("rentals", "started_at"), part("rentals", "ended_at")].join(" UNION ALL ")}) AS days
+     WHERE day IS NOT NULL GROUP BY days.day`,
+    { provider },
+  );
+  const daysOf = (some: readonly DayRow[]) =>
+    new Map(some.map(({ day, count }) => [day, Number(count)]));
+  const all: readonly DayRow[] = rows;
+  return [daysOf(all), daysOf(all.filter((row) => Number(row.recent) === 1))];
+}
+
+interface DayRow {
+  readonly day: string;
+  readonly count: string | number;
+  readonly recent: string | number;
+}

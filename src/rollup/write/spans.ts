@@ -1,0 +1,163 @@
+/** Where on the timeline rows lie that a run has to look at. */
+import type { Knex } from "knex";
+import { fromDatetime, toDatetime } from "../../db/datetime.ts";
+import { RENTAL_RAN } from "../coverage.ts";
+import { DAYS, END, LEAVES, type Leaf, leafAt, leavesOf, type Span, START } from "../leaves.ts";
+import type { Boundaries, Leaves } from "./comparison.ts";
+import type { Rollup } from "./state.ts";
+
+/**
+ * How far before the earlier watermark a refresh looks for rows, in ms: a transaction that was open for
+ * longer than the margin commits rows whose recording time the watermark has already passed.
+ */
+const LOOKBACK = 3_600_000;
+/** How many rows of a table it looks back at, the latest ones. */
+const MAX_LOOKED_AT = 2_000;
+
+/** A row of a span: a minute, an hour or a day that has rows, of one table and column. */
+interface SpanRow extends Span {
+  readonly late: string | number;
+}
+
+/** The spans of rows, one for each minute, hour or day that has any. */
+export interface NewSpans {
+  /** With every row that became covered. May have other rows too. */
+  readonly covered: readonly Span[];
+  /** With rows that were recorded shortly before the earlier watermark, the latest first. */
+  readonly late: readonly Span[];
+}
+
+/**
+ * SQL: the same for all instants in a column that lie in one leaf, if the leaf is a day or shorter. A date
+ * that does not exist is a group of its own: many of them may lie far from each other.
+ */
+function byLeaf(column: string, { leaf, totalLeaf }: Rollup): string {
+  const length = LEAVES[Math.min(leaf, totalLeaf, DAYS)];
+  const seconds = `TO_SECONDS(${column})`;
+  return `${seconds} DIV ${Number(length) / 1_000}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
+}
+
+/** The spans of what becomes covered when a rollup's watermark moves to `until`. */
+export async function newSpans(
+  reader: Knex.Transaction,
+  rollup: Rollup,
+  until: string,
+): Promise<NewSpans> {
+  const { provider, watermark } = rollup;
+  const lookback = toDatetime(Math.max(fromDatetime(START), fromDatetime(watermark) - LOOKBACK));
+  const values = { provider, since: watermark, until, lookback };
+  /** Where rows are dated that match a condition. */
+  const spansOf = (table: string, column: string, condition: string, latestBy?: string) =>
+    `(SELECT ${latestBy ? 1 : 0} AS late, MIN(at) AS \`from\`, MAX(at) AS \`to\`, MAX(written) AS written
+      FROM (SELECT ${column} AS at, ${latestBy ?? "NULL"} AS written FROM ${table}
+        WHERE provider_id = :provider AND ${condition}
+        ${latestBy ? `ORDER BY ${latestBy} DESC LIMIT ${MAX_LOOKED_AT}` : ""}) AS dated
+      GROUP BY ${byLeaf("at", rollup)})`;
+  const charges = [
+    spansOf(
+      "charges",
+      "charged_at",
+      `recorded_at > :since AND recorded_at <= :until AND charged_at <= :until`,
+    ),
+    spansOf(
+      "charges",
+      "charged_at",
+      `charged_at > :since AND charged_at <= :until AND recorded_at <= :since`,
+    ),
+    spansOf(
+      "charges",
+      "charged_at",
+      `recorded_at > :lookback AND recorded_at <= :since AND charged_at <= :since`,
+      "recorded_at",
+    ),
+  ];
+  const rentals = ["started_at", "ended_at"].flatMap((column) => [
+    spansOf(
+      "rentals",
+      column,
+      `updated_at > :since AND updated_at <= :until AND ended_at <= :until AND ${RENTAL_RAN}`,
+    ),
+    spansOf(
+      "rentals",
+      column,
+      `ended_at > :since AND ended_at <= :until AND updated_at <= :since AND ${RENTAL_RAN}`,
+    ),
+    spansOf(
+      "rentals",
+      column,
+      `updated_at > :lookback AND updated_at <= :since AND ended_at <= :since AND ${RENTAL_RAN}`,
+      "updated_at",
+    ),
+  ]);
+  const [rows] = await reader.raw(
+    `SELECT * FROM (${[...charges, ...rentals].join(" UNION ALL ")}) AS spans ORDER BY written DESC`,
+    values,
+  );
+  const isLate = ({ late }: SpanRow) => Number(late) === 1;
+  return { covered: rows.filter((row: SpanRow) => !isLate(row)), late: rows.filter(isLate) };
+}
+
+/** Consecutive leaves of a rollup. */
+export interface Slice {
+  /** Those that have a row in the ledger or a stored boundary. */
+  readonly leaves: Leaves;
+  /** Where the next slice begins; `END` if this is the last one. */
+  readonly next: string;
+}
+
+/**
+ * The leaves of a rollup from an event time on that have about `rows` charges, starts and ends of
+ * rentals; at least one.
+ */
+export async function nextSlice(
+  reader: Knex.Transaction,
+  rollup: Rollup,
+  boundaries: Boundaries,
+  from: string,
+  rows: number,
+): Promise<Slice> {
+  const { provider, watermark, leaf, totalLeaf } = rollup;
+  const source = ({ table, column }: (typeof DATED)[number]) =>
+    `FROM ${table} WHERE provider_id = :provider AND ${column} <= :watermark
+      ${from === START ? "" : `AND ${column} >= :from`}`;
+  const ends = DATED.map(
+    (dated) =>
+      `(SELECT ${dated.column} ${source(dated)} ORDER BY ${dated.column} LIMIT 1 OFFSET ${rows})`,
+  );
+  const [[{ last }]] = await reader.raw(
+    `SELECT LEAST(${ends.map((end) => `COALESCE(${end}, '${END}')`).join(", ")}) AS last`,
+    { provider, from, watermark },
+  );
+  // A leaf may have more rows than that, for example all at one instant.
+  const until = leafAt(last, leaf).to;
+  const [found] = await reader.raw(
+    DATED.map(
+      (dated) =>
+        `(SELECT MIN(${dated.column}) AS \`from\`, MAX(${dated.column}) AS \`to\`
+          ${source(dated)} AND ${dated.column} <= :until GROUP BY ${byLeaf(dated.column, rollup)})`,
+    ).join(" UNION ALL "),
+    { provider, from, until, watermark },
+  );
+  const stored = (instants: readonly string[]) =>
+    instants.filter((at) => at > from).map(leafBefore);
+  const inOrder = leavesOf([...found, ...stored(boundaries.owners)], leaf);
+  const whole = inOrder.filter(({ to }) => to > from && to <= last);
+  const owners = whole.length > 0 ? whole : inOrder.slice(0, 1);
+  const next = last === END ? END : (owners.at(-1)?.to ?? END);
+  const totals = leavesOf([...found, ...stored(boundaries.totals)], totalLeaf);
+  const isInSlice = (each: Leaf) => each.to > from && (each.from < next || next === END);
+  return { leaves: { owners, totals: totals.filter(isInSlice) }, next };
+}
+
+/** The columns that place rows on the timeline. */
+const DATED = [
+  { table: "charges", column: "charged_at" },
+  { table: "rentals", column: "started_at" },
+  { table: "rentals", column: "ended_at" },
+] as const;
+
+/** The last instant of the leaf that ends at a boundary. */
+function leafBefore(boundary: string): Span {
+  const last = boundary === END ? END : toDatetime(fromDatetime(boundary) - 1);
+  return { from: last, to: last };
+}

@@ -1,0 +1,194 @@
+/** Builds: beside the rollup that is read, in steps, each of which may be the last of its run. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { beginBuild, buildStep, purge } from "../../../../src/rollup/write/build.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { addBulk } from "../../../support/rollup/bulk.ts";
+import { begin, build, charge, DAY, finish, MONTH, refreshTo, rollupOf } from "./built.ts";
+import { expectStored } from "./oracle.ts";
+
+const NOW = Date.now();
+const [WATERMARK, NEXT] = [toDatetime(NOW - 60_000), toDatetime(NOW - 30_000)];
+
+let database: TestDatabase;
+let knex: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  knex = database.knex;
+});
+beforeEach(async () => {
+  const tables = ["providers", "servers", "instances", "wallets", "charges", "rentals"];
+  for (const table of [...tables, ...Object.values(TABLES)]) await knex(table).del();
+});
+afterAll(() => database.drop());
+
+/** A ledger of ten months, spread evenly. */
+const fill = (charges: number) =>
+  addBulk(knex, [{ provider: 1, servers: 3, instances: 2, charges, rentals: 50, days: 300 }]);
+const slots = () => knex(TABLES.sums).distinct("slot").orderBy("slot").pluck("slot");
+const building = () => knex(TABLES.rollups).where({ building: 1 }).first();
+
+it("a build that is killed after any of its steps is completed by the next run, from there", async () => {
+  await fill(40_000);
+  let steps = 0;
+  for (let killed = false; !killed; steps++) {
+    await begin(knex, "1", WATERMARK, MONTH);
+    for (let made = 0; made < steps; made++) {
+      killed = (await buildStep(knex, "1", WATERMARK))?.done ?? true;
+    }
+    const left = await building();
+    const seen: unknown[] = [];
+    const report = ({ charges }: { readonly charges: number }) => seen.push(charges);
+    await rollUp(knex, { margin: 0, report });
+    await expectStored(knex);
+    if (left?.next_from > "2000") expect(seen.at(-1)).toBeLessThan(40_000);
+    if (!killed) expect(await building()).toBeUndefined();
+    expect(await slots()).toHaveLength(1);
+  }
+  expect(steps).toBeGreaterThan(5);
+});
+
+describe("while a build is in progress", () => {
+  beforeEach(async () => {
+    await fill(200);
+    await build(knex, "1", WATERMARK, DAY);
+  });
+
+  it("the rollup that is read stays as it is, and is refreshed", async () => {
+    const before = await rollupOf(knex, "1");
+    await begin(knex, "1", WATERMARK, MONTH);
+    for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
+    expect(await slots()).toHaveLength(2);
+    expect(await rollupOf(knex, "1")).toEqual(before);
+    await expectStored(knex);
+    await knex("charges").insert(charge("2025-06-01", NEXT));
+    await refreshTo(knex, "1", NEXT);
+    await expectStored(knex);
+  });
+
+  it("it catches up with what was recorded since, before it is read", async () => {
+    await begin(knex, "1", WATERMARK, MONTH);
+    await knex("charges").insert(charge("2025-06-01", NEXT));
+    await refreshTo(knex, "1", NEXT);
+    await finish(knex, "1", NEXT);
+    expect(await rollupOf(knex, "1")).toMatchObject({ watermark: NEXT });
+    await expectStored(knex);
+  });
+
+  it("it is exact at an earlier watermark, if a run completes it whose clock is behind", async () => {
+    await begin(knex, "1", WATERMARK, MONTH);
+    await knex("charges").insert(charge("2025-06-01", NEXT));
+    await refreshTo(knex, "1", NEXT);
+    await finish(knex, "1", WATERMARK);
+    expect(await rollupOf(knex, "1")).toMatchObject({ watermark: WATERMARK });
+    await expectStored(knex);
+  });
+
+  it("another build may be begun in its place, and the rows that it left are deleted", async () => {
+    await begin(knex, "1", WATERMARK, MONTH);
+    for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
+    await knex("charges").where("charged_at", "<", "2026-06-01").del();
+    await build(knex, "1", WATERMARK, MONTH);
+    await expectStored(knex);
+  });
+
+  it("two runs complete it together", async () => {
+    await begin(knex, "1", WATERMARK, MONTH);
+    await Promise.all([finish(knex, "1", WATERMARK), finish(knex, "1", NEXT)]);
+    expect(await building()).toBeUndefined();
+    await expectStored(knex);
+  });
+});
+
+it("a run that saw another rollup than there is now begins no build", async () => {
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  await build(knex, "1", WATERMARK);
+  const { version = "" } = (await rollupOf(knex, "1")) ?? {};
+  for (const seen of [undefined, "1"]) {
+    expect(await beginBuild(knex, "1", NEXT, seen, false)).toBe(false);
+  }
+  expect(await building()).toBeUndefined();
+  expect(await beginBuild(knex, "1", NEXT, version, false)).toBe(true);
+});
+
+it("a build whose watermark lies ahead of the clock begins anew", async () => {
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  await begin(knex, "1", "9000-01-01 00:00:00.000", DAY);
+  await beginBuild(knex, "1", WATERMARK, undefined, false);
+  await finish(knex, "1", WATERMARK);
+  expect(await rollupOf(knex, "1")).toMatchObject({ watermark: WATERMARK, gross: "1.00" });
+});
+
+it("of first runs at once, each provider is built by one", async () => {
+  await fill(200);
+  const [first, second] = await Promise.all([1, 2].map(() => rollUp(knex, { margin: 0 })));
+  expect((first?.charges ?? 0) + (second?.charges ?? 0)).toBe(200);
+  await expectStored(knex);
+});
+
+// Regression: it began in the slot of the rollup that is read, and deleted its rows.
+it("a first build that another run completes before it has begun is not begun", async () => {
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  // The statement that begins the slow build waits; no other does.
+  await knex.raw(
+    `CREATE TRIGGER slow BEFORE INSERT ON rollups FOR EACH ROW
+     BEGIN
+       IF NEW.watermark = '${NEXT}' THEN
+         DO GET_LOCK('${database.name}', 60), RELEASE_LOCK('${database.name}');
+       END IF;
+     END`,
+  );
+  const waiting = await knex.transaction();
+  await waiting.raw(`DO GET_LOCK('${database.name}', 60)`);
+  try {
+    const beginning = beginBuild(knex, "1", NEXT, undefined, false);
+    const [[{ me }]] = await waiting.raw("SELECT CONNECTION_ID() AS me");
+    await expect
+      .poll(async () => {
+        const [[{ count }]] = await waiting.raw(
+          `SELECT COUNT(*) AS count FROM information_schema.processlist
+           WHERE db = ? AND id <> ? AND state = 'User lock'`,
+          [database.name, me],
+        );
+        return Number(count);
+      })
+      .toBe(1);
+    await beginBuild(knex, "1", WATERMARK, undefined, false);
+    await finish(knex, "1", WATERMARK);
+    await waiting.raw(`DO RELEASE_LOCK('${database.name}')`);
+    const begun = await beginning;
+    expect({ begun, building: await building() }).toEqual({ begun: false, building: undefined });
+    await expectStored(knex);
+  } finally {
+    await waiting.rollback();
+    await knex.raw("DROP TRIGGER slow");
+  }
+});
+
+it("what earlier rollups have left in the other slot is purged, and nothing of a build in progress", async () => {
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  await build(knex, "1", WATERMARK);
+  await build(knex, "1", WATERMARK);
+  expect(await slots()).toHaveLength(2);
+  await purge(knex, "1");
+  expect(await slots()).toHaveLength(1);
+  await expectStored(knex);
+  await begin(knex, "1", WATERMARK, DAY);
+  for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
+  await purge(knex, "1");
+  expect(await slots()).toHaveLength(2);
+});
+
+it("rows that are left of a rollup whose row was deleted are not counted", async () => {
+  await knex("providers").insert({ id: 1, name: "provider" });
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  await build(knex, "1", WATERMARK);
+  await build(knex, "1", WATERMARK);
+  await knex(TABLES.rollups).del();
+  await rollUp(knex, { margin: 0 });
+  await expectStored(knex);
+  expect(await slots()).toHaveLength(1);
+});

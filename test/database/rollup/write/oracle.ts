@@ -1,0 +1,81 @@
+/** What a rollup should have stored, added up in the test from the rows of the ledger. */
+import type { Knex } from "knex";
+import { expect } from "vitest";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { leafAt } from "../../../../src/rollup/leaves.ts";
+
+/** Sums by kind of owner, boundary and owner: "owners 2026-01-02 00:00:00.000 1/0". */
+type Stored = Record<string, string>;
+
+/** Expects the current rollup of a provider to have the sums of its ledger, and no other row. */
+export async function expectStored(database: Knex, provider = "1"): Promise<void> {
+  await database.transaction(async (reader) => {
+    const rollup = await reader(TABLES.rollups)
+      .where({ provider_id: provider, building: 0 })
+      .first();
+    const rows = await reader(TABLES.sums).where({ provider_id: provider, slot: rollup.slot });
+    const stored: Stored = {};
+    for (const { total, at, server_id, instance_id, ...sums } of rows) {
+      const key = `${Number(total) === 1 ? "total" : "owners"} ${at} ${server_id}/${instance_id}`;
+      stored[key] = textOf(cents(sums.gross), sums.charges, sums.started, sums.ended);
+    }
+    expect(stored).toEqual(await expected(reader, provider, rollup));
+  });
+}
+
+/** A row of the ledger at its event time. */
+interface Event {
+  readonly at: string;
+  readonly owner: string;
+  readonly sums: readonly [gross: bigint, charges: number, started: number, ended: number];
+}
+
+async function expected(
+  reader: Knex.Transaction,
+  provider: string,
+  { watermark, leaf, total_leaf }: Record<string, string>,
+): Promise<Stored> {
+  const events: Event[] = [];
+  const of = (table: string) => reader(table).where({ provider_id: provider });
+  const ownerOf = (row: Record<string, string>) => `${row.server_id}/${row.instance_id ?? 0}`;
+  for (const row of await of("charges")) {
+    if (row.recorded_at > String(watermark) || row.charged_at > String(watermark)) continue;
+    events.push({ at: row.charged_at, owner: ownerOf(row), sums: [cents(row.gross), 1, 0, 0] });
+  }
+  for (const row of await of("rentals")) {
+    const { started_at, ended_at, updated_at } = row;
+    if (ended_at === null || ended_at < started_at) continue;
+    if (updated_at > String(watermark) || ended_at > String(watermark)) continue;
+    events.push({ at: started_at, owner: ownerOf(row), sums: [0n, 0, 1, 0] });
+    events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0, 0, 1] });
+  }
+  const total = events.map((event) => ({ ...event, owner: "0/0" }));
+  return {
+    ...running("owners", events, Number(leaf)),
+    ...running("total", total, Number(total_leaf)),
+  };
+}
+
+/** The running sums at the end of each leaf that has an event. */
+function running(kind: string, events: readonly Event[], length: number): Stored {
+  const byBoundary = Map.groupBy(events, ({ at }) => leafAt(at, length).to);
+  const sums = new Map<string, [bigint, number, number, number]>();
+  const stored: Stored = {};
+  for (const boundary of [...byBoundary.keys()].sort()) {
+    for (const { owner, sums: added } of byBoundary.get(boundary) ?? []) {
+      const [gross, charges, started, ended] = sums.get(owner) ?? [0n, 0, 0, 0];
+      const [moreGross, moreCharges, moreStarted, moreEnded] = added;
+      sums.set(owner, [
+        gross + moreGross,
+        charges + moreCharges,
+        started + moreStarted,
+        ended + moreEnded,
+      ]);
+    }
+    for (const [owner, each] of sums) stored[`${kind} ${boundary} ${owner}`] = textOf(...each);
+  }
+  return stored;
+}
+
+const cents = (decimal: string) => BigInt(decimal.replace(".", ""));
+const textOf = (...sums: (bigint | number | string)[]) => sums.join(" ");

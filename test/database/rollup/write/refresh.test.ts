@@ -1,0 +1,114 @@
+/** What a refresh adds to a rollup, and where it moves the watermark. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { refresh } from "../../../../src/rollup/write/refresh.ts";
+import type { Repair } from "../../../../src/rollup/write/repair.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { begin, build, charge, differences, rental, rollupOf } from "./built.ts";
+import { expectStored } from "./oracle.ts";
+
+const WATERMARK = "2026-01-20 12:00:00.000";
+const NEXT = "2026-01-20 12:05:00.000";
+const LATER = "2026-01-20 12:10:00.000";
+
+let database: TestDatabase;
+let knex: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  knex = database.knex;
+});
+beforeEach(async () => {
+  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
+  await knex("charges").insert(charge("2025-10-01", "2025-10-01"));
+  await build(knex, "1", WATERMARK);
+});
+afterAll(() => database.drop());
+
+/** Refreshes, and resolves to the number of charges added. The rollup is exact afterwards. */
+async function refreshTo(until: string) {
+  const repairs: Repair[] = [];
+  const result = await refresh(knex, "1", until, { repaired: (repair) => repairs.push(repair) });
+  await expectStored(knex);
+  return { added: result === "build" ? result : result.charges, repairs };
+}
+const adds = (added: number) => ({ added, repairs: [] });
+
+it.each([
+  ["recorded since", charge("2025-11-01", "2026-01-20 12:03:00.000"), 1, 0],
+  ["recorded at the new watermark", charge("2025-11-01", NEXT), 1, 0],
+  ["recorded after it", charge("2025-11-01", "2026-01-20 12:05:00.001"), 0, 1],
+  ["dated ahead, and recorded before", charge("2026-01-20 12:03:00.000", "2025-12-01"), 1, 0],
+  ["dated at the new watermark", charge(NEXT, "2025-12-01"), 1, 0],
+  ["dated after it", charge("2026-01-20 12:05:00.001", "2025-12-01"), 0, 1],
+])("a charge %s is added once, when the watermark passes it", async (_, row, now, then) => {
+  await build(knex, "1", WATERMARK); // with it, if it counts already
+  await knex("charges").insert(row);
+  expect(await refreshTo(NEXT)).toEqual(adds(now));
+  expect(await refreshTo(LATER)).toEqual(adds(then));
+});
+
+it("a rental is added when it has ended, with its start and its end", async () => {
+  await knex("rentals").insert([
+    rental("2026-01-01", null, "2026-01-01"),
+    rental("2026-01-02", "2026-01-20 12:03:00.000", "2026-01-02", 2),
+    rental("2026-01-03", "2026-01-02", "2026-01-20 12:03:00.000", 3), // it never ran
+  ]);
+  const started = () =>
+    knex(TABLES.sums).where({ total: 0 }).where("started", ">", 0).distinct("server_id");
+  await refreshTo(NEXT);
+  expect(await started()).toEqual([{ server_id: expect.anything() }]);
+  const end = { ended_at: "2026-01-10", updated_at: "2026-01-20 12:07:00.000" };
+  await knex("rentals").whereNull("ended_at").update(end);
+  await refreshTo(LATER);
+  expect(await started()).toHaveLength(2);
+});
+
+it("what was recorded within an hour before the watermark, and committed since, is added too", async () => {
+  await knex("charges").insert(charge("2025-09-05", "2026-01-20 11:30:00.000"));
+  await knex("rentals").insert(rental("2025-09-06", "2025-10-05", "2026-01-20 11:30:00.000"));
+  expect(await differences(knex)).not.toEqual([]);
+  const { added, repairs } = await refreshTo(NEXT);
+  expect(added).toBe(1);
+  expect(repairs.map(({ from, cause }) => [from.slice(0, 10), cause])).toEqual(
+    ["2025-09-05", "2025-09-06", "2025-10-05"].map((day) => [day, "late commit"]),
+  );
+});
+
+it("an ended rental that is written again is neither added nor reported again", async () => {
+  await knex("rentals").insert(rental("2025-12-01", "2025-12-05", "2025-12-05"));
+  await build(knex, "1", WATERMARK);
+  await knex("rentals").update({ updated_at: "2026-01-20 12:03:00.000" });
+  expect(await refreshTo(NEXT)).toEqual(adds(0));
+});
+
+it("the watermark never moves back", async () => {
+  await refreshTo(NEXT);
+  const before = await rollupOf(knex, "1");
+  for (const until of [WATERMARK, NEXT]) expect(await refreshTo(until)).toEqual(adds(0));
+  expect(await rollupOf(knex, "1")).toEqual(before);
+});
+
+it("each refresh gives the rollup another version", async () => {
+  const versions = [(await rollupOf(knex, "1"))?.version];
+  for (const until of [NEXT, LATER]) {
+    await refreshTo(until);
+    versions.push((await rollupOf(knex, "1"))?.version);
+  }
+  expect(new Set(versions).size).toBe(3);
+});
+
+it("of several refreshes at once, one adds a row, and the others write nothing", async () => {
+  await knex("charges").insert(charge("2025-11-01", NEXT));
+  const results = await Promise.all([1, 2, 3].map(() => refresh(knex, "1", NEXT)));
+  const added = results.map((result) => (result === "build" ? result : result.charges));
+  expect(added.sort()).toEqual([0, 0, 1]);
+  await expectStored(knex);
+});
+
+it("a provider without a complete rollup needs a build", async () => {
+  expect(await refresh(knex, "2", NEXT)).toBe("build");
+  await knex(TABLES.rollups).del();
+  await begin(knex, "1", WATERMARK, 0);
+  expect(await refresh(knex, "1", NEXT)).toBe("build");
+});

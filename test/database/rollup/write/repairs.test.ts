@@ -1,0 +1,187 @@
+/** Differences from the ledger: what `--verify` prints of them, and that the check removes them. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { formatRepair, type Repair } from "../../../../src/rollup/write/repair.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { build, charge, DAY, differences, FIVE_MINUTES, MONTH, rental, rollupOf } from "./built.ts";
+import { expectStored } from "./oracle.ts";
+
+const WATERMARK = "2026-01-20 12:00:00.000";
+const DAYS = ["2025-09-05", "2025-10-01", "2025-10-06"];
+const SECOND = { at: "2025-10-02 00:00:00.000", total: 0 };
+
+let database: TestDatabase;
+let knex: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  knex = database.knex;
+  await knex("providers").insert({ id: 1, name: "provider" });
+});
+beforeEach(async () => {
+  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
+  await knex("charges").insert(DAYS.map((day) => charge(day, "2025-12-01")));
+  await knex("charges").insert(charge("2025-10-01", "2025-12-01", "2.00", 2));
+  await knex("rentals").insert(rental("2025-09-05", "2025-10-01", "2025-12-01"));
+  await build(knex, "1", WATERMARK);
+});
+afterAll(() => database.drop());
+
+/** Runs once. Resolves to what was repaired. */
+async function run() {
+  const repairs: Repair[] = [];
+  await rollUp(knex, { margin: 0, repaired: (repair) => repairs.push(repair) });
+  return repairs;
+}
+
+it.each([
+  [
+    "a late charge",
+    "late commit",
+    () => knex("charges").insert(charge("2025-09-20", "2025-12-01")),
+  ],
+  [
+    "a late rental",
+    "late commit",
+    () => knex("rentals").insert(rental("2025-09-20", "2025-09-20", "2025-12-01")),
+  ],
+  ["a deleted charge", "deleted row", () => knex("charges").where({ server_id: 2 }).del()],
+  ["a deleted rental", "deleted row", () => knex("rentals").del()],
+  [
+    "a changed charge",
+    "changed row",
+    () => knex("charges").where({ server_id: 2 }).update({ gross: "7.00" }),
+  ],
+  [
+    "a charge that moved to another server",
+    "changed row",
+    () => knex("charges").where({ server_id: 2 }).update({ server_id: 3 }),
+  ],
+])("%s is repaired by the next run, which names the cause: %s", async (_, cause, disturb) => {
+  const before = await rollupOf(knex, "1");
+  await disturb();
+  expect(await differences(knex)).not.toEqual([]);
+  const repairs = await run();
+  expect(new Set(repairs.map((repair) => repair.cause))).toEqual(new Set([cause]));
+  expect(await differences(knex)).toEqual([]);
+  const after = await rollupOf(knex, "1");
+  expect(after?.watermark).toBe(before?.watermark);
+  expect(after?.version).not.toBe(before?.version);
+});
+
+const sums = () => knex(TABLES.sums);
+const rollups = () => knex(TABLES.rollups);
+
+describe("rows of the rollup that were changed by hand are repaired by the next run:", () => {
+  it.each<[string, () => PromiseLike<unknown>]>([
+    ["a gross", () => sums().where(SECOND).increment("gross", 1)],
+    ["counts", () => sums().where(SECOND).update({ charges: 9, started: 0, ended: 7 })],
+    ["all sums", () => sums().update({ gross: 0, charges: 0 })],
+    ["a total", () => sums().where({ total: 1 }).increment("gross", 1)],
+    ["another owner", () => sums().where(SECOND).update({ server_id: 77 }).limit(1)],
+    ["a row too many", async () => sums().insert({ ...(await sums().first()), server_id: 77 })],
+    [
+      "a row too few",
+      () =>
+        sums()
+          .where({ ...SECOND, server_id: 1 })
+          .del(),
+    ],
+    ["a boundary too few", () => sums().where(SECOND).del()],
+    ["the first one", () => sums().where({ at: "2025-09-06 00:00:00.000" }).del()],
+    ["the last one", () => sums().where({ at: "2025-10-07 00:00:00.000" }).del()],
+    ["all of owners", () => sums().where({ total: 0 }).del()],
+    ["all of the provider as a whole", () => sums().where({ total: 1 }).del()],
+    ["all rows", () => sums().del()],
+    ["the row of the rollup", () => rollups().del()],
+    ["the slot", () => rollups().update({ slot: 1 })],
+    ["a watermark that is too early", () => rollups().update({ watermark: "2025-11-01" })],
+    [
+      "a watermark that is too late",
+      async () => {
+        await knex("charges").insert(charge("2025-09-20", "2026-02-01"));
+        await rollups().update({ watermark: "2026-03-01" });
+      },
+    ],
+    ["shorter leaves", () => rollups().update({ leaf: FIVE_MINUTES })],
+  ])("%s", async (_, disturb) => {
+    await disturb();
+    await run();
+    expect(await differences(knex)).toEqual([]);
+    const { gross } = (await rollupOf(knex, "1")) ?? {};
+    const [[{ sum }]] = await knex.raw("SELECT SUM(gross) AS sum FROM charges");
+    expect(gross).toBe(sum);
+  });
+
+  // A boundary that is the end of no leaf cannot have been stored by a run.
+  it.each<[string, () => PromiseLike<unknown>]>([
+    ["a boundary elsewhere", () => sums().where(SECOND).update({ at: "2025-10-01 12:00:00.000" })],
+    [
+      "one more",
+      async () => {
+        const row = await sums().where(SECOND).first();
+        await sums().insert({ ...row, at: "2025-10-01 12:00:00.000", gross: "100.00" });
+      },
+    ],
+    ["longer leaves", () => rollups().update({ leaf: DAY + 1 })],
+  ])("%s", async (_, disturb) => {
+    await disturb();
+    await run();
+    await expectStored(knex);
+  });
+});
+
+it("a watermark in the future leads to a new build", async () => {
+  await rollups().update({ watermark: "9000-01-01 00:00:00.000" });
+  expect(await differences(knex)).toEqual([
+    "provider 1: the watermark 9000-01-01 00:00:00.000 lies in the future",
+  ]);
+  expect((await run()).map(formatRepair)).toEqual([
+    "provider 1: the watermark 9000-01-01 00:00:00.000 lay in the future (cause: future watermark); the rollup is built again",
+  ]);
+  expect((await rollupOf(knex, "1"))?.watermark < "9000").toBe(true);
+  await expectStored(knex);
+});
+
+it("--verify prints each difference, by leaf and owner; the log of a repair has one line for a leaf", async () => {
+  await knex("charges").where({ server_id: 2 }).update({ gross: "7.00" });
+  await knex("charges").insert(charge("2025-10-01 08:00:00.000", "2025-12-01"));
+  const leaf = "provider 1, 2025-10-01 00:00:00.000 to 2025-10-02 00:00:00.000";
+  const text = (gross: string, charges: number) =>
+    `the rollup differs from the ledger by ${gross} of gross, ${charges} charges, 0 starts and 0 ends of rentals`;
+  expect((await differences(knex)).map((line) => line.replaceAll("-0 ", "0 "))).toEqual([
+    `${leaf}, server 1, instance 0: ${text("-1.00", -1)}`,
+    `${leaf}, server 2, instance 0: ${text("-5.00", 0)}`,
+    `${leaf}, as a whole: ${text("-6.00", -1)}`,
+  ]);
+  expect((await run()).map(formatRepair)).toEqual([
+    `${leaf}: repaired by 6.00 of gross, 1 charges, 0 starts and 0 ends of rentals (cause: late commit)`,
+  ]);
+});
+
+describe("a change of more than 500,000 rows is a build:", () => {
+  const SERVERS = Array.from({ length: 260 }, (_, n) => n + 10);
+  beforeEach(async () => {
+    // 1,979 days on which a charge of nothing was made: with 260 servers these are 514,540 rows.
+    await knex.raw(
+      `INSERT INTO charges (provider_id, server_id, charged_at, recorded_at, gross)
+       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
+       SELECT 1, 1, TIMESTAMPADD(DAY, -n, '2025-01-01'), '2025-12-01', 0
+       FROM (SELECT n FROM numbers UNION SELECT n + 979 FROM numbers) AS days`,
+    );
+    await build(knex, "1", WATERMARK, DAY, MONTH);
+  });
+
+  it.each([
+    ["a refresh", "2026-02-01"],
+    ["a repair", "2025-12-01"],
+  ])("%s", async (_, recordedAt) => {
+    const rows = SERVERS.map((id) => charge("2018-01-01", recordedAt, "1.00", id));
+    await knex("charges").insert(rows);
+    const { slot } = await rollups().first();
+    await run();
+    expect(await rollups()).toMatchObject([{ slot: 1 - slot }]);
+    await expectStored(knex);
+  });
+});
