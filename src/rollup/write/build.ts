@@ -50,8 +50,8 @@ export async function beginBuild(
   if (isGoingOn(before)) return true;
   const lengths = await chooseLengths(database, provider);
   return inShortTransaction(database, async (transaction) => {
-    const { current, ...found } = await readRollups(transaction, provider, true);
-    if (isGoingOn({ current, ...found })) return true;
+    const { current, build } = await readRollups(transaction, provider, true);
+    if (isGoingOn({ current, build })) return true;
     if (!rebuild && current?.version !== replaces) return false;
     const begun = {
       slot: current ? 1 - current.slot : 0,
@@ -63,15 +63,16 @@ export async function beginBuild(
       check_at: watermark,
       rows_left: lengths.rows,
     };
-    const key = { provider_id: provider, format: FORMAT, building: 1 };
-    await transaction(TABLES.rollups)
-      .insert({ ...key, ...begun })
-      .onConflict()
-      .merge(begun);
-    // Without a row to lock, another run may have completed a build before this one was inserted.
-    const { current: completed } = await readRollups(transaction, provider, true);
-    if (completed?.version === current?.version) return true;
-    await rowOf(transaction, { provider, building: true }).del();
+    if (build) {
+      await rowOf(transaction, build).update(begun);
+      return true;
+    }
+    // Where there was no row to lock, another run may have begun a build since, or completed it.
+    const row = { provider_id: provider, format: FORMAT, building: 1, ...begun };
+    await transaction(TABLES.rollups).insert(row).onConflict().ignore();
+    const since = await readRollups(transaction, provider, true);
+    if (since.current?.version === current?.version) return true;
+    if (since.build?.version === begun.version) await rowOf(transaction, since.build).del();
     return false;
   });
 }

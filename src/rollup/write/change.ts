@@ -85,20 +85,16 @@ async function addDifferences(
   all: readonly Difference[],
   boundaries: Boundaries,
 ): Promise<void> {
-  for (const [total, stored] of [
-    [false, boundaries.owners],
-    [true, boundaries.totals],
-  ] as const) {
-    const differences = all.filter(
-      (difference) => difference.total === total && !isZero(difference),
-    );
-    const ends = new Set(differences.map(({ leaf }) => leaf.to));
-    const added = [...ends.difference(new Set(stored))].sort();
-    for (const at of added) await copyBoundary(transaction, rollup, total, at);
-    for (let start = 0; start < differences.length; start += BATCH) {
-      const some = differences.slice(start, start + BATCH);
-      await addFrom(transaction, rollup, total, some, added);
-    }
+  const differences = all.filter((difference) => !isZero(difference));
+  const added = [false, true].flatMap((total) => {
+    const stored = total ? boundaries.totals : boundaries.owners;
+    const ofKind = differences.filter((difference) => difference.total === total);
+    const ends = new Set(ofKind.map(({ leaf }) => leaf.to)).difference(new Set(stored));
+    return [...ends].map((at) => ({ total, at, before: stored.findLast((each) => each < at) }));
+  });
+  await copyBoundaries(transaction, rollup, added);
+  for (let start = 0; start < differences.length; start += BATCH) {
+    await addFrom(transaction, rollup, differences.slice(start, start + BATCH), added);
   }
 }
 
@@ -109,27 +105,32 @@ function isZero({ gross, charges, started, ended }: Difference): boolean {
   return gross === 0n && charges === 0 && started === 0 && ended === 0;
 }
 
-/** What follows FROM for the sums of a rollup, with bindings for provider, slot and total. */
-const SUMS = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = ?`;
+/** A boundary that is not stored yet, and the last stored one before it. */
+interface NewBoundary {
+  readonly total: boolean;
+  readonly at: string;
+  readonly before: string | undefined;
+}
 
-/** Stores a boundary, with the sums of the one before. */
-async function copyBoundary(
+/** What follows FROM for the sums of a rollup, with bindings for provider and slot. */
+const SUMS = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
+
+/** Stores boundaries, each with the sums of the one before. */
+async function copyBoundaries(
   transaction: Knex.Transaction,
   { provider, slot }: Rollup,
-  total: boolean,
-  at: string,
+  added: readonly NewBoundary[],
 ): Promise<void> {
-  const sums = [provider, slot, Number(total)];
-  const [[before]] = await transaction.raw(`SELECT MAX(at) AS at FROM ${SUMS} AND at < ?`, [
-    ...sums,
-    at,
-  ]);
-  if (before.at === null) return;
+  const copied = added.filter(({ before }) => before !== undefined);
+  if (copied.length === 0) return;
+  const copies = copied.map(
+    () =>
+      `SELECT provider_id, format, slot, total, CAST(? AS DATETIME(3)), server_id, instance_id,
+         gross, charges, started, ended FROM ${SUMS} AND total = ? AND at = ?`,
+  );
   await transaction.raw(
-    `INSERT INTO ${TABLES.sums}
-     SELECT provider_id, format, slot, total, ?, server_id, instance_id, gross, charges, started, ended
-     FROM ${SUMS} AND at = ?`,
-    [at, ...sums, before.at],
+    `INSERT INTO ${TABLES.sums} ${copies.join(" UNION ALL ")}`,
+    copied.flatMap(({ total, at, before = "" }) => [at, provider, slot, Number(total), before]),
   );
 }
 
@@ -141,38 +142,49 @@ async function copyBoundary(
 async function addFrom(
   transaction: Knex.Transaction,
   { provider, slot }: Rollup,
-  total: boolean,
   differences: readonly Difference[],
-  added: readonly string[],
+  added: readonly NewBoundary[],
 ): Promise<void> {
-  const rows = differences.map(({ leaf, server, instance, gross, charges, started, ended }) => {
-    return [leaf.to, server, instance, formatCents(gross), charges, started, ended];
+  const rows = differences.map((difference) => {
+    const { total, leaf, server, instance, gross, charges, started, ended } = difference;
+    return [Number(total), leaf.to, server, instance, formatCents(gross), charges, started, ended];
   });
   const [first, ...others] = rows.map((_, nth) =>
     nth === 0
-      ? `SELECT CAST(? AS DATETIME(3)) AS boundary, CAST(? AS UNSIGNED) AS server_id,
-           CAST(? AS UNSIGNED) AS instance_id, CAST(? AS DECIMAL(20,2)) AS gross,
-           CAST(? AS SIGNED) AS charges, CAST(? AS SIGNED) AS started, CAST(? AS SIGNED) AS ended`
-      : "SELECT ?, ?, ?, ?, ?, ?, ?",
+      ? `SELECT CAST(? AS UNSIGNED) AS total, CAST(? AS DATETIME(3)) AS boundary,
+           CAST(? AS UNSIGNED) AS server_id, CAST(? AS UNSIGNED) AS instance_id,
+           CAST(? AS DECIMAL(20,2)) AS gross, CAST(? AS SIGNED) AS charges,
+           CAST(? AS SIGNED) AS started, CAST(? AS SIGNED) AS ended`
+      : "SELECT ?, ?, ?, ?, ?, ?, ?, ?",
   );
-  const [from = ""] = differences.map(({ leaf }) => leaf.to).sort();
+  const later = [false, true].flatMap((total) => {
+    const ends = differences.filter((each) => each.total === total).map(({ leaf }) => leaf.to);
+    const [from] = ends.sort();
+    return from === undefined ? [] : [{ total: Number(total), from }];
+  });
+  const stored = later.map(
+    (_, nth) =>
+      `SELECT total, at FROM (SELECT DISTINCT provider_id, format, slot, total, at
+         FROM ${SUMS} AND total = ? AND at >= ?) AS stored${nth}`,
+  );
+  const known = added.map(() => "SELECT CAST(? AS UNSIGNED), CAST(? AS DATETIME(3))");
   await transaction.raw(
     `INSERT INTO ${TABLES.sums}
-     SELECT ?, ${FORMAT}, ?, ?, boundaries.at, added.server_id, added.instance_id,
+     SELECT ?, ${FORMAT}, ?, added.total, boundaries.at, added.server_id, added.instance_id,
        added.gross, added.charges, added.started, added.ended
      FROM (${[first, ...others].join(" UNION ALL ")}) AS added
-     JOIN (SELECT at FROM (SELECT DISTINCT provider_id, format, slot, total, at FROM ${SUMS} AND at >= ?) AS known
-       ${added.map(() => "UNION SELECT CAST(? AS DATETIME(3))").join(" ")}) AS boundaries
-       ON boundaries.at >= added.boundary
+     JOIN (${[...stored, ...known].join(" UNION ")}) AS boundaries
+       ON boundaries.total = added.total AND boundaries.at >= added.boundary
      ON DUPLICATE KEY UPDATE
        gross = ${TABLES.sums}.gross + VALUES(gross),
        charges = ${TABLES.sums}.charges + VALUES(charges),
        started = ${TABLES.sums}.started + VALUES(started),
        ended = ${TABLES.sums}.ended + VALUES(ended)`,
     [
-      ...[provider, slot, Number(total)],
+      ...[provider, slot],
       ...rows.flat(),
-      ...[provider, slot, Number(total), from, ...added],
+      ...later.flatMap(({ total, from }) => [provider, slot, total, from]),
+      ...added.flatMap(({ total, at }) => [Number(total), at]),
     ],
   );
 }

@@ -88,15 +88,20 @@ export async function* compareLeaves(
   boundaries: Boundaries,
   until: string,
 ): AsyncGenerator<Difference[]> {
-  for (const [total, ofKind, stored] of [
-    [false, leaves.owners, boundaries.owners],
-    [true, leaves.totals, boundaries.totals],
-  ] as const) {
-    for (let start = 0; start < ofKind.length; start += MAX_LEAVES) {
-      const some = ofKind.slice(start, start + MAX_LEAVES);
-      yield await compare(reader, rollup, total, some, stored, until);
-    }
+  const all: LeafOfKind[] = [
+    ...leaves.owners.map((leaf) => ({ leaf, total: false, stored: boundaries.owners })),
+    ...leaves.totals.map((leaf) => ({ leaf, total: true, stored: boundaries.totals })),
+  ];
+  for (let start = 0; start < all.length; start += MAX_LEAVES) {
+    yield await compare(reader, rollup, all.slice(start, start + MAX_LEAVES), until);
   }
+}
+
+/** A leaf of owners, or of the provider as a whole, and the stored boundaries of that kind. */
+interface LeafOfKind {
+  readonly leaf: Leaf;
+  readonly total: boolean;
+  readonly stored: readonly string[];
 }
 
 /** A SELECT, with `?` for its bindings. */
@@ -124,17 +129,15 @@ const FRESH = {
 async function compare(
   reader: Knex.Transaction,
   rollup: Rollup,
-  total: boolean,
-  leaves: readonly Leaf[],
-  boundaries: readonly string[],
+  leaves: readonly LeafOfKind[],
   until: string,
 ): Promise<Difference[]> {
-  const stored = new Set(boundaries);
-  const branches = leaves.flatMap((leaf, nth) => {
+  const branches = leaves.flatMap(({ leaf, total, stored }, nth) => {
     const parts = ledgerBranches(rollup, total, leaf, nth, until);
-    if (!stored.has(leaf.to)) return parts;
+    const place = stored.findLastIndex((at) => at <= leaf.to);
+    if (stored[place] !== leaf.to) return parts;
     parts.push(storedBranch(rollup, total, leaf.to, nth, "-"));
-    const before = boundaries.findLast((at) => at < leaf.to);
+    const before = stored[place - 1];
     if (before !== undefined) parts.push(storedBranch(rollup, total, before, nth, ""));
     return parts;
   });
@@ -148,14 +151,17 @@ async function compare(
   );
   return rows.map(
     (row: Record<string, string>): Difference => ({
-      total,
-      leaf: leaves[Number(row.leaf)] as Leaf,
+      ...kindAndLeaf(leaves[Number(row.leaf)] as LeafOfKind),
       server: String(row.server_id),
       instance: String(row.instance_id),
       ...sumsOf(row, ""),
       fresh: sumsOf(row, "fresh_"),
     }),
   );
+}
+
+function kindAndLeaf({ leaf, total }: LeafOfKind): Pick<Difference, "leaf" | "total"> {
+  return { leaf, total };
 }
 
 /** The covered rows of a leaf, added up by owner. */

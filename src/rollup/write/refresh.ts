@@ -34,7 +34,8 @@ export async function refresh(
   const change = await inSnapshot(database, async (reader) => {
     const { current, build } = await readRollups(reader, provider);
     const rollup = building ? build : current;
-    if (rollup === undefined) return "no rollup";
+    // Another run may have completed the build.
+    if (rollup === undefined) return building ? "current" : "no rollup";
     return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
   if (change === "current") return { charges: 0 };
