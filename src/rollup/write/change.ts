@@ -171,10 +171,11 @@ async function addFrom(
   await transaction.raw(
     `INSERT INTO ${TABLES.sums}
      SELECT ?, ${FORMAT}, ?, added.total, boundaries.at, added.server_id, added.instance_id,
-       added.gross, added.charges, added.started, added.ended
+       SUM(added.gross), SUM(added.charges), SUM(added.started), SUM(added.ended)
      FROM (${[first, ...others].join(" UNION ALL ")}) AS added
      JOIN (${[...stored, ...known].join(" UNION ")}) AS boundaries
        ON boundaries.total = added.total AND boundaries.at >= added.boundary
+     GROUP BY added.total, boundaries.at, added.server_id, added.instance_id
      ON DUPLICATE KEY UPDATE
        gross = ${TABLES.sums}.gross + VALUES(gross),
        charges = ${TABLES.sums}.charges + VALUES(charges),

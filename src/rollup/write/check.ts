@@ -13,7 +13,7 @@ import { nextSlice } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that a slice has, about. */
-const SLICE_ROWS = 20_000;
+const SLICE_ROWS = 10_000;
 /** A slice counts as due this many ms early, so that a period of a second means every run. */
 export const DUE_EARLY = 1_000;
 /** Slices come earlier by up to this share of their interval, so that they spread out. */
@@ -23,7 +23,7 @@ const JITTER = 0.1;
 export interface CheckOptions {
   /** The time within which the whole rollup is compared, in ms. */
   readonly period: number;
-  /** Called with each difference that was found and removed. */
+  /** Called with each difference that was found, before it is removed. */
   readonly repaired: (repair: Repair) => void;
 }
 
@@ -54,8 +54,9 @@ export async function checkSlice(
   const isDone = isLast || change.differences.length === 0;
   const checkAt = isDone ? nextTime(fromDatetime(rollup.checkAt), now, period, share) : now;
   const columns = { next_from: isLast ? START : next, check_at: toDatetime(checkAt) };
-  if (!(await writeChange(database, change, columns))) return "done";
+  // Before it is written: the reply to COMMIT may be lost.
   repairsOf(change).forEach(repaired);
+  if (!(await writeChange(database, change, columns))) return "done";
   return !isLast && checkAt - now <= DUE_EARLY ? "more" : "done";
 }
 

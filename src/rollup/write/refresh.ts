@@ -17,7 +17,7 @@ export type Refreshed = { readonly charges: number } | "build";
 export interface RefreshOptions {
   /** Whether to refresh the rollup that is being built. Default: the current one. */
   readonly building?: boolean;
-  /** Called with each difference that was found and removed on the way. */
+  /** Called with each difference that was found on the way, before it is removed. */
   readonly repaired?: (repair: Repair) => void;
 }
 
@@ -40,8 +40,8 @@ export async function refresh(
   });
   if (change === "current") return { charges: 0 };
   if (change === "no rollup" || change === "too large") return "build";
-  if (!(await writeChange(database, change))) return { charges: 0 };
   repairsOf(change).forEach(repaired);
+  if (!(await writeChange(database, change))) return { charges: 0 };
   return { charges: chargesOf(change) };
 }
 

@@ -1,6 +1,9 @@
 /** Differences from the ledger: what `--verify` prints of them, and that the check removes them. */
+import { type AddressInfo, connect, createServer } from "node:net";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../../src/config.ts";
+import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { formatRepair, type Repair } from "../../../../src/rollup/write/repair.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
@@ -29,9 +32,9 @@ beforeEach(async () => {
 afterAll(() => database.drop());
 
 /** Runs once. Resolves to what was repaired. */
-async function run() {
+async function run(pool = knex) {
   const repairs: Repair[] = [];
-  await rollUp(knex, { margin: 0, repaired: (repair) => repairs.push(repair) });
+  await rollUp(pool, { margin: 0, repaired: (repair) => repairs.push(repair) });
   return repairs;
 }
 
@@ -68,6 +71,37 @@ it.each([
   const after = await rollupOf(knex, "1");
   expect(after?.watermark).toBe(before?.watermark);
   expect(after?.version).not.toBe(before?.version);
+});
+
+it("a repair is reported if the answer to its COMMIT is lost", async () => {
+  let isLost = false;
+  const proxy = createServer((client) => {
+    const { port, hostname } = new URL(database.url);
+    const upstream = connect(Number(port), hostname).on("error", () => client.destroy());
+    let isWriting = false;
+    upstream.on("data", (data) => client.write(data));
+    client.on("error", () => upstream.destroy()).on("end", () => upstream.end());
+    client.on("data", (data) => {
+      upstream.write(data);
+      isWriting ||= data.includes("update `rollups`");
+      if (isLost || !isWriting || !data.includes("COMMIT")) return;
+      isLost = true;
+      client.destroy();
+    });
+  });
+  await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+  const url = new URL(database.url);
+  url.port = String((proxy.address() as AddressInfo).port);
+  const pool = createPool(parseDatabaseUrl(url.href));
+  try {
+    await knex("charges").insert(charge("2025-09-20", "2025-12-01"));
+    expect(await run(pool)).toMatchObject([{ cause: "late commit", charges: 1 }]);
+    expect(isLost).toBe(true);
+    await expect.poll(() => differences(knex)).toEqual([]);
+  } finally {
+    await pool.destroy();
+    proxy.close();
+  }
 });
 
 const sums = () => knex(TABLES.sums);
