@@ -6,9 +6,9 @@ import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { END, START } from "../leaves.ts";
 import { hasOutgrown } from "./build.ts";
-import { computeChange, writeChange } from "./change.ts";
+import { computeChange } from "./change.ts";
 import { misplacedBoundary, readBoundaries } from "./comparison.ts";
-import { type Repair, repairsOf } from "./repair.ts";
+import { type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
@@ -23,7 +23,7 @@ const JITTER = 0.1;
 export interface CheckOptions {
   /** The time within which the whole rollup is compared, in ms. */
   readonly period: number;
-  /** Called with each difference that was found, before it is removed. */
+  /** Called with each difference that was found and removed. */
   readonly repaired: (repair: Repair) => void;
 }
 
@@ -54,9 +54,7 @@ export async function checkSlice(
   const isDone = isLast || change.differences.length === 0;
   const checkAt = isDone ? nextTime(fromDatetime(rollup.checkAt), now, period, share) : now;
   const columns = { next_from: isLast ? START : next, check_at: toDatetime(checkAt) };
-  // Before it is written: the reply to COMMIT may be lost.
-  repairsOf(change).forEach(repaired);
-  if (!(await writeChange(database, change, columns))) return "done";
+  if (!(await writeRepairs(database, change, repaired, columns))) return "done";
   return !isLast && checkAt - now <= DUE_EARLY ? "more" : "done";
 }
 

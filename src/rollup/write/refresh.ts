@@ -1,9 +1,9 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
 import { leavesOf } from "../leaves.ts";
-import { type Change, computeChange, writeChange } from "./change.ts";
+import { type Change, computeChange } from "./change.ts";
 import { readBoundaries } from "./comparison.ts";
-import { type Repair, repairsOf } from "./repair.ts";
+import { type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
@@ -17,7 +17,7 @@ export type Refreshed = { readonly charges: number } | "build";
 export interface RefreshOptions {
   /** Whether to refresh the rollup that is being built. Default: the current one. */
   readonly building?: boolean;
-  /** Called with each difference that was found on the way, before it is removed. */
+  /** Called with each difference that was found and removed on the way. */
   readonly repaired?: (repair: Repair) => void;
 }
 
@@ -40,8 +40,7 @@ export async function refresh(
   });
   if (change === "current") return { charges: 0 };
   if (change === "no rollup" || change === "too large") return "build";
-  repairsOf(change).forEach(repaired);
-  if (!(await writeChange(database, change))) return { charges: 0 };
+  if (!(await writeRepairs(database, change, repaired))) return { charges: 0 };
   return { charges: chargesOf(change) };
 }
 

@@ -1,7 +1,8 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
+import type { Knex } from "knex";
 import { formatCents } from "../../db/cents.ts";
 import type { Leaf } from "../leaves.ts";
-import type { Change } from "./change.ts";
+import { type Change, writeChange } from "./change.ts";
 import type { Difference, Sums } from "./comparison.ts";
 
 /** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
@@ -13,10 +14,29 @@ export interface Repair extends Leaf, Sums {
   readonly cause: Cause;
 }
 
+/**
+ * Writes a change as `writeChange` does, and calls `repaired` with each repair: also if an error leaves
+ * open whether it was written, because the reply to COMMIT may be lost.
+ */
+export async function writeRepairs(
+  database: Knex,
+  change: Change,
+  repaired: (repair: Repair) => void,
+  columns: Parameters<typeof writeChange>[2] = {},
+): Promise<boolean> {
+  let written = true;
+  try {
+    written = await writeChange(database, change, columns);
+  } finally {
+    if (written) repairsOf(change).forEach(repaired);
+  }
+  return written;
+}
+
 const NONE: Sums = { gross: 0n, charges: 0, started: 0, ended: 0 };
 
 /** The repairs of a change, leaf by leaf. */
-export function repairsOf({ rollup: { provider }, differences }: Change): Repair[] {
+function repairsOf({ rollup: { provider }, differences }: Change): Repair[] {
   const unexplained = differences
     .map((difference) => ({ ...difference, ...unexplainedPart(difference) }))
     .filter(({ gross, charges, started, ended }) => gross !== 0n || charges || started || ended);

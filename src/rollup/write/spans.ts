@@ -27,6 +27,15 @@ export interface NewSpans {
   readonly late: readonly Span[];
 }
 
+/** The index on a column. The server would take one that holds all columns, and read it from end to end. */
+const KEYS = {
+  charged_at: "PRIMARY",
+  recorded_at: "charges_by_recording",
+  started_at: "PRIMARY",
+  ended_at: "rentals_by_end",
+  updated_at: "rentals_by_update",
+} as const;
+
 /**
  * SQL: the same for all instants in a column that lie in one leaf, if the leaf is a day or shorter. A date
  * that does not exist is a group of its own: many of them may lie far from each other.
@@ -37,6 +46,16 @@ function byLeaf(column: string, { leaf, totalLeaf }: Rollup): string {
   return `${seconds} DIV ${Number(length) / 1_000}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
 }
 
+/** A range of a column. */
+interface Range {
+  readonly after: string;
+  readonly upTo: string;
+}
+/** What a refresh moves over. */
+const NEW: Range = { after: ":since", upTo: ":until" };
+/** What it looks back at. */
+const LATE: Range = { after: ":lookback", upTo: ":since" };
+
 /** The spans of what becomes covered when a rollup's watermark moves to `until`. */
 export async function newSpans(
   reader: Knex.Transaction,
@@ -46,48 +65,30 @@ export async function newSpans(
   const { provider, watermark } = rollup;
   const lookback = toDatetime(Math.max(fromDatetime(START), fromDatetime(watermark) - LOOKBACK));
   const values = { provider, since: watermark, until, lookback };
-  /** Where rows are dated that match a condition. */
-  const spansOf = (table: string, column: string, condition: string, latestBy?: string) =>
-    `(SELECT ${latestBy ? 1 : 0} AS late, MIN(at) AS \`from\`, MAX(at) AS \`to\`, MAX(written) AS written
-      FROM (SELECT ${column} AS at, ${latestBy ?? "NULL"} AS written FROM ${table}
-        WHERE provider_id = :provider AND ${condition}
-        ${latestBy ? `ORDER BY ${latestBy} DESC LIMIT ${MAX_LOOKED_AT}` : ""}) AS dated
+  /** Where rows are dated whose column `by` lies in a range, and that match a condition. */
+  const spansOf = (
+    table: string,
+    dated: keyof typeof KEYS,
+    by: keyof typeof KEYS,
+    range: Range,
+    condition: string,
+  ) => {
+    const isLate = range === LATE;
+    return `(SELECT ${Number(isLate)} AS late, MIN(at) AS \`from\`, MAX(at) AS \`to\`, MAX(written) AS written
+      FROM (SELECT ${dated} AS at, ${by} AS written FROM ${table} FORCE INDEX (${KEYS[by]})
+        WHERE provider_id = :provider AND ${by} > ${range.after} AND ${by} <= ${range.upTo} AND ${condition}
+        ${isLate ? `ORDER BY ${by} DESC LIMIT ${MAX_LOOKED_AT}` : ""}) AS dated
       GROUP BY ${byLeaf("at", rollup)})`;
+  };
   const charges = [
-    spansOf(
-      "charges",
-      "charged_at",
-      `recorded_at > :since AND recorded_at <= :until AND charged_at <= :until`,
-    ),
-    spansOf(
-      "charges",
-      "charged_at",
-      `charged_at > :since AND charged_at <= :until AND recorded_at <= :since`,
-    ),
-    spansOf(
-      "charges",
-      "charged_at",
-      `recorded_at > :lookback AND recorded_at <= :since AND charged_at <= :since`,
-      "recorded_at",
-    ),
+    spansOf("charges", "charged_at", "recorded_at", NEW, "charged_at <= :until"),
+    spansOf("charges", "charged_at", "charged_at", NEW, "recorded_at <= :since"),
+    spansOf("charges", "charged_at", "recorded_at", LATE, "charged_at <= :since"),
   ];
-  const rentals = ["started_at", "ended_at"].flatMap((column) => [
-    spansOf(
-      "rentals",
-      column,
-      `updated_at > :since AND updated_at <= :until AND ended_at <= :until AND ${RENTAL_RAN}`,
-    ),
-    spansOf(
-      "rentals",
-      column,
-      `ended_at > :since AND ended_at <= :until AND updated_at <= :since AND ${RENTAL_RAN}`,
-    ),
-    spansOf(
-      "rentals",
-      column,
-      `updated_at > :lookback AND updated_at <= :since AND ended_at <= :since AND ${RENTAL_RAN}`,
-      "updated_at",
-    ),
+  const rentals = (["started_at", "ended_at"] as const).flatMap((dated) => [
+    spansOf("rentals", dated, "updated_at", NEW, `ended_at <= :until AND ${RENTAL_RAN}`),
+    spansOf("rentals", dated, "ended_at", NEW, `updated_at <= :since AND ${RENTAL_RAN}`),
+    spansOf("rentals", dated, "updated_at", LATE, `ended_at <= :since AND ${RENTAL_RAN}`),
   ]);
   const [rows] = await reader.raw(
     `SELECT * FROM (${[...charges, ...rentals].join(" UNION ALL ")}) AS spans ORDER BY written DESC`,
@@ -118,7 +119,8 @@ export async function nextSlice(
 ): Promise<Slice> {
   const { provider, watermark, leaf, totalLeaf } = rollup;
   const source = ({ table, column }: (typeof DATED)[number]) =>
-    `FROM ${table} WHERE provider_id = :provider AND ${column} <= :watermark
+    `FROM ${table} FORCE INDEX (${KEYS[column]})
+      WHERE provider_id = :provider AND ${column} <= :watermark
       ${from === START ? "" : `AND ${column} >= :from`}`;
   const ends = DATED.map(
     (dated) =>

@@ -12,8 +12,8 @@ import { build, charge, DAY, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const PERIOD = 86_400_000;
-/** A slice has 20,000 of them: the first one is two thirds of the rollup, and the second the rest. */
-const CHARGES = 30_000;
+/** A slice has 10,000 of them: the first one is two thirds of the rollup, and the second the rest. */
+const CHARGES = 15_000;
 
 let database: TestDatabase;
 let knex: Knex;
@@ -128,7 +128,7 @@ it.each([
   ["two steps too long for the last months are built again", 2, 0],
   ["one step too long stay", 1, 1],
 ])("leaves that are %s", async (_, steps, left) => {
-  const fitting = LEAVES.indexOf(2 * PERIOD); // for 250 rows
+  const fitting = LEAVES.indexOf(4 * PERIOD); // for 250 rows
   await build(knex, "1", toDatetime(Date.now() - 60_000), fitting + steps);
   await setDue(-1_000);
   await rollUp(knex, { margin: 3_600_000 });
