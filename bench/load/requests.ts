@@ -83,8 +83,9 @@ async function queryBreakdown(connection: Connection): Promise<void> {
     "SELECT leaf FROM rollups WHERE provider_id = 1",
   );
   const start = toDatetime(Date.now() - 30 * DAY);
-  const [first, last] = boundariesIn(start, toDatetime(Date.now()), Number(rollup?.[0]));
-  await query(connection, fullBreakdown, { provider: "1", start: "", end: END, first, last });
+  const leaf = String(rollup?.[0]);
+  const [first, last] = boundariesIn(start, toDatetime(Date.now()), Number(leaf));
+  await query(connection, fullBreakdown, { provider: "1", start: "", end: END, leaf, first, last });
 }
 
 async function query(

@@ -55,11 +55,13 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
   const { provider = "", start = "", end = END } = values;
   const { signal } = new AbortController();
   const [first, last] = boundariesIn(start, end, DAYS);
-  const { rows } = await fullBreakdown.run(read, { provider, start, end, first, last }, { signal });
+  const all = { provider, start, end, leaf: String(DAYS), first, last };
+  const { rows } = await fullBreakdown.run(read, all, { signal });
   const [state] = rows.state as [(typeof rows.state)[number]];
   return {
     version: state.version,
     watermark: state.watermark,
+    leaf: state.leaf,
     first: state.first,
     last: state.last,
   };

@@ -13,7 +13,7 @@ import { END } from "../../rollup/leaves.ts";
 import {
   after,
   FROM_CACHE,
-  FROM_TABLES,
+  FROM_LEAVES,
   instant,
   NOW,
   OWNER_SUMS,
@@ -139,28 +139,30 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
 });
 
 /** The sums at a boundary, an SQL expression: those at the last one up to there that is stored. */
-const sumsAt = (boundary: string) => ({
+const sumsAt = (boundary: string, { guard }: RollupTerms) => ({
   select: { ...owner, gross: "gross", charges: "charges", started: "started", ended: "ended" },
-  from: `${OWNER_SUMS} AND at = (SELECT MAX(at) FROM ${OWNER_SUMS} AND at <= ${boundary})`,
+  from: `${OWNER_SUMS} AND at = (SELECT MAX(at) FROM ${OWNER_SUMS} AND at <= ${boundary})${guard}`,
 });
 
-const { watermark } = FROM_TABLES;
+const { watermark } = FROM_LEAVES;
 const last = `CASE WHEN ${LAST} >= ${watermark} THEN ${after(watermark)} ELSE ${instant(":last")} END`;
 const first = `LEAST(${instant(":first")}, ${last})`;
 
 /**
  * The full query: the sums of the rollup, and everything to add to them. `:first` and `:last` are the
- * boundaries inside the period, of leaves as long as the rollup's.
+ * boundaries inside the period, of leaves of the length `:leaf`. Only the state is read if the rollup has
+ * others.
  */
 export const fullBreakdown = compileStatement(
   {
-    ...allButSums({ ...FROM_TABLES, first, last }),
-    sumsAtFirst: sumsAt(first),
+    ...allButSums({ ...FROM_LEAVES, first, last }),
+    sumsAtFirst: sumsAt(first, FROM_LEAVES),
     sumsAtLast: sumsAt(
       `CASE WHEN ${last} > ${watermark} THEN ${instant(`'${END}'`)} ELSE ${last} END`,
+      FROM_LEAVES,
     ),
   },
-  ["provider", "start", "end", "first", "last"],
+  ["provider", "start", "end", "leaf", "first", "last"],
   "breakdown",
 );
 

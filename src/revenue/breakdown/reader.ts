@@ -89,7 +89,7 @@ export function createBreakdownReader(
     }
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const [firstAt, lastAt] = boundariesOf(period, leaf, now);
-      const all = { ...values, first: firstAt, last: lastAt };
+      const all = { ...values, leaf: String(leaf), first: firstAt, last: lastAt };
       const { rows, asOf } = await fullBreakdown.run(read, all, options);
       const [state] = rows.state as [State];
       const rollup = usedRollup(state);

@@ -38,7 +38,7 @@ export interface RollupTerms {
   readonly watermark: string;
   /**
    * Ends the condition of a query that may read many rows: without effect, or a condition that is
-   * false if the cached sums are outdated. The database evaluates it before it reads a row.
+   * false if the rollup is not as expected. The database evaluates it before it reads a row.
    */
   readonly guard: string;
 }
@@ -47,6 +47,12 @@ export interface RollupTerms {
 export const FROM_TABLES: RollupTerms = {
   watermark: `COALESCE((SELECT watermark FROM ${ROLLUP}), ${instant(`'${NO_WATERMARK}'`)})`,
   guard: "",
+};
+
+/** The same, for boundaries of leaves of the length `:leaf`: without effect, if the rollup has such leaves. */
+export const FROM_LEAVES: RollupTerms = {
+  ...FROM_TABLES,
+  guard: ` AND COALESCE((SELECT leaf = CAST(:leaf AS UNSIGNED) FROM ${ROLLUP}), 1)`,
 };
 
 /** For a statement that completes cached sums of the version `:version`, whose watermark is `:watermark`. */
