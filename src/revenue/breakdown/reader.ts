@@ -60,6 +60,8 @@ export function createBreakdownReader(
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
   const cache = createSumsCache<Sums>(({ byOwner }) => byOwner.size, MAX_ROWS);
+  /** The leaf of the rollup that was read last: what one that is not known is expected to have. */
+  let latestLeaf = DAYS;
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
@@ -73,7 +75,7 @@ export function createBreakdownReader(
     const cached = cache.get(provider);
     const found = cached && findSums(cached.sums, cached.rollup, period, estimate);
     observeCache(found !== undefined);
-    let [now, leaf] = [estimate, cached?.rollup.leaf ?? DAYS];
+    let [now, leaf] = [estimate, cached?.rollup.leaf ?? latestLeaf];
     if (cached && found) {
       const { rollup } = cached;
       const { first, last } = found;
@@ -95,6 +97,7 @@ export function createBreakdownReader(
       const rollup = usedRollup(state);
       if ((rollup.leaf ?? leaf) === leaf && state.fits === "1") {
         const [first, last] = sumsOf(rows, state);
+        latestLeaf = leaf;
         cache.put(provider, rollup, last, first);
         return breakdown(rows, first.byOwner, last.byOwner, rollup, asOf);
       }
