@@ -10,6 +10,8 @@ import { createPool } from "../../../../src/db/pool.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { nextSlice } from "../../../../src/rollup/write/spans.ts";
+import { readRollups } from "../../../../src/rollup/write/state.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import {
@@ -113,3 +115,22 @@ it.each([
     expect(saved).toBeGreaterThan(20);
   },
 );
+
+it("the full breakdown reads next to nothing if the rollup's leaves are others than expected", async () => {
+  const values = await valuesOf("2", 400);
+  const rows = await rowsReadBy("fullBreakdown", { ...values, leaf: "15" });
+  expect(rows).toBeLessThan(LEAF / 4);
+});
+
+it("a slice of a check is found by reading the rows that it has, and not the whole ledger", async () => {
+  const ROWS = 500;
+  const before = await rowsRead();
+  await session.transaction(async (reader) => {
+    const { current } = await readRollups(reader, "2");
+    if (current === undefined) throw new Error("expected a rollup");
+    const from = toDatetime(NOW - 300 * DAY);
+    await nextSlice(reader, current, { owners: [], totals: [] }, from, ROWS);
+  });
+  // Of each of three columns: up to the end of the slice, and once more to group its rows.
+  expect((await rowsRead()) - before).toBeLessThan(3 * 4 * ROWS);
+});
