@@ -77,8 +77,9 @@ it("responses that nobody reads take bounded memory, and other callers are answe
     statuses.add(status);
     await sleep(100);
   }
-  // Beyond the calls in flight that a provider may have, it is refused.
-  expect(statuses.difference(new Set([200, 429])).size).toBe(0);
+  // Beyond the calls in flight that a provider may have, or that find a connection in time, it is refused.
+  expect(statuses).toContain(200);
+  expect([...statuses.difference(new Set([200, 429, 503]))]).toEqual([]);
   await target.expectUnharmed("responses that nobody reads");
   expect(await target.peakMemory()).toBeLessThan(MAX_MEMORY);
 });
