@@ -68,7 +68,7 @@ export function createBreakdownReader(
     const start = period.start === undefined ? "" : toDatetime(period.start);
     const values = {
       provider,
-      start: orBefore(start),
+      start: includingEarlier(start),
       end: period.end === undefined ? END : toDatetime(period.end),
     };
 
@@ -114,12 +114,12 @@ function boundariesOf(period: RequestedPeriod, leaf: number, now: number) {
   const { start = now - DEFAULT_LENGTH, end = now } = period;
   const after = Math.min(end + 1, LATEST);
   const [first, last] = boundariesIn(toDatetime(start), toDatetime(after), leaf);
-  return [orBefore(first), orBefore(last)] as const;
+  return [includingEarlier(first), includingEarlier(last)] as const;
 }
 const LATEST = fromDatetime(END);
 
 /** What is dated before the first instant counts as dated at it. */
-const orBefore = (instant: string) => (instant === START ? BEFORE_ALL : instant);
+const includingEarlier = (instant: string) => (instant === START ? BEFORE_ALL : instant);
 
 /** The cached sums at the boundaries inside a period; undefined if they are missing. */
 function findSums(

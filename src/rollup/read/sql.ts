@@ -49,7 +49,10 @@ export const FROM_TABLES: RollupTerms = {
   guard: "",
 };
 
-/** The same, for boundaries of leaves of the length `:leaf`: without effect, if the rollup has such leaves. */
+/**
+ * For a statement that reads sums at boundaries of leaves of the length `:leaf`. If the rollup's leaves
+ * have another length, it reads its state alone.
+ */
 export const FROM_LEAVES: RollupTerms = {
   ...FROM_TABLES,
   guard: ` AND COALESCE((SELECT leaf = CAST(:leaf AS UNSIGNED) FROM ${ROLLUP}), 1)`,

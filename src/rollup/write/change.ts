@@ -41,10 +41,10 @@ export async function computeChange(
   return { rollup, until, differences, boundaries };
 }
 
-/** The number of boundaries whose sums a difference changes. */
+/** The number of boundaries whose sums a difference changes, its own included, stored or new. */
 function laterThan({ total, leaf }: Difference, { owners, totals }: Boundaries): number {
   const stored = total ? totals : owners;
-  return 1 + stored.length - stored.findLastIndex((at) => at < leaf.to) - 1;
+  return stored.length - stored.findLastIndex((at) => at < leaf.to);
 }
 
 /**

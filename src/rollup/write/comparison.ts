@@ -149,19 +149,11 @@ async function compare(
      GROUP BY leaf, server_id, instance_id HAVING ${differs.join(" OR ")} ORDER BY leaf`,
     branches.flatMap(({ bindings }) => bindings),
   );
-  return rows.map(
-    (row: Record<string, string>): Difference => ({
-      ...kindAndLeaf(leaves[Number(row.leaf)] as LeafOfKind),
-      server: String(row.server_id),
-      instance: String(row.instance_id),
-      ...sumsOf(row, ""),
-      fresh: sumsOf(row, "fresh_"),
-    }),
-  );
-}
-
-function kindAndLeaf({ leaf, total }: LeafOfKind): Pick<Difference, "leaf" | "total"> {
-  return { leaf, total };
+  return rows.map((row: Record<string, string>): Difference => {
+    const { leaf, total } = leaves[Number(row.leaf)] as LeafOfKind;
+    const owner = { server: String(row.server_id), instance: String(row.instance_id) };
+    return { leaf, total, ...owner, ...sumsOf(row, ""), fresh: sumsOf(row, "fresh_") };
+  });
 }
 
 /** The covered rows of a leaf, added up by owner. */
