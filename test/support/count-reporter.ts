@@ -1,7 +1,7 @@
 /**
- * Prints the last lines of a test run: what failed and why, the tests that passed only when they
- * ran again, and `N passed, N failed`, and `, N skipped` if some were. Each error outside a test
- * counts as one failure: a file that does not load, an uncaught error, a failed set-up.
+ * Prints the last lines of a test run: what failed and why, and `N passed, N failed`, and
+ * `, N skipped` if some were. Each error outside a test counts as one failure: a file that does not
+ * load, an uncaught error, a failed set-up.
  *
  * A failure is the line `failed: FILE > TEST`, or `failed: outside a test`, with the error's first
  * lines indented below it. `.ci/run` reads these lines.
@@ -26,14 +26,12 @@ export default class CountReporter implements Reporter {
   /** One failure until the run has ended, in case it never does. */
   #counts: Counts = { passed: 0, failed: 1, skipped: 0 };
   readonly #failures: string[] = [];
-  readonly #flaky: string[] = [];
 
   onInit(_vitest: Vitest): void {
     // Written at the exit, so that it is the last line.
     process.once("exit", () => {
       if (this.#counts.failed > 0) process.exitCode ||= 1;
-      const flaky = this.#flaky.map((name) => `passed when run again: ${name}`);
-      const lines = [...this.#failures, ...flaky, countLine(this.#counts)];
+      const lines = [...this.#failures, countLine(this.#counts)];
       writeSync(process.stdout.fd, `${lines.join("\n")}\n`);
     });
   }
@@ -54,7 +52,6 @@ export default class CountReporter implements Reporter {
         if (state === "passed" || state === "failed") counts[state]++;
         else counts.skipped++;
         if (state === "failed") this.#failures.push(failureText(name, errors));
-        if (test.diagnostic()?.flaky) this.#flaky.push(name);
       }
       // No test reports a file that does not load, or a hook that fails.
       if (counts.failed === before && module.state() === "failed") {
