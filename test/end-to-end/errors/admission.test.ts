@@ -1,4 +1,7 @@
-/** Admission: 429 if a provider has too many calls in flight, 503 if the service has no place for it. */
+/**
+ * Many calls at once: 429 if a provider has too many in flight, 503 if the service has no place for
+ * them, and a share of the database's connections for each provider.
+ */
 import type { Client } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
@@ -23,6 +26,8 @@ const MAX_CALLS = 1_000;
 /** A fourth provider gets half of the places that three with 250 calls each leave. */
 const MAX_CALLS_OF_FOURTH = (MAX_CALLS - 3 * MAX_CALLS_PER_PROVIDER) / 2;
 const PROVIDERS = ["1", "2", "3", "4"];
+/** Of ten connections to the database, one provider uses five at most. */
+const CONNECTIONS_OF_ONE = 5;
 /** How many calls over the limit a test sends, so that their errors show that the limit is reached. */
 const EXTRA = 10;
 
@@ -122,6 +127,24 @@ it("while others have 750 calls in flight, a provider gets half of the rest, and
     RESOURCE_EXHAUSTED: 3 * EXTRA,
     UNAVAILABLE: EXTRA,
   });
+});
+
+it("200 questions of one provider leave connections to the database for another", async () => {
+  await using lock = await lockTable(fixture.database, "charges");
+  /** Each with a period of its own, so that none shares its answer. */
+  const ask = (index: number, key = "") =>
+    callGrpc(channels[index % channels.length] as Client, {
+      method: "GetServerBreakdown",
+      message: { startDate: "2024-01-01", endDate: new Date(1.72e12 + index).toISOString() },
+      headers: withKey(key),
+    });
+  const many = Array.from({ length: 200 }, (_, index) => ask(index, keys[0]));
+  await lock.waitForQueries(CONNECTIONS_OF_ONE, 10_000);
+  const other = ask(200, keys[1]);
+  await lock.waitForQueries(CONNECTIONS_OF_ONE + 1, 10_000);
+  await lock.release();
+  expect(await other).toHaveProperty("response");
+  await Promise.all(many);
 });
 
 it("calls are answered again when those in flight have ended", async () => {

@@ -1,18 +1,19 @@
 /**
- * Connections that break after each byte of a valid exchange, in each protocol, pipelined or not: by
- * a reset, a half-close or a stall. One service process serves all of them.
+ * Connections that break in the middle of a valid exchange, in each protocol, pipelined or not: by a
+ * reset, a half-close or a stall. One service process serves all of them. SOAK breaks after each byte.
  */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { SOAK } from "../../support/soak.ts";
 import { attack, type Ending, inParallel } from "./traffic/connections.ts";
-import { type Exchange, PIPELINED_EXCHANGES, SINGLE_EXCHANGES } from "./traffic/exchanges.ts";
-import { GRPC_EXCHANGES, recordGrpc } from "./traffic/grpc-exchanges.ts";
+import { EXCHANGES, type Exchange } from "./traffic/exchanges.ts";
 import { createTarget, type Target } from "./traffic/target.ts";
 
 /** Concurrent connections. */
 const WIDTH = 50;
+/** How many bytes further each next connection breaks. */
+const STEP = SOAK === 1 ? 15 : 1;
 /** How often a complete exchange is reset during its response. */
-const TIMES = Math.min(100, 12 * SOAK);
+const TIMES = Math.min(100, 6 * SOAK);
 
 let target: Target;
 beforeAll(async () => {
@@ -21,64 +22,47 @@ beforeAll(async () => {
 afterAll(() => target?.dispose());
 beforeEach(() => target.restartIfHarmed());
 
-const HTTP: readonly Exchange[] = [...SINGLE_EXCHANGES, ...PIPELINED_EXCHANGES];
-
-const EXCHANGES: readonly { readonly name: string; load(): Promise<Exchange> }[] = [
-  ...HTTP.map((exchange) => ({ name: exchange.name, load: async () => exchange })),
-  ...GRPC_EXCHANGES.map((name) => ({ name, load: () => recordGrpc(target.port("grpc"), name) })),
-];
-
-/** Sends the first `length` bytes of an exchange and ends the connection, for each length and ending. */
-async function breakAfter(
-  { name, protocol, bytes }: Exchange,
-  lengths: readonly number[],
-  ...endings: readonly Ending[]
-): Promise<void> {
-  const breaks = lengths.flatMap((length) => endings.map((ending) => ({ length, ending })));
-  await inParallel(breaks, WIDTH, ({ length, ending }) =>
-    attack(target.port(protocol), bytes.subarray(0, length), ending),
+/** The first bytes of an exchange: none, `STEP` more each, and all. */
+function prefixesOf({ bytes }: Exchange): Buffer[] {
+  const lengths = Array.from(
+    { length: Math.ceil(bytes.length / STEP) },
+    (_, index) => index * STEP,
   );
-  await target.expectUnharmed(`${name}: ${JSON.stringify(endings)}`);
+  return [...lengths, bytes.length].map((length) => bytes.subarray(0, length));
 }
 
-/** Every `step`th length from 0, and the complete length. */
-function lengthsOf({ bytes }: Exchange, step = 1): number[] {
-  const count = Math.ceil(bytes.length / step);
-  return Array.from({ length: count }, (_, index) => index * step).concat(bytes.length);
+/** Sends each of the bytes on connections of their own, one for each ending. */
+async function breakOff(
+  { name, protocol }: Exchange,
+  sent: readonly Buffer[],
+  endings: readonly Ending[],
+): Promise<void> {
+  const breaks = sent.flatMap((bytes) => endings.map((ending) => ({ bytes, ending })));
+  await inParallel(breaks, WIDTH, ({ bytes, ending }) =>
+    attack(target.port(protocol), bytes, ending),
+  );
+  await target.expectUnharmed(name);
 }
 
-describe.each(EXCHANGES)("$name", ({ load }) => {
-  it("is answered if it is complete", async () => {
-    const { protocol, bytes, response } = await load();
-    const listen: Ending = { kind: "listen", first: 5_000, silence: 100 };
-    const received = await attack(target.port(protocol), bytes, listen);
-    let rest = received.toString("latin1");
-    for (const piece of response) {
-      expect(rest).toContain(piece);
-      rest = rest.slice(rest.indexOf(piece) + piece.length);
-    }
-    await target.expectUnharmed("the complete exchange");
-  });
+it.each(EXCHANGES)("$name is answered if it is complete", async ({ protocol, bytes, response }) => {
+  const listen: Ending = { kind: "listen", first: 5_000, silence: 100 };
+  let rest = (await attack(target.port(protocol), bytes, listen)).toString("latin1");
+  for (const piece of response) {
+    expect(rest).toContain(piece);
+    rest = rest.slice(rest.indexOf(piece) + piece.length);
+  }
+});
 
-  it("does no harm if it is reset at any byte", async () => {
-    const exchange = await load();
-    await breakAfter(exchange, lengthsOf(exchange), { kind: "reset", after: 0 });
-  });
+it.each(EXCHANGES)("the service survives $name that breaks off", async (exchange) => {
+  await breakOff(exchange, prefixesOf(exchange), [
+    { kind: "reset", after: 0 },
+    { kind: "reset", after: 30 },
+    { kind: "end" },
+  ]);
+});
 
-  it("does no harm if it is half-closed at any byte", async () => {
-    const exchange = await load();
-    await breakAfter(exchange, lengthsOf(exchange), { kind: "end" });
-  });
-
-  it("does no harm if it stalls at a byte and is reset later", async () => {
-    const exchange = await load();
-    await breakAfter(exchange, lengthsOf(exchange, 11), { kind: "reset", after: 30 });
-  });
-
-  it("does no harm if it is reset during its response", async () => {
-    const exchange = await load();
-    const complete = Array.from({ length: TIMES }, () => exchange.bytes.length);
-    const moments = [1, 2, 3, 5, 8].map((after): Ending => ({ kind: "reset", after }));
-    await breakAfter(exchange, complete, { kind: "reset at the response" }, ...moments);
-  });
+it.each(EXCHANGES)("the service survives $name that is reset at its response", async (exchange) => {
+  const moments = [1, 2, 3, 5, 8].map((after): Ending => ({ kind: "reset", after }));
+  const complete = Array<Buffer>(TIMES).fill(exchange.bytes);
+  await breakOff(exchange, complete, [{ kind: "reset at the response" }, ...moments]);
 });

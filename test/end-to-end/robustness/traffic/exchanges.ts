@@ -1,6 +1,13 @@
-/** Valid HTTP/1.1 exchanges as bytes, with one request or with several pipelined. */
+/** Valid exchanges as bytes, with one request or with several at once. */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
-import { frame } from "../../../support/clients/raw-clients.ts";
+import {
+  frame,
+  headers,
+  PREFACE,
+  SETTINGS,
+  SETTINGS_ACK,
+} from "../../../support/clients/http2-frames.ts";
+import { frame as grpcMessage } from "../../../support/clients/raw-clients.ts";
 import { KEY, UNKNOWN_KEY } from "./target.ts";
 
 /** What a client sends on one connection, and the response. */
@@ -12,19 +19,23 @@ export interface Exchange {
   readonly response: readonly string[];
 }
 
-const BREAKDOWN = "/revenue.v1.RevenueService/GetServerBreakdown";
+const SERVICE = "revenue.v1.RevenueService";
+const OVERVIEW = `/${SERVICE}/GetOverview`;
+const BREAKDOWN = `/${SERVICE}/GetServerBreakdown`;
 const DATES = '{"startDate":"2024-03-01","endDate":"2024-03-31"}';
-/** The same dates as a GetServerBreakdownRequest. */
-const DATES_PROTO = new BinaryWriter()
-  .tag(1, WireType.LengthDelimited)
-  .string("2024-03-01")
-  .tag(2, WireType.LengthDelimited)
-  .string("2024-03-31")
-  .finish();
-const QUERY = new URLSearchParams({ connect: "v1", encoding: "json", message: DATES });
 
-const OK = "HTTP/1.1 200";
-const UNAUTHORIZED = "HTTP/1.1 401";
+/** A message with texts by the number of their field. */
+export function textFields(fields: Readonly<Record<number, string>>): Uint8Array {
+  const writer = new BinaryWriter();
+  for (const [field, text] of Object.entries(fields)) {
+    writer.tag(Number(field), WireType.LengthDelimited).string(text);
+  }
+  return writer.finish();
+}
+
+/** The same dates as a GetServerBreakdownRequest. */
+const DATES_PROTO = textFields({ 1: "2024-03-01", 2: "2024-03-31" });
+const QUERY = new URLSearchParams({ connect: "v1", encoding: "json", message: DATES });
 
 /** A request with its Host and Content-Length headers added. */
 export function request(
@@ -42,75 +53,90 @@ const withKey = (key: string) => [`X-API-Key: ${key}`];
 const post = (type: string, body: Uint8Array | string) =>
   request(`POST ${BREAKDOWN}`, [`Content-Type: ${type}`, ...withKey(KEY)], Buffer.from(body));
 
-/** The single requests. */
+/** The single requests over HTTP/1.1. */
 export const REQUESTS = {
   overview: request("GET /api/provider/revenue", withKey(KEY)),
-  bearer: request("GET /api/provider/revenue", [`Authorization: Bearer ${KEY}`]),
   unknownKey: request("GET /api/provider/revenue", withKey(UNKNOWN_KEY)),
-  noKey: request("GET /api/provider/revenue"),
-  breakdown: request(
-    "GET /api/provider/revenue/servers?startDate=2024-03-01&endDate=2024-03-31",
-    withKey(KEY),
-  ),
-  head: request("HEAD /api/provider/revenue", withKey(KEY)),
   connectJson: post("application/json", DATES),
   connectProto: post("application/proto", DATES_PROTO),
   connectGet: request(`GET ${BREAKDOWN}?${QUERY}`, withKey(KEY)),
-  grpcWeb: post("application/grpc-web+proto", frame(DATES_PROTO)),
+  grpcWeb: post("application/grpc-web+proto", grpcMessage(DATES_PROTO)),
   chunked: request(
     `POST ${BREAKDOWN}`,
     ["Content-Type: application/json", "Transfer-Encoding: chunked", ...withKey(KEY)],
     Buffer.from(`${DATES.length.toString(16)}\r\n${DATES}\r\n0\r\n\r\n`),
   ),
   unmetExpectation: request("GET /api/provider/revenue", ["Expect: foo", ...withKey(KEY)]),
+  upgrade: request("GET /api/provider/revenue", ["Connection: upgrade", "Upgrade: h2c"]),
   connectMethod: Buffer.from("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"),
   malformed: Buffer.from("not a request\r\n\r\n"),
 } as const satisfies Record<string, Buffer>;
 
-const single = (name: string, bytes: Buffer, ...response: string[]): Exchange => ({
+const http = (name: string, requests: readonly Buffer[], ...response: string[]): Exchange => ({
   name,
   protocol: "http",
-  bytes,
+  bytes: Buffer.concat(requests),
   response,
 });
 
-/** One request on a connection. */
-export const SINGLE_EXCHANGES: readonly Exchange[] = [
-  single("REST overview", REQUESTS.overview, OK, '"totalEarningsYTD"'),
-  single("REST overview, bearer key", REQUESTS.bearer, OK, '"totalEarningsYTD"'),
-  single("REST, unknown key", REQUESTS.unknownKey, UNAUTHORIZED),
-  single("REST, no key", REQUESTS.noKey, UNAUTHORIZED),
-  single("REST breakdown", REQUESTS.breakdown, OK, '"totalServers"'),
-  single("REST HEAD", REQUESTS.head, OK),
-  single("Connect POST, JSON", REQUESTS.connectJson, OK, '"totalServers"'),
-  single("Connect POST, proto", REQUESTS.connectProto, OK, "alpha"),
-  single("Connect GET", REQUESTS.connectGet, OK, '"totalServers"'),
-  single("gRPC-Web POST", REQUESTS.grpcWeb, OK, "alpha", "grpc-status: 0"),
-  single("chunked POST", REQUESTS.chunked, OK, '"totalServers"'),
+const OK = "HTTP/1.1 200";
+const { overview, unknownKey, connectJson, connectGet, connectMethod, grpcWeb } = REQUESTS;
+const { unmetExpectation, malformed } = REQUESTS;
+const MORE = Buffer.alloc(1_000, "x");
+
+/** Exchanges over HTTP/1.1. Of several requests in one write, the first is answered. */
+export const HTTP_EXCHANGES: readonly Exchange[] = [
+  http("a REST call", [overview], OK, '"totalEarningsYTD"'),
+  http("a REST call with an unknown key", [unknownKey], "HTTP/1.1 401"),
+  http("a Connect POST", [connectJson], OK, '"totalServers"'),
+  http("a chunked Connect POST", [REQUESTS.chunked], OK, '"totalServers"'),
+  http("a Connect GET", [connectGet], OK, '"totalServers"'),
+  http("a gRPC-Web call", [grpcWeb], OK, "alpha", "grpc-status: 0"),
+  http("an upgrade", [REQUESTS.upgrade], "HTTP/1.1"),
+  http("an unknown key before a Connect GET", [unknownKey, connectGet], "HTTP/1.1 401"),
+  http("a Connect POST before a gRPC-Web call", [connectJson, grpcWeb], OK, '"totalServers"'),
+  http("an unmet expectation before another", [unmetExpectation, unmetExpectation], " 417"),
+  http("an unmet expectation before a Connect GET", [unmetExpectation, connectGet], " 417"),
+  http("a REST call before CONNECT", [overview, connectMethod], OK),
+  http("CONNECT before a REST call", [connectMethod, overview], " 405"),
+  http("a REST call before a malformed request", [overview, malformed], OK),
+  http("a malformed request before more bytes", [malformed, MORE], " 400"),
 ];
 
-const pipelined = (name: string, bytes: readonly Buffer[], ...response: string[]): Exchange => ({
-  name: `pipelined: ${name}`,
-  protocol: "http",
-  bytes: Buffer.concat(bytes),
+const call = (id: number, path: string, message: Uint8Array, key?: string) =>
+  Buffer.concat([headers(id, false, path, key), frame(0, 1, id, grpcMessage(message))]);
+
+const grpc = (name: string, calls: readonly Buffer[], ...response: string[]): Exchange => ({
+  name,
+  protocol: "grpc",
+  bytes: Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...calls]),
   response,
 });
 
-/** Several requests in one write, of which the first is answered. */
-export const PIPELINED_EXCHANGES: readonly Exchange[] = [
-  pipelined("REST, Connect GET", [REQUESTS.overview, REQUESTS.connectGet], OK),
-  pipelined("unknown key, Connect GET", [REQUESTS.unknownKey, REQUESTS.connectGet], UNAUTHORIZED),
-  pipelined(
-    "Connect POST, REST, gRPC-Web",
-    [REQUESTS.connectJson, REQUESTS.noKey, REQUESTS.grpcWeb],
-    ...[OK, '"totalServers"'],
+const HEALTH = textFields({ 1: SERVICE });
+/** HealthCheckResponse, SERVING. */
+const SERVING = "\x08\x01";
+
+/** Exchanges over HTTP/2. */
+export const GRPC_EXCHANGES: readonly Exchange[] = [
+  grpc(
+    "two gRPC calls at once",
+    [call(1, OVERVIEW, Buffer.alloc(0), KEY), call(3, BREAKDOWN, DATES_PROTO, KEY)],
+    ...["alpha", "alpha"],
   ),
-  pipelined(
-    "unmet expectation, Connect GET",
-    [REQUESTS.unmetExpectation, REQUESTS.connectGet],
-    "HTTP/1.1 417",
+  grpc("a health watch", [call(1, "/grpc.health.v1.Health/Watch", HEALTH)], SERVING),
+  grpc(
+    "a reflection call",
+    [
+      call(
+        1,
+        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
+        textFields({ 4: SERVICE }),
+      ),
+    ],
+    SERVICE,
   ),
-  pipelined("REST, CONNECT", [REQUESTS.overview, REQUESTS.connectMethod], OK),
-  pipelined("REST, malformed", [REQUESTS.overview, REQUESTS.malformed], OK),
-  pipelined("CONNECT, more bytes", [REQUESTS.connectMethod, REQUESTS.overview], "HTTP/1.1 405"),
 ];
+
+/** All of them. */
+export const EXCHANGES: readonly Exchange[] = [...HTTP_EXCHANGES, ...GRPC_EXCHANGES];

@@ -1,8 +1,8 @@
 /** gRPC calls over valid HTTP/2 with mutated metadata, framing or message. */
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { deflateSync, gzipSync } from "node:zlib";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import { frame } from "../../../support/clients/raw-clients.ts";
+import { textFields } from "./exchanges.ts";
 import { BYTE_MUTATIONS, mutate } from "./mutations.ts";
 import type { Random } from "./random.ts";
 import { KEY } from "./target.ts";
@@ -17,19 +17,16 @@ export interface GrpcMutant {
   readonly body: Buffer;
 }
 
-const text = (field: number, value: string) =>
-  Buffer.from(new BinaryWriter().tag(field, WireType.LengthDelimited).string(value).finish());
-
 const NAME = "revenue.v1.RevenueService";
 const METHODS = [
   [`/${NAME}/GetOverview`, Buffer.alloc(0)],
-  [`/${NAME}/GetServerBreakdown`, Buffer.concat([text(1, "2024-03-01"), text(2, "2024-03-31")])],
-  ["/grpc.health.v1.Health/Check", text(1, NAME)],
-  ["/grpc.health.v1.Health/Watch", text(1, NAME)],
+  [`/${NAME}/GetServerBreakdown`, textFields({ 1: "2024-03-01", 2: "2024-03-31" })],
+  ["/grpc.health.v1.Health/Check", textFields({ 1: NAME })],
+  ["/grpc.health.v1.Health/Watch", textFields({ 1: NAME })],
   ["/grpc.health.v1.Health/List", Buffer.alloc(0)],
-  ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", text(4, NAME)],
-  ["/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", text(7, "*")],
-] as const satisfies readonly (readonly [string, Buffer])[];
+  ["/grpc.reflection.v1.ServerReflection/ServerReflectionInfo", textFields({ 4: NAME })],
+  ["/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", textFields({ 7: "*" })],
+] as const satisfies readonly (readonly [string, Uint8Array])[];
 
 const UNUSUAL_HEADERS = [
   ["content-type", "application/grpc+json"],
@@ -63,7 +60,8 @@ export function grpcMutant(random: Random): GrpcMutant {
   };
   const [name, value] = random.pick(UNUSUAL_HEADERS);
   if (random.below(3) === 0) headers[name] = value;
-  const mutated = () => mutate(BYTE_MUTATIONS, Buffer.concat([message, text(9, "more")]), random);
+  const mutated = () =>
+    mutate(BYTE_MUTATIONS, Buffer.concat([message, textFields({ 9: "more" })]), random);
   const compressed = random.below(4) === 0;
   if (compressed) headers["grpc-encoding"] = random.pick(["gzip", "deflate"]);
   const compress = headers["grpc-encoding"] === "deflate" ? deflateSync : gzipSync;

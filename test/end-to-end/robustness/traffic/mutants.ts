@@ -1,6 +1,6 @@
 /** The families of mutants: randomly changed requests of each protocol. */
 import { attack, type Ending } from "./connections.ts";
-import { PIPELINED_EXCHANGES, REQUESTS, request, SINGLE_EXCHANGES } from "./exchanges.ts";
+import { GRPC_EXCHANGES, HTTP_EXCHANGES, REQUESTS, request } from "./exchanges.ts";
 import { callMutant, grpcMutant } from "./grpc-mutants.ts";
 import { FRAME_MUTATIONS } from "./http2-frames.ts";
 import { BYTE_MUTATIONS, HTTP1_MUTATIONS, type Mutation, mutate } from "./mutations.ts";
@@ -18,8 +18,8 @@ export interface Mutant {
 /** Mutants of one kind of request. */
 export interface Family {
   readonly name: string;
-  /** Creates a random mutant. `recorded` holds the bytes of gRPC connections. */
-  mutant(random: Random, recorded: readonly Buffer[]): Mutant;
+  /** Creates a random mutant. */
+  mutant(random: Random): Mutant;
 }
 
 /** INTERNAL and UNKNOWN, which a client must not be able to cause, in the protocols of the HTTP port. */
@@ -70,10 +70,8 @@ function post(type: string, body: Buffer): Buffer {
   return request(`POST ${PATH}`, [`Content-Type: ${type}`, `X-API-Key: ${KEY}`], body);
 }
 
-const REST = [
-  ...[...SINGLE_EXCHANGES, ...PIPELINED_EXCHANGES].map(({ bytes }) => bytes),
-  REQUESTS.malformed,
-];
+const HTTP = [...HTTP_EXCHANGES.map(({ bytes }) => bytes), REQUESTS.malformed];
+const GRPC = GRPC_EXCHANGES.map(({ bytes }) => bytes);
 const CONNECT = [REQUESTS.connectJson, REQUESTS.connectProto, REQUESTS.connectGet];
 const BODIES = [
   { type: "application/json", body: bodyOf(REQUESTS.connectJson) },
@@ -85,7 +83,7 @@ const BODIES = [
 export const FAMILIES: readonly Family[] = [
   {
     name: "HTTP/1.1",
-    mutant: (random) => bytesMutant("http", mutantOf(TEXT_MUTATIONS, REST, random), random),
+    mutant: (random) => bytesMutant("http", mutantOf(TEXT_MUTATIONS, HTTP, random), random),
   },
   {
     name: "Connect and gRPC-Web requests",
@@ -103,8 +101,7 @@ export const FAMILIES: readonly Family[] = [
   },
   {
     name: "HTTP/2",
-    mutant: (random, recorded) =>
-      bytesMutant("grpc", mutantOf(BINARY_MUTATIONS, recorded, random), random),
+    mutant: (random) => bytesMutant("grpc", mutantOf(BINARY_MUTATIONS, GRPC, random), random),
   },
   {
     name: "gRPC messages",

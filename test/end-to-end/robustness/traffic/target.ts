@@ -1,5 +1,4 @@
 /** A service process under attack, and the check that an attack did not harm it. */
-import { readFile } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
 import { hashKey, parseKey } from "../../../../src/auth/api-key.ts";
 import { callGrpc, grpcClient } from "../../../support/clients/grpc-client.ts";
@@ -23,7 +22,6 @@ const HARMLESS = /^\{"level":"(info|warn)"/;
 
 /** A service, the database it uses, and its health. */
 export interface Target {
-  readonly database: TestDatabase;
   /** The current process. */
   service(): ServiceProcess;
   /** The port of HTTP or of gRPC. */
@@ -35,8 +33,6 @@ export interface Target {
    * @throws Error if it was harmed
    */
   expectUnharmed(attack: string): Promise<void>;
-  /** The largest resident memory that the process had so far, in MiB, from Linux's /proc. */
-  peakMemory(): Promise<number>;
   /** Replaces the process with a new one. */
   restart(): Promise<void>;
   /** Replaces the process if it was harmed, so that one fault fails one test. */
@@ -47,20 +43,12 @@ export interface Target {
 
 /**
  * Starts a service on a database of its own. Its process ends if its heap exceeds 512 MiB.
- *
- * @param environment added to the service's
- * @param fill inserts data in addition to the small ledger
- */
-export async function createTarget(
-  environment: Readonly<Record<string, string>> = {},
-  fill: (database: TestDatabase) => Promise<unknown> = async () => {},
-): Promise<Target> {
+ * */
+export async function createTarget(): Promise<Target> {
   const database = await createDatabase();
   await smallLedger(database);
   await insertKey(database);
-  await fill(database);
-  const start = () =>
-    startService(database.url, { NODE_OPTIONS: `--max-old-space-size=${HEAP}`, ...environment });
+  const start = () => startService(database.url, { NODE_OPTIONS: `--max-old-space-size=${HEAP}` });
   let service = await start();
   let harmed = false;
   const restart = async () => {
@@ -69,7 +57,6 @@ export async function createTarget(
     harmed = false;
   };
   return {
-    database,
     service: () => service,
     port: (protocol) => Number(new URL(`http://${addressOf(service, protocol)}`).port),
     async expectUnharmed(attack) {
@@ -77,10 +64,6 @@ export async function createTarget(
       const errors = service.output().split("\n").filter(isError);
       harmed = state !== "running" || errors.length > 0 || calls !== "200, OK";
       if (harmed) throw new Error([`after ${attack}:`, state, calls, ...errors].join("\n"));
-    },
-    async peakMemory() {
-      const status = await readFile(`/proc/${service.pid}/status`, "utf8");
-      return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1]) / 1_024;
     },
     restart,
     async restartIfHarmed() {

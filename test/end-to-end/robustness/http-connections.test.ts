@@ -1,0 +1,218 @@
+/** HTTP/1.1 connections of clients that are slow, send too much, or send several requests at once. */
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
+import { expect, onTestFinished, test } from "vitest";
+import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { ServiceError } from "../../../src/errors.ts";
+import { createUnreadLimit } from "../../../src/net/unread.ts";
+import type { IncomingCall } from "../../../src/rpc/call.ts";
+import { exchange, listen, parse } from "../../unit/gateway/gateway.ts";
+import { handleOverview, JSON_BODY, overview, PATH } from "../../unit/gateway/overview.ts";
+import { REQUESTS, request } from "./traffic/exchanges.ts";
+import { UNKNOWN_KEY } from "./traffic/target.ts";
+
+const REQUEST = "GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n";
+const never = () => new Promise<never>(() => {});
+const anyone = () => {};
+const overloaded = () => {
+  throw new ServiceError("overloaded");
+};
+/** Rejects one key. */
+const authenticate = ({ credentials }: IncomingCall) => {
+  if (credentials.xApiKey[0] === UNKNOWN_KEY) throw new ServiceError("unauthenticated");
+};
+/** A response of 40 MB, more than the buffers between two sockets hold. */
+const WIDE = create(GetOverviewResponseSchema, {
+  serverRevenue: Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) })),
+});
+
+const statusesIn = (responses: string) =>
+  [...responses.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
+
+/** A connection until the end of the test. */
+function open(port: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true }).on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
+
+/** Sends bytes one by one, a few milliseconds apart, until there is a response. */
+async function drip(port: number, bytes: string): Promise<string> {
+  const socket = open(port);
+  let received = "";
+  socket.setEncoding("utf8").on("data", (chunk) => {
+    received += chunk;
+  });
+  for (let sent = 0; !socket.destroyed && received === ""; sent++) {
+    socket.write(bytes.charAt(sent));
+    await sleep(20);
+  }
+  return received;
+}
+
+const POST = `POST ${PATH} HTTP/1.1\r\nHost: a\r\n${JSON_BODY}\r\nContent-Length: 9\r\n\r\n{`;
+
+test.concurrent.each<[string, (port: number) => Promise<string>]>([
+  ["of which no byte arrives", (port) => exchange(port)],
+  ["of which a part arrives", (port) => exchange(port, "GET /api/provider")],
+  ["that arrives byte by byte", (port) => drip(port, `GET /${"a".repeat(10_000)}`)],
+  ["whose body does not arrive", (port) => exchange(port, POST)],
+])("a request %s is a 408", async (_name, send) => {
+  const limits = { headersTimeout: 100, requestTimeout: 300 };
+  const { port } = await listen(RevenueService, never, anyone, { limits });
+  const response = parse(await send(port));
+  expect(response.status).toBe(408);
+  expect(response.body).toBe(
+    '{"error":"Request Timeout","message":"the request was not received in time"}',
+  );
+});
+
+test("an idle connection is closed", async () => {
+  const limits = { keepAliveTimeout: 100 };
+  const { port } = await listen(RevenueService, never, anyone, { limits });
+  expect(parse(await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")).status).toBe(404);
+});
+
+test("a response that is not read within its time closes the connection", async () => {
+  const events: string[] = [];
+  const report = (event: string) => events.push(event);
+  const parts = { limits: { responseTimeout: 300 }, report };
+  const { server, port } = await listen(RevenueService, () => WIDE, anyone, parts);
+  open(port).pause().write(`${REQUEST}\r\n`);
+  const [socket] = await once(server, "connection");
+  await once(socket, "close");
+  expect(events).toEqual(["responseTimeout"]);
+});
+
+test("if clients leave more unread than the limit, the connections with the most are closed", async () => {
+  const events: string[] = [];
+  const unread = createUnreadLimit({ maxUnreadBytes: 60e6, report: (event) => events.push(event) });
+  onTestFinished(unread.stop);
+  const { server, port } = await listen(RevenueService, () => WIDE, anyone, { unread });
+  for (let count = 0; count < 2; count++) open(port).pause().write(`${REQUEST}\r\n`);
+  await expect.poll(() => events, { timeout: 20_000 }).toEqual(["tooManyUnreadBytes"]);
+  const left = await new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  expect(left).toBe(1);
+});
+
+test("a connection that is refused is not served", async () => {
+  const acceptConnection = (socket: Socket) => !socket.destroy();
+  const { port } = await listen(RevenueService, never, anyone, { acceptConnection });
+  expect(await exchange(port, `${REQUEST}\r\n`).catch(() => "")).toBe("");
+});
+
+const { grpcWeb, connectGet, connectJson, unknownKey } = REQUESTS;
+
+test.each([
+  ["REST", REQUESTS.overview],
+  ["Connect GET", connectGet],
+  ["Connect POST", connectJson],
+  ["gRPC-Web", grpcWeb],
+])("a connection serves one request after the other (%s)", async (_, bytes) => {
+  const { port } = await listen(RevenueService, () => overview, anyone);
+  const client = open(port);
+  for (let count = 0; count < 3; count++) {
+    client.write(bytes);
+    const [response] = await once(client, "data");
+    expect(`${response}`).toMatch(/^HTTP\/1\.1 200 /);
+    expect(`${response}`).toMatch(/^connection: keep-alive\r$/im);
+  }
+});
+
+test.each([
+  ["REST", REQUESTS.overview, "HTTP/1.1 503"],
+  ["Connect", connectGet, "HTTP/1.1 503"],
+  ["gRPC-Web", grpcWeb, "grpc-status: 14"],
+])("a 503 closes its connection (%s)", async (_, bytes, status) => {
+  const { port } = await listen(RevenueService, never, overloaded);
+  const raw = await exchange(port, bytes);
+  expect(raw.match(/HTTP\/1\.1/g)).toHaveLength(1);
+  expect(raw).toContain(status);
+  expect(raw).toMatch(/^connection: close\r$/im);
+});
+
+test("a client that half-closes after its request gets no response, and its call is canceled", async () => {
+  const { port, calls } = await listen(RevenueService, never);
+  const client = open(port);
+  client.end(`${REQUEST}\r\n`);
+  await once(client.resume(), "close");
+  await expect.poll(() => calls[0]?.signal.aborted).toBe(true);
+});
+
+const LONG = request("GET /api/provider/revenue", [`X-Long: ${"a".repeat(17_000)}`]);
+const FIVE_HUNDRED = Buffer.concat(Array<Buffer>(500).fill(REQUESTS.overview));
+
+test.each([
+  ["a REST call before 500 others", REQUESTS.overview, FIVE_HUNDRED, "200"],
+  ["a REST call with an unknown key before another", unknownKey, REQUESTS.overview, "401"],
+  ["a Connect GET before CONNECT", connectGet, REQUESTS.connectMethod, "200"],
+  ["a Connect POST before a malformed request", connectJson, REQUESTS.malformed, "200"],
+  ["a gRPC-Web call before an unmet expectation", grpcWeb, REQUESTS.unmetExpectation, "200"],
+  ["a malformed request before a REST call", REQUESTS.malformed, REQUESTS.overview, "400"],
+  ["CONNECT before a REST call", REQUESTS.connectMethod, REQUESTS.overview, "405"],
+  ["an unmet expectation before a REST call", REQUESTS.unmetExpectation, REQUESTS.overview, "417"],
+  ["headers that are too large before a REST call", LONG, REQUESTS.overview, "431"],
+])("pipelining is declined: %s is answered, and nothing else", async (...row) => {
+  const [, first, next, status] = row;
+  const { port, calls } = await listen(RevenueService, () => overview, authenticate);
+  const responses = await exchange(port, Buffer.concat([first, next]));
+  expect(statusesIn(responses)).toEqual([status]);
+  expect(responses).toMatch(/^connection: close\r$/im);
+  expect(calls.length).toBeLessThan(2);
+});
+
+/** 10 MiB that look like requests. */
+const BODY = Buffer.alloc(10 * 1024 * 1024, "GET /smuggled HTTP/1.1\r\nHost: a\r\n\r\n");
+const NEXT = "GET /next HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n";
+const DECLARED = `Content-Length: ${BODY.length}`;
+const CHUNKED = "Transfer-Encoding: chunked";
+const GRPC_WEB = "Content-Type: application/grpc-web+proto";
+const UNKNOWN = `X-API-Key: ${UNKNOWN_KEY}`;
+const GET = "GET /api/provider/revenue";
+
+test.each<[string, string, readonly string[], string]>([
+  ["an unknown path", "POST /nothing", [DECLARED], "404"],
+  ["an unknown method, chunked", "DELETE /api/provider/revenue", [CHUNKED], "405"],
+  ["REST without a key", GET, [UNKNOWN, DECLARED], "401"],
+  ["REST", GET, [DECLARED], "413"],
+  ["REST, chunked", GET, [CHUNKED], "200"],
+  ["REST HEAD", "HEAD /api/provider/revenue", [DECLARED], "413"],
+  ["Connect", `POST ${PATH}`, [JSON_BODY, DECLARED], "413"],
+  ["Connect, chunked", `POST ${PATH}`, [JSON_BODY, CHUNKED], "413"],
+  ["an unknown content type", `POST ${PATH}`, [CHUNKED], "415"],
+  ["gRPC-Web, chunked", `POST ${PATH}`, [GRPC_WEB, CHUNKED], "200"],
+])("a body of 10 MiB is not taken for other requests: %s", async (_, line, headers, status) => {
+  const { port, calls } = await listen(RevenueService, handleOverview, authenticate);
+  const client = open(port);
+  const isChunked = headers.includes(CHUNKED);
+  client.write([`${line} HTTP/1.1`, "Host: a", ...headers, "", ""].join("\r\n"));
+  if (isChunked) client.write(`${BODY.length.toString(16)}\r\n`);
+  client.write(BODY);
+  client.write(isChunked ? `\r\n0\r\n\r\n${NEXT}` : NEXT);
+  const responses = (await client.setEncoding("utf8").toArray()).join("");
+  // Connect-ES reads the bodies of some requests, up to the limit. Then the connection is closed.
+  const isClosed = /^connection: close\r$/im.test(
+    responses.slice(0, responses.indexOf("\r\n\r\n")),
+  );
+  expect(statusesIn(responses)).toEqual(isClosed ? [status] : [status, "404"]);
+  expect(calls.length).toBeLessThan(2);
+  if (headers.includes(GRPC_WEB)) expect(responses).toContain("grpc-status: 8");
+});
+
+test("a client that goes on sending receives the response, and no reset before it", async () => {
+  const { port } = await listen(RevenueService, handleOverview, overloaded);
+  for (let count = 0; count < 10; count++) {
+    const client = open(port);
+    client.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: a\r\n${JSON_BODY}\r\nContent-Length: 60000\r\n\r\n`,
+    );
+    for (let sent = 0; sent < 60_000; sent += 15_000) {
+      client.write(Buffer.alloc(15_000));
+      await new Promise(setImmediate);
+    }
+    const [response] = await once(client, "data");
+    expect(`${response}`).toMatch(/^HTTP\/1\.1 503 /);
+  }
+});
