@@ -1,18 +1,19 @@
+/** The files of TLS: mistakes in them, and their replacement while they are used. */
 import { generateKeyPairSync } from "node:crypto";
+import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, it, onTestFinished } from "vitest";
+import { setTimeout as sleep } from "node:timers/promises";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { readCertificates, type TlsFiles } from "../../../src/config/certificates.ts";
 import { mistakesOf } from "../../../src/config/mistake.ts";
+import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
+import { until } from "../../support/poll.ts";
 import { createAuthority, createFiles, type Pair } from "../../support/tls/certificates.ts";
 
 const authority = await createAuthority();
-const pair = await authority.issue();
-const other = await authority.issue();
+const [pair, other] = await Promise.all([authority.issue(), authority.issue()]);
 
-/** What is reported about the files. */
-const mistakesIn = (files: TlsFiles) => mistakesOf(() => readCertificates(files));
-
-/** The files of a pair, until the end of the test. */
+/** The files of a pair. */
 function write(pair: Pair, ca?: string) {
   const files = createFiles(pair, ca);
   onTestFinished(() => files[Symbol.dispose]());
@@ -26,15 +27,8 @@ const OTHER_KEY = "TLS_KEY_FILE is not the private key of the certificate in TLS
 const NO_CA = "TLS_CLIENT_CA_FILE holds no complete certificates in PEM";
 
 it.each<[string, Pair, string | undefined, (string | RegExp)[]]>([
-  ["are as they should be", pair, authority.cert, []],
-  ["have a chain", { ...pair, cert: `${pair.cert}\n${authority.cert}` }, undefined, []],
+  ["have a chain", { ...pair, cert: `${pair.cert}\n${authority.cert}` }, authority.cert, []],
   ["are empty", { cert: "", key: "" }, "", [NOT_PEM, NO_KEY, NO_CA]],
-  [
-    "are half-written",
-    { cert: half(pair.cert), key: half(pair.key) },
-    undefined,
-    [NOT_PEM, NO_KEY],
-  ],
   [
     "have a half-written chain",
     { ...pair, cert: `${pair.cert}\n${half(authority.cert)}` },
@@ -55,36 +49,11 @@ it.each<[string, Pair, string | undefined, (string | RegExp)[]]>([
     undefined,
     [/^TLS_CERT_FILE is not valid before \d{4}-/],
   ],
-  [
-    "have a key with a passphrase",
-    { ...pair, key: encryptedKey() },
-    undefined,
-    ["TLS_KEY_FILE holds no private key in PEM without a passphrase"],
-  ],
-])(
-  "if the files %s, every mistake is reported, without their contents",
-  (_, pair, ca, expected) => {
-    const mistakes = mistakesIn(write(pair, ca).files);
-    expect(mistakes).toEqual(
-      expected.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))),
-    );
-  },
-);
-
-it("a file that is missing is named with its path", () => {
-  const { folder } = write(pair);
-  const [cert, key] = [join(folder, "no.crt"), join(folder, "no.key")];
-  expect(mistakesIn({ TLS_CERT_FILE: cert, TLS_KEY_FILE: key })).toEqual([
-    `TLS_CERT_FILE names ${cert}, which cannot be read (ENOENT)`,
-    `TLS_KEY_FILE names ${key}, which cannot be read (ENOENT)`,
-  ]);
-});
-
-it("the expiry and the names are those of the first certificate", async () => {
-  const { files } = write({ ...pair, cert: `${pair.cert}\n${authority.cert}` });
-  const { expiresAt, names } = readCertificates(files);
-  expect(Math.abs(expiresAt - Date.now() - 86_400_000)).toBeLessThan(60_000);
-  expect(names).toBe("DNS:localhost, IP Address:127.0.0.1");
+  ["have a key with a passphrase", { ...pair, key: encryptedKey() }, undefined, [NO_KEY]],
+])("if the files %s, every mistake is reported", (_, pair, ca, expected) => {
+  expect(mistakesOf(() => readCertificates(write(pair, ca).files))).toEqual(
+    expected.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))),
+  );
 });
 
 function encryptedKey(): string {
@@ -95,3 +64,70 @@ function encryptedKey(): string {
   });
   return privateKey;
 }
+
+const INTERVAL = 10;
+
+/** Watches files until the end of the test, and collects what is logged. */
+function watch(files: TlsFiles) {
+  const errors: { problems?: string[] }[] = [];
+  const watch = watchCertificates({
+    files,
+    certificates: readCertificates(files),
+    log: { info() {}, error: (fields: object) => errors.push(fields) },
+    interval: INTERVAL,
+  });
+  onTestFinished(() => watch.stop());
+  return { watch, errors, used: () => watch.current.contents.TLS_CERT_FILE };
+}
+
+describe("while they are used,", () => {
+  it("a link that is switched to other files, as Kubernetes does, is followed", async () => {
+    const { folder } = write(pair);
+    const version = (name: string, { cert, key }: Pair) => {
+      mkdirSync(join(folder, name));
+      writeFileSync(join(folder, name, "tls.crt"), cert);
+      writeFileSync(join(folder, name, "tls.key"), key);
+      symlinkSync(name, join(folder, "..data_tmp"));
+      renameSync(join(folder, "..data_tmp"), join(folder, "..data"));
+    };
+    version("..1", pair);
+    const data = join(folder, "..data");
+    const { used, errors } = watch({
+      TLS_CERT_FILE: join(data, "tls.crt"),
+      TLS_KEY_FILE: join(data, "tls.key"),
+    });
+    version("..2", other);
+    await until(10_000, () => used() === other.cert);
+    expect(errors).toEqual([]);
+  });
+
+  it.each<[string, Partial<Pair>]>([
+    ["half-written", { cert: half(other.cert) }],
+    ["mismatched", { key: other.key }],
+  ])("a pair that is %s is not used, and logged once", async (_, broken) => {
+    const files = write(pair);
+    const { watch: certificates, errors, used } = watch(files.files);
+    files.write(broken);
+    await until(10_000, () => errors.length > 0);
+    await sleep(20 * INTERVAL);
+    expect(errors).toHaveLength(1);
+    expect(JSON.stringify(errors)).not.toMatch(/BEGIN|MII/);
+    expect(certificates.failures).toBe(1);
+    expect(used()).toBe(pair.cert);
+    files.write(other);
+    await until(10_000, () => used() === other.cert);
+  });
+
+  it("a certificate that expires is logged, and one that is not valid yet is used once it is", async () => {
+    const expiring = watch(write(await authority.issue({ days: [-1, 2 / 86_400] })).files);
+    const files = write(pair);
+    const waiting = watch(files.files);
+    const early = await authority.issue({ days: [2 / 86_400, 1] });
+    files.write(early);
+    await until(10_000, () => waiting.errors.length > 0);
+    expect(waiting.used()).toBe(pair.cert);
+    await until(10_000, () => waiting.used() === early.cert && expiring.errors.length > 0);
+    const problems = [expect.stringContaining("TLS_CERT_FILE has expired")];
+    expect(expiring.errors).toEqual([{ problems }]);
+  });
+});

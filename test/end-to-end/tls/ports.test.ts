@@ -1,0 +1,171 @@
+/** TLS on both ports of a running service: who may connect, and certificates that change. */
+import { once } from "node:events";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { text } from "node:stream/consumers";
+import { setTimeout as sleep } from "node:timers/promises";
+import { connect as connectTls } from "node:tls";
+import { Client, credentials } from "@grpc/grpc-js";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { callGrpc } from "../../support/clients/grpc-client.ts";
+import { until } from "../../support/poll.ts";
+import { paths, withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { runService } from "../../support/service/service-process.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+import {
+  type CertificateFiles,
+  createAuthority,
+  createFiles,
+  type Pair,
+} from "../../support/tls/certificates.ts";
+
+const LIMIT = 20_000;
+const [authority, clients] = await Promise.all([createAuthority(), createAuthority("clients")]);
+const [pair, client, stranger] = await Promise.all([
+  authority.issue({ name: "first" }),
+  clients.issue(),
+  authority.issue(),
+]);
+const { cert: ca } = authority;
+
+let files: CertificateFiles;
+let fixture: Fixture;
+beforeAll(async () => {
+  files = createFiles(pair, clients.cert);
+  fixture = await createFixture(smallLedger, files.files);
+});
+afterAll(async () => {
+  await fixture?.dispose();
+  files?.[Symbol.dispose]();
+});
+
+/** The status of a REST call on a new connection, or on that of the agent. */
+async function getStatus(agent = new Agent()): Promise<number> {
+  const headers = Object.fromEntries(withKey(fixture.key));
+  const outgoing = request(new URL(paths.GetOverview, fixture.service.http), {
+    ca,
+    agent,
+    headers,
+  });
+  const [response] = await once(outgoing.end(), "response");
+  await text(response);
+  return response.statusCode;
+}
+
+/** A gRPC client with a connection of its own: a call resolves to "OK" or the code. */
+function grpcClient(own?: Pair) {
+  const channel = new Client(
+    // grpc-js accepts no address as the name of a server.
+    fixture.service.grpc.replace("127.0.0.1", "localhost"),
+    credentials.createSsl(
+      Buffer.from(ca),
+      own ? Buffer.from(own.key) : null,
+      own ? Buffer.from(own.cert) : null,
+    ),
+    { "grpc.use_local_subchannel_pool": 1 },
+  );
+  onTestFinished(() => channel.close());
+  return async (key = fixture.key) => {
+    const options = { method: "GetOverview", headers: withKey(key), timeout: LIMIT } as const;
+    const outcome = await callGrpc(channel, options);
+    return "response" in outcome ? "OK" : outcome.code;
+  };
+}
+
+/** What a port negotiates with a client that speaks both protocols, and the name in its certificate. */
+async function handshake(url: string) {
+  const { port } = new URL(url);
+  const ALPNProtocols = ["h2", "http/1.1"];
+  const { cert, key } = client;
+  const options = { port: Number(port), host: "127.0.0.1", ca, cert, key, ALPNProtocols };
+  const socket = connectTls(options).on("error", () => {});
+  await once(socket, "secureConnect");
+  const name = socket.getPeerCertificate().subject.CN;
+  socket.destroy();
+  return { protocol: socket.alpnProtocol, name };
+}
+
+const urls = () => [fixture.service.http, `https://${fixture.service.grpc}`];
+
+/** Waits until both ports have a certificate. */
+async function untilUsed(name: string): Promise<void> {
+  for (const url of urls()) await until(LIMIT, async () => (await handshake(url)).name === name);
+}
+
+const lines = (text: string) =>
+  fixture.service.log().filter(({ msg }) => `${msg}`.startsWith(text));
+
+it("the HTTP port speaks HTTP/1.1 and asks for no certificate, the gRPC port HTTP/2", async () => {
+  expect(await getStatus()).toBe(200);
+  expect(await Promise.all(urls().map(handshake))).toMatchObject([
+    { protocol: "http/1.1" },
+    { protocol: "h2" },
+  ]);
+});
+
+it.each<[string, Pair | undefined, string | undefined, string]>([
+  ["a certificate and a key", client, undefined, "OK"],
+  ["a certificate without a valid key", client, "no key", "UNAUTHENTICATED"],
+  ["a key without a certificate", undefined, undefined, "UNAVAILABLE"],
+  ["a certificate from another authority", stranger, undefined, "UNAVAILABLE"],
+])(
+  "with TLS_CLIENT_CA_FILE, a gRPC client with %s is admitted or not",
+  async (_, own, key, expected) => {
+    expect(await grpcClient(own)(key)).toBe(expected);
+  },
+);
+
+it("certificates that are replaced lose no call, on new connections or on open ones", async () => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  onTestFinished(() => agent.destroy());
+  const open = grpcClient(client);
+  const outcomes = new Set<string | number>();
+  let replaced = false;
+  const loop = async (call: () => Promise<string | number>) => {
+    do {
+      outcomes.add(await call().catch(String));
+      await sleep(20);
+    } while (!replaced);
+  };
+  const loops = [getStatus, () => getStatus(agent), open].map(loop);
+  for (const name of ["second", "third"]) {
+    files.write(await authority.issue({ name }));
+    await untilUsed(name);
+  }
+  replaced = true;
+  await Promise.all(loops);
+  expect([...outcomes].sort()).toEqual([200, "OK"]);
+  expect(lines("certificates reloaded").length).toBeGreaterThan(1);
+});
+
+it("a broken pair keeps the last good one, with one error line and a metric", async () => {
+  files.write({ cert: pair.cert.slice(0, 200) });
+  await until(LIMIT, () => lines("certificates not reloaded").length > 0);
+  await untilUsed("third");
+  const metrics = await (await fetch(`${fixture.service.admin}/metrics`)).text();
+  expect(metrics).toMatch(/^revenue_tls_reload_failures_total 1$/m);
+  const expiry = /^revenue_tls_certificate_expiry_timestamp_seconds (\S+)/m.exec(metrics)?.[1];
+  expect(Math.abs(Number(expiry) - Date.now() / 1000 - 86_400)).toBeLessThan(600);
+  files.write(pair);
+  await untilUsed("first");
+  expect(lines("certificates not reloaded")).toMatchObject([
+    { level: "error", problems: ["TLS_CERT_FILE holds no complete certificates in PEM"] },
+  ]);
+});
+
+it("all mistakes in the files of TLS are told with the others, and the exit code is 1", async () => {
+  const missing = join(files.folder, "missing.crt");
+  const { ending, stdout, stderr } = await runService({
+    DATABASE_URL: "mysql://user:hunter2@127.0.0.1:1/database",
+    HTTP_PORT: "http",
+    ...files.files,
+    TLS_CLIENT_CA_FILE: missing,
+  });
+  expect({ ending, stdout }).toEqual({ ending: 1, stdout: "" });
+  expect(stderr.split("\n")).toEqual([
+    expect.stringMatching(/^cannot start: HTTP_PORT /),
+    `cannot start: TLS_CLIENT_CA_FILE names ${missing}, which cannot be read (ENOENT)`,
+    "",
+  ]);
+});

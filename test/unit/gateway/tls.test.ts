@@ -1,0 +1,83 @@
+/** TLS on the HTTP port: the limits of connections hold with it. */
+import { connect } from "node:net";
+import { connect as connectTls } from "node:tls";
+import { create } from "@bufbuild/protobuf";
+import { expect, it, onTestFinished } from "vitest";
+import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { readCertificates } from "../../../src/config/certificates.ts";
+import type { GatewayParts } from "../../../src/gateway/server.ts";
+import { createUnreadLimit } from "../../../src/net/unread.ts";
+import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
+import { createPortTls } from "../../../src/tls/port-tls.ts";
+import { until } from "../../support/poll.ts";
+import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
+import { listen } from "./gateway.ts";
+
+const authority = await createAuthority();
+const pair = await authority.issue();
+
+/** A gateway with TLS and a response of 6 MB until the end of the test. */
+async function listenTls(parts: Partial<GatewayParts> = {}) {
+  const events: string[] = [];
+  const report = (event: string) => void events.push(event);
+  const files = createFiles(pair);
+  onTestFinished(() => files[Symbol.dispose]());
+  const certificates = watchCertificates({
+    files: files.files,
+    certificates: readCertificates(files.files),
+    log: { info() {}, error() {} },
+  });
+  onTestFinished(() => certificates.stop());
+  const tls = createPortTls({ certificates, handshakeTimeout: 200, report, protocol: "http/1.1" });
+  const response = create(GetOverviewResponseSchema, {
+    serverRevenue: Array.from({ length: 60 }, () => ({ serverName: "x".repeat(100_000) })),
+  });
+  const gateway = await listen(RevenueService, () => response, undefined, {
+    tls,
+    report,
+    ...parts,
+  });
+  return { ...gateway, events };
+}
+
+/** A TCP connection until the end of the test. */
+function openTcp(port: number) {
+  const socket = connect(port, "127.0.0.1").on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
+}
+
+it("a connection is counted before its handshake", async () => {
+  const { port } = await listenTls({ acceptConnection: (socket) => !socket.destroy() });
+  await openTcp(port).closed;
+});
+
+it("a handshake that is not complete in time closes the connection", async () => {
+  const { port, events } = await listenTls();
+  const { socket, closed } = openTcp(port);
+  socket.write(Buffer.from([0x16])); // the first byte of one
+  await closed;
+  expect(events).toEqual(["tlsHandshakeTimeout"]);
+});
+
+it("a client that does not speak TLS is refused, and counted", async () => {
+  const { port, events } = await listenTls();
+  const { socket, closed } = openTcp(port);
+  socket.write("GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n\r\n");
+  await closed;
+  expect(events).toEqual(["tlsHandshakeFailed"]);
+});
+
+it("a client that does not read its responses is disconnected", async () => {
+  const closed: string[] = [];
+  const unread = createUnreadLimit({ maxUnreadBytes: 1e6, report: (event) => closed.push(event) });
+  onTestFinished(() => unread.stop());
+  const { port, server } = await listenTls({ unread });
+  const socket = connectTls({ port, host: "127.0.0.1", ca: authority.cert });
+  socket.on("error", () => {}).pause();
+  onTestFinished(() => void socket.destroy());
+  socket.write("GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n\r\n");
+  await until(20_000, () => closed.length === 1);
+  const open = new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
+  expect(await open).toBe(0);
+});
