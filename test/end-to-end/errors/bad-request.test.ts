@@ -1,6 +1,7 @@
 /**
- * Malformed dates and query parameters, in every protocol that has them. The parsers' tables of
- * inputs are in test/unit/revenue/period-errors.test.ts and test/unit/transcoding.
+ * Malformed dates in every protocol; malformed query parameters, unknown paths and other methods in
+ * REST. The parsers' tables of inputs are in test/unit/revenue/period-errors.test.ts and
+ * test/unit/transcoding.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withoutHeaders } from "../../support/clients/client.ts";
@@ -56,24 +57,42 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
   });
 });
 
+const BREAKDOWN = paths.GetServerBreakdown;
+const NOT_FOUND = '{"error":"Not Found","message":"no resource at this path"}';
+const NOT_UTF8 =
+  '{"error":"Bad Request","message":"the path is not percent-encoded UTF-8 (RFC 3986)"}';
+
+const badQuery = (query: string, message: string): [string, number, string] => [
+  `${BREAKDOWN}?${query}`,
+  400,
+  badRequest(message).body,
+];
+
 it.each([
-  [
-    `${paths.GetServerBreakdown}?limit=5`,
-    'unknown query parameter "limit"; allowed parameters: startDate, endDate',
-  ],
-  [`${paths.GetOverview}?x`, 'unknown query parameter "x"; allowed parameters: none'],
-  [
-    `${paths.GetServerBreakdown}?startDate=2026-01-01&startDate=2026-01-01`,
+  badQuery("limit=5", 'unknown query parameter "limit"; allowed parameters: startDate, endDate'),
+  badQuery(
+    "startDate=2026-01-01&startDate=2026-01-01",
     'query parameter "startDate" is repeated; it must be given once',
-  ],
-  [
-    `${paths.GetServerBreakdown}?startDate=%ff`,
+  ),
+  badQuery(
+    "startDate=%ff",
     'query parameter "startDate": expected percent-encoded UTF-8 (RFC 3986), got "%ff"',
-  ],
-])("GET %s is a bad request", async (target, message) => {
+  ),
+  [`${BREAKDOWN}/`, 404, NOT_FOUND],
+  [`${BREAKDOWN}/1`, 404, NOT_FOUND],
+  ["/API/provider/revenue", 404, NOT_FOUND],
+  ["//api/provider/revenue", 404, NOT_FOUND],
+  ["/api/provider/x/../revenue", 404, NOT_FOUND],
+  ["/api/provider/revenue%2Fservers", 404, NOT_FOUND],
+  ["/api/provider/revenue;v=1", 404, NOT_FOUND],
+  ["/revenue.v1.RevenueService/GetNothing", 404, NOT_FOUND],
+  ["/revenue.v1.RevenueService/getOverview", 404, NOT_FOUND],
+  ["/grpc.health.v1.Health/Check", 404, NOT_FOUND],
+  ["/api/provider/%ff", 400, NOT_UTF8],
+])("GET %s is %i", async (target, status, text) => {
   const headers = withKey(fixture.key);
-  const { status, text } = await rawHttp(fixture.service.http, { target, headers });
-  expect({ status, text }).toEqual({ status: 400, text: badRequest(message).body });
+  const response = await rawHttp(fixture.service.http, { target, headers });
+  expect({ status: response.status, text: response.text }).toEqual({ status, text });
 });
 
 it.each(Object.values(paths))("GET %s with an empty query is answered", async (path) => {
@@ -82,5 +101,20 @@ it.each(Object.values(paths))("GET %s with an empty query is answered", async (p
     const headers = withKey(fixture.key);
     const { status } = await rawHttp(fixture.service.http, { target, headers });
     expect({ query, status }).toEqual({ query, status: 200 });
+  }
+});
+
+it.each([
+  ["/api/provider/revenue?startDate=x", ["POST", "PUT", "OPTIONS", "TRACE"], "GET, HEAD"],
+  ["/revenue.v1.RevenueService/GetOverview", ["HEAD", "DELETE", "PROPFIND"], "GET, POST"],
+])("%s does not allow %j", async (target, methods, allow) => {
+  for (const method of methods) {
+    const request = { method, target, headers: withKey(fixture.key) };
+    const { status, headers, text } = await rawHttp(fixture.service.http, request);
+    const body = `{"error":"Method Not Allowed","message":"allowed methods: ${allow}"}`;
+    expect({ method, status, allow: headers.allow, text }).toEqual({
+      ...{ method, status: 405, allow },
+      text: method === "HEAD" ? "" : body,
+    });
   }
 });

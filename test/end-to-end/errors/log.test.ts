@@ -1,4 +1,7 @@
-/** The log: one line of JSON per call with the documented fields, and never a key. */
+/**
+ * The log: one line of JSON per call with the documented fields and the id of its request, and never
+ * a key. The fields of each error are in test/unit/telemetry/call-log.test.ts.
+ */
 import { randomUUID } from "node:crypto";
 import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -6,7 +9,7 @@ import { generateKey } from "../../../src/auth/api-key.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { type RpcRequest, withKey } from "../../support/request.ts";
+import { paths, type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -16,29 +19,30 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const COMMON_FIELDS = {
   level: "info",
   time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-  requestId: expect.any(String),
   ms: expect.any(Number),
 };
-const REJECTED = { ...COMMON_FIELDS, msg: "call refused" };
+const REFUSED = { ...COMMON_FIELDS, msg: "call refused" };
 
 describe.each(FAST_CLIENTS)("through %s", (name) => {
-  /** Makes a call and returns its log line without the protocol, which is checked here. */
+  /** Makes a call with an id, which is in the response and in one line of the log, and returns that. */
   async function logLineOf(request: RpcRequest): Promise<unknown> {
     const client = fixture.clients.get(name);
-    const id = randomUUID();
+    const id = `Root=1-67891233:${randomUUID()}`;
     const headers = [...(request.headers ?? []), ["x-request-id", id] as const];
-    await client.call({ ...request, headers });
+    const outcome = await client.call({ ...request, headers });
+    expect(outcome.headers["x-request-id"]).toBe(id);
     const lines = await fixture.service.logOf(id);
     expect(lines).toHaveLength(1);
     expect(lines[0]).toMatchObject({ protocol: client.protocol, requestId: id });
-    const { protocol: _, ...line } = lines[0] ?? {};
+    const { protocol: _, requestId: __, ...line } = lines[0] ?? {};
     return line;
   }
 
-  it("a successful call is logged with its provider", async () => {
+  it("each call has a line with its provider, its code and the reason", async () => {
     expect(await logLineOf({ method: "GetOverview", headers: withKey(fixture.key) })).toEqual({
       ...COMMON_FIELDS,
       method: "GetOverview",
@@ -46,37 +50,54 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
       code: "OK",
       msg: "call",
     });
-  });
-
-  it("a call with an invalid argument is logged with its provider and the reason", async () => {
     const message = { endDate: "x" };
     const headers = withKey(fixture.key);
     expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toEqual({
-      ...REJECTED,
+      ...REFUSED,
       method: "GetServerBreakdown",
       providerId: "1",
       code: "INVALID_ARGUMENT",
       reason: "invalidArgument",
     });
-  });
-
-  it("a call without a valid key is logged without a provider", async () => {
     expect(await logLineOf({ method: "GetOverview", headers: withKey(generateKey()) })).toEqual({
-      ...REJECTED,
+      ...REFUSED,
       method: "GetOverview",
       code: "UNAUTHENTICATED",
       reason: "unauthenticated",
     });
   });
+
+  it.each([
+    ["no id", []],
+    ["an id with a space", [["x-request-id", "a b"] as const]],
+    ["an id that is an API key", [["x-request-id", generateKey()] as const]],
+  ])("for %s the response has a new one", async (_, id) => {
+    const headers = [...withKey(fixture.key), ...id];
+    const outcome = await fixture.clients.get(name).call({ method: "GetOverview", headers });
+    expect(outcome.headers["x-request-id"]).toMatch(UUID);
+  });
 });
 
-it("a request for an unknown path is logged too", async () => {
-  const headers = [["x-request-id", "unknown-path"]] as const;
-  await rawHttp(fixture.service.http, { target: "/nowhere", headers });
-  expect(await fixture.service.logOf("unknown-path")).toHaveLength(1);
+it("for two ids the response has a new one", async () => {
+  const { headers } = await rawHttp(fixture.service.http, {
+    target: paths.GetOverview,
+    headers: [...withKey(fixture.key), ["x-request-id", "a"], ["x-request-id", "b"]],
+  });
+  expect(headers["x-request-id"]).toMatch(UUID);
 });
 
-it("a gRPC request that is no call is logged with the code that the client got", async () => {
+it("requests that are no calls have their ids and their lines too", async () => {
+  for (const [method, target] of [
+    ["GET", "/nowhere"],
+    ["DELETE", paths.GetOverview],
+  ] as const) {
+    const id = randomUUID();
+    const request = { method, target, headers: [["x-request-id", id]] } as const;
+    const { headers } = await rawHttp(fixture.service.http, request);
+    expect(headers["x-request-id"]).toBe(id);
+    expect(await fixture.service.logOf(id)).toHaveLength(1);
+  }
+
   const client = grpcClient(fixture.service.grpc);
   const id = randomUUID();
   const metadata = new Metadata();
@@ -91,37 +112,33 @@ it("a gRPC request that is no call is logged with the code that the client got",
   ]);
 });
 
-describe("a key is never logged", () => {
-  it.each<[string, (key: string) => { target: string; headers?: [string, string][] }]>([
-    ["in X-API-Key", (key) => ({ target: "/api/provider/revenue", headers: [["x-api-key", key]] })],
-    [
-      "in Authorization, of an unknown path",
-      (key) => ({ target: "/x", headers: [["authorization", key]] }),
-    ],
-    ["in the query", (key) => ({ target: `/api/provider/revenue?key=${key}` })],
-    ["in the path", (key) => ({ target: `/api/provider/revenue/${key}` })],
-    ["as an RPC's name", (key) => ({ target: `/revenue.v1.RevenueService/${key}` })],
-    [
-      "as the request id",
-      (key) => ({ target: "/api/provider/revenue", headers: [["x-request-id", key]] }),
-    ],
-    [
-      "as a header's name and value",
-      (key) => ({ target: "/nowhere", headers: [[key.toLowerCase(), key]] }),
-    ],
-  ])("if it is sent %s", async (_, request) => {
-    const key = await fixture.issueKey("1");
-    const { headers } = await rawHttp(fixture.service.http, request(key));
-    await fixture.service.logOf(`${headers["x-request-id"]}`);
-    expect(fixture.service.output().includes(key.slice(8))).toBe(false);
-  });
+const OVERVIEW = paths.GetOverview;
 
-  it("if it is sent as a date", async () => {
-    const key = await fixture.issueKey("1");
-    const message = { startDate: key };
-    const headers = [...withKey(key), ["x-request-id", "key-as-date"] as const];
-    await fixture.clients.get("REST").call({ method: "GetServerBreakdown", message, headers });
-    await fixture.service.logOf("key-as-date");
-    expect(fixture.service.output().includes(key.slice(8))).toBe(false);
-  });
+it.each<[string, (key: string) => { target: string; headers?: [string, string][] }]>([
+  ["in X-API-Key", (key) => ({ target: OVERVIEW, headers: [["x-api-key", key]] })],
+  [
+    "in Authorization, at an unknown path",
+    (key) => ({ target: "/x", headers: [["authorization", key]] }),
+  ],
+  ["in the query", (key) => ({ target: `${OVERVIEW}?access_token=${key}` })],
+  [
+    "as a parameter's name",
+    (key) => ({ target: `${OVERVIEW}?${key}`, headers: [["x-api-key", key]] }),
+  ],
+  [
+    "as a date",
+    (key) => ({
+      target: `${paths.GetServerBreakdown}?startDate=${key}`,
+      headers: [["x-api-key", key]],
+    }),
+  ],
+  ["in the path", (key) => ({ target: `${OVERVIEW}/${key}` })],
+  ["as an RPC's name", (key) => ({ target: `/revenue.v1.RevenueService/${key}` })],
+  ["as the request's id", (key) => ({ target: OVERVIEW, headers: [["x-request-id", key]] })],
+  ["as a header", (key) => ({ target: "/nowhere", headers: [[key.toLowerCase(), key]] })],
+])("a key that is sent %s is not logged", async (_, request) => {
+  const key = await fixture.issueKey("1");
+  const { headers } = await rawHttp(fixture.service.http, request(key));
+  await fixture.service.logOf(`${headers["x-request-id"]}`);
+  expect(fixture.service.output().includes(key.slice(8))).toBe(false);
 });

@@ -23,15 +23,17 @@ export interface PrivateFixture {
   dispose(): Promise<void>;
 }
 
-/** Creates the fixture with the small ledger. */
-export async function createPrivateFixture(): Promise<PrivateFixture> {
+/** Creates the fixture with the small ledger. `environment` is added to the service's. */
+export async function createPrivateFixture(
+  environment: Readonly<Record<string, string>> = {},
+): Promise<PrivateFixture> {
   const server = await startPrivateDatabase({ bufferPool: "64M" });
   const knex: Knex = createPool(parseDatabaseUrl(server.url));
   await migrateToLatest(knex);
   await smallLedger({ knex });
   const { key } = await issueKey(knex, "1", "test", null);
   await knex.destroy();
-  const service = await startService(server.url);
+  const service = await startService(server.url, environment);
   const clients = openClients(service);
   return {
     server,
