@@ -70,53 +70,37 @@ async function expectOneBudget(run: () => Promise<readonly Outcome[]>): Promise<
 
 it("every client spends the same budget, with both RPCs", async () => {
   const key = await newKey();
-  const calls = [...FAST_CLIENTS, ...FAST_CLIENTS, ...FAST_CLIENTS];
+  const calls = [...FAST_CLIENTS, ...FAST_CLIENTS];
   await callEach(FAST_CLIENTS, await newKey()); // opens the connections
   await expectOneBudget(() => callEach(calls, key));
 });
 
-it.each(FAST_CLIENTS)("%s: a response tells what is left", async (name) => {
-  const [first, second] = await callEach([name, name], await newKey());
-  expect(first).toHaveProperty("response");
-  expect(first?.headers).toMatchObject({
-    "ratelimit-policy": `"default";q=${BURST};w=${BURST}`,
-    ratelimit: `"default";r=${BURST - 1};t=1`,
-  });
-  expect(rateLimit(second as Outcome)).toMatch(/^"default";r=[34];t=[12]$/);
-});
-
-it.each(FAST_CLIENTS)("%s: a refused call is an error with the same headers", async (name) => {
-  const key = await newKey();
-  const send = () => clients.get(name).call({ method: "GetOverview", headers: withKey(key) });
-  const outcomes = (await Promise.all(Array.from({ length: 3 * BURST }, send))) as Outcome[];
+it.each(FAST_CLIENTS)("%s: responses and errors tell what is left", async (name) => {
+  const client = clients.get(name);
+  const headers = withKey(await newKey());
+  const outcomes = await Promise.all(
+    Array.from({ length: 3 * BURST }, () => client.call({ method: "GetOverview", headers })),
+  );
+  const policy = { "ratelimit-policy": `"default";q=${BURST};w=${BURST}` };
+  expect(outcomes.map(rateLimit)).toContain(`"default";r=${BURST - 1};t=1`);
+  for (const outcome of outcomes) expect(outcome.headers).toMatchObject(policy);
   const refused = outcomes.filter((outcome) => !isAllowed(outcome));
-  expect(refused.length).toBeGreaterThan(BURST);
+  expect(refused.length).toBeGreaterThan(0);
   for (const outcome of refused) {
-    const client = clients.get(name);
     expect(withoutHeaders(outcome)).toEqual(errorThrough(client, RATE_LIMITED));
-    expect(outcome.headers).toMatchObject({
-      "ratelimit-policy": `"default";q=${BURST};w=${BURST}`,
-      ratelimit: '"default";r=0;t=1',
-      "retry-after": "1",
-    });
+    expect(outcome.headers).toMatchObject({ ratelimit: '"default";r=0;t=1', "retry-after": "1" });
   }
 });
 
-it("a provider that is refused does not concern another", async () => {
-  const [busy, quiet] = [await newKey(), await newKey()];
-  const outcomes = await callEach(Array(BURST + 5).fill("REST"), busy);
-  expect(outcomes.every(isAllowed)).toBe(false);
-  const others = await callEach(Array(BURST).fill("REST"), quiet);
-  expect(others.every(isAllowed)).toBe(true);
-});
-
-it("two keys of one provider spend one budget", async () => {
+it("two keys of one provider spend one budget, and another provider has its own", async () => {
   const first = await newKey();
   const { key: second } = await issueKey(database.knex, `${providers}`, "second", null);
   await expectOneBudget(async () => [
     ...(await callEach(Array(2 * BURST).fill("REST"), first)),
     ...(await callEach(Array(2 * BURST).fill("REST"), second)),
   ]);
+  const others = await callEach(Array(BURST).fill("REST"), await newKey());
+  expect(others.every(isAllowed)).toBe(true);
 });
 
 it("a request without a valid key spends nothing and is told nothing", async () => {
@@ -128,13 +112,11 @@ it("a request without a valid key spends nothing and is told nothing", async () 
   }
 });
 
-it("a malformed request is counted", async () => {
-  const key = await newKey();
-  const { status } = await rawHttp(service.http, {
-    target: "/api/provider/revenue/servers?startDate=x",
-    headers: withKey(key),
-  });
-  expect(status).toBe(400);
-  const [next] = await callEach(["REST"], key);
-  expect(rateLimit(next as Outcome)).toMatch(/^"default";r=3;/);
+it("malformed requests are counted", async () => {
+  const headers = withKey(await newKey());
+  const target = "/api/provider/revenue/servers?startDate=x";
+  const responses = await Promise.all(
+    Array.from({ length: 3 * BURST }, () => rawHttp(service.http, { target, headers })),
+  );
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([400, 429]));
 });

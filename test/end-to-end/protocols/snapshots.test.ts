@@ -1,12 +1,13 @@
 /**
- * Identical concurrent calls of one provider share a run, whatever the protocol: they need few
- * queries, and each call sees everything that was committed before it.
+ * Whatever the protocol, identical concurrent calls of one provider share a run, each call sees
+ * everything that was committed before it, and `data-as-of` tells the instant of its snapshot.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { type Clients, FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
+import { until } from "../../support/poll.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { startService } from "../../support/service/service-process.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 
 let fixture: Fixture;
@@ -31,6 +32,11 @@ function getOverview(client: string, provider: number): Promise<unknown> {
   return fixture.clients.get(client).call({ method: "GetOverview", headers });
 }
 
+async function activeCalls(): Promise<number> {
+  const text = await (await fetch(`${fixture.service.admin}/metrics`)).text();
+  return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);
+}
+
 const overview = (uuid: string, gross: string) => ({
   response: { serverRevenue: [{ serverId: uuid, grossRevenue: { value: gross } }] },
 });
@@ -46,7 +52,7 @@ it("many calls through every client make at most two queries per provider at a t
     outcomes: FAST_CLIENTS.map((client) => getOverview(client, provider)),
   }));
   await lock.waitForQueries(4);
-  await sleep(300); // for the other calls to arrive
+  await until(10_000, async () => (await activeCalls()) === first.length + 6 * FAST_CLIENTS.length);
   await lock.waitForQueries(4, 0);
   await lock.release();
   await Promise.all(first);
@@ -74,5 +80,47 @@ it("a call sees what was committed before it, although earlier calls are in flig
   await Promise.all(earlier);
   for (const outcome of await Promise.all(calls)) {
     expect(outcome).toMatchObject(overview("server-of-1", "5.00"));
+  }
+});
+
+const METHODS = ["GetOverview", "GetServerBreakdown"] as const;
+
+/** The texts of `data-as-of` through every client, for both methods. */
+async function instants(clients: Clients): Promise<(string | undefined)[]> {
+  const calls = FAST_CLIENTS.flatMap((name) =>
+    METHODS.map((method) => clients.get(name).call({ method, headers: withKey(keys[0] ?? "") })),
+  );
+  return (await Promise.all(calls)).map(({ headers }) => headers["data-as-of"]);
+}
+
+it("data-as-of is the database's time during the call", async () => {
+  const clock = async () => {
+    const [[{ now }]] = await fixture.database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
+    return `${now.replace(" ", "T")}Z`;
+  };
+  const [before, given, after] = [await clock(), await instants(fixture.clients), await clock()];
+  for (const instant of given) expect([before, instant, after].toSorted()[1]).toBe(instant);
+});
+
+it("with DATABASE_READ_MAX_LAG_MS, data-as-of is the heartbeat; without one there is no answer", async () => {
+  const { database } = fixture;
+  const service = await startService(database.url, { DATABASE_READ_MAX_LAG_MS: "3600000" });
+  const clients = openClients(service);
+  try {
+    const headers = [...withKey(keys[0] ?? ""), ["x-request-id", "no-heartbeat"] as const];
+    const outcome = await clients.get("REST").call({ method: "GetOverview", headers });
+    expect(outcome).toMatchObject({ code: "500" });
+    const lines = await service.logOf("no-heartbeat");
+    expect(JSON.stringify(lines)).toContain("npm run rollup -- --watch");
+
+    await database.knex.raw(
+      "REPLACE INTO heartbeat VALUES (1, UTC_TIMESTAMP(3) - INTERVAL 1 SECOND)",
+    );
+    const { written_at } = await database.knex("heartbeat").first();
+    const heartbeat = `${written_at.replace(" ", "T")}Z`;
+    expect(new Set(await instants(clients))).toEqual(new Set([heartbeat]));
+  } finally {
+    clients.close();
+    await service.stop();
   }
 });

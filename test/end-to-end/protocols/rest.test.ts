@@ -1,6 +1,9 @@
-/** REST's JSON to the letter: every documented field, no others, and decimals with their digits. */
+/**
+ * REST to the letter: JSON with every documented field, no others, and decimals with their digits;
+ * and the headers of each status.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { rawHttp } from "../../support/clients/raw-http.ts";
+import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -99,4 +102,45 @@ it("the plus of an offset may be decoded as a space", async () => {
     startDate: "2024-03-01T00:00:00Z",
     endDate: "2024-03-01T23:00:00Z",
   });
+});
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
+
+const COMMON_HEADERS = {
+  "content-type": "application/json; charset=utf-8",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+  "x-request-id": expect.stringMatching(UUID),
+  "content-length": expect.stringMatching(/^\d+$/),
+  date: expect.any(String),
+};
+
+/** What a response with figures has in addition. */
+const FIGURES = {
+  "cache-control": "private, no-cache",
+  "data-as-of": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
+  vary: "accept, accept-encoding",
+};
+
+const headersOf = ({ headers }: RawResponse) => {
+  const { connection: _, "keep-alive": __, ...others } = headers;
+  return others;
+};
+
+it.each<[number, string, object]>([
+  [200, "/api/provider/revenue/servers", FIGURES],
+  [400, "/api/provider/revenue/servers?startDate=x", {}],
+  [401, "/api/provider/revenue", { "www-authenticate": "Bearer" }],
+  [404, "/api", {}],
+])("GET and HEAD with %i have these headers and no others", async (status, target, own) => {
+  const headers = status === 401 ? [] : withKey(fixture.key);
+  const get = await rawHttp(fixture.service.http, { target, headers });
+  const head = await rawHttp(fixture.service.http, { method: "HEAD", target, headers });
+  for (const response of [get, head]) {
+    expect(response.status).toBe(status);
+    expect(headersOf(response)).toEqual({ ...COMMON_HEADERS, ...own });
+  }
+  expect(Number(get.headers["content-length"])).toBe(get.bytes.length);
+  expect(head.text).toBe("");
 });

@@ -1,0 +1,116 @@
+/** What only the gRPC port has: the standard health service, reflection, and metadata. */
+import { randomUUID } from "node:crypto";
+import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
+import { finished } from "node:stream/promises";
+import type { Client } from "@grpc/grpc-js";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { bufCurl } from "../../support/clients/buf-curl.ts";
+import { grpcClient } from "../../support/clients/grpc-client.ts";
+import { checkHealth, listHealth, watchHealth } from "../../support/clients/health.ts";
+import { frame } from "../../support/clients/raw-clients.ts";
+import {
+  filesByName,
+  filesContainingSymbol,
+  listServices,
+} from "../../support/clients/reflection.ts";
+import { until } from "../../support/poll.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+
+const SERVICE = "revenue.v1.RevenueService";
+
+let fixture: Fixture;
+let client: Client;
+beforeAll(async () => {
+  fixture = await createFixture(smallLedger);
+  client = grpcClient(fixture.service.grpc);
+});
+afterAll(async () => {
+  client?.close();
+  await fixture?.dispose();
+});
+
+it("the health of the server and of the service is SERVING, and needs no key", async () => {
+  for (const service of ["", SERVICE]) expect(await checkHealth(client, service)).toBe("SERVING");
+  expect(await listHealth(client)).toEqual({ "": "SERVING", [SERVICE]: "SERVING" });
+  const watch = watchHealth(client, SERVICE);
+  await until(10_000, () => watch.statuses.length > 0);
+  watch.cancel();
+  await watch.ended;
+  expect(watch.statuses).toEqual(["SERVING"]);
+  await expect(checkHealth(client, "revenue.v1.Other")).rejects.toThrow("NOT_FOUND");
+});
+
+describe.each(["v1", "v1alpha"] as const)("reflection %s", (version) => {
+  it("lists the services, and has the files of their symbols", async () => {
+    expect(await listServices(client, version)).toEqual(
+      expect.arrayContaining([SERVICE, "grpc.health.v1.Health"]),
+    );
+    for (const [symbol, file] of [
+      [`${SERVICE}.GetOverview`, "revenue/v1/revenue.proto"],
+      ["google.type.Decimal", "google/type/decimal.proto"],
+      ["grpc.health.v1.Health", "health/v1/health.proto"],
+    ] as const) {
+      const files = await filesContainingSymbol(client, version, symbol);
+      expect(files.map(({ name }) => name)).toContain(file);
+    }
+  });
+
+  it("returns every imported file by its name", async () => {
+    const found = new Set<string>();
+    const wanted = ["revenue/v1/revenue.proto"];
+    for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+      const file = (await filesByName(client, version, name)).find((one) => one.name === name);
+      expect(file, name).toBeDefined();
+      found.add(name);
+      wanted.push(...(file?.dependency ?? []).filter((other) => !found.has(other)));
+    }
+    expect([...found].sort()).toEqual([
+      "gateway/v1/csv.proto",
+      "google/api/annotations.proto",
+      "google/api/http.proto",
+      "google/protobuf/descriptor.proto",
+      "google/protobuf/timestamp.proto",
+      "google/type/decimal.proto",
+      "revenue/v1/revenue.proto",
+    ]);
+  });
+});
+
+it("buf curl lists the methods by reflection", async () => {
+  const { stdout, stderr } = await bufCurl([
+    ...["--protocol", "grpc", "--http2-prior-knowledge", "--list-methods"],
+    `http://${fixture.service.grpc}`,
+  ]);
+  expect(stderr).toBe("");
+  expect(stdout.split("\n")).toContain(`${SERVICE}/GetOverview`);
+  expect(stdout.split("\n")).toContain(`${SERVICE}/GetServerBreakdown`);
+});
+
+/** Calls GetOverview on a session. Resolves to the headers and the trailers. */
+async function call(session: ClientHttp2Session) {
+  const stream = session.request({
+    ...{
+      ":method": "POST",
+      ":path": `/${SERVICE}/GetOverview`,
+      "content-type": "application/grpc",
+    },
+    ...{ te: "trailers", "x-api-key": fixture.key, "x-request-id": randomUUID() },
+  });
+  const received: IncomingHttpHeaders[] = [];
+  stream.on("response", (headers) => received.push(headers));
+  stream.on("trailers", (trailers) => received.push(trailers));
+  await finished(stream.end(frame(Buffer.alloc(0))).resume());
+  return received;
+}
+
+it("data-as-of is a trailer, and no call adds to what the client has to remember", async () => {
+  const session = connect(`http://${fixture.service.grpc}`);
+  onTestFinished(() => session.destroy());
+  const [headers, trailers] = await call(session);
+  expect(headers).not.toHaveProperty("data-as-of");
+  expect(trailers).toMatchObject({ "grpc-status": "0", "data-as-of": expect.any(String) });
+  // Request ids and instants of 30 calls would fill the table of 4,096 bytes; dates add little.
+  for (let count = 0; count < 30; count++) await call(session);
+  expect(session.state.inflateDynamicTableSize).toBeLessThan(2_000);
+});
