@@ -3,8 +3,10 @@ import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { createPool } from "../../../src/db/pool.ts";
+import { createRollupPool } from "../../../src/rollup/write/pass/pool.ts";
+import { rollUp } from "../../../src/rollup/write/run.ts";
+import { verify } from "../../../src/rollup/write/verify.ts";
 import { blockWith } from "../../docs/markdown.ts";
-import { runRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 
@@ -33,19 +35,22 @@ afterAll(async () => {
 });
 
 it("suffice to build, refresh, rebuild and verify", async () => {
-  // A transaction of another test may be listed for a moment after its session has ended.
-  const success = { code: 0, stderr: expect.stringMatching(/^(the watermark waits .*\n)?$/) };
-  expect(await runRollup(url)).toMatchObject(success);
-  await database.knex("charges").insert({
-    provider_id: 1,
-    server_id: 1_001,
-    charged_at: "2025-01-05 00:00:00.000",
-    gross: "5.00",
-    recorded_at: database.knex.raw("UTC_TIMESTAMP(3) - INTERVAL 1 MINUTE"),
-  });
-  expect(await runRollup(url, "--margin", "0")).toMatchObject(success);
-  expect(await runRollup(url, "--rebuild")).toMatchObject(success);
-  expect(await runRollup(url, "--verify")).toMatchObject(success);
+  const pool = createRollupPool(parseDatabaseUrl(url), 3, () => {});
+  try {
+    const options = { margin: 0, seesTransactions: true };
+    expect(await rollUp(pool, options)).toMatchObject({ charges: 1_000 });
+    await database.knex("charges").insert({
+      provider_id: 1,
+      server_id: 1_001,
+      charged_at: "2025-01-05 00:00:00.000",
+      gross: "5.00",
+    });
+    expect(await rollUp(pool, { margin: 0 })).toMatchObject({ charges: 1 });
+    expect(await rollUp(pool, { margin: 0, rebuild: true })).toMatchObject({ charges: 1_001 });
+    expect(await Array.fromAsync(verify(pool, "1"))).toEqual([]);
+  } finally {
+    await pool.destroy();
+  }
 });
 
 it.each([
