@@ -37,7 +37,10 @@ export interface DatabaseProxy {
   /** The same for connections that are made from now on, or no longer. */
   silenceNew(silent: boolean): void;
   inject(error: InjectedError): void;
-  /** Sends further connections to the server at this URL. */
+  /**
+   * Sends further connections to the server at this URL, and to its database, which has a name of
+   * the same length.
+   */
   route(url: string): void;
   close(): Promise<void>;
 }
@@ -51,6 +54,7 @@ interface Link {
 export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const links = new Set<Link>();
   const sockets = new Set<Socket>();
+  const named = Buffer.from(`${new URL(url).pathname.slice(1)}\0`);
   let target = new URL(url);
   let made = 0;
   let silentFromStart = false;
@@ -60,15 +64,19 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
 
   // A path that is dead does not answer the end of a connection either.
   const server = createServer({ allowHalfOpen: true }, (client) => {
-    const upstream = connect(Number(target.port), target.hostname);
+    const { port, hostname, pathname } = target;
+    const upstream = connect(Number(port), hostname);
+    let isGreeting = true;
     sockets.add(client).add(upstream);
     const link: Link = { client, silent: silentFromStart };
     made++;
     links.add(link);
     client.setNoDelay(true);
     upstream.setNoDelay(true);
-    client.on("data", (data) => {
+    client.on("data", (data: Buffer) => {
       if (link.silent) return;
+      if (isGreeting && data.includes(named)) data.write(pathname.slice(1), data.indexOf(named));
+      isGreeting = false;
       const { error } = injected ?? {};
       // Byte 3 is the packet's number, 0 for a command; byte 4 is the command.
       const isCommand = error && data[3] === 0 && data[4] === COMMANDS[error.command ?? "execute"];

@@ -1,22 +1,30 @@
+/**
+ * A session that ends or fails is left, whatever the error: its connection is closed, a read that ran
+ * on a pooled connection is run again on a new one, and the error is never `internal`.
+ */
 import type { Knex } from "knex";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
+import { FAILED_SESSION } from "../../../src/db/driver-error.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
+import { until } from "../../support/poll.ts";
 import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
 
-const SLOW = "SELECT SUM(a.n * b.n * c.n) AS slow FROM many a, many b, many c";
-const signal = () => new AbortController().signal;
+const OWNERS = ["1", "2", "3", "4"];
+/** Waits once for each row. */
+const SLOW = "SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(30) = 0";
 
 let database: TestDatabase;
 let processes: ProcessList;
+let proxy: DatabaseProxy;
 let pool: Knex;
 let read: Read;
 beforeAll(async () => {
   database = await createDatabase();
-  await database.knex.raw("CREATE TABLE many (n INT PRIMARY KEY)");
   processes = await watchProcesses(database.name);
 });
 afterAll(async () => {
@@ -24,95 +32,189 @@ afterAll(async () => {
   await database.drop();
 });
 beforeEach(async () => {
-  await database.knex("many").insert(Array.from({ length: 3_000 }, (_, n) => ({ n })));
-  pool = createPool(parseDatabaseUrl(database.url), {
-    readOnly: true,
-    maxConnections: 4,
-    maxStatement: 30_000, // ends the slow query if a test fails
-  });
+  await database.knex("providers").insert({ id: 1, name: "provider" });
+  proxy = await startDatabaseProxy(database.url);
+  pool = createPool(parseDatabaseUrl(proxy.url), { readOnly: true, maxConnections: 4 });
   read = createRead(pool, { retryPauses: [0, 1, 1] });
 });
 afterEach(async () => {
   await pool.destroy();
-  await database.knex("many").del();
+  await proxy.close();
+  await database.knex("providers").del();
 });
+
+const { signal } = new AbortController();
+
+/** The id of the session that answers a read. */
+const sessionId = async () => (await read("SELECT CONNECTION_ID()", [], { signal }))[0]?.[0];
 
 /** The rows of a read, or the kind of its error. */
 const outcomeOf = (result: Promise<unknown>) =>
   result.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
 
-/** Resolves to the id of a connection that runs the slow query, and is not one of the `others`. */
-async function slowConnection(others: readonly number[] = []): Promise<number> {
-  let found: number | undefined;
-  const find = async () => {
-    found = (await processes.running("AS slow")).find((id) => !others.includes(id));
-    return found;
-  };
-  await expect.poll(find, { timeout: 10_000 }).toBeDefined();
-  return found ?? 0;
-}
+/** Opens four connections, which are idle afterwards. Resolves to the ids of their sessions. */
+const fillPool = () =>
+  Promise.all(
+    OWNERS.map(async (owner) => {
+      const rows = await read("SELECT CONNECTION_ID(), SLEEP(0.05)", [], { signal, owner });
+      return Number(rows[0]?.[0]);
+    }),
+  );
+const readAll = () =>
+  Promise.all(OWNERS.map((owner) => outcomeOf(read("SELECT '1'", [], { signal, owner }))));
+const ALL_ANSWERED = OWNERS.map(() => [["1"]]);
 
-describe("a read on a connection that the server closes", () => {
-  it("while it is idle in the pool uses another connection", async () => {
-    for (let round = 0; round < 20; round++) {
-      const ids = await Promise.all(
-        Array.from({ length: 4 }, () =>
-          read("SELECT CONNECTION_ID(), SLEEP(0.01)", [], { signal: signal() }),
-        ),
-      );
-      for (const id of new Set(ids.map(([row]) => Number(row?.[0])))) await processes.kill(id);
-      const again = Array.from({ length: 4 }, () => read("SELECT '1'", [], { signal: signal() }));
-      expect(await Promise.all(again)).toEqual(again.map(() => [["1"]]));
+describe("a connection that the server closes", () => {
+  /** Resolves to the id of a connection that runs the slow query, and is not one of the `others`. */
+  async function slowConnection(others: readonly number[] = []): Promise<number> {
+    let found: number | undefined;
+    await until(10_000, async () => {
+      found = (await processes.running("AS slow")).find((id) => !others.includes(id));
+      return found !== undefined;
+    });
+    return found ?? 0;
+  }
+
+  it("while it is idle costs no read its answer", async () => {
+    for (let round = 0; round < 5; round++) {
+      for (const id of await fillPool()) await processes.kill(id);
+      expect(await readAll()).toEqual(ALL_ANSWERED);
     }
   });
 
-  it("in the middle of the query is retried on another connection", async () => {
-    await read("SELECT '1'", [], { signal: signal() }); // opens a connection in the pool
-    const result = read(SLOW, [], { signal: signal() });
+  it("in the middle of the query is replaced by another", async () => {
+    await sessionId();
+    const result = outcomeOf(read(SLOW, [], { signal }));
     const connection = await slowConnection();
-    await database.knex("many").where("n", ">", 2).del(); // the retry is fast
+    await database.knex("providers").del(); // the retry is fast
     await processes.kill(connection);
-    expect(await result).toEqual([["27"]]);
+    expect(await result).toEqual([["0"]]);
   });
 
-  it("and each of three new ones rejects as the database being unavailable", async () => {
-    await read("SELECT '1'", [], { signal: signal() });
-    const result = outcomeOf(read(SLOW, [], { signal: signal() }));
-    // A connection that was killed may be in the list for a while.
+  it("is replaced three times, then the database is unavailable", async () => {
+    await sessionId();
+    const result = outcomeOf(read(SLOW, [], { signal }));
     const killed: number[] = [];
     while (killed.length < 4) {
-      const connection = await slowConnection(killed);
-      await processes.kill(connection);
-      killed.push(connection);
+      killed.push(await slowConnection(killed));
+      await processes.kill(killed.at(-1) ?? 0);
     }
     expect(await result).toBe("databaseUnavailable");
-    await expect.poll(() => processes.running("AS slow")).toEqual([]);
+    await until(10_000, async () => (await processes.running("AS slow")).length === 0);
   });
 
-  it("after the caller has cancelled is not retried", async () => {
+  it("after the caller has left is not replaced", async () => {
     const caller = new AbortController();
     const result = outcomeOf(read(SLOW, [], { signal: caller.signal }));
     const connection = await slowConnection();
     caller.abort(new ServiceError("canceled"));
     expect(await result).toBe("canceled");
     await processes.kill(connection);
-    await expect.poll(() => processes.running("AS slow")).toEqual([]);
+    await until(10_000, async () => (await processes.running("AS slow")).length === 0);
+    expect(proxy.made()).toBe(1);
   });
 });
 
-describe("a read rejects", () => {
-  it.each([
-    ["no server", { port: 1 }, "databaseUnavailable"],
-    ["no such account", { user: "nobody", password: "wrong" }, "internal"],
-    ["no such database", { database: "nowhere" }, "internal"],
-  ])("if there is %s", async (_, wrong, kind) => {
-    const unavailable = createPool({ ...parseDatabaseUrl(database.url), ...wrong });
-    const error = await createRead(unavailable)("SELECT '1'", [], { signal: signal() }).catch(
-      (thrown) => thrown,
-    );
-    await unavailable.destroy();
-    expect(error).toBeInstanceOf(ServiceError);
-    expect(error.kind).toBe(kind);
-    expect(error.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
+it.each([
+  ["no server", { port: 1 }, "databaseUnavailable"],
+  ["no such account", { user: "nobody", password: "wrong" }, "internal"],
+  ["no such database", { database: "nowhere" }, "internal"],
+])("a read rejects if there is %s, and says nothing of it", async (_, wrong, kind) => {
+  const unavailable = createPool({ ...parseDatabaseUrl(database.url), ...wrong });
+  const error = await createRead(unavailable)("SELECT '1'", [], { signal }).catch((e) => e);
+  await unavailable.destroy();
+  expect(error).toMatchObject({ kind });
+  expect(error.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
+});
+
+/** The list of errors, from the servers' and proxies' own documentation. */
+const ERRNOS = [
+  ...[1047, 1053, 1105, 1205, 1213, 1243, 1290, 1461, 1615, 1836, 1927, 2013, 3032, 4031],
+  ...[8028, 9001, 9005],
+];
+
+it("after any error of a session on a pooled connection the read is answered on another", async () => {
+  for (const errno of new Set([...ERRNOS, ...FAILED_SESSION.keys()])) {
+    const [before, made] = [await sessionId(), proxy.made()];
+    proxy.inject({ errno });
+    expect(await sessionId(), `after error ${errno}`).not.toBe(before);
+    expect(proxy.made(), `connections after error ${errno}`).toBe(made + 1);
+    await until(10_000, () => proxy.connections() === 1);
+  }
+  const before = await sessionId();
+  proxy.inject({ errno: 12_345, sqlState: "08999" }); // of the class of connection exceptions
+  expect(await sessionId()).not.toBe(before);
+});
+
+describe.each([1047, 1290])("error %i", (errno) => {
+  it("on all pooled connections costs no read its answer", async () => {
+    await fillPool();
+    proxy.inject({ errno, times: 100, open: true });
+    expect(await readAll()).toEqual(ALL_ANSWERED);
+    // None of the four is left.
+    await fillPool();
+    expect([proxy.connections(), proxy.made()]).toEqual([4, 8]);
+  });
+
+  it("on two new connections costs no answer, on three the database is unavailable", async () => {
+    await sessionId();
+    proxy.inject({ errno, times: 3 });
+    const last = await sessionId();
+    expect(proxy.made()).toBe(4);
+    proxy.inject({ errno, times: 4 });
+    expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
+    await until(10_000, () => proxy.connections() === 0);
+    expect(await sessionId()).not.toBe(last);
+  });
+});
+
+it("the pause before another try ends if the caller leaves, and the place is free again", async () => {
+  const caller = new AbortController();
+  const alone = createPool(parseDatabaseUrl(proxy.url), { maxConnections: 1 });
+  try {
+    proxy.inject({ errno: 1047 });
+    const readAlone = createRead(alone, { retryPauses: [600_000] });
+    const left = readAlone("SELECT '1'", [], { signal: caller.signal });
+    await until(5_000, () => proxy.made() === 1 && proxy.connections() === 0);
+    caller.abort(new ServiceError("canceled"));
+    expect(await outcomeOf(left)).toBe("canceled");
+    expect(await readAlone("SELECT '2'", [], { signal })).toEqual([["2"]]);
+  } finally {
+    await alone.destroy();
+  }
+});
+
+it("an error in preparing the statement is treated as one in running it", async () => {
+  await sessionId();
+  proxy.inject({ errno: 1047, sqlState: "08S01", command: "prepare" });
+  expect(await outcomeOf(read("SELECT '2'", [], { signal }))).toEqual([["2"]]);
+});
+
+it("an error of the statement keeps the connection", async () => {
+  const before = await sessionId();
+  expect(await outcomeOf(read("SELECT x FROM nowhere", [], { signal }))).toBe("internal");
+  proxy.inject({ errno: 1317 });
+  expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
+  expect(await sessionId()).toBe(before);
+});
+
+describe("a session that cannot be set up", () => {
+  it("is closed, and another is made: four in all", async () => {
+    proxy.inject({ errno: 1047, command: "query", times: 3 });
+    await sessionId();
+    expect(proxy.made()).toBe(4);
+    await pool.destroy();
+    pool.initialize();
+    proxy.inject({ errno: 1047, command: "query", times: 4 });
+    expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
+    await until(10_000, () => proxy.connections() === 0);
+    await sessionId();
+  });
+
+  it("because the server falls silent is closed too, and takes no place", async () => {
+    proxy.inject({ command: "query", times: 4 });
+    expect(await readAll()).toEqual(OWNERS.map(() => "databaseUnavailable"));
+    await until(10_000, () => proxy.connections() === 0);
+    await fillPool();
   });
 });

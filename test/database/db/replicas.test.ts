@@ -1,48 +1,33 @@
 /**
  * Reads behind a balancer, one node of which is behind. The balancer is a proxy that leads new
- * connections to one of two servers, whose heartbeats the tests write.
+ * connections to one of two databases, whose heartbeats the tests write.
  */
 import type { Knex } from "knex";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import {
-  type PrivateDatabase,
-  startPrivateDatabase,
-} from "../../../dev/private-database/private-database.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { limitAge } from "../../../src/db/freshness.ts";
-import { migrateToLatest } from "../../../src/db/migrate.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
-
-/** A node, and what its provider 1 has in the wallet: "1.00" on a, "2.00" on b. */
-interface Node {
-  readonly server: PrivateDatabase;
-  readonly knex: Knex;
-}
 
 const MAX_LAG = 60_000;
 const { signal } = new AbortController();
 
-let a: Node;
-let b: Node;
+/** What provider 1 has in the wallet is "1.00" on a, and "2.00" on b. */
+let a: TestDatabase;
+let b: TestDatabase;
 let proxy: DatabaseProxy;
 let pool: Knex;
 let read: Read;
 beforeAll(async () => {
-  const [one, other] = await Promise.all([startNode("1.00"), startNode("2.00")]);
-  const { username, password } = new URL(one.server.url);
-  await other.knex.raw(`ALTER USER '${username}'@'%' IDENTIFIED BY '${password}'`);
-  [a, b] = [one, other];
+  [a, b] = await Promise.all([createNode("1.00"), createNode("2.00")]);
 });
-afterAll(async () => {
-  await Promise.all([a, b].map((node) => node?.knex.destroy()));
-  await Promise.all([a, b].map((node) => node?.server.stop()));
-});
+afterAll(() => Promise.all([a, b].map((node) => node?.drop())));
 beforeEach(async () => {
-  proxy = await startDatabaseProxy(a.server.url);
+  proxy = await startDatabaseProxy(a.url);
   pool = createPool(parseDatabaseUrl(proxy.url), { readOnly: true, maxConnections: 4 });
   read = createRead(pool, { retryPauses: [0, 50, 50] });
 });
@@ -51,22 +36,20 @@ afterEach(async () => {
   await proxy.close();
 });
 
-async function startNode(balance: string): Promise<Node> {
-  const server = await startPrivateDatabase({ bufferPool: "64M" });
-  const knex = createPool(parseDatabaseUrl(server.url));
-  await migrateToLatest(knex);
-  await knex("wallets").insert({ provider_id: 1, available_balance: balance });
-  return { server, knex };
+async function createNode(balance: string): Promise<TestDatabase> {
+  const node = await createDatabase();
+  await node.knex("wallets").insert({ provider_id: 1, available_balance: balance });
+  return node;
 }
 
 /** Writes a node's heartbeat, so that it is some seconds old. */
-async function beat({ knex }: Node, secondsAgo: number): Promise<void> {
+async function beat({ knex }: TestDatabase, secondsAgo: number): Promise<void> {
   await knex.raw(
     `REPLACE INTO heartbeat VALUES (1, UTC_TIMESTAMP(3) - INTERVAL ${secondsAgo} SECOND)`,
   );
 }
 
-const lead = ({ server }: Node) => proxy.route(server.url);
+const lead = ({ url }: TestDatabase) => proxy.route(url);
 
 const wallet = compileStatement(
   {
@@ -86,7 +69,7 @@ async function ask(onAge?: (ms: number) => void) {
 }
 
 /** Opens some connections to a node, which are idle afterwards. */
-async function connectTo(node: Node, count: number): Promise<void> {
+async function connectTo(node: TestDatabase, count: number): Promise<void> {
   lead(node);
   const open = await Promise.all(
     Array.from({ length: count }, () => pool.client.acquireConnection()),

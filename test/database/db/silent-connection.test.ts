@@ -11,7 +11,6 @@ import { ServiceError } from "../../../src/errors.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
-import { lockTable } from "../../support/service/table-lock.ts";
 
 /** After which time the server ends a statement, and its answer is given up, in ms. */
 const MAX_STATEMENT = 500;
@@ -69,24 +68,6 @@ describe("when all pooled connections die without a sign", () => {
     expect(ids.filter((id) => after.includes(id))).toEqual([]);
   });
 
-  it("under load all reads are answered", async () => {
-    await fillPool();
-    let stopped = false;
-    let answered = 0;
-    const callers = OWNERS.map(async (owner) => {
-      while (!stopped) {
-        await readOne(owner);
-        answered++;
-      }
-    });
-    await until(5_000, () => answered > 100);
-    proxy.silence();
-    const before = answered;
-    await until(20 * GIVEN_UP, () => answered > before + 200);
-    stopped = true;
-    await Promise.all(callers);
-  });
-
   it("a read whose caller leaves first tells the others", async () => {
     await fillPool();
     proxy.silence();
@@ -109,25 +90,6 @@ it("while new connections are silent too the database is unavailable, and not fo
   proxy.silenceNew(false);
   const outcome = () => readOne().catch(({ kind }) => kind);
   await expect.poll(outcome, { timeout: 10_000 }).toEqual([["1"]]);
-});
-
-it("a read for which no connection can be made says so, without the words of the pool", async () => {
-  proxy.silenceNew(true);
-  pool.client.config.acquireConnectionTimeout = 300;
-  pool.client.pool.acquireTimeoutMillis = 300;
-  const error = await readOne().catch((thrown) => thrown);
-  expect(error).toMatchObject({ kind: "databaseUnavailable" });
-  expect(error.cause.message).toBe("no connection to the database within 300 ms");
-  expect(error.cause.stack).not.toContain("knex");
-});
-
-it("a statement that waits for a lock is ended by the server, and keeps its connection", async () => {
-  await readOne();
-  await using _lock = await lockTable(database, "charges");
-  const result = read("SELECT COUNT(*) FROM charges", [], { signal });
-  await expect(result).rejects.toMatchObject({ kind: "deadlineExceeded" });
-  await readOne();
-  expect(proxy.made()).toBe(1);
 });
 
 it("a slow statement on a live connection runs once, and leaves the others alone", async () => {
