@@ -1,6 +1,7 @@
 /**
  * What statements read. With a rollup it is what the question asks for, however far the ledger goes
- * back; without one it is each row of the period once. Counted by the database itself.
+ * back; without one it is each row of the period once. Counted by the database itself, on a connection
+ * that reuses its prepared statements.
  */
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -11,13 +12,23 @@ import { createRead, type Read } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { beginBuild } from "../../../src/rollup/write/build.ts";
+import { nextSlice } from "../../../src/rollup/write/spans.ts";
+import { readRollups } from "../../../src/rollup/write/state.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { breakdownOf, overviewOf } from "../../support/ledger/call.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
-import { recordStatements } from "../../support/statements.ts";
+import {
+  bindingsOf,
+  branchesOf,
+  cachedValues,
+  recordStatements,
+  STATEMENT_NAMES,
+  STATEMENTS,
+} from "../../support/statements.ts";
 import { finish } from "../rollup/write/built.ts";
 
 const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
 const NOW = Date.now();
 const ago = (days: number, hours = 0) =>
   new Date(NOW - 24 * HOUR * days + HOUR * hours).toISOString();
@@ -42,27 +53,44 @@ beforeAll(async () => {
     `UPDATE rentals SET ended_at = started_at + INTERVAL 1 HOUR, updated_at = started_at + INTERVAL 1 HOUR
      WHERE ended_at IS NULL AND started_at < UTC_TIMESTAMP(3) - INTERVAL 30 DAY`,
   );
-  await knex.raw(`ANALYZE TABLE ${["charges", "rentals", "servers", "instances"].join()}`);
+  // A scan of a few rows would be cheaper than a lookup of each.
+  const others = Array.from({ length: 500 }, (_, index) => ({ provider_id: index + 100 }));
+  await knex("wallets").insert(others.map((other) => ({ ...other, available_balance: "1.00" })));
+  const server = { name: "", status: "", price_per_hour: "1.0000" };
+  const serverOf = (id: number) => ({ ...server, provider_id: id, uuid: `other-${id}` });
+  await knex("servers").insert(others.map(({ provider_id }) => serverOf(provider_id)));
+  await knex.raw(
+    `ANALYZE TABLE ${["charges", "rentals", "servers", "instances", "wallets"].join()}`,
+  );
 }, 120_000);
 afterAll(async () => {
   await session.destroy();
   await database.drop();
 });
 
+/** How many rows and index entries the session has read. */
+async function readSoFar(): Promise<number> {
+  const [status] = await session.raw("SHOW SESSION STATUS LIKE 'Handler_read%'");
+  return status.reduce((sum: number, row: { Value: string }) => sum + Number(row.Value), 0);
+}
+
+/** A row of EXPLAIN. */
+interface Step {
+  readonly table: string | null;
+  readonly type: string | null;
+  readonly rows: string | number | null;
+}
+
 /** A `Read` that counts the rows and index entries that each statement reads. */
 function counting(read: Read): { readonly read: Read; readonly rows: number[] } {
   const rows: number[] = [];
-  const count = async () => {
-    const [status] = await session.raw("SHOW SESSION STATUS LIKE 'Handler_read%'");
-    return status.reduce((sum: number, row: { Value: string }) => sum + Number(row.Value), 0);
-  };
   return {
     rows,
     async read(...statement) {
-      const before = await count();
-      const overhead = (await count()) - before;
+      const before = await readSoFar();
+      const overhead = (await readSoFar()) - before;
       const result = await read(...statement);
-      rows.push((await count()) - before - 2 * overhead);
+      rows.push((await readSoFar()) - before - 2 * overhead);
       return result;
     },
   };
@@ -125,6 +153,51 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
       const atMost = (short[nth]?.rows ?? 0) + TOLERANCE;
       expect(rows, `${name}: ${JSON.stringify([short, long])}`).toBeLessThanOrEqual(atMost);
     }
+  });
+
+  it.each(STATEMENT_NAMES)(
+    "%s, by its plan, scans no table and no large part of one",
+    async (name) => {
+      const period = {
+        provider: "2",
+        start: toDatetime(NOW - 90 * DAY),
+        end: toDatetime(NOW - DAY),
+      };
+      const values = { ...period, ...(await cachedValues(createRead(database.knex), period)) };
+      const steps: Step[] = [];
+      for (const { sql, bindings } of branchesOf(STATEMENTS[name], values)) {
+        const explain = `EXPLAIN FORMAT=TRADITIONAL ${sql}`;
+        steps.push(...(await database.knex.raw(explain, bindings as Knex.RawBinding[]))[0]);
+      }
+      const reads = steps.filter(({ table }) => table !== null && !table.startsWith("<"));
+      expect(reads.length).toBeGreaterThan(3);
+      for (const { table, type, rows } of reads) {
+        expect(type, `how ${table} is read`).not.toBe("ALL");
+        expect(Number(rows), `rows of ${table}`).toBeLessThan(LONG.charges / 10);
+      }
+    },
+  );
+
+  it("a breakdown reads next to nothing if the rollup's leaves are others than expected", async () => {
+    const period = { provider: "2", start: toDatetime(NOW - 90 * DAY), end: toDatetime(NOW - DAY) };
+    const values = { ...period, ...(await cachedValues(createRead(database.knex), period)) };
+    const { read, rows } = counting(createRead(session));
+    const bindings = bindingsOf(STATEMENTS.fullBreakdown, { ...values, leaf: "15" });
+    await read(STATEMENTS.fullBreakdown.sql, bindings, { signal: new AbortController().signal });
+    expect(rows[0]).toBeLessThan(LONG.servers + LONG.instances + TOLERANCE);
+  });
+
+  it("a slice of a check reads the rows that it has, and not the whole ledger", async () => {
+    const ROWS = 500;
+    const before = await readSoFar();
+    await session.transaction(async (reader) => {
+      const { current } = await readRollups(reader, "2");
+      if (current === undefined) throw new Error("expected a rollup");
+      const from = toDatetime(NOW - 300 * DAY);
+      await nextSlice(reader, current, { owners: [], totals: [] }, from, ROWS);
+    });
+    // Of each of three columns: up to the end of the slice, and once more to group its rows.
+    expect((await readSoFar()) - before).toBeLessThan(3 * 4 * ROWS);
   });
 });
 

@@ -99,7 +99,7 @@ it(
         await expectOwnFigures(service, inOrder.toReversed());
         for (const name of takeNames()) ran.add(name);
       }),
-      { numRuns: 15 * SOAK },
+      { numRuns: 10 * SOAK },
     );
     expect([...ran]).toEqual(expect.arrayContaining([...SHARED, "fullOverview"]));
   },

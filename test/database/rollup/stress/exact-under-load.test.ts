@@ -1,5 +1,4 @@
 /** Every response equals the raw ledger of its snapshot while writers and rollup runs compete. */
-import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
@@ -18,7 +17,8 @@ import { SOAK } from "../../../support/soak.ts";
 import { killRollups, runRollups } from "./rollup-runs.ts";
 import { write } from "./writers.ts";
 
-const DURATION = 6_000 * SOAK;
+/** How often everything has to happen before the test ends, and within what time, in ms. */
+const [ENOUGH, TIMEOUT] = [3 * SOAK, 120_000 * SOAK];
 /** In ms: longer than any writer's transaction is open. */
 const MARGIN = 1_000;
 const BULKS: readonly Bulk[] = [
@@ -45,18 +45,14 @@ afterAll(async () => {
   await database.drop();
 });
 
-/** Compares one service instance until the signal aborts. Resolves to the number of responses. */
-async function compareUntil(signal: AbortSignal, results: Compared[]): Promise<number> {
+/** Compares one service instance until the signal aborts. */
+async function compareUntil(signal: AbortSignal, results: Compared[]): Promise<void> {
   const compare = createComparison(readers);
-  let responses = 0;
   for (let turn = 0; !signal.aborted; turn++) {
     // Each provider twice in a row, so that the second comparison can use the sums of the first.
     const { provider } = BULKS[(turn >> 1) % BULKS.length] as Bulk;
-    const result = await compare(String(provider));
-    results.push(result);
-    responses += result.responses;
+    results.push(await compare(String(provider)));
   }
-  return responses;
 }
 
 it(
@@ -65,52 +61,31 @@ it(
     const stop = new AbortController();
     const results: Compared[] = [];
     const { signal } = stop;
+    let killed = 0;
     const tasks = {
       commits: BULKS.flatMap((bulk) => [1, 2, 3].map(() => write(writers, bulk, MARGIN, signal))),
       responses: [1, 2, 3].map(() => compareUntil(signal, results)),
       runs: [runRollups(database.knex, MARGIN, signal)],
-      killed: [1, 2].map(() => killRollups(database.url, MARGIN, signal)),
+      killed: [1, 2].map(() => killRollups(database.url, MARGIN, signal, () => killed++)),
     };
     // The first task that fails stops the others.
     const all = Object.values(tasks).flat();
     for (const task of all) task.catch(() => stop.abort());
-    await Promise.race([Promise.all(all).catch(() => {}), sleep(DURATION)]);
-    // On a busy machine a run takes long.
-    const watermarks = () => new Set(results.map(({ watermark }) => watermark)).size;
-    const outdated = () => results.filter((result) => result.outdated).length;
-    const enough = () => watermarks() > 2 * SOAK && outdated() > 3 * SOAK;
-    await until(5 * DURATION, () => enough() || signal.aborted);
-    stop.abort();
-    await Promise.all(all);
-    const sum = async (counts: readonly Promise<number>[]) =>
-      (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
-
-    // The test exercised everything. The cache was used, also across snapshots, and was outdated.
     const count = (of: (result: Compared) => number | boolean) =>
       results.reduce((total, result) => total + Number(of(result)), 0);
-    const counts = {
-      commits: await sum(tasks.commits),
-      responses: await sum(tasks.responses),
-      runs: await sum(tasks.runs),
-      killed: await sum(tasks.killed),
-      watermarks: watermarks(),
-      cacheHits: count(({ cacheHits }) => cacheHits),
-      outdated: outdated(),
-      overviews: count(({ earlierSnapshot }) => earlierSnapshot.overview),
-      breakdowns: count(({ earlierSnapshot }) => earlierSnapshot.breakdown),
-    };
-    const moreThan = (minimum: number) => expect.toSatisfy((count) => count > minimum * SOAK);
-    expect(counts).toEqual({
-      commits: moreThan(20),
-      responses: moreThan(60),
-      runs: moreThan(0),
-      killed: moreThan(1),
-      watermarks: moreThan(2),
-      cacheHits: expect.toSatisfy((hits) => hits > 0.3 * counts.responses),
-      outdated: moreThan(3),
-      overviews: moreThan(0),
-      breakdowns: moreThan(0),
-    });
+    /** The cache was used, also across snapshots, and was outdated, while watermarks moved. */
+    const counts = () => [
+      killed,
+      new Set(results.map(({ watermark }) => watermark)).size,
+      count(({ cacheHits }) => cacheHits),
+      count(({ outdated }) => outdated > 0),
+      count(({ earlierSnapshot }) => earlierSnapshot.overview),
+      count(({ earlierSnapshot }) => earlierSnapshot.breakdown),
+    ];
+    await until(TIMEOUT, () => signal.aborted || Math.min(...counts()) >= ENOUGH);
+    stop.abort();
+    await Promise.all(all);
+    for (const commits of await Promise.all(tasks.commits)) expect(commits).toBeGreaterThan(0);
 
     await rollUp(database.knex, { margin: 0 });
     for (const { provider } of BULKS) {
@@ -118,5 +93,5 @@ it(
       await expectExact(readers, String(provider));
     }
   },
-  60_000 + 7 * DURATION,
+  TIMEOUT + 60_000,
 );
