@@ -23,11 +23,17 @@ beforeAll(async () => {
   await addBulk(knex, [
     { provider: 1, servers: 2, instances: 0, charges: CHARGES, rentals: 20, days: 330 },
   ]);
+  await build(knex, "1", toDatetime(Date.now() - 60_000), DAY);
+  for (const table of Object.values(TABLES)) {
+    await knex.raw(`CREATE TABLE built_${table} AS SELECT * FROM ${table}`);
+  }
 });
 beforeEach(async () => {
   await knex("charges").where({ server_id: 1 }).del();
-  for (const table of Object.values(TABLES)) await knex(table).del();
-  await build(knex, "1", toDatetime(Date.now() - 60_000), DAY);
+  for (const table of Object.values(TABLES)) {
+    await knex(table).del();
+    await knex.raw(`INSERT INTO ${table} SELECT * FROM built_${table}`);
+  }
 });
 afterAll(() => database.drop());
 
@@ -70,7 +76,6 @@ it("slices are compared in turn, each in its part of the period", async () => {
 
 it.each([
   ["a moment", -0.1, "done"],
-  ["most of a period", -0.8, "more"],
   ["years", -1_000, "more"],
   ["a time that was set for a longer period", 30, "more"],
 ])(

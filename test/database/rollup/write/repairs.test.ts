@@ -111,9 +111,7 @@ describe("rows of the rollup that were changed by hand are repaired by the next 
   it.each<[string, () => PromiseLike<unknown>]>([
     ["a gross", () => sums().where(SECOND).increment("gross", 1)],
     ["counts", () => sums().where(SECOND).update({ charges: 9, started: 0, ended: 7 })],
-    ["all sums", () => sums().update({ gross: 0, charges: 0 })],
     ["a total", () => sums().where({ total: 1 }).increment("gross", 1)],
-    ["another owner", () => sums().where(SECOND).update({ server_id: 77 }).limit(1)],
     ["a row too many", async () => sums().insert({ ...(await sums().first()), server_id: 77 })],
     [
       "a row too few",
@@ -123,10 +121,6 @@ describe("rows of the rollup that were changed by hand are repaired by the next 
           .del(),
     ],
     ["a boundary too few", () => sums().where(SECOND).del()],
-    ["the first one", () => sums().where({ at: "2025-09-06 00:00:00.000" }).del()],
-    ["the last one", () => sums().where({ at: "2025-10-07 00:00:00.000" }).del()],
-    ["all of owners", () => sums().where({ total: 0 }).del()],
-    ["all of the provider as a whole", () => sums().where({ total: 1 }).del()],
     ["all rows", () => sums().del()],
     ["the row of the rollup", () => rollups().del()],
     ["the slot", () => rollups().update({ slot: 1 })],
@@ -194,28 +188,19 @@ it("--verify prints each difference, by leaf and owner; the log of a repair has 
   ]);
 });
 
-describe("a change of more than 500,000 rows is a build:", () => {
-  const SERVERS = Array.from({ length: 260 }, (_, n) => n + 10);
-  beforeEach(async () => {
-    // 1,979 days on which a charge of nothing was made: with 260 servers these are 514,540 rows.
-    await knex.raw(
-      `INSERT INTO charges (provider_id, server_id, charged_at, recorded_at, gross)
-       WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
-       SELECT 1, 1, TIMESTAMPADD(DAY, -n, '2025-01-01'), '2025-12-01', 0
-       FROM (SELECT n FROM numbers UNION SELECT n + 979 FROM numbers) AS days`,
-    );
-    await build(knex, "1", WATERMARK, DAY, MONTH);
-  });
-
-  it.each([
-    ["a refresh", "2026-02-01"],
-    ["a repair", "2025-12-01"],
-  ])("%s", async (_, recordedAt) => {
-    const rows = SERVERS.map((id) => charge("2018-01-01", recordedAt, "1.00", id));
-    await knex("charges").insert(rows);
-    const { slot } = await rollups().first();
-    await run();
-    expect(await rollups()).toMatchObject([{ slot: 1 - slot }]);
-    await expectStored(knex);
-  });
+it("a change of more than 500,000 rows is a build", async () => {
+  // 1,979 days on which a charge of nothing was made: with 260 servers these are 514,540 rows.
+  await knex.raw(
+    `INSERT INTO charges (provider_id, server_id, charged_at, recorded_at, gross)
+     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
+     SELECT 1, 1, TIMESTAMPADD(DAY, -n, '2025-01-01'), '2025-12-01', 0
+     FROM (SELECT n FROM numbers UNION SELECT n + 979 FROM numbers) AS days`,
+  );
+  await build(knex, "1", WATERMARK, DAY, MONTH);
+  const servers = Array.from({ length: 260 }, (_, n) => n + 10);
+  await knex("charges").insert(servers.map((id) => charge("2018-01-01", "2026-02-01", "1.00", id)));
+  const { slot } = await rollups().first();
+  await run();
+  expect(await rollups()).toMatchObject([{ slot: 1 - slot }]);
+  expect(await differences(knex)).toEqual([]);
 });
