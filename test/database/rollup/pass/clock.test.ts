@@ -93,7 +93,7 @@ it("statements with bytes that are not text, in other sessions, do not hide open
     }
   })();
   try {
-    for (let nth = 0; nth < 50; nth++) {
+    for (let nth = 0; nth < 20; nth++) {
       expect(await canSeeTransactions(database.knex)).toBe(true);
       expect(await readClock(database.knex, 0, true)).toMatchObject({
         waitsFor: expect.anything(),

@@ -1,55 +1,69 @@
-/** What a run tells about itself, and its heartbeat. */
+/** What a run tells about itself, its heartbeat, and that one provider holds back no other. */
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/pass/heartbeat.ts";
+import { createRollupPool } from "../../../../src/rollup/write/pass/pool.ts";
 import { type RollupResult, rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { charge } from "../write/built.ts";
+import { addBulk } from "../../../support/rollup/bulk.ts";
+import { rollupOf } from "../write/built.ts";
+import { expectStored } from "../write/oracle.ts";
+
+const PROVIDERS = [1, 2, 3];
 
 let database: TestDatabase;
 beforeEach(async () => {
   database = await createDatabase();
-  for (const id of [1, 2]) {
+  for (const id of PROVIDERS) {
     await database.knex("providers").insert({ id, name: "provider" });
-    await database
-      .knex("charges")
-      .insert({ ...charge("2025-09-05", "2025-12-01"), provider_id: id });
+    await insertCharge(id, "2025-12-01");
   }
 });
 afterEach(() => database.drop());
 
+/** Inserts a charge of 1.00, recorded now by default. */
+const insertCharge = (provider_id: number, recorded_at?: string) =>
+  database.knex("charges").insert({
+    ...{ provider_id, server_id: 1, charged_at: "2025-09-05", gross: "1.00" },
+    ...(recorded_at !== undefined && { recorded_at }),
+  });
 const watermark = async (id: number) =>
   (await database.knex("rollups").where({ provider_id: id }).first("watermark"))?.watermark;
 const HOUR = 3_600_000;
 
 it("a run that brings everything up to date lags behind by the margin", async () => {
   const result = await rollUp(database.knex, { margin: HOUR });
-  expect(result).toMatchObject({ news: 2, behind: 0, lag: HOUR, repairs: 0 });
+  expect(result).toMatchObject({ news: 3, behind: 0, lag: HOUR, repairs: 0 });
   expect(result.duration).toBeGreaterThan(0);
 });
 
-it("a provider that fails is behind, which the run tells before it fails", async () => {
+it("a provider that fails is behind, which the run tells before it fails with the reason; the others are not", async () => {
   await rollUp(database.knex, { margin: 0 });
   await database.knex("rollups").update({ watermark: "2026-01-01 00:00:00.000" });
   await database.knex.raw(
     `CREATE TRIGGER failing BEFORE UPDATE ON rollups FOR EACH ROW
      BEGIN
-       IF NEW.provider_id = 2 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'no'; END IF;
+       IF NEW.provider_id = 2 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'only this'; END IF;
      END`,
   );
-  for (const id of [1, 2]) {
-    await database
-      .knex("charges")
-      .insert({ ...charge("2025-09-05", "2026-02-01"), provider_id: id });
-  }
+  for (const id of PROVIDERS) await insertCharge(id, "2026-02-01");
   const results: RollupResult[] = [];
   const options = { margin: 0, finished: (result: RollupResult) => results.push(result) };
-  await expect(rollUp(database.knex, options)).rejects.toThrow("provider 2: ");
+  const error = await rollUp(database.knex, options).catch((thrown) => thrown);
+  expect(error).toBeInstanceOf(AggregateError);
+  expect(error.message).toMatch(/^provider 2: .*only this/);
   const [told] = results;
-  expect(told).toMatchObject({ behind: 1, charges: 1 });
+  expect(told).toMatchObject({ behind: 1, charges: 2 });
   const [[{ now }]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
   const age = fromDatetime(now) - fromDatetime("2026-01-01 00:00:00.000");
   expect(Math.abs(age - (told?.lag ?? 0))).toBeLessThan(60_000);
+  expect(await Promise.all(PROVIDERS.map(grossOf))).toEqual(["2.00", "1.00", "2.00"]);
+
+  await database.knex.raw("DROP TRIGGER failing");
+  await rollUp(database.knex, { margin: 0 });
+  expect(await grossOf(2)).toBe("2.00");
 });
 
 it("a watermark waits until it can move by a step", async () => {
@@ -59,11 +73,7 @@ it("a watermark waits until it can move by a step", async () => {
     "UPDATE rollups SET watermark = UTC_TIMESTAMP(3) - INTERVAL 2 HOUR WHERE provider_id = 2",
   );
   const before = [await watermark(1), await watermark(2)];
-  for (const id of [1, 2]) {
-    await database.knex("charges").insert({
-      ...{ provider_id: id, server_id: 1, charged_at: "2025-09-05", gross: "1.00" },
-    });
-  }
+  for (const id of [1, 2]) await insertCharge(id);
   const waiting = await rollUp(database.knex, { margin: 0, step: HOUR });
   expect(waiting).toMatchObject({ news: 1, behind: 0, charges: 1 });
   expect(await watermark(1)).toBe(before[0]);
@@ -73,26 +83,64 @@ it("a watermark waits until it can move by a step", async () => {
 
 const writtenAt = async () => (await database.knex("heartbeat").first())?.written_at;
 
-it("a run writes the heartbeat by the database's clock, in UTC", async () => {
-  expect(await writtenAt()).toBeUndefined();
-  await rollUp(database.knex, { margin: 0 });
-  const [[{ now }]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
-  const first = await writtenAt();
-  expect(fromDatetime(now) - fromDatetime(first)).toBeLessThan(60_000);
-  await rollUp(database.knex, { margin: 0 });
-  expect((await writtenAt()) > first).toBe(true);
-  expect(await database.knex("heartbeat").select("id")).toEqual([{ id: 1 }]);
-});
-
-it("runs that share a heartbeat write it at most once a second, and again after a failure", async () => {
+it("runs that share a heartbeat write it by the database's clock, once a second, and again after a failure", async () => {
   const heartbeat = createHeartbeat();
   await database.knex.raw("RENAME TABLE heartbeat TO hidden");
   await expect(rollUp(database.knex, { margin: 0, heartbeat })).rejects.toThrow("heartbeat");
   await database.knex.raw("RENAME TABLE hidden TO heartbeat");
   await rollUp(database.knex, { margin: 0, heartbeat });
+  const [[{ now }]] = await database.knex.raw("SELECT UTC_TIMESTAMP(3) AS now");
   const first = await writtenAt();
+  expect(fromDatetime(now) - fromDatetime(first)).toBeLessThan(60_000);
   const started = performance.now();
   await heartbeat(database.knex);
   const second = await writtenAt();
   if (performance.now() - started < 500) expect(second).toBe(first);
+  await rollUp(database.knex, { margin: 0 });
+  expect((await writtenAt()) > first).toBe(true);
+  expect(await database.knex("heartbeat").select("id")).toEqual([{ id: 1 }]);
+});
+
+const grossOf = async (id: number) => (await rollupOf(database.knex, `${id}`))?.gross;
+
+it("a provider whose row another session keeps locked holds back only itself", async () => {
+  await rollUp(database.knex, { margin: 0 });
+  for (const id of PROVIDERS) await insertCharge(id);
+  const holder = await database.knex.transaction();
+  await holder(TABLES.rollups).where({ provider_id: 2 }).forUpdate();
+  const run = rollUp(database.knex, { margin: 0, concurrency: 2 });
+  try {
+    for (const id of [1, 3]) {
+      await expect.poll(() => grossOf(id), { timeout: 20_000 }).toBe("2.00");
+    }
+    expect(await grossOf(2)).toBe("1.00");
+  } finally {
+    await holder.commit();
+  }
+  expect(await run).toMatchObject({ news: 3, behind: 0, charges: 3 });
+});
+
+it("a build that takes longer than a run goes on after the others, which every run brings up to date", async () => {
+  await rollUp(database.knex, { margin: 0 });
+  await addBulk(database.knex, [{ provider: 4, servers: 5, instances: 5, charges: 20_000 }]);
+  const runs: RollupResult[] = [];
+  do {
+    await insertCharge(2);
+    runs.push(await rollUp(database.knex, { margin: 0, maxTime: 1, concurrency: 1 }));
+    expect(await grossOf(2)).toBe(`${runs.length + 1}.00`);
+  } while (runs.at(-1)?.unfinished && runs.length < 100);
+  expect(runs.length).toBeGreaterThan(2);
+  expect(runs.reduce((charges, run) => charges + run.charges, 0)).toBe(20_000 + runs.length);
+  await expectStored(database.knex, "4");
+});
+
+it("the sessions of the command wait for the cluster where the server knows how to", async () => {
+  const warnings: string[] = [];
+  const pool = createRollupPool(parseDatabaseUrl(database.url), 2, (line) => warnings.push(line));
+  const [variables] = await pool.raw("SHOW SESSION VARIABLES LIKE 'wsrep_sync_wait'");
+  await pool.destroy();
+  const [[{ version }]] = await database.knex.raw("SELECT VERSION() AS version");
+  const values = variables.map(({ Value }: { Value: string }) => Value);
+  expect(values).toEqual(version.includes("MariaDB") ? ["1"] : []);
+  expect(warnings).toEqual([]);
 });
