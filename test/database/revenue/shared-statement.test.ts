@@ -1,7 +1,7 @@
 /** Overviews of several providers, read by one statement: each has its own figures, and no others. */
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createRead, type Read } from "../../../src/db/query.ts";
+import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { refresh } from "../../../src/rollup/write/refresh.ts";
@@ -125,17 +125,13 @@ describe("of ten small providers", () => {
     for (const table of Object.values(TABLES)) await database.knex(table).del();
   });
 
-  /** A service whose cache is filled, the statements that ran since, and reads that the test may change. */
+  /** A service whose cache is filled, and the statements that ran since. */
   async function warmService() {
-    const plain = atTimeOfCall(createRead(database.knex));
-    const reads: { shared: Read } = { shared: plain };
-    const { read, takeNames } = recordStatements((sql, bindings, options) =>
-      (options.operation === "overview_batch" ? reads.shared : plain)(sql, bindings, options),
-    );
+    const { read, takeNames } = recordStatements(atTimeOfCall(createRead(database.knex)));
     const service = createRevenueService(read);
     await expectOwnFigures(service, calls);
     takeNames();
-    return { service, takeNames, reads };
+    return { service, takeNames };
   }
 
   it("ten calls at once take three statements", async () => {
@@ -144,33 +140,6 @@ describe("of ten small providers", () => {
     expect(takeNames()).toEqual([
       ...["uncoveredOverview", "uncoveredOverview"],
       "uncoveredOverviews8",
-    ]);
-  });
-
-  it.each<[string, Read]>([
-    [
-      "fails",
-      async (_sql, _bindings, { onConnection }) => {
-        onConnection?.();
-        throw new Error("a row of one of them");
-      },
-    ],
-    [
-      "never ends",
-      (_sql, _bindings, { signal, onConnection }) =>
-        new Promise((_resolve, reject) => {
-          onConnection?.();
-          signal.addEventListener("abort", () => reject(signal.reason));
-        }),
-    ],
-  ])("a shared statement that %s costs nobody the answer", async (_what, shared) => {
-    const { service, takeNames, reads } = await warmService();
-    reads.shared = shared;
-    await expectOwnFigures(service, calls);
-    expect(takeNames()).toEqual([
-      ...["uncoveredOverview", "uncoveredOverview"],
-      "uncoveredOverviews8",
-      ...Array(8).fill("uncoveredOverview"),
     ]);
   });
 

@@ -24,7 +24,7 @@ describe.each([
   ["with leaves of five minutes", FIVE_MINUTES],
   ["with leaves of a day", DAY],
 ])("%s", (_, leaf) => {
-  it.each([-300, -20, -4, 4, 20, 300])(
+  it.each([-20, -4, 300])(
     "answers are exact if the host's clock is ahead by %i minutes",
     async (minutes) => {
       const { knex } = database;

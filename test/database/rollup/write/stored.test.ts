@@ -1,14 +1,11 @@
 /** What a rollup has stored: exactly the sums of the rows that it covers, at the ends of its leaves. */
-import fc from "fast-check";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { LEAVES, leafAt } from "../../../../src/rollup/leaves.ts";
+import { leafAt } from "../../../../src/rollup/leaves.ts";
 import { newSpans } from "../../../../src/rollup/write/spans.ts";
 import { type Rollup, readRollups } from "../../../../src/rollup/write/state.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { SOAK } from "../../../support/soak.ts";
 import { build, charge, DAY, MONTH, refreshTo, rental } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
@@ -18,12 +15,11 @@ beforeAll(async () => {
   database = await createDatabase();
   knex = database.knex;
 });
-beforeEach(clear);
+beforeEach(async () => {
+  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
+});
 afterAll(() => database.drop());
 
-async function clear() {
-  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
-}
 const boundaries = (total: number) =>
   knex(TABLES.sums).where({ total }).distinct("at").orderBy("at").pluck("at");
 
@@ -109,61 +105,3 @@ function insertInvalid(days: readonly string[], recordedAt: string) {
     await writer.raw("SET SESSION sql_mode = ?", [mode]);
   });
 }
-
-const HOUR = 3_600_000;
-const at = (hour: number) => toDatetime(Date.parse("2025-11-20T00:00:00Z") + hour * HOUR);
-const anyRow = fc.record({
-  hour: fc.integer({ min: -4_000, max: 300 }),
-  hours: fc.integer({ min: -5, max: 300 }),
-  server: fc.integer({ min: 1, max: 3 }),
-  instance: fc.constantFrom(null, 0, 1, 2),
-  kind: fc.constantFrom("charge", "charge", "rental", "open rental"),
-});
-/** The rows of a round are recorded in its hour, and it ends with a refresh up to its end, or a build. */
-const anyRound = fc.record({
-  rows: fc.array(anyRow, { maxLength: 12 }),
-  ending: fc.constantFrom("refresh", "refresh", "refresh", "nothing", "build", "end rentals"),
-});
-
-it(
-  "builds and refreshes, in any order, add every row once when it becomes covered",
-  async () => {
-    const round = async (
-      nth: number,
-      { rows, ending }: typeof anyRound extends fc.Arbitrary<infer R> ? R : never,
-      leaf: number,
-    ) => {
-      const recorded = at(nth);
-      for (const { hour, hours, server, instance, kind } of rows) {
-        const row =
-          kind === "charge"
-            ? charge(at(hour), recorded, "1.25", server)
-            : rental(at(hour), kind === "rental" ? at(hour + hours) : null, recorded, server);
-        await knex(kind === "charge" ? "charges" : "rentals").insert({
-          ...row,
-          instance_id: instance,
-        });
-      }
-      if (ending === "end rentals") {
-        const end = { ended_at: at(nth), updated_at: at(nth) };
-        await knex("rentals").whereNull("ended_at").where("started_at", "<", at(nth)).update(end);
-      }
-      if (ending === "build") await build(knex, "1", at(nth), leaf);
-      if (ending === "refresh") await refreshTo(knex, "1", at(nth));
-      await expectStored(knex);
-    };
-    await fc.assert(
-      fc.asyncProperty(
-        fc.nat(LEAVES.length - 1),
-        fc.array(anyRound, { minLength: 4, maxLength: 10 }),
-        async (leaf, rounds) => {
-          await clear();
-          await build(knex, "1", at(0), leaf);
-          for (const [nth, each] of rounds.entries()) await round(20 * (nth + 1), each, leaf);
-        },
-      ),
-      { numRuns: 8 * SOAK },
-    );
-  },
-  60_000 * Math.max(1, SOAK),
-);
