@@ -1,0 +1,76 @@
+/** The README is short, the documentation refers only to what exists, and the README's examples add up. */
+import { existsSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { blockWith, codeIn, type Page, page, pages, proseOf, ROOT, rootFile } from "./markdown.ts";
+
+const MAX_README_LINES = 200;
+
+const everyPage: readonly Page[] = [
+  ...pages,
+  { path: "CHANGELOG.md", text: rootFile("CHANGELOG.md") },
+];
+const { scripts }: { scripts: object } = JSON.parse(rootFile("package.json"));
+
+it(`the README has at most ${MAX_README_LINES} lines, and links to every page`, () => {
+  const readme = page("README.md");
+  expect(readme.trimEnd().split("\n").length).toBeLessThanOrEqual(MAX_README_LINES);
+  const others = pages.map(({ path }) => path).filter((path) => path !== "README.md");
+  expect(others.filter((path) => !readme.includes(`](${path})`))).toEqual([]);
+});
+
+describe.each(everyPage.map((one) => [one.path, one] as const))("%s", (_, { path, text }) => {
+  const prose = proseOf(text);
+
+  it("has no broken link", () => {
+    const targets = [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = ""]) => target);
+    const relative = targets.filter((target) => !/^https?:/.test(target));
+    expect(relative.filter((target) => !leadsSomewhere(path, target))).toEqual([]);
+  });
+
+  it("names no file, folder or script that does not exist", () => {
+    const paths = codeIn(prose).filter((code) =>
+      /^(src|test|dev|bench|proto|gen|docs|deploy|\.ci)\//.test(code),
+    );
+    expect(paths.filter((name) => !existsSync(join(ROOT, name)))).toEqual([]);
+    // The changelog names what was once.
+    const run = path === "CHANGELOG.md" ? [] : prose.matchAll(/`npm run ([\w-]+)/g);
+    expect([...run].filter(([, script = ""]) => !(script in scripts))).toEqual([]);
+  });
+});
+
+/** Whether a relative link leads to a file, and its fragment to a heading of it. */
+function leadsSomewhere(from: string, target: string): boolean {
+  const [file = "", fragment] = target.split("#");
+  const path = file === "" ? from : join(dirname(from), file);
+  if (!existsSync(join(ROOT, path))) return false;
+  return fragment === undefined || anchorsOf(rootFile(path)).includes(fragment);
+}
+
+/** The anchors that GitHub makes of headings: lower case, without punctuation, hyphens for spaces. */
+function anchorsOf(text: string): string[] {
+  return [...proseOf(text).matchAll(/^#+ (.*)$/gm)].map(([, heading = ""]) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N} _-]/gu, "")
+      .replaceAll(" ", "-"),
+  );
+}
+
+it("in the README's overview earnings + fee = gross, and the fee is a tenth of the gross", () => {
+  const cents = (amount: number) => Math.round(amount * 100);
+  const { summary, monthlyEarnings, serverRevenue } = JSON.parse(blockWith("json", '"summary"'));
+  const objects: [earnings: number, fee: number, gross: number][] = [
+    [summary.totalEarningsYTD, summary.platformFeesYTD, summary.grossRevenueYTD],
+    ...serverRevenue.map((server: Record<string, number>) => [
+      server.totalEarnings,
+      server.platformFees,
+      server.grossRevenue,
+    ]),
+  ];
+  for (const [earnings, fee, gross] of objects) {
+    expect(cents(earnings) + cents(fee)).toBe(cents(gross));
+    expect(cents(fee)).toBe(Math.round(cents(gross) / 10));
+  }
+  expect(monthlyEarnings[0].amount).toBe(summary.currentMonthEarnings);
+});

@@ -1,0 +1,219 @@
+/** The tables of the documentation are those of the code: errors, limits, metrics, settings, commands, packages. */
+import { parseEnv } from "node:util";
+import { status } from "@grpc/grpc-js";
+import { describe, expect, it } from "vitest";
+import { settingsFiles } from "../../dev/settings.ts";
+import { FAILURES_PER_ADDRESS } from "../../src/auth/failure-limit.ts";
+import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
+import { ROLLUP_FLAGS } from "../../src/cli/rollup-flags.ts";
+import { readConfig, VARIABLES } from "../../src/config.ts";
+import { POOL_WAIT } from "../../src/db/query.ts";
+import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../src/errors.ts";
+import { errorResponse, methodNotAllowed } from "../../src/gateway/errors.ts";
+import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
+import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
+import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
+import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
+import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
+import { createMetrics } from "../../src/telemetry/metrics/metrics.ts";
+import { createPassMetrics } from "../../src/telemetry/metrics/passes.ts";
+import { HANDSHAKE_TIMEOUT } from "../../src/tls/port-tls.ts";
+import { parseExposition } from "../support/telemetry/exposition.ts";
+import { codeIn, commands, page, rootFile, tableWith } from "./markdown.ts";
+
+const manifest: Record<"dependencies" | "scripts", Record<string, string>> = JSON.parse(
+  rootFile("package.json"),
+);
+const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
+
+describe("errors", () => {
+  /** A row of the table, as far as a program can read it. The text of `message` is left out. */
+  interface Row {
+    readonly status: number;
+    readonly code: string;
+    readonly fields: Readonly<Record<string, string>>;
+    readonly headers: readonly string[];
+  }
+
+  const HEADERS = ["Retry-After", "WWW-Authenticate", "Allow"];
+  const rows = tableWith("REST", "gRPC and Connect", "when", "body");
+  const documented = rows.map(([rest = "", code = "", , body = ""], index): Row => {
+    const above = rows.slice(0, index).findLast((row) => row[3] !== "the same");
+    const text = body === "the same" ? (above?.[3] ?? "") : body;
+    return {
+      status: Number(rest),
+      code: code.replaceAll("`", ""),
+      fields: JSON.parse(text.match(/`(\{.*?\})`/)?.[1] ?? "{}"),
+      headers: HEADERS.filter((name) => text.includes(`\`${name}`)),
+    };
+  });
+
+  /** The row of an error, from its response. */
+  function rowOf(kind: ServiceErrorKind): Row {
+    const error = new ServiceError(kind);
+    const response = kind === "methodNotAllowed" ? methodNotAllowed(["GET"]) : errorResponse(error);
+    const fields: Record<string, string> = JSON.parse(response.body);
+    return {
+      status: response.status,
+      code: status[error.entry.code] ?? "",
+      fields: "message" in fields ? { ...fields, message: "…" } : fields,
+      headers: HEADERS.filter((name) => name.toLowerCase() in response.headers),
+    };
+  }
+
+  it("docs/api.md has every error that a caller can see, and no other", () => {
+    const kinds = Object.keys(serviceErrors) as ServiceErrorKind[];
+    // Nobody sees the error of a call whose caller has disconnected.
+    const seen = kinds.filter((kind) => kind !== "canceled").map(rowOf);
+    expect(new Set(documented)).toEqual(new Set(seen));
+    expect(documented).toHaveLength(seen.length);
+  });
+});
+
+describe("limits", () => {
+  const UNITS: Readonly<Record<string, number>> = { "": 1, s: 1000, KiB: 1024, MiB: 1_048_576 };
+
+  /** A value as a count, in ms or in bytes. */
+  function limitValue(text: string): number {
+    const [, digits = "", unit = ""] = /^([\d,]+)(?: (s|KiB|MiB))?$/.exec(text) ?? [];
+    return Number(digits.replaceAll(",", "") || Number.NaN) * (UNITS[unit] ?? Number.NaN);
+  }
+
+  /** The constants, by the beginning of their row, in the order of the table. */
+  const CONSTANTS: Readonly<Record<string, number>> = {
+    "calls that wait for their API key": MAX_KEY_LOOKUPS,
+    "failed authentications of one client address per second": FAILURES_PER_ADDRESS.rate,
+    "wait for a connection to the database": POOL_WAIT,
+    "response bytes that clients have not read": MAX_UNREAD_BYTES,
+    "time that a client takes to read a response": HTTP_LIMITS.responseTimeout,
+    "headers of a request": HTTP_LIMITS.maxHeaderSize,
+    "time until the request": HTTP_LIMITS.requestTimeout,
+    "message to Connect": MAX_MESSAGE_BYTES,
+    "time until the TLS handshake": HANDSHAKE_TIMEOUT,
+    "time until the preface": GRPC_LIMITS.prefaceTimeout,
+    "streams of all gRPC connections": GRPC_LIMITS.maxStreams,
+    "open reflection streams": MAX_REFLECTIONS,
+    "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
+  };
+
+  it("the constants in docs/operations.md are those of the code", () => {
+    const rows = tableWith("limit", "value", "beyond it, the log has");
+    const names = Object.keys(CONSTANTS);
+    const found = rows.map(([limit = "", value = ""]) => [
+      names.find((name) => limit.startsWith(name)) ?? limit,
+      limitValue(value),
+    ]);
+    expect(found).toEqual(Object.entries(CONSTANTS));
+  });
+
+  it("docs/api.md has the defaults of the settings that callers run into", () => {
+    const { maxCall, maxCalls, maxCallsPerProvider } = config;
+    const seconds = `${maxCall / 1000} s`;
+    for (const text of [
+      `the provider has ${maxCallsPerProvider} calls in flight`,
+      `the service has ${maxCalls.toLocaleString("en-US")} calls in flight`,
+      `its deadline (${seconds}, or the client's own)`,
+      `A call takes ${seconds} at most`,
+    ]) {
+      expect(page("docs/api.md")).toContain(text);
+    }
+    expect(serviceErrors.messageTooLarge.message).toContain(` ${MAX_MESSAGE_BYTES} bytes`);
+  });
+
+  it("a call never lasts longer than HTTP waits for its response", () => {
+    const { connectionTimeout, requestTimeout, responseTimeout } = HTTP_LIMITS;
+    const set = (ms: number) =>
+      readConfig({ DATABASE_URL: "mysql://u:p@h/d", MAX_CALL_MS: `${ms}` });
+    expect(() => set(Math.min(connectionTimeout, responseTimeout))).toThrow(/^MAX_CALL_MS/);
+    expect(GRPC_LIMITS).toMatchObject({ requestTimeout, responseTimeout });
+  });
+});
+
+describe("metrics", () => {
+  /** The metrics of the service and of the rollup command, each with a sample, without the process's. */
+  async function metricsOfCode(): Promise<string[]> {
+    const service = createMetrics(() => true);
+    service.calls.ended({
+      ...{ requestId: "r-1", protocol: "rest", method: "GetOverview", providerId: "1" },
+      ...{ milliseconds: 1, error: undefined },
+    });
+    service.observeHttpRequest({ method: "GET", route: "/", status: 200, milliseconds: 1 });
+    const connections = () => ({ idle: 0, used: 1 });
+    const reads = service.observePool({ name: "calls", max: 1, connections });
+    reads.waits();
+    reads.waited(1);
+    reads.ran("overview", 1);
+    service.cacheRequest("keys", true);
+    service.limitEvent("responseTimeout");
+    service.rejectedRequest("rest", "404");
+    service.recordReplicaAge(1);
+    service.observeCertificates(
+      () => ({ expiresAt: 0 }),
+      () => 0,
+    );
+    const texts = [await service.render(""), await createPassMetrics(() => true).render("")];
+    return texts.flatMap(({ body }) => [...parseExposition(body)].map(named));
+  }
+
+  /** A metric as in the table: `name{label,…}`. */
+  function named([name, { samples }]: [string, { samples: { labels: object }[] }]): string {
+    const labels = Object.keys(samples[0]?.labels ?? {}).filter((label) => label !== "le");
+    return labels.length === 0 ? name : `${name}{${labels.sort().join(",")}}`;
+  }
+
+  it("docs/operations.md names all of them, with their labels, and no other", async () => {
+    const isOwn = (name: string) => !/^(nodejs|process)_/.test(name);
+    const shown = tableWith("subject", "metrics").flatMap(([, cell = ""]) => codeIn(cell));
+    const documented = shown.filter((name) => /^(rpc|http|db|revenue)_/.test(name));
+    const real = (await metricsOfCode()).filter(isOwn);
+    expect(new Set(documented)).toEqual(new Set(real));
+  });
+});
+
+describe("settings", () => {
+  it(".env.example has each variable once, is valid, and has the defaults", async () => {
+    const text = (await settingsFiles()).get(".env.example") ?? "";
+    const names = [...Object.values(VARIABLES), ...ROLLUP_FLAGS].map(({ name }) => name);
+    expect(text.match(/^\w+(?==)/gm)).toEqual(names);
+    const example = parseEnv(text);
+    const { DATABASE_URL } = example;
+    expect(readConfig(example)).toEqual(readConfig({ DATABASE_URL }));
+  });
+});
+
+describe("commands", () => {
+  /** `npm start` and `npm test` are scripts too. */
+  const scriptOf = (command: string) => command.match(/\bnpm (?:run )?([\w-]+)/)?.[1] ?? "";
+  const listed = tableWith("command", "does").flatMap(([command = ""]) =>
+    codeIn(command).map(scriptOf),
+  );
+
+  it("the README lists the scripts, and no other", () => {
+    const { scripts } = manifest;
+    expect(listed.filter((name) => !(name in scripts))).toEqual([]);
+    const known = [...listed, ...commands.map(({ text }) => scriptOf(text)), "version"];
+    const isHook = (name: string) =>
+      /^(pre|post)/.test(name) && name.replace(/^p(re|ost)/, "") in scripts;
+    expect(Object.keys(scripts).filter((name) => !known.includes(name) && !isHook(name))).toEqual(
+      [],
+    );
+  });
+
+  it("a script that may run on an old Node starts with plain JavaScript", () => {
+    for (const name of ["demo", "test", "check"]) {
+      const first = manifest.scripts[`pre${name}`] ?? manifest.scripts[name];
+      expect(first).toMatch(/^node dev\/install\.js\b/);
+    }
+  });
+});
+
+it("docs/architecture.md has a reason for each dependency, and names no other package", () => {
+  const rows = tableWith("package", "why");
+  const documented = rows.flatMap(([packages = ""]) => {
+    const [first = "", ...others] = codeIn(packages);
+    // `-node` after `@connectrpc/connect` is `@connectrpc/connect-node`.
+    return [first, ...others.map((name) => (name.startsWith("-") ? first + name : name))];
+  });
+  expect(documented.sort()).toEqual(Object.keys(manifest.dependencies).sort());
+  expect(rows.filter(([, why]) => !why)).toEqual([]);
+});
