@@ -6,8 +6,9 @@ import {
   GetOverviewResponseSchema,
   GetServerBreakdownResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import { commands, isRequest, named } from "../markdown.ts";
+import { blockWith, commands, isRequest, named } from "../markdown.ts";
 import { shapeOf } from "../shape.ts";
 import { atPorts, HAS_CURL, paste } from "./terminal.ts";
 
@@ -72,10 +73,13 @@ describe.skipIf(!HAS_CURL)("as pasted", () => {
   });
 });
 
-it("the response of each REST endpoint is shown", () => {
-  const shown = requests.filter(({ example }) => example !== undefined);
-  expect(shown.map(({ text }) => text.match(/8080([^?' ]+)/)?.[1])).toEqual([
-    "/api/provider/revenue",
-    "/api/provider/revenue/servers",
-  ]);
+it("the log line in docs/operations.md is the line of a real call", async () => {
+  const shown: Record<string, unknown> = JSON.parse(blockWith("json", '"requestId"'));
+  const requestId = String(shown.requestId);
+  const headers = [...withKey(fixture.key), ["x-request-id", requestId] as const];
+  await fixture.clients.get("REST").call({ method: "GetOverview", headers });
+  const [real = {}] = await fixture.service.logOf(requestId);
+  expect(Object.keys(real)).toEqual(Object.keys(shown));
+  // The time and the duration differ from call to call.
+  expect({ ...real, time: shown.time, ms: shown.ms }).toEqual(shown);
 });
