@@ -1,6 +1,6 @@
 /**
  * The examples of the OpenAPI document: requests with their responses from the demo's ledger as of
- * `EXAMPLE_NOW`, for its second provider. test/docs/openapi/examples.test.ts repeats each of them.
+ * `EXAMPLE_NOW`, for its second provider. test/docs/openapi.test.ts repeats each of them.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";

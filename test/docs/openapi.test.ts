@@ -5,19 +5,21 @@
  * `RECORD=1` writes the responses to the files of the examples; run `npm run generate` after that.
  */
 import { readFileSync, writeFileSync } from "node:fs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seed } from "../../../dev/demo-data/seed.ts";
-import { EXAMPLE_NOW, EXAMPLE_PROVIDER, examples } from "../../../dev/openapi/examples.ts";
-import { parseJson, writeJson } from "../../../dev/openapi/json.ts";
-import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { createRead } from "../../../src/db/query.ts";
-import { createGateway, type Gateway } from "../../../src/gateway/server.ts";
-import { createAddresses } from "../../../src/net/address.ts";
-import { createRevenueService } from "../../../src/revenue/service.ts";
-import { createRpc } from "../../../src/rpc/pipeline.ts";
-import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
-import { collectLog } from "../../support/collected-log.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { seed } from "../../dev/demo-data/seed.ts";
+import { EXAMPLE_NOW, EXAMPLE_PROVIDER, examples } from "../../dev/openapi/examples.ts";
+import { parseJson, writeJson } from "../../dev/openapi/json.ts";
+import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
+import { createRead } from "../../src/db/query.ts";
+import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../src/errors.ts";
+import { errorResponse } from "../../src/gateway/errors.ts";
+import { createGateway, type Gateway } from "../../src/gateway/server.ts";
+import { createAddresses } from "../../src/net/address.ts";
+import { createRevenueService } from "../../src/revenue/service.ts";
+import { createRpc } from "../../src/rpc/pipeline.ts";
+import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
+import { collectLog } from "../support/collected-log.ts";
+import { createDatabase, type TestDatabase } from "../support/database.ts";
 
 let database: TestDatabase;
 let gateway: Gateway;
@@ -47,18 +49,14 @@ afterAll(async () => {
   await database?.drop();
 });
 
-/** The document, with numbers that keep their digits. */
-const document = JSON.parse(
-  readFileSync("gen/openapi.json", "utf8"),
-  (_name, value, context?: { readonly source?: string }) =>
-    typeof value === "number" ? { digits: context?.source } : value,
-);
-
-/** A body as the document has it. */
+/** A JSON text as a value, with numbers that keep their digits. */
 const exactly = (text: string) =>
   JSON.parse(text, (_name, value, context?: { readonly source?: string }) =>
     typeof value === "number" ? { digits: context?.source } : value,
   );
+
+const text = readFileSync("gen/openapi.json", "utf8");
+const document = exactly(text);
 
 it.each(examples)("the response of $target as $mediaType is the service's", async (example) => {
   const { target, mediaType, file } = example;
@@ -81,19 +79,16 @@ it.each(examples)("the document shows the response of $target as $mediaType", (e
   expect(shown).toEqual(mediaType === "text/csv" ? recorded : exactly(recorded));
 });
 
-describe("a parameter's examples are accepted:", () => {
+it("the examples of parameters are accepted", async () => {
   const path = "/api/provider/revenue/servers";
   const parameters: Parameter[] = document.paths[path].parameters;
-  const inQuery = parameters.filter((parameter) => parameter.in === "query");
-  const values = inQuery.flatMap(({ name, schema, examples }) =>
-    Object.values(examples).map(({ value }) => [name, value, schema.pattern] as const),
-  );
-
-  it.each(values)("%s=%s", async (name, value, pattern) => {
-    const query = new URLSearchParams({ [name]: value });
-    expect((await rawHttp(url, { target: `${path}?${query}` })).status).toBe(200);
-    expect(value).toMatch(new RegExp(pattern, "u"));
-  });
+  for (const { name, schema, examples } of parameters.filter((one) => one.in === "query")) {
+    for (const { value } of Object.values(examples)) {
+      const query = new URLSearchParams({ [name]: value });
+      expect((await rawHttp(url, { target: `${path}?${query}` })).status, value).toBe(200);
+      expect(value).toMatch(new RegExp(schema.pattern, "u"));
+    }
+  }
 });
 
 interface Parameter {
@@ -147,4 +142,61 @@ it("every error that a plain request can get is repeated", () => {
   expect(Object.keys(shownErrors).sort()).toEqual(
     [...Object.keys(REQUESTS), ...others, ...crowded].sort(),
   );
+});
+
+/** Errors of Connect, gRPC-Web and gRPC only. */
+const NOT_IN_REST: readonly ServiceErrorKind[] = ["unsupported"];
+/** Errors whose message is always more specific than the catalogue's. */
+const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "methodNotAllowed"];
+
+const { paths, components } = JSON.parse(text);
+
+it.each(Object.keys(paths))("%s has every error that a REST caller can see", (path) => {
+  const kinds = (Object.keys(serviceErrors) as ServiceErrorKind[]).filter(
+    (kind) => !NOT_IN_REST.includes(kind),
+  );
+  const { get, head } = paths[path];
+  expect(Object.keys(head.responses)).toEqual(Object.keys(get.responses));
+  for (const kind of kinds) {
+    const { status, headers, body } = errorResponse(new ServiceError(kind));
+    const response = components.responses[nameIn(get.responses[status])];
+    expect(Object.keys(response.headers)).toEqual(expect.arrayContaining(Object.keys(headers)));
+    const { schema, examples } = response.content["application/json"];
+    expect(components.schemas[nameIn(schema)].required).toEqual(Object.keys(JSON.parse(body)));
+    const bodies = Object.values<{ value: unknown }>(examples).map(({ value }) => value);
+    if (!SPECIFIC.includes(kind)) expect(bodies, kind).toContainEqual(JSON.parse(body));
+  }
+});
+
+/** The name that a reference ends with. */
+function nameIn(reference: { readonly $ref: string } | undefined): string {
+  return reference?.$ref.replace(/.*\//, "") ?? "";
+}
+
+it("no name collides in clients that are generated from the document", () => {
+  const schemas = Object.keys(components.schemas);
+  const operations = Object.values<Record<"get" | "head", { readonly operationId: string }>>(
+    paths,
+  ).flatMap(({ get, head }) => [get.operationId, head.operationId]);
+  // What generators add to an operation's name for types of their own, and types of languages.
+  const added = ["Response", "Responses", "Request", "Params", "Data", "Error", "Errors", "Result"];
+  const builtIn = ["Error", "Object", "String", "Number", "Date", "Exception", "Response"];
+  const taken = operations.flatMap((id) => added.map((word) => (id + word).toLowerCase()));
+  expect(schemas.filter((name) => taken.includes(name.toLowerCase()))).toEqual([]);
+  expect(schemas.filter((name) => builtIn.includes(name))).toEqual([]);
+  const types = [...schemas, ...Object.keys(components.responses)];
+  for (const names of [operations, types]) expect(names).toEqual([...new Set(names)]);
+});
+
+it("each object of a response has a schema with a name, so that generators invent none", () => {
+  const inline: string[] = [];
+  const walk = (value: unknown, path: readonly string[]): void => {
+    if (typeof value !== "object" || value === null) return;
+    const isNamed = path.length === 2 && path[0] === "schemas";
+    if ("properties" in value && !isNamed) inline.push(path.join("/"));
+    for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name]);
+  };
+  walk(components, []);
+  walk(paths, ["paths"]);
+  expect(inline).toEqual([]);
 });
