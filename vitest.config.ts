@@ -19,6 +19,7 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
 export default defineConfig({
   test: {
     pool: "forks",
+    isolate: false,
     // Many tests wait for a timeout or for another process, so three share two cores well.
     maxWorkers: 3,
     reporters: ["default", "./test/support/count-reporter.ts"],
