@@ -15,7 +15,7 @@ import {
 import { READ_METHODS } from "../../src/gateway/path.ts";
 import type { HttpResponse } from "../../src/gateway/response.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
-import { parsePeriod } from "../../src/revenue/breakdown/period.ts";
+import { parsePeriod } from "../../src/revenue/period.ts";
 import { parseJson } from "./json.ts";
 import type { ResponseDetails } from "./responses.ts";
 

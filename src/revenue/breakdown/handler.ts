@@ -10,8 +10,8 @@ import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { money } from "../message.ts";
+import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
-import { completePeriod, parsePeriod } from "./period.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
 import { hadActivity, type PeriodTotals, rentalsOf, type Totals } from "./totals.ts";
 

@@ -20,14 +20,7 @@ import {
   type RollupTerms,
   STATE,
 } from "../../rollup/read/sql.ts";
-
-/** The default length of a period, in days. */
-export const DEFAULT_DAYS = 30;
-
-/** The first instant of the period. `:start` is "" for the default. */
-const START = `COALESCE(${instant("NULLIF(:start, '')")}, ${NOW} - INTERVAL ${DEFAULT_DAYS} DAY)`;
-/** The last one. Nothing that is dated after now counts. */
-const LAST = `LEAST(${instant(":end")}, ${NOW})`;
+import { PERIOD_END as LAST, PERIOD_START as START } from "../period.ts";
 
 const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
 

@@ -8,10 +8,15 @@ import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { boundariesIn, DAYS, END, START } from "../../rollup/leaves.ts";
+import { boundariesIn, DAYS, END } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
-import { BEFORE_ALL, usedRollup } from "../../rollup/read/sql.ts";
-import { DEFAULT_LENGTH, type RequestedPeriod } from "./period.ts";
+import { usedRollup } from "../../rollup/read/sql.ts";
+import {
+  DEFAULT_LENGTH,
+  includingEarlier,
+  periodParameters,
+  type RequestedPeriod,
+} from "../period.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { type Owner, PeriodTotals, type Totals, TotalsByOwner } from "./totals.ts";
 
@@ -65,12 +70,7 @@ export function createBreakdownReader(
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
-    const start = period.start === undefined ? "" : toDatetime(period.start);
-    const values = {
-      provider,
-      start: includingEarlier(start),
-      end: period.end === undefined ? END : toDatetime(period.end),
-    };
+    const values = { provider, ...periodParameters(period) };
 
     const cached = cache.get(provider);
     const found = cached && findSums(cached.sums, cached.rollup, period, estimate);
@@ -117,9 +117,6 @@ function boundariesOf(period: RequestedPeriod, leaf: number, now: number) {
   return [includingEarlier(first), includingEarlier(last)] as const;
 }
 const LATEST = fromDatetime(END);
-
-/** What is dated before the first instant counts as dated at it. */
-const includingEarlier = (instant: string) => (instant === START ? BEFORE_ALL : instant);
 
 /** The cached sums at the boundaries inside a period; undefined if they are missing. */
 function findSums(

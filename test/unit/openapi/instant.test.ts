@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { parameterDetails } from "../../../dev/openapi/examples.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+import { parsePeriod } from "../../../src/revenue/period.ts";
 
 const patterns = Object.values(parameterDetails).map(({ schema }) => String(schema?.pattern));
 const [pattern = ""] = patterns;

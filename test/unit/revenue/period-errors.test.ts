@@ -2,7 +2,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
-import { completePeriod, parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+import { completePeriod, parsePeriod } from "../../../src/revenue/period.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
 const EXPECTED =

@@ -1,7 +1,7 @@
 /** Valid periods: the formats of their ends, and the defaults. */
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { completePeriod, parsePeriod } from "../../../src/revenue/breakdown/period.ts";
+import { completePeriod, parsePeriod } from "../../../src/revenue/period.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
 const iso = (instant: number) => new Date(instant).toISOString();

@@ -1,10 +1,12 @@
 /**
- * The period of a breakdown, parsed from the texts of `startDate` and `endDate`. All protocols
- * pass the texts unchanged, so they accept the same formats.
+ * The period of a request, parsed from the texts of `startDate` and `endDate`. All protocols pass the
+ * texts unchanged, so they accept the same formats.
  */
-import { ServiceError } from "../../errors.ts";
-import { quote } from "../../quote.ts";
-import { DEFAULT_DAYS } from "./queries.ts";
+import { toDatetime } from "../db/datetime.ts";
+import { ServiceError } from "../errors.ts";
+import { quote } from "../quote.ts";
+import { END, START } from "../rollup/leaves.ts";
+import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
 export interface Period {
@@ -15,8 +17,25 @@ export interface Period {
 /** The ends that a request gives. What it leaves out depends on the instant of the answer. */
 export type RequestedPeriod = { readonly [End in keyof Period]: number | undefined };
 
-/** The default length of a period, in ms. */
+/** The default length of a period, in days and in ms. */
+const DEFAULT_DAYS = 30;
 export const DEFAULT_LENGTH = DEFAULT_DAYS * 86_400_000;
+
+/** SQL: the first instant of a period, from the parameter `:start`, which is "" for the default. */
+export const PERIOD_START = `COALESCE(${instant("NULLIF(:start, '')")}, ${NOW} - INTERVAL ${DEFAULT_DAYS} DAY)`;
+/** SQL: the last one, from the parameter `:end`. Nothing that is dated after now counts. */
+export const PERIOD_END = `LEAST(${instant(":end")}, ${NOW})`;
+
+/** The parameters of `PERIOD_START` and `PERIOD_END`. */
+export function periodParameters({ start, end }: RequestedPeriod) {
+  return {
+    start: start === undefined ? "" : includingEarlier(toDatetime(start)),
+    end: end === undefined ? END : toDatetime(end),
+  };
+}
+
+/** DATETIME(3) text of the start of a period. What is dated before the first instant counts as dated at it. */
+export const includingEarlier = (at: string): string => (at === START ? BEFORE_ALL : at);
 
 /**
  * Parses the two ends of a period. An empty text is an omitted parameter. A date without a time is its
