@@ -11,7 +11,7 @@ import { bindRoutes, type Route } from "../../src/gateway/transcoding/routes.ts"
 import { commentOf, summaryOf, withoutName } from "./comments.ts";
 import type { JsonObject } from "./json.ts";
 import { collectSchemas, type MessageSchemas } from "./message-schemas.ts";
-import { type DetailsByField, fullNameOf, parametersOf } from "./parameters.ts";
+import { type DetailsByField, parametersOf } from "./parameters.ts";
 import {
   type Examples,
   type Form,
@@ -145,7 +145,9 @@ function byStatus(
 
 /** Stops details of a parameter, or examples of an RPC, that was renamed or removed. */
 function checkNames(service: DescService, { parameters, examples }: DocumentParts): void {
-  const fields = service.methods.flatMap(({ input }: DescMethod) => input.fields.map(fullNameOf));
+  const fields = service.methods.flatMap(({ input }: DescMethod) =>
+    input.fields.map(({ name }) => name),
+  );
   const unknown = [
     ...Object.keys(parameters).filter((name) => !fields.includes(name)),
     ...Object.keys(examples).filter((name) => service.methods.every((one) => one.name !== name)),

@@ -84,7 +84,7 @@ const INSTANT = `^(${DAY}([Tt]${TIME}${OFFSET}?)?)?$`;
 
 /** What the contract cannot say of the parameters. */
 export const parameterDetails: DetailsByField = {
-  "revenue.v1.GetServerBreakdownRequest.start_date": {
+  start_date: {
     schema: { pattern: INSTANT },
     examples: {
       date: { summary: "A day, from its first millisecond", value: "2026-11-01" },
@@ -92,7 +92,7 @@ export const parameterDetails: DetailsByField = {
       offset: { summary: "An instant with an offset", value: "2026-11-01T00:00:00+01:00" },
     },
   },
-  "revenue.v1.GetServerBreakdownRequest.end_date": {
+  end_date: {
     schema: { pattern: INSTANT },
     examples: {
       date: { summary: "A day, to its last millisecond", value: "2026-11-20" },

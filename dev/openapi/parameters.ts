@@ -15,7 +15,7 @@ export interface ParameterDetails {
   >;
 }
 
-/** Details by the full name of the field: `package.Message.field_name`. */
+/** Details by the name of the field, which means the same in every request. */
 export type DetailsByField = Readonly<Record<string, ParameterDetails>>;
 
 /** The Parameter Objects of a route. */
@@ -25,7 +25,7 @@ export function parametersOf(route: Route, details: DetailsByField): JsonObject[
   );
   return route.method.input.fields.map((field) => {
     const isVariable = variables.includes(field.name);
-    const { schema, examples } = details[fullNameOf(field)] ?? {};
+    const { schema, examples } = details[field.name] ?? {};
     return {
       name: isVariable ? field.name : field.jsonName,
       in: isVariable ? "path" : "query",
@@ -35,11 +35,6 @@ export function parametersOf(route: Route, details: DetailsByField): JsonObject[
       examples,
     };
   });
-}
-
-/** The full name of a field: `package.Message.field_name`. */
-export function fullNameOf(field: DescField): string {
-  return `${field.parent.typeName}.${field.name}`;
 }
 
 function typeOf(field: DescField, isVariable: boolean): JsonObject {

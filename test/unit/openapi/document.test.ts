@@ -40,7 +40,7 @@ function documentOf(name: string, more: Partial<DocumentParts> = {}) {
 
 describe("the document of a service", () => {
   const document = documentOf("transcoding.commented.BookService", {
-    parameters: { "transcoding.commented.GetBookRequest.silent": { schema: { maxLength: 3 } } },
+    parameters: { silent: { schema: { maxLength: 3 } } },
     requestHeaders: [{ name: "if-match", in: "header", schema: { type: "string" } }],
     examples: {
       GetBook: { "application/json": { small: { summary: "Small", value: { size: 1 } } } },
@@ -131,7 +131,7 @@ describe("the document of a service", () => {
 });
 
 test.each([
-  ["parameters", { parameters: { "transcoding.commented.GetBookRequest.gone": {} } }, "gone"],
+  ["parameters", { parameters: { gone: {} } }, "gone"],
   ["examples", { examples: { GetGone: {} } }, "GetGone"],
 ] as const)("%s of a name that does not exist are an error", (_kind, more, name) => {
   expect(() => documentOf("transcoding.commented.BookService", more)).toThrow(
