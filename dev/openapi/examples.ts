@@ -49,12 +49,21 @@ const breakdown = {
   target: "/api/provider/revenue/servers?startDate=2026-11-01&endDate=2026-11-20",
 };
 
+const daily = {
+  rpc: "ListDailyRevenue",
+  name: "daily",
+  summary: "18 to 20 November 2026",
+  target: "/api/provider/revenue/daily?startDate=2026-11-18&endDate=2026-11-20",
+};
+
 /** All requests. */
 export const examples: readonly ResponseExample[] = [
   { ...overview, ...inFile("application/json", "overview.json.txt") },
   { ...overview, ...inFile("text/csv", "overview.csv") },
   { ...breakdown, ...inFile("application/json", "breakdown.json.txt") },
   { ...breakdown, ...inFile("text/csv", "breakdown.csv") },
+  { ...daily, ...inFile("application/json", "daily.json.txt") },
+  { ...daily, ...inFile("text/csv", "daily.csv") },
 ];
 
 /** The successful responses of an RPC as Example Objects, by media type. */

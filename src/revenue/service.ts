@@ -5,9 +5,10 @@
 import type { Read } from "../db/query.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
+import { createListDailyRevenue } from "./daily/handler.ts";
 import { createGetOverview } from "./overview/handler.ts";
 
-/** The two RPCs. Both reject with a `ServiceError`. */
+/** The RPCs. All reject with a `ServiceError`. */
 export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 
 /** What the service may be given. */
@@ -27,5 +28,6 @@ export function createRevenueService(
   return {
     getOverview: createGetOverview(read, reportLag, observe("overview")),
     getServerBreakdown: createGetServerBreakdown(read, reportLag, observe("breakdown")),
+    listDailyRevenue: createListDailyRevenue(read, reportLag),
   };
 }

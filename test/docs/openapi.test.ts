@@ -10,6 +10,7 @@ import { seed } from "../../dev/demo-data/seed.ts";
 import { EXAMPLE_NOW, EXAMPLE_PROVIDER, examples } from "../../dev/openapi/examples.ts";
 import { parseJson, writeJson } from "../../dev/openapi/json.ts";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
+import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../src/errors.ts";
 import { errorResponse } from "../../src/gateway/errors.ts";
@@ -20,6 +21,7 @@ import { createRpc } from "../../src/rpc/pipeline.ts";
 import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
 import { collectLog } from "../support/collected-log.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { atTimeOfCall } from "../support/ledger/call.ts";
 
 let database: TestDatabase;
 let gateway: Gateway;
@@ -28,14 +30,10 @@ beforeAll(async () => {
   database = await createDatabase();
   await seed(database.knex, EXAMPLE_NOW, () => {});
   const { log } = collectLog();
-  const { getOverview, getServerBreakdown } = createRevenueService(createRead(database.knex));
+  const read = atTimeOfCall(createRead(database.knex), toDatetime(EXAMPLE_NOW));
   const rpc = createRpc({
     service: RevenueService,
-    handlers: {
-      getOverview: (request, context) => getOverview(request, { ...context, now: EXAMPLE_NOW }),
-      getServerBreakdown: (request, context) =>
-        getServerBreakdown(request, { ...context, now: EXAMPLE_NOW }),
-    },
+    handlers: createRevenueService(read),
     authenticate: async () => ({ providerId: EXAMPLE_PROVIDER }),
     log,
     limits: { total: 10, perProvider: 10 },

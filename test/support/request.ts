@@ -5,6 +5,7 @@ import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 export const methods = {
   GetOverview: RevenueService.method.getOverview,
   GetServerBreakdown: RevenueService.method.getServerBreakdown,
+  ListDailyRevenue: RevenueService.method.listDailyRevenue,
 } as const;
 
 /** The name of an RPC, as in the proto file. */
@@ -14,6 +15,7 @@ export type MethodName = keyof typeof methods;
 export const paths: Readonly<Record<MethodName, string>> = {
   GetOverview: "/api/provider/revenue",
   GetServerBreakdown: "/api/provider/revenue/servers",
+  ListDailyRevenue: "/api/provider/revenue/daily",
 };
 
 /** Headers or metadata to send, in order. A name may occur more than once. */

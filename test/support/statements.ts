@@ -1,6 +1,7 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import { dailyRevenue } from "../../src/revenue/daily/queries.ts";
 import {
   fullOverview,
   uncoveredOverview,
@@ -26,6 +27,7 @@ export const STATEMENTS = {
   uncoveredOverviews8,
   fullBreakdown,
   uncoveredBreakdown,
+  dailyRevenue,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;

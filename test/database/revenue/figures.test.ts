@@ -12,7 +12,8 @@ import { LEAVES } from "../../../src/rollup/leaves.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { anySituation } from "../../support/ledger/any-situation.ts";
 import { expectedBreakdown } from "../../support/ledger/breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, overviewOf } from "../../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
+import { expectedDaily } from "../../support/ledger/daily-oracle.ts";
 import { shift } from "../../support/ledger/instants.ts";
 import { emptyLedger, type Ledger } from "../../support/ledger/ledger.ts";
 import { expectedOverview } from "../../support/ledger/overview-oracle.ts";
@@ -34,7 +35,7 @@ function createService() {
   return { service: createRevenueService(read), takeNames };
 }
 
-/** Compares an overview and breakdowns with the sums of the rows. */
+/** Compares an overview, breakdowns and days with the sums of the rows. */
 async function expectExact(
   service: RevenueFunctions,
   ledger: Ledger,
@@ -47,6 +48,8 @@ async function expectExact(
     const { startDate, endDate, resolved } = period;
     const breakdown = await breakdownOf(service, provider, now, startDate, endDate);
     expect(breakdown).toEqual(expectedBreakdown(ledger, resolved, now));
+    const daily = await dailyOf(service, provider, now, startDate, endDate);
+    expect(daily).toEqual(expectedDaily(ledger, resolved, now));
   }
 }
 
@@ -72,6 +75,9 @@ it("sums above 2^53 cents are exact to the cent", async () => {
   });
   expect(await breakdownOf(service, 1n, now, "2026-11-20", "2026-11-20")).toMatchObject({
     totalRevenue: { value: "199999999999998.05" },
+  });
+  expect(await dailyOf(service, 1n, now, "2026-11-20", "2026-11-20")).toMatchObject({
+    days: [{ grossRevenue: { value: "199999999999998.05" }, charges: 201 }],
   });
 });
 

@@ -6,20 +6,25 @@ import {
   GetOverviewResponseSchema,
   GetServerBreakdownRequestSchema,
   GetServerBreakdownResponseSchema,
+  ListDailyRevenueRequestSchema,
+  ListDailyRevenueResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Read } from "../../../src/db/query.ts";
+import { ServiceError } from "../../../src/errors.ts";
 import type { Context } from "../../../src/handler.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
 
 /** The time of the call that is being made, as DATETIME(3) text. */
 const timeOfCall = new AsyncLocalStorage<string>();
 
-/** A `Read` whose database has the time of the call. */
+/** A `Read` whose database has the time of the call, or a fixed one (DATETIME(3) text). */
 export const atTimeOfCall =
-  (read: Read): Read =>
-  (sql, ...rest) =>
-    read(sql.replaceAll("UTC_TIMESTAMP(3)", `TIMESTAMP'${timeOfCall.getStore()}'`), ...rest);
+  (read: Read, time?: string): Read =>
+  (sql, ...rest) => {
+    const now = `TIMESTAMP'${time ?? timeOfCall.getStore()}'`;
+    return read(sql.replaceAll("UTC_TIMESTAMP(3)", now), ...rest);
+  };
 
 /** Makes a call at a time (ISO 8601), for `atTimeOfCall`. */
 export const callAt = <T>(time: string, call: () => T): T =>
@@ -53,6 +58,29 @@ export async function breakdownOf(
     service.getServerBreakdown(request, contextOf(provider, now)),
   );
   return toJson(GetServerBreakdownResponseSchema, message, OPTIONS);
+}
+
+/**
+ * Calls ListDailyRevenue for a provider at `now` (ISO 8601); the dates are the request's texts. Resolves
+ * to the message of the error if the request is refused.
+ */
+export async function dailyOf(
+  service: RevenueFunctions,
+  provider: bigint,
+  now: string,
+  startDate: string,
+  endDate: string,
+): Promise<JsonValue> {
+  const request = create(ListDailyRevenueRequestSchema, { startDate, endDate });
+  try {
+    const { message } = await callAt(now, () =>
+      service.listDailyRevenue(request, contextOf(provider, now)),
+    );
+    return toJson(ListDailyRevenueResponseSchema, message, OPTIONS);
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
+    throw error;
+  }
 }
 
 function contextOf(provider: bigint, now: string): Context {

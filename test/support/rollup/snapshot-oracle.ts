@@ -9,7 +9,8 @@ import type { Binding, Row } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { expectedBreakdown } from "../ledger/breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, overviewOf } from "../ledger/call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../ledger/call.ts";
+import { expectedDaily } from "../ledger/daily-oracle.ts";
 import { expectedOverview } from "../ledger/overview-oracle.ts";
 import { anyPeriod, type RequestedPeriod } from "../ledger/periods.ts";
 import { recordStatements, type StatementName } from "../statements.ts";
@@ -32,7 +33,7 @@ export interface Compared {
 }
 
 /**
- * Calls both RPCs, with periods of all shapes, and expects every figure to equal the sum of the raw
+ * Calls all RPCs, with periods of all shapes, and expects every figure to equal the sum of the raw
  * ledger in the same snapshot.
  */
 export type Comparison = (provider: string, now?: string) => Promise<Compared>;
@@ -55,14 +56,22 @@ export function createComparison(database: Knex): Comparison {
         : await overviewOf(service, id, now);
       calls.push({ response, period, statements: takeNames() });
     }
-    return calls;
+    const days = [];
+    for (const period of periods) {
+      days.push({
+        response: await dailyOf(service, id, now, period.startDate, period.endDate),
+        period,
+      });
+      takeNames();
+    }
+    return { calls, days };
   }
 
   return async (provider, now = new Date().toISOString()) => {
     reader = await database.transaction(); // REPEATABLE READ, by the pool's default
     try {
       const periods = [...fixedPeriods(now), ...fc.sample(anyPeriod(now), 4)];
-      const calls = await call(BigInt(provider), now, periods);
+      const { calls, days } = await call(BigInt(provider), now, periods);
       const ledger = await readLedger(reader, provider);
       const rollup = await reader(TABLES.rollups)
         .where({ provider_id: provider, building: 0 })
@@ -74,6 +83,12 @@ export function createComparison(database: Knex): Comparison {
           ? expectedBreakdown(ledger, period.resolved, now)
           : expectedOverview(ledger, now);
         expect(response, `${rpc}, ${situation}, statements: ${statements}`).toEqual(expected);
+      }
+      for (const { response, period } of days) {
+        const rpc = `days of ${JSON.stringify(period.resolved)}`;
+        expect(response, `${rpc}, ${situation}`).toEqual(
+          expectedDaily(ledger, period.resolved, now),
+        );
       }
       const [overview, breakdown] = calls;
       return {
@@ -138,5 +153,6 @@ function fixedPeriods(now: string): RequestedPeriod[] {
     },
     between(ago(417 * DAY + 12_345_678), ago(3 * DAY + 7_654_321)),
     between(ago(2_000), ago(2_000)),
+    between(ago(100 * DAY), ago(-1)),
   ];
 }

@@ -46,6 +46,7 @@ export function testCalls(options: Options = {}) {
     service: RevenueService,
     handlers: {
       getOverview: () => Promise.reject(new Error("not called")),
+      listDailyRevenue: () => Promise.reject(new Error("not called")),
       async getServerBreakdown(request, context) {
         steps.push("handle");
         await options.handle?.(request, context);

@@ -18,7 +18,8 @@ import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
+import { expectedDaily } from "../../../support/ledger/daily-oracle.ts";
 import { expectedOverview } from "../../../support/ledger/overview-oracle.ts";
 import { readLedger } from "../../../support/rollup/stored.ts";
 import { SOAK } from "../../../support/soak.ts";
@@ -190,6 +191,9 @@ it(
               expect(answer, context).toEqual(expectedBreakdown(ledger, { start, end }, now));
               answers++;
               if (statements.join() === "uncoveredBreakdown") cached++;
+              const daily = await dailyOf(service, 1n, now, start, end);
+              takeNames();
+              expect(daily, context).toEqual(expectedDaily(ledger, { start, end }, now));
             }
           }
           expect(await Array.fromAsync(verify(knex, "1"))).toEqual([]);

@@ -57,6 +57,7 @@ export function createComparedService(
 
 function withWrongClock(service: RevenueFunctions, ahead: number): RevenueFunctions {
   return {
+    ...service,
     getOverview: (request, context) =>
       service.getOverview(request, { ...context, now: context.now + ahead }),
     getServerBreakdown: (request, context) =>

@@ -1,0 +1,71 @@
+/**
+ * The SQL of ListDailyRevenue: one statement. The formulas are those of a breakdown (docs/rollups.md),
+ * where a day is a leaf of the provider as a whole: from the first start of a day in the period to the
+ * last one, the sums of the rollup, and the charges that it does not cover; before and after, all charges.
+ * A rollup whose days have few charges has no sums of days: then all charges of the period are read.
+ */
+import { compileStatement } from "../../db/statement.ts";
+import { chargeCovered } from "../../rollup/coverage.ts";
+import { DAYS, END, START } from "../../rollup/leaves.ts";
+import { after, FROM_TABLES, instant, ROLLUP, STATE, TOTAL_SUMS } from "../../rollup/read/sql.ts";
+import { PERIOD_END, PERIOD_START } from "../period.ts";
+
+/** The maximum number of days that a period may touch: more than a year, in one small response. */
+export const MAX_DAYS = 400;
+
+const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${FROM_TABLES.watermark} AS watermark,
+  (SELECT watermark FROM ${ROLLUP} AND total_leaf = ${DAYS}) AS summed`;
+
+const BOUNDARIES = `SELECT ends.*,
+  CASE WHEN TIME(start) = 0 THEN start ELSE ${instant("DATE(start) + INTERVAL 1 DAY")} END AS next_day,
+  CASE WHEN summed IS NULL THEN start
+    WHEN end >= summed THEN ${after("summed")}
+    ELSE ${instant("DATE(end + INTERVAL 1000 MICROSECOND)")} END AS last
+  FROM (${ENDS}) AS ends`;
+
+/**
+ * What the branches refer to, as a table of one row, which the database evaluates before it chooses a
+ * plan: the `start` and the `end` of the period; the `watermark`, and the same of sums of days, `summed`
+ * (NULL without them); the boundaries `first` and `last` of what is read from the sums. It has no row if
+ * the period is too long: such a request is refused, but if an end is left out, only the statement's own
+ * instant tells.
+ */
+const PERIOD = `(SELECT boundaries.*, LEAST(last, next_day) AS first
+  FROM (${BOUNDARIES}) AS boundaries
+  WHERE DATEDIFF(end, GREATEST(start, ${instant(`'${START}'`)})) < ${MAX_DAYS}) AS period`;
+
+/** Sums the charges that match an SQL condition, by day. `uncovered` is how many the rollup lacks. */
+const sumCharges = (condition: string) => ({
+  select: {
+    at: "MIN(charged_at)",
+    gross: "SUM(gross)",
+    charges: "COUNT(*)",
+    uncovered: `SUM(CASE WHEN ${chargeCovered("watermark")} THEN 0 ELSE 1 END)`,
+  },
+  from: `${PERIOD} JOIN charges WHERE provider_id = :provider AND ${condition}
+    GROUP BY DATE(charged_at) ORDER BY NULL`,
+});
+
+/** The sums at boundaries that match an SQL condition: of what is covered and dated before each. */
+const sumsAt = (condition: string) => ({
+  select: { at: "at", gross: "gross", charges: "charges" },
+  from: `${PERIOD} JOIN ${TOTAL_SUMS} AND first < last AND ${condition}`,
+});
+
+/** The query, with everything that the days of a period are made of. */
+export const dailyRevenue = compileStatement(
+  {
+    state: STATE,
+    /** The sums at the first boundary; no row if nothing is dated before it. */
+    before: sumsAt("at <= first ORDER BY at DESC LIMIT 1"),
+    /** The sums at the end of each day that has charges. The last day may end after the watermark. */
+    sums: sumsAt(
+      `at > first AND at <= CASE WHEN last > summed THEN ${instant(`'${END}'`)} ELSE last END`,
+    ),
+    head: sumCharges("charged_at >= start AND charged_at < first"),
+    tail: sumCharges("charged_at >= GREATEST(last, start) AND charged_at <= end"),
+    uncovered: sumCharges("recorded_at > summed AND charged_at >= first AND charged_at < last"),
+  },
+  ["provider", "start", "end"],
+  "daily",
+);
