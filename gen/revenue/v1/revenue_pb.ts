@@ -32,7 +32,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file revenue/v1/revenue.proto.
  */
 export const file_revenue_v1_revenue: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiYgoPTW9udGhseUVhcm5pbmdzEg0KBW1vbnRoGAEgASgJEhoKEm1vbnRoX2FiYnJldmlhdGlvbhgCIAEoCRIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIpgCCg1TZXJ2ZXJSZXZlbnVlEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRIsCg5wcmljZV9wZXJfaG91chgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLAoOdG90YWxfZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDWdyb3NzX3JldmVudWUYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEikKC3RvdGFsX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKLAQoGUGF5b3V0EhEKCXBheW91dF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg4KBm1ldGhvZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkiRwoZR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIrMCChpHZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNdG90YWxfc2VydmVycxgDIAEoBRIWCg5hY3RpdmVfc2VydmVycxgEIAEoBRIrCg10b3RhbF9yZXZlbnVlGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAYgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAcgASgFEiwKB3NlcnZlcnMYCCADKAsyGy5yZXZlbnVlLnYxLlNlcnZlckJyZWFrZG93biLsAQoPU2VydmVyQnJlYWtkb3duEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtzZXJ2ZXJfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAkSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIwCglpbnN0YW5jZXMYCCADKAsyHS5yZXZlbnVlLnYxLkluc3RhbmNlQnJlYWtkb3duIpsBChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUysAIKDlJldmVudWVTZXJ2aWNlEoIBCgtHZXRPdmVydmlldxIeLnJldmVudWUudjEuR2V0T3ZlcnZpZXdSZXF1ZXN0Gh8ucmV2ZW51ZS52MS5HZXRPdmVydmlld1Jlc3BvbnNlIjKQAgGKtRgOc2VydmVyX3JldmVudWWC0+STAhcSFS9hcGkvcHJvdmlkZXIvcmV2ZW51ZRKYAQoSR2V0U2VydmVyQnJlYWtkb3duEiUucmV2ZW51ZS52MS5HZXRTZXJ2ZXJCcmVha2Rvd25SZXF1ZXN0GiYucmV2ZW51ZS52MS5HZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZSIzkAIBirUYB3NlcnZlcnOC0+STAh8SHS9hcGkvcHJvdmlkZXIvcmV2ZW51ZS9zZXJ2ZXJzYgZwcm90bzM", [file_gateway_v1_csv, file_google_api_annotations, file_google_protobuf_timestamp, file_google_type_decimal]);
+  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiYgoPTW9udGhseUVhcm5pbmdzEg0KBW1vbnRoGAEgASgJEhoKEm1vbnRoX2FiYnJldmlhdGlvbhgCIAEoCRIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIpgCCg1TZXJ2ZXJSZXZlbnVlEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRIsCg5wcmljZV9wZXJfaG91chgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLAoOdG90YWxfZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDWdyb3NzX3JldmVudWUYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEikKC3RvdGFsX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKLAQoGUGF5b3V0EhEKCXBheW91dF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg4KBm1ldGhvZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkiRwoZR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIrMCChpHZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNdG90YWxfc2VydmVycxgDIAEoBRIWCg5hY3RpdmVfc2VydmVycxgEIAEoBRIrCg10b3RhbF9yZXZlbnVlGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAYgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAcgASgFEiwKB3NlcnZlcnMYCCADKAsyGy5yZXZlbnVlLnYxLlNlcnZlckJyZWFrZG93biLsAQoPU2VydmVyQnJlYWtkb3duEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtzZXJ2ZXJfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAkSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIwCglpbnN0YW5jZXMYCCADKAsyHS5yZXZlbnVlLnYxLkluc3RhbmNlQnJlYWtkb3duIpsBChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUiRQoXTGlzdERhaWx5UmV2ZW51ZVJlcXVlc3QSEgoKc3RhcnRfZGF0ZRgBIAEoCRIQCghlbmRfZGF0ZRgCIAEoCUoECA8QECKzAgoYTGlzdERhaWx5UmV2ZW51ZVJlc3BvbnNlEi4KCnN0YXJ0X2RhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF9kYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIrCg1ncm9zc19yZXZlbnVlGAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBImCghlYXJuaW5ncxgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSDwoHY2hhcmdlcxgGIAEoBRImCgRkYXlzGAcgAygLMhgucmV2ZW51ZS52MS5EYWlseVJldmVudWUirwEKDERhaWx5UmV2ZW51ZRIMCgRkYXRlGAEgASgJEisKDWdyb3NzX3JldmVudWUYAiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIPCgdjaGFyZ2VzGAUgASgFMsADCg5SZXZlbnVlU2VydmljZRKCAQoLR2V0T3ZlcnZpZXcSHi5yZXZlbnVlLnYxLkdldE92ZXJ2aWV3UmVxdWVzdBofLnJldmVudWUudjEuR2V0T3ZlcnZpZXdSZXNwb25zZSIykAIBirUYDnNlcnZlcl9yZXZlbnVlgtPkkwIXEhUvYXBpL3Byb3ZpZGVyL3JldmVudWUSmAEKEkdldFNlcnZlckJyZWFrZG93bhIlLnJldmVudWUudjEuR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBomLnJldmVudWUudjEuR2V0U2VydmVyQnJlYWtkb3duUmVzcG9uc2UiM5ACAYq1GAdzZXJ2ZXJzgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvc2VydmVycxKNAQoQTGlzdERhaWx5UmV2ZW51ZRIjLnJldmVudWUudjEuTGlzdERhaWx5UmV2ZW51ZVJlcXVlc3QaJC5yZXZlbnVlLnYxLkxpc3REYWlseVJldmVudWVSZXNwb25zZSIukAIBirUYBGRheXOC0+STAh0SGy9hcGkvcHJvdmlkZXIvcmV2ZW51ZS9kYWlseWIGcHJvdG8z", [file_gateway_v1_csv, file_google_api_annotations, file_google_protobuf_timestamp, file_google_type_decimal]);
 
 /**
  * The request of GetOverview. It has no parameters: the API key identifies the
@@ -516,13 +516,159 @@ export const InstanceBreakdownSchema: GenMessage<InstanceBreakdown> = /*@__PURE_
   messageDesc(file_revenue_v1_revenue, 9);
 
 /**
+ * The request of ListDailyRevenue: a period of up to 400 days. Both ends are inclusive,
+ * to the millisecond.
+ *
+ * @generated from message revenue.v1.ListDailyRevenueRequest
+ */
+export type ListDailyRevenueRequest = Message<"revenue.v1.ListDailyRevenueRequest"> & {
+  /**
+   * Start of the period in ISO 8601: a date, which means its first millisecond
+   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date-time without an
+   * offset is in UTC. Default: 30 days before now.
+   *
+   * @generated from field: string start_date = 1;
+   */
+  startDate: string;
+
+  /**
+   * End of the period in ISO 8601: a date, which means its last millisecond
+   * ("2026-11-30"), or a date-time. Must not be before the start. Default: now.
+   *
+   * @generated from field: string end_date = 2;
+   */
+  endDate: string;
+};
+
+/**
+ * Describes the message revenue.v1.ListDailyRevenueRequest.
+ * Use `create(ListDailyRevenueRequestSchema)` to create a new message.
+ */
+export const ListDailyRevenueRequestSchema: GenMessage<ListDailyRevenueRequest> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 10);
+
+/**
+ * The revenue of a period, in all and per day.
+ *
+ * @generated from message revenue.v1.ListDailyRevenueResponse
+ */
+export type ListDailyRevenueResponse = Message<"revenue.v1.ListDailyRevenueResponse"> & {
+  /**
+   * Start of the period, inclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp start_date = 1;
+   */
+  startDate?: Timestamp | undefined;
+
+  /**
+   * End of the period, inclusive.
+   *
+   * @generated from field: google.protobuf.Timestamp end_date = 2;
+   */
+  endDate?: Timestamp | undefined;
+
+  /**
+   * Gross revenue of the period. USD.
+   *
+   * @generated from field: google.type.Decimal gross_revenue = 3;
+   */
+  grossRevenue?: Decimal | undefined;
+
+  /**
+   * Platform fee on the gross revenue of the period, rounded once: the fees of the days
+   * may differ from it by cents. USD.
+   *
+   * @generated from field: google.type.Decimal platform_fees = 4;
+   */
+  platformFees?: Decimal | undefined;
+
+  /**
+   * Earnings of the period, after the platform fee. USD.
+   *
+   * @generated from field: google.type.Decimal earnings = 5;
+   */
+  earnings?: Decimal | undefined;
+
+  /**
+   * Number of charges in the period.
+   *
+   * @generated from field: int32 charges = 6;
+   */
+  charges: number;
+
+  /**
+   * Every calendar day that the period touches, oldest first. Days without charges are
+   * included, with zero.
+   *
+   * @generated from field: repeated revenue.v1.DailyRevenue days = 7;
+   */
+  days: DailyRevenue[];
+};
+
+/**
+ * Describes the message revenue.v1.ListDailyRevenueResponse.
+ * Use `create(ListDailyRevenueResponseSchema)` to create a new message.
+ */
+export const ListDailyRevenueResponseSchema: GenMessage<ListDailyRevenueResponse> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 11);
+
+/**
+ * Revenue of one calendar day, as far as it lies in the period.
+ *
+ * @generated from message revenue.v1.DailyRevenue
+ */
+export type DailyRevenue = Message<"revenue.v1.DailyRevenue"> & {
+  /**
+   * The day, in ISO 8601: "2026-11-20".
+   *
+   * @generated from field: string date = 1;
+   */
+  date: string;
+
+  /**
+   * Gross revenue of the day. USD.
+   *
+   * @generated from field: google.type.Decimal gross_revenue = 2;
+   */
+  grossRevenue?: Decimal | undefined;
+
+  /**
+   * Platform fee on the gross revenue of the day. USD.
+   *
+   * @generated from field: google.type.Decimal platform_fees = 3;
+   */
+  platformFees?: Decimal | undefined;
+
+  /**
+   * Earnings of the day, after the platform fee. USD.
+   *
+   * @generated from field: google.type.Decimal earnings = 4;
+   */
+  earnings?: Decimal | undefined;
+
+  /**
+   * Number of charges on the day.
+   *
+   * @generated from field: int32 charges = 5;
+   */
+  charges: number;
+};
+
+/**
+ * Describes the message revenue.v1.DailyRevenue.
+ * Use `create(DailyRevenueSchema)` to create a new message.
+ */
+export const DailyRevenueSchema: GenMessage<DailyRevenue> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 12);
+
+/**
  * RevenueService reports the revenue of a provider. It is read-only.
  *
  * A call is authenticated by an API key, in exactly one of the metadata entries (or
  * headers) `x-api-key: KEY` and `authorization: Bearer KEY`. The response is about the
  * provider that owns the key.
  *
- * Both RPCs return these errors:
+ * All RPCs return these errors:
  *   - UNAUTHENTICATED: no valid API key.
  *   - INVALID_ARGUMENT: an invalid request. The message names the field.
  *   - RESOURCE_EXHAUSTED: too many concurrent calls of the provider. Safe to retry.
@@ -559,6 +705,20 @@ export const RevenueService: GenService<{
     methodKind: "unary";
     input: typeof GetServerBreakdownRequestSchema;
     output: typeof GetServerBreakdownResponseSchema;
+  },
+  /**
+   * ListDailyRevenue returns the revenue of each day of a period, oldest first. Beta.
+   *
+   * Both ends of the period are inclusive, to the millisecond. A day that is partly
+   * outside counts what lies inside. The period may touch up to 400 days. The response
+   * repeats the period that was applied.
+   *
+   * @generated from rpc revenue.v1.RevenueService.ListDailyRevenue
+   */
+  listDailyRevenue: {
+    methodKind: "unary";
+    input: typeof ListDailyRevenueRequestSchema;
+    output: typeof ListDailyRevenueResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_revenue_v1_revenue, 0);
