@@ -15,7 +15,7 @@ import { beginBuild } from "../../../src/rollup/write/build.ts";
 import { nextSlice } from "../../../src/rollup/write/spans.ts";
 import { readRollups } from "../../../src/rollup/write/state.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { breakdownOf, overviewOf } from "../../support/ledger/call.ts";
+import { breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 import {
   bindingsOf,
@@ -96,8 +96,8 @@ function counting(read: Read): { readonly read: Read; readonly rows: number[] } 
   };
 }
 
-/** The ends of a period; undefined for an overview. */
-type Question = readonly [start: string, end: string] | undefined;
+/** The ends of a period of a breakdown, or of its days; undefined for an overview. */
+type Question = readonly [start: string, end: string, byDay?: "by day"] | undefined;
 
 /** Asks twice. Resolves to how much each statement read. */
 async function rowsRead(
@@ -109,10 +109,11 @@ async function rowsRead(
   const { read: counted, rows } = counting(read);
   const service = createRevenueService(counted);
   const now = new Date(NOW).toISOString();
-  const ask = () =>
-    question
-      ? breakdownOf(service, BigInt(provider), now, ...question)
-      : overviewOf(service, BigInt(provider), now);
+  const ask = () => {
+    if (question === undefined) return overviewOf(service, BigInt(provider), now);
+    const [start, end, byDay] = question;
+    return (byDay ? dailyOf : breakdownOf)(service, BigInt(provider), now, start, end);
+  };
   await ask();
   await between();
   await ask();
@@ -153,6 +154,27 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
       const atMost = (short[nth]?.rows ?? 0) + TOLERANCE;
       expect(rows, `${name}: ${JSON.stringify([short, long])}`).toBeLessThanOrEqual(atMost);
     }
+  });
+
+  it.each<[string, Question]>([
+    ["days up to now", ["", "", "by day"]],
+    ["days and parts of two", [ago(90, 3), ago(45, 5), "by day"]],
+    ["a part of a day", [`${day(40)}T09:00Z`, `${day(40)}T10:00Z`, "by day"]],
+    ["days before the first charge", ["0001-01-01", "0001-12-31", "by day"]],
+  ])("%s", async (_name, question) => {
+    const [short, long] = [await rowsRead(SHORT, question), await rowsRead(LONG, question)];
+    expect(long[0]?.rows).toBeLessThanOrEqual((short[0]?.rows ?? 0) + TOLERANCE);
+  });
+
+  it("400 days read a row for each, and the charges of an hour", async () => {
+    const [read] = await rowsRead(LONG, [day(399), "", "by day"]);
+    // To return a row, the database also writes and reads it in a table of the UNION.
+    expect(read?.rows).toBeLessThan(3 * 400 + 2 * TOLERANCE);
+  });
+
+  it("a period of too many days reads next to nothing", async () => {
+    const [read] = await rowsRead(LONG, [day(400), "", "by day"]);
+    expect(read?.rows).toBeLessThan(TOLERANCE);
   });
 
   it.each(STATEMENT_NAMES)(
@@ -213,6 +235,7 @@ describe("without a rollup", () => {
     ["an overview", undefined, LONG.charges],
     ["all of time", ["0001-01-01", "9999-12-31"], LONG.charges + LONG.rentals],
     ["a period", [day(90), day(45)], 46 * (LONG.charges / LONG.days) + LONG.rentals],
+    ["days", [day(90), day(45), "by day"], 46 * (LONG.charges / LONG.days)],
   ] as const)("%s reads each of its rows once", async (_name, question, ledger) => {
     for (const { name, rows } of await rowsRead(LONG, question)) {
       // Beside them, the servers, the instances and the groups.
