@@ -16,9 +16,10 @@ export const MAX_DAYS = 400;
 const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${FROM_TABLES.watermark} AS watermark,
   (SELECT watermark FROM ${ROLLUP} AND total_leaf = ${DAYS}) AS summed`;
 
+/** On the first day there is, rows count that sort before it: it is read from the ledger. */
 const BOUNDARIES = `SELECT ends.*,
   CASE WHEN TIME(start) = 0 THEN start ELSE ${instant("DATE(start) + INTERVAL 1 DAY")} END AS next_day,
-  CASE WHEN summed IS NULL THEN start
+  CASE WHEN summed IS NULL OR DATE(end) = DATE('${START}') THEN start
     WHEN end >= summed THEN ${after("summed")}
     ELSE ${instant("DATE(end + INTERVAL 1000 MICROSECOND)")} END AS last
   FROM (${ENDS}) AS ends`;

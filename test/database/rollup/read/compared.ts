@@ -6,7 +6,8 @@ import { createRevenueService, type RevenueFunctions } from "../../../../src/rev
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
+import { expectedDaily } from "../../../support/ledger/daily-oracle.ts";
 import { expectedOverview } from "../../../support/ledger/overview-oracle.ts";
 import { readLedger } from "../../../support/rollup/stored.ts";
 import { recordStatements, type StatementName } from "../../../support/statements.ts";
@@ -50,7 +51,11 @@ export function createComparedService(
         end: end || now,
       };
       expect(answer).toEqual(expectedBreakdown(await ledger(), period, now));
-      return recorded.takeNames();
+      const names = recorded.takeNames();
+      const days = await dailyOf(service, 1n, now, start, end);
+      expect(days).toEqual(expectedDaily(await ledger(), period, now));
+      recorded.takeNames();
+      return names;
     },
   };
 }
