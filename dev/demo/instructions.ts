@@ -1,7 +1,7 @@
 /** The text that the demo prints when it is ready: addresses, API key and example requests. */
 import type { RunningService } from "./service.ts";
 
-/** Formats the text. The breakdown requests cover the current month, in UTC. */
+/** Formats the text. The breakdowns cover the current month, in UTC. */
 export function formatInstructions(
   { http, grpc }: RunningService,
   key: string,
@@ -25,6 +25,8 @@ Requests to paste into another terminal, in this folder (the README's use $KEY):
   curl -H 'x-api-key: ${key}' '${http}/api/provider/revenue'
 
   curl -H 'Authorization: Bearer ${key}' '${http}/api/provider/revenue/servers?startDate=${month}-01'
+
+  curl -H 'x-api-key: ${key}' '${http}/api/provider/revenue/daily'
 
   npx buf curl --protocol grpc --http2-prior-knowledge -H 'x-api-key: ${key}' \\
     ${grpc}/revenue.v1.RevenueService/GetOverview
