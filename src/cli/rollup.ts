@@ -107,8 +107,12 @@ async function runPasses(
         }
         const result = await runOnce(database, {
           report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
-          ...{ margin: margin * 1_000, checkPeriod: checkPeriod * 1_000, seesTransactions },
-          ...{ concurrency, rebuild: rebuild && first, signal },
+          margin: margin * 1_000,
+          checkPeriod: checkPeriod * 1_000,
+          seesTransactions,
+          concurrency,
+          rebuild: rebuild && first,
+          signal,
           ...(watch !== undefined && { maxTime: pause, step: margin * STEP * 1_000, heartbeat }),
         });
         if (watch === undefined || isWorthALine(result)) console.log(lineOf(result, signal));
@@ -184,7 +188,9 @@ async function verifyAll(database: Knex, { repair = false, ...flags }: Flags): P
     if (!repair) return;
     const { margin, checkPeriod, concurrency } = flags;
     const result = await runOnce(database, {
-      ...{ margin: margin * 1_000, checkPeriod: checkPeriod * 1_000, concurrency },
+      margin: margin * 1_000,
+      checkPeriod: checkPeriod * 1_000,
+      concurrency,
       seesTransactions: await canSeeTransactions(database),
     });
     console.log(lineOf(result));

@@ -25,8 +25,21 @@ const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
  * places in this list.
  */
 export const LEAVES = [
-  ...[5 * MINUTE, 15 * MINUTE, 30 * MINUTE, HOUR, 3 * HOUR, 6 * HOUR, 12 * HOUR],
-  ...[DAY, 2 * DAY, 4 * DAY, 8 * DAY, 16 * DAY, "month", "quarter", "year"],
+  5 * MINUTE,
+  15 * MINUTE,
+  30 * MINUTE,
+  HOUR,
+  3 * HOUR,
+  6 * HOUR,
+  12 * HOUR,
+  DAY,
+  2 * DAY,
+  4 * DAY,
+  8 * DAY,
+  16 * DAY,
+  "month",
+  "quarter",
+  "year",
 ] as const;
 
 /** The places of the lengths that the provider as a whole may have. */

@@ -168,9 +168,14 @@ function breakdown(
   const { state, servers, instances, ...parts } = rows;
   const totals = new PeriodTotals(before, upToEnd);
   const added = [
-    ...[parts.head, parts.tail, parts.uncovered],
-    ...[parts.endsAtHead, parts.startsAtTail, parts.writtenRentals],
-    ...[parts.endingRentals, parts.openRentals],
+    parts.head,
+    parts.tail,
+    parts.uncovered,
+    parts.endsAtHead,
+    parts.startsAtTail,
+    parts.writtenRentals,
+    parts.endingRentals,
+    parts.openRentals,
   ];
   for (const part of added) for (const row of part) totals.add(row, amountsOf(row));
   const [{ last, now }] = state as [State];

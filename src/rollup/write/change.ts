@@ -182,7 +182,8 @@ async function addFrom(
        started = ${TABLES.sums}.started + VALUES(started),
        ended = ${TABLES.sums}.ended + VALUES(ended)`,
     [
-      ...[provider, slot],
+      provider,
+      slot,
       ...rows.flat(),
       ...later.flatMap(({ total, from }) => [provider, slot, total, from]),
       ...added.flatMap(({ total, at }) => [Number(total), at]),

@@ -74,7 +74,9 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup) {
   const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, SLICE_ROWS);
   const change = await computeChange(reader, rollup, boundaries, leaves, rollup.watermark);
   return {
-    ...{ rollup, change, next },
+    rollup,
+    change,
+    next,
     /** The part of the rollup that this slice is. */
     share: Math.min(1, leaves.owners.length / Math.max(1, boundaries.owners.length)),
     /** Whether its leaves are too long by now, or rows of it were changed by hand. */

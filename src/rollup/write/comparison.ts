@@ -187,7 +187,11 @@ function ledgerBranches(
         WHERE provider_id = ? ${after} AND ${before} AND ${covered} ${group}`,
       bindings: [
         ...Array(4).fill(watermark),
-        ...[provider, ...(from === START ? [] : [from]), to, until, until],
+        provider,
+        ...(from === START ? [] : [from]),
+        to,
+        until,
+        until,
       ],
     };
   });

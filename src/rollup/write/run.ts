@@ -125,7 +125,10 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     options.repaired?.(repair);
   };
   const context: Context = {
-    ...{ database, clock, rebuild, repaired },
+    database,
+    clock,
+    rebuild,
+    repaired,
     stopped: () => stopped() || outOfTime(),
     added: (charges, building) => {
       total.charges += charges;
@@ -162,7 +165,10 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     });
   await runTasks(builds, concurrency, buildOne, stopped);
   const checked = await checkRollups(database, {
-    ...{ concurrency, repaired, attempt, stopped: context.stopped },
+    concurrency,
+    repaired,
+    attempt,
+    stopped: context.stopped,
     period: options.checkPeriod ?? CHECK_PERIOD,
     build: (found) => buildProvider(found, context),
   });
@@ -170,8 +176,13 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const old = [...behind.values()].filter(({ version }) => version !== undefined);
   const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
   const result = {
-    ...{ providers: ids.length, news: news.length, checked, waitsFor: clock.waitsFor },
-    ...{ ...total, behind: behind.size, duration: performance.now() - started },
+    providers: ids.length,
+    news: news.length,
+    checked,
+    waitsFor: clock.waitsFor,
+    ...total,
+    behind: behind.size,
+    duration: performance.now() - started,
     lag: fromDatetime(clock.now) - Math.min(...watermarks.map(fromDatetime)),
   };
   options.finished?.(result);

@@ -73,7 +73,9 @@ const OLDEST = `SELECT MIN(started) AS started FROM (
  */
 function oldestStart(database: Knex): Promise<string | null> {
   return pRetry(async () => (await database.raw(OLDEST))[0][0].started, {
-    ...{ retries: 20, minTimeout: 20, maxTimeout: 200 },
+    retries: 20,
+    minTimeout: 20,
+    maxTimeout: 200,
     shouldRetry: ({ error }) => "code" in error && error.code === "ER_CANNOT_CONVERT_STRING",
   });
 }

@@ -114,7 +114,9 @@ export async function findChecks(database: Knex, period: number): Promise<DueChe
       .limit(limit)
       .select("provider_id", "version");
     return rows.map(({ provider_id, version }) => ({
-      ...{ provider: String(provider_id), version: String(version), due },
+      provider: String(provider_id),
+      version: String(version),
+      due,
     }));
   };
   const due = await find(`check_at <= ${soon} OR check_at > ${far}`, true, DUE);
