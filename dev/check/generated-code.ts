@@ -1,8 +1,8 @@
-/** Checks that `gen/`, `.env.example` and the tables of settings are what `npm run generate` makes. */
+/** Checks that `gen/` and the generated parts of the documentation are what `npm run generate` makes. */
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { settingsFiles } from "../settings.ts";
+import { generatedDocs } from "../generated-docs.ts";
 import { type CheckResult, ROOT, runTool } from "./tool.ts";
 
 /** Generates into a temporary folder and names the files that differ. */
@@ -16,7 +16,7 @@ export async function checkGeneratedCode(): Promise<CheckResult> {
     if (built.outcome !== "passed") return built;
     const differences = [
       ...compare(await filesBelow(join(folder, "gen")), await filesBelow(join(ROOT, "gen"))),
-      ...(await staleSettings()),
+      ...(await staleDocs()),
     ];
     if (differences.length === 0) return { outcome: "passed", output: "" };
     return { outcome: "failed", output: `${differences.join("\n")}\nRun: npm run generate` };
@@ -25,9 +25,9 @@ export async function checkGeneratedCode(): Promise<CheckResult> {
   }
 }
 
-async function staleSettings(): Promise<string[]> {
+async function staleDocs(): Promise<string[]> {
   const stale: string[] = [];
-  for (const [path, text] of await settingsFiles()) {
+  for (const [path, text] of await generatedDocs()) {
     if ((await readFile(join(ROOT, path), "utf8")) !== text) stale.push(`stale: ${path}`);
   }
   return stale;

@@ -9,7 +9,13 @@ export interface JsonObject {
 }
 
 /** `JSON.rawJSON`, which the type declarations lack. @see https://tc39.es/proposal-json-parse-with-source/ */
-const { rawJSON } = JSON as typeof JSON & { readonly rawJSON: (text: string) => Json };
+const { rawJSON, isRawJSON } = JSON as typeof JSON & {
+  readonly rawJSON: (text: string) => Json;
+  readonly isRawJSON: (value: Json) => boolean;
+};
+
+/** Whether a value is a number that `parseJson` found. */
+export const isNumber = (value: Json): boolean => isRawJSON(value);
 
 /** Parses JSON. Numbers are opaque values, which `writeJson` writes with the digits they had. */
 export function parseJson(text: string): Json {
