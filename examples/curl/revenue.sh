@@ -1,5 +1,5 @@
 #!/bin/sh
-# Prints the year's figures, and the last 30 days per server and instance as CSV.
+# Prints the year's figures, and the last 30 days per server and instance, and per day, as CSV.
 # Needs REVENUE_URL and REVENUE_API_KEY.
 set -eu
 api=${REVENUE_URL%/}/api/provider/revenue
@@ -23,3 +23,4 @@ get() {
 overview=$(get "$api")
 printf '%s\n' "$overview" | grep -o '"summary":{[^}]*}'
 get --header 'Accept: text/csv' "$api/servers"
+get --header 'Accept: text/csv' "$api/daily"

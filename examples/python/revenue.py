@@ -46,6 +46,9 @@ summary = get("/api/provider/revenue")["summary"]
 print("earnings this year:", summary["totalEarningsYTD"])
 print("balance:", summary["availableBalance"])
 
+for day in get("/api/provider/revenue/daily")["days"]:
+    print(f"{day['earnings']:>14}  {day['date']}")
+
 breakdown = get("/api/provider/revenue/servers")
 print("revenue from", breakdown["startDate"], "to", breakdown["endDate"])
 for server in breakdown["servers"]:

@@ -1,6 +1,6 @@
 /**
- * Prints the year's earnings, and what each server earned in the last 30 days. Needs REVENUE_URL
- * and REVENUE_API_KEY. The client retries by itself. It is not on npm yet: `npm pack` in
+ * Prints the year's earnings, and those of each day and each server in the last 30 days. Needs
+ * REVENUE_URL and REVENUE_API_KEY. The client retries by itself. It is not on npm yet: `npm pack` in
  * clients/typescript of the repository makes the package to install.
  */
 import { ConnectError, createRevenueClient, decimal } from "revenue-service-client";
@@ -12,6 +12,9 @@ try {
   const { summary } = await client.getOverview({});
   console.log("earnings this year:", decimal(summary?.totalEarningsYtd));
   console.log("balance:", decimal(summary?.availableBalance));
+
+  const { days } = await client.listDailyRevenue({});
+  for (const day of days) console.log(decimal(day.earnings).padStart(14), "", day.date);
 
   const { servers, totalRevenue } = await client.getServerBreakdown({});
   for (const server of servers) {
