@@ -37,6 +37,7 @@ export const requestKinds: Readonly<Record<string, RequestKind>> = {
   "edges inside days": {
     path: () => `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
   },
+  "400 days, each of them": { path: () => `/daily?startDate=${iso(399).slice(0, 10)}` },
   // Some or all of the sums of these are not cached.
   "30 days, after a rollup run": { path: () => "/servers", changed: true },
   "whole months, after a rollup run": {
