@@ -172,6 +172,11 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
     expect(read?.rows).toBeLessThan(3 * 400 + 2 * TOLERANCE);
   });
 
+  it("a whole day reads none of its charges", async () => {
+    const [read] = await rowsRead(LONG, [day(40), day(40), "by day"]);
+    expect(read?.rows).toBeLessThan(LONG.charges / LONG.days);
+  });
+
   it("a period of too many days reads next to nothing", async () => {
     const [read] = await rowsRead(LONG, [day(400), "", "by day"]);
     expect(read?.rows).toBeLessThan(TOLERANCE);
