@@ -7,29 +7,28 @@
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered } from "../../rollup/coverage.ts";
 import { DAYS, END, START } from "../../rollup/leaves.ts";
-import { after, FROM_TABLES, instant, ROLLUP, STATE, TOTAL_SUMS } from "../../rollup/read/sql.ts";
+import { after, FROM_TABLES, instant, STATE, TOTAL_SUMS } from "../../rollup/read/sql.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
 export const MAX_DAYS = 400;
 
 const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${FROM_TABLES.watermark} AS watermark,
-  (SELECT watermark FROM ${ROLLUP} AND total_leaf = ${DAYS}) AS summed`;
+  (SELECT total_leaf FROM ${STATE.from}) AS leaf`;
 
 /** On the first day there is, rows count that sort before it: it is read from the ledger. */
 const BOUNDARIES = `SELECT ends.*,
   CASE WHEN TIME(start) = 0 THEN start ELSE ${instant("DATE(start) + INTERVAL 1 DAY")} END AS next_day,
-  CASE WHEN summed IS NULL OR DATE(end) = DATE('${START}') THEN start
-    WHEN end >= summed THEN ${after("summed")}
+  CASE WHEN COALESCE(leaf, 0) <> ${DAYS} OR DATE(end) = DATE('${START}') THEN start
+    WHEN end >= watermark THEN ${after("watermark")}
     ELSE ${instant("DATE(end + INTERVAL 1000 MICROSECOND)")} END AS last
   FROM (${ENDS}) AS ends`;
 
 /**
  * What the branches refer to, as a table of one row, which the database evaluates before it chooses a
- * plan: the `start` and the `end` of the period; the `watermark`, and the same of sums of days, `summed`
- * (NULL without them); the boundaries `first` and `last` of what is read from the sums. It has no row if
- * the period is too long: such a request is refused, but if an end is left out, only the statement's own
- * instant tells.
+ * plan: the `start` and the `end` of the period, the `watermark`, and the boundaries `first` and `last`
+ * of what the sums hold. Without sums of days, both are the start. The table has no row if the period is
+ * too long: such a request is refused, but if an end is left out, only the statement's own instant tells.
  */
 const PERIOD = `(SELECT boundaries.*, LEAST(last, next_day) AS first
   FROM (${BOUNDARIES}) AS boundaries
@@ -61,11 +60,11 @@ export const dailyRevenue = compileStatement(
     before: sumsAt("at <= first ORDER BY at DESC LIMIT 1"),
     /** The sums at the end of each day that has charges. The last day may end after the watermark. */
     sums: sumsAt(
-      `at > first AND at <= CASE WHEN last > summed THEN ${instant(`'${END}'`)} ELSE last END`,
+      `at > first AND at <= CASE WHEN last > watermark THEN ${instant(`'${END}'`)} ELSE last END`,
     ),
     head: sumCharges("charged_at >= start AND charged_at < first"),
     tail: sumCharges("charged_at >= GREATEST(last, start) AND charged_at <= end"),
-    uncovered: sumCharges("recorded_at > summed AND charged_at >= first AND charged_at < last"),
+    uncovered: sumCharges("recorded_at > watermark AND charged_at >= first AND charged_at < last"),
   },
   ["provider", "start", "end"],
   "daily",

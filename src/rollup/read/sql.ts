@@ -30,7 +30,7 @@ export const IS_READ = `format = ${FORMAT} AND building = 0`;
  * What follows FROM for the provider's rollup. A watermark ahead of the database's clock cannot be
  * true: such a rollup is treated like none.
  */
-export const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ} AND watermark <= ${NOW}`;
+const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ} AND watermark <= ${NOW}`;
 
 /** How a query refers to the rollup. */
 export interface RollupTerms {
