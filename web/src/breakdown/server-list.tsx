@@ -2,27 +2,25 @@
 import type { ComponentChildren } from "preact";
 import { memo } from "preact/compat";
 import { useCallback, useMemo, useState } from "preact/hooks";
-import {
-  decimal,
-  type InstanceBreakdown,
-  type ServerBreakdown,
-} from "../../../clients/typescript/src/index.ts";
-import { Amount } from "../amount/amount.tsx";
-import { scaled } from "../amount/decimal-text.ts";
+import type { InstanceBreakdown, ServerBreakdown } from "../../../clients/typescript/src/index.ts";
 import { StatusBadge } from "../status-badge.tsx";
-import { type Column, useSorting } from "../table/sorting.ts";
-import { Table } from "../table/table.tsx";
+import { type Column, counts, decimals } from "../table/columns.tsx";
+import { useSorting } from "../table/sorting.ts";
+import { Row, Table } from "../table/table.tsx";
 
-const COLUMNS: readonly Column<ServerBreakdown>[] = [
-  { title: "Server", value: ({ serverName }) => serverName },
-  { title: "Status", value: ({ status }) => status },
-  { title: "Revenue", numeric: true, value: ({ totalRevenue }) => scaled(decimal(totalRevenue)) },
-  { title: "Rentals", numeric: true, value: ({ totalRentals }) => totalRentals },
-  { title: "Running now", numeric: true, value: ({ activeRentals }) => activeRentals },
+type Item = ServerBreakdown | InstanceBreakdown;
+
+const COLUMNS: readonly Column<Item>[] = [
+  { title: "Server", value: (row) => ("serverName" in row ? row.serverName : row.instanceName) },
+  {
+    title: "Status",
+    value: (row) => ("status" in row ? row.status : ""),
+    cell: (row) => "status" in row && <StatusBadge status={row.status} />,
+  },
+  decimals("Revenue", ({ totalRevenue }) => totalRevenue),
+  counts("Rentals", ({ totalRentals }) => totalRentals),
+  counts("Running now", ({ activeRentals }) => activeRentals),
 ];
-
-/** The service sorts by revenue. */
-const FIRST = COLUMNS.findIndex(({ title }) => title === "Revenue");
 
 interface ServerListProps {
   readonly servers: readonly ServerBreakdown[];
@@ -42,7 +40,8 @@ export function ServerList({ servers, children }: ServerListProps) {
     });
   }, []);
   const found = useMemo(() => filter(servers, word), [servers, word]);
-  const sorting = useSorting(found, COLUMNS, FIRST);
+  // The service sorts by revenue.
+  const sorting = useSorting(found, COLUMNS, "Revenue");
   const instances = servers.reduce((sum, server) => sum + server.instances.length, 0);
   const allOpen = found.length > 0 && found.every(({ serverId }) => open.has(serverId));
   const all = () => setOpen(allOpen ? new Set() : new Set(found.map(({ serverId }) => serverId)));
@@ -107,53 +106,31 @@ interface ServerRowsProps {
 // Memoized: one of 200 servers unfolds without drawing the others again.
 const ServerRows = memo(({ server, open, toggle }: ServerRowsProps) => (
   <>
-    <tr class="server">
-      <th scope="row">
-        <button
-          type="button"
-          class="fold"
-          aria-expanded={open}
-          disabled={server.instances.length === 0}
-          onClick={() => toggle(server.serverId)}
-        >
-          <span class="fold-mark" aria-hidden="true" />
-          <span>
-            <span class="name" title={server.serverName}>
-              {server.serverName}
-            </span>
-            <span class="quiet small type">{server.serverType}</span>
+    <Row class="server" columns={COLUMNS} of={server}>
+      <button
+        type="button"
+        class="fold"
+        aria-expanded={open}
+        disabled={server.instances.length === 0}
+        onClick={() => toggle(server.serverId)}
+      >
+        <span class="fold-mark" aria-hidden="true" />
+        <span>
+          <span class="name" title={server.serverName}>
+            {server.serverName}
           </span>
-          <span class="hidden">, {server.instances.length} instances</span>
-        </button>
-      </th>
-      <td>
-        <StatusBadge status={server.status} />
-      </td>
-      <FigureCells of={server} />
-    </tr>
+          <span class="quiet small type">{server.serverType}</span>
+        </span>
+        <span class="hidden">, {server.instances.length} instances</span>
+      </button>
+    </Row>
     {open &&
       server.instances.map((instance) => (
-        <tr class="instance" key={instance.instanceId}>
-          <th scope="row">
-            <span class="name" title={instance.instanceName}>
-              {instance.instanceName} <code class="quiet small">{instance.instanceId}</code>
-            </span>
-          </th>
-          <td />
-          <FigureCells of={instance} />
-        </tr>
+        <Row class="instance" key={instance.instanceId} columns={COLUMNS} of={instance}>
+          <span class="name" title={instance.instanceName}>
+            {instance.instanceName} <code class="quiet small">{instance.instanceId}</code>
+          </span>
+        </Row>
       ))}
   </>
 ));
-
-function FigureCells({ of: row }: { of: ServerBreakdown | InstanceBreakdown }) {
-  return (
-    <>
-      <td class="numeric">
-        <Amount value={row.totalRevenue} currency />
-      </td>
-      <td class="numeric">{row.totalRentals}</td>
-      <td class="numeric">{row.activeRentals}</td>
-    </>
-  );
-}

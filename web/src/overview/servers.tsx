@@ -1,41 +1,37 @@
 /** Lifetime revenue of each server. */
 import { useMemo } from "preact/hooks";
 import { decimal, type ServerRevenue } from "../../../clients/typescript/src/index.ts";
-import { Amount } from "../amount/amount.tsx";
 import { permille, scaled } from "../amount/decimal-text.ts";
 import { csvOf, digits, text } from "../export/csv.ts";
 import { ExportBar } from "../export/export-bar.tsx";
-import { type Column, useSorting } from "../table/sorting.ts";
-import { Table } from "../table/table.tsx";
+import { type Column, decimals } from "../table/columns.tsx";
+import { useSorting } from "../table/sorting.ts";
+import { Row, Table } from "../table/table.tsx";
 
-const COLUMNS: readonly Column<ServerRevenue>[] = [
+const columnsOf = (whole: bigint): readonly Column<ServerRevenue>[] => [
   { title: "Server", value: ({ serverName }) => serverName },
-  { title: "Share", numeric: true, value: ({ grossRevenue }) => scaled(decimal(grossRevenue)) },
   {
-    title: "Earnings",
+    title: "Share",
     numeric: true,
-    value: ({ totalEarnings }) => scaled(decimal(totalEarnings)),
+    value: ({ grossRevenue }) => scaled(decimal(grossRevenue)),
+    cell: ({ grossRevenue }) => <Share part={scaled(decimal(grossRevenue))} whole={whole} />,
   },
-  { title: "Fees", numeric: true, value: ({ platformFees }) => scaled(decimal(platformFees)) },
-  { title: "Gross", numeric: true, value: ({ grossRevenue }) => scaled(decimal(grossRevenue)) },
-  { title: "Hours", numeric: true, value: ({ totalHours }) => scaled(decimal(totalHours)) },
-  {
-    title: "Price/hour",
-    numeric: true,
-    value: ({ pricePerHour }) => scaled(decimal(pricePerHour)),
-  },
+  decimals("Earnings", ({ totalEarnings }) => totalEarnings),
+  decimals("Fees", ({ platformFees }) => platformFees),
+  decimals("Gross", ({ grossRevenue }) => grossRevenue),
+  decimals("Hours", ({ totalHours }) => totalHours, { currency: false }),
+  decimals("Price/hour", ({ pricePerHour }) => pricePerHour),
 ];
-
-/** The service sorts by gross revenue. */
-const FIRST = COLUMNS.findIndex(({ title }) => title === "Gross");
 
 /** Shows the servers. */
 export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
-  const sorting = useSorting(servers, COLUMNS, FIRST);
-  const whole = useMemo(
-    () => servers.reduce((sum, { grossRevenue }) => sum + scaled(decimal(grossRevenue)), 0n),
+  const columns = useMemo(
+    () =>
+      columnsOf(servers.reduce((sum, { grossRevenue }) => sum + scaled(decimal(grossRevenue)), 0n)),
     [servers],
   );
+  // The service sorts by gross revenue.
+  const sorting = useSorting(servers, columns, "Gross");
   return (
     <section class="card" aria-labelledby="servers-title">
       <div class="card-head">
@@ -57,9 +53,13 @@ export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
       {servers.length === 0 ? (
         <p class="empty">No servers yet.</p>
       ) : (
-        <Table label="All time, by server" columns={COLUMNS} sorting={sorting}>
+        <Table label="All time, by server" columns={columns} sorting={sorting}>
           {sorting.rows.map((server) => (
-            <ServerRow key={server.serverId} server={server} whole={whole} />
+            <Row key={server.serverId} columns={columns} of={server}>
+              <span class="name" title={server.serverName}>
+                {server.serverName}
+              </span>
+            </Row>
           ))}
         </Table>
       )}
@@ -67,43 +67,16 @@ export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
   );
 }
 
-function ServerRow({ server, whole }: { server: ServerRevenue; whole: bigint }) {
-  const share = permille(scaled(decimal(server.grossRevenue)), whole);
+function Share({ part, whole }: { part: bigint; whole: bigint }) {
+  const share = permille(part, whole);
+  if (share === undefined) return "–";
   return (
-    <tr>
-      <th scope="row">
-        <span class="name" title={server.serverName}>
-          {server.serverName}
-        </span>
-      </th>
-      <td class="numeric">
-        {share === undefined ? (
-          "–"
-        ) : (
-          <span class="share">
-            <span class="share-bar" aria-hidden="true">
-              <span style={{ width: `${Math.max(0, share) / 10}%` }} />
-            </span>
-            {(share / 10).toFixed(1)} %
-          </span>
-        )}
-      </td>
-      <td class="numeric">
-        <Amount value={server.totalEarnings} currency />
-      </td>
-      <td class="numeric">
-        <Amount value={server.platformFees} currency />
-      </td>
-      <td class="numeric">
-        <Amount value={server.grossRevenue} currency />
-      </td>
-      <td class="numeric">
-        <Amount value={server.totalHours} />
-      </td>
-      <td class="numeric">
-        <Amount value={server.pricePerHour} currency />
-      </td>
-    </tr>
+    <span class="share">
+      <span class="share-bar" aria-hidden="true">
+        <span style={{ width: `${Math.max(0, share) / 10}%` }} />
+      </span>
+      {(share / 10).toFixed(1)} %
+    </span>
   );
 }
 

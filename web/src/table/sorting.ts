@@ -1,19 +1,11 @@
 /** Sorting of tables by their columns. */
 import { useMemo, useState } from "preact/hooks";
-
-/** A column that rows can be sorted by. */
-export interface Column<Row> {
-  readonly title: string;
-  /** Numbers are aligned to the right, and sorted from the largest. */
-  readonly numeric?: boolean;
-  /** The value to sort by. */
-  readonly value: (row: Row) => string | number | bigint;
-}
+import type { Column } from "./columns.tsx";
 
 /** The order of a table. */
 export interface Order {
-  /** The index of the column. */
-  readonly column: number;
+  /** The title of the column. */
+  readonly by: string;
   readonly descending: boolean;
 }
 
@@ -21,26 +13,25 @@ export interface Order {
 export interface Sorting<Row> {
   readonly rows: readonly Row[];
   readonly order: Order;
-  sortBy(column: number): void;
+  sortBy(column: Column<Row>): void;
 }
 
 /**
  * Keeps the order of a table. Sorting by the same column again turns the order round.
  *
- * @param first the index of the column by which the service has sorted the rows, descending
+ * @param first the title of the column that the rows are sorted by at first, descending
  */
 export function useSorting<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  first: number,
+  first: string,
 ): Sorting<Row> {
-  const [order, setOrder] = useState<Order>({ column: first, descending: true });
+  const [order, setOrder] = useState<Order>({ by: first, descending: true });
   const sorted = useMemo(() => sort(rows, columns, order), [rows, columns, order]);
-  const sortBy = (column: number) =>
-    setOrder((before) => ({
-      column,
-      descending:
-        before.column === column ? !before.descending : (columns[column]?.numeric ?? false),
+  const sortBy = ({ title, numeric = false }: Column<Row>) =>
+    setOrder(({ by, descending }) => ({
+      by: title,
+      descending: by === title ? !descending : numeric,
     }));
   return { rows: sorted, order, sortBy };
 }
@@ -48,9 +39,9 @@ export function useSorting<Row>(
 function sort<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
-  { column, descending }: Order,
+  { by, descending }: Order,
 ): readonly Row[] {
-  const value = columns[column]?.value;
+  const value = columns.find(({ title }) => title === by)?.value;
   if (value === undefined) return rows;
   const direction = descending ? -1 : 1;
   return rows.toSorted((a, b) => {
