@@ -1,8 +1,8 @@
 /** What the page exports: CSV, curl commands, TypeScript calls; and the periods of its buttons. */
 import { expect, it } from "vitest";
-import { presets } from "../../../web/src/breakdown/period.ts";
 import { csvOf, digits, text } from "../../../web/src/export/csv.ts";
 import { curlCommand, typescriptCall } from "../../../web/src/export/snippets.ts";
+import { presets } from "../../../web/src/period/period.ts";
 
 it("CSV has a header row, CRLF, and quotes where RFC 4180 needs them", () => {
   const rows = [

@@ -1,6 +1,7 @@
 /** Chooses a period: by a button, or by its two days. */
 import { useState } from "preact/hooks";
-import { faultOf, type Period, presets } from "./period.ts";
+import { faultOf, type Period, presets } from "../period/period.ts";
+import { PresetButtons } from "../period/preset-buttons.tsx";
 
 interface PeriodPickerProps {
   /** The period at first. */
@@ -22,18 +23,7 @@ export function PeriodPicker({ period, onPeriod }: PeriodPickerProps) {
     <>
       <fieldset class="period">
         <legend class="hidden">Period</legend>
-        <div class="buttons">
-          {presets(new Date()).map(({ title, ...preset }) => (
-            <button
-              key={title}
-              type="button"
-              aria-pressed={preset.startDate === startDate && preset.endDate === endDate}
-              onClick={() => choose(preset)}
-            >
-              {title}
-            </button>
-          ))}
-        </div>
+        <PresetButtons presets={presets(new Date())} period={chosen} onPeriod={choose} />
         <label>
           From
           <input

@@ -2,7 +2,15 @@
 
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useEffect, useState } from "preact/hooks";
+import type { createRevenueClient } from "../../../clients/typescript/src/index.ts";
 import { type Problem, problemOf } from "./problem.ts";
+
+/** What a part of the page needs to call the service. */
+export interface Caller {
+  readonly client: ReturnType<typeof createRevenueClient>;
+  /** Is told of a key that is not valid. */
+  readonly reject: (problem: Problem) => void;
+}
 
 /** A call and its latest answer. */
 export interface CallState<T> {

@@ -1,20 +1,15 @@
 /** The overview: summary, months, payouts and the lifetime of each server. */
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useEffect } from "preact/hooks";
-import type { createRevenueClient } from "../../../clients/typescript/src/index.ts";
-import type { Problem } from "../call/problem.ts";
 import { ProblemNotice } from "../call/problem-notice.tsx";
-import { progress, useCall } from "../call/use-call.ts";
+import { type Caller, progress, useCall } from "../call/use-call.ts";
 import { instant } from "../instant.ts";
 import { Months } from "./months.tsx";
 import { Payouts } from "./payouts.tsx";
 import { Servers } from "./servers.tsx";
 import { SummaryCards } from "./summary-cards.tsx";
 
-interface OverviewProps {
-  readonly client: ReturnType<typeof createRevenueClient>;
-  /** Is told of a key that is not valid. */
-  readonly reject: (problem: Problem) => void;
+interface OverviewProps extends Caller {
   /** Is told that the key is valid, as far as the service can say. */
   readonly accept: () => void;
 }

@@ -1,14 +1,21 @@
 /** The totals of a provider. */
-import type { Decimal, Summary } from "../../../clients/typescript/src/index.ts";
+import type { Summary } from "../../../clients/typescript/src/index.ts";
 import { Amount } from "../amount/amount.tsx";
+import { FigureCard } from "../figure-card.tsx";
 
 /** Shows balance, month and year to date. */
 export function SummaryCards({ summary }: { summary: Summary | undefined }) {
   return (
     <dl class="cards">
-      <Card title="Available balance" value={summary?.availableBalance} />
-      <Card title="Earnings this month" value={summary?.currentMonthEarnings} />
-      <Card title="Earnings this year" value={summary?.totalEarningsYtd} />
+      <FigureCard title="Available balance">
+        <Amount value={summary?.availableBalance} currency />
+      </FigureCard>
+      <FigureCard title="Earnings this month">
+        <Amount value={summary?.currentMonthEarnings} currency />
+      </FigureCard>
+      <FigureCard title="Earnings this year">
+        <Amount value={summary?.totalEarningsYtd} currency />
+      </FigureCard>
       <div class="card">
         <dt>Gross revenue this year</dt>
         <dd>
@@ -19,16 +26,5 @@ export function SummaryCards({ summary }: { summary: Summary | undefined }) {
         </dd>
       </div>
     </dl>
-  );
-}
-
-function Card({ title, value }: { title: string; value: Decimal | undefined }) {
-  return (
-    <div class="card">
-      <dt>{title}</dt>
-      <dd>
-        <Amount value={value} currency />
-      </dd>
-    </div>
   );
 }
