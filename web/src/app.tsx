@@ -3,6 +3,7 @@ import { useCallback, useMemo, useState } from "preact/hooks";
 import { createRevenueClient } from "../../clients/typescript/src/index.ts";
 import { Breakdown } from "./breakdown/breakdown.tsx";
 import type { Problem } from "./call/problem.ts";
+import { Daily } from "./daily/daily.tsx";
 import { KeyForm } from "./key-form.tsx";
 import { Overview } from "./overview/overview.tsx";
 import { forgetKey, storedKey, storeKey } from "./session.ts";
@@ -48,7 +49,12 @@ export function App() {
       </header>
       <main class="page">
         <Overview client={client} reject={leave} accept={accept} />
-        {accepted && <Breakdown client={client} reject={leave} />}
+        {accepted && (
+          <>
+            <Daily client={client} reject={leave} />
+            <Breakdown client={client} reject={leave} />
+          </>
+        )}
       </main>
     </>
   );
