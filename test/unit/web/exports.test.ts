@@ -1,26 +1,7 @@
-/** What the page exports: CSV, curl commands, TypeScript calls; and the periods of its buttons. */
+/** What the page exports: curl commands, TypeScript calls; and the periods of its buttons. */
 import { expect, it } from "vitest";
-import { csvOf, digits, text } from "../../../web/src/export/csv.ts";
 import { curlCommand, typescriptCall } from "../../../web/src/export/snippets.ts";
 import { presets } from "../../../web/src/period/period.ts";
-
-it("CSV has a header row, CRLF, and quotes where RFC 4180 needs them", () => {
-  const rows = [
-    [text('a "b"'), digits("-12.50")],
-    [text("x,y"), digits(3)],
-    [text("l\nm"), text("")],
-  ];
-  expect(csvOf(["name", "amount"], rows)).toBe(
-    'name,amount\r\n"a ""b""",-12.50\r\n"x,y",3\r\n"l\nm",\r\n',
-  );
-});
-
-it.each(["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "＝1+1"])(
-  "a name %j is no formula in a spreadsheet",
-  (name) => {
-    expect(csvOf([], [[text(name)]])).toMatch(/^\r\n"?'/);
-  },
-);
 
 it("a curl command has the period, and the key as a variable", () => {
   const parameters = { startDate: "2026-11-01", endDate: "" };

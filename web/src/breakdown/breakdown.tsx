@@ -1,14 +1,16 @@
 /** A period: its totals, its servers and their instances. */
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useState } from "preact/hooks";
-import type { GetServerBreakdownResponse } from "../../../clients/typescript/src/index.ts";
+import {
+  type GetServerBreakdownResponse,
+  RevenueService,
+} from "../../../clients/typescript/src/index.ts";
 import { Amount } from "../amount/amount.tsx";
 import { type Caller, useCall } from "../call/use-call.ts";
 import { ExportBar } from "../export/export-bar.tsx";
 import { FigureCard } from "../figure-card.tsx";
 import { type Period, presets } from "../period/period.ts";
 import { PeriodSection } from "../period/period-section.tsx";
-import { breakdownCsv } from "./breakdown-csv.ts";
 import { PeriodPicker } from "./period-picker.tsx";
 import { ServerList } from "./server-list.tsx";
 
@@ -34,9 +36,8 @@ export function Breakdown({ client, reject }: Caller) {
             <ServerList servers={breakdown.servers}>
               <ExportBar
                 file={`revenue_${dates}`}
-                csv={() => breakdownCsv(breakdown.servers)}
-                path="/api/provider/revenue/servers"
-                method="getServerBreakdown"
+                method={RevenueService.method.getServerBreakdown}
+                response={breakdown}
                 parameters={{ startDate, endDate }}
               />
             </ServerList>

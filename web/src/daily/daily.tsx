@@ -1,9 +1,10 @@
 /** The days up to now: their totals, and the revenue of each as bars and as a table. */
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useMemo, useState } from "preact/hooks";
-import type {
-  DailyRevenue,
-  ListDailyRevenueResponse,
+import {
+  type DailyRevenue,
+  type ListDailyRevenueResponse,
+  RevenueService,
 } from "../../../clients/typescript/src/index.ts";
 import { Amount } from "../amount/amount.tsx";
 import { type Caller, useCall } from "../call/use-call.ts";
@@ -14,7 +15,6 @@ import { longDay, shortDay } from "../instant.ts";
 import { lastDays, type Period } from "../period/period.ts";
 import { PeriodSection } from "../period/period-section.tsx";
 import { PresetButtons } from "../period/preset-buttons.tsx";
-import { dailyCsv } from "./daily-csv.ts";
 import { DayList } from "./day-list.tsx";
 
 const LENGTHS = [7, 30, 90, 365];
@@ -53,9 +53,8 @@ export function Daily({ client, reject }: Caller) {
               <h3 id="days-title">Earnings by day</h3>
               <ExportBar
                 file={`revenue-per-day_${dates}`}
-                csv={() => dailyCsv(daily.days)}
-                path="/api/provider/revenue/daily"
-                method="listDailyRevenue"
+                method={RevenueService.method.listDailyRevenue}
+                response={daily}
                 parameters={{ startDate, endDate }}
               />
             </div>

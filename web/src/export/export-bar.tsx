@@ -1,21 +1,31 @@
 /** Takes what is shown elsewhere: a CSV file, a curl command, a TypeScript call. */
+import type { DescMethod, MessageShape } from "@bufbuild/protobuf";
 import { useState } from "preact/hooks";
-import { curlCommand, type Parameters, typescriptCall } from "./snippets.ts";
+import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
+import { curlCommand, type Parameters, pathOf, typescriptCall } from "./snippets.ts";
 
-interface ExportBarProps {
+interface ExportBarProps<Method extends DescMethod> {
   /** The name of the file, without its extension. */
   readonly file: string;
-  /** Writes the file. */
-  readonly csv: () => string;
-  /** The path of the REST API, and the method of the client, that return the same. */
-  readonly path: string;
-  readonly method: string;
+  /** The RPC, and the response that is shown. */
+  readonly method: Method;
+  readonly response: MessageShape<Method["output"]>;
+  /** The parameters of the request. */
   readonly parameters: Parameters;
 }
 
-/** Shows the three buttons, and what was copied. */
-export function ExportBar({ file, csv, path, method, parameters }: ExportBarProps) {
+/**
+ * Shows the three buttons, and what was copied. The CSV is what the service would write of the response
+ * that is shown.
+ */
+export function ExportBar<Method extends DescMethod>({
+  file,
+  method,
+  response,
+  parameters,
+}: ExportBarProps<Method>) {
   const [copied, setCopied] = useState<{ code: string; done: boolean }>();
+  const writeCsv = compileCsvWriter(method);
   const { origin } = location;
   const copy = async (code: string) => {
     // The clipboard needs HTTPS or localhost. Without it, people select the text.
@@ -28,13 +38,18 @@ export function ExportBar({ file, csv, path, method, parameters }: ExportBarProp
   return (
     <div class="export">
       <div class="buttons">
-        <button type="button" onClick={() => download(`${file}.csv`, csv())}>
-          Download CSV
-        </button>
-        <button type="button" onClick={() => copy(curlCommand(origin, path, parameters))}>
+        {writeCsv && (
+          <button type="button" onClick={() => download(`${file}.csv`, writeCsv(response))}>
+            Download CSV
+          </button>
+        )}
+        <button type="button" onClick={() => copy(curlCommand(origin, pathOf(method), parameters))}>
           Copy curl command
         </button>
-        <button type="button" onClick={() => copy(typescriptCall(origin, method, parameters))}>
+        <button
+          type="button"
+          onClick={() => copy(typescriptCall(origin, method.localName, parameters))}
+        >
           Copy TypeScript
         </button>
       </div>

@@ -1,7 +1,14 @@
 /** The requests of the page as code. The key is a variable: what is copied is pasted and shared. */
+import { type DescMethod, getOption } from "@bufbuild/protobuf";
+import { http } from "../../../gen/google/api/annotations_pb.ts";
 
 /** Parameters of a request; empty ones are left out. */
 export type Parameters = Readonly<Record<string, string>>;
+
+/** The path of a method in the REST API. */
+export function pathOf(method: DescMethod): string {
+  return String(getOption(method, http).pattern.value);
+}
 
 /** A curl command for a path of the REST API. */
 export function curlCommand(origin: string, path: string, parameters: Parameters): string {

@@ -42,7 +42,7 @@ export function Overview({ client, reject, accept }: OverviewProps) {
             <Months months={data.monthlyEarnings} />
             <Payouts payouts={data.recentPayouts} />
           </div>
-          <Servers servers={data.serverRevenue} />
+          <Servers overview={data} />
         </>
       ) : (
         loading && <Skeleton />

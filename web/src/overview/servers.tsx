@@ -1,8 +1,12 @@
 /** Lifetime revenue of each server. */
 import { useMemo } from "preact/hooks";
-import { decimal, type ServerRevenue } from "../../../clients/typescript/src/index.ts";
+import {
+  decimal,
+  type GetOverviewResponse,
+  RevenueService,
+  type ServerRevenue,
+} from "../../../clients/typescript/src/index.ts";
 import { permille, scaled } from "../amount/decimal-text.ts";
-import { csvOf, digits, text } from "../export/csv.ts";
 import { ExportBar } from "../export/export-bar.tsx";
 import { type Column, decimals } from "../table/columns.tsx";
 import { useSorting } from "../table/sorting.ts";
@@ -24,7 +28,8 @@ const columnsOf = (whole: bigint): readonly Column<ServerRevenue>[] => [
 ];
 
 /** Shows the servers. */
-export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
+export function Servers({ overview }: { overview: GetOverviewResponse }) {
+  const { serverRevenue: servers } = overview;
   const columns = useMemo(
     () =>
       columnsOf(servers.reduce((sum, { grossRevenue }) => sum + scaled(decimal(grossRevenue)), 0n)),
@@ -44,9 +49,8 @@ export function Servers({ servers }: { servers: readonly ServerRevenue[] }) {
         </div>
         <ExportBar
           file="revenue-all-time"
-          csv={() => serversCsv(servers)}
-          path="/api/provider/revenue"
-          method="getOverview"
+          method={RevenueService.method.getOverview}
+          response={overview}
           parameters={{}}
         />
       </div>
@@ -79,20 +83,3 @@ function Share({ part, whole }: { part: bigint; whole: bigint }) {
     </span>
   );
 }
-
-/** The servers with the names and the digits of the JSON, in its order. */
-function serversCsv(servers: readonly ServerRevenue[]): string {
-  const header = [
-    ...["serverId", "serverName", "pricePerHour", "totalEarnings"],
-    ...["platformFees", "grossRevenue", "totalHours"],
-  ];
-  const rows = servers.map((server) => [
-    text(server.serverId),
-    text(server.serverName),
-    ...[server.pricePerHour, server.totalEarnings, server.platformFees].map(amount),
-    ...[server.grossRevenue, server.totalHours].map(amount),
-  ]);
-  return csvOf(header, rows);
-}
-
-const amount = (value: ServerRevenue["totalHours"]) => digits(decimal(value));
