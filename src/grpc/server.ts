@@ -108,7 +108,7 @@ export function createGrpcServer(
     },
     async stop(grace) {
       health.setServing(false);
-      await pause(LAME_DUCK);
+      await pause(Math.min(LAME_DUCK, grace));
       const closed = listener.close();
       // GOAWAY. grpc-js's own shutdown does not wait for connections that were handed to it.
       injector.drain(grace);
