@@ -1,16 +1,18 @@
 /** A gRPC server on a free port, with a fake pipeline behind it, and raw connections to it. */
 
-import { once } from "node:events";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
   connect as connectHttp2,
 } from "node:http2";
 import { connect, type Socket } from "node:net";
-import { Worker } from "node:worker_threads";
 import { create, type Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
-import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import {
+  type GetOverviewResponse,
+  GetOverviewResponseSchema,
+  RevenueService,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
 import { createGrpcServer, type GrpcOptions, type GrpcServer } from "../../../src/grpc/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
@@ -20,6 +22,8 @@ import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
 export const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
 /** An empty request message. */
 export const EMPTY = grpcMessage(Buffer.alloc(0));
+/** A response without figures. */
+export const emptyResponse: GetOverviewResponse = create(GetOverviewResponseSchema);
 
 /** A server, and what happened in it. */
 export interface TestServer {
@@ -38,7 +42,7 @@ export interface TestServer {
  */
 export async function listen(
   options: GrpcOptions = {},
-  respond: (call: IncomingCall) => Promise<Message> = async () => create(GetOverviewResponseSchema),
+  respond: (call: IncomingCall) => Promise<Message> = async () => emptyResponse,
 ): Promise<TestServer> {
   const calls: IncomingCall[] = [];
   const events: string[] = [];
@@ -74,12 +78,17 @@ export function openSession(port: number, settings: { initialWindowSize?: number
 }
 
 /** Opens a gRPC stream and sends its headers. */
-export function openStream(session: ClientHttp2Session, path = OVERVIEW): ClientHttp2Stream {
+export function openStream(
+  session: ClientHttp2Session,
+  path = OVERVIEW,
+  headers: Readonly<Record<string, string>> = {},
+): ClientHttp2Stream {
   const stream = session.request({
     ":method": "POST",
     ":path": path,
     "content-type": "application/grpc",
     te: "trailers",
+    ...headers,
   });
   stream.on("error", () => {});
   return stream;
@@ -112,54 +121,30 @@ export async function roundTrip(session: ClientHttp2Session): Promise<void> {
   await promise;
 }
 
-const RECONNECTING = `
-  const { parentPort, workerData: { port, bytes, done } } = require("node:worker_threads");
-  const { connect } = require("node:net");
-  const first = connect(port, "127.0.0.1").on("error", () => {});
-  first.once("connect", () => setTimeout(() => parentPort.postMessage("connected"), 50));
-  parentPort.once("message", () => {
-    const { localPort } = first;
-    const again = () => {
-      const second = connect({ port, host: "127.0.0.1", localPort });
-      second.once("error", () => setTimeout(again, 20)).once("connect", () => {
-        second.resume().write(bytes);
-        Atomics.store(done, 0, 1);
-        Atomics.notify(done, 0);
-      });
-    };
-    first.once("close", again).resetAndDestroy();
-  });
-`;
-
 /**
- * Connects, resets the connection, and connects again from the same port, while the server's thread
- * waits: the server sees both in one turn of the event loop, the new connection before the end of the
- * old one. It is a thread of its own, which sends `bytes` on the new connection.
+ * Resets a connection and connects again from its port, where it sends `bytes`. Both happen in one turn
+ * of the event loop, so the server sees the new connection before the end of the old one.
  */
-export async function reconnect(port: number, bytes: Buffer): Promise<void> {
-  const done = new Int32Array(new SharedArrayBuffer(4));
-  const worker = new Worker(RECONNECTING, { eval: true, workerData: { port, bytes, done } });
-  onTestFinished(() => void worker.terminate());
-  await once(worker, "message");
-  worker.postMessage("again");
-  if (Atomics.wait(done, 0, 0, 10_000) === "timed-out") throw new Error("cannot connect again");
+export function reconnect(port: number, first: Socket, bytes: Buffer): void {
+  const { localPort = 0 } = first;
+  first.resetAndDestroy();
+  const second = connect({ port, host: "127.0.0.1", localPort }).on("error", () => {});
+  onTestFinished(() => void second.destroy());
+  second.resume().write(bytes);
 }
 
 /** A TCP connection that lasts until the end of the test, and the bytes that it received. */
 export function openSocket(port: number): {
   socket: Socket;
   received(): Buffer;
-  closed: Promise<number>;
+  closed: Promise<void>;
 } {
-  const start = performance.now();
   const chunks: Buffer[] = [];
   const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   socket.on("error", () => {}).on("data", (chunk: Buffer) => chunks.push(chunk));
   onTestFinished(() => {
     socket.destroy();
   });
-  const closed = new Promise<number>((resolve) => {
-    socket.once("close", () => resolve(performance.now() - start));
-  });
+  const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
   return { socket, received: () => Buffer.concat(chunks), closed };
 }
