@@ -1,17 +1,15 @@
 /** Keepalive and the age of connections. */
 import { once } from "node:events";
-import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { PREFACE, SETTINGS, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
-import { call, listen, openSession, openSocket } from "./grpc-server.ts";
+import { call, emptyResponse, listen, openSession, openSocket } from "./grpc-server.ts";
 
 it("a connection that reaches its age is closed gracefully: its calls are finished", async () => {
   const response = Promise.withResolvers<void>();
   const { port, calls } = await listen({ maxConnectionAge: 200 }, async () => {
     await response.promise;
-    return create(GetOverviewResponseSchema);
+    return emptyResponse;
   });
   const session = openSession(port);
   const goaway = once(session, "goaway");

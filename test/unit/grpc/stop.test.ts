@@ -7,6 +7,7 @@ import { until } from "../../support/poll.ts";
 import {
   call,
   EMPTY,
+  emptyResponse,
   listen,
   openSession,
   openSocket,
@@ -32,15 +33,15 @@ it("waits for a stream whose message comes after it began", async () => {
   await stopped;
 });
 
-it("waits for 1,000 calls that are in flight, and refuses new ones", async () => {
+it("waits for the calls that are in flight, and refuses new ones", async () => {
   const release = Promise.withResolvers<void>();
   const { port, server, calls } = await listen({}, async () => {
     await release.promise;
-    return create(GetOverviewResponseSchema);
+    return emptyResponse;
   });
-  const sessions = Array.from({ length: 10 }, () => openSession(port));
-  const statuses = sessions.flatMap((session) => Array.from({ length: 100 }, () => call(session)));
-  await until(20_000, () => calls.length === 1_000);
+  const sessions = [openSession(port), openSession(port)];
+  const statuses = sessions.flatMap((session) => Array.from({ length: 10 }, () => call(session)));
+  await until(20_000, () => calls.length === 20);
   const stopped = server.stop(GRACE);
   await Promise.all(sessions.map((session) => once(session, "goaway")));
   await expect(once(openSession(port), "connect")).rejects.toThrow("ECONNREFUSED");
@@ -51,7 +52,7 @@ it("waits for 1,000 calls that are in flight, and refuses new ones", async () =>
 
 it("a client that is reading a response gets all of it", async () => {
   const { port, server } = await listen({}, async () =>
-    create(GetOverviewResponseSchema, { monthlyEarnings: [{ month: "x".repeat(3_000_000) }] }),
+    create(GetOverviewResponseSchema, { monthlyEarnings: [{ month: "x".repeat(300_000) }] }),
   );
   const session = openSession(port);
   const stream = openStream(session);
@@ -64,7 +65,7 @@ it("a client that is reading a response gets all of it", async () => {
     bytes += chunk.length;
   });
   expect(await statusOf(stream)).toBe("0 OK");
-  expect(bytes).toBeGreaterThan(3_000_000);
+  expect(bytes).toBeGreaterThan(300_000);
   await stopped;
 });
 
@@ -90,7 +91,7 @@ it("a watch is told NOT_SERVING, and stays open as long as a call is", async () 
   const release = Promise.withResolvers<void>();
   const { port, server, calls } = await listen({}, async () => {
     await release.promise;
-    return create(GetOverviewResponseSchema);
+    return emptyResponse;
   });
   const session = openSession(port);
   const watch = openStream(session, WATCH);
