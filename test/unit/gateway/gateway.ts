@@ -33,14 +33,21 @@ export interface TestGateway {
   readonly lines: Line[];
 }
 
+/** Serves a service until the end of the test. The parameters are those of `openGateway`. */
+export async function listen(...parameters: Parameters<typeof openGateway>): Promise<TestGateway> {
+  const gateway = await openGateway(...parameters);
+  onTestFinished(() => gateway.stop(0));
+  return gateway;
+}
+
 /**
- * Serves a service until the end of the test.
+ * Serves a service until `stop`.
  *
  * @param handle runs a call
  * @param authenticate throws the error of a call that is not accepted
  * @param parts limits that differ from the defaults
  */
-export async function listen(
+export async function openGateway(
   service: DescService,
   handle: (call: Call) => Message | Promise<Message>,
   authenticate: (incoming: IncomingCall) => void = () => {},
@@ -76,7 +83,6 @@ export async function listen(
     ...parts,
   });
   const port = await listen("127.0.0.1", 0);
-  onTestFinished(() => stop(0));
   return { server, stop, port, url: `http://127.0.0.1:${port}`, calls, rejected, lines };
 }
 
