@@ -48,58 +48,31 @@ test.each(transports)("%s: a call gets its response", async (_name, protocol, tr
   ]);
   expect(calls[0]?.deadline).toBeGreaterThan(before + 4000);
   expect(calls[0]?.deadline).toBeLessThanOrEqual(Date.now() + 5000);
-});
-
-test.each(transports)("%s: without a timeout there is no deadline", async (...row) => {
-  const [, , transport] = row;
-  const { url, calls } = await listen(RevenueService, handleOverview);
-  await createClient(RevenueService, transport(url)).getOverview({});
-  expect(calls[0]?.deadline).toBe(Number.POSITIVE_INFINITY);
+  await client.getOverview({});
+  expect(calls[1]?.deadline).toBe(Number.POSITIVE_INFINITY);
 });
 
 test.each(transports)(
   "%s: an error has its code, message and metadata, not its cause",
   async (...row) => {
     const [, , transport] = row;
+    const cause = new Error("password");
+    const errors = [new ServiceError("overloaded", "later", { cause }), cause];
     const { url } = await listen(RevenueService, () => {
-      throw new ServiceError("overloaded", "later", { cause: new Error("password") });
+      throw errors.shift();
     });
-    const error = await createClient(RevenueService, transport(url))
-      .getOverview({})
-      .catch((thrown: unknown) => ConnectError.from(thrown));
-    if (!(error instanceof ConnectError)) throw new Error("expected an error");
-    expect(error.code).toBe(Code.Unavailable);
-    expect(error.rawMessage).toBe("later");
-    expect(error.metadata.get("retry-after")).toBe("1");
-    expect(error.details).toEqual([]);
+    const client = createClient(RevenueService, transport(url));
+    const fail = () => client.getOverview({}).catch((thrown: unknown) => ConnectError.from(thrown));
+    const overloaded = await fail();
+    expect(overloaded).toMatchObject({ code: Code.Unavailable, rawMessage: "later", details: [] });
+    expect((overloaded as ConnectError).metadata.get("retry-after")).toBe("1");
+    expect(await fail()).toMatchObject({
+      code: Code.Internal,
+      rawMessage: "an error occurred while retrieving revenue data",
+      details: [],
+    });
   },
 );
-
-test.each(transports)("%s: an unexpected error is sent without detail", async (...row) => {
-  const [, , transport] = row;
-  const { url } = await listen(RevenueService, () => {
-    throw new Error("password");
-  });
-  await expect(createClient(RevenueService, transport(url)).getOverview({})).rejects.toMatchObject({
-    code: Code.Internal,
-    rawMessage: "an error occurred while retrieving revenue data",
-    details: [],
-  });
-});
-
-test("a call is canceled when its client disconnects", async () => {
-  const { url, calls } = await listen(RevenueService, () => new Promise(() => {}));
-  const controller = new AbortController();
-  const call = createClient(
-    RevenueService,
-    createConnectTransport({ baseUrl: url, httpVersion: "1.1" }),
-  ).getOverview({}, { signal: controller.signal });
-  await expect.poll(() => calls.length).toBe(1);
-  expect(calls[0]?.signal.aborted).toBe(false);
-  controller.abort();
-  await expect(call).rejects.toThrow();
-  await expect.poll(() => calls[0]?.signal.aborted).toBe(true);
-});
 
 test("a call is canceled when its client disconnects before its message is complete", async () => {
   const accepted: IncomingCall[] = [];
@@ -138,20 +111,11 @@ test.each([
     415,
     "unsupported content type",
   ],
-  ["a malformed content type", post("Content-Type: ;;", "{}"), 415, "unsupported content type"],
   [
     "gRPC, which has its own port",
     post("Content-Type: application/grpc", ""),
     415,
     "unsupported content type",
-  ],
-  [
-    "an invalid host",
-    [
-      `POST ${PATH} HTTP/1.1\r\nHost: a b\r\n${JSON_BODY}\r\nContent-Length: 2\r\nConnection: close\r\n\r\n{}`,
-    ],
-    400,
-    "invalid Host header",
   ],
   [
     "another method",

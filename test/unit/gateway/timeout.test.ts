@@ -7,9 +7,7 @@ const GRPC_WEB = { "content-type": "application/grpc-web+proto" };
 describe("a timeout is taken out of the headers, in milliseconds", () => {
   test.each([
     [CONNECT, "connect-timeout-ms", "0", 0],
-    [CONNECT, "connect-timeout-ms", "5000", 5000],
     [CONNECT, "connect-timeout-ms", "9999999999", 9_999_999_999],
-    [GRPC_WEB, "grpc-timeout", "0n", 0],
     [GRPC_WEB, "grpc-timeout", "5000000n", 5],
     [GRPC_WEB, "grpc-timeout", "5000u", 5],
     [GRPC_WEB, "grpc-timeout", "99999999m", 99_999_999],
@@ -23,23 +21,18 @@ describe("a timeout is taken out of the headers, in milliseconds", () => {
   });
 });
 
-describe("a timeout that is malformed, or of the other protocol, stays", () => {
+describe("a timeout that is missing, malformed or of the other protocol stays as it is", () => {
   test.each([
-    [CONNECT, "connect-timeout-ms", "99999999999"],
-    [CONNECT, "connect-timeout-ms", "soon"],
-    [CONNECT, "connect-timeout-ms", "-1"],
-    [CONNECT, "connect-timeout-ms", ""],
-    [CONNECT, "grpc-timeout", "1S"],
-    [GRPC_WEB, "grpc-timeout", "9H9"],
-    [GRPC_WEB, "grpc-timeout", "999999999S"],
-    [GRPC_WEB, "connect-timeout-ms", "1"],
-  ])("%j with %s: %s", (type, name, value) => {
-    const headers = { ...type, [name]: value };
+    [CONNECT, {}],
+    [CONNECT, { "connect-timeout-ms": "99999999999" }],
+    [CONNECT, { "connect-timeout-ms": "-1" }],
+    [CONNECT, { "grpc-timeout": "1S" }],
+    [GRPC_WEB, { "grpc-timeout": "9H9" }],
+    [GRPC_WEB, { "grpc-timeout": "999999999S" }],
+    [GRPC_WEB, { "connect-timeout-ms": "1" }],
+  ])("%j with %j", (type, timeout) => {
+    const headers = { ...type, ...timeout };
     expect(takeTimeout(headers)).toBe(Number.POSITIVE_INFINITY);
-    expect(headers).toEqual({ ...type, [name]: value });
+    expect(headers).toEqual({ ...type, ...timeout });
   });
-});
-
-test("a request without a timeout has none", () => {
-  expect(takeTimeout({})).toBe(Number.POSITIVE_INFINITY);
 });
