@@ -125,10 +125,6 @@ describe("the cause of an error", () => {
       stack: expect.not.stringContaining("secret"),
     });
   });
-
-  it("that is not an Error is logged as text", () => {
-    expect(causeOf("a text")).toEqual({ message: "a text" });
-  });
 });
 
 describe("the log of calls", () => {
@@ -153,29 +149,23 @@ describe("the log of calls", () => {
   }
 
   it("has a line for every call that succeeded", () => {
-    expect(flood(5_000, undefined)).toHaveLength(5_000);
+    expect(flood(500, undefined)).toHaveLength(500);
   });
 
   it.each<[ServiceErrorKind, number, string, string]>([
     ["unauthenticated", REFUSALS_PER_SECOND, "info", "more calls refused"],
-    ["invalidArgument", REFUSALS_PER_SECOND, "info", "more calls refused"],
-    ["canceled", REFUSALS_PER_SECOND, "info", "more calls refused"],
-    ["tooManyFailures", REFUSALS_PER_SECOND, "warn", "more calls failed"],
-    ["rateLimited", REFUSALS_PER_SECOND, "warn", "more calls failed"],
-    ["tooManyCalls", REFUSALS_PER_SECOND, "warn", "more calls failed"],
     ["overloaded", REFUSALS_PER_SECOND, "warn", "more calls failed"],
     ["databaseUnavailable", FAULTS_PER_SECOND, "warn", "more calls failed"],
-    ["deadlineExceeded", FAULTS_PER_SECOND, "warn", "more calls failed"],
     ["internal", FAULTS_PER_SECOND, "error", "more calls failed"],
   ])(
     "of calls with the error %s has %i lines a second, and their sum",
     (kind, limit, level, msg) => {
-      const entries = flood(1_000, kind);
+      const entries = flood(200, kind);
       expect(entries.slice(0, -1)).toHaveLength(limit);
       expect(entries.at(-1)).toEqual({
         level,
         reason: kind,
-        count: 1_000 - limit,
+        count: 200 - limit,
         seconds: 1,
         msg,
       });
