@@ -3,7 +3,6 @@ import { quote } from "../../src/quote.ts";
 
 test.each([
   ["", '""'],
-  ["2026-13-01", '"2026-13-01"'],
   ["a b", '"a b"'],
   ["é 日本 🙂", '"é 日本 🙂"'],
   ['say "no"', '"say \\"no\\""'],
@@ -16,7 +15,6 @@ test.each([
   ["x".repeat(48), `"${"x".repeat(48)}"`],
   ["x".repeat(49), `"${"x".repeat(48)}…"`],
   ["🙂".repeat(49), `"${"🙂".repeat(48)}…"`],
-  ["x".repeat(100_000), `"${"x".repeat(48)}…"`],
 ])("%j is quoted as %s", (text, expected) => {
   expect(quote(text)).toBe(expected);
 });
