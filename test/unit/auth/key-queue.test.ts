@@ -29,15 +29,6 @@ function controlledQueue(maxWaiting?: number) {
   return { batches, look, outcome };
 }
 
-it("lookups that arrive together share a query", async () => {
-  const { batches, outcome } = controlledQueue();
-  const results = ["k1", "k2", "k3"].map((name) => outcome(name));
-  await turn();
-  expect(batches.map(({ names }) => names)).toEqual([["k1", "k2", "k3"]]);
-  batches[0]?.end.resolve();
-  expect(await Promise.all(results)).toEqual(["7", "7", "7"]);
-});
-
 it("one query runs at a time; those that wait meanwhile share the next one", async () => {
   const { batches, outcome } = controlledQueue();
   outcome("first");
@@ -53,15 +44,6 @@ it("one query runs at a time; those that wait meanwhile share the next one", asy
   batches[2]?.end.resolve();
   expect(new Set(await Promise.all(results))).toEqual(new Set(["7"]));
   expect(batches).toHaveLength(3);
-});
-
-it("a key that is not found is undefined, not another one's", async () => {
-  const findKeys: FindKeys = async ([first]) =>
-    new Map([[first?.toString("hex") ?? "", valid] as const]);
-  const queue = createKeyQueue(findKeys);
-  const request = { address: "a", signal: staying() };
-  const results = [queue(hashOf("k1"), request), queue(hashOf("k2"), request)];
-  expect(await Promise.all(results)).toEqual([valid, undefined]);
 });
 
 it("a batch takes from the addresses in turn", async () => {
@@ -93,11 +75,12 @@ it("an address cannot take the places of the others, and the queue is bounded", 
   expect(await good).toBe("7");
 });
 
-it("a caller that leaves is rejected at once, and its query goes on for the others", async () => {
+it("lookups that arrive together share a query, which goes on if one of the callers leaves", async () => {
   const { batches, outcome } = controlledQueue();
   const gone = new AbortController();
   const results = [outcome("k1", "a", gone.signal), outcome("k2")];
   await turn();
+  expect(batches.map(({ names }) => names)).toEqual([["k1", "k2"]]);
   gone.abort("gone");
   expect(await results[0]).toBe("gone");
   expect(batches[0]?.signal.aborted).toBe(false);

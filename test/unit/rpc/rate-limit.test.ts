@@ -28,15 +28,16 @@ it.each([
   { rate: 5, burst: 5 },
   { rate: 3, burst: 7 },
   { rate: 7, burst: 1 },
+  { rate: 12, burst: 0 },
   { rate: 999_983, burst: 100_000 },
-])("a burst of $burst at $rate per second is allowed at once, and no request more", (size) => {
-  const { consume } = limitOf(size.rate, size.burst);
-  expect(allowedOf(size.burst + 5, consume)).toBe(size.burst);
-});
-
-it("a burst of 0 is as many requests as the rate", () => {
-  expect(allowedOf(20, limitOf(12).consume)).toBe(12);
-});
+])(
+  "a burst of $burst at $rate per second is allowed at once, and no request more (0: as much as the rate)",
+  (size) => {
+    const { consume } = limitOf(size.rate, size.burst);
+    const burst = size.burst || size.rate;
+    expect(allowedOf(burst + 5, consume)).toBe(burst);
+  },
+);
 
 it("the bucket is refilled at the rate, one request after the other", () => {
   const { consume, advance } = limitOf(4, 8);

@@ -9,43 +9,27 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-it("of rejected requests 20 a second are logged for each status, and the sum of the others", () => {
-  const collected = collectLog();
-  const log = sampleRejections(collected.log);
-  for (let i = 0; i < 1_000; i++) {
-    log.info({ requestId: `r-${i}`, protocol: "rest", status: 404 }, "request rejected");
-  }
-  log.info({ requestId: "r", protocol: "rest", status: 413 }, "request rejected");
-  vi.advanceTimersByTime(5_000);
-  const entries = collected.entries();
-  const fields = { level: "info", protocol: "rest", status: 404, msg: "request rejected" };
-  expect(entries.slice(0, 20)).toEqual(
-    Array.from({ length: 20 }, (_, i) => ({ ...fields, requestId: `r-${i}` })),
-  );
-  expect(entries.slice(20)).toEqual([
-    { ...fields, requestId: "r", status: 413 },
-    { level: "info", status: 404, count: 980, seconds: 1, msg: "more requests rejected" },
-  ]);
-});
-
-it("rejections over gRPC are counted by code", () => {
-  const collected = collectLog();
-  const log = sampleRejections(collected.log);
+it("of requests rejected with one status or code, and of errors with one message, 20 a second are logged, and the sum of the others", () => {
+  const { log: collected, entries } = collectLog();
+  const log = sampleRejections(collected);
+  const rest = { requestId: "r", protocol: "rest", status: 404 };
+  const grpc = { requestId: "r", protocol: "grpc", code: "UNIMPLEMENTED" };
   for (let i = 0; i < 50; i++) {
-    log.info({ requestId: `r-${i}`, protocol: "grpc", code: "UNIMPLEMENTED" }, "request rejected");
+    log.info(rest, "request rejected");
+    log.info(grpc, "request rejected");
+    log.error({ requestId: "r" }, "cannot write the response");
   }
+  log.info({ ...rest, status: 413 }, "request rejected");
   vi.advanceTimersByTime(5_000);
-  expect(collected.entries().slice(20)).toEqual([
-    { level: "info", code: "UNIMPLEMENTED", count: 30, seconds: 1, msg: "more requests rejected" },
+  expect(entries().slice(0, 3)).toEqual([
+    { level: "info", ...rest, msg: "request rejected" },
+    { level: "info", ...grpc, msg: "request rejected" },
+    { level: "error", requestId: "r", msg: "cannot write the response" },
   ]);
-});
-
-it("of errors with one message 20 a second are logged, and the sum of the others", () => {
-  const collected = collectLog();
-  const log = sampleRejections(collected.log);
-  for (let i = 0; i < 50; i++) log.error({ requestId: `r-${i}` }, "cannot write the response");
-  vi.advanceTimersByTime(5_000);
-  expect(collected.entries().slice(20)).toEqual([
+  expect(entries().slice(60)).toEqual([
+    { level: "info", ...rest, status: 413, msg: "request rejected" },
+    { level: "info", status: 404, count: 30, seconds: 1, msg: "more requests rejected" },
+    { level: "info", code: "UNIMPLEMENTED", count: 30, seconds: 1, msg: "more requests rejected" },
     { level: "error", count: 30, seconds: 1, msg: "more: cannot write the response" },
   ]);
 });
