@@ -4,40 +4,24 @@ import { connect as connectTls } from "node:tls";
 import { create } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { readCertificates } from "../../../src/config/certificates.ts";
 import type { GatewayParts } from "../../../src/gateway/server.ts";
 import { createUnreadLimit } from "../../../src/net/unread.ts";
-import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
-import { createPortTls } from "../../../src/tls/port-tls.ts";
 import { until } from "../../support/poll.ts";
-import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
+import { createAuthority } from "../../support/tls/certificates.ts";
+import { openPortTls } from "../tls/port.ts";
 import { listen } from "./gateway.ts";
 
 const authority = await createAuthority();
 const pair = await authority.issue();
 
 /** A gateway with TLS and a response of 6 MB until the end of the test. */
-async function listenTls(parts: Partial<GatewayParts> = {}) {
-  const events: string[] = [];
-  const report = (event: string) => void events.push(event);
-  const files = createFiles(pair);
-  onTestFinished(() => files[Symbol.dispose]());
-  const certificates = watchCertificates({
-    files: files.files,
-    certificates: readCertificates(files.files),
-    log: { info() {}, error() {} },
-  });
-  onTestFinished(() => certificates.stop());
-  const tls = createPortTls({ certificates, handshakeTimeout: 200, report, protocol: "http/1.1" });
+async function listenTls(options: Partial<GatewayParts> = {}) {
+  const { parts, events } = openPortTls("http/1.1", pair, undefined, 200);
   const response = create(GetOverviewResponseSchema, {
     serverRevenue: Array.from({ length: 60 }, () => ({ serverName: "x".repeat(100_000) })),
   });
-  const gateway = await listen(RevenueService, () => response, undefined, {
-    tls,
-    report,
-    ...parts,
-  });
-  return { ...gateway, events };
+  const all = { ...parts, ...options };
+  return { ...(await listen(RevenueService, () => response, undefined, all)), events };
 }
 
 /** A TCP connection until the end of the test. */

@@ -4,12 +4,10 @@ import { connect as connectHttp2 } from "node:http2";
 import { connect as connectTls } from "node:tls";
 import { Client, credentials, status } from "@grpc/grpc-js";
 import { expect, it, onTestFinished } from "vitest";
-import { readCertificates } from "../../../src/config/certificates.ts";
 import type { GrpcOptions } from "../../../src/grpc/server.ts";
-import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
-import { createPortTls } from "../../../src/tls/port-tls.ts";
 import { until } from "../../support/poll.ts";
-import { createAuthority, createFiles, type Pair } from "../../support/tls/certificates.ts";
+import { createAuthority, type Pair } from "../../support/tls/certificates.ts";
+import { openPortTls } from "../tls/port.ts";
 import { call, listen, OVERVIEW, openSocket, openStream, statusOf } from "./grpc-server.ts";
 
 const [authority, clients, others] = await Promise.all([
@@ -24,29 +22,14 @@ const [pair, client, stranger, expired] = await Promise.all([
   clients.issue({ days: [-3, -2] }),
 ]);
 
-interface Options extends GrpcOptions {
-  /** The authority of client certificates; none are asked for without it. */
-  readonly ca?: string;
-}
-
-/** A server with TLS until the end of the test. */
-async function listenTls({ ca, ...options }: Options = {}) {
-  const events: string[] = [];
-  const report = (event: string) => void events.push(event);
-  const files = createFiles(pair, ca);
-  onTestFinished(() => files[Symbol.dispose]());
-  const certificates = watchCertificates({
-    files: files.files,
-    certificates: readCertificates(files.files),
-    log: { info() {}, error() {} },
-    interval: 10,
-  });
-  onTestFinished(() => certificates.stop());
-  const tls = createPortTls({
-    ...{ certificates, protocol: "h2", clientCertificates: true, report },
-  });
-  const server = await listen({ ...options, tls, report });
-  return { ...server, events, files, certificates };
+/**
+ * A server with TLS until the end of the test.
+ *
+ * @param ca the authority of client certificates; none are asked for without it
+ */
+async function listenTls(options: GrpcOptions = {}, ca?: string) {
+  const { parts, ...port } = openPortTls("h2", pair, ca);
+  return { ...(await listen({ ...options, ...parts })), ...port };
 }
 
 /** The gRPC status of a call by grpc-js; the first attempt to connect decides. */
@@ -86,7 +69,7 @@ function openTls(port: number) {
 }
 
 it("with TLS_CLIENT_CA_FILE, a client needs a valid certificate of the authority", async () => {
-  const { port, events, calls } = await listenTls({ ca: clients.cert });
+  const { port, events, calls } = await listenTls({}, clients.cert);
   expect(await grpcJs(port, client)).toBe(status.OK);
   expect(events).toEqual([]);
   for (const own of [undefined, stranger, expired]) {
@@ -98,7 +81,7 @@ it("with TLS_CLIENT_CA_FILE, a client needs a valid certificate of the authority
 });
 
 it("a change of the authority of client certificates applies to new connections", async () => {
-  const { port, files, certificates } = await listenTls({ ca: clients.cert });
+  const { port, files, certificates } = await listenTls({}, clients.cert);
   files.write({ ca: others.cert });
   await until(5_000, () => certificates.current.contents.TLS_CLIENT_CA_FILE === others.cert);
   expect(await grpcJs(port, stranger)).toBe(status.OK);
