@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { expect, test } from "vitest";
 import { forEachParameter } from "../../../src/gateway/transcoding/query.ts";
 import { RequestError } from "../../../src/gateway/transcoding/request-error.ts";
+import { anyText } from "./any-text.ts";
 
 function pairs(query: string): [string, string][] {
   const visited: [string, string][] = [];
@@ -62,9 +63,8 @@ test.each([
 });
 
 test("parsing reverses URLSearchParams", () => {
-  const text = fc.string({ unit: "grapheme" });
   fc.assert(
-    fc.property(fc.array(fc.tuple(text, text)), (expected) => {
+    fc.property(fc.array(fc.tuple(anyText, anyText)), (expected) => {
       expect(pairs(new URLSearchParams(expected).toString())).toEqual(expected);
     }),
   );
