@@ -25,7 +25,8 @@ function openPipe() {
   execFileSync("mkfifo", [path]);
   let reader: number | undefined = openSync(path, O_RDONLY | O_NONBLOCK);
   const writer = openSync(path, O_WRONLY | O_NONBLOCK);
-  let text = "";
+  const entries: Record<string, unknown>[] = [];
+  let rest = "";
   const closeReader = () => {
     if (reader !== undefined) closeSync(reader);
     reader = undefined;
@@ -47,13 +48,15 @@ function openPipe() {
       try {
         for (let size = 1; size > 0 && reader !== undefined; ) {
           size = readSync(reader, buffer);
-          text += buffer.toString("latin1", 0, size);
+          rest += buffer.toString("latin1", 0, size);
         }
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
       }
-      const lines = Buffer.from(text, "latin1").toString("utf8").split("\n");
-      return lines.slice(0, -1).map((line) => JSON.parse(line));
+      const lines = rest.split("\n");
+      rest = lines.pop() ?? "";
+      entries.push(...lines.map((line) => JSON.parse(`${Buffer.from(line, "latin1")}`)));
+      return entries;
     },
   };
 }
@@ -101,7 +104,7 @@ describe("the output of the log", () => {
     await until(10_000, () => dropped() !== undefined);
 
     // What was kept is whole and in order, and every other line is counted.
-    const lines = pipe.read();
+    const lines = [...pipe.read()];
     const kept = lines.slice(0, -1);
     expect(kept.map(({ index }) => index)).toEqual(kept.map((_, index) => index));
     expect(dropped()).toEqual({
