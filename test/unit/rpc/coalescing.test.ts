@@ -84,14 +84,6 @@ describe("calls with the same key", () => {
     await Promise.all(calls);
   });
 
-  it("reject if the work throws synchronously", async () => {
-    const run = createCoalescing();
-    const throwing = () => {
-      throw new Error("no such handler");
-    };
-    expect(await outcome(run("key", staying(), throwing))).toMatch("no such handler");
-  });
-
   it("reject together if their run rejects, and later calls run again", async () => {
     const { call, first, second, runs, resolve } = await twoInFlight();
     const results = [call(), call()];
@@ -131,15 +123,6 @@ it("a run that hangs counts as in flight for one second", async () => {
   }
   await turn();
   expect(runs).toHaveLength(5);
-});
-
-it("calls with different keys do not wait for each other, and get their own results", async () => {
-  const run = createCoalescing();
-  const { work, resolve } = controlledWork();
-  const results = ["a", "b", "c"].map((key) => run(key, staying(), work));
-  await turn();
-  for (const [index, value] of ["for a", "for b", "for c"].entries()) resolve(index, value);
-  expect(await Promise.all(results)).toEqual(["for a", "for b", "for c"]);
 });
 
 describe("a caller that leaves", () => {

@@ -17,12 +17,9 @@ async function turnsOf(waitForTurn: WaitForTurn, sizes: readonly number[]): Prom
   return Promise.all(turns);
 }
 
-it("small results never wait", async () => {
+it("small results never wait, and pass large ones that do", async () => {
   expect(await turnsOf(createTurns(), Array(100).fill(200))).toEqual(Array(100).fill(0));
-});
-
-it("large results that come at once are handed over in turns of their own, in their order", async () => {
-  expect(await turnsOf(createTurns(), [4_000, 4_000, 4_000])).toEqual([0, 1, 2]);
+  expect(await turnsOf(createTurns(), [12_000, 12_000, 10])).toMatchObject({ 2: 0 });
 });
 
 it("results of a turn have 4,000 rows together", async () => {
@@ -32,10 +29,6 @@ it("results of a turn have 4,000 rows together", async () => {
 
 it("a very large result is followed by turns without another", async () => {
   expect(await turnsOf(createTurns(), [12_000, 4_000])).toEqual([0, 3]);
-});
-
-it("small results pass large ones that wait", async () => {
-  expect(await turnsOf(createTurns(), [12_000, 12_000, 10])).toMatchObject({ 2: 0 });
 });
 
 it("after a pause, a large result does not wait", async () => {

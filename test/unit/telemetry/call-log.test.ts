@@ -39,33 +39,15 @@ describe("the line of a call", () => {
     expect(lineOf({})).toEqual({ level: "info", ...COMMON, code: "OK", msg: "call" });
   });
 
-  /** Errors of the caller: kind and code. */
-  const CALLERS: [ServiceErrorKind, string][] = [
-    ["invalidArgument", "INVALID_ARGUMENT"],
-    ["unauthenticated", "UNAUTHENTICATED"],
-    ["notFound", "UNIMPLEMENTED"],
-    ["methodNotAllowed", "UNIMPLEMENTED"],
-    ["notAcceptable", "INVALID_ARGUMENT"],
-    ["messageTooLarge", "RESOURCE_EXHAUSTED"],
-    ["unsupported", "UNIMPLEMENTED"],
-    ["canceled", "CANCELLED"],
-  ];
-  it.each(CALLERS)(
-    "that failed as %s has that reason, without the message of the error",
-    (kind, code) => {
-      const error = new ServiceError(kind, 'startDate is "secret"', { cause: new Error("secret") });
-      expect(lineOf({ error })).toEqual({
-        level: "info",
-        ...COMMON,
-        code,
-        reason: kind,
-        msg: "call refused",
-      });
-    },
-  );
-
-  /** Errors of the service: kind, code and level. */
-  const SERVICES: [ServiceErrorKind, string, string][] = [
+  const KINDS: [ServiceErrorKind, string, "info" | "warn" | "error"][] = [
+    ["invalidArgument", "INVALID_ARGUMENT", "info"],
+    ["unauthenticated", "UNAUTHENTICATED", "info"],
+    ["notFound", "UNIMPLEMENTED", "info"],
+    ["methodNotAllowed", "UNIMPLEMENTED", "info"],
+    ["notAcceptable", "INVALID_ARGUMENT", "info"],
+    ["messageTooLarge", "RESOURCE_EXHAUSTED", "info"],
+    ["unsupported", "UNIMPLEMENTED", "info"],
+    ["canceled", "CANCELLED", "info"],
     ["internal", "INTERNAL", "error"],
     ["databaseUnavailable", "UNAVAILABLE", "warn"],
     ["deadlineExceeded", "DEADLINE_EXCEEDED", "warn"],
@@ -74,26 +56,27 @@ describe("the line of a call", () => {
     ["tooManyFailures", "RESOURCE_EXHAUSTED", "warn"],
     ["rateLimited", "RESOURCE_EXHAUSTED", "warn"],
   ];
-  it.each(SERVICES)(
-    "that failed as %s has the code %s, the level %s and a cause if there is one",
+  it.each(KINDS)(
+    "that failed as %s has the code %s and the level %s, no message, and a cause if the service is at fault",
     (kind, code, level) => {
-      const line = { level, ...COMMON, code, reason: kind, msg: "call failed" };
-      expect(lineOf({ error: new ServiceError(kind) })).toEqual(line);
-      expect(lineOf({ error: new ServiceError(kind, undefined, { cause: "a text" }) })).toEqual({
-        ...line,
-        cause: { message: "a text" },
+      const error = new ServiceError(kind, 'startDate is "secret"', { cause: "a text" });
+      const isFault = level !== "info";
+      expect(lineOf({ error })).toEqual({
+        ...{ level, ...COMMON, code, reason: kind },
+        ...(isFault && { cause: { message: "a text" } }),
+        msg: isFault ? "call failed" : "call refused",
       });
     },
   );
 
   it("is defined for every error of the catalogue", () => {
-    const kinds = [...CALLERS, ...SERVICES].map(([kind]) => kind);
-    expect(kinds.sort()).toEqual(Object.keys(serviceErrors).sort());
+    expect(KINDS.map(([kind]) => kind).sort()).toEqual(Object.keys(serviceErrors).sort());
   });
 
-  it("of an unauthenticated caller has no provider", () => {
-    const line = lineOf({ providerId: undefined, error: new ServiceError("unauthenticated") });
+  it("of an unknown caller has no provider, and without a cause it has none", () => {
+    const line = lineOf({ providerId: undefined, error: new ServiceError("overloaded") });
     expect(line).not.toHaveProperty("providerId");
+    expect(line).not.toHaveProperty("cause");
   });
 });
 

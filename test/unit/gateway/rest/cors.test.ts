@@ -72,18 +72,13 @@ it("* allows every origin", async () => {
   expect(response.headers.get("access-control-allow-origin")).toBe("*");
 });
 
-it("OPTIONS that is no preflight request is a 405, with and without origins", async () => {
-  for (const origins of [[], [APP]]) {
-    const { url } = await serve(origins);
-    const response = await fetch(url + REST_PATH, { method: "OPTIONS" });
-    expect(response.status).toBe(405);
-    expect(response.headers.get("allow")).toBe("GET, HEAD");
-  }
-});
-
-it("by default no origin is allowed", async () => {
-  const { url } = await serve([]);
-  const response = await fetch(url + REST_PATH, preflight());
+it.each<[string, string[], RequestInit]>([
+  ["OPTIONS that is no preflight request", [APP], { method: "OPTIONS" }],
+  ["a preflight request where no origin is allowed, the default", [], preflight()],
+])("%s is a 405", async (_, origins, request) => {
+  const { url } = await serve(origins);
+  const response = await fetch(url + REST_PATH, request);
   expect(response.status).toBe(405);
+  expect(response.headers.get("allow")).toBe("GET, HEAD");
   expect(response.headers.has("access-control-allow-origin")).toBe(false);
 });
