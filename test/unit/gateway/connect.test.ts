@@ -5,6 +5,7 @@ import { expect, test } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { IncomingCall } from "../../../src/rpc/call.ts";
+import { until } from "../../support/poll.ts";
 import { exchange, listen, parse } from "./gateway.ts";
 import { handleOverview, JSON_BODY, PATH, post } from "./overview.ts";
 
@@ -83,10 +84,11 @@ test("a call is canceled when its client disconnects before its message is compl
   socket.write(
     `POST ${PATH} HTTP/1.1\r\nHost: a\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{`,
   );
-  await expect.poll(() => accepted.length).toBe(1);
+  await until(5_000, () => accepted.length === 1);
   expect(accepted[0]?.signal.aborted).toBe(false);
   socket.destroy();
-  await expect.poll(() => accepted[0]?.signal.reason).toEqual(new ServiceError("canceled"));
+  await until(5_000, () => accepted[0]?.signal.aborted === true);
+  expect(accepted[0]?.signal.reason).toEqual(new ServiceError("canceled"));
   expect(calls).toEqual([]);
 });
 

@@ -4,6 +4,7 @@ import { connect } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
+import { until } from "../../support/poll.ts";
 import { messageOf, serviceOf } from "../transcoding/contract.ts";
 import { type Call, exchange, listen, parse } from "./gateway.ts";
 
@@ -168,7 +169,7 @@ test("a call is canceled when its client disconnects", async () => {
   const { port, calls } = await listen(service, () => new Promise(() => {}));
   const socket = connect(port, "127.0.0.1");
   socket.write("GET /v1/things/t1 HTTP/1.1\r\nHost: a\r\n\r\n");
-  await expect.poll(() => calls.length).toBe(1);
+  await until(5_000, () => calls.length === 1);
   const signal = calls[0]?.signal as AbortSignal;
   expect(signal.aborted).toBe(false);
   socket.destroy();

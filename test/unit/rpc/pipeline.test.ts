@@ -5,6 +5,7 @@ import {
   RevenueService,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { until } from "../../support/poll.ts";
 import { KEY, NOW, type Options, outcomeOf, testCalls } from "./test-calls.ts";
 
 const unauthenticated = () => Promise.reject(new ServiceError("unauthenticated"));
@@ -109,7 +110,7 @@ describe("an accepted call whose message does not arrive", () => {
       kind === "canceled" ? { signal } : { signal, deadline: NOW + 50 },
     );
     if (kind === "canceled") caller.abort();
-    await vi.waitUntil(() => accepted.signal.aborted);
+    await until(5_000, () => accepted.signal.aborted);
     expect(entries()).toMatchObject([{ reason: kind, providerId: "7" }]);
     expect(await outcomeOf(accepted.run(malformed))).toBe(kind);
     accepted.reject(new ServiceError("internal"));
@@ -138,7 +139,7 @@ describe("a call over a limit", () => {
     const gate = Promise.withResolvers<void>();
     const { outcome, steps } = testCalls({ limits, handle: () => gate.promise });
     const first = outcome();
-    await vi.waitUntil(() => steps.includes("handle"));
+    await until(5_000, () => steps.includes("handle"));
     expect(await outcome()).toBe(kind);
     expect(steps).toEqual(["authenticate", "decode", "handle", "authenticate"]);
     gate.resolve();
