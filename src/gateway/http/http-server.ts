@@ -70,7 +70,7 @@ export function createHttpServer(
       if (last && socket) {
         // Node ends a connection with this method after a response with `connection: close`, and a
         // body that is arriving would be answered by a reset, which can overtake the response:
-        // https://github.com/nodejs/node/issues/12339. oversized-bodies.test.ts fails without it.
+        // https://github.com/nodejs/node/issues/12339. http-connections.test.ts fails without it.
         if (!req.complete) socket.destroySoon = () => closeLingering(socket);
         connections.get(socket)?.drain();
       }
