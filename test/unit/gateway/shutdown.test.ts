@@ -64,8 +64,14 @@ test("idle connections outlive the listener, each for one last response, and do 
     client.write(request(PATH));
     expect((await once(client, "data"))[0]).not.toMatch(/connection: close/i);
   }
+  const closing = Promise.withResolvers<void>();
+  const close = server.close.bind(server);
+  server.close = (done) => {
+    closing.resolve();
+    return close(done);
+  };
   const stopping = stop(GRACE);
-  await until(5_000, () => !server.listening);
+  await closing.promise;
   // The fourth sends nothing more.
   const last = [PATH, "/nothing", CONNECT_PATH].map(async (path, index) => {
     const client = clients[index] as Socket;
