@@ -1,15 +1,11 @@
 /** A call to the service, independent of the protocol. */
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 
-/** The RPCs by name. */
-export const methods = {
-  GetOverview: RevenueService.method.getOverview,
-  GetServerBreakdown: RevenueService.method.getServerBreakdown,
-  ListDailyRevenue: RevenueService.method.listDailyRevenue,
-} as const;
-
 /** The name of an RPC, as in the proto file. */
-export type MethodName = keyof typeof methods;
+export type MethodName = Capitalize<keyof typeof RevenueService.method>;
+
+/** The names of all RPCs, in the order of the proto file. */
+export const METHODS = RevenueService.methods.map(({ name }) => name as MethodName);
 
 /** The REST path of each RPC. Written out here, not read from the proto file: clients depend on them. */
 export const paths: Readonly<Record<MethodName, string>> = {

@@ -1,12 +1,16 @@
-/** Failed starts: one line that names the cause, and exit code 1. */
-import { randomBytes } from "node:crypto";
+/**
+ * Starts that fail: one line for each mistake, without the password, and exit code 1. `--check` prints
+ * what it found, and listens on nothing. The texts for each state of the database are in
+ * test/end-to-end/cli/format-error.test.ts.
+ */
 import { once } from "node:events";
-import { type AddressInfo, createServer, type Server } from "node:net";
-import { createConnection } from "mysql2/promise";
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { freePort } from "../../../dev/free-port.ts";
+import { writeFileSync } from "node:fs";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { runService } from "../../support/service/service-process.ts";
+import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -14,98 +18,86 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** The URL of the database with changes. */
-function urlWith(change: Partial<URL>): string {
-  return Object.assign(new URL(database.url), change).href;
-}
+const authority = await createAuthority();
+const pair = await authority.issue();
 
-/** Runs the service, which must fail without printing the password. Resolves to its stderr. */
-async function failedStart(url: string, more: Record<string, string> = {}): Promise<string> {
-  const { ending, stderr } = await runService({ DATABASE_URL: url, ...more });
+it("every mistake in the environment and in its files is told", async () => {
+  using files = createFiles(pair, authority.cert);
+  const missing = join(files.folder, "missing.crt");
+  const result = await runService({
+    DATABASE_URL: "postgres://user:hunter2@host/database",
+    HTTP_PORT: "http",
+    ...files.files,
+    TLS_CLIENT_CA_FILE: missing,
+  });
+  expect(result).toMatchObject({ ending: 1, stdout: "" });
+  expect(result.stderr.split("\n")).toEqual([
+    'cannot start: DATABASE_URL starts with "postgres://"; expected mysql://user:password@host:3306/database',
+    'cannot start: HTTP_PORT is "http"; expected a port from 0 to 65535',
+    `cannot start: TLS_CLIENT_CA_FILE names ${missing}, which cannot be read (ENOENT)`,
+    "",
+  ]);
+});
+
+it("an unknown option is refused", async () => {
+  const { ending, stderr } = await runService({ DATABASE_URL: database.url }, ["--chek"]);
   expect(ending).toBe(1);
-  expect(stderr).not.toContain(new URL(url).password);
-  return stderr;
-}
+  expect(stderr).toMatch(/^cannot start: Unknown option '--chek'/);
+});
 
-/** A server that accepts connections and sends nothing. */
-async function listen(): Promise<{ server: Server; port: string }> {
+it("a database that cannot be reached is told", async () => {
+  expect(await runService({ DATABASE_URL: "mysql://u:hunter2@127.0.0.1:1/d" })).toEqual({
+    ending: 1,
+    stdout: "",
+    stderr:
+      "cannot start: cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct (ECONNREFUSED)\n",
+  });
+});
+
+it("a schema that is behind is told, also by --check", async () => {
+  const [last] = await database.knex("knex_migrations").orderBy("id", "desc").limit(1);
+  await database.knex("knex_migrations").where({ id: last.id }).del();
+  const [start, check] = await Promise.all([
+    runService({ DATABASE_URL: database.url }),
+    runService({ DATABASE_URL: database.url }, ["--check"]),
+  ]);
+  await database.knex("knex_migrations").insert(last);
+  const reason = `the database schema is 1 migration behind (next: ${last.name}): run \`npm run migrate\`\n`;
+  expect(start).toEqual({ ending: 1, stdout: "", stderr: `cannot start: ${reason}` });
+  expect(check).toMatchObject({ ending: 1, stderr: `error: ${reason}` });
+  expect(check.stdout).toContain("ok: TLS is off");
+});
+
+it.each(["HTTP_PORT", "GRPC_PORT"])("a port that is in use is told: %s", async (name) => {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
-  return { server, port: `${(server.address() as AddressInfo).port}` };
-}
-
-const UNREACHABLE =
-  "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
-
-describe.concurrent("the service does not start if", () => {
-  it("no server listens on the port of DATABASE_URL", async () => {
-    const port = `${await freePort()}`;
-    expect(await failedStart(urlWith({ port }))).toBe(
-      `cannot start: ${UNREACHABLE} (ECONNREFUSED)\n`,
-    );
-  });
-
-  it("the host of DATABASE_URL is unknown", async () => {
-    expect(await failedStart(urlWith({ hostname: "database.invalid" }))).toMatch(
-      /^cannot start: cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct \((ENOTFOUND|EAI_AGAIN)\)\n$/,
-    );
-  });
-
-  it("the server in DATABASE_URL does not respond", async () => {
-    const { server, port } = await listen();
-    const start = performance.now();
-    expect(await failedStart(urlWith({ port }))).toMatch(
-      /^cannot start: cannot reach the database in DATABASE_URL/,
-    );
-    expect(performance.now() - start).toBeLessThan(15_000);
-    server.close();
-  });
-
-  it("the password is wrong", async () => {
-    expect(await failedStart(urlWith({ password: "wrong-password" }))).toBe(
-      "cannot start: the database in DATABASE_URL rejected the account: check the user, the password and the database name (ER_ACCESS_DENIED_ERROR)\n",
-    );
-  });
-
-  it("the database does not exist", async () => {
-    expect(await failedStart(urlWith({ pathname: "/revenue_test_nowhere" }))).toBe(
-      "cannot start: the database in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)\n",
-    );
-  });
-});
-
-describe("the service does not start if the schema", () => {
-  const name = `revenue_test_${randomBytes(6).toString("hex")}`;
-  const onServer = async (statement: string) => {
-    const connection = await createConnection(inject("databaseServer"));
-    await connection.query(statement);
-    await connection.end();
-  };
-  afterAll(() => onServer(`DROP DATABASE IF EXISTS ${name}`));
-
-  it("has no table", async () => {
-    await onServer(`CREATE DATABASE ${name}`);
-    expect(await failedStart(urlWith({ pathname: `/${name}` }))).toMatch(
-      /^cannot start: the database schema is \d+ migrations behind \(next: 0001_providers\.ts\): run `npm run migrate`\n$/,
-    );
-  });
-
-  it("lacks the last migration", async () => {
-    const [last] = await database.knex("knex_migrations").orderBy("id", "desc").limit(1);
-    await database.knex("knex_migrations").where({ id: last.id }).del();
-    const stderr = await failedStart(database.url);
-    await database.knex("knex_migrations").insert(last);
-    expect(stderr).toBe(
-      `cannot start: the database schema is 1 migration behind (next: ${last.name}): run \`npm run migrate\`\n`,
-    );
-  });
-});
-
-it.each(["HTTP_PORT", "GRPC_PORT"])("the service does not start if %s is in use", async (name) => {
-  const { server, port } = await listen();
-  const stderr = await failedStart(database.url, { [name]: port });
-  expect(stderr).toContain("EADDRINUSE");
-  expect(stderr).toContain(port);
-  expect(stderr.trimEnd().split("\n")).toHaveLength(1);
+  const port = `${(server.address() as AddressInfo).port}`;
+  const { ending, stderr } = await runService({ DATABASE_URL: database.url, [name]: port });
   server.close();
+  expect(ending).toBe(1);
+  expect(stderr).toMatch(/^cannot start: .*EADDRINUSE.*\n$/);
+  expect(stderr).toContain(port);
+});
+
+it("--check of a valid environment, with the database's URL in a file, ends with 0", async () => {
+  using files = createFiles(pair, authority.cert);
+  const urlFile = join(files.folder, "url");
+  writeFileSync(urlFile, `${database.url}\n`);
+  const environment = {
+    ...{ DATABASE_URL_FILE: urlFile, ADMIN_HOST: "::1", ADMIN_PORT: "9464" },
+    ...files.files,
+  };
+  const { ending, stdout, stderr } = await runService(environment, ["--check"]);
+  expect({ ending, stderr }).toEqual({ ending: 0, stderr: "" });
+  expect(stdout.split("\n")).toEqual([
+    "ok: the configuration is valid",
+    "ok: HTTP on 127.0.0.1:0, gRPC on 127.0.0.1:0, metrics and health on [::1]:9464",
+    expect.stringMatching(
+      /^ok: the certificate for DNS:localhost, IP Address:127\.0\.0\.1 expires \d{4}-[\d-]+T[\d:.]+Z$/,
+    ),
+    "ok: gRPC clients must present a certificate",
+    expect.stringMatching(/^ok: the database answers: \d+\.\d+.*, not encrypted$/),
+    "ok: the schema is up to date",
+    "",
+  ]);
 });

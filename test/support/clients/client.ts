@@ -7,7 +7,8 @@ import {
   type MessageShape,
   toJson,
 } from "@bufbuild/protobuf";
-import { type MethodName, methods, type RpcRequest } from "../request.ts";
+import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import type { MethodName, RpcRequest } from "../request.ts";
 
 /** Response headers and trailers, or metadata, by lower-case name. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
@@ -33,7 +34,12 @@ export interface RpcClient {
 
 /** The descriptor of an RPC. */
 export function methodOf(name: MethodName): DescMethodUnary {
-  return methods[name];
+  const method = RevenueService.methods.find(
+    (candidate): candidate is typeof candidate & DescMethodUnary =>
+      candidate.name === name && candidate.methodKind === "unary",
+  );
+  if (method === undefined) throw new Error(`the contract has no unary ${name}`);
+  return method;
 }
 
 /** The request message of a call. */

@@ -45,7 +45,8 @@ export async function startService(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<ServiceProcess> {
-  const { child, ended, output } = spawnService({ ...environment, DATABASE_URL: databaseUrl });
+  const child = spawnService({ ...environment, DATABASE_URL: databaseUrl });
+  const { ended, output } = collect(child);
   const log = () => output.stdout.split("\n").slice(0, -1).map(parseLine);
   const listening = await poll(20_000, () => {
     if (child.exitCode !== null) throw new Error(`the service ended:\n${output.stderr}`);
@@ -55,7 +56,7 @@ export async function startService(
   return {
     http: `${scheme}://127.0.0.1:${listening.httpPort}`,
     grpc: `127.0.0.1:${listening.grpcPort}`,
-    admin: `http://127.0.0.1:${listening.adminPort}`,
+    admin: `http://${listening.adminHost ?? "127.0.0.1"}:${listening.adminPort}`,
     pid: child.pid ?? 0,
     ended,
     output: () => output.stdout + output.stderr,
@@ -89,37 +90,44 @@ export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
 ): Promise<ServiceResult> {
-  const { child, ended, output } = spawnService(environment, args);
+  const child = spawnService(environment, args);
+  const { ended, output } = collect(child);
   const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
   const ending = await ended;
   clearTimeout(timer);
   return { ending, ...output };
 }
 
-function spawnService(
+/**
+ * Spawns a service on free ports.
+ *
+ * @param stdout a file descriptor; a socket that the test reads by default
+ */
+export function spawnService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
-) {
-  const child: ChildProcess = spawn(
-    process.execPath,
-    ["--import", PARENT_WATCH, "src/main.ts", ...args],
-    {
-      cwd: ROOT,
-      env: {
-        ...process.env,
-        NO_COLOR: "1",
-        FORCE_COLOR: undefined,
-        HOST: undefined,
-        LOG_LEVEL: undefined,
-        HTTP_PORT: "0",
-        GRPC_PORT: "0",
-        ADMIN_PORT: "0",
-        STOP_LAME_DUCK_MS: "0",
-        ...environment,
-      },
-      stdio: ["ignore", "pipe", "pipe", "ipc"],
+  stdout?: number,
+): ChildProcess {
+  return spawn(process.execPath, ["--import", PARENT_WATCH, "src/main.ts", ...args], {
+    cwd: ROOT,
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      FORCE_COLOR: undefined,
+      HOST: undefined,
+      LOG_LEVEL: undefined,
+      HTTP_PORT: "0",
+      GRPC_PORT: "0",
+      ADMIN_PORT: "0",
+      STOP_LAME_DUCK_MS: "0",
+      ...environment,
     },
-  );
+    stdio: ["ignore", stdout ?? "pipe", "pipe", "ipc"],
+  });
+}
+
+/** Collects the output of a process until it ends. */
+function collect(child: ChildProcess) {
   const output = { stdout: "", stderr: "" };
   child.stdout?.setEncoding("utf8").on("data", (text: string) => {
     output.stdout += text;
@@ -128,7 +136,7 @@ function spawnService(
     output.stderr += text;
   });
   const ended = once(child, "close").then(([code, signal]): Ending => code ?? signal);
-  return { child, ended, output };
+  return { ended, output };
 }
 
 function parseLine(line: string): LogLine {
