@@ -1,10 +1,18 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+/** What a start or a command says if something is wrong with the database: one line, without a stack. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { formatError } from "../../../src/cli/format-error.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createPool } from "../../../src/db/pool.ts";
 import { failed, runCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
+const UNREACHABLE =
+  "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
+
 let database: TestDatabase;
 let blank: string;
-
 beforeAll(async () => {
   database = await createDatabase();
   blank = `${database.name}_blank`;
@@ -16,53 +24,65 @@ afterAll(async () => {
 });
 
 /** The URL of the test database, changed. */
-const urlWith = (change: Partial<Pick<URL, "host" | "pathname" | "username">>) =>
-  Object.assign(new URL(database.url), change).href;
+const urlWith = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
 
-describe.each([
-  ["key", ["list"]],
-  ["seed", []],
-])("npm run %s reports in one line, without a stack, that", (name, args) => {
-  it("DATABASE_URL is missing", async () => {
-    const { code, stdout, stderr } = await runCommand(name, args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toMatch(/^error: DATABASE_URL .*\n$/);
-  });
+/** The line about a database that cannot be read. */
+async function lineFor(change: Partial<URL>): Promise<string> {
+  const pool = createPool(parseDatabaseUrl(urlWith(change)));
+  onTestFinished(() => pool.destroy());
+  return formatError(await pool("providers").catch((error) => error));
+}
 
-  it("DATABASE_URL is malformed, without repeating it", async () => {
-    const { code, stderr } = await runCommand(name, args, "postgres://me:secret@here/revenue");
-    expect(code).toBe(1);
-    expect(stderr).toMatch(/^error: DATABASE_URL .*\n$/);
-    expect(stderr).not.toContain("secret");
-  });
-
-  it("the database cannot be reached", async () => {
-    expect(await runCommand(name, args, urlWith({ host: "127.0.0.1:1" }))).toEqual(
-      failed(
-        "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct (ECONNREFUSED)",
-      ),
+describe.concurrent("a database", () => {
+  it.for<[string, () => Partial<URL>, string | RegExp]>([
+    ["on a closed port", () => ({ host: "127.0.0.1:1" }), `${UNREACHABLE} (ECONNREFUSED)`],
+    [
+      "on an unknown host",
+      () => ({ hostname: "database.invalid" }),
+      /^cannot reach the database in DATABASE_URL: .* \((ENOTFOUND|EAI_AGAIN)\)$/,
+    ],
+    [
+      "that rejects the account",
+      () => ({ password: "wrong" }),
+      "the database in DATABASE_URL rejected the account: check the user, the password and the database name (ER_ACCESS_DENIED_ERROR)",
+    ],
+    [
+      "that does not exist",
+      () => ({ pathname: `/${blank}_not` }),
+      "the database in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)",
+    ],
+    [
+      "without tables",
+      () => ({ pathname: `/${blank}` }),
+      "the database lacks the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)",
+    ],
+  ])("%s", async ([, change, line], { expect }) => {
+    expect(await lineFor(change())).toEqual(
+      typeof line === "string" ? line : expect.stringMatching(line),
     );
   });
 
-  it("the account is rejected", async () => {
-    expect(await runCommand(name, args, urlWith({ username: "nobody_of_this_name" }))).toEqual(
-      failed(
-        "the database in DATABASE_URL rejected the account: check the user, the password and the database name (ER_ACCESS_DENIED_ERROR)",
-      ),
-    );
+  it("that accepts connections and sends nothing", async ({ expect }) => {
+    const server = createServer().listen(0, "127.0.0.1");
+    await once(server, "listening");
+    const { port } = server.address() as AddressInfo;
+    expect(await lineFor({ host: `127.0.0.1:${port}` })).toContain(UNREACHABLE);
+    server.close();
   });
+});
 
-  it("the database does not exist", async () => {
-    expect(await runCommand(name, args, urlWith({ pathname: `/${blank}_not` }))).toEqual(
-      failed("the database in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)"),
-    );
-  });
+it("each command prints the line, and ends with exit code 1", async () => {
+  const url = "mysql://u:hunter2@127.0.0.1:1/d";
+  const commands = [["key", "list"], ["seed"], ["migrate"], ["rollup"]] as const;
+  const results = commands.map(([name, ...args]) => runCommand(name, args, url));
+  const expected = commands.map(() => failed(`${UNREACHABLE} (ECONNREFUSED)`));
+  expect(await Promise.all(results)).toEqual(expected);
+});
 
-  it("its tables are missing", async () => {
-    expect(await runCommand(name, args, urlWith({ pathname: `/${blank}` }))).toEqual(
-      failed(
-        "the database lacks the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)",
-      ),
-    );
-  });
+it("a malformed DATABASE_URL is not repeated", async () => {
+  expect(await runCommand("key", ["list"], "postgres://me:secret@here/revenue")).toEqual(
+    failed(
+      'DATABASE_URL starts with "postgres://"; expected mysql://user:password@host:3306/database',
+    ),
+  );
 });

@@ -66,9 +66,3 @@ it("a run that is killed during a migration is completed after its lock was free
     stderr: "",
   });
 });
-
-it("an unknown flag is refused", async () => {
-  const result = await runCommand("migrate", ["--force"], database.url);
-  expect(result).toMatchObject({ code: 1, stdout: "" });
-  expect(result.stderr).toMatch(/^error: Unknown option '--force'/);
-});
