@@ -1,0 +1,130 @@
+/** `npm run rollup -- --watch`: what it prints, its heartbeat, and its admin port. */
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { TABLES } from "../../../src/rollup/coverage.ts";
+import { type RollupProcess, startRollup } from "../../support/commands/rollup-process.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
+import { poll, until } from "../../support/poll.ts";
+import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
+import { addBulk } from "../../support/rollup/bulk.ts";
+import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
+
+const LIMIT = 20_000;
+const CHARGES = 500;
+
+let database: TestDatabase;
+let processes: ProcessList;
+let proxy: DatabaseProxy;
+let command: RollupProcess;
+/** The base URL of its admin port. */
+let base: string;
+
+const fill = (provider: number) =>
+  addBulk(database.knex, [{ provider, servers: 2, instances: 2, charges: CHARGES, rentals: 5 }]);
+
+beforeAll(async () => {
+  database = await createDatabase();
+  processes = await watchProcesses(database.name);
+  proxy = await startDatabaseProxy(database.url);
+  await fill(1);
+  vi.stubEnv("ADMIN_HOST", "127.0.0.2");
+  command = startRollup(proxy.url, ...["--margin", "0", "--watch", "0.2", "--admin-port", "0"]);
+  base = await poll(LIMIT, () =>
+    command
+      .lines()
+      .map((line) => /^metrics and health on (http:\S+)$/.exec(line)?.[1])
+      .find((url) => url !== undefined),
+  );
+});
+afterAll(async () => {
+  vi.unstubAllEnvs();
+  command?.signal("SIGKILL");
+  await command?.ended;
+  await proxy?.close();
+  await processes?.close();
+  await database?.drop();
+});
+
+const metrics = async () => parseExposition(await (await fetch(`${base}/metrics`)).text());
+const statusOf = async (path: string) => (await fetch(base + path)).status;
+const passes = async (result: string) =>
+  sumOf(await metrics(), "revenue_rollup_passes_total", { result });
+
+async function untilPasses(more: number): Promise<void> {
+  const before = await passes("ok");
+  await until(LIMIT, async () => (await passes("ok")) >= before + more);
+}
+
+const isBuilt = (provider: number) => async () =>
+  (await database.knex(TABLES.rollups).where({ provider_id: provider, building: 0 })).length > 0;
+
+/** Resolves when the heartbeat has been written twice more. */
+function untilBeating(): Promise<void> {
+  const seen = new Set<string>();
+  return until(LIMIT, async () => {
+    for (const { written_at } of await database.knex("heartbeat")) seen.add(`${written_at}`);
+    return seen.size > 2;
+  });
+}
+
+it("adds charges, says how many, and is silent if there are none", async () => {
+  await until(LIMIT, isBuilt(1));
+  // A build may take several passes, and the last may add no charge.
+  await untilPasses(2);
+  const lines = command.lines();
+  expect(lines.filter((line) => line.startsWith("open transactions are visible: "))).toHaveLength(
+    1,
+  );
+  const added = lines.map((line) => Number(/^(\d+) charges added, 1 /.exec(line)?.[1] ?? 0));
+  expect(added.reduce((sum, count) => sum + count)).toBe(CHARGES);
+  await untilPasses(2);
+  expect(command.lines()).toEqual(lines);
+  await fill(2);
+  await until(LIMIT, isBuilt(2));
+});
+
+it("its metrics are those of its passes, on ADMIN_HOST", async () => {
+  await untilPasses(1);
+  expect(new URL(base).hostname).toBe("127.0.0.2");
+  const families = await metrics();
+  expect(sumOf(families, "revenue_rollup_charges_total")).toBe(2 * CHARGES);
+  expect(sumOf(families, "revenue_rollup_providers")).toBe(2);
+  expect(sumOf(families, "revenue_rollup_providers_behind")).toBe(0);
+  expect(sumOf(families, "revenue_rollup_repairs_total")).toBe(0);
+  expect(families.get("revenue_rollup_watermark_lag_seconds")?.samples).toHaveLength(1);
+  expect(sumOf(families, "revenue_rollup_pass_duration_seconds_count")).toBeGreaterThan(1);
+  const succeeded = sumOf(families, "revenue_rollup_last_success_timestamp_seconds");
+  expect(Math.abs(Date.now() / 1_000 - succeeded)).toBeLessThan(60);
+  expect(await statusOf("/readyz?verbose")).toBe(200);
+});
+
+it("writes the heartbeat while a run waits for a lock", async () => {
+  await database.knex.transaction(async (blocker) => {
+    await blocker("rollups").where({ provider_id: 1 }).forUpdate();
+    const charge = { provider_id: 1, server_id: 1, charged_at: "2024-01-01", gross: "1.00" };
+    await database.knex("charges").insert(charge);
+    await until(LIMIT, async () => (await processes.running("rollups")).length > 0);
+    await untilBeating();
+  });
+});
+
+it("without its database it is alive, not ready, counts its failures, and connects again", async () => {
+  proxy.route(database.url.replace(/:\d+\//, ":1/"));
+  const [[{ id: own }]] = await database.knex.raw("SELECT CONNECTION_ID() AS id");
+  for (const id of await processes.connections()) {
+    if (id !== Number(own)) await processes.kill(id).catch(() => {});
+  }
+  await until(LIMIT, async () => (await statusOf("/readyz")) === 503);
+  await until(LIMIT, async () => (await passes("failed")) > 0);
+  expect(await statusOf("/livez")).toBe(200);
+  proxy.route(database.url);
+  await until(LIMIT, async () => (await statusOf("/readyz")) === 200);
+  await untilPasses(1);
+});
+
+it("stops at SIGTERM with 0, and has told the failure", async () => {
+  command.signal("SIGTERM");
+  const { code, stderr } = await command.ended;
+  expect(code).toBe(0);
+  expect(stderr).toMatch(/^run failed, will retry: /m);
+});
