@@ -26,7 +26,7 @@ const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
  * It aborts the call's context with the error before it serializes it, so that a listener of the
  * abort can still change code and message. There is no public way:
  * https://github.com/connectrpc/connect-es/blob/v2.2.0/packages/connect/src/protocol-connect/handler-factory.ts
- * If that ends, test/end-to-end/errors/malformed-messages.test.ts fails.
+ * If that ends, test/end-to-end/protocols/messages.test.ts fails.
  *
  * @param reason the reason of the abort
  */

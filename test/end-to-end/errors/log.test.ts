@@ -67,23 +67,11 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
     });
   });
 
-  it.each([
-    ["no id", []],
-    ["an id with a space", [["x-request-id", "a b"] as const]],
-    ["an id that is an API key", [["x-request-id", generateKey()] as const]],
-  ])("for %s the response has a new one", async (_, id) => {
-    const headers = [...withKey(fixture.key), ...id];
+  it("an id that is an API key is replaced", async () => {
+    const headers = [...withKey(fixture.key), ["x-request-id", generateKey()] as const];
     const outcome = await fixture.clients.get(name).call({ method: "GetOverview", headers });
     expect(outcome.headers["x-request-id"]).toMatch(UUID);
   });
-});
-
-it("for two ids the response has a new one", async () => {
-  const { headers } = await rawHttp(fixture.service.http, {
-    target: paths.GetOverview,
-    headers: [...withKey(fixture.key), ["x-request-id", "a"], ["x-request-id", "b"]],
-  });
-  expect(headers["x-request-id"]).toMatch(UUID);
 });
 
 it("requests that are no calls have their ids and their lines too", async () => {

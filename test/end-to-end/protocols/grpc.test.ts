@@ -14,6 +14,7 @@ import {
   listServices,
 } from "../../support/clients/reflection.ts";
 import { until } from "../../support/poll.ts";
+import { METHODS } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -83,8 +84,8 @@ it("buf curl lists the methods by reflection", async () => {
     `http://${fixture.service.grpc}`,
   ]);
   expect(stderr).toBe("");
-  expect(stdout.split("\n")).toContain(`${SERVICE}/GetOverview`);
-  expect(stdout.split("\n")).toContain(`${SERVICE}/GetServerBreakdown`);
+  const listed = METHODS.map((method) => `${SERVICE}/${method}`);
+  expect(stdout.split("\n")).toEqual(expect.arrayContaining(listed));
 });
 
 /** Calls GetOverview on a session. Resolves to the headers and the trailers. */

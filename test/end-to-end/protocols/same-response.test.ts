@@ -12,41 +12,37 @@ import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { ALL_CLIENTS, type Clients, openClients } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { paths, type RpcRequest, withKey } from "../../support/request.ts";
+import {
+  METHODS,
+  type MethodName,
+  paths,
+  type RpcRequest,
+  withKey,
+} from "../../support/request.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
 
 const YEAR = new Date().getUTCFullYear();
 
-const REQUESTS: readonly (readonly [string, RpcRequest])[] = [
-  ["the overview", { method: "GetOverview" }],
-  [
-    "the breakdown of days",
-    {
-      method: "GetServerBreakdown",
-      message: { startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` },
-    },
+/** Messages of each RPC whose responses do not depend on the time of the call. */
+const MESSAGES: Readonly<Record<MethodName, readonly RpcRequest["message"][]>> = {
+  GetOverview: [{}],
+  GetServerBreakdown: [
+    { startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` },
+    // Instants with offsets, and one millisecond.
+    { startDate: `${YEAR - 1}-01-01T05:30:00.250+05:30`, endDate: `${YEAR}-01-01T00:00:00Z` },
+    { startDate: `${YEAR - 1}-06-01T00:00:00.001Z`, endDate: `${YEAR - 1}-06-01T00:00:00.001Z` },
   ],
-  [
-    "the breakdown of instants with offsets",
-    {
-      method: "GetServerBreakdown",
-      message: {
-        startDate: `${YEAR - 1}-01-01T05:30:00.250+05:30`,
-        endDate: `${YEAR}-01-01T00:00:00Z`,
-      },
-    },
-  ],
-  [
-    "the breakdown of one millisecond",
-    {
-      method: "GetServerBreakdown",
-      message: {
-        startDate: `${YEAR - 1}-06-01T00:00:00.001Z`,
-        endDate: `${YEAR - 1}-06-01T00:00:00.001Z`,
-      },
-    },
-  ],
-];
+  ListDailyRevenue: [{ startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` }],
+};
+
+/** The first request of each RPC, and all of them. */
+const FIRST: readonly RpcRequest[] = METHODS.map((method) => ({
+  method,
+  message: MESSAGES[method][0] ?? {},
+}));
+const REQUESTS: readonly RpcRequest[] = METHODS.flatMap((method) =>
+  MESSAGES[method].map((message = {}) => ({ method, message })),
+);
 
 /** A large provider, a small one, and one without charges. */
 const PROVIDERS = ["1", "2", "3"];
@@ -72,10 +68,10 @@ beforeAll(async () => {
   clients = openClients(service);
   for (const provider of PROVIDERS) {
     keys.set(provider, (await issueKey(knex, provider, "test", null)).key);
-    for (const [name, request] of REQUESTS) {
+    for (const request of REQUESTS) {
       const outcome = await call("REST", provider, request);
       expect(outcome).toHaveProperty("response");
-      references.set(`${provider} ${name}`, withoutHeaders(outcome));
+      references.set(nameOf(provider, request), withoutHeaders(outcome));
     }
   }
 });
@@ -86,17 +82,19 @@ afterAll(async () => {
   await database?.drop();
 });
 
+const nameOf = (provider: string, request: RpcRequest) => `${provider} ${JSON.stringify(request)}`;
+
 function call(client: string, provider: string, request: RpcRequest): Promise<Outcome> {
   return clients.get(client).call({ ...request, headers: withKey(keys.get(provider) ?? "") });
 }
 
 it.each(ALL_CLIENTS)("%s returns the same as REST", async (client) => {
-  // buf curl starts a process for each call: there one of each method is enough.
+  // buf curl starts a process for each call: there one of each RPC is enough.
   const isSlow = client.startsWith("buf");
   for (const provider of isSlow ? ["1"] : PROVIDERS) {
-    for (const [name, request] of isSlow ? REQUESTS.slice(0, 2) : REQUESTS) {
-      const outcome = await call(client, provider, request);
-      expect(withoutHeaders(outcome), name).toEqual(references.get(`${provider} ${name}`));
+    for (const request of isSlow ? FIRST : REQUESTS) {
+      const [outcome, name] = [await call(client, provider, request), nameOf(provider, request)];
+      expect(withoutHeaders(outcome), name).toEqual(references.get(name));
     }
   }
 });
@@ -108,7 +106,9 @@ it("each provider sees its own servers only", async () => {
       .knex("servers")
       .where("provider_id", provider)
       .pluck("uuid");
-    const overview = JSON.stringify(references.get(`${provider} the overview`));
+    const overview = JSON.stringify(
+      references.get(nameOf(provider, { method: "GetOverview", message: {} })),
+    );
     expect(uuids.some((uuid) => overview.includes(uuid))).toBe(true);
     for (const uuid of others) expect(overview).not.toContain(uuid);
     for (const uuid of uuids) others.add(uuid);

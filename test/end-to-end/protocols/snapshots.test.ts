@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { type Clients, FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
 import { until } from "../../support/poll.ts";
-import { withKey } from "../../support/request.ts";
+import { METHODS, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { startService } from "../../support/service/service-process.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
@@ -83,9 +83,7 @@ it("a call sees what was committed before it, although earlier calls are in flig
   }
 });
 
-const METHODS = ["GetOverview", "GetServerBreakdown"] as const;
-
-/** The texts of `data-as-of` through every client, for both methods. */
+/** The texts of `data-as-of` through every client, for every RPC. */
 async function instants(clients: Clients): Promise<(string | undefined)[]> {
   const calls = FAST_CLIENTS.flatMap((name) =>
     METHODS.map((method) => clients.get(name).call({ method, headers: withKey(keys[0] ?? "") })),

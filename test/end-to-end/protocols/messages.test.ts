@@ -1,0 +1,222 @@
+/**
+ * Messages as bytes: the cases of the Connect conformance suite that concern a server of unary RPCs, on
+ * this service (https://github.com/connectrpc/conformance; the suite itself calls a service of its own),
+ * and messages that cannot be decoded.
+ *
+ * Two cases of the suite differ. A message that is marked as compressed, without a compression, is
+ * INTERNAL in the suite. It is the client's fault, so gRPC-Web answers INVALID_ARGUMENT; grpc-js reads it
+ * as it is. And grpc-js answers a call whose method is not POST.
+ */
+import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { frame, grpcWebOutcome } from "../../support/clients/raw-clients.ts";
+import { rawGrpc } from "../../support/clients/raw-grpc.ts";
+import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
+import { UNAUTHENTICATED } from "../../support/expected-error.ts";
+import { type RequestHeaders, withKey } from "../../support/request.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
+
+let fixture: Fixture;
+beforeAll(async () => {
+  fixture = await createFixture(smallLedger);
+});
+afterAll(() => fixture?.dispose());
+
+const METHOD = "GetServerBreakdown";
+const PATH = `/revenue.v1.RevenueService/${METHOD}`;
+/** The largest request message, in bytes. */
+const MAX_MESSAGE = 64 * 1024;
+
+/** The code of a call, OK or an HTTP status where there is none, and its message or its response. */
+interface Result {
+  readonly code: string;
+  readonly message: string;
+}
+/** Makes a call with a key, by default a valid one. */
+type Call = (key?: string, ...headers: RequestHeaders) => Promise<Result>;
+type Body = Uint8Array | string;
+
+function connectResult(response: RawResponse): Result {
+  // A response to a compressed request may be compressed.
+  const isCompressed = response.headers["content-encoding"] === "gzip";
+  const text = isCompressed ? gunzipSync(response.bytes).toString() : response.text;
+  if (response.status === 200) return { code: "OK", message: text };
+  const { code = `${response.status}`, message } = JSON.parse(text);
+  return { code: code.toUpperCase(), message };
+}
+
+function post(body: Body, headers: RequestHeaders, key = fixture.key): Promise<RawResponse> {
+  const all = [...headers, ...withKey(key)];
+  return rawHttp(fixture.service.http, { method: "POST", target: PATH, headers: all, body });
+}
+
+const connect =
+  (type: string, body: Body, ...headers: RequestHeaders): Call =>
+  async (key, ...more) =>
+    connectResult(await post(body, [["content-type", type], ...headers, ...more], key));
+
+const connectGet =
+  (query: string): Call =>
+  async (key = fixture.key) => {
+    const target = `${PATH}?connect=v1&${query}`;
+    return connectResult(await rawHttp(fixture.service.http, { target, headers: withKey(key) }));
+  };
+
+const grpcWeb =
+  (body: Uint8Array, ...headers: RequestHeaders): Call =>
+  async (key) => {
+    const types = [["content-type", "application/grpc-web+proto"], ...headers] as const;
+    const outcome = grpcWebOutcome({ method: METHOD }, await post(body, types, key));
+    if ("code" in outcome) return outcome;
+    return { code: "OK", message: JSON.stringify(outcome.response) };
+  };
+
+const grpcCall =
+  (request: { path?: string; type?: string; body: Body; headers?: RequestHeaders }): Call =>
+  async (key = fixture.key) => {
+    const { path = PATH, type = "application/grpc", body, headers = [] } = request;
+    const all = [["content-type", type], ...headers, ...withKey(key)] as const;
+    const { http, code, message, bytes } = await rawGrpc(fixture.service.grpc, {
+      ...{ path, headers: all, body },
+    });
+    return { code: code || `${http}`, message: code === "OK" ? bytes.toString() : message };
+  };
+
+const grpc = (body: Uint8Array, ...headers: RequestHeaders): Call => grpcCall({ body, headers });
+
+/** GetServerBreakdown of the default period: a message of zero bytes. */
+const EMPTY = new Uint8Array();
+const JSON_TYPE = "application/json";
+const PROTO = "application/proto";
+const GZIP = ["grpc-encoding", "gzip"] as const;
+const DEFLATE = ["grpc-encoding", "deflate"] as const;
+const UNKNOWN = ["grpc-encoding", "foo"] as const;
+const TWO = Buffer.concat([frame(EMPTY), frame(EMPTY)]);
+
+it.each<[name: string, call: Call, code: string]>([
+  ["Connect, JSON with a charset", connect(`${JSON_TYPE}; charset=utf-8`, "{}"), "OK"],
+  ["Connect, gzip", connect(JSON_TYPE, gzipSync("{}"), ["content-encoding", "gzip"]), "OK"],
+  ["Connect, an empty message", connect(PROTO, EMPTY), "OK"],
+  [
+    "Connect, an empty message in gzip",
+    connect(PROTO, gzipSync(EMPTY), ["content-encoding", "gzip"]),
+    "OK",
+  ],
+  ["Connect GET, base64", connectGet("encoding=json&base64=1&message=e30"), "OK"],
+  [
+    "Connect GET, gzip",
+    connectGet(
+      `encoding=json&base64=1&compression=gzip&message=${gzipSync("{}").toString("base64url")}`,
+    ),
+    "OK",
+  ],
+  ["gRPC-Web", grpcWeb(frame(EMPTY)), "OK"],
+  ["gRPC-Web, gzip", grpcWeb(frame(gzipSync(EMPTY), 1), GZIP), "OK"],
+  ["gRPC-Web, a timeout", grpcWeb(frame(EMPTY), ["grpc-timeout", "5S"]), "OK"],
+  ["gRPC", grpc(frame(EMPTY)), "OK"],
+  ["gRPC, gzip", grpc(frame(gzipSync(EMPTY), 1), GZIP), "OK"],
+  ["gRPC, gzip that a message does not use", grpc(frame(EMPTY), GZIP), "OK"],
+  ["gRPC, deflate", grpc(frame(deflateSync(EMPTY), 1), DEFLATE), "OK"],
+  ["gRPC, a timeout", grpc(frame(EMPTY), ["grpc-timeout", "5000m"]), "OK"],
+  ["gRPC, a timeout of 24 days", grpc(frame(EMPTY), ["grpc-timeout", "2073600S"]), "OK"],
+])("%s: it is answered", async (_, call, code) => {
+  expect(await call()).toEqual({ code, message: expect.stringContaining("alpha") });
+});
+
+it("Connect, a response is compressed for a client that accepts it", async () => {
+  const headers = [
+    ["content-type", JSON_TYPE],
+    ["accept-encoding", "gzip"],
+  ] as const;
+  const response = await rawHttp(fixture.service.http, {
+    ...{ method: "POST", target: "/revenue.v1.RevenueService/GetOverview", body: "{}" },
+    headers: [...headers, ...withKey(fixture.key)],
+  });
+  expect(response.headers["content-encoding"]).toBe("gzip");
+  expect(connectResult(response).message).toContain("alpha");
+});
+
+it.each<[name: string, call: Call, code: string]>([
+  ["Connect, content type", connect("image/jpeg", "12345678"), "415"],
+  ["Connect, compression", connect(PROTO, EMPTY, ["content-encoding", "foo"]), "UNIMPLEMENTED"],
+  [
+    "Connect, timeout",
+    connect(JSON_TYPE, "{}", ["connect-timeout-ms", "soon"]),
+    "INVALID_ARGUMENT",
+  ],
+  ["gRPC-Web, no message", grpcWeb(EMPTY), "UNIMPLEMENTED"],
+  ["gRPC-Web, two messages", grpcWeb(TWO), "UNIMPLEMENTED"],
+  ["gRPC-Web, compression", grpcWeb(frame(EMPTY, 1), UNKNOWN), "UNIMPLEMENTED"],
+  [
+    "gRPC-Web, a compressed message without a compression",
+    grpcWeb(frame(EMPTY, 1), ["grpc-encoding", "identity"]),
+    "INVALID_ARGUMENT",
+  ],
+  ["gRPC, content type", grpcCall({ type: "image/jpeg", body: "12345678" }), "415"],
+  ["gRPC, no message", grpc(EMPTY), "UNIMPLEMENTED"],
+  ["gRPC, two messages", grpc(TWO), "UNIMPLEMENTED"],
+  ["gRPC, path", grpcCall({ path: "/revenue.v1.Unknown/A", body: frame(EMPTY) }), "UNIMPLEMENTED"],
+  ["gRPC, compression", grpc(frame(EMPTY, 1), UNKNOWN), "UNIMPLEMENTED"],
+  ["gRPC, part of a prefix", grpc(Buffer.from([0, 0, 0])), "UNIMPLEMENTED"],
+  ["gRPC, part of a message", grpc(frame(Buffer.alloc(10)).subarray(0, 8)), "UNIMPLEMENTED"],
+  ["gRPC, a malformed timeout", grpc(frame(EMPTY), ["grpc-timeout", "soon"]), "INTERNAL"],
+  [
+    "gRPC, a timeout that has passed",
+    grpc(frame(EMPTY), ["grpc-timeout", "1n"]),
+    "DEADLINE_EXCEEDED",
+  ],
+])("%s: the error is that of the suite", async (_, call, code) => {
+  expect(await call()).toMatchObject({ code });
+});
+
+/** `start_date` with a length of 5 and one byte. */
+const TRUNCATED = Buffer.from("0a05ab", "hex");
+/** `start_date` with bytes that are not UTF-8. */
+const NOT_UTF8 = Buffer.from("0a02c328", "hex");
+/** A compressed message that breaks off. */
+const BROKEN_GZIP = frame(gzipSync("0123456789").subarray(0, 20), 1);
+const BROKEN_DEFLATE = frame(deflateSync("0123456789").subarray(0, 8), 1);
+
+it.each<[name: string, call: Call]>([
+  ["Connect, JSON that breaks off", connect(JSON_TYPE, "{")],
+  ["Connect, JSON of another type", connect(JSON_TYPE, '{"startDate":5}')],
+  ["Connect, truncated", connect(PROTO, TRUNCATED)],
+  ["Connect, not UTF-8", connect(PROTO, NOT_UTF8)],
+  ["Connect GET, not JSON", connectGet("encoding=json&message=%7B")],
+  ["Connect GET, not base64", connectGet("encoding=proto&base64=1&message=%25%25")],
+  ["gRPC-Web, truncated", grpcWeb(frame(TRUNCATED))],
+  ["gRPC-Web, not UTF-8", grpcWeb(frame(NOT_UTF8))],
+  ["gRPC-Web, an incomplete message", grpcWeb(frame(TRUNCATED).subarray(0, 6))],
+  ["gRPC, truncated", grpc(frame(TRUNCATED))],
+  ["gRPC, not UTF-8", grpc(frame(NOT_UTF8))],
+  ["gRPC, gzip that breaks off", grpc(BROKEN_GZIP, GZIP)],
+  ["gRPC, deflate that breaks off", grpc(BROKEN_DEFLATE, DEFLATE)],
+])("%s: INVALID_ARGUMENT, and UNAUTHENTICATED without a valid key", async (_, call) => {
+  expect(await call()).toMatchObject({ code: "INVALID_ARGUMENT" });
+  const { code, message } = UNAUTHENTICATED;
+  expect(await call("invalid")).toMatchObject({ code, message });
+});
+
+const LARGE = Buffer.alloc(10_000_000);
+
+it.each<[name: string, call: Call]>([
+  ["Connect", connect(JSON_TYPE, JSON.stringify({ startDate: "x".repeat(MAX_MESSAGE) }))],
+  ["gRPC-Web", grpcWeb(frame(Buffer.alloc(MAX_MESSAGE + 1)))],
+  ["gRPC", grpc(frame(Buffer.alloc(MAX_MESSAGE + 1)))],
+  ["gRPC, once it is decompressed from gzip", grpc(frame(gzipSync(LARGE), 1), GZIP)],
+  ["gRPC, once it is decompressed from deflate", grpc(frame(deflateSync(LARGE), 1), DEFLATE)],
+])("%s: a message that is too large is RESOURCE_EXHAUSTED", async (_, call) => {
+  expect(await call()).toMatchObject({ code: "RESOURCE_EXHAUSTED" });
+});
+
+it("what Connect-ES refuses is logged with the code of its response, and none as an internal error", async () => {
+  for (const [id, call] of [
+    ["malformed", connect(JSON_TYPE, "{")],
+    ["unknown-compression", connect(JSON_TYPE, "{}", ["content-encoding", "rot13"])],
+  ] as const) {
+    const { code } = await call(fixture.key, ["x-request-id", id]);
+    expect(await fixture.service.logOf(id)).toMatchObject([{ code }]);
+  }
+  expect(fixture.service.log().filter(({ level }) => level === "error")).toEqual([]);
+});
