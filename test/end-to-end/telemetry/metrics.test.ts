@@ -1,10 +1,11 @@
 /** Metrics agree with what was sent, and a client cannot add series. */
 import { randomBytes } from "node:crypto";
-import { Agent, request as httpRequest } from "node:http";
+import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
@@ -91,60 +92,28 @@ it("statements, waits and connections are measured by pool and by short name", a
   expect(sumOf(families, "db_client_connection_max", { pool: "calls" })).toBe(10);
 });
 
-it("refused calls are counted by reason", async () => {
-  const limited = await createFixture(smallLedger, { RATE_LIMIT: "1", RATE_LIMIT_BURST: "1" });
-  try {
-    const headers = withKey(limited.key);
-    const outcomes = await Promise.all(
-      Array.from({ length: 5 }, () =>
-        limited.clients.get("REST").call({ method: "GetOverview", headers }),
-      ),
-    );
-    const refused = outcomes.filter((outcome) => "code" in outcome && outcome.code === "429");
-    const text = await (await fetch(`${limited.service.admin}/metrics`)).text();
-    const count = sumOf(parseExposition(text), "rpc_server_shed_calls_total", {
-      reason: "rateLimited",
-    });
-    expect(count).toBe(refused.length);
-    expect(count).toBeGreaterThan(0);
-  } finally {
-    await limited.dispose();
-  }
-});
-
-it("10,000 random paths, methods, keys, addresses and providers add no series", async () => {
+it("1,000 random paths, methods, keys, addresses and providers add no series", async () => {
   const keys = await Promise.all(["1", "2"].map((provider) => fixture.issueKey(provider)));
   const agent = new Agent({ keepAlive: true, maxSockets: 16 });
   const random = () => randomBytes(8).toString("hex");
   const verbs = ["GET", "POST", "PURGE", "PROPFIND", "DELETE"];
-  const verb = () => verbs[(randomBytes(1)[0] ?? 0) % verbs.length] ?? "GET";
-  const kinds: (() => [method: string, path: string, key: string])[] = [
-    () => [verb(), `/${random()}/${random()}?${random()}=${random()}`, random()],
+  const kinds: ((index: number) => [method: string, target: string, key: string])[] = [
+    (index) => [verbs[index % 4] ?? "GET", `/${random()}/${random()}?${random()}=1`, random()],
     () => ["GET", `${paths.GetOverview}?${random()}=${random()}`, keys[0] ?? ""],
     () => ["GET", paths.GetServerBreakdown, generateKey()],
     () => ["GET", `${paths.GetOverview}/${random()}`, keys[1] ?? ""],
     () => ["POST", `/revenue.v1.RevenueService/${random()}`, random()],
   ];
-  const send = (index: number) =>
-    new Promise<void>((resolve, reject) => {
-      const [method, path, key] = kinds[index % kinds.length]?.() ?? ["GET", "/", ""];
-      // Each from an address of its own, so that no failed authentication is beyond the limit.
-      const address = `10.0.${index >> 8}.${index & 255}`;
-      const headers = { "x-api-key": key, "x-request-id": random(), "x-forwarded-for": address };
-      const url = new URL(path, fixture.service.http);
-      httpRequest(url, { agent, method, headers }, (response) =>
-        response.resume().on("close", resolve),
-      )
-        .on("error", reject)
-        .end();
-    });
-  const sendMany = async (count: number) => {
-    let next = 0;
-    const worker = async () => {
-      while (next < count) await send(next++);
-    };
-    await Promise.all(Array.from({ length: 16 }, worker));
+  let sent = 0;
+  const send = () => {
+    const index = sent++;
+    const [method, target, key] = kinds[index % kinds.length]?.(index) ?? ["GET", "/", ""];
+    // Each from an address of its own, so that no failed authentication is beyond the limit.
+    const address = ["x-forwarded-for", `10.0.${index >> 8}.${index & 255}`] as const;
+    const headers = [...withKey(key), ["x-request-id", random()] as const, address];
+    return rawHttp(fixture.service.http, { method, target, headers, agent });
   };
+  const sendMany = (count: number) => Promise.all(Array.from({ length: count }, send));
   const series = async () =>
     [...(await metrics()).values()]
       .flatMap(({ samples }) => samples)
@@ -152,10 +121,10 @@ it("10,000 random paths, methods, keys, addresses and providers add no series", 
       .filter((name) => !name.startsWith("nodejs_gc_"));
   await sendMany(200); // every kind of response once
   const [before, sentBefore] = [await series(), sumOf(await metrics(), HTTP_COUNT)];
-  await sendMany(10_000);
+  await sendMany(1_000);
   expect((await series()).filter((name) => !before.includes(name))).toEqual([]);
-  expect(sumOf(await metrics(), HTTP_COUNT) - sentBefore).toBe(10_000);
+  expect(sumOf(await metrics(), HTTP_COUNT) - sentBefore).toBe(1_000);
   agent.destroy();
-}, 60_000);
+});
 
 const HTTP_COUNT = "http_server_request_duration_seconds_count";

@@ -52,7 +52,7 @@ function spansOf(traceId: string, calls = 1): Promise<readonly CollectedSpan[]> 
 }
 
 describe.each(FAST_CLIENTS)("through %s", (name) => {
-  it("a call continues the trace of its caller, with its waits and statements below it", async () => {
+  it("a call continues the trace of its caller, with its waits and statements below it, and is logged with its id", async () => {
     const traceId = newTraceId();
     const client = fixture.clients.get(name);
     await client.call({ method: "GetOverview", headers: inTrace(traceId) });
@@ -80,13 +80,6 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
     expect(statements.filter((statement) => statement.startsWith("overview"))).toHaveLength(1);
     const waits = below.filter(({ kind }) => kind === INTERNAL);
     expect(waits).toHaveLength(statements.length);
-  });
-
-  it("its log line carries the trace's id", async () => {
-    const traceId = newTraceId();
-    await fixture.clients
-      .get(name)
-      .call({ method: "GetServerBreakdown", headers: inTrace(traceId) });
     const [line] = await fixture.service.logOf(`request-${traceId}`);
     expect(line).toMatchObject({ traceId, code: "OK" });
   });

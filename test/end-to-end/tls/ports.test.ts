@@ -1,7 +1,6 @@
 /** TLS on both ports of a running service: who may connect, and certificates that change. */
 import { once } from "node:events";
 import { Agent, request } from "node:https";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
@@ -11,7 +10,6 @@ import { callGrpc } from "../../support/clients/grpc-client.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import { runService } from "../../support/service/service-process.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 import {
   type CertificateFiles,
@@ -104,17 +102,11 @@ it("the HTTP port speaks HTTP/1.1 and asks for no certificate, the gRPC port HTT
   ]);
 });
 
-it.each<[string, Pair | undefined, string | undefined, string]>([
-  ["a certificate and a key", client, undefined, "OK"],
-  ["a certificate without a valid key", client, "no key", "UNAUTHENTICATED"],
-  ["a key without a certificate", undefined, undefined, "UNAVAILABLE"],
-  ["a certificate from another authority", stranger, undefined, "UNAVAILABLE"],
-])(
-  "with TLS_CLIENT_CA_FILE, a gRPC client with %s is admitted or not",
-  async (_, own, key, expected) => {
-    expect(await grpcClient(own)(key)).toBe(expected);
-  },
-);
+it("with TLS_CLIENT_CA_FILE, a gRPC client needs a certificate of it and a valid key", async () => {
+  expect(await grpcClient(client)()).toBe("OK");
+  expect(await grpcClient(client)("no key")).toBe("UNAUTHENTICATED");
+  for (const own of [undefined, stranger]) expect(await grpcClient(own)()).toBe("UNAVAILABLE");
+});
 
 it("certificates that are replaced lose no call, on new connections or on open ones", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -129,20 +121,18 @@ it("certificates that are replaced lose no call, on new connections or on open o
     } while (!replaced);
   };
   const loops = [getStatus, () => getStatus(agent), open].map(loop);
-  for (const name of ["second", "third"]) {
-    files.write(await authority.issue({ name }));
-    await untilUsed(name);
-  }
+  files.write(await authority.issue({ name: "second" }));
+  await untilUsed("second");
   replaced = true;
   await Promise.all(loops);
   expect([...outcomes].sort()).toEqual([200, "OK"]);
-  expect(lines("certificates reloaded").length).toBeGreaterThan(1);
+  expect(lines("certificates reloaded")).toHaveLength(1);
 });
 
 it("a broken pair keeps the last good one, with one error line and a metric", async () => {
   files.write({ cert: pair.cert.slice(0, 200) });
   await until(LIMIT, () => lines("certificates not reloaded").length > 0);
-  await untilUsed("third");
+  await untilUsed("second");
   const metrics = await (await fetch(`${fixture.service.admin}/metrics`)).text();
   expect(metrics).toMatch(/^revenue_tls_reload_failures_total 1$/m);
   const expiry = /^revenue_tls_certificate_expiry_timestamp_seconds (\S+)/m.exec(metrics)?.[1];
@@ -151,21 +141,5 @@ it("a broken pair keeps the last good one, with one error line and a metric", as
   await untilUsed("first");
   expect(lines("certificates not reloaded")).toMatchObject([
     { level: "error", problems: ["TLS_CERT_FILE holds no complete certificates in PEM"] },
-  ]);
-});
-
-it("all mistakes in the files of TLS are told with the others, and the exit code is 1", async () => {
-  const missing = join(files.folder, "missing.crt");
-  const { ending, stdout, stderr } = await runService({
-    DATABASE_URL: "mysql://user:hunter2@127.0.0.1:1/database",
-    HTTP_PORT: "http",
-    ...files.files,
-    TLS_CLIENT_CA_FILE: missing,
-  });
-  expect({ ending, stdout }).toEqual({ ending: 1, stdout: "" });
-  expect(stderr.split("\n")).toEqual([
-    expect.stringMatching(/^cannot start: HTTP_PORT /),
-    `cannot start: TLS_CLIENT_CA_FILE names ${missing}, which cannot be read (ENOENT)`,
-    "",
   ]);
 });
