@@ -11,9 +11,9 @@ import { createTarget, type Target } from "./traffic/target.ts";
 /** Concurrent connections. */
 const WIDTH = 50;
 /** How many bytes further each next connection breaks. */
-const STEP = SOAK === 1 ? 15 : 1;
+const STEP = SOAK === 1 ? 40 : 1;
 /** How often a complete exchange is reset during its response. */
-const TIMES = Math.min(100, 6 * SOAK);
+const TIMES = Math.min(100, 3 * SOAK);
 
 let target: Target;
 beforeAll(async () => {

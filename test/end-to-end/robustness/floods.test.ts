@@ -18,10 +18,12 @@ import { withKey } from "../../support/request.ts";
 import { textFields } from "./traffic/exchanges.ts";
 import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
-const CONNECTIONS = 50;
+const CONNECTIONS = 20;
 /** How often a connection sends, and how many frames or calls each time. */
 const BURSTS = 8;
-const PER_BURST = 250;
+const PER_BURST = 125;
+/** The heap of the service, in MiB: far less than the flood would take. */
+const HEAP = 96;
 /** How many calls another caller makes meanwhile. */
 const CALLS = 10;
 
@@ -34,7 +36,7 @@ const PING = frame(6, 0, 0, Buffer.alloc(8));
 
 let target: Target;
 beforeAll(async () => {
-  target = await createTarget();
+  target = await createTarget(HEAP);
 });
 afterAll(() => target?.dispose());
 

@@ -101,12 +101,10 @@ test("a connection that is refused is not served", async () => {
   expect(await exchange(port, `${REQUEST}\r\n`).catch(() => "")).toBe("");
 });
 
-const { grpcWeb, connectGet, connectJson, unknownKey } = REQUESTS;
+const { grpcWeb, connectGet, connectJson } = REQUESTS;
 
 test.each([
   ["REST", REQUESTS.overview],
-  ["Connect GET", connectGet],
-  ["Connect POST", connectJson],
   ["gRPC-Web", grpcWeb],
 ])("a connection serves one request after the other (%s)", async (_, bytes) => {
   const { port } = await listen(RevenueService, () => overview, anyone);
@@ -144,10 +142,7 @@ const FIVE_HUNDRED = Buffer.concat(Array<Buffer>(500).fill(REQUESTS.overview));
 
 test.each([
   ["a REST call before 500 others", REQUESTS.overview, FIVE_HUNDRED, "200"],
-  ["a REST call with an unknown key before another", unknownKey, REQUESTS.overview, "401"],
-  ["a Connect GET before CONNECT", connectGet, REQUESTS.connectMethod, "200"],
   ["a Connect POST before a malformed request", connectJson, REQUESTS.malformed, "200"],
-  ["a gRPC-Web call before an unmet expectation", grpcWeb, REQUESTS.unmetExpectation, "200"],
   ["a malformed request before a REST call", REQUESTS.malformed, REQUESTS.overview, "400"],
   ["CONNECT before a REST call", REQUESTS.connectMethod, REQUESTS.overview, "405"],
   ["an unmet expectation before a REST call", REQUESTS.unmetExpectation, REQUESTS.overview, "417"],
@@ -172,12 +167,9 @@ const GET = "GET /api/provider/revenue";
 
 test.each<[string, string, readonly string[], string]>([
   ["an unknown path", "POST /nothing", [DECLARED], "404"],
-  ["an unknown method, chunked", "DELETE /api/provider/revenue", [CHUNKED], "405"],
   ["REST without a key", GET, [UNKNOWN, DECLARED], "401"],
   ["REST", GET, [DECLARED], "413"],
   ["REST, chunked", GET, [CHUNKED], "200"],
-  ["REST HEAD", "HEAD /api/provider/revenue", [DECLARED], "413"],
-  ["Connect", `POST ${PATH}`, [JSON_BODY, DECLARED], "413"],
   ["Connect, chunked", `POST ${PATH}`, [JSON_BODY, CHUNKED], "413"],
   ["an unknown content type", `POST ${PATH}`, [CHUNKED], "415"],
   ["gRPC-Web, chunked", `POST ${PATH}`, [GRPC_WEB, CHUNKED], "200"],
@@ -201,7 +193,7 @@ test.each<[string, string, readonly string[], string]>([
 
 test("a client that goes on sending receives the response, and no reset before it", async () => {
   const { port } = await listen(RevenueService, handleOverview, overloaded);
-  for (let count = 0; count < 10; count++) {
+  for (let count = 0; count < 3; count++) {
     const client = open(port);
     client.write(
       `POST ${PATH} HTTP/1.1\r\nHost: a\r\n${JSON_BODY}\r\nContent-Length: 60000\r\n\r\n`,

@@ -80,9 +80,8 @@ const http = (name: string, requests: readonly Buffer[], ...response: string[]):
 });
 
 const OK = "HTTP/1.1 200";
-const { overview, unknownKey, connectJson, connectGet, connectMethod, grpcWeb } = REQUESTS;
+const { overview, unknownKey, connectJson, connectGet, grpcWeb } = REQUESTS;
 const { unmetExpectation, malformed } = REQUESTS;
-const MORE = Buffer.alloc(1_000, "x");
 
 /** Exchanges over HTTP/1.1. Of several requests in one write, the first is answered. */
 export const HTTP_EXCHANGES: readonly Exchange[] = [
@@ -93,14 +92,9 @@ export const HTTP_EXCHANGES: readonly Exchange[] = [
   http("a Connect GET", [connectGet], OK, '"totalServers"'),
   http("a gRPC-Web call", [grpcWeb], OK, "alpha", "grpc-status: 0"),
   http("an upgrade", [REQUESTS.upgrade], "HTTP/1.1"),
-  http("an unknown key before a Connect GET", [unknownKey, connectGet], "HTTP/1.1 401"),
   http("a Connect POST before a gRPC-Web call", [connectJson, grpcWeb], OK, '"totalServers"'),
-  http("an unmet expectation before another", [unmetExpectation, unmetExpectation], " 417"),
   http("an unmet expectation before a Connect GET", [unmetExpectation, connectGet], " 417"),
-  http("a REST call before CONNECT", [overview, connectMethod], OK),
-  http("CONNECT before a REST call", [connectMethod, overview], " 405"),
   http("a REST call before a malformed request", [overview, malformed], OK),
-  http("a malformed request before more bytes", [malformed, MORE], " 400"),
 ];
 
 const call = (id: number, path: string, message: Uint8Array, key?: string) =>

@@ -63,28 +63,6 @@ const randomHeader = onFrames((frames, random) => {
   frames[at] = changed;
 });
 
-/** SETTINGS with one random setting (section 6.5.2). */
-const randomSetting = onFrames((frames, random) => {
-  const payload = Buffer.alloc(6);
-  payload.writeUInt16BE(random.below(9), 0);
-  payload.writeUInt32BE(random.pick([0, 1, 16_383, 0x7fffffff, 0xffffffff]), 2);
-  frames.splice(random.below(frames.length + 1), 0, frame(4, 0, 0, payload));
-});
-
-/** A WINDOW_UPDATE that overflows a window or has an increment of 0 (section 6.9). */
-const randomWindowUpdate = onFrames((frames, random) => {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32BE(random.pick([0, 1, 0x7fffffff, 0xffffffff]));
-  frames.splice(random.below(frames.length + 1), 0, frame(8, 0, random.pick(STREAMS), payload));
-});
-
-/** RST_STREAM with a random code (section 6.4). */
-const resetStream = onFrames((frames, random) => {
-  const payload = Buffer.alloc(4);
-  payload.writeUInt32BE(random.pick([0, 1, 2, 5, 7, 8, 0xffffffff]));
-  frames.splice(random.below(frames.length + 1), 0, frame(3, 0, random.pick([1, 3]), payload));
-});
-
 /** Mutations of HTTP/2 connections. */
 export const FRAME_MUTATIONS = [
   dropFrame,
@@ -92,7 +70,4 @@ export const FRAME_MUTATIONS = [
   moveFrame,
   randomFrame,
   randomHeader,
-  randomSetting,
-  randomWindowUpdate,
-  resetStream,
 ] as const satisfies readonly Mutation[];

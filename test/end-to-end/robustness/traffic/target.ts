@@ -15,8 +15,6 @@ export const UNKNOWN_KEY = "rvk_qA7uCwG2rQ39Jb1UdAHmCirUrTv8KBhr94Q11eLYB261ljDq
 
 /** How long a valid call may take after an attack, in milliseconds. */
 const CALL_TIMEOUT = 5_000;
-/** The heap, in MiB, that V8 takes by itself in the container of 1 GiB that `deploy/` runs. */
-const HEAP = 512;
 /** Log lines that do not report an error of the service. */
 const HARMLESS = /^\{"level":"(info|warn)"/;
 
@@ -42,13 +40,14 @@ export interface Target {
 }
 
 /**
- * Starts a service on a database of its own. Its process ends if its heap exceeds 512 MiB.
- * */
-export async function createTarget(): Promise<Target> {
+ * Starts a service on a database of its own. Its process ends if its heap exceeds `heap` MiB, by default
+ * what V8 takes by itself in the container of 1 GiB that `deploy/` runs.
+ */
+export async function createTarget(heap = 512): Promise<Target> {
   const database = await createDatabase();
   await smallLedger(database);
   await insertKey(database);
-  const start = () => startService(database.url, { NODE_OPTIONS: `--max-old-space-size=${HEAP}` });
+  const start = () => startService(database.url, { NODE_OPTIONS: `--max-old-space-size=${heap}` });
   let service = await start();
   let harmed = false;
   const restart = async () => {
