@@ -1,7 +1,7 @@
 /**
- * A database that is killed, suspended and restarted under load over REST and gRPC: every request
- * ends within the deadline, with the correct response or with the documented error, and the
- * service recovers by itself.
+ * A database that is killed, suspended and restarted, or that closes connections, under load over REST
+ * and gRPC: every request ends within the deadline, with the correct response or with the documented
+ * error, and the service recovers by itself.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -53,7 +53,7 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
   beforeEach(async () => {
     const { http, grpc } = fixture.service;
     load = startLoad([
-      ...Array.from({ length: 4 }, () => restLoadClient(http, fixture.key, true)),
+      ...Array.from({ length: 4 }, () => restLoadClient(http, fixture.key)),
       ...Array.from({ length: 2 }, () => grpcLoadClient(grpc, fixture.key)),
     ]);
     await until(LIMIT, () => load.answered() >= 50);
@@ -131,6 +131,19 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     await sleep(500);
     fixture.server.resume();
     await untilRecovered();
+    await load.stop();
+    expect(failures()).toEqual([]);
+  });
+
+  it("that closes all connections causes no error", async () => {
+    const { knex } = fixture;
+    const [sessions] = await knex.raw(
+      "SELECT id FROM information_schema.processlist WHERE db IS NOT NULL AND id <> CONNECTION_ID()",
+    );
+    expect(sessions.length).toBeGreaterThan(1);
+    for (const { id } of sessions) await knex.raw("KILL ?", [id]);
+    const before = load.answered();
+    await until(LIMIT, () => load.answered() >= before + 50);
     await load.stop();
     expect(failures()).toEqual([]);
   });

@@ -1,7 +1,7 @@
 /** Load on the service: clients that send one request after the other, and the result of each. */
-import { randomUUID } from "node:crypto";
-import { Agent, request } from "node:http";
+import { Agent } from "node:http";
 import { callGrpc, grpcClient } from "../clients/grpc-client.ts";
+import { rawHttp } from "../clients/raw-http.ts";
 import { DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED } from "../expected-error.ts";
 import { paths, withKey } from "../request.ts";
 
@@ -13,7 +13,7 @@ import { paths, withKey } from "../request.ts";
 export type Result =
   | { readonly kind: "answered"; readonly answer: string; readonly duration: number }
   | { readonly kind: "refused" }
-  | { readonly kind: "lost"; readonly reason: string; readonly requestId: string };
+  | { readonly kind: "lost"; readonly reason: string };
 
 /** A client with a connection of its own. */
 export interface LoadClient {
@@ -22,37 +22,21 @@ export interface LoadClient {
   close(): void;
 }
 
-/** A REST client. With `keepAlive` it reuses one connection, otherwise each request has its own. */
-export function restLoadClient(http: string, key: string, keepAlive: boolean): LoadClient {
-  const agent = new Agent({ keepAlive, maxSockets: 1 });
-  const { hostname, port } = new URL(http);
+/** A REST client, which reuses its connection. */
+export function restLoadClient(http: string, key: string): LoadClient {
+  const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
-    send() {
+    async send() {
       const start = performance.now();
-      const { promise, resolve } = Promise.withResolvers<Result>();
-      const requestId = randomUUID();
-      const lose = (reason: string) => resolve({ kind: "lost", reason, requestId });
-      const outgoing = request({
-        ...{ hostname, port, path: paths.GetOverview, agent },
-        headers: { ...Object.fromEntries(withKey(key)), "x-request-id": requestId },
-      });
-      outgoing.once("error", (error: NodeJS.ErrnoException) => {
-        if (error.code === "ECONNREFUSED") resolve({ kind: "refused" });
-        else lose(`${error.code ?? error.message}, reused socket: ${outgoing.reusedSocket}`);
-      });
-      outgoing.once("response", (incoming) => {
-        let body = "";
-        incoming.setEncoding("utf8").on("data", (text: string) => {
-          body += text;
-        });
-        incoming.once("error", (error) => lose(`while reading the body: ${error.message}`));
-        incoming.once("end", () => {
-          const duration = performance.now() - start;
-          resolve({ kind: "answered", answer: `${incoming.statusCode} ${body}`, duration });
-        });
-      });
-      outgoing.end();
-      return promise;
+      const request = { target: paths.GetOverview, headers: withKey(key), agent };
+      try {
+        const { status, text } = await rawHttp(http, request);
+        const duration = performance.now() - start;
+        return { kind: "answered", answer: `${status} ${text}`, duration };
+      } catch (error) {
+        const { code, message } = error as NodeJS.ErrnoException;
+        return code === "ECONNREFUSED" ? { kind: "refused" } : { kind: "lost", reason: message };
+      }
     },
     close: () => agent.destroy(),
   };
@@ -71,9 +55,7 @@ export function grpcLoadClient(address: string, key: string): LoadClient {
   return {
     async send() {
       const start = performance.now();
-      const requestId = randomUUID();
-      const headers = [...withKey(key), ["x-request-id", requestId] as const];
-      const outcome = await callGrpc(client, { method: "GetOverview", headers });
+      const outcome = await callGrpc(client, { method: "GetOverview", headers: withKey(key) });
       const duration = performance.now() - start;
       if ("response" in outcome) return { kind: "answered", answer: "OK", duration };
       const { code, message } = outcome;
@@ -81,7 +63,7 @@ export function grpcLoadClient(address: string, key: string): LoadClient {
       const answer = `${code}: ${message}`;
       return SERVICE_ERRORS.includes(answer)
         ? { kind: "answered", answer, duration }
-        : { kind: "lost", reason: answer, requestId };
+        : { kind: "lost", reason: answer };
     },
     close: () => client.close(),
   };
@@ -98,11 +80,11 @@ export interface Load {
 }
 
 /** Starts a loop per client. A loop ends when its client is refused, or when the load is stopped. */
-export function startLoad(clients: readonly LoadClient[], maxRequests = 50_000): Load {
+export function startLoad(clients: readonly LoadClient[]): Load {
   const results: { at: number; result: Result }[] = [];
   let stopped = false;
   const loops = clients.map(async (client) => {
-    while (!stopped && results.length < maxRequests) {
+    while (!stopped) {
       const result = await client.send();
       results.push({ at: performance.now(), result });
       if (result.kind === "refused") break;

@@ -15,6 +15,8 @@ import { type ServiceProcess, startService } from "./service-process.ts";
 /** A service on a private database server, and its clients. */
 export interface PrivateFixture {
   readonly server: PrivateDatabase;
+  /** A connection to the server. */
+  readonly knex: Knex;
   readonly service: ServiceProcess;
   readonly clients: Clients;
   /** A valid key of provider 1. */
@@ -28,20 +30,17 @@ export async function createPrivateFixture(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<PrivateFixture> {
   const server = await startPrivateDatabase({ bufferPool: "64M" });
-  const knex: Knex = createPool(parseDatabaseUrl(server.url));
+  const knex = createPool(parseDatabaseUrl(server.url), { maxConnections: 1 });
   await migrateToLatest(knex);
   await smallLedger({ knex });
   const { key } = await issueKey(knex, "1", "test", null);
-  await knex.destroy();
   const service = await startService(server.url, environment);
   const clients = openClients(service);
   return {
-    server,
-    service,
-    clients,
-    key,
+    ...{ server, knex, service, clients, key },
     async dispose() {
       clients.close();
+      await knex.destroy();
       await service.stop();
       await server.stop();
     },
