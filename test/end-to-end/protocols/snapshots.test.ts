@@ -32,11 +32,6 @@ function getOverview(client: string, provider: number): Promise<unknown> {
   return fixture.clients.get(client).call({ method: "GetOverview", headers });
 }
 
-async function activeCalls(): Promise<number> {
-  const text = await (await fetch(`${fixture.service.admin}/metrics`)).text();
-  return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);
-}
-
 const overview = (uuid: string, gross: string) => ({
   response: { serverRevenue: [{ serverId: uuid, grossRevenue: { value: gross } }] },
 });
@@ -52,7 +47,10 @@ it("many calls through every client make at most two queries per provider at a t
     outcomes: FAST_CLIENTS.map((client) => getOverview(client, provider)),
   }));
   await lock.waitForQueries(4);
-  await until(10_000, async () => (await activeCalls()) === first.length + 6 * FAST_CLIENTS.length);
+  await until(
+    10_000,
+    async () => (await fixture.activeCalls()) === first.length + 6 * FAST_CLIENTS.length,
+  );
   await lock.waitForQueries(4, 0);
   await lock.release();
   await Promise.all(first);

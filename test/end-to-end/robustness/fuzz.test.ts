@@ -1,10 +1,12 @@
 /**
- * Thousands of randomly mutated requests of every protocol. SEED determines the mutants; by default
+ * Randomly mutated requests of every protocol, and connections that break off in the middle of a valid
+ * exchange. SEED determines the mutants; by default
  * it is 1. SOAK multiplies their number and makes the default SEED random.
  */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { SOAK } from "../../support/soak.ts";
 import { attack, type Ending, inParallel } from "./traffic/connections.ts";
+import { EXCHANGES } from "./traffic/exchanges.ts";
 import { callMutant } from "./traffic/grpc-mutants.ts";
 import { FAMILIES, type Mutant } from "./traffic/mutants.ts";
 import { seededRandom } from "./traffic/random.ts";
@@ -64,6 +66,16 @@ it.each(FAMILIES)(
 );
 
 const LISTEN: Ending = { kind: "listen", first: 5_000, silence: 50 };
+
+it.each(EXCHANGES)("$name, of which mutants are made, is answered", async (exchange) => {
+  const { protocol, bytes, response } = exchange;
+  let rest = (await attack(target.port(protocol), bytes, LISTEN)).toString("latin1");
+  for (const piece of response) {
+    expect(rest).toContain(piece);
+    rest = rest.slice(rest.indexOf(piece) + piece.length);
+  }
+});
+
 const GET = "GET /revenue.v1.RevenueService/GetOverview?connect=v1&encoding=json&message=%7B%7D";
 
 // Found by the test above: they were answered with an internal error.

@@ -115,7 +115,7 @@ it("a coalesced call links to the call whose run answered it", async () => {
     client.call({ method: "GetOverview", headers: inTrace(traceId) }),
   );
   await lock.waitForQueries(2); // two runs are in flight; the other calls share the next
-  await until(5_000, async () => (await activeCalls()) === calls);
+  await until(5_000, async () => (await fixture.activeCalls()) === calls);
   await lock.release();
   await Promise.all(answers);
 
@@ -128,11 +128,6 @@ it("a coalesced call links to the call whose run answered it", async () => {
   const answering = new Set(statements.map(({ parentSpanId }) => parentSpanId));
   for (const { spanId } of links) expect(answering).toContain(spanId);
 });
-
-async function activeCalls(): Promise<number> {
-  const text = await (await fetch(`${fixture.service.admin}/metrics`)).text();
-  return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);
-}
 
 it("without its collector the service answers, warns once, and stops with 0", async () => {
   const alone = await createFixture(smallLedger, {
@@ -156,13 +151,4 @@ it("without its collector the service answers, warns once, and stops with 0", as
   } finally {
     await alone.dispose();
   }
-});
-
-it("exemplars name a recorded trace where OpenMetrics is asked for, and only there", async () => {
-  const traceId = newTraceId();
-  await fixture.clients.get("REST").call({ method: "GetOverview", headers: inTrace(traceId) });
-  const metrics = async (accept: string) =>
-    (await fetch(`${fixture.service.admin}/metrics`, { headers: { accept } })).text();
-  expect(await metrics("application/openmetrics-text")).toContain(`# {trace_id="${traceId}"}`);
-  expect(await metrics("text/plain")).not.toContain("trace_id");
 });

@@ -13,6 +13,8 @@ export interface Fixture {
   readonly key: string;
   /** Issues another key. `expiresAt` is in epoch milliseconds; by default the key does not expire. */
   issueKey(providerId: string, expiresAt?: number): Promise<string>;
+  /** How many calls the service has in flight, by its metrics. */
+  activeCalls(): Promise<number>;
   /** Stops the service and drops the database. */
   dispose(): Promise<void>;
 }
@@ -40,6 +42,10 @@ export async function createFixture(
     clients,
     key,
     issueKey: issue,
+    async activeCalls() {
+      const text = await (await fetch(`${service.admin}/metrics`)).text();
+      return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);
+    },
     async dispose() {
       clients.close();
       await service.stop();

@@ -50,24 +50,10 @@ const randomFrame = onFrames((frames, random) => {
   frames.splice(random.below(frames.length + 1), 0, inserted);
 });
 
-const randomHeader = onFrames((frames, random) => {
-  const at = random.below(frames.length);
-  const header = frames[at];
-  if (header === undefined || header.length < FRAME_HEADER) return;
-  const changed = Buffer.from(header);
-  const field = random.below(4);
-  if (field === 0) changed.writeUIntBE(random.pick([0, 1, 0x4001, 0xffffff]), 0, 3);
-  else if (field === 1) changed.writeUInt8(random.pick(TYPES), 3);
-  else if (field === 2) changed.writeUInt8(random.pick(FLAGS), 4);
-  else changed.writeUInt32BE(random.pick(STREAMS), 5);
-  frames[at] = changed;
-});
-
 /** Mutations of HTTP/2 connections. */
 export const FRAME_MUTATIONS = [
   dropFrame,
   repeatFrame,
   moveFrame,
   randomFrame,
-  randomHeader,
 ] as const satisfies readonly Mutation[];

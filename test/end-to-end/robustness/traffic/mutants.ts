@@ -1,6 +1,6 @@
 /** The families of mutants: randomly changed requests of each protocol. */
 import { attack, type Ending } from "./connections.ts";
-import { GRPC_EXCHANGES, HTTP_EXCHANGES, REQUESTS, request } from "./exchanges.ts";
+import { EXCHANGES, GRPC_EXCHANGES, HTTP_EXCHANGES, REQUESTS, request } from "./exchanges.ts";
 import { callMutant, grpcMutant } from "./grpc-mutants.ts";
 import { FRAME_MUTATIONS } from "./http2-frames.ts";
 import { BYTE_MUTATIONS, HTTP1_MUTATIONS, type Mutation, mutate } from "./mutations.ts";
@@ -46,8 +46,13 @@ function endingOf(random: Random): Ending {
   return random.pick([listen, listen, listen, listen, reset, { kind: "end" }]);
 }
 
-function bytesMutant(protocol: "http" | "grpc", bytes: Buffer, random: Random): Mutant {
-  const ending = endingOf(random);
+/** The client breaks off at once, a moment later, by a half-close, or at the response. */
+function brokenEnding(random: Random): Ending {
+  const reset: Ending = { kind: "reset", after: random.pick([0, 1, 2, 3, 5, 8, 30]) };
+  return random.pick([reset, reset, { kind: "end" }, { kind: "reset at the response" }]);
+}
+
+function bytesMutant(protocol: "http" | "grpc", bytes: Buffer, ending: Ending): Mutant {
   const text = protocol === "http" ? JSON.stringify(bytes.toString("latin1")) : "";
   return {
     description: `${JSON.stringify(ending)} ${text || bytes.toString("hex")}`,
@@ -70,9 +75,12 @@ function post(type: string, body: Buffer): Buffer {
   return request(`POST ${PATH}`, [`Content-Type: ${type}`, `X-API-Key: ${KEY}`], body);
 }
 
-const HTTP = [...HTTP_EXCHANGES.map(({ bytes }) => bytes), REQUESTS.malformed];
+const HTTP = [
+  ...HTTP_EXCHANGES.map(({ bytes }) => bytes),
+  REQUESTS.connectProto,
+  REQUESTS.malformed,
+];
 const GRPC = GRPC_EXCHANGES.map(({ bytes }) => bytes);
-const CONNECT = [REQUESTS.connectJson, REQUESTS.connectProto, REQUESTS.connectGet];
 const BODIES = [
   { type: "application/json", body: bodyOf(REQUESTS.connectJson) },
   { type: "application/proto", body: bodyOf(REQUESTS.connectProto) },
@@ -83,25 +91,32 @@ const BODIES = [
 export const FAMILIES: readonly Family[] = [
   {
     name: "HTTP/1.1",
-    mutant: (random) => bytesMutant("http", mutantOf(TEXT_MUTATIONS, HTTP, random), random),
+    mutant: (random) =>
+      bytesMutant("http", mutantOf(TEXT_MUTATIONS, HTTP, random), endingOf(random)),
   },
   {
-    name: "Connect and gRPC-Web requests",
+    name: "connections that break off",
     mutant(random) {
-      const inputs = [...CONNECT, REQUESTS.grpcWeb, REQUESTS.chunked];
-      return bytesMutant("http", mutantOf(TEXT_MUTATIONS, inputs, random), random);
+      const { protocol, bytes } = random.pick(EXCHANGES);
+      const sent = bytes.subarray(0, random.below(bytes.length + 1));
+      return bytesMutant(protocol, random.pick([bytes, sent, sent]), brokenEnding(random));
     },
   },
   {
     name: "Connect and gRPC-Web messages",
     mutant(random) {
       const { type, body } = random.pick(BODIES);
-      return bytesMutant("http", post(type, mutate(BYTE_MUTATIONS, body, random)), random);
+      return bytesMutant(
+        "http",
+        post(type, mutate(BYTE_MUTATIONS, body, random)),
+        endingOf(random),
+      );
     },
   },
   {
     name: "HTTP/2",
-    mutant: (random) => bytesMutant("grpc", mutantOf(BINARY_MUTATIONS, GRPC, random), random),
+    mutant: (random) =>
+      bytesMutant("grpc", mutantOf(BINARY_MUTATIONS, GRPC, random), endingOf(random)),
   },
   {
     name: "gRPC messages",
