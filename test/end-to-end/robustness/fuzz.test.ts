@@ -14,9 +14,9 @@ import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const SEED = Number(process.env.SEED ?? (SOAK === 1 ? 1 : Date.now() % 2 ** 32));
 /** Mutants of each family. */
-const COUNT = 100 * SOAK;
+const COUNT = 200 * SOAK;
 /** How many mutants are sent between two checks of the service. */
-const BATCH = 50;
+const BATCH = 100;
 const WIDTH = 25;
 
 let target: Target;

@@ -80,7 +80,7 @@ const http = (name: string, requests: readonly Buffer[], ...response: string[]):
 });
 
 const OK = "HTTP/1.1 200";
-const { overview, unknownKey, connectJson, connectGet, grpcWeb } = REQUESTS;
+const { overview, unknownKey, connectJson, connectGet, connectMethod, grpcWeb } = REQUESTS;
 const { unmetExpectation, malformed } = REQUESTS;
 
 /** Exchanges over HTTP/1.1. Of several requests in one write, the first is answered. */
@@ -94,6 +94,9 @@ export const HTTP_EXCHANGES: readonly Exchange[] = [
   http("an upgrade", [REQUESTS.upgrade], "HTTP/1.1"),
   http("a Connect POST before a gRPC-Web call", [connectJson, grpcWeb], OK, '"totalServers"'),
   http("an unmet expectation before a Connect GET", [unmetExpectation, connectGet], " 417"),
+  // Node leaves the socket of CONNECT to its listener, its errors included.
+  http("CONNECT", [connectMethod], " 405"),
+  http("a REST call before CONNECT", [overview, connectMethod], OK),
   http("a REST call before a malformed request", [overview, malformed], OK),
 ];
 
