@@ -141,7 +141,8 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
       "SELECT id FROM information_schema.processlist WHERE db IS NOT NULL AND id <> CONNECTION_ID()",
     );
     expect(sessions.length).toBeGreaterThan(1);
-    for (const { id } of sessions) await knex.raw("KILL ?", [id]);
+    // The connection of a probe may have been closed by itself.
+    for (const { id } of sessions) await knex.raw("KILL ?", [id]).catch(() => {});
     const before = load.answered();
     await until(LIMIT, () => load.answered() >= before + 50);
     await load.stop();
