@@ -37,7 +37,9 @@ describe("npm run key -- create", () => {
     expect(made.stdout).toContain("; expires 2999-01-01 00:00:00 UTC.");
     const [row] = await database.knex("api_keys");
     expect(row).toMatchObject({
-      ...{ provider_id: "1", name: "night job 🚀", key_hash: hashKey(issued) },
+      provider_id: "1",
+      name: "night job 🚀",
+      key_hash: hashKey(issued),
       expires_at: "2999-01-01 00:00:00.000",
     });
   });
@@ -101,16 +103,21 @@ it("list shows the hint and the status of each key, but not the key", async () =
   expect((await key("list")).stdout).toBe(
     "There are no keys. Issue one: npm run key -- create --provider ID\n",
   );
-  const row = { provider_id: 1, created_at: "2026-01-02 03:04:05.678" };
+  const row = (id: number, name: string, hint: string) => ({
+    id,
+    name,
+    hint,
+    provider_id: 1,
+    key_hash: hashKey(generateKey()),
+    created_at: "2026-01-02 03:04:05.678",
+  });
   await database.knex("api_keys").insert([
-    { ...row, id: 7, name: "runs", key_hash: hashKey(generateKey()), hint: "rvk_aaaa" },
+    row(7, "runs", "rvk_aaaa"),
+    { ...row(8, "expired", "rvk_bbbb"), expires_at: "2026-02-03 04:05:06.789" },
     {
-      ...{ ...row, id: 8, name: "expired", key_hash: hashKey(generateKey()), hint: "rvk_bbbb" },
-      expires_at: "2026-02-03 04:05:06.789",
-    },
-    {
-      ...{ ...row, id: 9, name: "gone \u001b[2J", key_hash: hashKey(generateKey()) },
-      ...{ provider_id: 22, hint: "rvk_cccc", expires_at: "2999-01-01 00:00:00.000" },
+      ...row(9, "gone \u001b[2J", "rvk_cccc"),
+      provider_id: 22,
+      expires_at: "2999-01-01 00:00:00.000",
       revoked_at: "2026-03-04 05:06:07.890",
     },
   ]);

@@ -105,7 +105,9 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     }
     const [line] = await fixture.service.logOf("away");
     expect(line).toMatchObject({
-      ...{ level: "warn", code: "UNAVAILABLE", reason: "databaseUnavailable" },
+      level: "warn",
+      code: "UNAVAILABLE",
+      reason: "databaseUnavailable",
       cause: expect.any(Object),
     });
     await fixture.server.start();

@@ -29,7 +29,10 @@ it("an uncaught error ends the service with exit code 1, after the calls in flig
   expect(await service.ended).toBe(1);
   for (const line of linesOf("uncaught error")) {
     expect(line).toMatchObject({
-      ...{ level: "fatal", type: "Error", message: "Lost connection", code: "ER_TEST" },
+      level: "fatal",
+      type: "Error",
+      message: "Lost connection",
+      code: "ER_TEST",
       stack: expect.stringContaining("throw-on-signal.ts"),
     });
   }

@@ -40,11 +40,9 @@ it("the health of the server and of the service is SERVING, and needs no key", a
 it.each(["grpc-v1", "grpc-v1alpha"])(
   "by reflection %s, buf curl lists every RPC and calls one without a schema",
   async (version) => {
+    const options = ["--protocol", "grpc", "--http2-prior-knowledge"];
     const bufCurlBy = (...args: string[]) =>
-      bufCurl([
-        ...["--protocol", "grpc", "--http2-prior-knowledge", "--reflect-protocol", version],
-        ...args,
-      ]);
+      bufCurl([...options, "--reflect-protocol", version, ...args]);
     const url = `http://${fixture.service.grpc}`;
     const [list, call] = await Promise.all([
       bufCurlBy("--list-methods", url),

@@ -78,7 +78,9 @@ const grpcCall =
     const { path = PATH, type = "application/grpc", body, headers = [] } = request;
     const all = [["content-type", type], ...headers, ...withKey(key)] as const;
     const { http, code, message, bytes } = await rawGrpc(fixture.service.grpc, {
-      ...{ path, headers: all, body },
+      path,
+      headers: all,
+      body,
     });
     return { code: code || `${http}`, message: code === "OK" ? bytes.toString() : message };
   };
@@ -130,7 +132,9 @@ it("Connect, a response is compressed for a client that accepts it", async () =>
     ["accept-encoding", "gzip"],
   ] as const;
   const response = await rawHttp(fixture.service.http, {
-    ...{ method: "POST", target: "/revenue.v1.RevenueService/GetOverview", body: "{}" },
+    method: "POST",
+    target: "/revenue.v1.RevenueService/GetOverview",
+    body: "{}",
     headers: [...headers, ...withKey(fixture.key)],
   });
   expect(response.headers["content-encoding"]).toBe("gzip");

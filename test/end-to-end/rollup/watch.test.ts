@@ -28,7 +28,7 @@ beforeAll(async () => {
   proxy = await startDatabaseProxy(database.url);
   await fill(1);
   vi.stubEnv("ADMIN_HOST", "127.0.0.2");
-  command = startRollup(proxy.url, ...["--margin", "0", "--watch", "0.2", "--admin-port", "0"]);
+  command = startRollup(proxy.url, "--margin", "0", "--watch", "0.2", "--admin-port", "0");
   base = await poll(LIMIT, () =>
     command
       .lines()

@@ -37,7 +37,11 @@ export async function createPrivateFixture(
   const service = await startService(server.url, environment);
   const clients = openClients(service);
   return {
-    ...{ server, knex, service, clients, key },
+    server,
+    knex,
+    service,
+    clients,
+    key,
     async dispose() {
       clients.close();
       await knex.destroy();
