@@ -46,14 +46,26 @@ const PERIODS: readonly (readonly [name: string, period: Period, message: string
 ];
 
 describe.each(FAST_CLIENTS)("through %s", (name) => {
+  const call = (method: RpcRequest["method"], message: Period) =>
+    fixture.clients.get(name).call({ method, message, headers: withKey(fixture.key) });
+  const refusal = (message: string) => errorThrough(fixture.clients.get(name), badRequest(message));
+
   it.each(PERIODS)("%s is an invalid argument", async (_, period, message) => {
-    const client = fixture.clients.get(name);
-    const outcome = await client.call({
-      method: "GetServerBreakdown",
-      message: period,
-      headers: withKey(fixture.key),
-    });
-    expect(withoutHeaders(outcome)).toEqual(errorThrough(client, badRequest(message)));
+    for (const method of ["GetServerBreakdown", "ListDailyRevenue"] as const) {
+      expect(withoutHeaders(await call(method, period))).toEqual(refusal(message));
+    }
+  });
+
+  it("more than 400 days are an invalid argument", async () => {
+    const period = { startDate: "2025-01-01", endDate: "2026-02-05" };
+    const outcome = await call("ListDailyRevenue", period);
+    expect(withoutHeaders(outcome)).toEqual(
+      refusal(
+        "startDate: expected a period of at most 400 days, got 401 (from 2025-01-01T00:00:00.000Z to 2026-02-05T23:59:59.999Z)",
+      ),
+    );
+    const whole = { ...period, startDate: "2025-01-02" };
+    expect(await call("ListDailyRevenue", whole)).toHaveProperty("response");
   });
 });
 
