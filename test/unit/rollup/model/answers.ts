@@ -13,7 +13,7 @@ const PERIODS = [
 type Period = (typeof PERIODS)[number];
 
 /** For each period, how often each row was counted. */
-type Answers = readonly (readonly number[])[];
+export type Answers = readonly (readonly number[])[];
 
 /** What the ledger says. */
 export function expectedAnswers({ rows, now }: State): Answers {

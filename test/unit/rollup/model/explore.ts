@@ -1,6 +1,7 @@
 /** Explores every interleaving of a scenario, breadth first, so that the first fault is a shortest. */
 import { cacheable } from "./answers.ts";
 import {
+  copyOf,
   type Event,
   type Has,
   MARGIN,
@@ -35,15 +36,15 @@ const MAX_STATES = 400_000;
 /** Explores a scenario until a property is violated, or to its end. */
 export function explore(model: Model): Exploration {
   const first = initialState(model);
-  const reached = new Map([[JSON.stringify(first), { from: "", name: "" }]]);
+  const reached = new Map([[JSON.stringify(first), { state: first, from: "", name: "" }]]);
   // A Map iterates over the entries that are added meanwhile, too.
-  for (const from of reached.keys()) {
-    for (const { name, take } of stepsOf(model, first, JSON.parse(from))) {
-      const state: State = JSON.parse(from);
+  for (const [from, { state: before }] of reached) {
+    for (const { name, take } of stepsOf(model, first, before)) {
+      const state = copyOf(before);
       const detail = take(state);
       const text = JSON.stringify(state);
       if (reached.has(text)) continue;
-      reached.set(text, { from, name: [name, detail].filter(Boolean).join(" ") });
+      reached.set(text, { state, from, name: [name, detail].filter(Boolean).join(" ") });
       const found = violated(model, state);
       if (!found) continue;
       const lines: string[] = [];
@@ -106,7 +107,7 @@ const EVENTS: Readonly<Record<Event, (state: State, first: State, has: Has) => u
   "restores the database": (state, { rows, current, building, slots, versions }, has) => {
     // It ends all transactions, and the runs that were at work.
     const runs = state.runs.map((run) => (run.step === "begin" ? run : newRun("done")));
-    Object.assign(state, { rows, current, building, slots, runs });
+    Object.assign(state, copyOf({ ...state, rows, current, building, slots }), { runs });
     if (!has("new version")) state.versions = versions;
   },
 };

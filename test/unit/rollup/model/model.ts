@@ -106,6 +106,24 @@ export interface State {
   reported: boolean;
 }
 
+/** A copy of a state that steps may change. What no step changes in place is shared. */
+export function copyOf(state: State): State {
+  return {
+    ...state,
+    rows: state.rows.map((row) => ({ ...row })),
+    current: state.current && { ...state.current },
+    building: state.building && { ...state.building },
+    slots: [copyOfSums(state.slots[0]), copyOfSums(state.slots[1])],
+    begun: [...state.begun],
+    runs: state.runs.map((run) => ({ ...run })),
+    happened: [...state.happened],
+  };
+}
+
+function copyOfSums(sums: Sums): Sums {
+  return sums.map(([boundary, totals]) => [boundary, totals]);
+}
+
 /** What makes rollups right. Each rule can be taken out of the model. */
 export const RULES = {
   margin: "the watermark stays behind the clock by the margin",

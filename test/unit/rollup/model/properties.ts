@@ -1,6 +1,6 @@
 /** What is asserted of every state of the model. */
-import { cachedAnswers, expectedAnswers, fullAnswers } from "./answers.ts";
-import { LOOKBACK, type Model, type Property, type State } from "./model.ts";
+import { type Answers, cachedAnswers, expectedAnswers, fullAnswers } from "./answers.ts";
+import { copyOf, LOOKBACK, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
 import { isCovered } from "./sums.ts";
 
@@ -53,13 +53,15 @@ function isAhead({ current, now }: State): boolean {
   return current !== null && current.watermark > now;
 }
 
-function same(left: unknown, right: unknown): boolean {
-  return String(left) === String(right);
+function same(left: Answers, right: Answers): boolean {
+  return left.every((counts, period) => {
+    return counts.every((count, row) => count === right[period]?.[row]);
+  });
 }
 
 /** The state after one more run, undisturbed. */
 function afterRun(state: State, model: Model, check: boolean): State {
-  const after: State = structuredClone(state);
+  const after = copyOf(state);
   completeRun(after, { check }, model);
   return after;
 }
