@@ -32,6 +32,8 @@ export interface DatabaseProxy {
   connections(): number;
   /** The number of connections that were ever made. */
   made(): number;
+  /** The number of statements that were sent on silent connections. */
+  unanswered(): number;
   /** Lets nothing through on the connections that are open now, in either direction. */
   silence(): void;
   /** The same for connections that are made from now on, or no longer. */
@@ -57,6 +59,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
   const named = Buffer.from(`${new URL(url).pathname.slice(1)}\0`);
   let target = new URL(url);
   let made = 0;
+  let unanswered = 0;
   let silentFromStart = false;
   let injected:
     | { error: InjectedError; before: number; left: number; links: ReadonlySet<Link> }
@@ -74,7 +77,10 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     client.setNoDelay(true);
     upstream.setNoDelay(true);
     client.on("data", (data: Buffer) => {
-      if (link.silent) return;
+      if (link.silent) {
+        if (data[4] === COMMANDS.prepare || data[4] === COMMANDS.execute) unanswered++;
+        return;
+      }
       if (isGreeting && data.includes(named)) data.write(pathname.slice(1), data.indexOf(named));
       isGreeting = false;
       const { error } = injected ?? {};
@@ -119,6 +125,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
     url: through.href,
     connections: () => links.size,
     made: () => made,
+    unanswered: () => unanswered,
     silence() {
       for (const link of links) link.silent = true;
     },

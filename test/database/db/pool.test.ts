@@ -1,4 +1,3 @@
-import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -55,68 +54,27 @@ describe("every connection, whatever the server's defaults,", () => {
     );
     expect(Value).toBe("REPEATABLE-READ");
   });
-
-  it("transmits any character unchanged", async () => {
-    for (const text of ["😀👩‍👩‍👧", "שרת", "O'Neill \\ \" % _ `", "\u0000\u001f", "ﷺ", "a\u0301"]) {
-      const [[row]] = await readOnly.raw("SELECT ? AS text, HEX(?) AS hex", [text, text]);
-      expect(row).toEqual({ text, hex: Buffer.from(text).toString("hex").toUpperCase() });
-    }
-  });
 });
 
 describe("a value is returned as the database's text:", () => {
   it.each([
     ["CAST('999999999999.99' AS DECIMAL(14, 2))", "999999999999.99"],
-    ["CAST('-0.10' AS DECIMAL(14, 2))", "-0.10"],
     ["CAST('90071992547409.93' AS DECIMAL(40, 2)) * 100", "9007199254740993.00"],
     ["CAST(18446744073709551615 AS UNSIGNED)", "18446744073709551615"],
-    ["CAST(-9223372036854775808 AS SIGNED)", "-9223372036854775808"],
     ["TIMESTAMP('2026-03-08 02:30:00.123')", "2026-03-08 02:30:00.123"],
-    ["NULL", null],
   ])("%s is %j", async (expression, text) => {
     expect(await firstOf(readOnly, `SELECT ${expression} AS value`)).toEqual({ value: text });
   });
 });
 
-describe("a read-only pool", () => {
-  const WRITES = [
-    "INSERT INTO providers (name) VALUES ('x')",
-    "UPDATE providers SET name = 'x'",
-    "DELETE FROM providers",
-    "CREATE TABLE more (id INT)",
-  ];
-  it.each(WRITES)("is refused by the server: %s", async (write) => {
+it.each(["INSERT INTO providers (name) VALUES ('x')", "CREATE TABLE more (id INT)"])(
+  "on a read-only pool the server refuses %s",
+  async (write) => {
     await expect(readOnly.raw(write)).rejects.toMatchObject({
       code: "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
     });
-  });
-
-  it("sees what another pool writes", async () => {
-    const name = `written ${randomBytes(4).toString("hex")} 😀`;
-    const [id] = await database.knex("providers").insert({ name });
-    expect(await readOnly("providers").where({ id }).first("name")).toEqual({ name });
-  });
-});
-
-it("a pool connects with its first query, and destroy() closes its connections", async () => {
-  const unused = createPool({
-    host: "127.0.0.1",
-    port: 1,
-    user: "u",
-    password: "p",
-    database: "d",
-  });
-  await unused.destroy();
-
-  const knex = createPool(parseDatabaseUrl(database.url));
-  const { id } = await firstOf(knex, "SELECT CONNECTION_ID() AS id");
-  await knex.destroy();
-  const isOpen = async () => {
-    const [processes] = await database.knex.raw("SHOW PROCESSLIST");
-    return processes.some((process: { Id: unknown }) => String(process.Id) === String(id));
-  };
-  await expect.poll(isOpen).toBe(false);
-});
+  },
+);
 
 it("a connection is replaced when it has reached its longest life", async () => {
   const knex = createPool(parseDatabaseUrl(database.url), { maxLifetime: 200 });

@@ -30,54 +30,23 @@ const PAYOUT = {
   amount: "1.00",
 };
 
-describe("queries compile to one statement", () => {
-  it("of numbered branches with text columns, all of the same width; the first has the instant", () => {
-    expect(figures.sql).toBe(
-      [
-        "SELECT 0, CAST(UTC_TIMESTAMP(3) AS CHAR), CAST(MAX(available_balance) AS CHAR), NULL FROM wallets WHERE provider_id = ?",
-        "UNION ALL (SELECT 1, CAST(public_id AS CHAR), CAST(amount AS CHAR), CAST(paid_at AS CHAR) FROM payouts WHERE provider_id = ? AND paid_at <= ? ORDER BY paid_at DESC LIMIT 2)",
-        "UNION ALL (SELECT 2, CAST(name AS CHAR), CAST(deleted_at AS CHAR), NULL FROM servers WHERE provider_id = ? ORDER BY id)",
-      ].join("\n"),
-    );
-  });
-
-  it("with the parameter of each binding, in order", () => {
-    expect(figures.parameters).toEqual(["provider", "provider", "now", "provider"]);
-  });
-
-  it("without UNION ALL, if there is one query", () => {
-    const one = compileStatement({ now: { select: { now: ":now" }, from: "DUAL" } }, ["now"]);
-    expect(one.sql).toBe("SELECT 0, CAST(UTC_TIMESTAMP(3) AS CHAR), CAST(? AS CHAR) FROM DUAL");
-  });
+it("queries compile to one statement of numbered branches with text columns, all of the same width; the first has the instant", () => {
+  expect(figures.sql).toBe(
+    [
+      "SELECT 0, CAST(UTC_TIMESTAMP(3) AS CHAR), CAST(MAX(available_balance) AS CHAR), NULL FROM wallets WHERE provider_id = ?",
+      "UNION ALL (SELECT 1, CAST(public_id AS CHAR), CAST(amount AS CHAR), CAST(paid_at AS CHAR) FROM payouts WHERE provider_id = ? AND paid_at <= ? ORDER BY paid_at DESC LIMIT 2)",
+      "UNION ALL (SELECT 2, CAST(name AS CHAR), CAST(deleted_at AS CHAR), NULL FROM servers WHERE provider_id = ? ORDER BY id)",
+    ].join("\n"),
+  );
+  expect(figures.parameters).toEqual(["provider", "provider", "now", "provider"]);
 });
 
-describe("compiling rejects", () => {
-  it("a parameter that is not declared", () => {
-    const servers = { select: { id: "id" }, from: "servers WHERE provider_id = :povider" };
-    expect(() => compileStatement({ servers }, ["provider"])).toThrow(
-      new Error("parameter :povider is not declared"),
-    );
-  });
-
-  it("a parameter that is not used", () => {
-    const servers = { select: { id: "id" }, from: "servers WHERE provider_id = :provider" };
-    expect(() => compileStatement({ servers }, ["provider", "end"])).toThrow(
-      new Error("parameter :end is not used"),
-    );
-  });
-});
-
-describe("the bindings of a run", () => {
-  it("are the values of the parameters, repeated where a parameter is", async () => {
-    const calls: unknown[] = [];
-    const read: Read = async (sql, bindings) => {
-      calls.push(sql, bindings);
-      return [["0", "2026-11-20 09:30:00.123", null, null]];
-    };
-    const { asOf } = await figures.run(read, { provider: "7", now: "2026-11-20" }, { signal });
-    expect(calls).toEqual([figures.sql, ["7", "7", "2026-11-20", "7"]]);
-    expect(asOf).toBe(Date.UTC(2026, 10, 20, 9, 30, 0, 123));
-  });
+it.each([
+  ["is not declared", "servers WHERE provider_id = :povider", "parameter :povider is not declared"],
+  ["is not used", "servers WHERE provider_id = :provider", "parameter :end is not used"],
+])("compiling rejects a parameter that %s", (_, from, message) => {
+  const servers = { select: { id: "id" }, from };
+  expect(() => compileStatement({ servers }, ["provider", "end"])).toThrow(new Error(message));
 });
 
 it.each([
