@@ -71,11 +71,14 @@ it("a migration that is missing makes the process unready, until it is there", a
   await becomes(true);
 });
 
-it("a probe that was stopped makes no further connection", async () => {
+it("a probe that was stopped makes no further connection, while another makes some", async () => {
   await attempts(1);
   await stop();
   await until(LIMIT, () => proxy.connections() === 0);
-  const made = proxy.made();
-  await new Promise((resolve) => setTimeout(resolve, 5 * TIMES.period));
-  expect(proxy.made()).toBe(made);
+  const [stopped, made] = [proxy, proxy.made()];
+  proxy = await startDatabaseProxy(database.url);
+  stop = startDatabaseProbe({ url: parseDatabaseUrl(proxy.url), readiness, times: TIMES });
+  await attempts(5);
+  expect(stopped.made()).toBe(made);
+  await stopped.close();
 });
