@@ -35,8 +35,8 @@ const ago = (days: number, hours = 0) =>
 const day = (days: number) => ago(days).slice(0, 10);
 
 /** One ledger goes back for five times as long as the other. A day has as many rows in both. */
-const SHORT = { provider: 1, servers: 12, instances: 24, charges: 6_000, rentals: 600, days: 100 };
-const LONG = { ...SHORT, provider: 2, charges: 30_000, rentals: 3_000, days: 500 };
+const SHORT = { provider: 1, servers: 12, instances: 24, charges: 3_000, rentals: 300, days: 100 };
+const LONG = { ...SHORT, provider: 2, charges: 15_000, rentals: 1_500, days: 500 };
 /** The difference between the two that chance may make: where the rows of an hour or a day lie. */
 const TOLERANCE = 60;
 

@@ -99,7 +99,7 @@ it(
         await expectOwnFigures(service, inOrder.toReversed());
         for (const name of takeNames()) ran.add(name);
       }),
-      { numRuns: 10 * SOAK },
+      { numRuns: 5 * SOAK },
     );
     expect([...ran]).toEqual(expect.arrayContaining([...SHARED, "fullOverview"]));
   },

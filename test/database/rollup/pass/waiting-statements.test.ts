@@ -84,13 +84,12 @@ describe.each([
   it("the watermark waits for a charge that waits to be written", async () => {
     await take();
     const { ended } = await start(writer, VALUES);
-    await sleep(1.2);
     const { until: watermark, waitsFor } = await clock();
     await release();
     await ended;
     const recorded = await lastRecorded();
     expect(watermark < recorded).toBe(true);
-    expect(fromDatetime(recorded) - fromDatetime(watermark)).toBeLessThan(4_000);
+    expect(fromDatetime(recorded) - fromDatetime(watermark)).toBeLessThan(20_000);
     expect(waitsFor).toBeDefined();
     await sleep(0.2);
     expect(await clock()).toMatchObject({ waitsFor: undefined });

@@ -25,17 +25,17 @@ beforeEach(async () => {
 });
 afterAll(() => database.drop());
 
-/** A ledger of ten months, spread evenly. */
-const fill = (charges: number) =>
-  addBulk(knex, [{ provider: 1, servers: 3, instances: 2, charges, rentals: 50, days: 300 }]);
+/** A ledger of some days, spread evenly. */
+const fill = (charges: number, days: number) =>
+  addBulk(knex, [{ provider: 1, servers: 3, instances: 2, charges, rentals: 20, days }]);
 const slots = () => knex(TABLES.sums).distinct("slot").orderBy("slot").pluck("slot");
 const building = () => knex(TABLES.rollups).where({ building: 1 }).first();
 
-/** Enough for several steps. */
-const CHARGES = 20_000;
+/** A step has 16,000: the first one has most of them, and the second the rest. */
+const CHARGES = 16_500;
 
 it("a build that is killed after any of its steps is completed by the next run, from there", async () => {
-  await fill(CHARGES);
+  await fill(CHARGES, 300);
   let steps = 0;
   for (let killed = false; !killed; steps++) {
     await begin(knex, "1", WATERMARK, MONTH);
@@ -56,7 +56,7 @@ it("a build that is killed after any of its steps is completed by the next run, 
 
 describe("while a build is in progress", () => {
   beforeEach(async () => {
-    await fill(200);
+    await fill(100, 50);
     await build(knex, "1", WATERMARK, DAY);
   });
 
@@ -93,7 +93,7 @@ describe("while a build is in progress", () => {
   it("another build may be begun in its place, and the rows that it left are deleted", async () => {
     await begin(knex, "1", WATERMARK, MONTH);
     for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
-    await knex("charges").where("charged_at", "<", "2026-06-01").del();
+    await knex("charges").whereRaw("id % 2 = 0").del();
     await build(knex, "1", WATERMARK, MONTH);
     await expectStored(knex);
   });
@@ -107,7 +107,7 @@ describe("while a build is in progress", () => {
 });
 
 it("of first runs at once, each provider is built by one, and of rebuilds none fails", async () => {
-  await fill(200);
+  await fill(200, 300);
   const [first, second] = await Promise.all([1, 2].map(() => rollUp(knex, { margin: 0 })));
   expect((first?.charges ?? 0) + (second?.charges ?? 0)).toBe(200);
   await Promise.all([1, 2].map(() => rollUp(knex, { margin: 0, rebuild: true })));

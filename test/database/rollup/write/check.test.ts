@@ -12,8 +12,8 @@ import { build, charge, DAY, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const PERIOD = 86_400_000;
-/** A slice has 10,000 of them: the first one is two thirds of the rollup, and the second the rest. */
-const CHARGES = 15_000;
+/** A slice has 10,000 of them: the first one is most of the rollup, and the second the rest. */
+const CHARGES = 10_500;
 
 let database: TestDatabase;
 let knex: Knex;
@@ -21,7 +21,7 @@ beforeAll(async () => {
   database = await createDatabase();
   knex = database.knex;
   await addBulk(knex, [
-    { provider: 1, servers: 2, instances: 0, charges: CHARGES, rentals: 20, days: 330 },
+    { provider: 1, servers: 2, instances: 0, charges: CHARGES, rentals: 20, days: 290 },
   ]);
   await build(knex, "1", toDatetime(Date.now() - 60_000), DAY);
   for (const table of Object.values(TABLES)) {
@@ -46,7 +46,7 @@ const setDue = async (periods: number) =>
 /** Inserts charges that a run has not seen, in the first leaf and in the last one. */
 const insertLate = () =>
   knex("charges").insert(
-    [300, 30].map((days) =>
+    [280, 5].map((days) =>
       charge(toDatetime(Date.now() - days * PERIOD), toDatetime(Date.now() - 2 * PERIOD)),
     ),
   );

@@ -1,4 +1,7 @@
-/** Differences from the ledger: what `--verify` prints of them, and that the check removes them. */
+/**
+ * Differences from the ledger: what `--verify` prints of them, and that the check removes them. More of
+ * them, with their effect on answers, are in test/docs/broken-assumptions.test.ts.
+ */
 import { type AddressInfo, connect, createServer } from "node:net";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -38,39 +41,12 @@ async function run(pool = knex) {
   return repairs;
 }
 
-it.each([
-  [
-    "a late charge",
-    "late commit",
-    () => knex("charges").insert(charge("2025-09-20", "2025-12-01")),
-  ],
-  [
-    "a late rental",
-    "late commit",
-    () => knex("rentals").insert(rental("2025-09-20", "2025-09-20", "2025-12-01")),
-  ],
-  ["a deleted charge", "deleted row", () => knex("charges").where({ server_id: 2 }).del()],
-  ["a deleted rental", "deleted row", () => knex("rentals").del()],
-  [
-    "a changed charge",
-    "changed row",
-    () => knex("charges").where({ server_id: 2 }).update({ gross: "7.00" }),
-  ],
-  [
-    "a charge that moved to another server",
-    "changed row",
-    () => knex("charges").where({ server_id: 2 }).update({ server_id: 3 }),
-  ],
-])("%s is repaired by the next run, which names the cause: %s", async (_, cause, disturb) => {
-  const before = await rollupOf(knex, "1");
-  await disturb();
+it("a charge that moved to another server is repaired by the next run, which names the cause", async () => {
+  await knex("charges").where({ server_id: 2 }).update({ server_id: 3 });
   expect(await differences(knex)).not.toEqual([]);
   const repairs = await run();
-  expect(new Set(repairs.map((repair) => repair.cause))).toEqual(new Set([cause]));
+  expect(new Set(repairs.map((repair) => repair.cause))).toEqual(new Set(["changed row"]));
   expect(await differences(knex)).toEqual([]);
-  const after = await rollupOf(knex, "1");
-  expect(after?.watermark).toBe(before?.watermark);
-  expect(after?.version).not.toBe(before?.version);
 });
 
 it("a repair is reported if the answer to its COMMIT is lost", async () => {
@@ -107,22 +83,8 @@ it("a repair is reported if the answer to its COMMIT is lost", async () => {
 const sums = () => knex(TABLES.sums);
 const rollups = () => knex(TABLES.rollups);
 
-describe("rows of the rollup that were changed by hand are repaired by the next run:", () => {
+describe("what was changed by hand is repaired by the next run:", () => {
   it.each<[string, () => PromiseLike<unknown>]>([
-    ["a gross", () => sums().where(SECOND).increment("gross", 1)],
-    ["counts", () => sums().where(SECOND).update({ charges: 9, started: 0, ended: 7 })],
-    ["a total", () => sums().where({ total: 1 }).increment("gross", 1)],
-    ["a row too many", async () => sums().insert({ ...(await sums().first()), server_id: 77 })],
-    [
-      "a row too few",
-      () =>
-        sums()
-          .where({ ...SECOND, server_id: 1 })
-          .del(),
-    ],
-    ["a boundary too few", () => sums().where(SECOND).del()],
-    ["all rows", () => sums().del()],
-    ["the row of the rollup", () => rollups().del()],
     ["the slot", () => rollups().update({ slot: 1 })],
     ["a watermark that is too early", () => rollups().update({ watermark: "2025-11-01" })],
     [
@@ -145,13 +107,6 @@ describe("rows of the rollup that were changed by hand are repaired by the next 
   // A boundary that is the end of no leaf cannot have been stored by a run.
   it.each<[string, () => PromiseLike<unknown>]>([
     ["a boundary elsewhere", () => sums().where(SECOND).update({ at: "2025-10-01 12:00:00.000" })],
-    [
-      "one more",
-      async () => {
-        const row = await sums().where(SECOND).first();
-        await sums().insert({ ...row, at: "2025-10-01 12:00:00.000", gross: "100.00" });
-      },
-    ],
     ["longer leaves", () => rollups().update({ leaf: DAY + 1 })],
   ])("%s", async (_, disturb) => {
     await disturb();
@@ -189,16 +144,13 @@ it("--verify prints each difference, by leaf and owner; the log of a repair has 
 });
 
 it("a change of more than 500,000 rows is a build", async () => {
-  // 1,979 days on which a charge of nothing was made: with 260 servers these are 514,540 rows.
-  await knex.raw(
-    `INSERT INTO charges (provider_id, server_id, charged_at, recorded_at, gross)
-     WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000)
-     SELECT 1, 1, TIMESTAMPADD(DAY, -n, '2025-01-01'), '2025-12-01', 0
-     FROM (SELECT n FROM numbers UNION SELECT n + 979 FROM numbers) AS days`,
-  );
+  // 251 boundaries: with 2,000 servers these are 502,000 rows.
+  const days = Array.from({ length: 250 }, (_, n) => new Date(Date.UTC(2024, 0, n + 2)));
+  const rows = days.map((day) => charge(day.toISOString().slice(0, 10), "2025-12-01"));
+  await knex("charges").insert(rows);
   await build(knex, "1", WATERMARK, DAY, MONTH);
-  const servers = Array.from({ length: 260 }, (_, n) => n + 10);
-  await knex("charges").insert(servers.map((id) => charge("2018-01-01", "2026-02-01", "1.00", id)));
+  const servers = Array.from({ length: 2_000 }, (_, n) => n + 10);
+  await knex("charges").insert(servers.map((id) => charge("2024-01-01", "2026-02-01", "1.00", id)));
   const { slot } = await rollups().first();
   await run();
   expect(await rollups()).toMatchObject([{ slot: 1 - slot }]);
