@@ -1,52 +1,119 @@
 /**
- * *Now* is the database's: an answer does not depend on the clock of the service's host, neither its
- * figures nor the dates that it returns.
+ * The clock is the database's, and not that of the service's host. A watermark that lies ahead of it
+ * cannot be true: answers read everything raw.
  */
 import { describe, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
+import { createRead } from "../../../../src/db/query.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
+import { NO_VERSION, NO_WATERMARK, TABLES } from "../../../../src/rollup/coverage.ts";
+import type { Use } from "../../../../src/rollup/read/lag-log.ts";
+import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
 import { build, charge, DAY, FIVE_MINUTES } from "../write/built.ts";
-import { createComparedService, createSmallDatabase } from "./compared.ts";
+import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
 const database = createSmallDatabase();
-const NOW = "2026-11-20T12:00:00.000Z";
-const MINUTE = 60_000;
+const YEAR = ["2026-01-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"] as const;
 
-/** Charges around now, and around the start of the default period, 30 days before. */
-async function storeCharges(): Promise<void> {
-  const days = ["2026-10-21", "2026-11-20"];
-  const times = ["11:40", "11:55", "11:59:59.999", "12:00", "12:00:00.001", "12:05", "12:20"];
-  const instants = days.flatMap((day) => times.map((time) => `${day} ${time}`));
-  const rows = instants.map((at) => charge(at, "2026-11-20 11:30:00.000"));
-  await database.knex("charges").insert(rows);
+/** Built at minute 2, with a charge that it lacks although its watermark says otherwise. */
+async function buildAhead(watermark: string): Promise<void> {
+  const { knex } = database;
+  await build(knex, "1", minute(2));
+  await knex(TABLES.rollups).update({ watermark });
+  await knex("charges").insert(charge("2026-03-05 12:00:00.000", minute(5), "5.00"));
 }
+
+it("a watermark ahead of the clock is not used, with and without cached sums", async () => {
+  const { overview, breakdown } = createComparedService(database.knex);
+  await build(database.knex, "1", minute(2));
+  await overview();
+  await breakdown(YEAR);
+  await buildAhead("2026-11-20 09:30:00.001");
+  for (const _ of ["outdated", "cached"]) {
+    await overview();
+    await breakdown(YEAR);
+  }
+});
+
+it("a watermark ahead of the clock is used as soon as the clock has reached it", async () => {
+  const { knex } = database;
+  const { breakdown } = createComparedService(knex);
+  await build(knex, "1", "2026-11-20 09:30:00.001");
+  for (const [now, ...statements] of [
+    [NOW, "fullBreakdown"],
+    [NOW, "uncoveredBreakdown"],
+    ["2026-11-20T09:30:00.001Z", "uncoveredBreakdown", "fullBreakdown"],
+    ["2026-11-20T09:30:00.001Z", "uncoveredBreakdown"],
+    [NOW, "uncoveredBreakdown", "fullBreakdown"], // the clock was set back
+  ] as const) {
+    expect(await breakdown(YEAR, now), now).toEqual(statements);
+  }
+});
+
+it("what answers used is reported: the rollup, and the charges that it does not cover", async () => {
+  const uses: Use[] = [];
+  const service = createRevenueService(atTimeOfCall(createRead(database.knex)), {
+    reportLag: (_provider, use) => void uses.push(use),
+  });
+  const report = async () => {
+    await overviewOf(service, 1n, NOW);
+    await breakdownOf(service, 1n, NOW, ...YEAR);
+    return uses.splice(0).map(({ rollup, uncoveredCharges, now }) => {
+      expect(now).toBe(Date.parse(NOW));
+      return [rollup, uncoveredCharges];
+    });
+  };
+  const none = { version: NO_VERSION, watermark: NO_WATERMARK, leaf: undefined, ahead: "" };
+  expect(await report()).toEqual([
+    [none, 4],
+    [none, 3], // of the year
+  ]);
+  const ahead = toDatetime(Date.parse(NOW) + 1);
+  await buildAhead(minute(2));
+  const built = { version: expect.any(String), watermark: minute(2), leaf: DAY, ahead: "" };
+  expect(await report()).toEqual([
+    [built, 1],
+    [built, 1],
+  ]);
+  await database.knex(TABLES.rollups).update({ watermark: ahead });
+  expect(await report()).toEqual([
+    [{ ...none, ahead }, 5],
+    [{ ...none, ahead }, 4],
+  ]);
+});
 
 describe.each([
   ["without a rollup", undefined],
   ["with leaves of five minutes", FIVE_MINUTES],
   ["with leaves of a day", DAY],
 ])("%s", (_, leaf) => {
-  it.each([-20, -4, 300])(
+  it.each([-20, 300])(
     "answers are exact if the host's clock is ahead by %i minutes",
     async (minutes) => {
       const { knex } = database;
-      await storeCharges();
-      if (leaf !== undefined) await build(knex, "1", "2026-11-20 11:45:00.000", leaf);
-      const service = createComparedService(knex, { hostIsAhead: minutes * MINUTE });
+      // Around now, and around the start of the default period, 30 days before.
+      const days = ["2026-10-21", "2026-11-20"];
+      const times = ["09:10", "09:25", "09:29:59.999", "09:30", "09:30:00.001", "09:35", "09:50"];
+      const instants = days.flatMap((day) => times.map((time) => `${day} ${time}`));
+      await knex("charges").insert(instants.map((at) => charge(at, minute(1))));
+      if (leaf !== undefined) await build(knex, "1", "2026-11-20 09:15:00.000", leaf);
+      const service = createComparedService(knex, { hostIsAhead: minutes * 60_000 });
       for (const _ of ["first", "cached"]) {
-        await service.overview(NOW);
-        await service.breakdown(["", ""], NOW);
-        await service.breakdown(["2026-11-19T00:00:00.000Z", ""], NOW);
-        await service.breakdown(["", "2026-11-20T11:52:00.000Z"], NOW);
+        await service.overview();
+        await service.breakdown(["", ""]);
+        await service.breakdown(["2026-11-19T00:00:00.000Z", ""]);
+        await service.breakdown(["", "2026-11-20T09:22:00.000Z"]);
       }
     },
   );
 });
 
 it("the default period begins after a given end by the database's clock, not by the host's", async () => {
-  const end = new Date(Date.parse(NOW) - 30 * 86_400_000 - MINUTE).toISOString();
+  const end = new Date(Date.parse(NOW) - 30 * 86_400_000 - 60_000).toISOString();
   for (const minutes of [-5, 5]) {
-    const service = createComparedService(database.knex, { hostIsAhead: minutes * MINUTE });
+    const service = createComparedService(database.knex, { hostIsAhead: minutes * 60_000 });
     await expect(service.breakdown(["", end], NOW)).rejects.toThrow(
-      "startDate: required because the default, 30 days before now (2026-10-21T12:00:00.000Z), is after endDate",
+      "startDate: required because the default, 30 days before now (2026-10-21T09:30:00.000Z), is after endDate",
     );
   }
 });

@@ -1,0 +1,90 @@
+/** Rows with a date that does not exist, of writers that are not strict about dates. */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { createRead } from "../../../../src/db/query.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { leafAt, START } from "../../../../src/rollup/leaves.ts";
+import { newSpans, nextSlice } from "../../../../src/rollup/write/spans.ts";
+import { type Rollup, readRollups } from "../../../../src/rollup/write/state.ts";
+import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { atTimeOfCall, overviewOf } from "../../../support/ledger/call.ts";
+import { begin, build, charge, DAY, refreshTo, rental } from "./built.ts";
+import { expectStored } from "./oracle.ts";
+
+let database: TestDatabase;
+let knex: Knex;
+beforeAll(async () => {
+  database = await createDatabase();
+  knex = database.knex;
+});
+beforeEach(async () => {
+  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
+});
+afterAll(() => database.drop());
+
+const boundaries = (total: number) =>
+  knex(TABLES.sums).where({ total }).distinct("at").orderBy("at").pluck("at");
+
+it.each([
+  ["the date zero", "0000-00-00", "0001-01-02"],
+  ["a month that does not exist", "2025-00-10", "2025-01-01"],
+  ["a day that does not exist", "2025-03-00", "2025-03-01"],
+  ["a 31st of February", "2025-02-31", "2025-03-01"],
+])("rows of %s count in the leaf that they sort into", async (_, day, end) => {
+  await insertInvalid([day], "2026-01-10");
+  await build(knex, "1", "2026-01-20 00:00:00.000");
+  await expectStored(knex);
+  await insertInvalid([day], "2026-01-20 06:00:00.000");
+  await refreshTo(knex, "1", "2026-01-20 12:00:00.000");
+  await expectStored(knex);
+  expect(await boundaries(0)).toEqual([`${end} 00:00:00.000`]);
+});
+
+// Regression: the rows were taken for one stretch of two thousand years, with a leaf for each day.
+it("a refresh compares only the leaves of such rows, and none in between", async () => {
+  await build(knex, "1", "2026-01-20 00:00:00.000");
+  await insertInvalid(["0000-00-00", "2025-00-10"], "2026-01-20 06:00:00.000");
+  await knex.transaction(async (reader) => {
+    const { current } = await readRollups(reader, "1");
+    const { covered } = await newSpans(reader, current as Rollup, "2026-01-20 12:00:00.000");
+    const leaves = covered.map(({ from, to }) => [leafAt(from, DAY).to, leafAt(to, DAY).to]);
+    for (const [first, last] of leaves) expect(last).toBe(first);
+    expect(new Set(leaves.flat()).size).toBe(2);
+  });
+});
+
+const NO_DATES = ["2026-00-10 12:00:00.000", "2026-03-00 12:00:00.000", "0000-00-00 00:00:00.000"];
+
+it("a build looks at no more leaves than such rows lie in", async () => {
+  await knex("charges").insert(NO_DATES.map((at) => charge(at, "2026-01-10")));
+  await begin(knex, "1", "2026-06-20 00:00:00.000", DAY);
+  const { leaves } = await knex.transaction(async (reader) => {
+    const { build: rollup } = await readRollups(reader, "1");
+    return nextSlice(reader, rollup as Rollup, { owners: [], totals: [] }, START, 1_000);
+  });
+  expect(leaves.owners).toHaveLength(NO_DATES.length);
+});
+
+it("payouts with such a date are listed, after those with a later one", async () => {
+  const payout = { provider_id: 1, amount: "1.00", method: "", status: "" };
+  await knex("payouts").insert([
+    { ...payout, public_id: "ok", paid_at: "2026-02-28" },
+    ...NO_DATES.map((paid_at, nth) => ({ ...payout, public_id: `no date ${nth}`, paid_at })),
+  ]);
+  const service = createRevenueService(atTimeOfCall(createRead(knex)));
+  expect(await overviewOf(service, 1n, "2026-11-20T09:30:00.000Z")).toMatchObject({
+    recentPayouts: [
+      { payoutId: "no date 1", date: "2026-02-28T23:59:59.999Z" },
+      { payoutId: "ok", date: "2026-02-28T00:00:00Z" },
+      { payoutId: "no date 0", date: "2025-12-31T23:59:59.999Z" },
+      { payoutId: "no date 2", date: "0001-01-01T00:00:00Z" },
+    ],
+  });
+});
+
+/** Inserts a charge and a rental on each of some days. */
+async function insertInvalid(days: readonly string[], recordedAt: string): Promise<void> {
+  await knex("charges").insert(days.map((day) => charge(day, recordedAt)));
+  await knex("rentals").insert(days.map((day) => rental(day, day, recordedAt, 2)));
+}
