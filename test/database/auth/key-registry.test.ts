@@ -41,23 +41,6 @@ describe("issuing a key", () => {
   });
 });
 
-describe("listing keys", () => {
-  it("returns the keys of all providers, or of one, by id", async () => {
-    const issued = [
-      await issueKey(database.knex, "1", "a", null),
-      await issueKey(database.knex, "2", "b", EXPIRY),
-      await issueKey(database.knex, "1", "c", null),
-    ];
-    const [a, b, c] = issued.map(({ id }) => id);
-    const ids = async (providerId?: string) =>
-      (await listKeys(database.knex, providerId)).map(({ id }) => String(id));
-    expect(await ids()).toEqual([a, b, c]);
-    expect(await ids("1")).toEqual([a, c]);
-    expect(await ids("2")).toEqual([b]);
-    expect(await ids("3")).toEqual([]);
-  });
-});
-
 describe("revoking a key", () => {
   it("by its id or by the key itself revokes this key only, at the current time", async () => {
     const issued = [];

@@ -47,18 +47,6 @@ describe("a connection that the server closes", () => {
     expect(await result).toEqual([["0"]]);
   });
 
-  it("is replaced three times, then the database is unavailable", async () => {
-    await sessionId();
-    const result = outcomeOf(reads.read(SLOW, [], { signal }));
-    const killed: number[] = [];
-    while (killed.length < 4) {
-      killed.push(await slowConnection(killed));
-      await reads.processes.kill(killed.at(-1) ?? 0);
-    }
-    expect(await result).toBe("databaseUnavailable");
-    await untilSlow(0);
-  });
-
   it("after the caller has left is not replaced", async () => {
     const caller = new AbortController();
     const result = outcomeOf(reads.read(SLOW, [], { signal: caller.signal }));

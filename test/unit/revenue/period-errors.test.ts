@@ -27,42 +27,20 @@ function escaped(text: string): string {
 describe("a text that is not a date", () => {
   it.each([
     // white space
-    [" "],
-    ["\t"],
-    ["2026-11-01 "],
-    ["2026-11-01\n"],
-    ["2026-11-01T09:30:00Z "],
+    ...[" ", "\t", "2026-11-01 ", "2026-11-01\n", "2026-11-01T09:30:00Z "],
     // other formats of ISO 8601
-    ["20261101T093000Z"],
-    ["2026-11"],
-    ["2026-W45-7"],
-    ["2026-305"],
-    ["+002026-11-01"],
-    ["-0001-01-01"],
-    ["2026-11-01T09"],
-    ["2026-11-01T0930Z"],
-    ["2026-11-01/2026-11-02"],
+    ...["20261101T093000Z", "2026-11", "2026-W45-7", "2026-305", "+002026-11-01", "-0001-01-01"],
+    ...["2026-11-01T09", "2026-11-01T0930Z", "2026-11-01/2026-11-02"],
     // missing or superfluous parts
-    ["2026-11-1"],
-    ["2026-11-01Z"],
-    ["2026-11-01+02:00"],
-    ["2026-11-01T09:30:00."],
-    ["2026-11-01T09:30:00+02:0"],
-    ["2026-11-01T09:30:00  02:00"],
-    ["2026-11-01T09:30.5Z"],
-    ["2026-11-01 09:30:00"],
-    ["2026-11-01T09:30:00[UTC]"],
+    ...["2026-11-1", "2026-11-01Z", "2026-11-01+02:00", "2026-11-01T09:30:00."],
+    ...["2026-11-01T09:30:00+02:0", "2026-11-01T09:30:00  02:00", "2026-11-01T09:30.5Z"],
+    ...["2026-11-01 09:30:00", "2026-11-01T09:30:00[UTC]"],
     // other notations
-    ["2026/11/01"],
-    ["1 November 2026"],
-    ["1793525400000"],
-    ["now"],
+    ...["2026/11/01", "1 November 2026", "1793525400000", "now"],
     // digits and dashes of other scripts
-    ["٢٠٢٦-١١-٠١"],
-    ["2026–11–01"],
+    ...["٢٠٢٦-١١-٠١", "2026–11–01"],
     // injection, and characters outside the first plane
-    ["'; DROP TABLE charges; --"],
-    ["😀"],
+    ...["'; DROP TABLE charges; --", "😀"],
   ])("%j is rejected as startDate and as endDate", (text) => {
     expect(errorOf(text, "")).toBe(`invalidArgument: startDate: ${EXPECTED} "${escaped(text)}"`);
     expect(errorOf("", text)).toBe(`invalidArgument: endDate: ${EXPECTED} "${escaped(text)}"`);
@@ -150,7 +128,9 @@ it("startDate is validated before endDate", () => {
 });
 
 const anyText = fc.oneof(
-  fc.string({ unit: "binary" }),
+  fc.string({
+    unit: fc.integer({ min: 0, max: 0x10_ffff }).map((code) => String.fromCodePoint(code)),
+  }),
   fc.stringMatching(/^[-0-9TtZz:., +]{0,30}$/),
   fc.stringMatching(/^\d{4}-[01]\d-[0-3]\dT[0-2]\d:\d\d:\d\d\.\d+[+-]\d\d:\d\d$/),
 );

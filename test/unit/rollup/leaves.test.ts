@@ -1,19 +1,9 @@
 import { describe, expect, it } from "vitest";
-import {
-  boundariesIn,
-  chooseLeaf,
-  END,
-  LEAVES,
-  leafAt,
-  leavesOf,
-  rowsPerLeaf,
-  START,
-} from "../../../src/rollup/leaves.ts";
+import { chooseLeaf, END, LEAVES, leafAt, START } from "../../../src/rollup/leaves.ts";
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 /** The place of a length. */
 const place = (length: (typeof LEAVES)[number]) => LEAVES.indexOf(length);
-const DAILY = place(DAY);
 const midnight = (day: string) => `${day} 00:00:00.000`;
 
 describe("the leaf of an instant", () => {
@@ -31,17 +21,6 @@ describe("the leaf of an instant", () => {
       expect(leafAt(instant, place(length))).toEqual({ from, to });
     }
     expect(leafAt(to, place(length)).from).toBe(to);
-  });
-
-  it.each([
-    ["0000-00-00 00:00:00.000", START],
-    ["2026-00-10 12:00:00.000", "2025-12-31 23:59:59.999"],
-    ["2026-02-31 12:00:00.000", "2026-02-28 23:59:59.999"],
-    ["2026-03-00 12:00:00.000", "2026-02-28 23:59:59.999"],
-  ])("%s, a date that does not exist, is that of %s", (instant, same) => {
-    for (const length of LEAVES.keys()) {
-      expect(leafAt(instant, length)).toEqual(leafAt(same, length));
-    }
   });
 
   it("is the first one at the first instant, and the last one ends at the last", () => {
@@ -69,25 +48,6 @@ describe("the leaf of an instant", () => {
   });
 });
 
-it("the leaves of spans are those that overlap any of them, once and in order", () => {
-  const span = (from: string, to: string) => ({ from: midnight(from), to: midnight(to) });
-  const spans = [span("2026-03-05", "2026-03-07"), span("2026-02-27", "2026-02-27")];
-  const ends = (found: ReturnType<typeof leavesOf>) => found.map(({ to }) => to.slice(0, 10));
-  expect(ends(leavesOf([...spans, span("2026-03-06", "2026-03-06")], DAILY))).toEqual([
-    ...["2026-02-28", "2026-03-06", "2026-03-07", "2026-03-08"],
-  ]);
-  expect(ends(leavesOf(spans, place("month")))).toEqual(["2026-03-01", "2026-04-01"]);
-  expect(leavesOf([{ from: END, to: END }], place("year")).map(({ to }) => to)).toEqual([END]);
-});
-
-it.each([
-  ["2026-11-05 10:00:00.000", "2026-11-08 10:00:00.000", "2026-11-06", "2026-11-08"],
-  ["2026-11-05 00:00:00.000", "2026-11-08 00:00:00.000", "2026-11-05", "2026-11-08"],
-  ["2026-11-05 00:00:00.001", "2026-11-05 23:59:59.999", "2026-11-06", "2026-11-05"],
-])("the boundaries in %s to %s are from %s to %s", (from, to, first, last) => {
-  expect(boundariesIn(from, to, DAILY)).toEqual([midnight(first), midnight(last)]);
-});
-
 describe("the length of leaves", () => {
   const days = (count: number, rows: number, every = 1) =>
     new Map(
@@ -99,23 +59,10 @@ describe("the length of leaves", () => {
   it.each([
     ["no rows", days(0, 0), "year"],
     ["a row a day", days(365, 1), "quarter"],
-    ["250 rows a year", days(25, 10), "year"],
     ["250 rows a day", days(365, 250), DAY],
     ["251 rows a day", days(365, 251), 12 * HOUR],
-    ["more rows than any length holds", days(365, 1_000_000), 5 * MINUTE],
     ["240 rows on one day of each week: empty leaves do not count", days(52, 240, 7), 4 * DAY],
-    ["the date zero", new Map([["0000-00-00", 5]]), "year"],
   ] as const)("for %s", (_, rows, length) => {
     expect(LEAVES[chooseLeaf(rows, 250)]).toBe(length);
-  });
-
-  it.each([
-    [0, 250],
-    [60, 480],
-    [1_000, 8_000],
-    [2_000, 8_000],
-    [4_000, 12_000],
-  ])("has with %i owners room for %i rows", (owners, rows) => {
-    expect(rowsPerLeaf(owners)).toBe(rows);
   });
 });

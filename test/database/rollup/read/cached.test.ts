@@ -119,20 +119,6 @@ it.each([
   },
 );
 
-it("periods share the sums at the boundaries between them, and those at the watermark", async () => {
-  await build(database.knex, "1", minute(2));
-  const { breakdown } = createComparedService(database.knex);
-  for (const [start, end, statements] of [
-    ["2026-03-01T00:00:00.000Z", "2026-03-31T23:59:59.999Z", FULL],
-    ["2026-02-01T00:00:00.000Z", "2026-02-28T23:59:59.999Z", FULL],
-    ["2026-02-01T00:00:00.000Z", "2026-03-31T23:59:59.999Z", UNCOVERED],
-    ["2026-04-01T00:00:00.000Z", NOW, FULL],
-    ["2026-02-01T00:00:00.000Z", "9999-12-31T23:59:59.999Z", UNCOVERED],
-  ] as const) {
-    expect(await breakdown([start, end]), `${start} to ${end}`).toEqual(statements);
-  }
-});
-
 it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
   const { knex } = database;
   await build(knex, "1", minute(2), DAY);

@@ -22,9 +22,9 @@ const [ENOUGH, TIMEOUT] = [3 * SOAK, 120_000 * SOAK];
 /** In ms: longer than any writer's transaction is open. */
 const MARGIN = 1_000;
 const BULKS: readonly Bulk[] = [
-  { provider: 1, servers: 8, instances: 12, charges: 3_000, rentals: 400 },
-  { provider: 2, servers: 2, instances: 3, charges: 1_500, rentals: 100 },
-  { provider: 3, servers: 3, instances: 4, charges: 1_000, rentals: 80 },
+  { provider: 1, servers: 8, instances: 12, charges: 1_500, rentals: 200 },
+  { provider: 2, servers: 2, instances: 3, charges: 800, rentals: 60 },
+  { provider: 3, servers: 3, instances: 4, charges: 500, rentals: 40 },
 ];
 
 let database: TestDatabase;
@@ -63,10 +63,10 @@ it(
     const { signal } = stop;
     let killed = 0;
     const tasks = {
-      commits: BULKS.flatMap((bulk) => [1, 2, 3].map(() => write(writers, bulk, MARGIN, signal))),
-      responses: [1, 2, 3].map(() => compareUntil(signal, results)),
+      commits: BULKS.flatMap((bulk) => [1, 2].map(() => write(writers, bulk, MARGIN, signal))),
+      responses: [1, 2].map(() => compareUntil(signal, results)),
       runs: [runRollups(database.knex, MARGIN, signal)],
-      killed: [1, 2].map(() => killRollups(database.url, MARGIN, signal, () => killed++)),
+      killed: [killRollups(database.url, MARGIN, signal, () => killed++)],
     };
     // The first task that fails stops the others.
     const all = Object.values(tasks).flat();

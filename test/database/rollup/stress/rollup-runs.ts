@@ -4,6 +4,7 @@ import fc from "fast-check";
 import type { Knex } from "knex";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { startRollup } from "../../../support/commands/rollup-process.ts";
+import { until } from "../../../support/poll.ts";
 
 /** Runs rollups until the signal aborts, every fourth as a rebuild. */
 export async function runRollups(
@@ -18,7 +19,7 @@ export async function runRollups(
 }
 
 /**
- * Starts `rollup --watch`, kills it after a random time, and repeats until the signal aborts.
+ * Starts `rollup --watch`, kills it a random time after it has begun, and repeats until the signal aborts.
  */
 export async function killRollups(
   url: string,
@@ -28,7 +29,9 @@ export async function killRollups(
 ): Promise<void> {
   while (!signal.aborted) {
     const child = startRollup(url, "--margin", `${margin / 1000}`, "--watch", "0.3");
-    const lifetime = fc.sample(fc.integer({ min: 300, max: 2_000 }), 1)[0];
+    // Its first line says that it is connected.
+    await until(60_000, () => signal.aborted || child.lines().length > 0);
+    const lifetime = fc.sample(fc.integer({ min: 0, max: 700 }), 1)[0];
     await Promise.race([child.ended, sleep(lifetime, undefined, { signal }).catch(() => {})]);
     child.signal("SIGKILL");
     const ending = await child.ended;

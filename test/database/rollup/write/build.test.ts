@@ -90,14 +90,6 @@ describe("while a build is in progress", () => {
     await expectStored(knex);
   });
 
-  it("another build may be begun in its place, and the rows that it left are deleted", async () => {
-    await begin(knex, "1", WATERMARK, MONTH);
-    for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
-    await knex("charges").whereRaw("id % 2 = 0").del();
-    await build(knex, "1", WATERMARK, MONTH);
-    await expectStored(knex);
-  });
-
   it("two runs complete it together", async () => {
     await begin(knex, "1", WATERMARK, MONTH);
     await Promise.all([finish(knex, "1", WATERMARK), finish(knex, "1", NEXT)]);
@@ -112,17 +104,6 @@ it("of first runs at once, each provider is built by one, and of rebuilds none f
   expect((first?.charges ?? 0) + (second?.charges ?? 0)).toBe(200);
   await Promise.all([1, 2].map(() => rollUp(knex, { margin: 0, rebuild: true })));
   await expectStored(knex);
-});
-
-it("a run that saw another rollup than there is now begins no build", async () => {
-  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
-  await build(knex, "1", WATERMARK);
-  const { version = "" } = (await rollupOf(knex, "1")) ?? {};
-  for (const seen of [undefined, "1"]) {
-    expect(await beginBuild(knex, "1", NEXT, seen, false)).toBe(false);
-  }
-  expect(await building()).toBeUndefined();
-  expect(await beginBuild(knex, "1", NEXT, version, false)).toBe(true);
 });
 
 it("a build whose watermark lies ahead of the clock begins anew", async () => {
@@ -184,15 +165,4 @@ it("what earlier rollups have left in the other slot is purged, and nothing of a
   for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
   await purge(knex, "1");
   expect(await slots()).toHaveLength(2);
-});
-
-it("rows that are left of a rollup whose row was deleted are not counted", async () => {
-  await knex("providers").insert({ id: 1, name: "provider" });
-  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
-  await build(knex, "1", WATERMARK);
-  await build(knex, "1", WATERMARK);
-  await knex(TABLES.rollups).del();
-  await rollUp(knex, { margin: 0 });
-  await expectStored(knex);
-  expect(await slots()).toHaveLength(1);
 });

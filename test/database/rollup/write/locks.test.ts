@@ -4,7 +4,6 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { beginBuild } from "../../../../src/rollup/write/build.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { type ProcessList, watchProcesses } from "../../../support/process-list.ts";
@@ -94,17 +93,4 @@ it("a run that is the victim of a deadlock retries and succeeds", async () => {
   // Galera reports certification failures with the same code.
   expect(codes).toEqual(["ER_LOCK_DEADLOCK"]);
   expect(await differences(database.knex)).toEqual([]);
-});
-
-it("two builds of a provider that begin at once wait for each other without a deadlock", async () => {
-  const [{ version }] = await database.knex(TABLES.rollups);
-  const holder = await database.knex.transaction();
-  await holder(TABLES.rollups).where({ provider_id: 1 }).forUpdate();
-  const begin = () =>
-    beginBuild(database.knex, "1", "2026-01-20 12:00:00.000", String(version), false);
-  const builds = Promise.all([begin(), begin()]);
-  await expect.poll(() => processes.running("for update")).toHaveLength(2);
-  await holder.rollback();
-  expect(await builds).toEqual([true, true]);
-  expect(await database.knex(TABLES.rollups).where({ building: 1 })).toHaveLength(1);
 });

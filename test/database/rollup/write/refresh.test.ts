@@ -5,7 +5,7 @@ import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { begin, build, charge, differences, rental, rollupOf } from "./built.ts";
+import { build, charge, differences, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";
@@ -48,22 +48,6 @@ it.each([
   expect(await refreshTo(LATER)).toEqual(adds(then));
 });
 
-it("a rental is added when it has ended, with its start and its end", async () => {
-  await knex("rentals").insert([
-    rental("2026-01-01", null, "2026-01-01"),
-    rental("2026-01-02", "2026-01-20 12:03:00.000", "2026-01-02", 2),
-    rental("2026-01-03", "2026-01-02", "2026-01-20 12:03:00.000", 3), // it never ran
-  ]);
-  const started = () =>
-    knex(TABLES.sums).where({ total: 0 }).where("started", ">", 0).distinct("server_id");
-  await refreshTo(NEXT);
-  expect(await started()).toEqual([{ server_id: expect.anything() }]);
-  const end = { ended_at: "2026-01-10", updated_at: "2026-01-20 12:07:00.000" };
-  await knex("rentals").whereNull("ended_at").update(end);
-  await refreshTo(LATER);
-  expect(await started()).toHaveLength(2);
-});
-
 it("what was recorded within an hour before the watermark, and committed since, is added too", async () => {
   await knex("charges").insert(charge("2025-09-05", "2026-01-20 11:30:00.000"));
   await knex("rentals").insert(rental("2025-09-06", "2025-10-05", "2026-01-20 11:30:00.000"));
@@ -89,26 +73,10 @@ it("the watermark never moves back", async () => {
   expect(await rollupOf(knex, "1")).toEqual(before);
 });
 
-it("each refresh gives the rollup another version", async () => {
-  const versions = [(await rollupOf(knex, "1"))?.version];
-  for (const until of [NEXT, LATER]) {
-    await refreshTo(until);
-    versions.push((await rollupOf(knex, "1"))?.version);
-  }
-  expect(new Set(versions).size).toBe(3);
-});
-
 it("of several refreshes at once, one adds a row, and the others write nothing", async () => {
   await knex("charges").insert(charge("2025-11-01", NEXT));
   const results = await Promise.all([1, 2, 3].map(() => refresh(knex, "1", NEXT)));
   const added = results.map((result) => (result === "build" ? result : result.charges));
   expect(added.sort()).toEqual([0, 0, 1]);
   await expectStored(knex);
-});
-
-it("a provider without a complete rollup needs a build", async () => {
-  expect(await refresh(knex, "2", NEXT)).toBe("build");
-  await knex(TABLES.rollups).del();
-  await begin(knex, "1", WATERMARK, 0);
-  expect(await refresh(knex, "1", NEXT)).toBe("build");
 });

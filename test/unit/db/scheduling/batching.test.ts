@@ -47,15 +47,7 @@ async function answerAll(runs: ReturnType<typeof createFixture>["runs"]): Promis
 }
 
 describe("reads", () => {
-  it("run alone and at once while fewer than two statements are in flight", () => {
-    const { read, started } = createFixture();
-    read("a", staying());
-    read("b", staying());
-    read("c", staying());
-    expect(started()).toEqual(["a", "b"]);
-  });
-
-  it("share statements while they wait, as many as the sizes allow, in the order of arrival", async () => {
+  it("run alone and at once while fewer than two statements are in flight, and then share them, as many as the sizes allow, in the order of arrival", async () => {
     const { read, runs, started } = createFixture();
     const results = [..."abcdefghi"].map((item) => read(item, staying()));
     await answerAll(runs);
@@ -70,12 +62,6 @@ describe("reads", () => {
     await answerAll(runs);
     expect(await Promise.all(results)).toEqual(items.map((item) => item.toUpperCase()));
     expect(started()).toEqual(["a", "b", "c/1 d", "c/2", "c/3"]);
-  });
-
-  it("run at once where no size is given, however many are in flight", () => {
-    const { read, started } = createFixture([]);
-    for (const item of "abcd") read(item, staying());
-    expect(started()).toEqual([..."abcd"]);
   });
 
   it("with little time left run alone and at once: others in the statement could take it", () => {
@@ -122,28 +108,19 @@ describe("a shared statement", () => {
     return { runs, results, shared };
   }
 
-  it("goes on while one of its callers stays", async () => {
-    const leaving = new AbortController();
-    const { shared, results } = await share([
-      { signal: leaving.signal, deadline: Infinity },
-      staying(),
-    ]);
-    leaving.abort(new Error("left"));
+  it("goes on while one of its callers stays, and is cancelled when the last leaves", async () => {
+    const leaving = [new AbortController(), new AbortController()];
+    const { shared, results, runs } = await share(
+      leaving.map(({ signal }) => ({ signal, deadline: Infinity })),
+    );
+    leaving[0]?.abort(new Error("left"));
     await expect(results[0]).rejects.toThrow("left");
     expect(shared.signal.aborted).toBe(false);
-    shared.answer();
-    expect(await results[1]).toBe("D");
-  });
-
-  it("is cancelled when the last of its callers leaves, and nothing is read again", async () => {
-    const leaving = new AbortController();
-    const until = { signal: leaving.signal, deadline: Infinity };
-    const { shared, results, runs } = await share([until, until]);
-    leaving.abort(new Error("left"));
-    await Promise.allSettled(results);
+    leaving[1]?.abort(new Error("left"));
+    await expect(results[1]).rejects.toThrow("left");
     await turn();
     expect(shared.signal.aborted).toBe(true);
-    expect(runs).toHaveLength(3);
+    expect(runs).toHaveLength(3); // nothing is read again
   });
 
   it("that fails costs its callers nothing: each is read alone, and so is every other for a while", async () => {
