@@ -61,6 +61,7 @@ describe("the length of leaves", () => {
     ["a row a day", days(365, 1), "quarter"],
     ["250 rows a day", days(365, 250), DAY],
     ["251 rows a day", days(365, 251), 12 * HOUR],
+    ["more rows than any length holds", days(365, 1_000_000), 5 * MINUTE],
     ["240 rows on one day of each week: empty leaves do not count", days(52, 240, 7), 4 * DAY],
   ] as const)("for %s", (_, rows, length) => {
     expect(LEAVES[chooseLeaf(rows, 250)]).toBe(length);
