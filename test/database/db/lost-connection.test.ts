@@ -123,7 +123,7 @@ it("the pause before another try ends if the caller leaves, and the place is fre
     reads.proxy.inject({ errno: 1047 });
     const readAlone = createRead(alone, { retryPauses: [600_000] });
     const left = readAlone("SELECT '1'", [], { signal: caller.signal });
-    await until(5_000, () => reads.proxy.made() === 1 && reads.proxy.connections() === 0);
+    await until(20_000, () => reads.proxy.made() === 1 && reads.proxy.connections() === 0);
     caller.abort(new ServiceError("canceled"));
     expect(await outcomeOf(left)).toBe("canceled");
     expect(await readAlone("SELECT '2'", [], { signal })).toEqual([["2"]]);

@@ -130,7 +130,7 @@ describe("a node that is behind by more than the limit", () => {
 
   it("is asked again as soon as it has caught up", async () => {
     const answer = ask();
-    await until(5_000, () => proxy.made() > 1); // the second try
+    await until(20_000, () => proxy.made() > 1); // the second try
     await beat(a, 0);
     expect(await answer).toMatchObject({ balance: "1.00" });
   });

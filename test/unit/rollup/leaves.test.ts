@@ -1,9 +1,18 @@
 import { describe, expect, it } from "vitest";
-import { chooseLeaf, END, LEAVES, leafAt, START } from "../../../src/rollup/leaves.ts";
+import {
+  boundariesIn,
+  chooseLeaf,
+  END,
+  LEAVES,
+  leafAt,
+  leavesOf,
+  START,
+} from "../../../src/rollup/leaves.ts";
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
 /** The place of a length. */
 const place = (length: (typeof LEAVES)[number]) => LEAVES.indexOf(length);
+const DAILY = place(DAY);
 const midnight = (day: string) => `${day} 00:00:00.000`;
 
 describe("the leaf of an instant", () => {
@@ -46,6 +55,25 @@ describe("the leaf of an instant", () => {
       }
     }
   });
+});
+
+it("the leaves of spans are those that overlap any of them, once and in order", () => {
+  const span = (from: string, to: string) => ({ from: midnight(from), to: midnight(to) });
+  const spans = [span("2026-03-05", "2026-03-07"), span("2026-02-27", "2026-02-27")];
+  const ends = (found: ReturnType<typeof leavesOf>) => found.map(({ to }) => to.slice(0, 10));
+  expect(ends(leavesOf([...spans, span("2026-03-06", "2026-03-06")], DAILY))).toEqual([
+    ...["2026-02-28", "2026-03-06", "2026-03-07", "2026-03-08"],
+  ]);
+  expect(ends(leavesOf(spans, place("month")))).toEqual(["2026-03-01", "2026-04-01"]);
+  expect(leavesOf([{ from: END, to: END }], place("year")).map(({ to }) => to)).toEqual([END]);
+});
+
+it.each([
+  ["2026-11-05 10:00:00.000", "2026-11-08 10:00:00.000", "2026-11-06", "2026-11-08"],
+  ["2026-11-05 00:00:00.000", "2026-11-08 00:00:00.000", "2026-11-05", "2026-11-08"],
+  ["2026-11-05 00:00:00.001", "2026-11-05 23:59:59.999", "2026-11-06", "2026-11-05"],
+])("the boundaries in %s to %s are from %s to %s", (from, to, first, last) => {
+  expect(boundariesIn(from, to, DAILY)).toEqual([midnight(first), midnight(last)]);
 });
 
 describe("the length of leaves", () => {

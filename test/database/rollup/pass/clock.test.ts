@@ -37,7 +37,7 @@ const behind = ({ now, until }: { readonly now: string; readonly until: string }
 
 it("is the database's time minus the margin, in UTC", async () => {
   const { now, until, waitsFor } = await readClock(database.knex, 60_000, true);
-  expect(Math.abs(fromDatetime(now) - Date.now())).toBeLessThan(5_000);
+  expect(Math.abs(fromDatetime(now) - Date.now())).toBeLessThan(60_000);
   expect(behind({ now, until })).toBe(60_000);
   expect(waitsFor).toBeUndefined();
 });
@@ -48,7 +48,7 @@ it("does not pass what an open transaction has written", async () => {
   const { recorded_at } = await open("charges").first("recorded_at");
   const { now, until, waitsFor } = await clock();
   expect(until < recorded_at).toBe(true);
-  expect(behind({ now, until })).toBeLessThan(10_000);
+  expect(behind({ now, until })).toBeLessThan(60_000);
   expect(waitsFor).toBeDefined();
   await open.rollback();
   expect(behind(await clock())).toBe(0);
@@ -83,7 +83,7 @@ it("statements with bytes that are not text, in other sessions, do not hide open
   // MySQL 9 fails to list its sessions while one of them runs such a statement.
   const transaction = await writer.transaction();
   await transaction("charges").insert(CHARGE);
-  await until(5_000, async () => (await clock()).waitsFor !== undefined);
+  await until(20_000, async () => (await clock()).waitsFor !== undefined);
   const reader = createConnection({ ...parseDatabaseUrl(database.url) } as ConnectionOptions);
   let ended = false;
   const load = (async () => {

@@ -85,6 +85,10 @@ const rollups = () => knex(TABLES.rollups);
 
 describe("what was changed by hand is repaired by the next run:", () => {
   it.each<[string, () => PromiseLike<unknown>]>([
+    ["a total", () => sums().where({ total: 1 }).increment("gross", 1)],
+    ["all totals", () => sums().where({ total: 1 }).del()],
+    ["a boundary", () => sums().where(SECOND).del()],
+    ["an owner", () => sums().where(SECOND).where({ server_id: 1 }).del()],
     ["the slot", () => rollups().update({ slot: 1 })],
     ["a watermark that is too early", () => rollups().update({ watermark: "2025-11-01" })],
     [
