@@ -166,3 +166,14 @@ it("what earlier rollups have left in the other slot is purged, and nothing of a
   await purge(knex, "1");
   expect(await slots()).toHaveLength(2);
 });
+
+it("rows that are left of a rollup whose row was deleted are not counted", async () => {
+  await knex("providers").insert({ id: 1, name: "provider" });
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  await build(knex, "1", WATERMARK);
+  await build(knex, "1", WATERMARK);
+  await knex(TABLES.rollups).del();
+  await rollUp(knex, { margin: 0 });
+  await expectStored(knex);
+  expect(await slots()).toHaveLength(1);
+});

@@ -48,6 +48,22 @@ it.each([
   expect(await refreshTo(LATER)).toEqual(adds(then));
 });
 
+it("a rental is added when it has ended, with its start and its end", async () => {
+  await knex("rentals").insert([
+    rental("2026-01-01", null, "2026-01-01"),
+    rental("2026-01-02", "2026-01-20 12:03:00.000", "2026-01-02", 2),
+    rental("2026-01-03", "2026-01-02", "2026-01-20 12:03:00.000", 3), // it never ran
+  ]);
+  const started = () =>
+    knex(TABLES.sums).where({ total: 0 }).where("started", ">", 0).distinct("server_id");
+  await refreshTo(NEXT);
+  expect(await started()).toEqual([{ server_id: expect.anything() }]);
+  const end = { ended_at: "2026-01-10", updated_at: "2026-01-20 12:07:00.000" };
+  await knex("rentals").whereNull("ended_at").update(end);
+  await refreshTo(LATER);
+  expect(await started()).toHaveLength(2);
+});
+
 it("what was recorded within an hour before the watermark, and committed since, is added too", async () => {
   await knex("charges").insert(charge("2025-09-05", "2026-01-20 11:30:00.000"));
   await knex("rentals").insert(rental("2025-09-06", "2025-10-05", "2026-01-20 11:30:00.000"));
