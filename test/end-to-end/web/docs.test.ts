@@ -1,23 +1,55 @@
-/** The reference page in Chromium. */
-import type { Browser } from "playwright-core";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { BROWSER_TIMEOUT, startBrowser } from "../../support/browser/chromium.ts";
-import { accessibilityFaults, enterKey, openPage } from "../../support/browser/watched-page.ts";
-import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+/** The reference page in Chromium, and the example for browsers, which calls from another origin. */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { rootFile } from "../../docs/markdown.ts";
+import {
+  enterKey,
+  faultsOfLook,
+  LOOKS,
+  type WatchedPage,
+} from "../../support/browser/watched-page.ts";
+import {
+  BROWSER_TIMEOUT,
+  createWebFixture,
+  type WebFixture,
+} from "../../support/browser/web-fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-let fixture: Fixture;
-let browser: Browser;
+/** Serves the example. */
+const example = createServer((_, response) => {
+  response.setHeader("content-type", "text/html").end(rootFile("examples/browser/index.html"));
+});
+let exampleOrigin: string;
+let fixture: WebFixture;
+/** One page for all tests: its first load is dear. */
+let watched: WatchedPage;
+let page: Page;
 beforeAll(async () => {
-  [fixture, browser] = await Promise.all([createFixture(smallLedger), startBrowser()]);
+  await new Promise<void>((resolve) => example.listen(0, "127.0.0.1", resolve));
+  exampleOrigin = `http://127.0.0.1:${(example.address() as AddressInfo).port}`;
+  fixture = await createWebFixture(smallLedger, { CORS_ORIGINS: exampleOrigin });
+  watched = await fixture.open("/docs");
+  page = watched.page;
 }, BROWSER_TIMEOUT);
+afterEach(() => {
+  expect(watched.faults).toEqual([]);
+});
 afterAll(async () => {
-  await browser?.close();
+  example.close();
   await fixture?.dispose();
 });
 
+/** Unfolds a request of the reference and sends it. */
+async function execute(operation: string): Promise<void> {
+  const request = page.locator(`[id$=${operation}]`);
+  await request.locator(".opblock-summary-control").click();
+  await request.getByRole("button", { name: "Try it out" }).click();
+  await request.getByRole("button", { name: "Execute" }).click();
+}
+
 it("explains authentication, numbers, errors and limits, with complete programs", async () => {
-  const { page, faults, close } = await openPage(browser, `${fixture.service.http}/docs`);
   for (const title of ["Authentication", "What each number means", "Errors", "Headers"]) {
     await page.getByRole("heading", { name: title, exact: true }).waitFor();
   }
@@ -31,12 +63,15 @@ it("explains authentication, numbers, errors and limits, with complete programs"
     .locator(".contents a")
     .evaluateAll((links) => links.map((link) => link.getAttribute("href") ?? ""));
   for (const target of targets) expect(await page.locator(target).count(), target).toBe(1);
-  expect(faults).toEqual([]);
-  await close();
+});
+
+it("has no finding of axe, wide and light or narrow and dark, and nothing is cut off", async () => {
+  await page.locator("[id$=getServerBreakdown] .opblock-summary-control").click();
+  await page.getByRole("button", { name: "Try it out" }).waitFor();
+  for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
 });
 
 it("sends a request with a key, and shows the answer with the digits of the service", async () => {
-  const { page, faults, close } = await openPage(browser, `${fixture.service.http}/docs`);
   await page.getByRole("button", { name: "Authorize" }).first().click();
   await page
     .getByLabel("auth-bearer-value")
@@ -45,45 +80,30 @@ it("sends a request with a key, and shows the answer with the digits of the serv
     .fill(fixture.key);
   await page.locator(".auth-container button[type=submit]").first().click();
   await page.getByRole("button", { name: "Close" }).first().click();
-  await page.locator("[id$=getOverview] .opblock-summary-control").click();
-  await page.getByRole("button", { name: "Try it out" }).click();
-  await page.getByRole("button", { name: "Execute" }).click();
+  await execute("getOverview");
   const answer = page.locator("pre.answer").first();
   await answer.getByText('"pricePerHour": 2.50').waitFor();
   await answer.getByText('"availableBalance": 1250.50').waitFor();
   expect(await page.evaluate("localStorage.length")).toBe(0);
-  expect(await accessibilityFaults(page)).toEqual([]);
-  expect(faults).toEqual([]);
-  await close();
 });
 
 it("uses the key that was entered on the other page", async () => {
-  const { page, faults, close } = await openPage(browser, `${fixture.service.http}/`);
+  await page.goto(`${fixture.service.http}/`);
   await enterKey(page, fixture.key);
   await page.getByRole("link", { name: "API reference" }).click();
-  await page.locator("[id$=getServerBreakdown] .opblock-summary-control").click();
-  await page.getByRole("button", { name: "Try it out" }).click();
-  await page.getByRole("button", { name: "Execute" }).click();
+  await execute("getServerBreakdown");
   await page.locator("pre.answer").first().getByText('"totalServers": 1').waitFor();
-  expect(faults).toEqual([]);
-  await close();
 });
 
-it.each([
-  { width: 1440, colorScheme: "light" },
-  { width: 1440, colorScheme: "dark" },
-  { width: 360, colorScheme: "light" },
-  { width: 360, colorScheme: "dark" },
-] as const)(
-  "at $width pixels, $colorScheme, axe finds nothing, and nothing is cut off",
-  async ({ width, colorScheme }) => {
-    const look = { viewport: { width, height: 900 }, colorScheme };
-    const { page, faults, close } = await openPage(browser, `${fixture.service.http}/docs`, look);
-    await page.locator("[id$=getServerBreakdown] .opblock-summary-control").click();
-    await page.getByRole("button", { name: "Try it out" }).waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
-    expect(faults).toEqual([]);
-    await close();
-  },
-);
+it("the example for browsers shows the very digits, and the message of an error", async () => {
+  const page = await fixture.browser.newPage();
+  await page.goto(`${exampleOrigin}/#${fixture.service.http}`);
+  await page.fill("input", "rvk_wrong");
+  await page.click("button");
+  await page.getByText("API key authentication is required").waitFor();
+  await page.fill("input", fixture.key);
+  await page.click("button");
+  await page.waitForSelector("dd");
+  expect(await page.textContent("dl")).toContain("availableBalance1250.50");
+  expect(await page.textContent("table")).toBe("alpha0.00");
+});

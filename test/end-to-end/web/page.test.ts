@@ -4,44 +4,48 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import type { Browser, Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import type { Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
 import { ROOT } from "../../docs/markdown.ts";
-import { BROWSER_TIMEOUT, startBrowser } from "../../support/browser/chromium.ts";
 import {
-  accessibilityFaults,
   enterKey,
-  openPage,
+  faultsOfLook,
+  LOOKS,
   type WatchedPage,
 } from "../../support/browser/watched-page.ts";
-import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import {
+  BROWSER_TIMEOUT,
+  createWebFixture,
+  type WebFixture,
+} from "../../support/browser/web-fixture.ts";
 
 const run = promisify(execFile);
+/** The name of a server, which a spreadsheet would run. */
+const FORMULA = '=HYPERLINK("x")';
 
-let fixture: Fixture;
-let browser: Browser;
-beforeAll(async () => {
-  [fixture, browser] = await Promise.all([
-    createFixture(({ knex }) => seed(knex, Date.now(), () => undefined)),
-    startBrowser(),
-  ]);
-}, BROWSER_TIMEOUT);
-afterAll(async () => {
-  await browser?.close();
-  await fixture?.dispose();
-});
-
+let fixture: WebFixture;
+/** One page for all tests. At the beginning and the end of each it shows figures. */
 let watched: WatchedPage;
 let page: Page;
-beforeEach(async () => {
-  watched = await openPage(browser, `${fixture.service.http}/`);
+beforeAll(async () => {
+  fixture = await createWebFixture(async ({ knex }) => {
+    await seed(knex, Date.now(), () => undefined);
+    await knex("servers").where({ name: "falcon-01" }).update({ name: FORMULA });
+  });
+  watched = await fixture.open("/");
   page = watched.page;
-});
-afterEach(async () => {
+  await showFigures();
+}, BROWSER_TIMEOUT);
+afterEach(() => {
   expect(watched.faults).toEqual([]);
-  await watched.close();
 });
+afterAll(() => fixture?.dispose());
+
+async function showFigures(): Promise<void> {
+  await enterKey(page, fixture.key);
+  await page.getByText("Rentals running now").waitFor();
+}
 
 /** The text of a REST response: its amounts have the digits of the service. */
 async function rest(path: string, accept = "application/json"): Promise<string> {
@@ -59,8 +63,29 @@ const card = (title: string) =>
     .locator("dd")
     .first();
 
+const lifetime = () => page.getByRole("table", { name: "All time, by server" });
+const inPeriod = () => page.getByRole("table", { name: "in the period" });
+
+/** The text of the file that a button downloads, and its name. */
+async function downloaded(button: "first" | "last"): Promise<[name: string, text: string]> {
+  const download = page.waitForEvent("download");
+  await page.getByRole("button", { name: "Download CSV" })[button]().click();
+  const file = await download;
+  return [file.suggestedFilename(), readFileSync(await file.path(), "utf8")];
+}
+
+it("keeps the key in the tab: it survives a reload, is in no cookie or local storage, and can be forgotten", async () => {
+  await page.reload();
+  await page.getByText("Rentals running now").waitFor();
+  expect(await page.context().cookies()).toEqual([]);
+  expect(await page.evaluate("localStorage.length")).toBe(0);
+  await page.getByRole("button", { name: "Forget key" }).click();
+  await page.getByLabel("API key", { exact: true }).waitFor();
+  expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  await showFigures();
+});
+
 it("shows the very digits of the overview", async () => {
-  await enterKey(page, fixture.key);
   const json = await rest("/api/provider/revenue");
   const shown = {
     "Available balance": "availableBalance",
@@ -78,7 +103,7 @@ it("shows the very digits of the overview", async () => {
   await page.locator("details").evaluate((details) => details.setAttribute("open", ""));
   const [, monthly = ""] = /"monthlyEarnings":\[(.*?)\]/.exec(json) ?? [];
   expect(await months.allTextContents()).toEqual(digitsOf(monthly, "amount"));
-  const prices = page.getByRole("table", { name: "All time, by server" }).locator("td:last-child");
+  const prices = lifetime().locator("td:last-child");
   expect(await prices.allTextContents()).toEqual(digitsOf(json, "pricePerHour"));
   const [, payouts = ""] = /"recentPayouts":\[(.*?)\]/.exec(json) ?? [];
   expect(await page.locator(".payouts .amount").allTextContents()).toEqual(
@@ -86,90 +111,32 @@ it("shows the very digits of the overview", async () => {
   );
 });
 
-it("keeps the key in the tab: it survives a reload, is in no URL, cookie or local storage, and can be forgotten", async () => {
-  await enterKey(page, fixture.key);
-  await page.getByText("Available balance").waitFor();
-  await page.reload();
-  await page.getByText("Available balance").waitFor();
-  expect(page.url()).toBe(`${fixture.service.http}/`);
-  expect(await page.context().cookies()).toEqual([]);
-  expect(await page.evaluate("localStorage.length")).toBe(0);
-  await page.getByRole("button", { name: "Forget key" }).click();
-  await page.getByLabel("API key", { exact: true }).waitFor();
-  expect(await page.evaluate("sessionStorage.length")).toBe(0);
-});
-
-it("is operated by keyboard: key, sorting, unfolding", async () => {
-  await page.getByLabel("API key", { exact: true }).focus();
-  await page.keyboard.insertText(fixture.key);
+it("marks the service's order, and is sorted and unfolded by keyboard", async () => {
+  const sorted = () => page.locator("th[aria-sort=descending]").allTextContents();
+  expect(await sorted()).toEqual(["Gross↓", "Revenue↓"]);
+  await lifetime().getByRole("button", { name: "Price/hour" }).focus();
   await page.keyboard.press("Enter");
-  const table = page.getByRole("table", { name: "All time, by server" });
-  const price = table.getByRole("button", { name: "Price/hour" });
-  await price.focus();
-  await page.keyboard.press("Enter");
-  const heading = table.getByRole("columnheader", { name: "Price/hour" });
-  expect(await heading.getAttribute("aria-sort")).toBe("descending");
-  const prices = (await table.locator("td:last-child").allTextContents()).map(Number);
+  expect(await sorted()).toEqual(["Price/hour↓", "Revenue↓"]);
+  const prices = (await lifetime().locator("td:last-child").allTextContents()).map(Number);
   expect(prices).toEqual(prices.toSorted((a, b) => b - a));
   expect(new Set(prices).size).toBeGreaterThan(2);
-  const period = page.getByRole("table", { name: "in the period" });
-  const server = period.locator("button[aria-expanded]:enabled").first();
+  const server = inPeriod().locator("button[aria-expanded]:enabled").first();
   await server.focus();
   await page.keyboard.press("Space");
   expect(await server.getAttribute("aria-expanded")).toBe("true");
-  expect(await period.locator("tr.instance").count()).toBeGreaterThan(0);
+  expect(await inPeriod().locator("tr.instance").count()).toBeGreaterThan(0);
 });
 
-it("marks the service's order, and shows a table of a few rows whole, with headings above their numbers", async () => {
-  await enterKey(page, fixture.key);
-  const orders = { "All time, by server": "Gross", "in the period": "Revenue" };
-  for (const [name, title] of Object.entries(orders)) {
-    const table = page.getByRole("table", { name });
-    await table.waitFor();
-    const sorted = table.locator("th[aria-sort]");
-    expect(await sorted.allTextContents()).toEqual([`${title}↓`]);
-    expect(await sorted.getAttribute("aria-sort")).toBe("descending");
-    // How far the last character of the heading is from the last one of a number, in pixels.
-    const distance = await page.evaluate(`(() => {
-      const table = document.querySelector('table[aria-label$="${name}"]');
-      const end = (element) => {
-        const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
-        let last = 0;
-        while (texts.nextNode()) {
-          if (texts.currentNode.parentElement.closest(".arrow")) continue;
-          const range = document.createRange();
-          range.selectNodeContents(texts.currentNode);
-          last = Math.max(last, range.getBoundingClientRect().right);
-        }
-        return last;
-      };
-      const heads = [...table.tHead.rows[0].cells];
-      const cells = [...table.tBodies[0].rows[0].cells];
-      const distances = heads.map((head, index) => Math.abs(end(head) - end(cells[index])));
-      return Math.max(...distances.filter((_, index) => heads[index].className === "numeric"));
-    })()`);
-    expect(distance).toBeLessThan(2);
-    const box = table.locator("xpath=..");
-    expect((await box.boundingBox())?.height).toBeGreaterThanOrEqual(
-      (await table.boundingBox())?.height ?? Number.POSITIVE_INFINITY,
-    );
-  }
-});
-
-it("shows what was copied above the table, which stays where it is", async () => {
-  await enterKey(page, fixture.key);
-  const table = page.getByRole("table", { name: "All time, by server" });
-  await page.getByText("Rentals running now").waitFor();
-  const before = await table.boundingBox();
-  await page.getByRole("button", { name: "Copy curl command" }).first().click();
-  await page.getByText("Copied.").waitFor();
-  const after = await table.boundingBox();
-  const scrolled = await page.evaluate("scrollY");
-  expect({ ...after, y: (after?.y ?? 0) + Number(scrolled) }).toEqual(before);
+it("finds a server by a part of its name", async () => {
+  const filter = page.getByPlaceholder("Filter by name");
+  await filter.fill("hyper");
+  await expect
+    .poll(() => inPeriod().locator("tr.server .name").allTextContents())
+    .toEqual([FORMULA]);
+  await filter.fill("");
 });
 
 it("shows a chosen period with its instances, and its CSV is the service's own", async () => {
-  await enterKey(page, fixture.key);
   await page.getByRole("button", { name: "Last month" }).click();
   const [startDate, endDate] = [
     await page.getByLabel("From").inputValue(),
@@ -178,27 +145,26 @@ it("shows a chosen period with its instances, and its CSV is the service's own",
   const month = new Date(endDate).toLocaleString("en-GB", { month: "long", timeZone: "UTC" });
   const [year = "", , last = ""] = endDate.split("-");
   await page.getByText(`1–${last} ${month} ${year} (UTC)`, { exact: true }).waitFor();
-  const json = await rest(
-    `/api/provider/revenue/servers?startDate=${startDate}&endDate=${endDate}`,
-  );
+  const path = `/api/provider/revenue/servers?startDate=${startDate}&endDate=${endDate}`;
+  const json = await rest(path);
   await page.getByRole("button", { name: "Expand all" }).click();
-  const figures = page.getByRole("table", { name: "in the period" }).locator("tr td:nth-child(3)");
   const [total, ...rows] = digitsOf(json, "totalRevenue");
-  expect(await figures.allTextContents()).toEqual(rows);
+  expect(await inPeriod().locator("tr td:nth-child(3)").allTextContents()).toEqual(rows);
   expect(await card("Gross revenue").textContent()).toBe(total);
+  expect(await downloaded("last")).toEqual([
+    `revenue_${startDate}_${endDate}.csv`,
+    await rest(path, "text/csv"),
+  ]);
+});
 
-  const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download CSV" }).last().click();
-  const file = await download;
-  expect(file.suggestedFilename()).toBe(`revenue_${startDate}_${endDate}.csv`);
-  const query = `startDate=${startDate}&endDate=${endDate}`;
-  expect(readFileSync(await file.path(), "utf8")).toBe(
-    await rest(`/api/provider/revenue/servers?${query}`, "text/csv"),
-  );
+it("makes a formula in the name of a server harmless in the CSV of all time", async () => {
+  const [, text] = await downloaded("first");
+  expect(text.split("\r\n").filter((line) => line.includes("HYPERLINK"))).toEqual([
+    expect.stringContaining(`,"'=HYPERLINK(""x"")",2.50,`),
+  ]);
 });
 
 it("copies a curl command and a TypeScript call that give the same figures", async () => {
-  await enterKey(page, fixture.key);
   const total = await card("Gross revenue").textContent();
   const copied = async (button: string) => {
     await page.getByRole("button", { name: button }).last().click();
@@ -221,24 +187,15 @@ it("copies a curl command and a TypeScript call that give the same figures", asy
   expect(command + program).not.toContain(fixture.key);
 });
 
-it.each([
-  { width: 1440, colorScheme: "light" },
-  { width: 1440, colorScheme: "dark" },
-  { width: 360, colorScheme: "light" },
-  { width: 360, colorScheme: "dark" },
-] as const)(
+it.each(LOOKS)(
   "at $width pixels, $colorScheme, axe finds nothing, and nothing is cut off",
   async (look) => {
-    const { width, colorScheme } = look;
-    await page.setViewportSize({ width, height: 900 });
-    await page.emulateMedia({ colorScheme });
-    expect(await accessibilityFaults(page)).toEqual([]);
-    await enterKey(page, fixture.key);
-    await page.getByText("Rentals running now").waitFor();
+    await page.getByRole("button", { name: "Forget key" }).click();
+    expect(await faultsOfLook(page, look)).toEqual([]);
+    await showFigures();
     await page.getByRole("button", { name: "Expand all" }).click();
     await page.getByRole("button", { name: "Copy curl command" }).first().click();
     await page.getByText("Set REVENUE_API_KEY").waitFor();
-    expect(await accessibilityFaults(page)).toEqual([]);
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBe(width);
+    expect(await faultsOfLook(page, look)).toEqual([]);
   },
 );
