@@ -1,5 +1,5 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
-import { Command } from "commander";
+import { Command, Option } from "commander";
 import { benchBacklog } from "./backlog.ts";
 import { benchFleet } from "./fleet.ts";
 import { benchLatency } from "./latency.ts";
@@ -18,6 +18,7 @@ program
   .option("--connections <n>", "keep-alive connections", Number, 32)
   .option("--providers <n>", "providers with three servers", Number, 3_000)
   .option("--charges <n>", "charges of the provider with 200 servers", Number, 500_000)
+  .addOption(new Option("--only <size>", "one kind of provider").choices(["small", "large"]))
   .action(benchPeers);
 
 program

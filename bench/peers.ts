@@ -24,6 +24,8 @@ export interface PeersOptions extends Rounds {
   readonly providers: number;
   /** The number of charges of the provider with 200 servers. */
   readonly charges: number;
+  /** Measures only the small providers, or the one with 200 servers. */
+  readonly only?: "small" | "large";
 }
 
 /** The measured RPCs and their REST paths. */
@@ -38,15 +40,10 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
   const log = (line: string) => console.error(line);
   await using database = await startPrivateDatabase({ log, bufferPool: "1G" });
   const { url, pid = Number.NaN, server } = database;
-  const { rounds, seconds, connections, providers, charges } = options;
-  log("filling two databases ...");
-  const small = await createFixture(url, "small", { ...SMALL, providers });
-  const large = await createFixture(url, "large", { ...LARGE, charges });
+  const { rounds, seconds, connections, providers, charges, only } = options;
   log(`${rounds} rounds of ${seconds} s per peer, interleaved, ${connections} connections`);
   console.log(`\n${server.engine} ${server.version}, ${connections} connections, medians`);
 
-  await using peersOfSmall = await startPeers(small);
-  await using peersOfLarge = await startPeers(large);
   const measure = async (
     title: string,
     peers: Awaited<ReturnType<typeof startPeers>>,
@@ -58,17 +55,22 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     console.log(`\n${title}`);
     console.table(table(await measureInRounds(peersOf, pid, options)));
   };
-  const smallKey = oneKeyEach(connections, small.keys.slice(0, 1));
-  const largeKey = oneKeyEach(connections, large.keys);
-  await measure("Overview, a small provider", peersOfSmall, OVERVIEW, smallKey);
-  {
+  if (only !== "large") {
+    const small = await createFixture(url, "small", { ...SMALL, providers });
+    await using peers = await startPeers(small);
+    const one = oneKeyEach(connections, small.keys.slice(0, 1));
+    await measure("Overview, a small provider", peers, OVERVIEW, one);
     await using _passes = await startRollups(small, providers);
     const random = randomKeys(connections, small.keys);
-    await measure("Overview, a small provider at random", peersOfSmall, OVERVIEW, random);
+    await measure("Overview, a small provider at random", peers, OVERVIEW, random);
   }
-  await measure("Overview, 200 servers", peersOfLarge, OVERVIEW, largeKey);
-  const days = "30 days, 200 servers and 800 instances";
-  await measure(days, peersOfLarge, BREAKDOWN, largeKey);
+  if (only !== "small") {
+    const large = await createFixture(url, "large", { ...LARGE, charges });
+    await using peers = await startPeers(large);
+    const one = oneKeyEach(connections, large.keys);
+    await measure("Overview, 200 servers", peers, OVERVIEW, one);
+    await measure("30 days, 200 servers and 800 instances", peers, BREAKDOWN, one);
+  }
 }
 
 /** Records charges for some of the providers every second, and runs rollup passes. */
