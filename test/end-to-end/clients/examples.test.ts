@@ -1,113 +1,171 @@
 /**
- * The examples in other languages, run against the service on the demo data. An example is run by
- * hand where its tool is missing: Go needs modules from the network.
+ * The programs that users copy, and the TypeScript client as npm publishes it: built, packed and
+ * installed elsewhere. An example is run by hand where its tool is missing: Go needs modules from
+ * the network.
  */
-import { spawnSync } from "node:child_process";
-import { afterAll, beforeAll, expect, it } from "vitest";
-import { seed } from "../../../dev/demo-data/seed.ts";
+import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { blocksOf, ROOT, rootFile } from "../../docs/markdown.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
-  fixture = await createFixture(({ knex }) => seed(knex, Date.now(), () => {}));
+  fixture = await createFixture(async (database) => {
+    await smallLedger(database);
+    // In the last 30 days.
+    await database.knex("charges").insert({
+      ...{ provider_id: 1, server_id: 1, gross: "12.30" },
+      charged_at: database.knex.raw("UTC_TIMESTAMP(3)"),
+    });
+  });
 });
 afterAll(() => fixture?.dispose());
 
-/** Runs an example. */
-function run(
+interface Settings {
+  readonly key?: string | undefined;
+  readonly url?: string;
+  readonly cwd?: string;
+}
+
+/** Runs a program with the variables that all examples read. */
+async function run(
   command: string,
-  args: readonly string[],
-  { key = fixture.key, url = fixture.service.http } = {},
+  args: readonly string[] = [],
+  { key = fixture.key, url = fixture.service.http, cwd = ROOT }: Settings = {},
 ) {
-  const { status, stdout, stderr } = spawnSync(command, args, {
-    encoding: "utf8",
-    timeout: 30_000,
-    env: {
-      ...process.env,
-      REVENUE_URL: url,
-      REVENUE_API_KEY: key,
-      LC_ALL: "C",
-      PYTHONIOENCODING: "utf-8",
-    },
-  });
-  return { status, stdout, stderr };
-}
-
-async function textOf(target: string): Promise<string> {
-  const headers = withKey(fixture.key);
-  return (await rawHttp(fixture.service.http, { target, headers })).text;
-}
-
-/** The digits of a field in REST's JSON. */
-function digitsOf(json: string, field: string): string {
-  return json.match(new RegExp(`"${field}":(-?[\\d.]+)`))?.[1] ?? "";
-}
-
-const hasPython = spawnSync("python3", ["--version"]).status === 0;
-
-it("curl prints the summary and the servers as CSV", async () => {
-  const { status, stdout, stderr } = run("examples/curl/revenue.sh", []);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-  const [summary = "", header = ""] = stdout.split(/\r?\n/);
-  expect(await textOf("/api/provider/revenue")).toContain(summary);
-  expect(header).toMatch(/^serverId,serverName,/);
-});
-
-it("curl prints the message of an error", () => {
-  const { status, stdout, stderr } = run("examples/curl/revenue.sh", [], { key: "rvk_wrong" });
-  expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
-  expect(stderr).toContain('"message":"API key authentication is required');
-});
-
-it.skipIf(!hasPython)(
-  "Python prints the digits of the JSON, and its sum is the total",
-  async () => {
-    const { status, stdout, stderr } = run("python3", ["examples/python/revenue.py"]);
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
-    const overview = await textOf("/api/provider/revenue");
-    expect(stdout).toContain(`earnings this year: ${digitsOf(overview, "totalEarningsYTD")}\n`);
-    expect(stdout).toContain(`balance: ${digitsOf(overview, "availableBalance")}\n`);
-    const breakdown = await textOf("/api/provider/revenue/servers");
-    expect(stdout.trimEnd().split("\n").at(-1)?.trim()).toBe(
-      `${digitsOf(breakdown, "totalRevenue")}  in all`,
+  const env = {
+    ...process.env,
+    REVENUE_URL: url,
+    REVENUE_API_KEY: key === "" ? undefined : key,
+    LC_ALL: "C",
+    PYTHONIOENCODING: "utf-8",
+  };
+  return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
+    const child = execFile(command, args, { cwd, env, timeout: 60_000 }, (_, stdout, stderr) =>
+      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
     );
-  },
-);
+  });
+}
 
-it.skipIf(!hasPython)("Python prints the message of an error, and the request's id", () => {
-  const { status, stderr } = run("python3", ["examples/python/revenue.py"], { key: "rvk_wrong" });
-  expect(status).toBe(1);
-  expect(stderr).toMatch(/^401 API key authentication is required.* \(request [0-9a-f-]{36}\)\n$/);
-});
+describe("curl", () => {
+  it("prints the summary and the servers as CSV, also of an address that ends with a slash", async () => {
+    const url = `${fixture.service.http}/`;
+    const { status, stdout, stderr } = await run("examples/curl/revenue.sh", [], { url });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const [summary = "", header = ""] = stdout.split(/\r?\n/);
+    const headers = withKey(fixture.key);
+    const { text } = await rawHttp(url, { target: "/api/provider/revenue", headers });
+    expect(text).toContain(summary);
+    expect(header).toMatch(/^serverId,serverName,/);
+  });
 
-it.skipIf(!hasPython)("Python says which variable is missing", () => {
-  const env = { PATH: process.env.PATH, REVENUE_URL: fixture.service.http };
-  const options = { encoding: "utf8", env } as const;
-  const { status, stderr } = spawnSync("python3", ["examples/python/revenue.py"], options);
-  expect({ status, stderr }).toEqual({
-    status: 1,
-    stderr: "set the environment variable REVENUE_API_KEY\n",
+  it("prints the message of an error", async () => {
+    const { status, stdout, stderr } = await run("examples/curl/revenue.sh", [], {
+      key: "rvk_wrong",
+    });
+    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect(stderr).toContain('"message":"API key authentication is required');
   });
 });
 
-it("an address may end with a slash, as the page's does", () => {
-  const url = `${fixture.service.http}/`;
-  expect(run("examples/curl/revenue.sh", [], { url }).status).toBe(0);
-  if (hasPython) expect(run("python3", ["examples/python/revenue.py"], { url }).status).toBe(0);
+describe.skipIf(spawnSync("python3", ["--version"]).status !== 0)("Python", () => {
+  const python = (settings?: Settings) => run("python3", ["examples/python/revenue.py"], settings);
+
+  it("prints the digits of the ledger and their sum, also of an address that ends with a slash", async () => {
+    const { status, stdout, stderr } = await python({ url: `${fixture.service.http}/` });
+    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    expect(stdout).toContain("earnings this year: 11.07\nbalance: 1250.50\n");
+    expect(stdout).toContain("\n         12.30  alpha\n         12.30  in all\n");
+  });
+
+  it("prints the message of an error and the request's id, or which variable is missing", async () => {
+    const { status, stderr } = await python({ key: "rvk_wrong" });
+    expect(status).toBe(1);
+    const message = /^401 API key authentication is required.* \(request [0-9a-f-]{36}\)\n$/;
+    expect(stderr).toMatch(message);
+    expect(await python({ key: "" })).toMatchObject({
+      status: 1,
+      stderr: "set the environment variable REVENUE_API_KEY\n",
+    });
+  });
+
+  it("tries again when the service asks for it, four times in all", async () => {
+    let requests = 0;
+    const busy = createServer((_, response) => {
+      requests++;
+      response.writeHead(503, { "retry-after": "0", "x-request-id": "r-1" });
+      response.end('{"error":"Service Unavailable","message":"busy"}');
+    });
+    await new Promise<void>((resolve) => busy.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void busy.close());
+    const { port } = busy.address() as AddressInfo;
+    const { stderr } = await python({ url: `http://127.0.0.1:${port}` });
+    expect({ requests, stderr }).toEqual({ requests: 4, stderr: "503 busy (request r-1)\n" });
+  });
 });
 
-it.skipIf(!hasPython)(
-  "Python tries again before it reports that the service cannot be reached",
-  () => {
-    const started = performance.now();
-    const { status, stderr } = run("python3", ["examples/python/revenue.py"], {
-      url: "http://127.0.0.1:1",
+describe("the TypeScript client, packed and installed", () => {
+  /** A project of a user. */
+  const project = mkdtempSync(join(tmpdir(), "revenue-client-"));
+  const node = (file: string, settings?: Settings) =>
+    run(process.execPath, [file], { ...settings, cwd: project });
+
+  beforeAll(() => {
+    const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", project], {
+      cwd: join(ROOT, "clients/typescript"),
+      encoding: "utf8",
+      stdio: ["ignore", "pipe", "ignore"],
     });
-    expect(status).toBe(1);
-    expect(stderr).toMatch(/^the service cannot be reached: .*refused.*\n$/);
-    // Three pauses, of 1, 2 and 3 s.
-    expect(performance.now() - started).toBeGreaterThan(5_000);
-  },
-);
+    const [{ filename }] = JSON.parse(packed.slice(packed.indexOf("[")));
+    const modules = join(project, "node_modules");
+    mkdirSync(modules);
+    execFileSync("tar", ["-xzf", join(project, filename), "-C", modules]);
+    execFileSync("mv", [join(modules, "package"), join(modules, "revenue-service-client")]);
+    for (const scope of ["@bufbuild", "@connectrpc", "@types", "undici-types"]) {
+      symlinkSync(join(ROOT, "node_modules", scope), join(modules, scope));
+    }
+    writeFileSync(join(project, "package.json"), '{"type":"module"}');
+  });
+  afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+  it("its README's example compiles and prints the ledger's digits", async () => {
+    const [example = "", handling = ""] = blocksOf(rootFile("clients/typescript/README.md"))
+      .filter(({ language }) => language === "ts")
+      .map(({ text }) => text);
+    writeFileSync(
+      join(project, "example.ts"),
+      example.replace("https://revenue.example.com", fixture.service.http),
+    );
+    writeFileSync(
+      join(project, "errors.ts"),
+      `import { createRevenueClient } from "revenue-service-client";\n` +
+        `const client = createRevenueClient({ baseUrl: "http://127.0.0.1:1", apiKey: "k" });\n${handling}`,
+    );
+    const flags =
+      "--noEmit --strict --module nodenext --target es2022 --types node --lib es2022,dom";
+    const tsc = join(ROOT, "node_modules/.bin/tsc");
+    execFileSync(tsc, [...flags.split(" "), "example.ts", "errors.ts"], { cwd: project });
+    const { stdout } = await node("example.ts");
+    expect(stdout.split("\n").slice(0, 2)).toEqual(["balance 1250.50", "alpha 4061.11"]);
+  });
+
+  it("runs the program in examples/typescript, which prints no request id if it has none", async () => {
+    writeFileSync(join(project, "revenue.ts"), rootFile("examples/typescript/revenue.ts"));
+    expect((await node("revenue.ts")).stdout).toMatch(
+      /^earnings this year: 11\.07\nbalance: 1250\.50\n {9}12\.30 {2}alpha\n/,
+    );
+    expect(await node("revenue.ts", { url: "http://127.0.0.1:1" })).toEqual({
+      status: 1,
+      stdout: "",
+      stderr: "the service cannot be reached\n",
+    });
+  });
+});

@@ -1,25 +1,23 @@
-/** The TypeScript client on the real service. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+/** The TypeScript client on the real service. Which answers it repeats: test/unit/clients/retry.test.ts. */
+import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   Code,
   createRevenueClient,
   decimal,
   type RevenueClientOptions,
 } from "../../../clients/typescript/src/index.ts";
+import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import {
-  createPrivateFixture,
-  type PrivateFixture,
-} from "../../support/service/private-fixture.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
-import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 /** A client that counts its requests. */
-function countingClient(options: Omit<RevenueClientOptions, "fetch">) {
+function countingClient(options: Partial<RevenueClientOptions> = {}) {
   const statuses: number[] = [];
   const client = createRevenueClient({
+    baseUrl: fixture.service.http,
+    apiKey: fixture.key,
     ...options,
     fetch: async (url, init) => {
       const response = await fetch(url, init);
@@ -31,19 +29,22 @@ function countingClient(options: Omit<RevenueClientOptions, "fetch">) {
 }
 
 let fixture: Fixture;
-/** It has one place for a call, and serves a provider once per second. */
+let proxy: DatabaseProxy;
+/** It serves a provider once per second, and its database can go away. */
 let limited: ServiceProcess;
 beforeAll(async () => {
   fixture = await createFixture(smallLedger);
-  limited = await startService(fixture.database.url, { MAX_CALLS: "1", RATE_LIMIT: "1" });
+  proxy = await startDatabaseProxy(fixture.database.url);
+  limited = await startService(proxy.url, { RATE_LIMIT: "1" });
 });
 afterAll(async () => {
   await limited?.stop();
+  await proxy?.close();
   await fixture?.dispose();
 });
 
 it("returns amounts with the digits of the ledger, and counts and instants typed", async () => {
-  const client = createRevenueClient({ baseUrl: fixture.service.http, apiKey: fixture.key });
+  const { client } = countingClient();
   const overview = await client.getOverview({});
   expect(decimal(overview.summary?.availableBalance)).toBe("1250.50");
   expect(overview.serverRevenue.map(({ grossRevenue }) => decimal(grossRevenue))).toEqual([
@@ -59,8 +60,7 @@ it("returns amounts with the digits of the ledger, and counts and instants typed
 
 it("asks a function for the key of each call", async () => {
   const keys = [fixture.key, "rvk_unknown", fixture.key];
-  const apiKey = async () => keys.shift() ?? "";
-  const { client, statuses } = countingClient({ baseUrl: fixture.service.http, apiKey });
+  const { client, statuses } = countingClient({ apiKey: async () => keys.shift() ?? "" });
   await client.getOverview({});
   await expect(client.getOverview({})).rejects.toMatchObject({ code: Code.Unauthenticated });
   await client.getOverview({});
@@ -68,10 +68,7 @@ it("asks a function for the key of each call", async () => {
 });
 
 it("throws what the service says about a parameter, with the id of the request", async () => {
-  const { client, statuses } = countingClient({
-    baseUrl: fixture.service.http,
-    apiKey: fixture.key,
-  });
+  const { client, statuses } = countingClient();
   const thrown = await client.getServerBreakdown({ startDate: "March" }).catch((error) => error);
   expect(thrown).toMatchObject({ code: Code.InvalidArgument });
   expect(thrown.rawMessage).toContain("startDate");
@@ -80,66 +77,25 @@ it("throws what the service says about a parameter, with the id of the request",
 });
 
 it("does not repeat a message that is too large", async () => {
-  const { client, statuses } = countingClient({
-    baseUrl: fixture.service.http,
-    apiKey: fixture.key,
-  });
+  const { client, statuses } = countingClient();
   const call = client.getServerBreakdown({ startDate: "1".repeat(70_000) });
   await expect(call).rejects.toMatchObject({ code: Code.ResourceExhausted });
   expect(statuses).toEqual([413]);
 });
 
+it("comes back to a service whose database was away", async () => {
+  proxy.route("mysql://127.0.0.1:1/gone");
+  const { client, statuses } = countingClient({ baseUrl: limited.http, retries: 10 });
+  const call = client.getOverview({});
+  await until(10_000, () => statuses.includes(503));
+  proxy.route(fixture.database.url);
+  expect(decimal((await call).summary?.availableBalance)).toBe("1250.50");
+});
+
 it("waits for its turn at a rate limit", async () => {
-  const { client, statuses } = countingClient({ baseUrl: limited.http, apiKey: fixture.key });
+  const { client, statuses } = countingClient({ baseUrl: limited.http });
   await client.getOverview({});
   await client.getOverview({});
   expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   expect(statuses).toContain(429);
-});
-
-it("comes back to a service that was overloaded", async () => {
-  const [first, second] = await Promise.all(["1", "2"].map((id) => fixture.issueKey(id)));
-  const holder = createRevenueClient({ baseUrl: limited.http, apiKey: first ?? "" });
-  const { client, statuses } = countingClient({ baseUrl: limited.http, apiKey: second ?? "" });
-  await using lock = await lockTable(fixture.database, "charges");
-  const held = holder.getOverview({}).catch(() => {});
-  await lock.waitForQueries(1);
-  const call = client.getOverview({});
-  await until(10_000, () => statuses.includes(503));
-  await lock.release();
-  await Promise.all([held, call]);
-  expect(statuses.at(-1)).toBe(200);
-});
-
-describe.skipIf(process.env.DATABASE_URL)("while the database is away", () => {
-  let own: PrivateFixture;
-  beforeAll(async () => {
-    own = await createPrivateFixture();
-    await own.server.kill();
-  });
-  afterAll(() => own?.dispose());
-
-  it("gives up after its retries, with UNAVAILABLE", async () => {
-    const { client, statuses } = countingClient({ baseUrl: own.service.http, apiKey: own.key });
-    await expect(client.getOverview({})).rejects.toMatchObject({ code: Code.Unavailable });
-    expect(statuses).toEqual([503, 503, 503, 503]);
-  });
-
-  it("succeeds if the database returns meanwhile", async () => {
-    const options = { baseUrl: own.service.http, apiKey: own.key, retries: 10 };
-    const { client, statuses } = countingClient(options);
-    const call = client.getOverview({});
-    await until(10_000, () => statuses.length > 0);
-    await own.server.start();
-    expect(decimal((await call).summary?.availableBalance)).toBe("1250.50");
-  });
-
-  it("reports a service that cannot be reached as UNAVAILABLE", async () => {
-    await own.service.stop();
-    const client = createRevenueClient({ baseUrl: own.service.http, apiKey: own.key });
-    await expect(client.getOverview({})).rejects.toMatchObject({
-      code: Code.Unavailable,
-      rawMessage: "the service cannot be reached",
-    });
-  });
 });
