@@ -1,5 +1,5 @@
 /** The Dockerfile: its files are enough for an unprivileged user to start the service, which stops in order. */
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -14,6 +14,7 @@ import { paths, withKey } from "../support/request.ts";
 import { smallLedger } from "../support/small-ledger.ts";
 import { isGroupLeft } from "./commands/processes.ts";
 import { terminalEnvironment } from "./commands/terminal.ts";
+import { compose } from "./deploy/files.ts";
 import { ROOT, rootFile } from "./markdown.ts";
 
 const manifest = JSON.parse(rootFile("package.json"));
@@ -64,7 +65,17 @@ function productionPackages(): string[] {
     .filter((path, _, all) => !all.some((outer) => path.startsWith(`${outer}/`)));
 }
 
-it("the command of the image answers as an unprivileged user, and stops in order at SIGTERM", async () => {
+/** The exit code of the health check of compose.yaml at a port. */
+function healthAt(node: string, port: unknown): number | null {
+  const [how, program, ...args] = compose.services.service?.healthcheck?.test ?? [];
+  expect([how, program]).toEqual(["CMD", "node"]);
+  return spawnSync(
+    node,
+    args.map((arg) => arg.replace(":9464/", `:${port}/`)),
+  ).status;
+}
+
+it("the command of the image answers as an unprivileged user, is healthy, and stops in order at SIGTERM", async () => {
   const database = await createDatabase();
   onTestFinished(() => database.drop());
   await smallLedger(database);
@@ -100,13 +111,14 @@ it("the command of the image answers as an unprivileged user, and stops in order
       .slice(0, -1)
       .map((line) => JSON.parse(line));
 
-  const { httpPort } = await poll(30_000, () => {
+  const { httpPort, adminPort } = await poll(30_000, () => {
     if (!isGroupLeft(pid)) throw new Error(`the service ended:\n${output.stderr}`);
     return log().find(({ msg }) => msg === "listening");
   });
   const url = `http://127.0.0.1:${httpPort}`;
   const response = await rawHttp(url, { target: paths.GetOverview, headers: withKey(key) });
   expect(response).toMatchObject({ status: 200 });
+  expect([healthAt(node, adminPort), healthAt(node, 1)]).toEqual([0, 1]);
   // It is Node itself, which gets the signal, and no shell.
   const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
   expect(command).toEqual([program, ...args]);

@@ -15,11 +15,10 @@ import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
 import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
-import { createMetrics } from "../../src/telemetry/metrics/metrics.ts";
-import { createPassMetrics } from "../../src/telemetry/metrics/passes.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/port-tls.ts";
 import { parseExposition } from "../support/telemetry/exposition.ts";
 import { codeIn, commands, page, rootFile, tableWith } from "./markdown.ts";
+import { metricTexts } from "./metrics.ts";
 
 const manifest: Record<"dependencies" | "scripts", Record<string, string>> = JSON.parse(
   rootFile("package.json"),
@@ -130,31 +129,6 @@ describe("limits", () => {
 });
 
 describe("metrics", () => {
-  /** The metrics of the service and of the rollup command, each with a sample, without the process's. */
-  async function metricsOfCode(): Promise<string[]> {
-    const service = createMetrics(() => true);
-    service.calls.ended({
-      ...{ requestId: "r-1", protocol: "rest", method: "GetOverview", providerId: "1" },
-      ...{ milliseconds: 1, error: undefined },
-    });
-    service.observeHttpRequest({ method: "GET", route: "/", status: 200, milliseconds: 1 });
-    const connections = () => ({ idle: 0, used: 1 });
-    const reads = service.observePool({ name: "calls", max: 1, connections });
-    reads.waits();
-    reads.waited(1);
-    reads.ran("overview", 1);
-    service.cacheRequest("keys", true);
-    service.limitEvent("responseTimeout");
-    service.rejectedRequest("rest", "404");
-    service.recordReplicaAge(1);
-    service.observeCertificates(
-      () => ({ expiresAt: 0 }),
-      () => 0,
-    );
-    const texts = [await service.render(""), await createPassMetrics(() => true).render("")];
-    return texts.flatMap(({ body }) => [...parseExposition(body)].map(named));
-  }
-
   /** A metric as in the table: `name{label,…}`. */
   function named([name, { samples }]: [string, { samples: { labels: object }[] }]): string {
     const labels = Object.keys(samples[0]?.labels ?? {}).filter((label) => label !== "le");
@@ -165,7 +139,9 @@ describe("metrics", () => {
     const isOwn = (name: string) => !/^(nodejs|process)_/.test(name);
     const shown = tableWith("subject", "metrics").flatMap(([, cell = ""]) => codeIn(cell));
     const documented = shown.filter((name) => /^(rpc|http|db|revenue)_/.test(name));
-    const real = (await metricsOfCode()).filter(isOwn);
+    const { service, rollup } = await metricTexts();
+    const families = [...parseExposition(service), ...parseExposition(rollup)];
+    const real = families.map(named).filter(isOwn);
     expect(new Set(documented)).toEqual(new Set(real));
   });
 });

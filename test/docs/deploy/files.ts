@@ -1,15 +1,7 @@
 /** The files of `deploy/`, parsed. */
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
-import { ROOT, rootFile } from "../markdown.ts";
-
-/** The names of the YAML files of a folder of `deploy/`, in order. */
-export function yamlFilesIn(folder: string): string[] {
-  return readdirSync(join(ROOT, "deploy", folder))
-    .filter((name) => name.endsWith(".yaml"))
-    .sort();
-}
+import { rootFile } from "../markdown.ts";
 
 /**
  * Parses YAML 1.1, which Kubernetes, Prometheus and Compose read: `0440` is octal there.
@@ -36,3 +28,23 @@ export function yamlDocument<T>(path: string): T {
   if (document === undefined || others.length > 0) throw new Error(`${path}: not one document`);
   return document;
 }
+
+/** The compose file. */
+export interface Compose {
+  readonly name: string;
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}
+
+/** A service of the compose file: the fields that the tests look at. */
+export interface ComposeService {
+  readonly image: string;
+  readonly build?: string;
+  readonly command?: readonly string[];
+  readonly healthcheck?: { readonly test: readonly string[] };
+  readonly secrets?: readonly string[];
+  readonly volumes?: readonly string[];
+  readonly ports?: readonly string[];
+}
+
+export const compose = yamlDocument<Compose>("compose.yaml");
