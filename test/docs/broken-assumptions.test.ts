@@ -3,7 +3,7 @@
  * them: it checks the whole of a small installation.
  */
 import type { JsonObject } from "@bufbuild/protobuf";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
@@ -19,18 +19,22 @@ import { expectExact } from "../support/rollup/snapshot-oracle.ts";
 
 let database: TestDatabase;
 
+beforeAll(async () => {
+  database = await createDatabase();
+  await database.knex("providers").insert({ id: 1, name: "first" });
+});
+afterAll(() => database?.drop());
+
 /** Three charges and a rental, recorded five hours ago, and a rollup with leaves of a day. */
 beforeEach(async () => {
-  database = await createDatabase();
   const { knex } = database;
-  await knex("providers").insert({ id: 1, name: "first" });
+  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
   for (const month of ["2024-11", "2024-12", "2025-01"]) {
     await charge(`${month}-15 12:00`, "10.00", -300);
   }
   await rental("2024-11-05 12:00", "2024-12-20 12:00", -300);
   await build(knex, "1", await now());
 });
-afterEach(() => database.drop());
 
 /** The database's clock. */
 async function now(): Promise<string> {
@@ -94,34 +98,29 @@ async function totals(start: string, end: string): Promise<[gross: string, renta
 
 const ALL = ["2024-01-01", "2025-12-31"] as const;
 
-describe.each([
-  ["commits late", -5],
-  ["is written with a recording time in the past", -120],
-])("if a row %s", (_, minutes) => {
-  it("a charge is missing, but in the head or the tail of a period", async () => {
-    await charge("2024-12-01 06:00", "1.00", minutes);
-    expect(await totals(...ALL)).toEqual(["30.00", 1]);
-    expect(await totals("2024-12-01T05:00Z", "2025-12-31")).toEqual(["21.00", 1]);
-    expect(await totals("2024-12-01T07:00Z", "2025-12-31")).toEqual(["20.00", 1]);
-    expect(await totals("2024-01-01", "2024-12-01T07:00Z")).toEqual(["11.00", 1]);
-    expect(await totals("2024-12-01T05:00Z", "2024-12-01T07:00Z")).toEqual(["1.00", 1]);
-    expect(await differences()).not.toEqual([]);
-    expect(await repair()).toEqual(["late commit"]);
-    expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  });
+it("a charge that commits late is missing, but in the head or the tail of a period", async () => {
+  await charge("2024-12-01 06:00", "1.00", -5);
+  expect(await totals(...ALL)).toEqual(["30.00", 1]);
+  expect(await totals("2024-12-01T05:00Z", "2025-12-31")).toEqual(["21.00", 1]);
+  expect(await totals("2024-12-01T07:00Z", "2025-12-31")).toEqual(["20.00", 1]);
+  expect(await totals("2024-01-01", "2024-12-01T07:00Z")).toEqual(["11.00", 1]);
+  expect(await totals("2024-12-01T05:00Z", "2024-12-01T07:00Z")).toEqual(["1.00", 1]);
+  expect(await differences()).not.toEqual([]);
+  expect(await repair()).toEqual(["late commit"]);
+  expect(await totals(...ALL)).toEqual(["31.00", 1]);
+});
 
-  it("a rental is missing, but in the head or the tail, and without a boundary can be taken off", async () => {
-    await rental("2024-12-05 06:00", "2024-12-08 06:00", minutes);
-    await rental("2024-12-05 06:00", "2024-12-08 06:00", minutes, 2);
-    expect(await totals(...ALL)).toEqual(["30.00", 1]); // of 3
-    expect(await totals("2024-12-08T05:00Z", "2025-12-31")).toEqual(["20.00", 3]);
-    expect(await totals("2024-11-01", "2024-12-05T07:00Z")).toEqual(["10.00", 3]);
-    // After its end, on the same day: one runs. Never below 0.
-    expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 0]);
-    expect(await repair()).toEqual(["late commit"]);
-    expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 1]);
-    expect(await totals(...ALL)).toEqual(["30.00", 3]);
-  });
+it("a rental written with a recording time in the past is missing, but in the head or the tail, and without a boundary can be taken off", async () => {
+  await rental("2024-12-05 06:00", "2024-12-08 06:00", -120);
+  await rental("2024-12-05 06:00", "2024-12-08 06:00", -120, 2);
+  expect(await totals(...ALL)).toEqual(["30.00", 1]); // of 3
+  expect(await totals("2024-12-08T05:00Z", "2025-12-31")).toEqual(["20.00", 3]);
+  expect(await totals("2024-11-01", "2024-12-05T07:00Z")).toEqual(["10.00", 3]);
+  // After its end, on the same day: one runs. Never below 0.
+  expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 0]);
+  expect(await repair()).toEqual(["late commit"]);
+  expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 1]);
+  expect(await totals(...ALL)).toEqual(["30.00", 3]);
 });
 
 it("a late charge is repaired and reported too if something else was recorded since", async () => {
@@ -246,9 +245,6 @@ describe("a watermark in the future", () => {
 it.each([
   "UPDATE rollup_sums SET gross = gross + 1 WHERE at < '2024-12-31'",
   "UPDATE rollup_sums SET charges = charges + 1, started = 7",
-  "UPDATE rollup_sums SET gross = 77 WHERE total = 1",
-  "DELETE FROM rollup_sums WHERE at < '2024-12-31'",
-  "DELETE FROM rollup_sums WHERE total = 1",
   "DELETE FROM rollup_sums",
   "INSERT INTO rollup_sums SELECT provider_id, format, slot, total, at, 99, 0, 5, 1, 0, 0 FROM rollup_sums WHERE total = 0",
 ])("rows of the rollup that were changed by hand are repaired by the check: %s", async (sql) => {

@@ -6,12 +6,12 @@ import { randomBytes } from "node:crypto";
 import { type Connection, createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { rawHttp } from "../../support/clients/raw-http.ts";
+import { startRollup } from "../../support/commands/rollup-process.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { startService } from "../../support/service/service-process.ts";
-import { blocksWith, codeIn, commands, ROOT, section } from "../markdown.ts";
-import { startNpm } from "./npm-process.ts";
-import { type Outcome, paste, terminalEnvironment } from "./terminal.ts";
+import { blocksWith, codeIn, commands, section } from "../markdown.ts";
+import { type Outcome, paste } from "./terminal.ts";
 
 const suffix = randomBytes(4).toString("hex");
 const database = `revenue_test_${suffix}`;
@@ -105,14 +105,12 @@ it("the account of the rollup can run it, and --watch stops at SIGTERM", async (
   const { stdout } = await runAs(rollup, rollup);
   expect(stdout).toMatch(/ providers up to date, /);
   const watch = commands.find(({ text }) => text.startsWith(`${rollup} -- --watch `));
-  const [npm, ...args] = watch?.text.split(" ") ?? [];
-  expect(npm).toBe("npm");
-  const env = terminalEnvironment({ DATABASE_URL: urlFor(rollup) });
-  const running = startNpm(args, { cwd: ROOT, env });
-  onTestFinished(() => running.kill());
-  await until(30_000, () => running.stdout().includes("open transactions are"));
-  process.kill(running.pid, "SIGTERM");
-  expect(await running.ended).toBe(0);
+  const [, flags = ""] = watch?.text.split(" -- ") ?? [];
+  const running = startRollup(urlFor(rollup), ...flags.split(" "));
+  onTestFinished(() => running.signal("SIGKILL"));
+  await until(30_000, () => running.lines().join().includes("open transactions are"));
+  running.signal("SIGTERM");
+  expect(await running.ended).toMatchObject({ code: 0 });
 });
 
 let key: string;

@@ -1,4 +1,6 @@
 /** `npm run demo`: what it prints, the requests that it prints, and what is left after Ctrl-C. */
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort, isFree } from "../../../dev/free-port.ts";
 import { poll, until } from "../../support/poll.ts";
 import { blockWith, ROOT } from "../markdown.ts";
-import { type NpmProcess, startNpm } from "./npm-process.ts";
 import { isGroupLeft, processesWith } from "./processes.ts";
 import { HAS_CURL, paste, terminalEnvironment } from "./terminal.ts";
 
@@ -25,12 +26,15 @@ function stableLines(text: string): string[] {
 describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
   const folder = mkdtempSync(join(tmpdir(), "readme-demo-"));
   let ports: readonly [http: number, grpc: number];
-  let demo: NpmProcess;
+  let demo: ChildProcess;
+  let ended: Promise<unknown>;
+  const output = { stdout: "", stderr: "" };
 
   beforeAll(async () => {
     chmodSync(folder, 0o700);
     ports = [await freePort(), await freePort()];
-    demo = startNpm(["run", "demo"], {
+    // In a process group of its own, as a terminal does.
+    demo = spawn("npm", ["run", "demo"], {
       cwd: ROOT,
       env: terminalEnvironment({
         HTTP_PORT: `${ports[0]}`,
@@ -38,27 +42,44 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
         ADMIN_PORT: "0",
         TMPDIR: folder,
       }),
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
     });
+    ended = once(demo, "close");
+    process.once("exit", kill);
+    for (const stream of ["stdout", "stderr"] as const) {
+      demo[stream]?.setEncoding("utf8").on("data", (text: string) => {
+        output[stream] += text;
+      });
+    }
     await poll(110_000, () => {
-      if (!isGroupLeft(demo.pid)) throw new Error(`the demo ended:\n${demo.stderr()}`);
-      return demo.stdout().includes("Ctrl-C stops") || undefined;
+      if (!isGroupLeft(leader())) throw new Error(`the demo ended:\n${output.stderr}`);
+      return output.stdout.includes("Ctrl-C stops") || undefined;
     });
   });
+
+  /** Also if the run of the tests is ended meanwhile. */
+  const kill = () => {
+    if (isGroupLeft(leader())) process.kill(-leader(), "SIGKILL");
+  };
   afterAll(() => {
-    demo?.kill();
+    kill();
     rmSync(folder, { recursive: true, force: true });
   });
+
+  /** The process id of npm, which is also that of the group. */
+  const leader = () => demo?.pid ?? Number.NaN;
 
   it("prints what the README shows, in the same order", () => {
     const shown = stableLines(blockWith("console", "The service is ready."));
     // Without the command itself, the ellipsis at the end, and what is done only once.
     const expected = shown.filter((line) => !/^\$ |^ *…$|^installing /.test(line));
-    const printed = [...stableLines(demo.stderr()), ...stableLines(demo.stdout())];
+    const printed = [...stableLines(output.stderr), ...stableLines(output.stdout)];
     expect(printed.filter((line) => expected.includes(line))).toEqual(expected);
   });
 
   it.skipIf(!HAS_CURL)("prints requests that work as pasted", async () => {
-    const [, text = ""] = demo.stdout().split("Requests to paste");
+    const [, text = ""] = output.stdout.split("Requests to paste");
     const requests = [...text.matchAll(/^ {2}((?:curl|npx) (?:.*\\\n)*.*)$/gm)];
     expect(requests.length).toBeGreaterThan(3);
     for (const [, request = ""] of requests) {
@@ -75,11 +96,11 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     expect(processesWith("TMPDIR", folder)).not.toEqual([]);
     expect(readdirSync(folder)).not.toEqual([]);
     // A terminal sends the signal to the whole foreground process group.
-    process.kill(-demo.pid, "SIGINT");
-    await demo.ended;
-    expect(demo.stderr()).toMatch(/stopped; nothing is left running\n/);
-    await until(5_000, () => processesWith("TMPDIR", folder).length === 0);
-    expect(isGroupLeft(demo.pid)).toBe(false);
+    process.kill(-leader(), "SIGINT");
+    await ended;
+    expect(output.stderr).toMatch(/stopped; nothing is left running\n/);
+    await until(20_000, () => processesWith("TMPDIR", folder).length === 0);
+    expect(isGroupLeft(leader())).toBe(false);
     // npm and Node keep caches in TMPDIR; the database's files are those with its name.
     expect(readdirSync(folder).filter((name) => /revenue/.test(name))).toEqual([]);
     expect(await Promise.all(ports.map((port) => isFree(port)))).toEqual([true, true]);
