@@ -1,4 +1,4 @@
-/** The TypeScript client on the real service. Which answers it repeats: test/unit/clients/retry.test.ts. */
+/** The TypeScript client on the real service. Which answers it repeats: test/unit/clients/client.test.ts. */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import {
   Code,

@@ -9,13 +9,12 @@ import { seed } from "../../../dev/demo-data/seed.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
-import { startService } from "../../support/service/service-process.ts";
 import { SOAK } from "../../support/soak.ts";
 import { type RandomRequest, randomRequests } from "./requests.ts";
 import { type Contradictions, compileDocument, type Document } from "./validator.ts";
 
 const SEED = Number(process.env.SEED ?? (SOAK === 1 ? 1 : Date.now() % 2 ** 32));
-const RUNS = 400 * SOAK;
+const RUNS = 200 * SOAK;
 
 let fixture: Fixture;
 let document: Document;
@@ -100,28 +99,13 @@ it("a response that is not as documented is noticed", () => {
   const respond = (status: number, body: object, more = {}) => {
     const text = JSON.stringify(body);
     const response = { status, headers: { ...headers, ...more }, text, bytes: Buffer.from(text) };
-    return contradictions(request, response);
+    return contradictions(request, response).join();
   };
-  expect(respond(400, { error: "Bad Request", message: "m" })).toEqual([]);
-  expect(respond(418, {})).toEqual(["418 is not documented"]);
-  expect(respond(400, { error: "Bad Request" })[0]).toMatch(
-    /must have required property 'message'/,
-  );
-  expect(respond(400, { error: "", message: "", more: 1 })[0]).toMatch(/additional properties/);
-  expect(respond(400, { error: "", message: "" }, { etag: "x" })).toEqual([
-    "etag is not documented",
-  ]);
-  expect(respond(401, { error: "", message: "" })).toEqual(["there is no www-authenticate"]);
-  expect(respond(503, { error: "", message: "" }, { "retry-after": "soon" })[0]).toMatch(
-    /must be integer/,
-  );
-});
-
-it("WEB=off leaves the document out", async () => {
-  const service = await startService(fixture.database.url, { WEB: "off" });
-  try {
-    expect((await rawHttp(service.http, { target: "/openapi.json" })).status).toBe(404);
-  } finally {
-    await service.stop();
-  }
+  const error = { error: "Bad Request", message: "m" };
+  expect(respond(400, error)).toBe("");
+  expect(respond(418, error)).toBe("418 is not documented");
+  expect(respond(400, { error: "" })).toMatch(/must have required property 'message'/);
+  expect(respond(400, { ...error, more: 1 })).toMatch(/additional properties/);
+  expect(respond(400, error, { etag: "x" })).toBe("etag is not documented");
+  expect(respond(401, error)).toBe("there is no www-authenticate");
 });

@@ -124,10 +124,6 @@ describe("the document of a service", () => {
       Error: { type: "object" },
     });
   });
-
-  test("has the tag, with the first paragraph of the service's comment", () => {
-    expect(document.tags).toEqual([{ name: "BookService", description: "Keeps books." }]);
-  });
 });
 
 test.each([
