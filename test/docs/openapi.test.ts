@@ -72,25 +72,6 @@ it.each(examples)(
   },
 );
 
-it("the examples of parameters are accepted", async () => {
-  const path = "/api/provider/revenue/servers";
-  const parameters: Parameter[] = document.paths[path].parameters;
-  for (const { name, schema, examples } of parameters.filter((one) => one.in === "query")) {
-    for (const { value } of Object.values(examples)) {
-      const query = new URLSearchParams({ [name]: value });
-      expect((await rawHttp(url, { target: `${path}?${query}` })).status, value).toBe(200);
-      expect(value).toMatch(new RegExp(schema.pattern, "u"));
-    }
-  }
-});
-
-interface Parameter {
-  readonly name: string;
-  readonly in: string;
-  readonly schema: { readonly pattern: string };
-  readonly examples: Readonly<Record<string, { readonly value: string }>>;
-}
-
 /** Requests that get the errors of the examples. The other errors need a fault, or a crowd. */
 const REQUESTS: Readonly<Record<string, () => Promise<RawResponse>>> = {
   malformedDate: () => send("/api/provider/revenue/servers?startDate=2026-02-30"),

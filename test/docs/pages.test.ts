@@ -1,8 +1,8 @@
-/** The README is short, the documentation refers only to what exists, and the README's examples add up. */
+/** The README is short, and the documentation refers only to what exists. */
 import { existsSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { blockWith, codeIn, type Page, page, pages, proseOf, ROOT, rootFile } from "./markdown.ts";
+import { codeIn, type Page, page, pages, proseOf, ROOT, rootFile } from "./markdown.ts";
 
 const MAX_README_LINES = 200;
 
@@ -56,21 +56,3 @@ function anchorsOf(text: string): string[] {
       .replaceAll(" ", "-"),
   );
 }
-
-it("in the README's overview earnings + fee = gross, and the fee is a tenth of the gross", () => {
-  const cents = (amount: number) => Math.round(amount * 100);
-  const { summary, monthlyEarnings, serverRevenue } = JSON.parse(blockWith("json", '"summary"'));
-  const objects: [earnings: number, fee: number, gross: number][] = [
-    [summary.totalEarningsYTD, summary.platformFeesYTD, summary.grossRevenueYTD],
-    ...serverRevenue.map((server: Record<string, number>) => [
-      server.totalEarnings,
-      server.platformFees,
-      server.grossRevenue,
-    ]),
-  ];
-  for (const [earnings, fee, gross] of objects) {
-    expect(cents(earnings) + cents(fee)).toBe(cents(gross));
-    expect(cents(fee)).toBe(Math.round(cents(gross) / 10));
-  }
-  expect(monthlyEarnings[0].amount).toBe(summary.currentMonthEarnings);
-});

@@ -44,28 +44,15 @@ const accounts: readonly Account[] = blocksWith("sql", "GRANT")
   });
 
 let server: Connection;
-/** Statements that failed because their table did not exist yet. */
-const early: string[] = [];
-
-/** Runs the SQL from top to bottom, and migrates as soon as there is an account for it. */
+/** Runs the SQL from top to bottom, as it is pasted, and migrates as soon as there is an account for it. */
 beforeAll(async () => {
   server = await createConnection(inject("databaseServer"));
   await server.query(`CREATE DATABASE ${database}`);
   for (const { command, statements } of accounts) {
-    for (const statement of statements) await server.query(statement).catch(postpone(statement));
+    for (const statement of statements) await server.query(statement);
     if (command === "npm run migrate") await runAs(command, command);
   }
-  // Retried, so that one statement out of order does not fail the other tests.
-  for (const statement of early) await server.query(statement);
 });
-
-/** Keeps a statement whose table does not exist yet for later. */
-function postpone(statement: string): (error: Error & { code?: string }) => void {
-  return (error) => {
-    if (error.code !== "ER_NO_SUCH_TABLE") throw error;
-    early.push(statement);
-  };
-}
 
 afterAll(async () => {
   for (const { name } of accounts) await server.query(`DROP USER IF EXISTS '${name}'@'%'`);
@@ -90,10 +77,6 @@ async function runAs(account: string, command: string): Promise<Outcome> {
 it("the service has an account, and each command that writes has one", () => {
   const writers = ["npm run key", "npm run migrate", "npm run rollup"];
   expect(accounts.map(({ command }) => command).sort()).toEqual([...writers, "npm start"]);
-});
-
-it("the SQL can be pasted from top to bottom: none of it needs a table before the migration", () => {
-  expect(early).toEqual([]);
 });
 
 it("the account of the migration can load the demo data", async () => {
