@@ -36,8 +36,3 @@ it("every production dependency is imported, or is a peer dependency of an impor
   ]);
   expect(dependencies.filter((name) => !needed.has(name))).toEqual([]);
 });
-
-it("modules of Node are imported with the prefix node:", () => {
-  const bare = /^(fs|path|url|net|http|http2|crypto|events|stream|zlib|util|timers|os)(\/|$)/;
-  expect([...imported].filter((name) => bare.test(name))).toEqual([]);
-});
