@@ -4,17 +4,14 @@ import type { AddressInfo } from "node:net";
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { rootFile } from "../../docs/markdown.ts";
+import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import {
   enterKey,
   faultsOfLook,
   LOOKS,
   type WatchedPage,
 } from "../../support/browser/watched-page.ts";
-import {
-  BROWSER_TIMEOUT,
-  createWebFixture,
-  type WebFixture,
-} from "../../support/browser/web-fixture.ts";
+import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 /** Serves the example. */

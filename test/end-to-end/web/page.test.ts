@@ -8,17 +8,14 @@ import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
 import { ROOT } from "../../docs/markdown.ts";
+import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import {
   enterKey,
   faultsOfLook,
   LOOKS,
   type WatchedPage,
 } from "../../support/browser/watched-page.ts";
-import {
-  BROWSER_TIMEOUT,
-  createWebFixture,
-  type WebFixture,
-} from "../../support/browser/web-fixture.ts";
+import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 
 const run = promisify(execFile);
 /** The name of a server, which a spreadsheet would run. */

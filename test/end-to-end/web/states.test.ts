@@ -1,17 +1,14 @@
 /** The page in Chromium when there is nothing to show, or when something is wrong. */
 import type { Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it, onTestFinished } from "vitest";
+import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import {
   accessibilityFaults,
   enterKey,
   openPage,
   type WatchedPage,
 } from "../../support/browser/watched-page.ts";
-import {
-  BROWSER_TIMEOUT,
-  createWebFixture,
-  type WebFixture,
-} from "../../support/browser/web-fixture.ts";
+import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";

@@ -11,6 +11,9 @@ const INSTALL = join(import.meta.dirname, "install-chromium.ts");
 /** Held while the package is installed. */
 const LOCK = join(tmpdir(), "revenue-chromium.lock");
 
+/** How long a hook that starts the browser may take, in ms, if the package is installed first. */
+export const BROWSER_TIMEOUT = 400_000;
+
 /**
  * Starts the browser. Installs Debian's package if there is none.
  *

@@ -5,9 +5,6 @@ import { createFixture, type Fixture } from "../service/fixture.ts";
 import { startBrowser } from "./chromium.ts";
 import { openPage, type WatchedPage } from "./watched-page.ts";
 
-/** How long the hook that creates the fixture may take, in ms, if Chromium is installed first. */
-export const BROWSER_TIMEOUT = 400_000;
-
 /** A service, its clients, and a browser. Each page opened in it shares nothing with the others. */
 export interface WebFixture extends Fixture {
   readonly browser: Browser;
