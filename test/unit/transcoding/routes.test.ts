@@ -1,6 +1,7 @@
 import { expect, test } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { bindRoutes } from "../../../src/gateway/transcoding/routes.ts";
+import { paths } from "../../support/request.ts";
 import { serviceOf } from "./contract.ts";
 
 test("every annotated RPC is a route", () => {
@@ -16,10 +17,11 @@ test("every annotated RPC is a route", () => {
 });
 
 test("the revenue service is served on the paths of its specification", () => {
-  expect(bindRoutes(RevenueService).map((route) => route.template)).toEqual([
-    "/api/provider/revenue",
-    "/api/provider/revenue/servers",
+  const templates = bindRoutes(RevenueService).map(({ method, template }) => [
+    method.name,
+    template,
   ]);
+  expect(Object.fromEntries(templates)).toEqual(paths);
 });
 
 test.each([
