@@ -4,12 +4,6 @@
  * docs/rollups.md.
  */
 
-/**
- * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
- * one of another format is no rollup to the program, and is left to the programs that know it.
- */
-export const FORMAT = 1;
-
 /** The tables of rollups. */
 export const TABLES = { rollups: "rollups", sums: "rollup_sums" } as const;
 

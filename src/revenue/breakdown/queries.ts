@@ -20,6 +20,7 @@ import {
   type RollupTerms,
   STATE,
 } from "../../rollup/read/sql.ts";
+import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
 import { PERIOD_END as LAST, PERIOD_START as START } from "../period.ts";
 
 const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
@@ -38,7 +39,7 @@ interface Terms extends RollupTerms {
 
 /** Sums the charges that match an SQL condition, by owner. */
 const sumCharges = (condition: string) => ({
-  select: { ...owner, gross: "SUM(gross)", charges: "COUNT(*)" },
+  select: { ...owner, ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
@@ -133,7 +134,7 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
 
 /** The sums at a boundary, an SQL expression: those at the last one up to there that is stored. */
 const sumsAt = (boundary: string, { guard }: RollupTerms) => ({
-  select: { ...owner, gross: "gross", charges: "charges", started: "started", ended: "ended" },
+  select: { ...owner, ...STORED_SUMS },
   from: `${OWNER_SUMS} AND at = (SELECT MAX(at) FROM ${OWNER_SUMS} AND at <= ${boundary})${guard}`,
 });
 

@@ -3,7 +3,6 @@
  * its version, a further period with the same boundaries reads only what they do not hold.
  */
 
-import { parseCents } from "../../db/cents.ts";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
@@ -18,7 +17,7 @@ import {
   type RequestedPeriod,
 } from "../period.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
-import { type Owner, PeriodTotals, type Totals, TotalsByOwner } from "./totals.ts";
+import { amountsOf, PeriodTotals, TotalsByOwner } from "./totals.ts";
 
 /**
  * The maximum size of the cache, in rows of about 80 bytes. Sums take some 7 for each server and
@@ -144,18 +143,6 @@ function byOwner(rows: FullRows["sumsAtFirst"]): TotalsByOwner {
   const totals = new TotalsByOwner();
   for (const row of rows) totals.add(row, amountsOf(row));
   return totals;
-}
-
-/** What a row adds. A column that it does not have adds nothing. */
-function amountsOf(row: Owner & { readonly [Column in keyof Totals]?: string }): Partial<Totals> {
-  const { gross, charges, started, ended, running } = row;
-  return {
-    ...(gross !== undefined && { gross: parseCents(gross) }),
-    charges: Number(charges ?? 0),
-    started: Number(started ?? 0),
-    ended: Number(ended ?? 0),
-    running: Number(running ?? 0),
-  };
 }
 
 function breakdown(

@@ -1,5 +1,5 @@
 /** Totals of a breakdown by owner: money and rentals per server and per instance. */
-import type { Cents } from "../../db/cents.ts";
+import { type Cents, parseCents } from "../../db/cents.ts";
 
 /**
  * The totals of an instance, of a server or of the provider: of a period, or of what is dated before a
@@ -22,6 +22,20 @@ type MutableTotals = { -readonly [Field in keyof Totals]: Totals[Field] };
 export interface Owner {
   readonly server: string;
   readonly instance: string;
+}
+
+/** What a row of a query adds. A column that it does not have adds nothing. */
+export function amountsOf(
+  row: Owner & { readonly [Column in keyof Totals]?: string },
+): Partial<Totals> {
+  const { gross, charges, started, ended, running } = row;
+  return {
+    ...(gross !== undefined && { gross: parseCents(gross) }),
+    charges: Number(charges ?? 0),
+    started: Number(started ?? 0),
+    ended: Number(ended ?? 0),
+    running: Number(running ?? 0),
+  };
 }
 
 /** The memory of a server beside its owners, in rows. */

@@ -9,7 +9,8 @@
  * Each scalar subquery reads one index entry. MySQL and MariaDB evaluate such a subquery as a
  * constant before they choose a plan. The database's clock stands still during a statement.
  */
-import { FORMAT, NO_VERSION, NO_WATERMARK, TABLES, type UsedRollup } from "../coverage.ts";
+import { NO_VERSION, NO_WATERMARK, TABLES, type UsedRollup } from "../coverage.ts";
+import { FORMAT } from "../sums.ts";
 
 /** The instant of a statement. Nothing that is dated after it counts. */
 export const NOW = "UTC_TIMESTAMP(3)";

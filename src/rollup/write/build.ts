@@ -4,8 +4,9 @@
  * watermark is fixed when it begins. The last step makes the rollup the current one.
  */
 import type { Knex } from "knex";
-import { FORMAT, TABLES } from "../coverage.ts";
+import { TABLES } from "../coverage.ts";
 import { chooseLeaf, DAYS, END, MONTHS, rowsPerLeaf, START } from "../leaves.ts";
+import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
 import { readBoundaries } from "./comparison.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
@@ -163,7 +164,8 @@ async function computeStep(reader: Knex.Transaction, build: Rollup) {
 /** The number of charges, starts and ends of rentals that a change adds. */
 function rowsOf({ differences }: Change): number {
   const owners = differences.filter(({ total }) => !total);
-  return owners.reduce((sum, { charges, started, ended }) => sum + charges + started + ended, 0);
+  const counts = owners.flatMap((difference) => COUNT_NAMES.map((name) => difference[name]));
+  return Number(counts.reduce((sum, count) => sum + count, 0n));
 }
 
 /** Makes a complete build the current rollup. Resolves to false if another run began it anew. */

@@ -3,8 +3,8 @@
  * one short transaction, unless the rollup has changed in between.
  */
 import type { Knex } from "knex";
-import { formatCents } from "../../db/cents.ts";
-import { FORMAT, TABLES } from "../coverage.ts";
+import { TABLES } from "../coverage.ts";
+import { FORMAT, isZero, SUM_NAMES, SUMS, textOf } from "../sums.ts";
 import { type Boundaries, compareLeaves, type Difference, type Leaves } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 
@@ -101,10 +101,6 @@ async function addDifferences(
 /** The number of differences in one INSERT. */
 const BATCH = 500;
 
-function isZero({ gross, charges, started, ended }: Difference): boolean {
-  return gross === 0n && charges === 0 && started === 0 && ended === 0;
-}
-
 /** A boundary that is not stored yet, and the last stored one before it. */
 interface NewBoundary {
   readonly total: boolean;
@@ -113,7 +109,19 @@ interface NewBoundary {
 }
 
 /** What follows FROM for the sums of a rollup, with bindings for provider and slot. */
-const SUMS = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
+const STORED = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
+
+/** The columns that a change writes. */
+const COLUMNS = [
+  "provider_id",
+  "format",
+  "slot",
+  "total",
+  "at",
+  "server_id",
+  "instance_id",
+  ...SUM_NAMES,
+].join(", ");
 
 /** Stores boundaries, each with the sums of the one before. */
 async function copyBoundaries(
@@ -126,10 +134,10 @@ async function copyBoundaries(
   const copies = copied.map(
     () =>
       `SELECT provider_id, format, slot, total, CAST(? AS DATETIME(3)), server_id, instance_id,
-         gross, charges, started, ended FROM ${SUMS} AND total = ? AND at = ?`,
+         ${SUM_NAMES.join(", ")} FROM ${STORED} AND total = ? AND at = ?`,
   );
   await transaction.raw(
-    `INSERT INTO ${TABLES.sums} ${copies.join(" UNION ALL ")}`,
+    `INSERT INTO ${TABLES.sums} (${COLUMNS}) ${copies.join(" UNION ALL ")}`,
     copied.flatMap(({ total, at, before = "" }) => [at, provider, slot, Number(total), before]),
   );
 }
@@ -146,16 +154,19 @@ async function addFrom(
   added: readonly NewBoundary[],
 ): Promise<void> {
   const rows = differences.map((difference) => {
-    const { total, leaf, server, instance, gross, charges, started, ended } = difference;
-    return [Number(total), leaf.to, server, instance, formatCents(gross), charges, started, ended];
+    const { total, leaf, server, instance } = difference;
+    const sums = SUM_NAMES.map((name) => textOf(name, difference[name]));
+    return [Number(total), leaf.to, server, instance, ...sums];
   });
+  const typed = SUM_NAMES.map(
+    (name) => `CAST(? AS ${SUMS[name].money ? "DECIMAL(20,2)" : "SIGNED"}) AS ${name}`,
+  );
   const [first, ...others] = rows.map((_, nth) =>
     nth === 0
       ? `SELECT CAST(? AS UNSIGNED) AS total, CAST(? AS DATETIME(3)) AS boundary,
            CAST(? AS UNSIGNED) AS server_id, CAST(? AS UNSIGNED) AS instance_id,
-           CAST(? AS DECIMAL(20,2)) AS gross, CAST(? AS SIGNED) AS charges,
-           CAST(? AS SIGNED) AS started, CAST(? AS SIGNED) AS ended`
-      : "SELECT ?, ?, ?, ?, ?, ?, ?, ?",
+           ${typed.join(", ")}`
+      : `SELECT ?, ?, ?, ?, ${SUM_NAMES.map(() => "?").join(", ")}`,
   );
   const later = [false, true].flatMap((total) => {
     const ends = differences.filter((each) => each.total === total).map(({ leaf }) => leaf.to);
@@ -165,22 +176,19 @@ async function addFrom(
   const stored = later.map(
     (_, nth) =>
       `SELECT total, at FROM (SELECT DISTINCT provider_id, format, slot, total, at
-         FROM ${SUMS} AND total = ? AND at >= ?) AS stored${nth}`,
+         FROM ${STORED} AND total = ? AND at >= ?) AS stored${nth}`,
   );
   const known = added.map(() => "SELECT CAST(? AS UNSIGNED), CAST(? AS DATETIME(3))");
   await transaction.raw(
-    `INSERT INTO ${TABLES.sums}
+    `INSERT INTO ${TABLES.sums} (${COLUMNS})
      SELECT ?, ${FORMAT}, ?, added.total, boundaries.at, added.server_id, added.instance_id,
-       SUM(added.gross), SUM(added.charges), SUM(added.started), SUM(added.ended)
+       ${SUM_NAMES.map((name) => `SUM(added.${name})`).join(", ")}
      FROM (${[first, ...others].join(" UNION ALL ")}) AS added
      JOIN (${[...stored, ...known].join(" UNION ")}) AS boundaries
        ON boundaries.total = added.total AND boundaries.at >= added.boundary
      GROUP BY added.total, boundaries.at, added.server_id, added.instance_id
      ON DUPLICATE KEY UPDATE
-       gross = ${TABLES.sums}.gross + VALUES(gross),
-       charges = ${TABLES.sums}.charges + VALUES(charges),
-       started = ${TABLES.sums}.started + VALUES(started),
-       ended = ${TABLES.sums}.ended + VALUES(ended)`,
+       ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`,
     [
       provider,
       slot,

@@ -4,18 +4,10 @@
  */
 import type { Knex } from "knex";
 import { parseCents } from "../../db/cents.ts";
-import { chargeCovered, FORMAT, rentalCovered, TABLES } from "../coverage.ts";
+import { chargeCovered, rentalCovered, TABLES } from "../coverage.ts";
 import { END, isBoundary, type Leaf, START } from "../leaves.ts";
+import { FORMAT, SUM_NAMES, SUMS, type SumName, type Sums, sumIf, sumsFrom } from "../sums.ts";
 import type { Rollup } from "./state.ts";
-
-/** What is stored of an owner. */
-export interface Sums {
-  /** In cents. */
-  readonly gross: bigint;
-  readonly charges: number;
-  readonly started: number;
-  readonly ended: number;
-}
 
 /** What the ledger has of an owner in a leaf, and the rollup lacks; negative if it has more. */
 export interface Difference extends Sums {
@@ -110,15 +102,10 @@ interface Branch {
   readonly bindings: readonly (string | number)[];
 }
 
-const SUM_COLUMNS = ["gross", "charges", "started", "ended"] as const;
-const COLUMNS = [...SUM_COLUMNS, ...SUM_COLUMNS.map((column) => `fresh_${column}` as const)];
+const COLUMNS = [...SUM_NAMES, ...SUM_NAMES.map((name) => `fresh_${name}` as const)];
 
-/** What is summed of a table, by the column that places a row on the timeline. */
-const LEDGER = [
-  { table: "charges", datedBy: "charged_at", gross: "gross", count: "charges" },
-  { table: "rentals", datedBy: "started_at", gross: "0.00", count: "started" },
-  { table: "rentals", datedBy: "ended_at", gross: "0.00", count: "ended" },
-] as const;
+/** The names of the sums that are made of the same rows. */
+const LEDGER = [...Map.groupBy(SUM_NAMES, (name) => SUMS[name].datedBy).values()];
 
 /** SQL condition, with two `?`: the row was not covered at an earlier watermark. */
 const FRESH = {
@@ -166,18 +153,13 @@ function ledgerBranches(
 ): Branch[] {
   const owner = total ? "0 AS server_id, 0" : "server_id, COALESCE(instance_id, 0)";
   const group = total ? "HAVING COUNT(*) > 0" : "GROUP BY server_id, instance_id";
-  return LEDGER.map(({ table, datedBy, gross, count }) => {
-    const fresh = FRESH[table];
-    const counts = LEDGER.map((each) => (each.count === count ? "COUNT(*)" : "0"));
-    const freshCounts = LEDGER.map((each) =>
-      each.count === count ? `SUM(CASE WHEN ${fresh} THEN 1 ELSE 0 END)` : "0",
+  return LEDGER.map((own) => {
+    const { table, datedBy } = SUMS[own[0] as SumName];
+    const sums = (condition?: string) =>
+      SUM_NAMES.map((name) => (own.includes(name) ? sumIf(name, condition) : zero(name)));
+    const columns = [...sums(), ...sums(FRESH[table])].map(
+      (sql, column) => `${sql} AS ${COLUMNS[column]}`,
     );
-    const columns = [
-      `SUM(${gross})`,
-      ...counts,
-      `SUM(CASE WHEN ${fresh} THEN ${gross} ELSE 0.00 END)`,
-      ...freshCounts,
-    ].map((sql, column) => `${sql} AS ${COLUMNS[column]}`);
     const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?");
     // Rows that are dated before the first leaf count as dated in it.
     const after = from === START ? "" : `AND ${datedBy} >= ?`;
@@ -186,7 +168,7 @@ function ledgerBranches(
       sql: `SELECT ${nth} AS leaf, ${owner} AS instance_id, ${columns.join(", ")} FROM ${table}
         WHERE provider_id = ? ${after} AND ${before} AND ${covered} ${group}`,
       bindings: [
-        ...Array(4).fill(watermark),
+        ...own.flatMap(() => [watermark, watermark]),
         provider,
         ...(from === START ? [] : [from]),
         to,
@@ -205,19 +187,22 @@ function storedBranch(
   nth: number,
   sign: "-" | "",
 ): Branch {
-  const sums = SUM_COLUMNS.map((column) => `${sign}${column}`);
+  const columns = [...SUM_NAMES.map((name) => `${sign}${name}`), ...SUM_NAMES.map(zero)];
   return {
-    sql: `SELECT ${nth}, server_id, instance_id, ${sums.join(", ")}, 0, 0, 0, 0 FROM ${TABLES.sums}
+    sql: `SELECT ${nth}, server_id, instance_id, ${columns.join(", ")} FROM ${TABLES.sums}
       WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = ? AND at = ?`,
     bindings: [provider, slot, Number(total), at],
   };
 }
 
+/** SQL: what the rows of another table add to a sum. */
+function zero(name: SumName): string {
+  return SUMS[name].money ? "0.00" : "0";
+}
+
 function sumsOf(row: Record<string, string>, prefix: "" | "fresh_"): Sums {
-  return {
-    gross: parseCents(Number(row[`${prefix}gross`]) === 0 ? "0.00" : String(row[`${prefix}gross`])),
-    charges: Number(row[`${prefix}charges`]),
-    started: Number(row[`${prefix}started`]),
-    ended: Number(row[`${prefix}ended`]),
-  };
+  return sumsFrom((name) => {
+    const text = String(row[`${prefix}${name}`]);
+    return SUMS[name].money ? parseCents(text) : BigInt(text);
+  });
 }

@@ -1,6 +1,7 @@
 /** Deleting the rollups of formats that no program writes any more. */
 import type { Knex } from "knex";
-import { FORMAT, TABLES } from "../coverage.ts";
+import { TABLES } from "../coverage.ts";
+import { FORMAT } from "../sums.ts";
 
 /** The time since the last check of a rollup of a format after which nobody writes it, in days. */
 const UNUSED = 7;

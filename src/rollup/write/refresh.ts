@@ -66,8 +66,6 @@ async function changeUpTo(
 /** The number of charges that a change adds. */
 export function chargesOf({ differences }: Change): number {
   const owners = differences.filter(({ total }) => !total);
-  return Math.max(
-    0,
-    owners.reduce((sum, { charges }) => sum + charges, 0),
-  );
+  const charges = owners.reduce((sum, difference) => sum + difference.charges, 0n);
+  return Math.max(0, Number(charges));
 }

@@ -1,9 +1,18 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
 import type { Knex } from "knex";
-import { formatCents } from "../../db/cents.ts";
 import type { Leaf } from "../leaves.ts";
+import {
+  COUNT_NAMES,
+  formatSums,
+  isZero,
+  NO_SUMS,
+  plus,
+  SUMS,
+  type Sums,
+  sumsFrom,
+} from "../sums.ts";
 import { type Change, writeChange } from "./change.ts";
-import type { Difference, Sums } from "./comparison.ts";
+import type { Difference } from "./comparison.ts";
 
 /** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
 export type Cause = "late commit" | "deleted row" | "changed row" | "future watermark";
@@ -33,13 +42,11 @@ export async function writeRepairs(
   return written;
 }
 
-const NONE: Sums = { gross: 0n, charges: 0, started: 0, ended: 0 };
-
 /** The repairs of a change, leaf by leaf. */
 function repairsOf({ rollup: { provider }, differences }: Change): Repair[] {
   const unexplained = differences
     .map((difference) => ({ ...difference, ...unexplainedPart(difference) }))
-    .filter(({ gross, charges, started, ended }) => gross !== 0n || charges || started || ended);
+    .filter((difference) => !isZero(difference));
   // The sums of the provider as a whole differ wherever those of an owner do.
   const ofOwners = unexplained.filter(({ total }) => !total);
   const shown = ofOwners.length > 0 ? ofOwners : unexplained;
@@ -47,45 +54,33 @@ function repairsOf({ rollup: { provider }, differences }: Change): Repair[] {
     .values()
     .map((parts): Repair => {
       const [{ leaf }] = parts as [Difference];
-      const counts = parts.flatMap(({ charges, started, ended }) => [charges, started, ended]);
+      const counts = parts.flatMap((part) => COUNT_NAMES.map((name) => part[name]));
       const [more, fewer] = [counts.some((count) => count > 0), counts.some((count) => count < 0)];
       const cause = more && !fewer ? "late commit" : fewer && !more ? "deleted row" : "changed row";
-      return { provider, ...leaf, ...parts.reduce(plus, NONE), cause };
+      return { provider, ...leaf, ...parts.reduce(plus, NO_SUMS), cause };
     })
     .toArray();
 }
 
 /** A repair of a rollup whose watermark lay in the future. */
 export function futureWatermark(provider: string, from: string, to: string): Repair {
-  return { provider, from, to, ...NONE, cause: "future watermark" };
+  return { provider, from, to, ...NO_SUMS, cause: "future watermark" };
 }
 
 /** A rental that was written again became covered for the second time, and adds nothing. */
-function unexplainedPart({ gross, charges, started, ended, fresh }: Difference): Sums {
-  const ofRentals = (added: number, atMost: number) =>
-    added > atMost ? added - atMost : Math.min(added, 0);
-  return {
-    gross: gross - fresh.gross,
-    charges: charges - fresh.charges,
-    started: ofRentals(started, fresh.started),
-    ended: ofRentals(ended, fresh.ended),
-  };
-}
-
-function plus(left: Sums, right: Sums): Sums {
-  return {
-    gross: left.gross + right.gross,
-    charges: left.charges + right.charges,
-    started: left.started + right.started,
-    ended: left.ended + right.ended,
-  };
+function unexplainedPart(difference: Difference): Sums {
+  return sumsFrom((name) => {
+    const [added, fresh] = [difference[name], difference.fresh[name]];
+    if (SUMS[name].table === "charges" || added > fresh) return added - fresh;
+    return added < 0n ? added : 0n;
+  });
 }
 
 /** Formats a repair for the log. */
 export function formatRepair(repair: Repair): string {
-  const { provider, from, to, cause, gross, charges, started, ended } = repair;
+  const { provider, from, to, cause } = repair;
   if (cause === "future watermark") {
     return `provider ${provider}: the watermark ${from} lay in the future (cause: ${cause}); the rollup is built again`;
   }
-  return `provider ${provider}, ${from} to ${to}: repaired by ${formatCents(gross)} of gross, ${charges} charges, ${started} starts and ${ended} ends of rentals (cause: ${cause})`;
+  return `provider ${provider}, ${from} to ${to}: repaired by ${formatSums(repair)} (cause: ${cause})`;
 }

@@ -1,8 +1,9 @@
 /** The rows of the table `rollups`: the rollup that is read of a provider, and the one that is built. */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
-import { FORMAT, TABLES } from "../coverage.ts";
+import { TABLES } from "../coverage.ts";
 import { START } from "../leaves.ts";
+import { FORMAT } from "../sums.ts";
 
 /** A rollup of a provider. */
 export interface Rollup {

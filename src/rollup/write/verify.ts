@@ -1,8 +1,8 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 import type { Knex } from "knex";
-import { formatCents } from "../../db/cents.ts";
-import { FORMAT, TABLES } from "../coverage.ts";
+import { TABLES } from "../coverage.ts";
 import { END, START } from "../leaves.ts";
+import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { compareLeaves, misplacedBoundary, readBoundaries } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
 import { readRollups } from "./state.ts";
@@ -28,9 +28,10 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     for (let from = START; from !== END; ) {
       const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
       for await (const found of compareLeaves(reader, rollup, leaves, boundaries, watermark)) {
-        for (const { total, leaf, server, instance, ...sums } of found) {
+        for (const difference of found) {
+          const { total, leaf, server, instance } = difference;
           const owner = total ? "as a whole" : `server ${server}, instance ${instance}`;
-          yield `provider ${provider}, ${leaf.from} to ${leaf.to}, ${owner}: the rollup differs from the ledger by ${formatCents(-sums.gross)} of gross, ${-sums.charges} charges, ${-sums.started} starts and ${-sums.ended} ends of rentals`;
+          yield `provider ${provider}, ${leaf.from} to ${leaf.to}, ${owner}: the rollup differs from the ledger by ${formatSums(sumsFrom((name) => -difference[name]))}`;
         }
       }
       from = next;

@@ -1,7 +1,8 @@
 /** Which providers a pass has to work on. */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
-import { FORMAT, NO_WATERMARK, TABLES } from "../../coverage.ts";
+import { NO_WATERMARK, TABLES } from "../../coverage.ts";
+import { FORMAT } from "../../sums.ts";
 import { DUE_EARLY } from "../check.ts";
 import type { Clock } from "./clock.ts";
 

@@ -1,6 +1,7 @@
 /** Which providers a run works on, and what it leaves alone. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { FORMAT, TABLES } from "../../../../src/rollup/coverage.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { FORMAT } from "../../../../src/rollup/sums.ts";
 import { findNews } from "../../../../src/rollup/write/pass/news.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";

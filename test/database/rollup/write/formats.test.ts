@@ -1,7 +1,8 @@
 /** Rollups of the format of another version of the program. */
 import type { Knex } from "knex";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { FORMAT, TABLES } from "../../../../src/rollup/coverage.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { FORMAT } from "../../../../src/rollup/sums.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { expectExact } from "../../../support/rollup/snapshot-oracle.ts";

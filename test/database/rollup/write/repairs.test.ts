@@ -71,7 +71,7 @@ it("a repair is reported if the answer to its COMMIT is lost", async () => {
   const pool = createPool(parseDatabaseUrl(url.href));
   try {
     await knex("charges").insert(charge("2025-09-20", "2025-12-01"));
-    expect(await run(pool)).toMatchObject([{ cause: "late commit", charges: 1 }]);
+    expect(await run(pool)).toMatchObject([{ cause: "late commit", charges: 1n }]);
     expect(isLost).toBe(true);
     await expect.poll(() => differences(knex)).toEqual([]);
   } finally {
