@@ -51,34 +51,30 @@ export function createOverviewBatches(read: Read) {
   });
 }
 
-/** Gives each provider its own rows. */
+/** Gives each provider its own rows, under the names that a statement of its own would have. */
 function split(items: readonly Completing[], { rows, asOf }: BatchResult): UncoveredResult[] {
-  const state = byProvider(rows.state);
-  const balance = byProvider(rows.balance);
-  const servers = byProvider(rows.servers);
-  const late = byProvider(rows.late);
-  const recent = byProvider(rows.recent);
-  const now = rows.snapshot[0]?.now ?? "";
-  return items.map(({ provider }, place) => ({
-    asOf,
-    rows: {
-      state: [{ ...(state(provider)[0] ?? NO_ROLLUP), now }],
-      balance: balance(provider),
-      servers: servers(provider),
-      late: late(provider),
-      recent: recent(provider),
-      payouts: byProvider(rows[`payouts${place}`] ?? [])(provider),
-    },
-  }));
+  const { snapshot, ...shared } = rows;
+  const now = snapshot[0]?.now ?? "";
+  const finders = Object.entries(shared).map(
+    ([name, found]) => [name, byProvider(found as readonly OwnedRow[])] as const,
+  );
+  return items.map(({ provider }, place) => {
+    const own = Object.fromEntries(finders.map(([name, find]) => [name, find(provider)]));
+    const state = [{ ...(own.state?.[0] ?? NO_ROLLUP), now }];
+    const payouts = own[`payouts${place}`];
+    return { asOf, rows: { ...own, state, payouts } as unknown as UncoveredResult["rows"] };
+  });
+}
+
+interface OwnedRow {
+  readonly provider: string;
 }
 
 /** What aggregates over no row return. */
 const NO_ROLLUP = { version: "", watermark: "", leaf: "", ahead: "" };
 
 /** Finds the rows of a provider. */
-function byProvider<Row extends { readonly provider: string }>(
-  rows: readonly Row[],
-): (provider: string) => Row[] {
+function byProvider(rows: readonly OwnedRow[]): (provider: string) => readonly OwnedRow[] {
   const groups = Map.groupBy(rows, ({ provider }) => provider);
   return (provider) => groups.get(provider) ?? [];
 }

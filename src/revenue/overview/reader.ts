@@ -26,7 +26,7 @@ type Rows = UncoveredResult["rows"];
 
 /** What an overview is made of. */
 export interface Overview extends OverviewSums {
-  readonly rows: Pick<Rows, "balance" | "servers" | "payouts">;
+  readonly rows: Omit<Rows, "state" | "late" | "recent">;
   /** The rollup that was used. */
   readonly rollup: UsedRollup;
   /** The number of charges that it does not cover. */
