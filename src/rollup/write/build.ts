@@ -114,17 +114,19 @@ export interface BuildStep {
  * another run has completed it.
  *
  * @param until the watermark that the complete rollup should have
+ * @param rows the number of charges, starts or ends of rentals that a step adds, about
  */
 export async function buildStep(
   database: Knex,
   provider: string,
   until: string,
+  rows = STEP_ROWS,
 ): Promise<BuildStep | undefined> {
   const found = await inSnapshot(database, async (reader) => {
     const { build } = await readRollups(reader, provider);
     if (build === undefined) return undefined;
     const isComplete = build.nextFrom === null || build.nextFrom === END;
-    return { build, step: isComplete ? undefined : await computeStep(reader, build) };
+    return { build, step: isComplete ? undefined : await computeStep(reader, build, rows) };
   });
   if (found === undefined) return undefined;
   const { build, step } = found;
@@ -150,10 +152,10 @@ export async function buildStep(
   return { ...refreshed, at: END, rowsLeft: 0, done: await makeCurrent(database, provider) };
 }
 
-async function computeStep(reader: Knex.Transaction, build: Rollup) {
+async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number) {
   const boundaries = await readBoundaries(reader, build);
   const from = build.nextFrom ?? START;
-  const { leaves, next } = await nextSlice(reader, build, boundaries, from, STEP_ROWS);
+  const { leaves, next } = await nextSlice(reader, build, boundaries, from, rows);
   const change = await computeChange(reader, build, boundaries, leaves, build.watermark);
   if (change === "too large") {
     throw new Error("a step of a build changes too many rows: is another program writing to them?");

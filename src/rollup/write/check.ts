@@ -25,6 +25,8 @@ export interface CheckOptions {
   readonly period: number;
   /** Called with each difference that was found and removed. */
   readonly repaired: (repair: Repair) => void;
+  /** The number of charges, starts or ends of rentals that a slice has, about. Default: `SLICE_ROWS`. */
+  readonly rows?: number;
 }
 
 /** What became of a check: whether more slices are due, or a new build is needed. */
@@ -37,13 +39,13 @@ export type Checked = "more" | "done" | "build";
 export async function checkSlice(
   database: Knex,
   provider: string,
-  { period, repaired }: CheckOptions,
+  { period, repaired, rows = SLICE_ROWS }: CheckOptions,
 ): Promise<Checked> {
   const found = await inSnapshot(database, async (reader) => {
     const { current } = await readRollups(reader, provider);
     // A watermark in the future is a case for a build, not for a comparison.
     if (current === undefined || current.watermark > current.now) return undefined;
-    return compareSlice(reader, current);
+    return compareSlice(reader, current, rows);
   });
   if (found === undefined) return "done";
   const { rollup, change, next, share, unsuitable } = found;
@@ -68,10 +70,10 @@ function nextTime(checkAt: number, now: number, period: number, share: number): 
 }
 
 /** Compares the next slice in a snapshot. */
-async function compareSlice(reader: Knex.Transaction, rollup: Rollup) {
+async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   const boundaries = await readBoundaries(reader, rollup);
   const from = rollup.nextFrom ?? START;
-  const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, SLICE_ROWS);
+  const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, rows);
   const change = await computeChange(reader, rollup, boundaries, leaves, rollup.watermark);
   return {
     rollup,
