@@ -6,7 +6,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseUrl } from "../config.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
-import { createPool, tryConnect } from "../db/pool.ts";
+import { CONNECT_TIMEOUT, createPool, tryConnect } from "../db/pool.ts";
 import { withTimeout } from "../timeout.ts";
 import type { Readiness } from "./readiness.ts";
 
@@ -18,7 +18,9 @@ export interface ProbeTimes {
   readonly retry: number;
   /** Between two looks at the schema. */
   readonly schemaPeriod: number;
-  /** The longest look at the schema. A connection attempt has a limit of its own. */
+  /** The longest connection attempt. */
+  readonly connectTimeout: number;
+  /** The longest look at the schema. */
   readonly schemaTimeout: number;
 }
 
@@ -29,6 +31,7 @@ export interface ProbeTimes {
 export const PROBE_TIMES: ProbeTimes = {
   period: 3_000,
   retry: 1_000,
+  connectTimeout: CONNECT_TIMEOUT,
   schemaPeriod: 30_000,
   schemaTimeout: 5_000,
 };
@@ -57,13 +60,17 @@ export function startDatabaseProbe({
 }: ProbeParts): () => Promise<void> {
   const stop = new AbortController();
   const { signal } = stop;
-  const database = createPool(url, { readOnly: true, maxConnections: 1 });
+  const database = createPool(url, {
+    readOnly: true,
+    maxConnections: 1,
+    connectTimeout: times.connectTimeout,
+  });
   let failures = 0;
 
   /** Whether a new connection can be made, or the database answers that it has too many. */
   async function canConnect(): Promise<boolean> {
     try {
-      await tryConnect(url);
+      await tryConnect(url, times.connectTimeout);
       return true;
     } catch (error) {
       return FULL.has((error as { code?: unknown }).code);

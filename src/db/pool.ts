@@ -53,9 +53,9 @@ export function poolState({ client }: Knex): { readonly idle: number; readonly u
   return { idle: pool?.numFree() ?? 0, used: pool?.numUsed() ?? 0 };
 }
 
-/** Makes a connection of its own and closes it. Rejects with the driver's error. */
-export async function tryConnect(url: DatabaseUrl): Promise<void> {
-  const connection = await createConnection(connectionOptions(url));
+/** Makes a connection of its own within a time, in ms, and closes it. Rejects with the driver's error. */
+export async function tryConnect(url: DatabaseUrl, connectTimeout?: number): Promise<void> {
+  const connection = await createConnection(connectionOptions(url, connectTimeout));
   // It may fail after its end, when nobody listens any more.
   connection.on("error", () => {});
   // Ends the session: MariaDB logs a warning for each connection that is closed without that.
@@ -64,7 +64,7 @@ export async function tryConnect(url: DatabaseUrl): Promise<void> {
 }
 
 /** The driver's options for a database. */
-function connectionOptions(url: DatabaseUrl) {
+function connectionOptions(url: DatabaseUrl, connectTimeout = CONNECT_TIMEOUT) {
   return {
     ...url,
     charset: "utf8mb4_bin",
@@ -72,7 +72,7 @@ function connectionOptions(url: DatabaseUrl) {
     dateStrings: true,
     supportBigNumbers: true,
     bigNumberStrings: true,
-    connectTimeout: CONNECT_TIMEOUT,
+    connectTimeout,
     // The driver allocates room for this many with every attempt to connect; 16,000 by default.
     maxPreparedStatements: MAX_PREPARED_STATEMENTS,
     enableKeepAlive: true,
@@ -89,8 +89,8 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
     // Otherwise the first connection asks for the version, without a time limit, and all others
     // wait for its answer.
     version: "latest",
-    connection: connectionOptions(url) as Knex.MySql2ConnectionConfig,
-    acquireConnectionTimeout: CONNECT_TIMEOUT,
+    connection: connectionOptions(url, options.connectTimeout) as Knex.MySql2ConnectionConfig,
+    acquireConnectionTimeout: options.connectTimeout ?? CONNECT_TIMEOUT,
     // Keeps the values of a query out of error messages, which are logged.
     compileSqlOnError: false,
     pool: {

@@ -15,6 +15,11 @@ export interface SessionOptions {
   readonly readOnly?: boolean;
   /** The time after which the server ends a statement, in ms. Default: no limit. */
   readonly maxStatement?: number;
+  /**
+   * The time limit for a new connection, and for each statement that sets its session up, in ms.
+   * Default: `CONNECT_TIMEOUT`.
+   */
+  readonly connectTimeout?: number;
 }
 
 /** What the connections of one pool share. Times are in ms of `performance.now()`. */
@@ -23,7 +28,7 @@ export interface PoolState {
   trustedSince: number;
 }
 
-/** The time limit for a new connection, and for each statement that sets its session up, in ms. */
+/** The default of `connectTimeout`, in ms. */
 export const CONNECT_TIMEOUT = 2_000;
 
 /** Dates that do not exist, like the date zero, are compared and sorted as a lax writer stored them. */
@@ -99,10 +104,10 @@ function outliveListeners(connection: Connection): void {
  */
 async function setVariables(
   connection: Connection,
-  { readOnly = false, maxStatement = 0 }: SessionOptions,
+  { readOnly = false, maxStatement = 0, connectTimeout = CONNECT_TIMEOUT }: SessionOptions,
 ): Promise<void> {
   const set = (variables: string) =>
-    connection.promise().query({ sql: `SET SESSION ${variables}`, timeout: CONNECT_TIMEOUT });
+    connection.promise().query({ sql: `SET SESSION ${variables}`, timeout: connectTimeout });
   await set(
     `time_zone = '+00:00', sql_mode = '${SQL_MODE}'
      /*M! , max_statement_time = ${maxStatement / 1000} */

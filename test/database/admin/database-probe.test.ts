@@ -7,7 +7,13 @@ import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 
-const TIMES = { period: 50, retry: 20, schemaPeriod: 50, schemaTimeout: 5_000 };
+const TIMES = {
+  period: 50,
+  retry: 20,
+  schemaPeriod: 50,
+  connectTimeout: 500,
+  schemaTimeout: 5_000,
+};
 const LIMIT = 15_000;
 
 let database: TestDatabase;

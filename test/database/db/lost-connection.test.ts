@@ -12,7 +12,8 @@ import { until } from "../../support/poll.ts";
 import { createReads, outcomeOf, SLOW, signal } from "./reads.ts";
 
 const OWNERS = ["1", "2", "3", "4"];
-const reads = createReads(OWNERS.length, { retryPauses: [0, 1, 1] });
+const LIMITS = { retryPauses: [0, 1, 1] };
+const reads = createReads(OWNERS.length, LIMITS);
 const { fillPool, untilSlow } = reads;
 
 /** The id of the session that answers a read. */
@@ -154,6 +155,7 @@ describe("a session that cannot be set up", () => {
   });
 
   it("because the server falls silent is closed too, and takes no place", async () => {
+    await reads.usePool({ ...LIMITS, connectTimeout: 1_000 });
     reads.proxy.inject({ command: "query", times: 4 });
     expect(await readAll()).toEqual(OWNERS.map(() => "databaseUnavailable"));
     await until(10_000, () => reads.proxy.connections() === 0);

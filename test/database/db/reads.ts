@@ -20,6 +20,12 @@ export const SLOW = "SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(30) = 0"
 export const outcomeOf = (result: Promise<unknown>) =>
   result.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
 
+/** The time limits of reads, and of new connections. */
+export interface Limits extends ReadLimits {
+  /** In ms. */
+  readonly connectTimeout?: number;
+}
+
 /** The reads of the present test. */
 export interface Reads {
   readonly database: TestDatabase;
@@ -28,7 +34,7 @@ export interface Reads {
   readonly pool: Knex;
   readonly read: Read;
   /** Replaces the pool by one that has not connected yet. */
-  usePool(limits: ReadLimits): Promise<void>;
+  usePool(limits: Limits): Promise<void>;
   /** Reads "1" for an owner. Resolves to the rows, or to the kind of the error. */
   readOne(owner?: string): Promise<unknown>;
   /** Opens as many connections, which are idle afterwards. Resolves to the ids of their sessions. */
@@ -42,7 +48,7 @@ export interface Reads {
  *
  * @param size the number of connections of the pool
  */
-export function createReads(size: number, limits: ReadLimits): Reads {
+export function createReads(size: number, limits: Limits): Reads {
   let [database, processes]: [TestDatabase?, ProcessList?] = [];
   let [proxy, pool, read]: [DatabaseProxy?, Knex?, Read?] = [];
   beforeAll(async () => {
@@ -85,12 +91,7 @@ export function createReads(size: number, limits: ReadLimits): Reads {
     },
     async usePool(limits) {
       await pool?.destroy();
-      const { maxStatement } = limits;
-      const options = {
-        readOnly: true,
-        maxConnections: size,
-        ...(maxStatement && { maxStatement }),
-      };
+      const options = { readOnly: true, maxConnections: size, ...limits };
       pool = createPool(parseDatabaseUrl(reads.proxy.url), options);
       read = createRead(pool, limits);
     },

@@ -39,6 +39,7 @@ it("a read whose caller leaves first tells the others", async () => {
 });
 
 it("while new connections are silent too the database is unavailable, and not for longer", async () => {
+  await reads.usePool({ maxStatement: MAX_STATEMENT, connectTimeout: 1_000 });
   await readOne();
   reads.proxy.silence();
   reads.proxy.silenceNew(true);
