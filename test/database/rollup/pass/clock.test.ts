@@ -1,42 +1,63 @@
-/** The watermark that a run may move to. */
+/**
+ * The watermark that a run may move to. On a server of its own: InnoDB shows the same list of
+ * transactions until nobody has read it for 0.1 s. It runs where clocks change by half an hour: it
+ * shows starts in the zone of its operating system.
+ */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { type ConnectionOptions, createConnection } from "mysql2";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import {
+  type PrivateDatabase,
+  startPrivateDatabase,
+} from "../../../../dev/private-database/private-database.ts";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
+import { migrateToLatest } from "../../../../src/db/migrate.ts";
 import { createPool } from "../../../../src/db/pool.ts";
-import { canSeeTransactions, readClock } from "../../../../src/rollup/write/pass/clock.ts";
+import { canSeeTransactions, readClock, utcOf } from "../../../../src/rollup/write/pass/clock.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
 
-let database: TestDatabase;
+let server: PrivateDatabase;
+let database: Knex;
+/** Pools of one connection. */
 let writer: Knex;
-beforeEach(async () => {
-  database = await createDatabase();
-  writer = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
-  await database.knex("providers").insert({ id: 1, name: "provider" });
+let dump: Knex;
+let reader: Knex;
+beforeAll(async () => {
+  vi.stubEnv("TZ", "Australia/Lord_Howe");
+  server = await startPrivateDatabase({ bufferPool: "64M" });
+  vi.unstubAllEnvs();
+  const connect = (maxConnections: number) =>
+    createPool(parseDatabaseUrl(server.url), { maxConnections });
+  database = connect(10);
+  [writer, dump, reader] = [connect(1), connect(1), connect(1)];
+  await migrateToLatest(database);
+  await database("providers").insert({ id: 1, name: "provider" });
 });
-afterEach(async () => {
-  await writer.destroy();
-  await database.drop();
+beforeEach(async () => {
+  await database("charges").delete();
+});
+afterAll(async () => {
+  for (const pool of [reader, dump, writer, database]) await pool?.destroy();
+  await server?.stop();
 });
 
 const CHARGE = { provider_id: 1, server_id: 1, charged_at: "2026-01-10", gross: "1.00" };
-/** The clock, read when the server's list of transactions is no longer that of the last reading. */
+const sleep = (seconds: number) => database.raw("DO SLEEP(?)", [seconds]);
+/** Resolves when the server's list of transactions is no longer that of the last reading. */
+const settle = () => sleep(0.12);
 const clock = async () => {
   await settle();
-  return readClock(database.knex, 0, true);
+  return readClock(database, 0, true);
 };
-/** InnoDB shows the same list again for 0.1 s after each reading, by anybody. */
-const settle = () => database.knex.raw("DO SLEEP(0.2)");
 const behind = ({ now, until }: { readonly now: string; readonly until: string }) =>
   fromDatetime(now) - fromDatetime(until);
 
 it("is the database's time minus the margin, in UTC", async () => {
-  const { now, until, waitsFor } = await readClock(database.knex, 60_000, true);
+  const { now, until, waitsFor } = await readClock(database, 60_000, true);
   expect(Math.abs(fromDatetime(now) - Date.now())).toBeLessThan(60_000);
   expect(behind({ now, until })).toBe(60_000);
   expect(waitsFor).toBeUndefined();
@@ -61,7 +82,7 @@ it("passes transactions that have only read, and those of other systems on the s
   await open("charges").insert(CHARGE);
   await open.raw("USE information_schema");
   expect(behind(await clock())).toBe(0);
-  await open.raw(`USE ${database.name}`);
+  await open.raw("USE revenue");
   expect(behind(await clock())).toBeGreaterThan(0);
   await open.rollback();
 });
@@ -69,13 +90,13 @@ it("passes transactions that have only read, and those of other systems on the s
 it("a charge of a transaction that is open for longer than the margin is never missing", async () => {
   const open = await writer.transaction();
   await open("charges").insert(CHARGE);
-  await database.knex("charges").insert(CHARGE);
+  await database("charges").insert(CHARGE);
   await settle();
-  await rollUp(database.knex, { margin: 0, seesTransactions: true });
+  await rollUp(database, { margin: 0, seesTransactions: true });
   await open.commit();
   await settle();
-  expect(await Array.fromAsync(verify(database.knex, "1"))).toEqual([]);
-  const result = await rollUp(database.knex, { margin: 0, seesTransactions: true });
+  expect(await Array.fromAsync(verify(database, "1"))).toEqual([]);
+  const result = await rollUp(database, { margin: 0, seesTransactions: true });
   expect(result).toMatchObject({ charges: 2, repairs: 0 });
 });
 
@@ -84,18 +105,18 @@ it("statements with bytes that are not text, in other sessions, do not hide open
   const transaction = await writer.transaction();
   await transaction("charges").insert(CHARGE);
   await until(20_000, async () => (await clock()).waitsFor !== undefined);
-  const reader = createConnection({ ...parseDatabaseUrl(database.url) } as ConnectionOptions);
+  const busy = createConnection({ ...parseDatabaseUrl(server.url) } as ConnectionOptions);
   let ended = false;
   const load = (async () => {
     while (!ended) {
       const sql = "SELECT 1 FROM api_keys WHERE key_hash = ?";
-      await reader.promise().execute(sql, [randomBytes(32)]);
+      await busy.promise().execute(sql, [randomBytes(32)]);
     }
   })();
   try {
     for (let nth = 0; nth < 20; nth++) {
-      expect(await canSeeTransactions(database.knex)).toBe(true);
-      expect(await readClock(database.knex, 0, true)).toMatchObject({
+      expect(await canSeeTransactions(database)).toBe(true);
+      expect(await readClock(database, 0, true)).toMatchObject({
         waitsFor: expect.anything(),
       });
     }
@@ -103,21 +124,123 @@ it("statements with bytes that are not text, in other sessions, do not hide open
     ended = true;
     await load;
   }
-  reader.destroy();
+  busy.destroy();
   await transaction.rollback();
 });
 
 it("transactions are visible to an account with PROCESS only", async () => {
   const name = `clock_${randomBytes(6).toString("hex")}`;
-  await database.knex.raw(`CREATE USER ${name} IDENTIFIED BY '${name}'`);
-  await database.knex.raw(`GRANT SELECT ON ${database.name}.* TO ${name}`);
-  const url = Object.assign(new URL(database.url), { username: name, password: name });
+  await database.raw(`CREATE USER ${name} IDENTIFIED BY '${name}'`);
+  await database.raw(`GRANT SELECT ON revenue.* TO ${name}`);
+  const url = Object.assign(new URL(server.url), { username: name, password: name });
   const account = createPool(parseDatabaseUrl(url.href), { maxConnections: 1 });
   expect(await canSeeTransactions(account)).toBe(false);
   await account.destroy();
-  await database.knex.raw(`GRANT PROCESS ON *.* TO ${name}`);
+  await database.raw(`GRANT PROCESS ON *.* TO ${name}`);
   const privileged = createPool(parseDatabaseUrl(url.href), { maxConnections: 1 });
   expect(await canSeeTransactions(privileged)).toBe(true);
   await privileged.destroy();
-  await database.knex.raw(`DROP USER ${name}`);
+  await database.raw(`DROP USER ${name}`);
 });
+
+const lastRecorded = async (): Promise<string> =>
+  (await database("charges").max("recorded_at AS last").first())?.last;
+
+/** Starts a statement. Resolves when it waits for a lock, to its end. */
+async function start(session: Knex, sql: string): Promise<{ readonly ended: Promise<unknown> }> {
+  const ended = session.raw(sql).then();
+  await until(20_000, async () => {
+    const waiting = `SELECT 1 FROM information_schema.PROCESSLIST
+      WHERE INFO = ? AND STATE LIKE '% lock'`;
+    return (await database.raw(waiting, [sql]))[0].length > 0;
+  });
+  return { ended };
+}
+
+const INSERT = "INSERT INTO charges (provider_id, server_id, charged_at, gross)";
+const VALUES = `${INSERT} VALUES (1, 1, '2026-01-10', 1)`;
+
+describe.each([
+  {
+    lock: "a dump of the table",
+    take: () => dump.raw("LOCK TABLES charges READ"),
+    release: () => dump.raw("UNLOCK TABLES"),
+  },
+  {
+    lock: "a dump of the server",
+    take: () => dump.raw("FLUSH TABLES WITH READ LOCK"),
+    release: () => dump.raw("UNLOCK TABLES"),
+  },
+  {
+    lock: "an ALTER that waits for a reader",
+    async take() {
+      await reader.raw("BEGIN");
+      await reader("charges").first();
+      await start(dump, "ALTER TABLE charges COMMENT = 'altered'");
+    },
+    release: () => reader.raw("ROLLBACK"),
+  },
+])("behind $lock", ({ take, release }) => {
+  it("the watermark waits for a charge that waits to be written", async () => {
+    await take();
+    const { ended } = await start(writer, VALUES);
+    const { until: watermark, waitsFor } = await clock();
+    await release();
+    await ended;
+    const recorded = await lastRecorded();
+    expect(watermark < recorded).toBe(true);
+    expect(fromDatetime(recorded) - fromDatetime(watermark)).toBeLessThan(20_000);
+    expect(waitsFor).toBeDefined();
+    expect(await clock()).toMatchObject({ waitsFor: undefined });
+  });
+});
+
+it("the watermark waits for a statement that goes on after its wait", async () => {
+  await dump.raw("LOCK TABLES charges READ");
+  await reader.raw("DO GET_LOCK('going on', 0)");
+  const { ended } = await start(
+    writer,
+    `${INSERT} SELECT id, 1, '2026-01-10', 1 FROM providers WHERE GET_LOCK(CONCAT('going on', LEFT(name, 0)), 60) FOR UPDATE`,
+  );
+  // The start of a transaction is in whole seconds, and one more is taken off.
+  await sleep(2.1);
+  await dump.raw("UNLOCK TABLES");
+  const goesOn = "SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'";
+  await until(20_000, async () => (await database.raw(goesOn))[0].length > 0);
+  const { until: watermark } = await clock();
+  await reader.raw("DO RELEASE_LOCK('going on')");
+  await ended;
+  await writer.raw("DO RELEASE_LOCK('going on')");
+  expect(watermark < (await lastRecorded())).toBe(true);
+});
+
+it("the watermark passes idle sessions, other waits, and those of other databases", async () => {
+  await dump.raw("LOCK TABLES charges READ, providers READ");
+  await reader.raw("DO GET_LOCK(DATABASE(), 0)");
+  const waiting = await start(writer, "DO GET_LOCK(DATABASE(), 60)");
+  expect(await clock()).toMatchObject({ waitsFor: undefined });
+  await reader.raw("DO RELEASE_LOCK(DATABASE())");
+  await waiting.ended;
+  await writer.raw("USE information_schema");
+  const elsewhere = await start(writer, VALUES.replace("charges", "revenue.charges"));
+  expect(await clock()).toMatchObject({ waitsFor: undefined });
+  await dump.raw("UNLOCK TABLES");
+  await elsewhere.ended;
+  await writer.raw("USE revenue");
+});
+
+it.each([
+  ["2026-04-05 01:29:59", "2026-04-04 14:29:59"],
+  // From 01:30 to 02:00 there are two instants.
+  ["2026-04-05 01:30:00", "2026-04-04 14:30:00"],
+  ["2026-04-05 01:59:59", "2026-04-04 14:59:59"],
+  ["2026-04-05 02:00:00", "2026-04-04 15:30:00"],
+  ["2026-10-04 01:59:59", "2026-10-03 15:29:59"],
+  ["2026-10-04 02:30:00", "2026-10-03 15:30:00"],
+])(
+  "the local time %s is the earlier of the two instants that it may be: %s",
+  async (local, utc) => {
+    const [[row]] = await database.raw(`SELECT ${utcOf(`TIMESTAMP'${local}'`)} AS utc`);
+    expect(row).toEqual({ utc });
+  },
+);

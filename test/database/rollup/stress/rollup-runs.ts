@@ -1,41 +1,52 @@
-/** Continuous rollup runs, in this process and in processes that are killed. */
+/** Continuous rollup runs, to their end and cut off. */
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import type { Knex } from "knex";
+import { parseDatabaseUrl } from "../../../../src/config.ts";
+import { createPool } from "../../../../src/db/pool.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { startRollup } from "../../../support/commands/rollup-process.ts";
-import { until } from "../../../support/poll.ts";
+import { startDatabaseProxy } from "../../../support/database-proxy.ts";
 
-/** Runs rollups until the signal aborts, every fourth as a rebuild. */
+/**
+ * Runs rollups until the signal aborts, every fourth as a rebuild.
+ *
+ * @param pause waits between two runs
+ */
 export async function runRollups(
   database: Knex,
   margin: number,
   signal: AbortSignal,
+  pause: () => Promise<void>,
 ): Promise<void> {
   for (let runs = 0; !signal.aborted; runs++) {
     await rollUp(database, { margin, rebuild: runs % 4 === 2, signal });
-    await sleep(20);
+    await pause();
   }
 }
 
 /**
- * Starts `rollup --watch`, kills it a random time after it has begun, and repeats until the signal aborts.
+ * Starts runs and cuts their connections a random time later, until the signal aborts. To the
+ * database, that is the end of a process that was killed.
+ *
+ * @param pause waits between two runs
+ * @param killed called for each run that was not over by then
  */
 export async function killRollups(
   url: string,
   margin: number,
   signal: AbortSignal,
+  pause: () => Promise<void>,
   killed: () => void,
 ): Promise<void> {
   while (!signal.aborted) {
-    const child = startRollup(url, "--margin", `${margin / 1000}`, "--watch", "0.3");
-    // Its first line says that it is connected.
-    await until(60_000, () => signal.aborted || child.lines().length > 0);
-    const lifetime = fc.sample(fc.integer({ min: 0, max: 700 }), 1)[0];
-    await Promise.race([child.ended, sleep(lifetime, undefined, { signal }).catch(() => {})]);
-    child.signal("SIGKILL");
-    const ending = await child.ended;
-    if (ending.signal !== "SIGKILL") throw new Error(`the rollup exited: ${ending.stderr}`);
-    killed();
+    const proxy = await startDatabaseProxy(url);
+    const pool = createPool(parseDatabaseUrl(proxy.url), { connectTimeout: 1_000 });
+    const [rebuild, lifetime] = fc.sample(fc.tuple(fc.boolean(), fc.nat(200)), 1)[0] ?? [];
+    const run = rollUp(pool, { margin, rebuild: rebuild === true }).catch(() => killed());
+    await sleep(lifetime);
+    await proxy.close();
+    await pool.destroy();
+    await run;
+    await pause();
   }
 }
