@@ -200,7 +200,7 @@ it(
           if (await knex(TABLES.rollups).where({ building: 0 }).first()) await expectStored(knex);
         },
       ),
-      { numRuns: 12 * SOAK },
+      { numRuns: 8 * SOAK },
     );
     expect(cached / answers).toBeGreaterThan(0.3);
   },

@@ -50,10 +50,11 @@ export function createComparedService(
         start: start || new Date(Date.parse(now) - 30 * 86_400_000).toISOString(),
         end: end || now,
       };
-      expect(answer).toEqual(expectedBreakdown(await ledger(), period, now));
+      const rows = await ledger();
+      expect(answer).toEqual(expectedBreakdown(rows, period, now));
       const names = recorded.takeNames();
       const days = await dailyOf(service, 1n, now, start, end);
-      expect(days).toEqual(expectedDaily(await ledger(), period, now));
+      expect(days).toEqual(expectedDaily(rows, period, now));
       recorded.takeNames();
       return names;
     },
