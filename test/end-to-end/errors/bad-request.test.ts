@@ -1,6 +1,6 @@
 /**
  * Malformed dates in every protocol; malformed query parameters, unknown paths and other methods in
- * REST. The parsers' tables of inputs are in test/unit/revenue/period-errors.test.ts and
+ * REST. The parsers' tables of inputs are in test/unit/revenue/period.test.ts and
  * test/unit/transcoding.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

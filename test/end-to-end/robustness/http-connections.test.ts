@@ -73,13 +73,16 @@ test("an idle connection is closed", async () => {
   expect(parse(await exchange(port, "GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n")).status).toBe(404);
 });
 
-test("a response that is not read within its time closes the connection", async () => {
+test("a response that is not read within its time closes the connection, even if it is read slowly", async () => {
   const events: string[] = [];
   const report = (event: string) => events.push(event);
   const parts = { limits: { responseTimeout: 300 }, report };
   const { server, port } = await listen(RevenueService, () => WIDE, anyone, parts);
-  open(port).pause().write(`${REQUEST}\r\n`);
+  const client = open(port).pause();
+  client.write(`${REQUEST}\r\n`);
   const [socket] = await once(server, "connection");
+  const reads = setInterval(() => client.read(1), 20);
+  onTestFinished(() => clearInterval(reads));
   await once(socket, "close");
   expect(events).toEqual(["responseTimeout"]);
 });

@@ -1,6 +1,4 @@
 import { connect } from "node:net";
-import { Code, ConnectError, createClient, type Transport } from "@connectrpc/connect";
-import { createConnectTransport, createGrpcWebTransport } from "@connectrpc/connect-node";
 import { expect, test } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
@@ -8,72 +6,6 @@ import type { IncomingCall } from "../../../src/rpc/call.ts";
 import { until } from "../../support/poll.ts";
 import { exchange, listen, parse } from "./gateway.ts";
 import { handleOverview, JSON_BODY, PATH, post } from "./overview.ts";
-
-const transports: [string, "connect" | "grpc-web", (baseUrl: string) => Transport][] = [
-  ["Connect", "connect", (baseUrl) => createConnectTransport({ baseUrl, httpVersion: "1.1" })],
-  [
-    "Connect over GET, in JSON",
-    "connect",
-    (baseUrl) =>
-      createConnectTransport({
-        baseUrl,
-        httpVersion: "1.1",
-        useHttpGet: true,
-        useBinaryFormat: false,
-      }),
-  ],
-  ["gRPC-Web", "grpc-web", (baseUrl) => createGrpcWebTransport({ baseUrl, httpVersion: "1.1" })],
-];
-
-test.each(transports)("%s: a call gets its response", async (_name, protocol, transport) => {
-  const { url, calls } = await listen(RevenueService, handleOverview);
-  const client = createClient(RevenueService, transport(url));
-  let headers = new Headers();
-  const before = Date.now();
-  const response = await client.getOverview(
-    {},
-    {
-      headers: { "x-api-key": "k", "x-request-id": "r-1" },
-      timeoutMs: 5000,
-      onHeader: (header) => {
-        headers = header;
-      },
-    },
-  );
-  expect(response.summary?.availableBalance?.value).toBe("4500.00");
-  expect(headers.get("cache-control")).toBe("no-store");
-  expect(headers.get("x-content-type-options")).toBe("nosniff");
-  expect(headers.get("x-request-id")).toBe("r-1");
-  expect(calls).toMatchObject([
-    { protocol, requestId: "r-1", credentials: { xApiKey: ["k"], authorization: [] } },
-  ]);
-  expect(calls[0]?.deadline).toBeGreaterThan(before + 4000);
-  expect(calls[0]?.deadline).toBeLessThanOrEqual(Date.now() + 5000);
-  await client.getOverview({});
-  expect(calls[1]?.deadline).toBe(Number.POSITIVE_INFINITY);
-});
-
-test.each(transports)(
-  "%s: an error has its code, message and metadata, not its cause",
-  async (...row) => {
-    const [, , transport] = row;
-    const cause = new Error("password");
-    const errors = [new ServiceError("overloaded", "later", { cause }), cause];
-    const { url } = await listen(RevenueService, () => {
-      throw errors.shift();
-    });
-    const client = createClient(RevenueService, transport(url));
-    const fail = () => client.getOverview({}).catch((thrown: unknown) => ConnectError.from(thrown));
-    const overloaded = await fail();
-    expect(overloaded).toMatchObject({ code: Code.Unavailable, rawMessage: "later", details: [] });
-    expect((overloaded as ConnectError).metadata.get("retry-after")).toBe("1");
-    expect(await fail()).toMatchObject({
-      code: Code.Internal,
-      rawMessage: "an error occurred while retrieving revenue data",
-      details: [],
-    });
-  },
-);
 
 test("a call is canceled when its client disconnects before its message is complete", async () => {
   const accepted: IncomingCall[] = [];

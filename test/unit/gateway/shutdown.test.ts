@@ -4,7 +4,6 @@ import { connect, type Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { until } from "../../support/poll.ts";
 import { exchange, listen } from "./gateway.ts";
 import { overview } from "./overview.ts";
 
@@ -30,22 +29,6 @@ async function openSilent(port: number): Promise<Socket> {
   await once(socket, "connect");
   return socket;
 }
-
-test.each([PATH, CONNECT_PATH])(
-  "a request in flight is finished, and its response closes the connection (%s)",
-  async (path) => {
-    const response = Promise.withResolvers<typeof overview>();
-    const { stop, port, calls } = await listen(RevenueService, () => response.promise);
-    const silent = await openSilent(port);
-    const raw = exchange(port, request(path));
-    await until(5_000, () => calls.length === 1);
-    const stopping = stop(GRACE);
-    await once(silent, "close");
-    response.resolve(overview);
-    expect(await raw).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*connection: close\r\n/i);
-    await stopping;
-  },
-);
 
 test("new connections are served during the first lame-duck period, and refused later", async () => {
   const { stop, port } = await listen(RevenueService, () => overview);
@@ -98,15 +81,4 @@ test("a slow reader gets its complete response, and its connection is closed aft
   const raw = Buffer.concat(await client.toArray()).toString("latin1");
   expect(raw.length - raw.indexOf("{")).toBe(Number(/content-length: (\d+)/.exec(raw)?.[1]));
   await stopping;
-});
-
-test("a request that is unfinished after the grace period is aborted", async () => {
-  const { stop, port, calls } = await listen(RevenueService, () => new Promise(() => {}));
-  const raw = exchange(port, request(PATH));
-  await until(5_000, () => calls.length === 1);
-  const start = performance.now();
-  await stop(500);
-  expect(performance.now() - start).toBeGreaterThan(450);
-  expect(await raw).toBe("");
-  await until(5_000, () => calls[0]?.signal.aborted === true);
 });

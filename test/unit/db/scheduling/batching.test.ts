@@ -1,8 +1,5 @@
 /** Which reads share a statement, and what becomes of them. */
 import { setImmediate as turn } from "node:timers/promises";
-import { context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
-import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { TracerProvider } from "@opentelemetry/sdk-trace";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createBatching } from "../../../../src/db/scheduling/batching.ts";
 
@@ -138,27 +135,6 @@ describe("a shared statement", () => {
     expect(await Promise.all(results)).toEqual([..."ABCDEFGHIJ"]);
   });
 
-  it("that every caller has left ends nothing", async () => {
-    const { read, runs, started } = createFixture([2]);
-    const leaving = new AbortController();
-    const until = { signal: leaving.signal, deadline: Infinity };
-    const left = [..."abcd"].map((item, index) => read(item, index < 2 ? staying() : until));
-    runs[0]?.answer();
-    await turn();
-    expect(started()).toEqual(["a", "b", "c d"]);
-    runs[2]?.connect();
-    leaving.abort(new Error("left"));
-    await Promise.allSettled(left.slice(2));
-    for (const item of "efg") read(item, staying());
-    runs[1]?.answer();
-    await turn();
-    expect(
-      started()
-        .slice(3)
-        .filter((items) => items.includes(" ")),
-    ).toHaveLength(1);
-  });
-
   it("that gets no connection fails its callers, who would get none either, and others share on", async () => {
     const { read, runs, started } = createFixture([2]);
     const results = [..."abcdefgh"].map((item) => read(item, staying()));
@@ -205,30 +181,4 @@ it("a read whose caller has left before it starts is never run", async () => {
   await answerAll(runs);
   expect(await stays).toBe("D");
   expect(started()).toEqual(["a", "b", "d"]);
-});
-
-it("a shared statement is in the trace of the first of its reads", async () => {
-  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  const tracer = new TracerProvider().getTracer("test");
-  const spans = ["c", "d", "e"].map((name) => tracer.startSpan(name));
-  const active: unknown[] = [];
-  const { promise: busy, resolve: free } = Promise.withResolvers<string>();
-  const read = createBatching<string, string>({
-    sizes: [3],
-    keyOf: (item) => item,
-    alone: () => busy,
-    async together(items) {
-      active.push(trace.getActiveSpan());
-      return [...items];
-    },
-  });
-  const reads = ["a", "b"].map((item) => read(item, staying()));
-  for (const span of spans) {
-    const inSpan = trace.setSpan(ROOT_CONTEXT, span);
-    reads.push(context.with(inSpan, () => read(span.spanContext().spanId, staying())));
-  }
-  free("");
-  await Promise.all(reads);
-  context.disable();
-  expect(active).toEqual([spans[0]]);
 });
