@@ -17,22 +17,6 @@ const handleThing = (call: Call) => {
   return thing;
 };
 
-test("a response is JSON, with the common headers", async () => {
-  const { url, calls } = await listen(service, handleThing);
-  const response = await fetch(`${url}/v1/things/t1`, { headers: { "x-request-id": "r-1" } });
-  expect(response.status).toBe(200);
-  expect(Object.fromEntries(response.headers)).toMatchObject({
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "private, no-cache",
-    "x-content-type-options": "nosniff",
-    "x-request-id": "r-1",
-  });
-  expect(await response.text()).toMatch(/^\{"text":"é",.*"amount":4500\.00,.*\}$/);
-  expect(calls).toMatchObject([
-    { protocol: "rest", requestId: "r-1", deadline: Number.POSITIVE_INFINITY },
-  ]);
-});
-
 test.each([
   ["/v1/things/a%2Fb%20%C3%A9", "GetThing", { thingId: "a/b é", text: "" }],
   ["/v1/things/latest", "GetLatestThing", undefined],

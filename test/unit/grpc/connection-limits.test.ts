@@ -84,16 +84,6 @@ it("a connection that has not started in time is closed, however it sends, and a
   expect(await call(started)).toBe("0 OK");
 });
 
-it("HTTP/1.1 or a TLS greeting instead of HTTP/2 closes the connection", async () => {
-  const { port } = await listen();
-  const greeting = `\u0016\u0003\u0001\u0002\u0000\u0001${"a".repeat(30)}`;
-  for (const bytes of ["GET / HTTP/1.1\r\nhost: a\r\n\r\n", greeting]) {
-    const { socket, closed } = openSocket(port);
-    socket.write(Buffer.from(bytes, "latin1"));
-    await closed;
-  }
-});
-
 /** Calls that are cancelled with their request. Their streams are 1, 3, 5 and so on. */
 const cancelled = (count: number) =>
   Array.from({ length: count }, (_, index) => 1 + 2 * index).flatMap((id) => [
@@ -111,16 +101,6 @@ it("calls that are cancelled with their request are not run", async () => {
   await until(10_000, () => calls.length > 0);
   expect(calls).toHaveLength(1);
   expect(calls[0]?.signal.aborted).toBe(false);
-});
-
-it("a connection that cancels 500 calls stays open for others", async () => {
-  const { port } = await listen();
-  const session = openSession(port);
-  for (let round = 0; round < 10; round++) {
-    for (let count = 0; count < 50; count++) openStream(session).end(EMPTY).close(8);
-    await roundTrip(session);
-  }
-  expect(await call(session)).toBe("0 OK");
 });
 
 it("a connection that cancels 2,000 calls at once is closed, and the client may open another", async () => {

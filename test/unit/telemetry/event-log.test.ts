@@ -25,15 +25,6 @@ function createFixture() {
 }
 
 describe("the event log", () => {
-  it("has an entry for a single event at once, and no other until the next", () => {
-    const { report, entries } = createFixture();
-    report("connection refused");
-    expect(entries()).toEqual([line("connection refused", 1, 0)]);
-    vi.advanceTimersByTime(25_000);
-    report("connection refused");
-    expect(entries().map(({ count }) => count)).toEqual([1, 1]);
-  });
-
   it("has the first of an event at once and the sum of the others ten seconds later, again and again", () => {
     const { report, entries } = createFixture();
     for (let second = 0; second < 25; second++) {

@@ -65,23 +65,6 @@ it("exemplars are of recorded traces only", async () => {
   expect((await metrics.render("")).body).not.toContain(TRACE);
 });
 
-it("unknown HTTP methods share one label, and an unanswered request has no status", async () => {
-  const metrics = createMetrics(() => true);
-  for (const method of ["GET", "PURGE", "PROPFIND"]) {
-    metrics.observeHttpRequest({ method, route: undefined, status: undefined, milliseconds: 1 });
-  }
-  const family = parseExposition((await metrics.render("")).body).get(
-    "http_server_request_duration_seconds",
-  );
-  const labels = family?.samples
-    .filter(({ name }) => name.endsWith("_count"))
-    .map(({ labels: { method, route, status } }) => [method, route, status]);
-  expect(labels).toEqual([
-    ["GET", "", ""],
-    ["_OTHER", "", ""],
-  ]);
-});
-
 it("the lag is the largest of the last answers, and providers behind are counted", async () => {
   const metrics = createMetrics(() => false);
   const before = parseExposition((await metrics.render("")).body);
