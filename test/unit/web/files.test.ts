@@ -1,0 +1,126 @@
+/** What HTTP serves without a key, the pages and the OpenAPI document: headers, caching, compression, methods, and WEB=off. */
+import { readFileSync } from "node:fs";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { readConfig } from "../../../src/config.ts";
+import type { Gateway } from "../../../src/gateway/server.ts";
+import { createPorts } from "../../../src/ports.ts";
+import type { Rpc } from "../../../src/rpc/call.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
+import { collectLog } from "../../support/collected-log.ts";
+
+const POLICY =
+  "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+/** The gateway of the service, with `WEB` on or off. No call is accepted. */
+function gatewayWith(web: string): Gateway {
+  return createPorts({
+    config: readConfig({ DATABASE_URL: "mysql://u:p@h/d", WEB: web }),
+    rpc: { accept: () => Promise.reject(new Error("no call is expected")) } as Rpc,
+    log: collectLog().log,
+    report: () => {},
+    metrics: undefined,
+    certificates: undefined,
+  }).gateway;
+}
+
+const gateway = gatewayWith("on");
+let url: string;
+/** The script of the page. */
+let script: string;
+beforeAll(async () => {
+  url = `http://127.0.0.1:${await gateway.listen("127.0.0.1", 0)}`;
+  script = /src="(\/assets\/[^"]+\.js)"/.exec((await get("/")).text)?.[1] ?? "";
+});
+afterAll(() => gateway.stop(0));
+
+const get = (target: string, headers: [string, string][] = [], method = "GET") =>
+  rawHttp(url, { method, target, headers });
+
+it.each(["/", "/docs"])("%s is a page that may load from its own origin only", async (path) => {
+  const { status, headers, text } = await get(path);
+  expect(status).toBe(200);
+  expect(headers).toMatchObject({
+    "content-type": "text/html; charset=utf-8",
+    "content-security-policy": POLICY,
+    "x-content-type-options": "nosniff",
+    "referrer-policy": "no-referrer",
+    "cache-control": "no-cache",
+  });
+  expect(text).toMatch(/^<!doctype html>/i);
+  // The policy forbids them; the browser would leave them out silently.
+  expect(text).not.toMatch(/ style="|<style|<script>| on\w+="|https?:\/\/[^"]*\.(js|css)/);
+});
+
+it("a file whose name changes with its content may be kept for ever, the OpenAPI document for minutes, no other", async () => {
+  expect(script).toMatch(/-[\w-]{8}\.js$/);
+  expect((await get(script)).headers).toMatchObject({
+    "content-type": "text/javascript; charset=utf-8",
+    "cache-control": "public, max-age=31536000, immutable",
+  });
+  expect((await get("/licenses.txt")).headers["cache-control"]).toBe("no-cache");
+  const document = await get("/openapi.json?v=1");
+  expect(document.text).toBe(readFileSync("gen/openapi.json", "utf8"));
+  expect(document.headers).toMatchObject({
+    "content-type": "application/json; charset=utf-8",
+    "cache-control": "public, max-age=300",
+    "x-content-type-options": "nosniff",
+  });
+});
+
+it("each is compressed as the client asks for, and is not sent again while it is the same", async () => {
+  const decompress = { br: brotliDecompressSync, gzip: gunzipSync };
+  const tags = new Set<string>();
+  for (const path of [script, "/openapi.json"]) {
+    const plain = await get(path);
+    for (const coding of ["br", "gzip"] as const) {
+      const { headers, bytes } = await get(path, [["accept-encoding", coding]]);
+      expect(headers).toMatchObject({ "content-encoding": coding, vary: "accept-encoding" });
+      expect(decompress[coding](bytes).equals(plain.bytes)).toBe(true);
+      expect(bytes.length).toBeLessThan(plain.bytes.length / 2);
+    }
+    const tag = `${plain.headers.etag}`;
+    const again = await get(path, [["if-none-match", `"x", ${tag}`]]);
+    expect({ status: again.status, text: again.text }).toEqual({ status: 304, text: "" });
+    expect(again.headers["cache-control"]).toBe(plain.headers["cache-control"]);
+    expect((await get(path, [["if-none-match", '"x"']])).status).toBe(200);
+    tags.add(tag);
+  }
+  expect(tags.size).toBe(2);
+});
+
+it("HEAD is GET without a body, and other methods are not allowed", async () => {
+  for (const path of ["/", "/docs", script, "/openapi.json"]) {
+    const head = await get(path, [], "HEAD");
+    expect({ status: head.status, text: head.text }).toEqual({ status: 200, text: "" });
+    expect(head.headers["content-length"]).toBe((await get(path)).headers["content-length"]);
+    const post = await get(path, [], "POST");
+    expect({ status: post.status, allow: post.headers.allow }).toEqual({
+      status: 405,
+      allow: "GET, HEAD",
+    });
+  }
+});
+
+it("/docs/ leads to /docs, and nothing else is found", async () => {
+  const { status, headers } = await get("/docs/");
+  expect({ status, location: headers.location }).toEqual({ status: 308, location: "/docs" });
+  const unknown = ["/index.html", "/assets/", "/assets/x.js", "/assets/../docs"];
+  for (const path of [...unknown, "/..%2fpackage.json"]) {
+    const { status, headers } = await get(path);
+    const type = headers["content-type"];
+    expect({ path, status, type }).toMatchObject({
+      status: 404,
+      type: "application/json; charset=utf-8",
+    });
+  }
+});
+
+it("WEB=off leaves the pages and the OpenAPI document out", async () => {
+  const off = gatewayWith("off");
+  const url = `http://127.0.0.1:${await off.listen("127.0.0.1", 0)}`;
+  for (const target of ["/", "/docs", script, "/openapi.json"]) {
+    expect((await rawHttp(url, { target })).status, target).toBe(404);
+  }
+  await off.stop(0);
+});
