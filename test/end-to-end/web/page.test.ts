@@ -1,12 +1,14 @@
-/** The page in Chromium: from the key to the figures, sorting, periods, and what it exports. */
+/** The page in Chromium: from the key to the figures, sorting, periods, days, and what it exports. */
 import { execFile } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { fromBinary } from "@bufbuild/protobuf";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
+import { ListDailyRevenueRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ROOT } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import {
@@ -16,10 +18,14 @@ import {
   type WatchedPage,
 } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
+import { dailyTarget, type Period, restDays, restText } from "./rest-days.ts";
 
 const run = promisify(execFile);
 /** The name of a server, which a spreadsheet would run. */
 const FORMULA = '=HYPERLINK("x")';
+const daysAgo = (days: number) => Temporal.Now.plainDateISO("UTC").subtract({ days }).toString();
+/** A day without charges, one with more refunds than charges, and one larger than all others. */
+const [EMPTY, REFUNDED, LARGE] = [daysAgo(2), daysAgo(3), daysAgo(5)];
 
 let fixture: WebFixture;
 /** One page for all tests. At the beginning and the end of each it shows figures. */
@@ -28,27 +34,29 @@ let page: Page;
 beforeAll(async () => {
   fixture = await createWebFixture(async ({ knex }) => {
     await seed(knex, Date.now(), () => undefined);
-    await knex("servers").where({ name: "falcon-01" }).update({ name: FORMULA });
+    const [first, second] = await knex("servers").where({ provider_id: 1 }).orderBy("id");
+    await knex("servers").where({ id: first.id }).update({ name: FORMULA });
+    const long = "a-name-without-a-space".repeat(10);
+    await knex("servers").where({ id: second.id }).update({ name: long });
+    await knex("charges").where("charged_at", "like", `${EMPTY}%`).del();
+    const more = { [REFUNDED]: "-98765.05", [LARGE]: "1234567.89" };
+    for (const [day, gross] of Object.entries(more)) {
+      const charged = { charged_at: `${day} 00:00:00.000`, gross };
+      await knex("charges").insert({ provider_id: 1, server_id: first.id, ...charged });
+    }
   });
   watched = await fixture.open("/");
   page = watched.page;
-  await showFigures();
+  await enterKey(page, fixture.key);
+  await page.getByText("Rentals running now").waitFor();
 }, BROWSER_TIMEOUT);
 afterEach(() => {
   expect(watched.faults).toEqual([]);
 });
 afterAll(() => fixture?.dispose());
 
-async function showFigures(): Promise<void> {
-  await enterKey(page, fixture.key);
-  await page.getByText("Rentals running now").waitFor();
-}
-
 /** The text of a REST response: its amounts have the digits of the service. */
-async function rest(path: string, accept = "application/json"): Promise<string> {
-  const headers = { "x-api-key": fixture.key, accept };
-  return (await fetch(`${fixture.service.http}${path}`, { headers })).text();
-}
+const rest = (target: string, accept?: string) => restText(fixture, target, accept);
 
 /** The digits of each JSON field of a name, in order. */
 const digitsOf = (json: string, field: string) =>
@@ -63,24 +71,16 @@ const card = (title: string) =>
 const lifetime = () => page.getByRole("table", { name: "All time, by server" });
 const inPeriod = () => page.getByRole("table", { name: "in the period" });
 
-/** The text of the file that a button downloads, and its name. */
-async function downloaded(button: "first" | "last"): Promise<[name: string, text: string]> {
+/** The three tables that can be downloaded, in their order on the page. */
+const [ALL_TIME, PER_DAY, IN_PERIOD] = [0, 1, 2];
+
+/** The name of the file that the button of a table downloads, and its text. */
+async function downloaded(table: number): Promise<[name: string, text: string]> {
   const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download CSV" })[button]().click();
+  await page.getByRole("button", { name: "Download CSV" }).nth(table).click();
   const file = await download;
   return [file.suggestedFilename(), readFileSync(await file.path(), "utf8")];
 }
-
-it("keeps the key in the tab: it survives a reload, is in no cookie or local storage, and can be forgotten", async () => {
-  await page.reload();
-  await page.getByText("Rentals running now").waitFor();
-  expect(await page.context().cookies()).toEqual([]);
-  expect(await page.evaluate("localStorage.length")).toBe(0);
-  await page.getByRole("button", { name: "Forget key" }).click();
-  await page.getByLabel("API key", { exact: true }).waitFor();
-  expect(await page.evaluate("sessionStorage.length")).toBe(0);
-  await showFigures();
-});
 
 it("shows the very digits of the overview", async () => {
   const json = await rest("/api/provider/revenue");
@@ -128,9 +128,8 @@ it("marks the service's order, and is sorted and unfolded by keyboard", async ()
 it("finds a server by a part of its name", async () => {
   const filter = page.getByPlaceholder("Filter by name");
   await filter.fill("hyper");
-  await expect
-    .poll(() => inPeriod().locator("tr.server .name").allTextContents())
-    .toEqual([FORMULA]);
+  const names = inPeriod().locator("tr.server .name");
+  await expect.poll(() => names.allTextContents()).toEqual([FORMULA]);
   await filter.fill("");
 });
 
@@ -149,14 +148,14 @@ it("shows a chosen period with its instances, and its CSV is the service's own",
   const [total, ...rows] = digitsOf(json, "totalRevenue");
   expect(await inPeriod().locator("tr td:nth-child(3)").allTextContents()).toEqual(rows);
   expect(await card("Gross revenue").textContent()).toBe(total);
-  expect(await downloaded("last")).toEqual([
+  expect(await downloaded(IN_PERIOD)).toEqual([
     `revenue_${startDate}_${endDate}.csv`,
     await rest(path, "text/csv"),
   ]);
 });
 
 it("makes a formula in the name of a server harmless in the CSV of all time", async () => {
-  const [, text] = await downloaded("first");
+  const [, text] = await downloaded(ALL_TIME);
   expect(text.split("\r\n").filter((line) => line.includes("HYPERLINK"))).toEqual([
     expect.stringContaining(`,"'=HYPERLINK(""x"")",2.50,`),
   ]);
@@ -185,15 +184,60 @@ it("copies a curl command and a TypeScript call that give the same figures", asy
   expect(command + program).not.toContain(fixture.key);
 });
 
-it.each(LOOKS)(
-  "at $width pixels, $colorScheme, axe finds nothing, and nothing is cut off",
-  async (look) => {
-    await page.getByRole("button", { name: "Forget key" }).click();
-    expect(await faultsOfLook(page, look)).toEqual([]);
-    await showFigures();
-    await page.getByRole("button", { name: "Expand all" }).click();
-    await page.getByRole("button", { name: "Copy curl command" }).first().click();
-    await page.getByText("Set REVENUE_API_KEY").waitFor();
-    expect(await faultsOfLook(page, look)).toEqual([]);
-  },
-);
+const days = () => page.getByRole("table", { name: "Revenue per day" }).locator("tbody tr");
+/** Shows the days up to now. Resolves to the period that the page asked for. */
+async function choose(count: number): Promise<Period> {
+  const [request] = await Promise.all([
+    page.waitForRequest("**/revenue.v1.RevenueService/ListDailyRevenue"),
+    page.getByRole("button", { name: `${count} days`, exact: true }).click(),
+  ]);
+  await expect.poll(() => days().count(), { timeout: 30_000 }).toBe(count);
+  const message = request.postDataBuffer() ?? new Uint8Array();
+  const { startDate, endDate } = fromBinary(ListDailyRevenueRequestSchema, message);
+  return [startDate, endDate];
+}
+
+it("shows 365, 90, 30 and 7 days up to today, with the digits of REST, and their CSV is the service's own", async () => {
+  for (const count of [365, 90, 30, 7]) {
+    const period = await choose(count);
+    expect(period).toEqual([daysAgo(count - 1), daysAgo(0)]);
+    const cells = await days().locator("th, td").allTextContents();
+    expect(cells).toEqual((await restDays(fixture, period)).toReversed().flatMap(({ row }) => row));
+    const csv = await rest(dailyTarget(period), "text/csv");
+    expect(await downloaded(PER_DAY)).toEqual([`revenue-per-day_${period.join("_")}.csv`, csv]);
+  }
+});
+
+it("each bar tells its day and amount by keyboard and under the pointer, and one of refunds is red", async () => {
+  const bars = (await restDays(fixture, [daysAgo(6), daysAgo(0)])).map(({ bar }) => bar);
+  const chart = page.locator(".card", { has: page.getByText("Earnings by day") });
+  const slider = chart.getByRole("slider", { name: "Day" });
+  const chosen = chart.locator(".chosen p");
+  await slider.focus();
+  await page.keyboard.press("Home");
+  for (const bar of bars) {
+    expect(await chosen.textContent()).toBe(bar);
+    const spoken = await slider.getAttribute("aria-valuetext");
+    expect(spoken?.replaceAll(/[:$,]/g, "")).toBe(bar);
+    await page.keyboard.press("ArrowRight");
+  }
+  const canvas = chart.locator("canvas");
+  await canvas.scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await canvas.boundingBox()) ?? expect.fail("no chart");
+  const pointed = new Set<string | null>();
+  for (let part = 0.06; part < 1; part += 0.04) {
+    await page.mouse.move(x + width * part, y + height / 2);
+    pointed.add(await chosen.textContent());
+  }
+  expect([...pointed].sort()).toEqual(bars.toSorted());
+  const reds = await page.evaluate(`(({ width, height }, context) =>
+    context.getImageData(0, 0, width, height).data
+      .filter((red, at, all) => at % 4 === 0 && red === 0xa3 && all[at + 1] === 0x23).length
+  )(...[...document.querySelectorAll("canvas")].slice(1).flatMap((c) => [c, c.getContext("2d")]))`);
+  expect(reds).toBeGreaterThan(10);
+});
+
+it("axe finds nothing on it, wide and light or narrow and dark, and nothing is cut off", async () => {
+  // Seven days are shown, all servers are unfolded, and a command was copied.
+  for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
+});
