@@ -10,6 +10,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { Code, createRevenueClient, decimal } from "../../../clients/typescript/src/index.ts";
 import { blocksOf, ROOT, rootFile } from "../../docs/markdown.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
@@ -160,13 +161,43 @@ describe("the TypeScript client, packed and installed", () => {
 
   it("runs the program in examples/typescript, which prints no request id if it has none", async () => {
     writeFileSync(join(project, "revenue.ts"), rootFile("examples/typescript/revenue.ts"));
-    expect((await node("revenue.ts")).stdout).toMatch(
+    const [served, unreachable] = await Promise.all([
+      node("revenue.ts"),
+      node("revenue.ts", { url: "http://127.0.0.1:1" }),
+    ]);
+    expect(served.stdout).toMatch(
       /^earnings this year: 11\.07\nbalance: 1250\.50\n.* 11\.07 {2}[\d-]+\n.* 12\.30 {2}alpha\n/s,
     );
-    expect(await node("revenue.ts", { url: "http://127.0.0.1:1" })).toEqual({
+    expect(unreachable).toEqual({
       status: 1,
       stdout: "",
       stderr: "the service cannot be reached\n",
     });
+  });
+});
+
+// Which answers it repeats: test/unit/clients/client.test.ts.
+describe("the TypeScript client", () => {
+  const clientWith = (...keys: readonly string[]) => {
+    const left = [...keys];
+    const apiKey = async () => left.shift() ?? "";
+    return createRevenueClient({ baseUrl: fixture.service.http, apiKey });
+  };
+
+  it("returns amounts with the digits of the ledger, and counts typed", async () => {
+    const client = clientWith(fixture.key);
+    const march = { startDate: "2024-03-01", endDate: "2024-03-31" };
+    const { totalRevenue, totalRentals } = await client.getServerBreakdown(march);
+    expect([decimal(totalRevenue), totalRentals]).toEqual(["4500.05", 1]);
+  });
+
+  it("asks a function for the key of each call, and throws what the service says of it", async () => {
+    const client = clientWith(fixture.key, "rvk_unknown", fixture.key);
+    await client.getOverview({});
+    await expect(client.getOverview({})).rejects.toMatchObject({ code: Code.Unauthenticated });
+    const thrown = await client.getServerBreakdown({ startDate: "March" }).catch((error) => error);
+    expect(thrown).toMatchObject({ code: Code.InvalidArgument });
+    expect(thrown.rawMessage).toContain("startDate");
+    expect(thrown.metadata.get("x-request-id")).toMatch(/^[\w-]{36}$/);
   });
 });
