@@ -1,7 +1,7 @@
 /** The Dockerfile: its files are enough for an unprivileged user to start the service, which stops in order. */
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
@@ -37,10 +37,9 @@ function buildImage(): { readonly app: string; readonly node: string } {
   const folder = mkdtempSync(join(tmpdir(), "readme-container-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const app = join(folder, "app");
-  for (const name of copied()) cpSync(join(ROOT, name), join(app, name), { recursive: true });
-  for (const path of productionPackages()) {
-    cpSync(join(ROOT, path), join(app, path), { recursive: true, dereference: true });
-  }
+  mkdirSync(app);
+  const files = [...copied(), ...productionPackages()];
+  execFileSync("cp", ["-RL", "--parents", ...files, app], { cwd: ROOT });
   // Node may lie in root's home, which an unprivileged user cannot read.
   const node = join(folder, "bin/node");
   cpSync(process.execPath, node);

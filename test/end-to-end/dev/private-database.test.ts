@@ -1,10 +1,11 @@
 /** The private database server: its lifetime, its account and its failed starts. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createConnection } from "mysql2/promise";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startPrivateDatabase } from "../../../dev/private-database/private-database.ts";
 
 const MODULE = join(import.meta.dirname, "../../../dev/private-database/private-database.ts");
@@ -66,17 +67,23 @@ describe.skipIf(process.env.DATABASE_URL)("a private database", () => {
     ["mysqld", "MYSQLD must be the absolute path of a program: mysqld"],
     ["/bin/sh", "MYSQLD must be a MySQL or MariaDB server: /bin/sh"],
   ])("does not start if MYSQLD is %s", async (path, message) => {
-    const before = process.env.MYSQLD;
-    onTestFinished(() => {
-      if (before === undefined) delete process.env.MYSQLD;
-      else process.env.MYSQLD = before;
-    });
-    process.env.MYSQLD = path;
-    await expect(startPrivateDatabase()).rejects.toThrow(message);
+    await expect(startOn(path)).rejects.toThrow(message);
   });
 
-  it("reports the server's output if it does not start", async () => {
-    const start = startPrivateDatabase({ serverOptions: ["--no-such-option"] });
-    await expect(start).rejects.toThrow(/ended with code \d+:\n[\s\S]*no-such-option/);
+  it("reports the output of a server that fails", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "revenue-failing-server-"));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const server = join(folder, "mysqld");
+    const script = `#!/bin/sh
+      case $* in *--version) echo "mysqld Ver 99.0.0 (MySQL)" ;; *) echo "no space left"; exit 3 ;; esac`;
+    writeFileSync(server, script, { mode: 0o755 });
+    await expect(startOn(server)).rejects.toThrow(/ended with code 3:\nno space left/);
   });
 });
+
+/** Starts a private database on a server program. */
+function startOn(path: string): Promise<unknown> {
+  vi.stubEnv("MYSQLD", path);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  return startPrivateDatabase();
+}

@@ -111,10 +111,16 @@ async function ask(path: string, { suffix = "", query = "", key = withKey, ...mo
   return { status: response.status, found: contradictions(request, response) };
 }
 
-describe.each(Object.keys(document.paths))("%s", (path) => {
-  it.each(requests)("%s is answered as documented", async (_, one, status) => {
-    expect(await ask(path, one)).toEqual({ status, found: [] });
-  });
+/** The paths. They answer in different ways, and refuse in one, which is asked of the first. */
+const paths = Object.keys(document.paths);
+
+describe.each(paths)("%s", (path) => {
+  it.each(requests.filter(([, , status]) => status <= 400 || path === paths[0]))(
+    "%s is answered as documented",
+    async (_, one, status) => {
+      expect(await ask(path, one)).toEqual({ status, found: [] });
+    },
+  );
 
   it("the examples of its parameters are answered as documented", async () => {
     for (const { name, in: place, examples = {} } of document.paths[path]?.parameters ?? []) {
