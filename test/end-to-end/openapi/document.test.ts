@@ -5,10 +5,10 @@
  */
 import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { seed } from "../../../dev/demo-data/seed.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { type RequestHeaders, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
 import { type Contradictions, compileDocument, type Document } from "./validator.ts";
 
 const TEXT = readFileSync("gen/openapi.json", "utf8");
@@ -18,9 +18,7 @@ const contradictions: Contradictions = compileDocument(document);
 let fixture: Fixture;
 beforeAll(async () => {
   // The rate limit is never reached: it is there for its headers.
-  fixture = await createFixture(({ knex }) => seed(knex, Date.now(), () => {}), {
-    RATE_LIMIT: "100000",
-  });
+  fixture = await createFixture(smallLedger, { RATE_LIMIT: "100000" });
 });
 afterAll(() => fixture?.dispose());
 

@@ -43,15 +43,6 @@ test("it allows every day of the calendar, and no other", () => {
   expect(dates.filter(differs)).toEqual([]);
 });
 
-test("every text that it allows is read", () => {
-  fc.assert(
-    fc.property(fc.stringMatching(allowed), (text) => {
-      expect(outcomeOf(text)).not.toBe("refused");
-    }),
-    { seed: 1, numRuns: 500 },
-  );
-});
-
 test("a text is allowed if and only if it is read", () => {
   const mutant = fc
     .tuple(
@@ -64,7 +55,7 @@ test("a text is allowed if and only if it is read", () => {
       [text.slice(0, at), character, text.slice(at + removed)].join(""),
     );
   fc.assert(
-    fc.property(mutant, (text) => {
+    fc.property(fc.oneof(mutant, fc.stringMatching(allowed)), (text) => {
       const outcome = outcomeOf(text);
       fc.pre(outcome !== "out of range");
       expect(outcome === "read").toBe(allowed.test(text));
