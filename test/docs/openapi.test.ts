@@ -146,31 +146,3 @@ it.each(Object.keys(paths))("%s has every error that a REST caller can see", (pa
 function nameIn(reference: { readonly $ref: string } | undefined): string {
   return reference?.$ref.replace(/.*\//, "") ?? "";
 }
-
-it("no name collides in clients that are generated from the document", () => {
-  const schemas = Object.keys(components.schemas);
-  const operations = Object.values<Record<"get" | "head", { readonly operationId: string }>>(
-    paths,
-  ).flatMap(({ get, head }) => [get.operationId, head.operationId]);
-  // What generators add to an operation's name for types of their own, and types of languages.
-  const added = ["Response", "Responses", "Request", "Params", "Data", "Error", "Errors", "Result"];
-  const builtIn = ["Error", "Object", "String", "Number", "Date", "Exception", "Response"];
-  const taken = operations.flatMap((id) => added.map((word) => (id + word).toLowerCase()));
-  expect(schemas.filter((name) => taken.includes(name.toLowerCase()))).toEqual([]);
-  expect(schemas.filter((name) => builtIn.includes(name))).toEqual([]);
-  const types = [...schemas, ...Object.keys(components.responses)];
-  for (const names of [operations, types]) expect(names).toEqual([...new Set(names)]);
-});
-
-it("each object of a response has a schema with a name, so that generators invent none", () => {
-  const inline: string[] = [];
-  const walk = (value: unknown, path: readonly string[]): void => {
-    if (typeof value !== "object" || value === null) return;
-    const isNamed = path.length === 2 && path[0] === "schemas";
-    if ("properties" in value && !isNamed) inline.push(path.join("/"));
-    for (const [name, inner] of Object.entries(value)) walk(inner, [...path, name]);
-  };
-  walk(components, []);
-  walk(paths, ["paths"]);
-  expect(inline).toEqual([]);
-});

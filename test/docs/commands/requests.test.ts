@@ -1,11 +1,6 @@
 /** Each request in the documentation, pasted into a shell: it succeeds, with a response of the shape shown. */
-import { fromJsonString } from "@bufbuild/protobuf";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
-import {
-  GetOverviewResponseSchema,
-  GetServerBreakdownResponseSchema,
-} from "../../../gen/revenue/v1/revenue_pb.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { blockWith, commands, isRequest, named } from "../markdown.ts";
@@ -18,41 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-/** What is expected of a request whose response is not shown. An unknown field is an error. */
-const RESPONSES: readonly (readonly [command: RegExp, check: (stdout: string) => void])[] = [
-  [
-    /\/GetOverview$/,
-    (stdout) => {
-      const response = fromJsonString(GetOverviewResponseSchema, stdout);
-      expect(response.monthlyEarnings).toHaveLength(12);
-      expect(response.serverRevenue).not.toEqual([]);
-      expect(response.recentPayouts).toHaveLength(10);
-    },
-  ],
-  [
-    /\/GetServerBreakdown$/,
-    (stdout) => {
-      const { totalServers, servers } = fromJsonString(GetServerBreakdownResponseSchema, stdout);
-      expect(servers).not.toEqual([]);
-      expect(servers).toHaveLength(totalServers);
-    },
-  ],
-  [
-    /--list-methods /,
-    (stdout) =>
-      expect(stdout.split("\n")).toEqual(
-        expect.arrayContaining([
-          "revenue.v1.RevenueService/GetOverview",
-          "revenue.v1.RevenueService/GetServerBreakdown",
-          "grpc.health.v1.Health/Check",
-        ]),
-      ),
-  ],
-  [
-    /'Accept: text\/csv'/,
-    (stdout) => expect(stdout).toMatch(/^serverId,serverName,(.*)\r\n([0-9a-f-]{36},.*\r\n)+$/),
-  ],
-  [/\.Health\/Check$/, (stdout) => expect(JSON.parse(stdout)).toEqual({ status: "SERVING" })],
+/** What is in the response to a request whose response is not shown. */
+const RESPONSES: readonly (readonly [command: RegExp, response: RegExp])[] = [
+  [/\/GetOverview$/, /"recentPayouts": ?\[\s*\{/],
+  [/\/GetServerBreakdown$/, /"servers": ?\[\s*\{/],
+  [/--list-methods /, /^revenue\.v1\.RevenueService\/GetOverview$/m],
+  [/'Accept: text\/csv'/, /^serverId,serverName,.*\r\n[0-9a-f-]{36},/],
+  [/\.Health\/Check$/, /"SERVING"/],
 ];
 
 const requests = commands.filter(({ text }) => isRequest(text));
@@ -67,9 +34,8 @@ describe.skipIf(!HAS_CURL)("as pasted", () => {
       expect(shapeOf(stdout)).toEqual(shapeOf(example));
       return;
     }
-    const check = RESPONSES.find(([pattern]) => pattern.test(text))?.[1];
-    if (check === undefined) throw new Error("no response is expected of this command");
-    check(stdout);
+    const [, response] = RESPONSES.find(([pattern]) => pattern.test(text)) ?? [];
+    expect(stdout).toMatch(response ?? "no response is expected of this command");
   });
 });
 

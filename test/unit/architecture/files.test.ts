@@ -23,14 +23,6 @@ it("every file opens with a comment that describes it", () => {
   expect(violations(sources, (file) => !opens(file))).toEqual([]);
 });
 
-it("no file or folder has an empty name such as utils", () => {
-  const empty = /^data$|\b(utils?|helpers?|common|managers?|misc)\b/i;
-  const names = (path: string) => path.split("/").map((name) => posix.basename(name, ".ts"));
-  expect(violations(sources, ({ path }) => names(path).some((name) => empty.test(name)))).toEqual(
-    [],
-  );
-});
-
 it(`no file has more than ${LONGEST} lines`, () => {
   const files = ["src", "dev", "bench"].flatMap(filesBelow);
   const lines = (text: string) => text.trimEnd().split("\n").length;
