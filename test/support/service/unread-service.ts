@@ -1,4 +1,4 @@
-/** The service in a process of its own, whose log is read when the test wants, or never. */
+/** The service in a process of its own, whose log is not read. */
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
@@ -8,68 +8,50 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { freePort } from "../../../dev/free-port.ts";
 import { until } from "../poll.ts";
-import { type Ending, type LogLine, spawnService } from "./service-process.ts";
-
-/** What the service's stdout is: a pipe, a socket, or a device on which no space is left. */
-export type Stdout = "pipe" | "socket" | "full disk";
+import { type Ending, spawnService } from "./service-process.ts";
 
 /** A running service. */
 export interface UnreadService extends AsyncDisposable {
   readonly http: string;
-  /** The base URL of the admin port. */
-  readonly admin: string;
-  /** Starts to read stdout. */
-  read(): void;
-  /** The lines that were read so far. */
-  log(): LogLine[];
   /** Closes the reading end of stdout. */
   closeReader(): void;
   /** Sends SIGTERM, and SIGKILL after 15 s. */
   stop(): Promise<Ending>;
 }
 
-/** Starts the service and waits until it listens. */
+/**
+ * Starts the service and waits until it listens.
+ *
+ * @param stdout what a shell makes, or what Node makes for a process that it starts
+ */
 export async function startUnreadService(
   databaseUrl: string,
-  stdout: Stdout,
+  stdout: "pipe" | "socket",
 ): Promise<UnreadService> {
-  // Its log, which would tell the ports, is not read.
-  const [httpPort, adminPort] = [await freePort(), await freePort()];
+  // Its log, which would tell the port, is not read.
+  const httpPort = await freePort();
   const pipe = stdout === "pipe" ? openPipe() : undefined;
-  const writer = stdout === "full disk" ? openSync("/dev/full", "w") : pipe?.writer;
-  const environment = { HTTP_PORT: `${httpPort}`, ADMIN_PORT: `${adminPort}` };
-  const child = spawnService({ ...environment, DATABASE_URL: databaseUrl }, [], writer);
-  if (writer !== undefined) closeSync(writer);
+  const environment = { HTTP_PORT: `${httpPort}`, DATABASE_URL: databaseUrl };
+  const child = spawnService(environment, [], pipe?.writer);
+  if (pipe !== undefined) closeSync(pipe.writer);
   child.stderr?.pipe(process.stderr);
   const reader: Readable | null = pipe?.reader ?? child.stdout;
   const ended = once(child, "exit").then(([code, signal]): Ending => code ?? signal);
-  const admin = `http://127.0.0.1:${adminPort}`;
+  const http = `http://127.0.0.1:${httpPort}`;
   await until(20_000, () => {
     if (child.exitCode !== null) throw new Error("the service ended");
-    return fetch(`${admin}/livez`).then(
+    return fetch(http).then(
       () => true,
       () => false,
     );
   });
-  let text = "";
   const stop = async () => {
     child.kill("SIGTERM");
     const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
     return ended.finally(() => clearTimeout(timer));
   };
   return {
-    http: `http://127.0.0.1:${httpPort}`,
-    admin,
-    read() {
-      reader?.setEncoding("utf8").on("data", (part: string) => {
-        text += part;
-      });
-    },
-    log: () =>
-      text
-        .split("\n")
-        .slice(0, -1)
-        .map((line) => JSON.parse(line)),
+    http,
     closeReader: () => void reader?.destroy(),
     stop,
     async [Symbol.asyncDispose]() {
