@@ -1,11 +1,10 @@
 /**
- * Every protocol returns the same response to the same request, and CSV its rows, on the demo data.
+ * Every protocol returns the same response to the same request, and CSV its rows, on a large ledger.
  * The service has no privilege but SELECT on its database.
  */
 import { randomBytes } from "node:crypto";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { seed } from "../../../dev/demo-data/seed.ts";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { parseCents } from "../../../src/db/cents.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
@@ -19,6 +18,7 @@ import {
   type RpcRequest,
   withKey,
 } from "../../support/request.ts";
+import { addBulk } from "../../support/rollup/bulk.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
 
 const YEAR = new Date().getUTCFullYear();
@@ -35,17 +35,33 @@ const MESSAGES: Readonly<Record<MethodName, readonly RpcRequest["message"][]>> =
   ListDailyRevenue: [{ startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` }],
 };
 
-/** The first request of each RPC, and all of them. */
-const FIRST: readonly RpcRequest[] = METHODS.map((method) => ({
-  method,
-  message: MESSAGES[method][0] ?? {},
-}));
 const REQUESTS: readonly RpcRequest[] = METHODS.flatMap((method) =>
   MESSAGES[method].map((message = {}) => ({ method, message })),
 );
 
 /** A large provider, a small one, and one without charges. */
 const PROVIDERS = ["1", "2", "3"];
+
+/** A name with each character that CSV and JSON have to quote, and which a spreadsheet would run. */
+const NAME = '=1+1, "a"\n\\ 🚀';
+
+async function addLedger(): Promise<void> {
+  const { knex } = database;
+  await addBulk(knex, [
+    { provider: 1, servers: 20, instances: 50, charges: 3_000, rentals: 400 },
+    { provider: 2, servers: 3, instances: 0, charges: 50, rentals: 5 },
+    { provider: 3, servers: 1, instances: 1, charges: 0 },
+  ]);
+  for (const table of ["servers", "instances"]) {
+    await knex(table).where({ id: 1_001 }).update({ name: NAME });
+  }
+  await knex("payouts").insert(
+    ["0.01", "987654321098.76"].map((amount, index) => ({
+      ...{ provider_id: 1, public_id: `po-${index}`, amount, method: "PayPal", status: "Pending" },
+      paid_at: `2026-01-0${index + 1} 12:00:00.250`,
+    })),
+  );
+}
 
 const ACCOUNT = `service_${randomBytes(6).toString("hex")}`;
 
@@ -59,7 +75,7 @@ const references = new Map<string, unknown>();
 beforeAll(async () => {
   database = await createDatabase();
   const { knex, name } = database;
-  await seed(knex, Date.now(), () => {});
+  await addLedger();
   const password = randomBytes(18).toString("base64url");
   await knex.raw(`CREATE USER ${ACCOUNT} IDENTIFIED BY '${password}'`);
   await knex.raw(`GRANT SELECT ON ${name}.* TO ${ACCOUNT}`);
@@ -89,10 +105,10 @@ function call(client: string, provider: string, request: RpcRequest): Promise<Ou
 }
 
 it.each(ALL_CLIENTS)("%s returns the same as REST", async (client) => {
-  // buf curl starts a process for each call: there one of each RPC is enough.
+  // buf curl starts a process for each call: there one call is enough.
   const isSlow = client.startsWith("buf");
   for (const provider of isSlow ? ["1"] : PROVIDERS) {
-    for (const request of isSlow ? FIRST : REQUESTS) {
+    for (const request of isSlow ? REQUESTS.slice(0, 1) : REQUESTS) {
       const [outcome, name] = [await call(client, provider, request), nameOf(provider, request)];
       expect(withoutHeaders(outcome), name).toEqual(references.get(name));
     }
