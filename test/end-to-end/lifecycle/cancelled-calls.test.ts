@@ -12,7 +12,7 @@ import { smallLedger } from "../../support/small-ledger.ts";
 let fixture: Fixture;
 beforeAll(async () => {
   // One provider gets half of the connections: enough that every call has one.
-  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40", MAX_CALL_MS: "5000" });
+  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40", MAX_CALL_MS: "2500" });
 });
 afterAll(() => fixture?.dispose());
 
@@ -56,7 +56,7 @@ async function expectCodes(calls: readonly HeldCall[], client: string[], log: st
 
 it("a call whose client's deadline passes ends at it, in every protocol with deadlines", async () => {
   await using _ = await lockTable(fixture.database, "charges");
-  const calls = startCalls(DEADLINE_CLIENTS, "late", { timeout: 500 });
+  const calls = startCalls(DEADLINE_CLIENTS, "late", { timeout: 300 });
   await expectCodes(calls, ["DEADLINE_EXCEEDED"], ["DEADLINE_EXCEEDED", "CANCELLED"]);
 });
 
@@ -64,7 +64,7 @@ it("a call that its caller cancels ends at once, in every protocol, and the data
   await using lock = await lockTable(fixture.database, "charges");
   const caller = new AbortController();
   const calls = startCalls(FAST_CLIENTS, "cancelled", { signal: caller.signal });
-  await lock.waitForQueries(calls.length, 4_000);
+  await lock.waitForQueries(calls.length, 2_000);
   caller.abort();
   await expectCodes(calls, ["CANCELLED", "aborted"], ["CANCELLED"]);
   await lock.waitForQueries(0, 30_000);

@@ -3,7 +3,6 @@
  * and gRPC: every request ends within the deadline, with the correct response or with the documented
  * error, and the service recovers by itself.
  */
-import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
@@ -27,7 +26,7 @@ import {
   type PrivateFixture,
 } from "../../support/service/private-fixture.ts";
 
-const MAX_CALL = 3_000;
+const MAX_CALL = 1_500;
 /** Longer than a recovery takes on a busy machine, in milliseconds. */
 const LIMIT = 30_000;
 
@@ -126,15 +125,6 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     }
     await untilRecovered();
     await expectDocumentedResults();
-  });
-
-  it("that stops responding for half a second causes no error", async () => {
-    fixture.server.suspend();
-    await sleep(500);
-    fixture.server.resume();
-    await untilRecovered();
-    await load.stop();
-    expect(failures()).toEqual([]);
   });
 
   it("that closes all connections causes no error", async () => {
