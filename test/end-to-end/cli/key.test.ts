@@ -18,52 +18,33 @@ beforeEach(() => database.knex("api_keys").del());
 
 const key = (...args: string[]) => runCommand("key", args, database.url);
 
-describe("npm run key -- create", () => {
-  it("prints a new key, alone on the last line, and stores its hash", async () => {
-    const args = [
-      "--provider",
-      "1",
-      "--name",
-      "night job 🚀",
-      "--expires",
-      "2999-01-01T02:00+02:00",
-    ];
-    const made = await key("create", ...args);
-    expect(made).toMatchObject({ code: 0, stderr: "" });
-    const issued = parseKey(lastLine(made.stdout));
-    if (issued === undefined) throw new Error(`no key in ${made.stdout}`);
-    expect(made.stdout.split(issued)).toHaveLength(2);
-    expect(made.stdout).toContain('"night job 🚀"');
-    expect(made.stdout).toContain("; expires 2999-01-01 00:00:00 UTC.");
-    const [row] = await database.knex("api_keys");
-    expect(row).toMatchObject({
-      provider_id: "1",
-      name: "night job 🚀",
-      key_hash: hashKey(issued),
-      expires_at: "2999-01-01 00:00:00.000",
-    });
-  });
-
-  it("escapes control characters in names", async () => {
-    const { stdout } = await key("create", "--provider", "2", "--name", "a\u001bc\nb");
-    expect(stdout).toContain('"a\\u{1b}c\\u{a}b"');
-    expect(stdout).toContain('"\\u{1b}[31mred\\u{202e}"');
+it("create prints a new key, alone on the last line, and stores its hash", async () => {
+  const args = ["--provider", "2", "--name", "night job 🚀\u001bc\nb"];
+  const made = await key("create", ...args, "--expires", "2999-01-01T02:00+02:00");
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  const issued = parseKey(lastLine(made.stdout));
+  if (issued === undefined) throw new Error(`no key in ${made.stdout}`);
+  expect(made.stdout.split(issued)).toHaveLength(2);
+  // Names may hold characters that would control the terminal.
+  expect(made.stdout).toContain('"night job 🚀\\u{1b}c\\u{a}b"');
+  expect(made.stdout).toContain('"\\u{1b}[31mred\\u{202e}"');
+  expect(made.stdout).toContain("; expires 2999-01-01 00:00:00 UTC.");
+  const [row] = await database.knex("api_keys");
+  expect(row).toMatchObject({
+    provider_id: "2",
+    name: "night job 🚀\u001bc\nb",
+    key_hash: hashKey(issued),
+    expires_at: "2999-01-01 00:00:00.000",
   });
 });
 
-const ID = "Expected an id from the table `providers`, such as 1.";
 const DATE = "Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.";
-describe.concurrent("a mistake is reported in one line:", () => {
-  it.for<[string[], string]>([
-    [["create"], "required option '--provider <id>' not specified"],
-    [["create", "--provider", "0"], `option '--provider <id>' argument '0' is invalid. ${ID}`],
+
+describe("a mistake is reported in one line:", () => {
+  it.each<[string[], string]>([
     [
       ["create", "--provider", "18446744073709551616"],
-      `option '--provider <id>' argument '18446744073709551616' is invalid. ${ID}`,
-    ],
-    [
-      ["create", "--provider", "18446744073709551615"],
-      "provider 18446744073709551615 does not exist in the table providers",
+      "option '--provider <id>' argument '18446744073709551616' is invalid. Expected an id from the table `providers`, such as 1.",
     ],
     [
       ["create", "--provider", "1", "--expires", "2999-02-29"],
@@ -77,21 +58,16 @@ describe.concurrent("a mistake is reported in one line:", () => {
       ["create", "--provider", "1", "--name", "🚀".repeat(256)],
       `option '--name <text>' argument '${"🚀".repeat(256)}' is invalid. Expected at most 255 characters, not 256.`,
     ],
-    [
-      ["create", "--provider", "1", "--nmae", "x"],
-      "unknown option '--nmae'\n(Did you mean --name?)",
-    ],
     [["revoke", "999999"], "key 999999 does not exist"],
-  ])("%j", async ([args, stderr], { expect }) => {
+  ])("%j", async (args, stderr) => {
     expect(await key(...args)).toEqual(failed(stderr));
   });
 
   const typed = generateKey();
-  it.for<[string, string[]]>([
+  it.each<[string, string[]]>([
     ["the command", [typed]],
-    ["an option's value", ["create", "--provider", typed]],
     ["a key, with one character too many", ["revoke", `${typed}0`]],
-  ])("a key in the place of %s, without repeating it", async ([, args], { expect }) => {
+  ])("a key in the place of %s, without repeating it", async (_, args) => {
     const { code, stdout, stderr } = await key(...args);
     expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^error: /);
@@ -100,9 +76,6 @@ describe.concurrent("a mistake is reported in one line:", () => {
 });
 
 it("list shows the hint and the status of each key, but not the key", async () => {
-  expect((await key("list")).stdout).toBe(
-    "There are no keys. Issue one: npm run key -- create --provider ID\n",
-  );
   const row = (id: number, name: string, hint: string) => ({
     id,
     name,
@@ -121,15 +94,16 @@ it("list shows the hint and the status of each key, but not the key", async () =
       revoked_at: "2026-03-04 05:06:07.890",
     },
   ]);
-  const [all, one] = await Promise.all([key("list"), key("list", "--provider", "22")]);
-  expect(all.stdout.split("\n")).toEqual([
+  expect((await key("list")).stdout.split("\n")).toEqual([
     "ID  PROVIDER  KEY        CREATED (UTC)        EXPIRES (UTC)        STATUS                       NAME",
     "7   1         rvk_aaaa…  2026-01-02 03:04:05  never                active                       runs",
     "8   1         rvk_bbbb…  2026-01-02 03:04:05  2026-02-03 04:05:06  expired                      expired",
     "9   22        rvk_cccc…  2026-01-02 03:04:05  2999-01-01 00:00:00  revoked 2026-03-04 05:06:07  gone \\u{1b}[2J",
     "",
   ]);
-  expect(one.stdout.split("\n")).toHaveLength(3);
+  expect((await key("list", "--provider", "2")).stdout).toBe(
+    "There are no keys. Issue one: npm run key -- create --provider ID\n",
+  );
 });
 
 it("revoke accepts a key or its id, and reports what it did", async () => {
