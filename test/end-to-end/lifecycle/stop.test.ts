@@ -1,30 +1,46 @@
-/** SIGTERM and SIGINT: calls in flight are finished, and nothing else delays the exit. */
+/** The end of the service by a signal or an uncaught error: what it finishes, and what does not delay it. */
 import { Agent } from "node:http";
-import { expect, it, onTestFinished } from "vitest";
+import { fileURLToPath } from "node:url";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { issueKey } from "../../../src/auth/key-registry.ts";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
 import { checkHealth, watchHealth } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
+import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
-import { createFixture, type Fixture } from "../../support/service/fixture.ts";
+import { grpcLoadClient, restLoadClient, startLoad } from "../../support/service/load.ts";
+import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
+const LIMIT = 20_000;
+const PRELOAD = fileURLToPath(new URL("./throw-on-signal.ts", import.meta.url));
+
+let database: TestDatabase;
+let key: string;
+beforeAll(async () => {
+  database = await createDatabase();
+  await smallLedger(database);
+  ({ key } = await issueKey(database.knex, "1", "test", null));
+});
+afterAll(() => database?.drop());
+
 /** A service until the end of the test, and clients with a connection each. */
 async function start(environment: Readonly<Record<string, string>> = {}) {
-  const fixture = await createFixture(smallLedger, environment);
+  const service = await startService(database.url, environment);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-  const client = grpcClient(fixture.service.grpc);
+  const client = grpcClient(service.grpc);
   onTestFinished(async () => {
     agent.destroy();
     client.close();
-    await fixture.dispose();
+    await service.stop();
   });
-  const headers = withKey(fixture.key);
+  const headers = withKey(key);
   return {
-    ...fixture,
+    service,
     client,
-    get: () => rawHttp(fixture.service.http, { target: paths.GetOverview, headers, agent }),
+    get: () => rawHttp(service.http, { target: paths.GetOverview, headers, agent }),
     call: () => callGrpc(client, { method: "GetOverview", headers }),
   };
 }
@@ -36,15 +52,17 @@ const isClosed = (url: string) =>
     ({ cause }) => cause.code === "ECONNREFUSED",
   );
 
-const linesOf = ({ service }: Pick<Fixture, "service">, message: string) =>
+const linesOf = (service: ServiceProcess, message: string) =>
   service.log().filter(({ msg }) => msg === message);
 
 it("SIGINT ends the service at once: idle connections and open watches do not delay it", async () => {
-  const fixture = await start({ STOP_LAME_DUCK_MS: "100000", STOP_GRACE_MS: "100000" });
-  const { service, client, get } = fixture;
+  const { service, client, get } = await start({
+    STOP_LAME_DUCK_MS: "100000",
+    STOP_GRACE_MS: "100000",
+  });
   await get();
   const watch = watchHealth(client, "");
-  await until(10_000, () => watch.statuses.length > 0);
+  await until(LIMIT, () => watch.statuses.length > 0);
   const CALLS = 50;
   const refused = { target: paths.GetOverview, headers: withKey("unknown") };
   await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
@@ -56,30 +74,39 @@ it("SIGINT ends the service at once: idle connections and open watches do not de
   expect(lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0)).toBe(CALLS);
 });
 
-it("SIGTERM waits for calls in flight and answers them, also after a second signal", async () => {
-  const fixture = await start();
-  const { service, database, get, call } = fixture;
+it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served", async () => {
+  const { service, client, get } = await start({ STOP_LAME_DUCK_MS: "100000" });
+  const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
+  expect(await statusOf("/readyz")).toBe(200);
+  service.signal("SIGTERM");
+  await until(LIMIT, async () => (await statusOf("/readyz")) === 503);
+  expect(await statusOf("/livez")).toBe(200);
+  expect(await checkHealth(client, "")).toBe("NOT_SERVING");
+  expect(await get()).toMatchObject({ status: 200 });
+  expect(linesOf(service, "not ready")).toMatchObject([{ level: "info", failed: ["shutdown"] }]);
+  service.signal("SIGKILL");
+});
+
+it("then SIGTERM waits for calls in flight and answers them, also after a second signal", async () => {
+  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: "100" });
   await using lock = await lockTable(database, "charges");
   const [rest, grpc] = [get(), call()];
   await lock.waitForQueries(2);
   service.signal("SIGTERM");
-  await until(10_000, () => linesOf(fixture, "stopping").length > 0);
+  await until(LIMIT, () => linesOf(service, "stopping").length > 0);
   service.signal("SIGTERM");
   service.signal("SIGINT");
-  await until(10_000, () => isClosed(service.http));
-  await until(10_000, () => isClosed(`http://${service.grpc}`));
+  await until(LIMIT, () => isClosed(service.http));
+  await until(LIMIT, () => isClosed(`http://${service.grpc}`));
   await lock.release();
   expect(await rest).toMatchObject({ status: 200, headers: { connection: "close" } });
   expect(await grpc).toHaveProperty("response");
   expect(await service.ended).toBe(0);
-  expect(linesOf(fixture, "stopping")).toHaveLength(1);
+  expect(linesOf(service, "stopping")).toHaveLength(1);
 });
 
 it("calls that take longer than STOP_GRACE_MS are cut", async () => {
-  const { service, database, get, call } = await start({
-    STOP_GRACE_MS: "300",
-    MAX_CALL_MS: "25000",
-  });
+  const { service, get, call } = await start({ STOP_GRACE_MS: "300", MAX_CALL_MS: "25000" });
   await using lock = await lockTable(database, "charges");
   const [rest, grpc] = [get().catch(() => "cut"), call()];
   await lock.waitForQueries(2);
@@ -89,19 +116,51 @@ it("calls that take longer than STOP_GRACE_MS are cut", async () => {
   expect(await grpc).toMatchObject({ code: expect.stringMatching(/^(UNAVAILABLE|CANCELLED)$/) });
 });
 
-it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served", async () => {
-  const lameDuck = 3_000;
-  const fixture = await start({ STOP_LAME_DUCK_MS: `${lameDuck}` });
-  const { service, client, get } = fixture;
-  const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
-  expect(await statusOf("/readyz")).toBe(200);
-  const signalled = performance.now();
+// Any other end is a lost request: a reset, a connection that closes without an answer, an error that
+// the service did not send.
+it("under load, each request is answered, or finds the port closed before anything of it was sent", async () => {
+  const { service } = await start();
+  const load = startLoad(
+    Array.from({ length: 6 }, () => [
+      restLoadClient(service.http, key),
+      grpcLoadClient(service.grpc, key),
+    ]).flat(),
+  );
+  await until(LIMIT, () => load.answered() >= 100);
   service.signal("SIGTERM");
-  await until(lameDuck, async () => (await statusOf("/readyz")) === 503);
-  expect(await statusOf("/livez")).toBe(200);
-  expect(await checkHealth(client, "")).toBe("NOT_SERVING");
-  expect(await get()).toMatchObject({ status: 200 });
   expect(await service.ended).toBe(0);
-  expect(performance.now() - signalled).toBeGreaterThan(lameDuck);
-  expect(linesOf(fixture, "not ready")).toMatchObject([{ level: "info", failed: ["shutdown"] }]);
+  await load.stop();
+  const isOk = (answer: string) => /^(200 |OK$)/.test(answer);
+  const unexpected = load.results.filter(
+    ({ result }) => result.kind === "lost" || (result.kind === "answered" && !isOk(result.answer)),
+  );
+  expect(unexpected).toEqual([]);
+});
+
+it("an uncaught error is logged, and ends the service with exit code 1 after the calls in flight", async () => {
+  const { service, get } = await start({ NODE_OPTIONS: `--import ${PRELOAD}` });
+  await using lock = await lockTable(database, "charges");
+  const call = get();
+  await lock.waitForQueries(1);
+  service.signal("SIGUSR2");
+  await until(LIMIT, () => linesOf(service, "stopping").length > 0);
+  service.signal("SIGUSR2"); // a rejected promise is logged too, and changes nothing
+  await until(LIMIT, () => linesOf(service, "uncaught error").length === 2);
+  expect(linesOf(service, "stopped")).toEqual([]);
+  await lock.release();
+
+  expect(await call).toMatchObject({ status: 200 });
+  expect(await service.ended).toBe(1);
+  for (const line of linesOf(service, "uncaught error")) {
+    expect(line).toMatchObject({
+      level: "fatal",
+      type: "Error",
+      message: "Lost connection",
+      code: "ER_TEST",
+      stack: expect.stringContaining("throw-on-signal.ts"),
+    });
+  }
+  expect(linesOf(service, "stopping")).toMatchObject([{ reason: "uncaughtException" }]);
+  expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
+  expect(service.output()).not.toContain("secret");
 });
