@@ -3,9 +3,11 @@
  * and gRPC: every request ends within the deadline, with the correct response or with the documented
  * error, and the service recovers by itself.
  */
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { grpcClient } from "../../support/clients/grpc-client.ts";
+import { checkHealth } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import {
   DATABASE_UNAVAILABLE,
@@ -25,6 +27,7 @@ import {
   createPrivateFixture,
   type PrivateFixture,
 } from "../../support/service/private-fixture.ts";
+import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const MAX_CALL = 1_500;
 /** Longer than a recovery takes on a busy machine, in milliseconds. */
@@ -35,7 +38,7 @@ const ERRORS = [
   ...[DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED].map(({ code, message }) => `${code}: ${message}`),
 ];
 
-describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
+describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   let fixture: PrivateFixture;
   /** The answers of successful requests: REST's response and gRPC's code. */
   let correct: readonly string[];
@@ -49,15 +52,15 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
   });
   afterAll(() => fixture?.dispose());
 
-  beforeEach(async () => {
+  async function startRequests(): Promise<void> {
     const { http, grpc } = fixture.service;
     load = startLoad([
       ...Array.from({ length: 4 }, () => restLoadClient(http, fixture.key)),
       ...Array.from({ length: 2 }, () => grpcLoadClient(grpc, fixture.key)),
     ]);
+    onTestFinished(() => load.stop());
     await until(LIMIT, () => load.answered() >= 50);
-  });
-  afterEach(() => load.stop());
+  }
 
   const isCorrect = (result: Result) =>
     result.kind === "answered" && correct.includes(result.answer);
@@ -96,7 +99,8 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     expect(Math.max(...durations)).toBeLessThan(5 * MAX_CALL);
   }
 
-  it("that is killed and restarted causes one error without details, and the service recovers", async () => {
+  it("under load that is killed and restarted causes one error without details, and the service recovers", async () => {
+    await startRequests();
     await fixture.server.kill();
     for (const { name, outcome } of await callAll()) {
       const expected = errorThrough(fixture.clients.get(name), DATABASE_UNAVAILABLE);
@@ -114,7 +118,8 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     await expectDocumentedResults();
   });
 
-  it("that stops responding causes errors by MAX_CALL_MS, and the service recovers", async () => {
+  it("under load that stops responding causes errors by MAX_CALL_MS, and the service recovers", async () => {
+    await startRequests();
     fixture.server.suspend();
     const outcomes = await callAll().finally(() => fixture.server.resume());
     for (const { name, outcome } of outcomes) {
@@ -127,7 +132,8 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     await expectDocumentedResults();
   });
 
-  it("that closes all connections causes no error", async () => {
+  it("under load that closes all connections causes no error", async () => {
+    await startRequests();
     const { knex } = fixture;
     const [sessions] = await knex.raw(
       "SELECT id FROM information_schema.processlist WHERE db IS NOT NULL AND id <> CONNECTION_ID()",
@@ -139,5 +145,25 @@ describe.skipIf(process.env.DATABASE_URL)("under load, a database", () => {
     await until(LIMIT, () => load.answered() >= before + 50);
     await load.stop();
     expect(failures()).toEqual([]);
+  });
+
+  it("that is away makes the service not ready, and its health NOT_SERVING", async () => {
+    const { service, server } = fixture;
+    const client = grpcClient(service.grpc);
+    onTestFinished(() => client.close());
+    const readiness = async () => (await fetch(`${service.admin}/readyz?verbose`)).text();
+    await until(LIMIT, async () => (await readiness()).endsWith("readyz check passed\n"));
+    await server.kill();
+    await until(LIMIT, async () => (await readiness()).endsWith("readyz check failed\n"));
+    expect(await readiness()).toMatch(
+      /^\[\+\]shutdown ok\n\[\+\]schema ok\n\[-\]database failed: /,
+    );
+    expect(await checkHealth(client, "")).toBe("NOT_SERVING");
+    expect((await fetch(`${service.admin}/livez`)).status).toBe(200);
+    const metrics = parseExposition(await (await fetch(`${service.admin}/metrics`)).text());
+    expect(sumOf(metrics, "revenue_ready")).toBe(0);
+    const lines = () => service.log().filter(({ msg }) => msg === "not ready");
+    await until(LIMIT, () => lines().length > 0);
+    expect(lines().at(-1)).toMatchObject({ level: "warn", failed: ["database"] });
   });
 });
