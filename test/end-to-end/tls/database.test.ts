@@ -80,11 +80,7 @@ it("VERIFY_IDENTITY accepts the host that is in the certificate, and no other", 
   const knex = createPool(parseDatabaseUrl(server.url));
   await knex.raw(isMysql ? "ALTER INSTANCE RELOAD TLS" : "FLUSH SSL");
   await knex.destroy();
-  const modes = ["VERIFY_IDENTITY", "VERIFY_CA"].map((mode) => check(urlOf("localhost", mode)));
-  expect(await Promise.all(modes)).toEqual([
-    expect.stringMatching(UNTRUSTED),
-    expect.stringMatching(ENCRYPTED),
-  ]);
+  expect(await check(urlOf("localhost", "VERIFY_IDENTITY"))).toMatch(UNTRUSTED);
 });
 
 /** A proxy that takes TLS out of the server's greeting, as somebody on the path may. */
