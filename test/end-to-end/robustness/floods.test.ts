@@ -15,7 +15,6 @@ import {
 } from "../../support/clients/http2-frames.ts";
 import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
 import { withKey } from "../../support/request.ts";
-import { textFields } from "./traffic/exchanges.ts";
 import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const CONNECTIONS = 20;
@@ -28,10 +27,7 @@ const HEAP = 96;
 const CALLS = 10;
 
 const WATCH = "/grpc.health.v1.Health/Watch";
-const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 const EMPTY = grpcMessage(Buffer.alloc(0));
-/** A reflection request for the file that declares RevenueService. */
-const QUESTION = grpcMessage(textFields({ 4: "revenue.v1.RevenueService" }));
 const PING = frame(6, 0, 0, Buffer.alloc(8));
 
 let target: Target;
@@ -70,16 +66,9 @@ function flood(reads: boolean, frames: (id: number) => readonly Buffer[]): Promi
 }
 
 it.each<[string, (id: number) => readonly Buffer[], reads?: boolean]>([
-  ["streams without a message", (id) => [headers(id, false)]],
-  ["calls with a key", (id) => call(id, undefined, KEY)],
   ["calls whose responses are not read", (id) => call(id, undefined, KEY), false],
   ["cancelled calls", (id) => [...call(id), reset(id)]],
   ["health watches", (id) => call(id, WATCH)],
-  [
-    "reflection that is not read",
-    (id) => [headers(id, false, REFLECTION), frame(0, 0, id, QUESTION)],
-    false,
-  ],
   ["PING that is not read", () => [PING], false],
 ])("beside a flood of %s, another caller is answered", async (_, frames, reads = true) => {
   const client = grpcClient(target.service().grpc);

@@ -14,7 +14,7 @@ import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const SEED = Number(process.env.SEED ?? (SOAK === 1 ? 1 : Date.now() % 2 ** 32));
 /** Mutants of each family. */
-const COUNT = 200 * SOAK;
+const COUNT = 100 * SOAK;
 /** How many mutants are sent between two checks of the service. */
 const BATCH = 100;
 const WIDTH = 25;
