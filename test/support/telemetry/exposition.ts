@@ -1,7 +1,6 @@
 /**
  * A strict parser of metrics: the text format of Prometheus and OpenMetrics 1.0. It refuses what a
- * scraper might let pass: a family twice, samples without a type or of another family, a series
- * twice, buckets that do not add up.
+ * scraper might let pass: a family twice, samples without a type or of another family, a series twice.
  */
 
 export interface Sample {
@@ -79,9 +78,6 @@ export function parseExposition(text: string, openMetrics = false): Map<string, 
       });
     }
   }
-  for (const [name, { type, samples }] of families) {
-    if (type === "histogram") checkHistogram(name, samples);
-  }
   return families;
 }
 
@@ -95,29 +91,6 @@ function parseLabels(text = ""): Record<string, string> {
   );
   if (Object.keys(labels).length !== pairs.length) throw new Error(`a label twice: ${text}`);
   return labels;
-}
-
-/** Buckets are in ascending order and cumulative; the last one is +Inf and the count. */
-function checkHistogram(name: string, samples: readonly Sample[]): void {
-  const groups = Map.groupBy(samples, ({ labels: { le: _, ...labels } }) => JSON.stringify(labels));
-  for (const [labels, group] of groups) {
-    const of = (suffix: string) => group.filter((sample) => sample.name === name + suffix);
-    const buckets = of("_bucket").map(({ labels: { le }, value }) => ({
-      bound: le === "+Inf" ? Infinity : Number(le),
-      value,
-    }));
-    const ordered = buckets.every(
-      ({ bound, value }, index) =>
-        index === 0 ||
-        (bound > (buckets[index - 1]?.bound ?? NaN) && value >= (buckets[index - 1]?.value ?? NaN)),
-    );
-    const [count, ...counts] = of("_count");
-    const last = buckets.at(-1);
-    const complete = counts.length === 0 && of("_sum").length === 1;
-    if (!ordered || !complete || last?.bound !== Infinity || last.value !== count?.value) {
-      throw new Error(`the buckets of ${name}${labels} do not add up`);
-    }
-  }
 }
 
 /** The sum of the samples with a name and labels; 0 if there is none. */
