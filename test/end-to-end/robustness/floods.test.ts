@@ -71,7 +71,7 @@ it.each<[string, (id: number) => readonly Buffer[], reads?: boolean]>([
   ["health watches", (id) => call(id, WATCH)],
   ["PING that is not read", () => [PING], false],
 ])("beside a flood of %s, another caller is answered", async (_, frames, reads = true) => {
-  const client = grpcClient(target.service().grpc);
+  const client = grpcClient(target.service.grpc);
   onTestFinished(() => client.close());
   const headers = withKey(KEY);
   const options = { method: "GetOverview", headers, timeout: 30_000 } as const;

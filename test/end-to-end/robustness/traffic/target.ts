@@ -20,8 +20,7 @@ const HARMLESS = /^\{"level":"(info|warn)"/;
 
 /** A service, the database it uses, and its health. */
 export interface Target {
-  /** The current process. */
-  service(): ServiceProcess;
+  readonly service: ServiceProcess;
   /** The port of HTTP or of gRPC. */
   port(protocol: "http" | "grpc"): number;
   /**
@@ -31,10 +30,6 @@ export interface Target {
    * @throws Error if it was harmed
    */
   expectUnharmed(attack: string): Promise<void>;
-  /** Replaces the process with a new one. */
-  restart(): Promise<void>;
-  /** Replaces the process if it was harmed, so that one fault fails one test. */
-  restartIfHarmed(): Promise<void>;
   /** Stops the service and drops the database. */
   dispose(): Promise<void>;
 }
@@ -47,26 +42,16 @@ export async function createTarget(heap = 512): Promise<Target> {
   const database = await createDatabase();
   await smallLedger(database);
   await insertKey(database);
-  const start = () => startService(database.url, { NODE_OPTIONS: `--max-old-space-size=${heap}` });
-  let service = await start();
-  let harmed = false;
-  const restart = async () => {
-    await service.stop();
-    service = await start();
-    harmed = false;
-  };
+  const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}` };
+  const service = await startService(database.url, environment);
   return {
-    service: () => service,
+    service,
     port: (protocol) => Number(new URL(`http://${addressOf(service, protocol)}`).port),
     async expectUnharmed(attack) {
       const [state, calls] = await Promise.all([stateOf(service), validCalls(service)]);
       const errors = service.output().split("\n").filter(isError);
-      harmed = state !== "running" || errors.length > 0 || calls !== "200, OK";
-      if (harmed) throw new Error([`after ${attack}:`, state, calls, ...errors].join("\n"));
-    },
-    restart,
-    async restartIfHarmed() {
-      if (harmed) await restart();
+      const isHarmed = state !== "running" || errors.length > 0 || calls !== "200, OK";
+      if (isHarmed) throw new Error([`after ${attack}:`, state, calls, ...errors].join("\n"));
     },
     async dispose() {
       await service.stop();
