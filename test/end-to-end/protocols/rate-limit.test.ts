@@ -34,7 +34,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   clients?.close();
-  await service?.stop();
+  await service?.kill();
   await database?.drop();
 });
 

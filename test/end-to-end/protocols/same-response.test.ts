@@ -93,7 +93,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   clients?.close();
-  await service?.stop();
+  await service?.kill();
   await database?.knex.raw(`DROP USER IF EXISTS ${ACCOUNT}`);
   await database?.drop();
 });

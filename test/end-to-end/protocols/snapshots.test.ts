@@ -117,6 +117,6 @@ it("with DATABASE_READ_MAX_LAG_MS, data-as-of is the heartbeat; without one ther
     expect(new Set(await instants(clients))).toEqual(new Set([heartbeat]));
   } finally {
     clients.close();
-    await service.stop();
+    await service.kill();
   }
 });

@@ -138,7 +138,7 @@ it("without its collector the service answers, warns once, and stops with 0", as
     OTEL_EXPORTER_OTLP_TIMEOUT: "200",
     ADMIN_PORT: "off",
   });
-  onTestFinished(() => service.stop().then(() => {}));
+  onTestFinished(() => void service.kill());
   const warnings = () => service.log().filter(({ msg }) => msg === "cannot export spans");
   await until(20_000, async () => {
     const headers = withKey(fixture.key);

@@ -15,7 +15,7 @@ export interface Fixture {
   issueKey(providerId: string, expiresAt?: number): Promise<string>;
   /** How many calls the service has in flight, by its metrics. */
   activeCalls(): Promise<number>;
-  /** Stops the service and drops the database. */
+  /** Ends the service and drops the database. */
   dispose(): Promise<void>;
 }
 
@@ -48,7 +48,7 @@ export async function createFixture(
     },
     async dispose() {
       clients.close();
-      await service.stop();
+      await service.kill();
       await database.drop();
     },
   };

@@ -21,7 +21,7 @@ export interface PrivateFixture {
   readonly clients: Clients;
   /** A valid key of provider 1. */
   readonly key: string;
-  /** Stops the service and the server. */
+  /** Ends the service and the server. */
   dispose(): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ export async function createPrivateFixture(
     async dispose() {
       clients.close();
       await knex.destroy();
-      await service.stop();
+      await service.kill();
       await server.stop();
     },
   };

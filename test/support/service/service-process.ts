@@ -34,6 +34,8 @@ export interface ServiceProcess {
   signal(name: NodeJS.Signals): void;
   /** Sends SIGTERM, and SIGKILL after 15 s. Does nothing if the process has ended. */
   stop(): Promise<Ending>;
+  /** Ends the process at once, for the end of a test: it does not wait for clients, as a stop does. */
+  kill(): Promise<Ending>;
 }
 
 /**
@@ -74,6 +76,10 @@ export async function startService(
       child.kill("SIGTERM");
       const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
       return ended.finally(() => clearTimeout(timer));
+    },
+    kill() {
+      child.kill("SIGKILL");
+      return ended;
     },
   };
 }

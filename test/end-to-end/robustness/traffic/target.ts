@@ -30,7 +30,7 @@ export interface Target {
    * @throws Error if it was harmed
    */
   expectUnharmed(attack: string): Promise<void>;
-  /** Stops the service and drops the database. */
+  /** Ends the service and drops the database. */
   dispose(): Promise<void>;
 }
 
@@ -54,7 +54,7 @@ export async function createTarget(heap = 512): Promise<Target> {
       if (isHarmed) throw new Error([`after ${attack}:`, state, calls, ...errors].join("\n"));
     },
     async dispose() {
-      await service.stop();
+      await service.kill();
       await database.drop();
     },
   };
