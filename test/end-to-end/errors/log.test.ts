@@ -1,13 +1,12 @@
 /**
  * The log: one line of JSON per call with the documented fields and the id of its request, and never
- * a key. The fields of each error are in test/unit/telemetry/call-log.test.ts.
+ * a key. The fields of each error are in test/unit/telemetry/call-log.test.ts, and the lines of requests
+ * that are no calls in test/unit/gateway and test/unit/grpc.
  */
 import { randomUUID } from "node:crypto";
-import { Metadata, type ServiceError, status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
-import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { paths, type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
@@ -72,32 +71,6 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
     const outcome = await fixture.clients.get(name).call({ method: "GetOverview", headers });
     expect(outcome.headers["x-request-id"]).toMatch(UUID);
   });
-});
-
-it("requests that are no calls have their ids and their lines too", async () => {
-  for (const [method, target] of [
-    ["GET", "/nowhere"],
-    ["DELETE", paths.GetOverview],
-  ] as const) {
-    const id = randomUUID();
-    const request = { method, target, headers: [["x-request-id", id]] } as const;
-    const { headers } = await rawHttp(fixture.service.http, request);
-    expect(headers["x-request-id"]).toBe(id);
-    expect(await fixture.service.logOf(id)).toHaveLength(1);
-  }
-
-  const client = grpcClient(fixture.service.grpc);
-  const id = randomUUID();
-  const metadata = new Metadata();
-  metadata.set("x-request-id", id);
-  const bytes = (value: Buffer) => value;
-  const { promise, resolve } = Promise.withResolvers<ServiceError | null>();
-  client.makeUnaryRequest("/no.such.Service/Method", bytes, bytes, Buffer.of(), metadata, resolve);
-  expect((await promise)?.code).toBe(status.UNIMPLEMENTED);
-  client.close();
-  expect(await fixture.service.logOf(id)).toMatchObject([
-    { protocol: "grpc", code: "UNIMPLEMENTED", msg: "request rejected" },
-  ]);
 });
 
 const OVERVIEW = paths.GetOverview;

@@ -7,11 +7,12 @@
  * INTERNAL in the suite. It is the client's fault, so gRPC-Web answers INVALID_ARGUMENT; grpc-js reads it
  * as it is. And grpc-js answers a call whose method is not POST.
  */
+import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
+import { buffer } from "node:stream/consumers";
 import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { frame } from "../../support/clients/raw-clients.ts";
-import { rawGrpc } from "../../support/clients/raw-grpc.ts";
 import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
 import { UNAUTHENTICATED } from "../../support/expected-error.ts";
 import { type RequestHeaders, withKey } from "../../support/request.ts";
@@ -80,10 +81,25 @@ const grpcWeb =
 const grpc =
   (body: Uint8Array, ...headers: RequestHeaders): Call =>
   async (key = fixture.key) => {
-    const all = [["content-type", "application/grpc"], ...headers, ...withKey(key)] as const;
-    const request = { path: PATH, headers: all, body };
-    const { code, message, bytes } = await rawGrpc(fixture.service.grpc, request);
-    return { code, message: code === "OK" ? bytes.toString() : message };
+    const session = connectHttp2(`http://${fixture.service.grpc}`);
+    try {
+      const all = [["content-type", "application/grpc"], ...headers, ...withKey(key)] as const;
+      const stream = session.request(
+        [":method", "POST", ":path", PATH, "te", "trailers", ...all.flat()],
+        { endStream: false },
+      );
+      const received: IncomingHttpHeaders = {};
+      for (const event of ["response", "trailers"]) {
+        stream.on(event, (fields) => Object.assign(received, fields));
+      }
+      stream.end(body);
+      const text = (await buffer(stream)).toString();
+      const code = status[Number(received["grpc-status"])] ?? "";
+      const message = decodeURIComponent(`${received["grpc-message"] ?? ""}`);
+      return { code, message: code === "OK" ? text : message };
+    } finally {
+      session.destroy();
+    }
   };
 
 /** GetServerBreakdown of the default period: a message of zero bytes. */

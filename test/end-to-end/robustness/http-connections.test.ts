@@ -92,12 +92,6 @@ test("if clients leave more unread than the limit, the connections with the most
   expect(left).toBe(1);
 });
 
-test("a connection that is refused is not served", async () => {
-  const acceptConnection = (socket: Socket) => !socket.destroy();
-  const { port } = await listen(RevenueService, never, anyone, { acceptConnection });
-  expect(await exchange(port, `${REQUEST}\r\n`).catch(() => "")).toBe("");
-});
-
 const { grpcWeb, connectGet } = REQUESTS;
 
 test("a connection serves one request after the other", async () => {
