@@ -84,9 +84,9 @@ it("the questions of one provider leave connections to the database for another"
   const many = Array.from({ length: MAX_CALLS_PER_PROVIDER }, (_, index) =>
     ask(index, fixture.key),
   );
-  await lock.waitForQueries(CONNECTIONS_OF_ONE, 10_000);
+  await lock.waitForQueries(CONNECTIONS_OF_ONE);
   const other = ask(0, second);
-  await lock.waitForQueries(CONNECTIONS_OF_ONE + 1, 10_000);
+  await lock.waitForQueries(CONNECTIONS_OF_ONE + 1);
   await lock.release();
   expect(await other).toHaveProperty("response");
   await Promise.all(many);

@@ -25,7 +25,7 @@ export async function lockTable(
   };
   await connection.query(`LOCK TABLES ${table} WRITE`);
   return {
-    waitForQueries: (count, timeout = 3_000) =>
+    waitForQueries: (count, timeout = 10_000) =>
       until(timeout, async () => (await processes.running(`FROM ${table}`)).length === count),
     release,
     [Symbol.asyncDispose]: release,
