@@ -1,7 +1,7 @@
 /**
- * Malformed dates in every protocol; malformed query parameters and unknown paths in REST. The
- * parsers' tables of inputs are in test/unit/revenue/period.test.ts and test/unit/transcoding,
- * and other methods in test/unit/gateway.
+ * Malformed dates in every protocol; malformed query parameters, unknown paths and other methods in
+ * REST. The parsers' tables of inputs are in test/unit/revenue/period.test.ts and
+ * test/unit/transcoding.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { withoutHeaders } from "../../support/clients/client.ts";
@@ -99,4 +99,19 @@ it.each([
   const headers = withKey(fixture.key);
   const response = await rawHttp(fixture.service.http, { target, headers });
   expect({ status: response.status, text: response.text }).toEqual({ status, text });
+});
+
+it.each([
+  ["/api/provider/revenue?startDate=x", ["POST", "PUT", "OPTIONS", "TRACE"], "GET, HEAD"],
+  ["/revenue.v1.RevenueService/GetOverview", ["HEAD", "DELETE", "PROPFIND"], "GET, POST"],
+])("%s does not allow %j", async (target, methods, allow) => {
+  for (const method of methods) {
+    const request = { method, target, headers: withKey(fixture.key) };
+    const { status, headers, text } = await rawHttp(fixture.service.http, request);
+    const body = `{"error":"Method Not Allowed","message":"allowed methods: ${allow}"}`;
+    expect({ method, status, allow: headers.allow, text }).toEqual({
+      ...{ method, status: 405, allow },
+      text: method === "HEAD" ? "" : body,
+    });
+  }
 });
