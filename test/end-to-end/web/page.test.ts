@@ -15,6 +15,7 @@ import {
   enterKey,
   faultsOfLook,
   LOOKS,
+  sidewaysBoxes,
   type WatchedPage,
 } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
@@ -240,4 +241,6 @@ it("each bar tells its day and amount by keyboard and under the pointer, and one
 it("axe finds nothing on it, wide and light or narrow and dark, and nothing is cut off", async () => {
   // Seven days are shown, all servers are unfolded, and a command was copied.
   for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
+  // The last look is a telephone's.
+  expect(await sidewaysBoxes(page)).toEqual([]);
 });

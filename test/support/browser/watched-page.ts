@@ -73,6 +73,14 @@ export async function faultsOfLook(page: Page, { width, colorScheme }: Look): Pr
   return faults.map((fault) => `at ${width} px, ${colorScheme}: ${fault}`);
 }
 
+/** The classes of the boxes inside a page that scroll sideways. */
+export function sidewaysBoxes(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll("*")]
+    .filter((box) => box.scrollWidth > box.clientWidth + 1)
+    .filter((box) => ["auto", "scroll"].includes(getComputedStyle(box).overflowX))
+    .map((box) => box.className)`);
+}
+
 /** What axe finds on a page as it is shown: the rule and the elements. Takes seconds for a long page. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
