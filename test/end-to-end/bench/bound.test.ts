@@ -21,15 +21,6 @@ async function bench(...args: readonly string[]) {
   return { code, stdout, stderr };
 }
 
-it("npm run bench -- scale ends and prints its rows", async () => {
-  const size = ["--charges", "100,200", "--requests", "2", "--warm-up", "0"];
-  const { code, stdout, stderr } = await bench("scale", ...size);
-  expect(code, stderr).toBe(0);
-  for (const part of ["overview, 200", "÷ smallest", "÷ bare query"]) {
-    expect(stdout).toContain(part);
-  }
-}, 120_000);
-
 it("npm run bench -- backlog fails if a call costs more than its bound", async () => {
   // Long enough that the database uses CPU time that can be measured: the ratio is above 0.
   const load = ["--seconds", "0.5", "--rounds", "1", "--connections", "40", "--providers", "2"];
