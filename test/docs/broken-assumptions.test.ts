@@ -243,7 +243,8 @@ describe("a watermark in the future", () => {
 it.each([
   "UPDATE rollup_sums SET gross = gross + 1 WHERE at < '2024-12-31'",
   "DELETE FROM rollup_sums",
-  "INSERT INTO rollup_sums SELECT provider_id, format, slot, total, at, 99, 0, 5, 1, 0, 0 FROM rollup_sums WHERE total = 0",
+  `INSERT INTO rollup_sums (provider_id, format, slot, total, at, server_id, instance_id, gross, charges, started, ended)
+     SELECT provider_id, format, slot, total, at, 99, 0, 5, 1, 0, 0 FROM rollup_sums WHERE total = 0`,
 ])("rows of the rollup that were changed by hand are repaired by the check: %s", async (sql) => {
   await database.knex.raw(sql);
   expect(await differences()).not.toEqual([]);

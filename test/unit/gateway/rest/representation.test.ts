@@ -52,7 +52,7 @@ it("CSV is sent if the client asks for it, with an entity tag of its own", async
     status: 200,
     type: "text/csv; charset=utf-8; header=present",
   });
-  expect(text.split("\r\n")[1]).toBe("s0,,,,1.00,0,0,,");
+  expect(text.split("\r\n")[1]).toMatch(/^s0,,,,1\.00,/);
   expect(headers.etag).not.toBe((await get()).headers.etag);
 });
 
