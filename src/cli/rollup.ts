@@ -40,6 +40,8 @@ interface Flags {
  * read at most this part more rows than they have to anyway, and keep what they cached.
  */
 const STEP = 1 / 3;
+/** The longest stop after a signal, in ms: a database that is silent would hold it up for ever. */
+const STOP_GRACE = 5_000;
 /** How often a run that lost its connections is tried again, and after how long, in ms. */
 const [RETRIES, RETRY_DELAY] = [3, 1_000];
 
@@ -67,13 +69,29 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
   const connect = () => createRollupPool(url, flags.concurrency + 2, warnOnce);
   if (flags.verify) return verifyAll(connect(), flags);
-  const stop = new AbortController();
-  process.once("SIGTERM", () => stop.abort());
-  process.once("SIGINT", () => stop.abort());
+  const { signal } = stopOnSignal();
   const { adminPort } = flags;
   await using admin =
-    adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, stop.signal);
-  await runPasses(connect, flags, stop.signal, admin);
+    adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal);
+  await runPasses(connect, flags, signal, admin);
+}
+
+/**
+ * Aborts at SIGTERM or SIGINT: the command then ends after the piece of work that it is at, or after
+ * a grace. A second SIGINT ends it at once. Either loses that piece, and no more.
+ */
+function stopOnSignal(): AbortController {
+  const stop = new AbortController();
+  const abort = () => {
+    stop.abort();
+    setTimeout(() => {
+      warn(`the database did not answer within ${STOP_GRACE / 1_000} s of the signal`);
+      process.exit(1);
+    }, STOP_GRACE).unref();
+  };
+  process.once("SIGTERM", abort);
+  process.once("SIGINT", abort);
+  return stop;
 }
 
 /**

@@ -122,3 +122,14 @@ it("stops at SIGTERM with 0, and has told the failure", async () => {
   expect(code).toBe(0);
   expect(stderr).toMatch(/^run failed, will retry: /m);
 });
+
+it("stops at SIGTERM also while its database is silent, and tells that it did not answer", async () => {
+  command = startRollup(proxy.url, "--margin", "0", "--watch", "0.2", "--admin-port", "0");
+  await until(LIMIT, () => command.lines().length > 1);
+  proxy.silence();
+  proxy.silenceNew(true);
+  command.signal("SIGTERM");
+  const { code, stderr } = await command.ended;
+  expect(stderr).toBe("the database did not answer within 5 s of the signal\n");
+  expect(code).toBe(1);
+});
