@@ -37,7 +37,9 @@ export function App() {
     <>
       <header class="top">
         <div class="top-inner">
-          <h1>Revenue</h1>
+          <h1>
+            Revenue <span class="badge">beta</span>
+          </h1>
           <span class="quiet small">All times are UTC, all amounts US dollars</span>
           <nav>
             <a href="/docs">API reference</a>

@@ -5,7 +5,7 @@ import {
   type GetServerBreakdownResponse,
   RevenueService,
 } from "../../../clients/typescript/src/index.ts";
-import { Amount } from "../amount/amount.tsx";
+import { Amount, Count } from "../amount/amount.tsx";
 import { type Caller, useCall } from "../call/use-call.ts";
 import { ExportBar } from "../export/export-bar.tsx";
 import { FigureCard } from "../figure-card.tsx";
@@ -60,8 +60,12 @@ function Totals({ breakdown }: { breakdown: GetServerBreakdownResponse }) {
       <FigureCard title="Gross revenue">
         <Amount value={totalRevenue} currency />
       </FigureCard>
-      <FigureCard title="Rentals in the period">{totalRentals}</FigureCard>
-      <FigureCard title="Rentals running now">{activeRentals}</FigureCard>
+      <FigureCard title="Rentals in the period">
+        <Count value={totalRentals} />
+      </FigureCard>
+      <FigureCard title="Rentals running now">
+        <Count value={activeRentals} />
+      </FigureCard>
       <FigureCard title="Active servers">
         {activeServers} <span class="quiet">of {totalServers}</span>
       </FigureCard>

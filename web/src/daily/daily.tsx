@@ -6,7 +6,7 @@ import {
   type ListDailyRevenueResponse,
   RevenueService,
 } from "../../../clients/typescript/src/index.ts";
-import { Amount } from "../amount/amount.tsx";
+import { Amount, Count } from "../amount/amount.tsx";
 import { type Caller, useCall } from "../call/use-call.ts";
 import { BarChart } from "../chart/bar-chart.tsx";
 import { ExportBar } from "../export/export-bar.tsx";
@@ -32,11 +32,7 @@ export function Daily({ client, reject }: Caller) {
   const presets = LENGTHS.map((count) => ({ title: `${count} days`, ...lastDays(count, now) }));
   return (
     <PeriodSection
-      title={
-        <>
-          Revenue per day <span class="badge">beta</span>
-        </>
-      }
+      title="Revenue per day"
       call={call}
       picker={
         <fieldset class="period">
@@ -79,7 +75,9 @@ function Totals({ daily }: { daily: ListDailyRevenueResponse }) {
       <FigureCard title="Total gross">
         <Amount value={daily.grossRevenue} currency />
       </FigureCard>
-      <FigureCard title="Total charges">{daily.charges}</FigureCard>
+      <FigureCard title="Total charges">
+        <Count value={daily.charges} />
+      </FigureCard>
     </dl>
   );
 }

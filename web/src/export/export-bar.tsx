@@ -1,6 +1,6 @@
 /** Takes what is shown elsewhere: a CSV file, a curl command, a TypeScript call. */
 import type { DescMethod, MessageShape } from "@bufbuild/protobuf";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
 import { curlCommand, type Parameters, pathOf, typescriptCall } from "./snippets.ts";
 
@@ -25,6 +25,8 @@ export function ExportBar<Method extends DescMethod>({
   parameters,
 }: ExportBarProps<Method>) {
   const [copied, setCopied] = useState<{ code: string; done: boolean }>();
+  // What was copied asks for what was shown then.
+  useEffect(() => setCopied(undefined), [response]);
   const writeCsv = compileCsvWriter(method);
   const { origin } = location;
   const copy = async (code: string) => {

@@ -13,7 +13,7 @@ interface Answer {
 }
 
 interface PeriodSectionProps<T extends Answer> {
-  readonly title: ComponentChildren;
+  readonly title: string;
   readonly call: CallState<T>;
   /** What chooses the period. */
   readonly picker: ComponentChildren;

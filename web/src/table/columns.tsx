@@ -1,7 +1,7 @@
 /** The columns of a table: what they are called, sorted by and show. */
 import type { ComponentChildren } from "preact";
 import { type Decimal, decimal } from "../../../clients/typescript/src/index.ts";
-import { Amount } from "../amount/amount.tsx";
+import { Amount, Count } from "../amount/amount.tsx";
 import { scaled } from "../amount/decimal-text.ts";
 
 /** A column that rows can be sorted by. */
@@ -31,5 +31,5 @@ export function decimals<Row>(
 
 /** A column of whole numbers. */
 export function counts<Row>(title: string, of: (row: Row) => number): Column<Row> {
-  return { title, numeric: true, value: of, cell: of };
+  return { title, numeric: true, value: of, cell: (row) => <Count value={of(row)} /> };
 }
