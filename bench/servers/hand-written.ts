@@ -6,6 +6,7 @@ import { createHash } from "node:crypto";
 import type { AddressInfo } from "node:net";
 import { fastify } from "fastify";
 import { createPool } from "mysql2/promise";
+import { FORMAT } from "../../src/rollup/sums.ts";
 
 type Row = (string | null)[];
 
@@ -19,10 +20,10 @@ const MONTH_NAMES =
     " ",
   );
 
-const ROLLUP = "rollups WHERE provider_id = :provider AND format = 1 AND building = 0";
+const ROLLUP = `rollups WHERE provider_id = :provider AND format = ${FORMAT} AND building = 0`;
 const WATERMARK = `(SELECT watermark FROM ${ROLLUP})`;
 const sums = (total: number) =>
-  `rollup_sums WHERE provider_id = :provider AND format = 1 AND slot = (SELECT slot FROM ${ROLLUP}) AND total = ${total}`;
+  `rollup_sums WHERE provider_id = :provider AND format = ${FORMAT} AND slot = (SELECT slot FROM ${ROLLUP}) AND total = ${total}`;
 const charges = (condition: string) =>
   `SELECT 'charges', server_id, MAX(EXTRACT(YEAR_MONTH FROM charged_at)), SUM(gross), NULL FROM charges
    WHERE provider_id = :provider AND ${condition} GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at)`;
