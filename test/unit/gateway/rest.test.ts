@@ -63,48 +63,17 @@ test("a response that cannot be written is a 500 without detail; the log has the
   ]);
 });
 
-test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1"])(
+test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/things/t1"])(
   "%s is a 404",
   async (target) => {
-    const { port, lines } = await listen(service, handleThing);
-    const response = parse(
-      await exchange(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`),
-    );
-    expect(response.status).toBe(404);
-    expect(response.body).toBe('{"error":"Not Found","message":"no resource at this path"}');
-    expect(Object.fromEntries(response.headers)).toMatchObject(COMMON);
-    expect(lines).toEqual([
-      {
-        message: "request rejected",
-        fields: {
-          requestId: response.headers.get("x-request-id"),
-          protocol: "rest",
-          status: 404,
-        },
-      },
-    ]);
+    const { port } = await listen(service, handleThing);
+    const request = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
+    expect(parse(await exchange(port, request))).toMatchObject({
+      status: 404,
+      body: '{"error":"Not Found","message":"no resource at this path"}',
+    });
   },
 );
-
-const COMMON = {
-  "content-type": "application/json; charset=utf-8",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-  "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
-};
-
-test.each([
-  ["of a malformed type", "Content-Type: ;;x\r\nContent-Length: 5\r\n\r\nhello"],
-  ["of 64 KiB", `Content-Length: 65536\r\n\r\n${"x".repeat(65_536)}`],
-  ["in chunks", "Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n0\r\n\r\n"],
-])("the body of a GET is ignored: %s", async (_name, rest) => {
-  const { port } = await listen(service, handleThing);
-  const raw = await exchange(
-    port,
-    `GET /v1/things/t1 HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${rest}`,
-  );
-  expect(raw.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 200"]);
-});
 
 test("a finished call is not canceled, and a kept-alive connection does not accumulate listeners", async () => {
   const warnings: Error[] = [];
