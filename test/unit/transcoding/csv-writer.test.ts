@@ -41,10 +41,6 @@ test("every type that a cell can have", () => {
   ]);
 });
 
-test("what is not set is empty", () => {
-  expect(written([{}])).toEqual([",0,0,false,,,,,"]);
-});
-
 test("a contained message has a row after the row that contains it, with that row's other fields", () => {
   const rows = [
     {
@@ -72,17 +68,12 @@ test("messages without a repeated field are a flat table", () => {
   expect(write?.(create(table, { others } as never))).toBe("name,price\r\na,1.00\r\n");
 });
 
-test("a method without the option has no CSV form", () => {
-  expect(
-    compileCsvWriter(methodOf("transcoding.supported.ThingService", "GetThing")),
-  ).toBeUndefined();
-});
-
 describe("a text", () => {
   it.each([
     ["with a comma is quoted", "a,b", '"a,b"'],
     ["with a quotation mark is quoted, and the mark doubled", 'a"b', '"a""b"'],
     ["with a carriage return is quoted", "a\rb", '"a\rb"'],
+    ["with a line feed is quoted", "a\nb", '"a\nb"'],
     ["that a spreadsheet would run gets an apostrophe", "=1+1", "'=1+1"],
     ["with a plus sign first too", "+1", "'+1"],
     ["with a minus sign first too", "-1", "'-1"],
@@ -95,11 +86,6 @@ describe("a text", () => {
     ["in other scripts is left alone", "Café 東京 😀", "Café 東京 😀"],
   ])("%s", (_, text, cell) => {
     expect(written([{ text }])[0]?.startsWith(`${cell},`)).toBe(true);
-  });
-
-  it("with a line feed is quoted", () => {
-    const rows = [{ text: "a\nb" }] as never;
-    expect(compiled?.(create(table, { rows }))).toContain('"a\nb",0');
   });
 });
 

@@ -2,21 +2,12 @@ import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import {
-  GetOverviewResponseSchema,
-  GetServerBreakdownResponseSchema,
-} from "../../../gen/revenue/v1/revenue_pb.ts";
 import { compileWriter } from "../../../src/gateway/transcoding/json-writer.ts";
 import { anyText } from "./any-text.ts";
 import { messageOf } from "./contract.ts";
 
 const thing = messageOf("transcoding.supported.Thing");
 const write = compileWriter(thing);
-
-/** The JSON text of a thing with these fields, parsed. */
-function written(fields: Record<string, unknown>): Record<string, JsonValue> {
-  return JSON.parse(write(create(thing, fields)));
-}
 
 test("every field is written, in the order of the proto file, zeros and unset ones included", () => {
   expect(write(create(thing))).toBe(
@@ -28,45 +19,23 @@ test("every field is written, in the order of the proto file, zeros and unset on
   );
 });
 
-test("digits that binary floating point would lose are kept", () => {
-  const amounts = ["4500.00", "0.3475", "90071992547409931.10"].map((value) => ({ value }));
-  expect(write(create(thing, { amount: { value: "-12.50" }, amounts }))).toContain(
-    '"amounts":[4500.00,0.3475,90071992547409931.10]',
-  );
-});
-
-test.each<[string, Record<string, unknown>, string, JsonValue]>([
-  ["64-bit numbers are strings", { i64: -(2n ** 63n) }, "i64", "-9223372036854775808"],
+test.each<[string, Record<string, unknown>, string]>([
   [
-    "a 64-bit number with jstype is a string too",
-    { text64: "9007199254740993" },
-    "text64",
-    "9007199254740993",
+    "digits that binary floating point would lose are kept",
+    { amount: { value: "90071992547409931.10" } },
+    '"amount":90071992547409931.10',
   ],
-  ["NaN is a string", { wide: Number.NaN }, "wide", "NaN"],
-  ["infinity is a string", { wide: Number.NEGATIVE_INFINITY }, "wide", "-Infinity"],
-  ["a large double is a number", { wide: 1e21 }, "wide", 1e21],
-  ["bytes are base64", { raw: new Uint8Array([0, 255, 62]) }, "raw", "AP8+"],
-  ["an enum is its name", { size: 2 }, "size", "SIZE_LARGE"],
-  ["an enum value without a name is its number", { size: 7 }, "size", 7],
-  ["an optional field that is set is written", { maybe: 0 }, "maybe", 0],
-  ["an empty message is an object", { nothing: {} }, "nothing", {}],
-  ["a nested message is an object", { part: { name: "a" } }, "part", { name: "a", price: 0 }],
-])("%s", (_name, fields, key, value) => {
-  expect(written(fields)[key]).toEqual(value);
+  ["an enum value without a name is its number", { size: 7 }, '"size":7'],
+])("%s", (_name, fields, json) => {
+  expect(write(create(thing, fields))).toContain(json);
 });
 
-test.each([
-  "",
-  "plain",
-  "é 日本 🙂",
-  '"quoted"',
-  "back\\slash",
-  "\u0000\n\u001f",
-  "\u2028</script>",
-])("the text %j survives JSON.parse", (text) => {
-  expect(written({ text, texts: [text] })).toMatchObject({ text, texts: [text] });
-});
+test.each(['"quoted"', "back\\slash", "\u0000\n\u001f"])(
+  "the text %j survives JSON.parse",
+  (text) => {
+    expect(JSON.parse(write(create(thing, { text })))).toMatchObject({ text });
+  },
+);
 
 test("a lone surrogate is escaped, so that the JSON is valid UTF-8", () => {
   expect(write(create(thing, { text: "a\ud800b" }))).toContain('{"text":"a\\ud800b",');
@@ -153,13 +122,3 @@ function decimalAsNumber(value: JsonValue): JsonValue {
     ? Number(value.value)
     : value;
 }
-
-test.each([GetOverviewResponseSchema, GetServerBreakdownResponseSchema])(
-  "%s has a writer",
-  (desc) => {
-    const message = create(desc);
-    expect(Object.keys(JSON.parse(compileWriter(desc)(message as never)))).toEqual(
-      desc.fields.map((field) => field.jsonName),
-    );
-  },
-);
