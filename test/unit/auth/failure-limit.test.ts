@@ -39,13 +39,6 @@ it("an address does not pay for another one", async () => {
   expect(await kindOf("b")).toBe("unauthenticated");
 });
 
-it("failures beyond the limit do not prolong it", async () => {
-  const { state, kinds } = limited(10, 3);
-  await kinds("a", 50);
-  state.now = 300;
-  expect(await kinds("a", 4)).toEqual([...many("unauthenticated", 3), "tooManyFailures"]);
-});
-
 it("an error beyond the limit is delayed; one within it is not", async () => {
   const { kindOf } = limited(10, 1);
   expect(await settlesAtOnce(kindOf("a"))).toBe(true);

@@ -16,7 +16,7 @@ import { collectLog } from "../../support/collected-log.ts";
 /** The pipeline's time. */
 export const NOW = Date.UTC(2026, 10, 20, 9, 30, 0, 123);
 /** The key of all calls. */
-export const KEY = generateKey();
+const KEY = generateKey();
 
 export interface Options {
   /** Provider 7 by default. */

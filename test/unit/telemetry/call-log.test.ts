@@ -72,12 +72,6 @@ describe("the line of a call", () => {
   it("is defined for every error of the catalogue", () => {
     expect(KINDS.map(([kind]) => kind).sort()).toEqual(Object.keys(serviceErrors).sort());
   });
-
-  it("of an unknown caller has no provider, and without a cause it has none", () => {
-    const line = lineOf({ providerId: undefined, error: new ServiceError("overloaded") });
-    expect(line).not.toHaveProperty("providerId");
-    expect(line).not.toHaveProperty("cause");
-  });
 });
 
 describe("the cause of an error", () => {
@@ -151,18 +145,4 @@ describe("the log of calls", () => {
       });
     },
   );
-
-  it("has lines and a sum in each second, and the lines of all later once it has stopped", () => {
-    const { log, entries } = collectLog();
-    const logCalls = createCallLog(log);
-    const fail = () => logCalls({ ...RECORD, error: new ServiceError("unauthenticated") });
-    for (let second = 0; second < 3; second++) {
-      for (let i = 0; i < 100; i++) fail();
-      vi.advanceTimersByTime(1_000);
-    }
-    expect(entries()).toHaveLength(3 * (20 + 1));
-    vi.advanceTimersByTime(10_000);
-    for (let i = 0; i < 20; i++) fail();
-    expect(entries()).toHaveLength(4 * 20 + 3);
-  });
 });
