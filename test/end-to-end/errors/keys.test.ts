@@ -67,18 +67,6 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
   });
 });
 
-it("a key that is repeated in two lines, or is in the query, is rejected", async () => {
-  const requests = [
-    { target: paths.GetOverview, headers: [key(), key()] },
-    { target: paths.GetOverview, headers: [bearer(), bearer()] },
-    { target: `${paths.GetOverview}?x-api-key=${fixture.key}` },
-  ];
-  for (const request of requests) {
-    const { status, text } = await rawHttp(fixture.service.http, request);
-    expect({ status, text }).toEqual({ status: 401, text: UNAUTHENTICATED.body });
-  }
-});
-
 /** Whether a key is accepted by REST. If it is not, the error must be the one of every invalid key. */
 async function isAccepted(key: string): Promise<boolean> {
   const headers = withKey(key);

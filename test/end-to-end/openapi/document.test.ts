@@ -123,25 +123,3 @@ describe.each(paths)("%s", (path) => {
     }
   });
 });
-
-it("a response that is not as documented is noticed", () => {
-  const request = { method: "GET", path: "/api/provider/revenue" };
-  const headers = {
-    "content-type": "application/json; charset=utf-8",
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "x-request-id": "r",
-  };
-  const respond = (status: number, body: object, more = {}) => {
-    const text = JSON.stringify(body);
-    const response = { status, headers: { ...headers, ...more }, text, bytes: Buffer.from(text) };
-    return contradictions(request, response).join();
-  };
-  const error = { error: "Bad Request", message: "m" };
-  expect(respond(400, error)).toBe("");
-  expect(respond(418, error)).toBe("418 is not documented");
-  expect(respond(400, { error: "" })).toMatch(/must have required property 'message'/);
-  expect(respond(400, { ...error, more: 1 })).toMatch(/additional properties/);
-  expect(respond(400, error, { etag: "x" })).toBe("etag is not documented");
-  expect(respond(401, error)).toBe("there is no www-authenticate");
-});

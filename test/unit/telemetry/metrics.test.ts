@@ -20,12 +20,18 @@ it("both formats have the same samples, one after the other and again", async ()
   metrics.calls.started();
   metrics.calls.ended(CALL);
   metrics.limitEvent("responseTimeout");
-  const shape = async (accept: string, openMetrics: boolean) =>
-    [...parseExposition((await metrics.render(accept)).body, openMetrics).values()]
-      .flatMap(({ samples }) => samples)
-      // OpenMetrics writes the bounds of buckets as floats.
-      .map(({ name, labels }) => [name, { ...labels, le: labels.le && Number(labels.le) }])
-      .filter(([name]) => !String(name).startsWith("nodejs_gc_"));
+  const shape = async (accept: string, openMetrics: boolean) => {
+    const { contentType, body } = await metrics.render(accept);
+    const type = openMetrics ? OPEN_METRICS : "text/plain; version=0.0.4";
+    expect(contentType).toBe(`${type}; charset=utf-8`);
+    return (
+      [...parseExposition(body, openMetrics).values()]
+        .flatMap(({ samples }) => samples)
+        // OpenMetrics writes the bounds of buckets as floats.
+        .map(({ name, labels }) => [name, { ...labels, le: labels.le && Number(labels.le) }])
+        .filter(([name]) => !String(name).startsWith("nodejs_gc_"))
+    );
+  };
   const text = await shape("", false);
   expect(await shape(OPEN_METRICS, true)).toEqual(text);
   expect(await shape("", false)).toEqual(text);
