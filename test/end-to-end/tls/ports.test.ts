@@ -109,7 +109,7 @@ it("with TLS_CLIENT_CA_FILE, a gRPC client needs a certificate of it and a valid
   for (const own of [undefined, stranger]) expect(await grpcClient(own)()).toBe("UNAVAILABLE");
 });
 
-it("certificates that are replaced lose no call, on new connections or on open ones", async () => {
+it("certificates that are replaced lose no call, and the new authority decides on new connections", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
   const open = grpcClient(client);
@@ -122,11 +122,13 @@ it("certificates that are replaced lose no call, on new connections or on open o
     } while (!replaced);
   };
   const loops = [getStatus, () => getStatus(agent), open].map(loop);
-  files.write(await authority.issue({ name: "second" }));
+  files.write({ ...(await authority.issue({ name: "second" })), ca });
   await untilUsed("second");
   replaced = true;
   await Promise.all(loops);
   expect([...outcomes].sort()).toEqual([200, "OK"]);
+  expect(await grpcClient(stranger)()).toBe("OK");
+  expect(await grpcClient(client)()).toBe("UNAVAILABLE");
   await until(LIMIT, () => lines("certificates reloaded").length > 0);
   const metrics = parseExposition(await (await fetch(`${fixture.service.admin}/metrics`)).text());
   const expiry = sumOf(metrics, "revenue_tls_certificate_expiry_timestamp_seconds");

@@ -121,25 +121,6 @@ export async function roundTrip(session: ClientHttp2Session): Promise<void> {
   await promise;
 }
 
-/**
- * Resets a connection and connects again from its port, where it sends `bytes`. Both happen in one turn
- * of the event loop, so the server sees the new connection before the end of the old one. (If the kernel
- * has not freed the port by then, it connects a little later.)
- */
-export function reconnect(port: number, first: Socket, bytes: Buffer): void {
-  const { localPort = 0 } = first;
-  const connectAgain = () => {
-    const second = connect({ port, host: "127.0.0.1", localPort });
-    onTestFinished(() => void second.destroy());
-    second.on("error", ({ code }: NodeJS.ErrnoException) => {
-      if (code === "EADDRINUSE") setTimeout(connectAgain, 20);
-    });
-    second.resume().write(bytes);
-  };
-  first.resetAndDestroy();
-  connectAgain();
-}
-
 /** A TCP connection that lasts until the end of the test, and the bytes that it received. */
 export function openSocket(port: number): {
   socket: Socket;

@@ -42,7 +42,6 @@ async function openUnreading(port: number) {
 it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, and is not run", async () => {
   const { port, calls, events } = await listen({ requestTimeout: TIMEOUT });
   const session = openSession(port);
-  const start = performance.now();
   // Nothing; a part of a message; a message, but not the end of the request.
   const statuses = [0, 3, EMPTY.length].map((length) => {
     const stream = openStream(session);
@@ -52,7 +51,6 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
   expect(await Promise.all(statuses)).toEqual(
     Array(3).fill("4 the request message did not arrive in time"),
   );
-  expect(performance.now() - start).toBeGreaterThan(TIMEOUT - 50);
   expect(events).toEqual(Array(3).fill("requestTimeout"));
   expect(calls).toHaveLength(0);
   expect(await call(session)).toBe("0 OK");
