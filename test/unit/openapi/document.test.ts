@@ -64,38 +64,31 @@ test("a parameter that is left out has its type's default, unless it is a text o
   });
 });
 
-describe("what the writer writes is valid:", () => {
-  const validate = ajv.getSchema("document:#/components/schemas/Thing");
-  const isValid = (fields: object) => {
-    const thing = create(getThing.method.output, {
-      part: { name: "" },
-      at: { seconds: 0n },
-      nothing: {},
-      ...fields,
-    } as never);
-    const valid = validate?.(JSON.parse(getThing.write(thing)));
-    return valid === true ? [] : (validate?.errors ?? ["no schema"]);
+test("what the writer writes is valid: every field is required, and no other is described", () => {
+  const validate = ajv.compile({ $ref: "document:#/components/schemas/Thing" });
+  const empty = { part: { name: "" }, at: { seconds: 0n }, nothing: {} };
+  const full = {
+    ...{ ...empty, i32: -(2 ** 31), u64: 2n ** 64n - 1n, wide: Number.NaN, narrow: 0.5, maybe: 0 },
+    ...{
+      texts: ["a"],
+      numbers: [1n],
+      sizes: [2],
+      parts: [{ name: "a" }],
+      raws: [Uint8Array.of(1)],
+    },
+    ...{
+      amount: { value: "4500.00" },
+      amounts: [{ value: "-1" }],
+      times: [{ seconds: 1n, nanos: 5 }],
+    },
   };
-
-  test.each([
-    ["nothing is set", {}],
-    ["the smallest numbers", { i32: -(2 ** 31), i64: -(2n ** 63n), wide: -1.5, narrow: 0.5 }],
-    ["the largest numbers", { i32: 2 ** 31 - 1, u32: 2 ** 32 - 1, u64: 2n ** 64n - 1n }],
-    ["no numbers", { wide: Number.NaN, narrow: Number.NEGATIVE_INFINITY }],
-    ["optional fields", { maybe: 0, maybeSize: 1 }],
-    ["lists", { texts: ["a"], numbers: [1n], sizes: [2], parts: [{ name: "a" }], raws: [] }],
-    ["decimals", { amount: { value: "4500.00" }, amounts: [{ value: "-1" }] }],
-    ["bytes", { raw: Uint8Array.of(1, 2), raws: [Uint8Array.of()] }],
-    ["times", { at: { seconds: 1n, nanos: 5_000_000 }, times: [{ seconds: 253402300799n }] }],
-  ])("%s", (_name, fields) => {
-    expect(isValid(fields)).toEqual([]);
-  });
-
-  test("every field is required, and no other is described", () => {
-    const thing = JSON.parse(getThing.write(create(getThing.method.output)));
-    expect(components.schemas.Thing.required).toEqual(Object.keys(thing));
-    expect(Object.keys(components.schemas.Thing.properties)).toEqual(Object.keys(thing));
-  });
+  const names = components.schemas.Thing.required;
+  expect(Object.keys(components.schemas.Thing.properties)).toEqual(names);
+  for (const fields of [empty, full]) {
+    const json = JSON.parse(getThing.write(create(getThing.method.output, fields as never)));
+    expect(Object.keys(json)).toEqual(names);
+    expect(validate(json), ajv.errorsText(validate.errors)).toBe(true);
+  }
 });
 
 describe("what the binder reads is allowed, and nothing else:", () => {
