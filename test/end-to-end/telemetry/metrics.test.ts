@@ -26,18 +26,6 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-it("the admin port serves nothing public, and the HTTP port nothing of it", async () => {
-  const { http, admin } = fixture.service;
-  const statusOf = async (url: string) => (await fetch(url)).status;
-  for (const path of ["/metrics", "/livez", "/readyz"]) {
-    expect(await statusOf(admin + path), path).toBe(200);
-    expect(await statusOf(http + path), path).toBe(404);
-  }
-  for (const path of [...Object.values(paths), "/openapi.json", "/"]) {
-    expect(await statusOf(admin + path), path).toBe(404);
-  }
-});
-
 it("ADMIN_HOST: the admin port listens on this address only, the other ports on HOST", async () => {
   const listening = fixture.service.log().find(({ msg }) => msg === "listening");
   expect(listening).toMatchObject({ host: "127.0.0.1", adminHost: "127.0.0.2" });

@@ -1,8 +1,5 @@
 /** Requests that are wrong as HTTP, before anything looks at what they ask for. */
-import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
-import { connect } from "node:net";
-import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { exchange, openGateway, parse, type TestGateway } from "./gateway.ts";
@@ -98,25 +95,4 @@ test("names, addresses and ports are hosts, and HTTP/1.0 needs none", async () =
     const raw = await exchange(gateway.port, `${request}Connection: close\r\n\r\n`);
     expect(parse(raw).status, request).toBe(404);
   }
-});
-
-test.each([
-  ["an expectation", "HEAD / HTTP/1.1\r\nHost: a\r\nExpect: wonders\r\n\r\n", 417],
-  [
-    "another one behind it that is malformed",
-    `HEAD / HTTP/1.1\r\nHost: a\r\n\r\nHEAD / HTTP/1.1\r\nHost: a\r\nA: ${LONG}\r\n\r\n`,
-    404,
-  ],
-])("a HEAD request with %s is answered without a body", async (_name, request, status) => {
-  expect(parse(await exchange(gateway.port, request))).toMatchObject({ status, body: "" });
-});
-
-test("a GET request that is rejected after a HEAD request has a body", async () => {
-  const socket = connect(gateway.port, "127.0.0.1");
-  socket.write("HEAD / HTTP/1.1\r\nHost: a\r\n\r\n");
-  await once(socket, "data");
-  socket.write(`GET / HTTP/1.1\r\nHost: a\r\nA: ${LONG}\r\n\r\n`);
-  const rejected = parse(await text(socket));
-  expect(rejected.status).toBe(431);
-  expect(JSON.parse(rejected.body)).toMatchObject({ error: "Request Header Fields Too Large" });
 });

@@ -32,7 +32,6 @@ it.each<[string, Record<string, string>, Buffer, object]>([
   ["another content type", { "content-type": "text/plain" }, EMPTY, { status: 415 }],
   ["a message that is too large", {}, LARGE, { code: "RESOURCE_EXHAUSTED" }],
   ["no message", {}, Buffer.alloc(0), { code: "UNIMPLEMENTED" }],
-  ["two messages", {}, Buffer.concat([EMPTY, EMPTY]), { code: "UNIMPLEMENTED" }],
   ["a malformed timeout", { "grpc-timeout": "x" }, EMPTY, { code: "INTERNAL" }],
   [
     "a health check of an unknown service",

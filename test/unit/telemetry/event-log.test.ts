@@ -53,12 +53,4 @@ describe("the event log", () => {
     vi.advanceTimersByTime(60_000);
     expect(entries()).toEqual(sums);
   });
-
-  it("counts each event by itself, and those beyond the 32nd together", () => {
-    const { report, entries } = createFixture();
-    for (let event = 0; event < 40; event++) report(`event ${event}`);
-    expect(entries()).toHaveLength(33);
-    vi.advanceTimersByTime(10_000);
-    expect(entries().slice(32)).toEqual([line("other", 1, 0), line("other", 7, 10)]);
-  });
 });

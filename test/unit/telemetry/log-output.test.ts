@@ -67,18 +67,6 @@ const line = (index: number) => `${JSON.stringify({ index, PAD })}\n`;
 const longLine = (index: number) => `${JSON.stringify({ index, PAD: PAD.repeat(10) })}\n`;
 
 describe("the output of the log", () => {
-  it("gathers the lines of several turns of the event loop, and writes them together", async () => {
-    const pipe = openPipe();
-    const output = createLogOutput(pipe.writer);
-    for (let index = 0; index < 20; index++) {
-      output.write(line(index));
-      if (index === 10) await endOfTurn();
-    }
-    expect(pipe.read()).toEqual([]);
-    await until(10_000, () => pipe.read().length > 0);
-    expect(pipe.read().map(({ index }) => index)).toEqual(Array.from({ length: 20 }, (_, i) => i));
-  });
-
   it("loses no line of a turn that has more of them than the queue holds", () => {
     const path = join(mkdtempSync(join(tmpdir(), "log-output-")), "log");
     const file = openSync(path, "w");

@@ -72,13 +72,9 @@ it("* allows every origin", async () => {
   expect(response.headers.get("access-control-allow-origin")).toBe("*");
 });
 
-it.each<[string, string[], RequestInit]>([
-  ["OPTIONS that is no preflight request", [APP], { method: "OPTIONS" }],
-  ["a preflight request where no origin is allowed, the default", [], preflight()],
-])("%s is a 405", async (_, origins, request) => {
-  const { url } = await serve(origins);
-  const response = await fetch(url + REST_PATH, request);
+it("a preflight request where no origin is allowed, the default, is a 405", async () => {
+  const { url } = await serve([]);
+  const response = await fetch(url + REST_PATH, preflight());
   expect(response.status).toBe(405);
-  expect(response.headers.get("allow")).toBe("GET, HEAD");
   expect(response.headers.has("access-control-allow-origin")).toBe(false);
 });
