@@ -100,13 +100,3 @@ it.each([
 ] as const)("%s may be %j", (name, text, expected) => {
   expect(readConfig({ DATABASE_URL: "mysql://u:p@h/d", [name]: text })).toMatchObject(expected);
 });
-
-it.each([
-  ["DISABLED", undefined],
-  ["REQUIRED", { rejectUnauthorized: false }],
-  ["VERIFY_CA", { rejectUnauthorized: true }],
-  ["VERIFY_IDENTITY", { rejectUnauthorized: true, verifyIdentity: true }],
-])("ssl-mode=%s means what it means to MySQL's own clients", (mode, ssl) => {
-  const { databaseUrl } = readConfig({ DATABASE_URL: `mysql://u:p@h/d?ssl-mode=${mode}` });
-  expect(databaseUrl.ssl).toEqual(ssl);
-});

@@ -23,15 +23,14 @@ interface ResponseObject {
 }
 
 /** A Parameter Object of a query parameter with a text as its value. */
-export interface Parameter {
+interface Parameter {
   readonly name: string;
   readonly in: string;
-  readonly schema: { readonly pattern?: string };
   readonly examples?: Readonly<Record<string, { readonly value: string }>>;
 }
 
 /** A Path Item Object: its operations, by method in lower case. */
-export type PathItem = { readonly parameters: readonly Parameter[] } & Readonly<
+type PathItem = { readonly parameters: readonly Parameter[] } & Readonly<
   Record<string, { readonly responses: Readonly<Record<string, Reference & ResponseObject>> }>
 >;
 

@@ -1,4 +1,4 @@
-/** The rules for source files in CONTRIBUTING.md: size, names, opening comment, no loose ends. */
+/** The rules for source files in CONTRIBUTING.md: size, names, opening comment, no loose ends; and their packages. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, it } from "vitest";
@@ -41,8 +41,27 @@ it("only entry points read the environment", () => {
   ]);
 });
 
+const manifestIn = (folder: string) =>
+  JSON.parse(readFileSync(join(ROOT, folder, "package.json"), "utf8"));
+
+it("the production dependencies are the packages that src/ imports, and their peers", () => {
+  const names = sources
+    .flatMap(({ imports }) => imports)
+    .filter((name) => !/^(src|gen)\/|^node:/.test(name))
+    .map((name) => name.match(/^(@[^/]+\/)?[^/]+/)?.[0] ?? name);
+  // The generated code imports it.
+  const imported = new Set(["@bufbuild/protobuf", ...names]);
+  const peers = [...imported].flatMap((name) =>
+    Object.keys(manifestIn(`node_modules/${name}`).peerDependencies ?? {}),
+  );
+  const dependencies = Object.keys(manifestIn(".").dependencies);
+  expect([...imported].filter((name) => !dependencies.includes(name))).toEqual([]);
+  const needed = [...imported, ...peers];
+  expect(dependencies.filter((name) => !needed.includes(name))).toEqual([]);
+});
+
 it("every file is a migration, or is imported by a script of npm, directly or indirectly", () => {
-  const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8"));
+  const { scripts } = manifestIn(".");
   const started = JSON.stringify(scripts).match(/\bsrc\/[\w/-]+\.ts/g) ?? [];
   const reached = reachableFrom([...started, ...violations(sources, isMigration)]);
   expect(violations(sources, ({ path }) => !reached.has(path))).toEqual([]);

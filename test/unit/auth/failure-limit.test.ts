@@ -57,14 +57,3 @@ it("a caller that leaves does not wait for its error", async () => {
   caller.abort("gone");
   await expect(error).rejects.toBe("gone");
 });
-
-it("at most 5,000 errors are delayed at once", async () => {
-  const { kindOf } = limited(10, 1);
-  await kindOf("a");
-  const delayed = Array.from({ length: 5_000 }, () => kindOf("a"));
-  const more = kindOf("a");
-  expect(await settlesAtOnce(more)).toBe(true);
-  expect(await settlesAtOnce(delayed[4_999] as Promise<string>)).toBe(false);
-  expect(await more).toBe("tooManyFailures");
-  await Promise.all(delayed);
-});

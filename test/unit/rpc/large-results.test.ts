@@ -30,9 +30,3 @@ it("results of a turn have 4,000 rows together", async () => {
 it("a very large result is followed by turns without another", async () => {
   expect(await turnsOf(createTurns(), [12_000, 4_000])).toEqual([0, 3]);
 });
-
-it("after a pause, a large result does not wait", async () => {
-  const waitForTurn = createTurns();
-  await turnsOf(waitForTurn, [12_000]);
-  expect(waitForTurn(12_000)).toBeUndefined();
-});

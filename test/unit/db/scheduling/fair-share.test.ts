@@ -68,18 +68,6 @@ describe("waiting", () => {
     share.give("a");
     expect(share.take("c")).toBe(true);
   });
-
-  it("is refused at once if ten thousand wait", async () => {
-    const share = createFairShare(1, 60_000);
-    share.take("a");
-    const callers = Array.from({ length: 10_000 }, () => new AbortController());
-    const waiting = callers.map((caller) => kindOf(share.wait("a", caller.signal)));
-    expect(await kindOf(share.wait("b", signal))).toBe("overloaded");
-    for (const caller of callers) caller.abort(new ServiceError("canceled"));
-    await Promise.all(waiting);
-    share.give("a");
-    expect(share.take("b")).toBe(true);
-  });
 });
 
 it("whatever happens, places are neither lost nor multiplied, and nobody waits in vain", async () => {
