@@ -37,24 +37,22 @@ it("the health of the server and of the service is SERVING, and needs no key", a
   await expect(checkHealth(client, "revenue.v1.Other")).rejects.toThrow("NOT_FOUND");
 });
 
+// That it is enough for a call: the client "buf curl, gRPC, reflection" of same-response.test.ts.
 it.each(["grpc-v1", "grpc-v1alpha"])(
-  "by reflection %s, buf curl lists every RPC and calls one without a schema",
+  "by reflection %s, buf curl lists every RPC",
   async (version) => {
-    const options = ["--protocol", "grpc", "--http2-prior-knowledge"];
-    const bufCurlBy = (...args: string[]) =>
-      bufCurl([...options, "--reflect-protocol", version, ...args]);
-    const url = `http://${fixture.service.grpc}`;
-    const [list, call] = await Promise.all([
-      bufCurlBy("--list-methods", url),
-      bufCurlBy("--header", `x-api-key: ${fixture.key}`, `${url}/${SERVICE}/GetOverview`),
-    ]);
-    expect(list.stderr + call.stderr).toBe("");
+    const options = [
+      "--protocol",
+      "grpc",
+      "--http2-prior-knowledge",
+      "--reflect-protocol",
+      version,
+    ];
+    const list = await bufCurl([...options, "--list-methods", `http://${fixture.service.grpc}`]);
+    expect(list.stderr).toBe("");
     const listed = METHODS.map((method) => `${SERVICE}/${method}`);
     const expected = [...listed, "grpc.health.v1.Health/Check"];
     expect(list.stdout.split("\n")).toEqual(expect.arrayContaining(expected));
-    expect(JSON.parse(call.stdout)).toMatchObject({
-      summary: { availableBalance: { value: "1250.50" } },
-    });
   },
 );
 

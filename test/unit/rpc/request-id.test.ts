@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { generateKey } from "../../../src/auth/api-key.ts";
 import { requestIdFrom } from "../../../src/rpc/request-id.ts";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -20,7 +19,7 @@ describe("the x-request-id of a request", () => {
     ["a\r\nset-cookie: b", "another header"],
     ['a"b', "a quotation mark"],
     ["ä", "not ASCII"],
-    [`a:${generateKey()}`, "an API key"],
+    ["a:rvk_0", "the start of an API key"],
   ])("%j (%s) is replaced by a random UUID", (id) => {
     expect(requestIdFrom(id)).toMatch(UUID);
     expect(requestIdFrom([id])).toMatch(UUID);

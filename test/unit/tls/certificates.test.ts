@@ -1,5 +1,4 @@
 /** The files of TLS: mistakes in them, and their replacement while they are used. */
-import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -49,21 +48,11 @@ it.each<[string, Pair, string | undefined, (string | RegExp)[]]>([
     undefined,
     [/^TLS_CERT_FILE is not valid before \d{4}-/],
   ],
-  ["have a key with a passphrase", { ...pair, key: encryptedKey() }, undefined, [NO_KEY]],
 ])("if the files %s, every mistake is reported", (_, pair, ca, expected) => {
   expect(mistakesOf(() => readCertificates(write(pair, ca).files))).toEqual(
     expected.map((text) => (typeof text === "string" ? text : expect.stringMatching(text))),
   );
 });
-
-function encryptedKey(): string {
-  const { privateKey } = generateKeyPairSync("ec", {
-    namedCurve: "P-256",
-    publicKeyEncoding: { type: "spki", format: "pem" },
-    privateKeyEncoding: { type: "pkcs8", format: "pem", cipher: "aes-256-cbc", passphrase: "x" },
-  });
-  return privateKey;
-}
 
 const INTERVAL = 10;
 
