@@ -5,23 +5,8 @@ import { sources } from "./source.ts";
 /** Files that every part may import, and that import no part. */
 const LEAVES = ["errors", "config", "handler", "quote", "timeout"];
 
-/** Each part of `src/`, from the top down, and the parts that it may import besides itself. */
-const PARTS: Readonly<Record<string, readonly string[]>> = {
-  main: [
-    "ports",
-    "cli",
-    "gateway",
-    "grpc",
-    "rpc",
-    "revenue",
-    "rollup",
-    "auth",
-    "db",
-    "net",
-    "tls",
-    "telemetry",
-    "admin",
-  ],
+/** The parts below `main.ts`, from the top down, and the parts that each may import besides itself. */
+const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
   ports: ["gateway", "grpc", "rpc", "net", "tls", "telemetry"],
   cli: ["admin", "telemetry", "net", "rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net", "tls"],
@@ -36,6 +21,12 @@ const PARTS: Readonly<Record<string, readonly string[]>> = {
   tls: ["net"],
   telemetry: [],
   admin: ["db"],
+};
+
+/** All parts of `src/`. `main.ts` wires them, so it may import each, but not what is inside of one. */
+const PARTS = {
+  main: Object.keys(BELOW_MAIN).filter((part) => !part.includes("/")),
+  ...BELOW_MAIN,
 };
 
 /** The folders of `gen/` that a part may import. A part that is not listed imports none. */

@@ -23,30 +23,22 @@ function openPipe() {
   const directory = mkdtempSync(join(tmpdir(), "log-output-"));
   const path = join(directory, "pipe");
   execFileSync("mkfifo", [path]);
-  let reader: number | undefined = openSync(path, O_RDONLY | O_NONBLOCK);
+  const reader = openSync(path, O_RDONLY | O_NONBLOCK);
   const writer = openSync(path, O_WRONLY | O_NONBLOCK);
   const entries: Record<string, unknown>[] = [];
   let rest = "";
-  const closeReader = () => {
-    if (reader !== undefined) closeSync(reader);
-    reader = undefined;
-  };
   onTestFinished(() => {
-    closeReader();
+    closeSync(reader);
     closeSync(writer);
     rmSync(directory, { recursive: true });
   });
   return {
     writer,
-    closeReader,
-    openReader() {
-      reader = openSync(path, O_RDONLY | O_NONBLOCK);
-    },
     /** Reads what is in the pipe. Returns all lines so far, parsed. */
     read(): Record<string, unknown>[] {
       const buffer = Buffer.alloc(1_048_576);
       try {
-        for (let size = 1; size > 0 && reader !== undefined; ) {
+        for (let size = 1; size > 0; ) {
           size = readSync(reader, buffer);
           rest += buffer.toString("latin1", 0, size);
         }
@@ -108,19 +100,6 @@ describe("the output of the log", () => {
 
     output.write(line(0));
     await until(10_000, () => pipe.read().length === lines.length + 1);
-  });
-
-  it("keeps lines while the pipe has no reader, for the next one", async () => {
-    const pipe = openPipe();
-    const output = createLogOutput(pipe.writer);
-    pipe.closeReader();
-    output.write(line(1));
-    await endOfTurn();
-    output.write(line(2));
-    await sleep(20);
-    pipe.openReader();
-    await until(10_000, () => pipe.read().length === 2);
-    expect(pipe.read().map(({ index }) => index)).toEqual([1, 2]);
   });
 
   it("does not throw if the disk is full", async () => {
