@@ -1,5 +1,6 @@
 /**
- * Every protocol returns the same response to the same request, and CSV its rows, on a large ledger.
+ * Every protocol returns the same response or error to the same request, and CSV its rows, on a large
+ * ledger. The parsers' tables of inputs are in test/unit/revenue/period.test.ts and test/unit/transcoding.
  * The service has no privilege but SELECT on its database.
  */
 import { randomBytes } from "node:crypto";
@@ -8,9 +9,15 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { parseCents } from "../../../src/db/cents.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
-import { ALL_CLIENTS, type Clients, openClients } from "../../support/clients/clients.ts";
+import {
+  ALL_CLIENTS,
+  type Clients,
+  FAST_CLIENTS,
+  openClients,
+} from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { badRequest, errorThrough } from "../../support/expected-error.ts";
 import {
   METHODS,
   type MethodName,
@@ -113,6 +120,26 @@ it.each(ALL_CLIENTS)("%s returns the same as REST", async (client) => {
       expect(withoutHeaders(outcome), name).toEqual(references.get(name));
     }
   }
+});
+
+const HIDDEN = "2026\u202e-11\u200b-20\u00a0\u001b[31m\n";
+const MALFORMED =
+  'startDate: expected an ISO 8601 date or date-time such as 2026-11-20 or 2026-11-20T09:30:00Z, got "2026\\u{202e}-11\\u{200b}-20\\u{a0}\\u{1b}[31m\\u{a}"';
+const TOO_LONG =
+  "startDate: expected a period of at most 400 days, got 401 (from 2025-01-01T00:00:00.000Z to 2026-02-05T23:59:59.999Z)";
+
+it.each(FAST_CLIENTS)("%s refuses a malformed date and more than 400 days", async (name) => {
+  const listDays = (startDate: string) =>
+    call(name, "2", { method: "ListDailyRevenue", message: { startDate, endDate: "2026-02-05" } });
+  for (const [startDate, text] of [
+    [HIDDEN, MALFORMED],
+    ["2025-01-01", TOO_LONG],
+  ] as const) {
+    expect(withoutHeaders(await listDays(startDate))).toEqual(
+      errorThrough(clients.get(name), badRequest(text)),
+    );
+  }
+  expect(await listDays("2025-01-02")).toHaveProperty("response");
 });
 
 it("each provider sees its own servers only", async () => {
