@@ -93,7 +93,6 @@ it.each([
     "https://app.example,http://localhost:5173",
     { corsOrigins: ["https://app.example", "http://localhost:5173"] },
   ],
-  ["HTTP_PORT", "0", { httpPort: 0 }],
   ["ADMIN_PORT", "off", { adminPort: undefined }],
   ["MAX_CALL_MS", "25000", { maxCall: 25_000 }],
   ["MAX_CALL_MS", "", { maxCall: 10_000 }],

@@ -48,9 +48,9 @@ function connectResult(response: RawResponse): Result {
   return { code: code.toUpperCase(), message };
 }
 
-function post(body: Body, headers: RequestHeaders, key = fixture.key): Promise<RawResponse> {
+function post(body: Body, headers: RequestHeaders, key = fixture.key, target = PATH) {
   const all = [...headers, ...withKey(key)];
-  return rawHttp(fixture.service.http, { method: "POST", target: PATH, headers: all, body });
+  return rawHttp(fixture.service.http, { method: "POST", target, headers: all, body });
 }
 
 const connect =
@@ -138,12 +138,8 @@ it("Connect, a response is compressed for a client that accepts it", async () =>
     ["content-type", JSON_TYPE],
     ["accept-encoding", "gzip"],
   ] as const;
-  const response = await rawHttp(fixture.service.http, {
-    method: "POST",
-    target: "/revenue.v1.RevenueService/GetOverview",
-    body: "{}",
-    headers: [...headers, ...withKey(fixture.key)],
-  });
+  const overview = "/revenue.v1.RevenueService/GetOverview";
+  const response = await post("{}", headers, fixture.key, overview);
   expect(response.headers["content-encoding"]).toBe("gzip");
   expect(connectResult(response).message).toContain("alpha");
 });

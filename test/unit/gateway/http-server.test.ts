@@ -17,8 +17,6 @@ afterAll(() => gateway.stop(0));
 
 test.each([
   ["no HTTP at all", "garbage\r\n\r\n", 400, NOT_HTTP],
-  ["a TLS greeting", "\u0016\u0003\u0001\u0002\u0000\u0001", 400, NOT_HTTP],
-  ["a space in a header's name", `${REQUEST}a b: c\r\n\r\n`, 400, NOT_HTTP],
   [
     "both framings of a body",
     `${REQUEST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,

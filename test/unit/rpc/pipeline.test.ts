@@ -12,19 +12,14 @@ const malformed = () => {
 
 describe("a call", () => {
   it("is authenticated, decoded and handled, in this order, and answered as of an instant", async () => {
-    const { call, steps } = testCalls();
-    expect(await call()).toMatchObject({
+    const handle = vi.fn<NonNullable<Options["handle"]>>().mockResolvedValue();
+    const { call, steps } = testCalls({ handle });
+    const request = create(GetServerBreakdownRequestSchema, { startDate: "2026-11-01" });
+    expect(await call({ decode: () => request })).toMatchObject({
       message: { totalServers: 3 },
       metadata: { "data-as-of": "2026-11-20T09:30:00.123Z" },
     });
     expect(steps).toEqual(["authenticate", "decode", "handle"]);
-  });
-
-  it("passes its handler the request, the caller, the time and a signal", async () => {
-    const handle = vi.fn<NonNullable<Options["handle"]>>().mockResolvedValue();
-    const { call } = testCalls({ handle });
-    const request = create(GetServerBreakdownRequestSchema, { startDate: "2026-11-01" });
-    await call({ decode: () => request });
     expect(handle).toHaveBeenCalledExactlyOnceWith(request, {
       caller: { providerId: "7" },
       now: NOW,
