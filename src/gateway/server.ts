@@ -142,9 +142,6 @@ function createApp(
       querystringParser: (raw) => ({ raw }),
     },
   });
-  // REST requests have no body. One that is sent all the same is not read.
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
   if (observation) app.addHook("onRequest", observation.onRequest);
   if (corsOrigins.length > 0) allowOrigins(app, corsOrigins);
   // After the hook of CORS, so that a rejection has its headers too.

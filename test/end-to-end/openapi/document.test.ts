@@ -69,10 +69,16 @@ const CASES: Readonly<Record<number, readonly Case[]>> = {
     { key: (key) => [["authorization", `Basic ${key}`]] },
     { key: (key) => [...withKey(key), ["authorization", `Bearer ${key}`]] },
   ],
-  404: ["/", "/x", "%00"].map((suffix) => ({ suffix })),
-  405: [...["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND"]].map(
-    (method) => ({ method }),
-  ),
+  404: [
+    ...["/", "/x", "%00"].map((suffix) => ({ suffix })),
+    { suffix: "/x", method: "POST", headers: [["content-type", "application/json"]], body: "{" },
+  ],
+  405: [
+    ...["POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "QUERY", "PROPFIND"].map(
+      (method) => ({ method }),
+    ),
+    { method: "POST", headers: [["content-type", "application/json"]], body: "{" },
+  ],
   406: [...["text/html", "garbage", "application/json;q=0, text/csv;q=0"]].map(
     (accept): Case => ({ headers: [["accept", accept]] }),
   ),
