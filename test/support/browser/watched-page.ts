@@ -82,7 +82,7 @@ export function sidewaysBoxes(page: Page): Promise<string[]> {
 }
 
 /** What axe finds on a page as it is shown: the rule and the elements. Takes seconds for a long page. */
-export async function accessibilityFaults(page: Page): Promise<string[]> {
+async function accessibilityFaults(page: Page): Promise<string[]> {
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
     await page.evaluate(`${AXE}; axe.run({ resultTypes: ["violations"] })`);
   return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));

@@ -1,9 +1,14 @@
-/** The page in Chromium when there is nothing to show, or when something is wrong. */
+/**
+ * The page in Chromium when there is nothing to show, or when something is wrong; then the reference
+ * page, and the example for browsers, which calls from another origin.
+ */
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import type { Page, Response, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { rootFile } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import {
-  accessibilityFaults,
   enterKey,
   faultsOfLook,
   LOOKS,
@@ -16,19 +21,32 @@ import { smallLedger } from "../../support/small-ledger.ts";
 const EMPTY_PROVIDER = "2";
 const BREAKDOWN = "**/revenue.v1.RevenueService/GetServerBreakdown";
 
+/** Serves the example. */
+const example = createServer((_, response) => {
+  response.setHeader("content-type", "text/html").end(rootFile("examples/browser/index.html"));
+});
+let exampleOrigin: string;
 let fixture: WebFixture;
-/** One page for all tests. It shows figures, unless a test says otherwise. */
+/**
+ * One page for all tests, because it is dear to load. It shows figures, unless a test says
+ * otherwise; the reference is opened from it.
+ */
 let watched: WatchedPage;
 let page: Page;
 beforeAll(async () => {
-  fixture = await createWebFixture(smallLedger);
+  await new Promise<void>((resolve) => example.listen(0, "127.0.0.1", resolve));
+  exampleOrigin = `http://127.0.0.1:${(example.address() as AddressInfo).port}`;
+  fixture = await createWebFixture(smallLedger, { CORS_ORIGINS: exampleOrigin });
   watched = await fixture.open("/");
   page = watched.page;
 }, BROWSER_TIMEOUT);
 afterEach(() => {
   expect(watched.faults).toEqual([]);
 });
-afterAll(() => fixture?.dispose());
+afterAll(async () => {
+  example.close();
+  await fixture?.dispose();
+});
 
 const figures = () => page.getByText("Rentals running now").waitFor();
 const alert = () => page.getByRole("alert");
@@ -79,7 +97,6 @@ it("a period that ends before it starts, or lacks a day, is not asked for", asyn
   await alert().getByText("The first day is after the last day.").waitFor();
   await page.getByLabel("From").fill("");
   await alert().getByText("Choose both days.").waitFor();
-  expect(await accessibilityFaults(page)).toEqual([]);
   expect(requests).toEqual([]);
   await page.getByRole("button", { name: "This month" }).click();
   await figures();
@@ -130,3 +147,62 @@ it.each([
     await figures();
   },
 );
+
+describe("the reference", () => {
+  it("explains authentication, numbers, errors and limits, with complete programs", async () => {
+    await page.getByRole("link", { name: "API reference" }).click();
+    for (const title of ["Authentication", "What each number means", "Errors", "Headers"]) {
+      await page.getByRole("heading", { name: title, exact: true }).waitFor();
+    }
+    for (const language of ["curl", "TypeScript", "Python"]) {
+      await page.locator("summary", { hasText: language }).click();
+    }
+    await page.getByText("urllib.request.urlopen").waitFor();
+    await page.getByText(`export REVENUE_URL=${fixture.service.http}`).waitFor();
+    const broken = await page.evaluate(`[...document.querySelectorAll(".contents a")]
+      .map((link) => link.getAttribute("href"))
+      .filter((target) => document.querySelectorAll(target).length !== 1)`);
+    expect(broken).toEqual([]);
+  });
+
+  const overview = () => page.locator("[id$=getOverview]");
+  const execute = () => overview().getByRole("button", { name: "Execute" }).click();
+  const answer = (text: string) => overview().locator("pre.answer").getByText(text).waitFor();
+
+  it("sends a request with the key of the other page, and shows the digits of the service", async () => {
+    await overview().locator(".opblock-summary-control").click();
+    await overview().getByRole("button", { name: "Try it out" }).click();
+    await execute();
+    await answer('"pricePerHour": 2.50');
+    await answer('"availableBalance": 1250.50');
+  });
+
+  it("has no finding of axe, wide and light or narrow and dark, and nothing is cut off", async () => {
+    for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
+  });
+
+  it("sends a request with another key, which is not kept", async () => {
+    await page.getByRole("button", { name: "Authorize" }).first().click();
+    await page.getByRole("button", { name: "Remove authorization" }).click();
+    const key = page.locator(".auth-container input").first();
+    await key.fill(await fixture.issueKey(EMPTY_PROVIDER));
+    await key.press("Enter");
+    await page.getByRole("button", { name: "Close" }).first().click();
+    await execute();
+    await answer('"availableBalance": 0.00');
+    expect(await page.evaluate("localStorage.length")).toBe(0);
+  });
+});
+
+it("the example for browsers shows the very digits, and the message of an error", async () => {
+  const page = await fixture.browser.newPage();
+  await page.goto(`${exampleOrigin}/#${fixture.service.http}`);
+  await page.fill("input", "rvk_wrong");
+  await page.click("button");
+  await page.getByText("API key authentication is required").waitFor();
+  await page.fill("input", fixture.key);
+  await page.click("button");
+  await page.waitForSelector("dd");
+  expect(await page.textContent("dl")).toContain("availableBalance1250.50");
+  expect(await page.textContent("table")).toBe("alpha0.00");
+});
