@@ -107,16 +107,7 @@ it("a signal in the middle of a build ends it with 0, and the next run goes on",
 });
 
 it("flags that contradict each other are a mistake", async () => {
-  const mistakes = [
-    [
-      ["--verify", "--watch", "30"],
-      "error: option '--verify' cannot be used with option '--watch <",
-    ],
-    [["--repair"], "error: --repair needs --verify"],
-  ] as const;
-  for (const [args, error] of mistakes) {
-    const { code, stdout, stderr } = await rollup(...args);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
-    expect(stderr).toContain(error);
-  }
+  const { code, stdout, stderr } = await rollup("--verify", "--watch", "30");
+  expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
+  expect(stderr).toContain("error: option '--verify' cannot be used with option '--watch <");
 });
