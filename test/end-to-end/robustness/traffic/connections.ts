@@ -48,16 +48,3 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
   });
   return promise;
 }
-
-/** Runs an action for every item, at most `width` at a time. */
-export async function inParallel<T>(
-  items: Iterable<T>,
-  width: number,
-  action: (item: T) => Promise<unknown>,
-): Promise<void> {
-  const iterator = items[Symbol.iterator]();
-  const worker = async () => {
-    for (let next = iterator.next(); !next.done; next = iterator.next()) await action(next.value);
-  };
-  await Promise.all(Array.from({ length: width }, worker));
-}

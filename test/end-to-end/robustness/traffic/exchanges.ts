@@ -50,17 +50,33 @@ export function request(
 }
 
 const withKey = (key: string) => [`X-API-Key: ${key}`];
-const post = (type: string, body: Uint8Array | string) =>
-  request(`POST ${BREAKDOWN}`, [`Content-Type: ${type}`, ...withKey(KEY)], Buffer.from(body));
+
+/** The messages of a breakdown in each protocol of the HTTP port, with their types. */
+export const BODIES = [
+  ["application/json", Buffer.from(DATES)],
+  ["application/proto", Buffer.from(DATES_PROTO)],
+  ["application/grpc-web+proto", grpcMessage(DATES_PROTO)],
+] as const;
+
+/** A POST that asks for the breakdown, with any body. */
+export function post(type: string, body: Buffer): Buffer {
+  return request(`POST ${BREAKDOWN}`, [`Content-Type: ${type}`, ...withKey(KEY)], body);
+}
+
+const [connectJson, connectProto, grpcWeb] = BODIES.map(([type, body]) => post(type, body)) as [
+  Buffer,
+  Buffer,
+  Buffer,
+];
 
 /** The single requests over HTTP/1.1. */
 export const REQUESTS = {
   overview: request("GET /api/provider/revenue", withKey(KEY)),
   unknownKey: request("GET /api/provider/revenue", withKey(UNKNOWN_KEY)),
-  connectJson: post("application/json", DATES),
-  connectProto: post("application/proto", DATES_PROTO),
+  connectJson,
+  connectProto,
   connectGet: request(`GET ${BREAKDOWN}?${QUERY}`, withKey(KEY)),
-  grpcWeb: post("application/grpc-web+proto", grpcMessage(DATES_PROTO)),
+  grpcWeb,
   chunked: request(
     `POST ${BREAKDOWN}`,
     ["Content-Type: application/json", "Transfer-Encoding: chunked", ...withKey(KEY)],
@@ -80,15 +96,15 @@ const http = (name: string, requests: readonly Buffer[], ...response: string[]):
 });
 
 const OK = "HTTP/1.1 200";
-const { overview, unknownKey, connectJson, connectGet, connectMethod, grpcWeb } = REQUESTS;
-const { unmetExpectation, malformed } = REQUESTS;
+const { overview, unknownKey, connectGet, connectMethod, unmetExpectation, malformed } = REQUESTS;
 
 /** Exchanges over HTTP/1.1. Of several requests in one write, the first is answered. */
-export const HTTP_EXCHANGES: readonly Exchange[] = [
+const HTTP_EXCHANGES: readonly Exchange[] = [
   http("a REST call", [overview], OK, '"totalEarningsYTD"'),
   http("a REST call with an unknown key", [unknownKey], "HTTP/1.1 401"),
   http("a Connect POST", [connectJson], OK, '"totalServers"'),
   http("a chunked Connect POST", [REQUESTS.chunked], OK, '"totalServers"'),
+  http("a Connect POST in binary", [connectProto], OK, "alpha"),
   http("a Connect GET", [connectGet], OK, '"totalServers"'),
   http("a gRPC-Web call", [grpcWeb], OK, "alpha", "grpc-status: 0"),
   http("an upgrade", [REQUESTS.upgrade], "HTTP/1.1"),
@@ -114,26 +130,17 @@ const HEALTH = textFields({ 1: SERVICE });
 /** HealthCheckResponse, SERVING. */
 const SERVING = "\x08\x01";
 
-/** Exchanges over HTTP/2. */
-export const GRPC_EXCHANGES: readonly Exchange[] = [
+/** A call of reflection. */
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+
+/** All of them: those above, and those over HTTP/2. */
+export const EXCHANGES: readonly Exchange[] = [
+  ...HTTP_EXCHANGES,
   grpc(
     "two gRPC calls at once",
     [call(1, OVERVIEW, Buffer.alloc(0), KEY), call(3, BREAKDOWN, DATES_PROTO, KEY)],
     ...["alpha", "alpha"],
   ),
   grpc("a health watch", [call(1, "/grpc.health.v1.Health/Watch", HEALTH)], SERVING),
-  grpc(
-    "a reflection call",
-    [
-      call(
-        1,
-        "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-        textFields({ 4: SERVICE }),
-      ),
-    ],
-    SERVICE,
-  ),
+  grpc("a reflection call", [call(1, REFLECTION, textFields({ 4: SERVICE }))], SERVICE),
 ];
-
-/** All of them. */
-export const EXCHANGES: readonly Exchange[] = [...HTTP_EXCHANGES, ...GRPC_EXCHANGES];

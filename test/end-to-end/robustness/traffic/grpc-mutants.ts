@@ -3,7 +3,7 @@ import { connect, type IncomingHttpHeaders } from "node:http2";
 import { deflateSync, gzipSync } from "node:zlib";
 import { frame } from "../../../support/clients/raw-clients.ts";
 import { textFields } from "./exchanges.ts";
-import { BYTE_MUTATIONS, mutate } from "./mutations.ts";
+import { MUTATIONS, mutate } from "./mutations.ts";
 import type { Random } from "./random.ts";
 import { KEY } from "./target.ts";
 
@@ -53,31 +53,27 @@ const UNUSUAL_HEADERS = [
 /** Creates a mutant of a random call. */
 export function grpcMutant(random: Random): GrpcMutant {
   const [path, message] = random.pick(METHODS);
+  const encoding = random.pick(["identity", "identity", "identity", "gzip", "deflate"] as const);
   const headers: Record<string, string> = {
     "content-type": "application/grpc",
     te: "trailers",
     "x-api-key": KEY,
+    ...(encoding === "identity" ? {} : { "grpc-encoding": encoding }),
   };
   const [name, value] = random.pick(UNUSUAL_HEADERS);
   if (random.below(3) === 0) headers[name] = value;
-  const mutated = () =>
-    mutate(BYTE_MUTATIONS, Buffer.concat([message, textFields({ 9: "more" })]), random);
-  const compressed = random.below(4) === 0;
-  if (compressed) headers["grpc-encoding"] = random.pick(["gzip", "deflate"]);
-  const compress = headers["grpc-encoding"] === "deflate" ? deflateSync : gzipSync;
+  const mutated = (bytes: Buffer) => mutate(MUTATIONS.bytes, bytes, random);
+  const compress = { identity: Buffer.from, gzip: gzipSync, deflate: deflateSync }[encoding];
+  const valid = frame(compress(message), encoding === "identity" ? 0 : 1);
+  const more = mutated(Buffer.concat([message, textFields({ 9: "more" })]));
   const body = random.pick([
-    () => frame(mutated()),
-    () => frame(mutated(), random.below(256)),
-    () => mutate(BYTE_MUTATIONS, frame(message), random),
-    () => Buffer.concat([frame(message), frame(mutated())]),
-    () => Buffer.alloc(0),
-    ...(compressed
-      ? [
-          () => frame(mutate(BYTE_MUTATIONS, compress(message), random), 1),
-          () => frame(compress(mutated()), 1),
-        ]
-      : []),
-  ])();
+    frame(compress(more), valid[0]),
+    frame(mutated(compress(message)), valid[0]),
+    frame(more, random.below(256)),
+    mutated(valid),
+    Buffer.concat([valid, frame(more)]),
+    Buffer.alloc(0),
+  ]);
   return { path, headers, body };
 }
 

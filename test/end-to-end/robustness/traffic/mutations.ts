@@ -1,8 +1,17 @@
 /** Random changes of valid bytes, whose results are perhaps not valid. */
+import { FRAME_HEADER, frame, PREFACE } from "../../../../dev/http2-frame.ts";
 import type { Random } from "./random.ts";
 
 /** Changes a copy of the bytes. `other` is a second valid input. */
-export type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
+type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
+
+/** What bytes are made of. */
+interface Format {
+  /** The parts, whose concatenation is the bytes. */
+  parts(bytes: Buffer): Buffer[];
+  /** A part that may change the meaning of the others, or has none. */
+  strange(random: Random): Buffer;
+}
 
 const flipBit: Mutation = (bytes, random) => {
   const flipped = Buffer.from(bytes);
@@ -11,63 +20,53 @@ const flipBit: Mutation = (bytes, random) => {
   return flipped;
 };
 
-const insertBytes: Mutation = (bytes, random) =>
-  replace(bytes, random.below(bytes.length + 1), 0, random.bytes(1 + random.below(8)));
-
-const deleteBytes: Mutation = (bytes, random) =>
-  replace(bytes, random.below(bytes.length), 1 + random.below(16), Buffer.alloc(0));
-
-const duplicateBytes: Mutation = (bytes, random) => {
-  const start = random.below(bytes.length);
-  const piece = bytes.subarray(start, start + 1 + random.below(64));
-  return replace(bytes, start, 0, piece);
-};
-
-const truncate: Mutation = (bytes, random) => bytes.subarray(0, random.below(bytes.length));
-
-const splice: Mutation = (bytes, random, other) =>
-  Buffer.concat([
-    bytes.subarray(0, random.below(bytes.length + 1)),
-    other.subarray(random.below(other.length + 1)),
-  ]);
-
 /** Big-endian, as the lengths of HTTP/2 and gRPC are. */
-const extremeInteger: Mutation = (bytes, random) => {
-  const value = random.pick([
-    [0xff, 0xff, 0xff, 0xff],
-    [0x7f, 0xff, 0xff, 0xff],
-    [0x80, 0, 0, 0],
-    [0, 0, 0, 0],
-    [0xff, 0xff, 0xff],
-    [0, 0xff, 0xff],
+const EXTREME = ["ffffffff", "7fffffff", "80000000", "00000000", "ffffff", "00ffff"] as const;
+
+/** Replaces some bytes, or none, by others. */
+const replaceBytes: Mutation = (bytes, random, other) => {
+  const start = random.below(bytes.length + 1);
+  const copied = random.below(other.length + 1);
+  const piece = random.pick([
+    Buffer.alloc(0),
+    random.bytes(1 + random.below(8)),
+    Buffer.from(random.pick(EXTREME), "hex"),
+    other.subarray(copied, copied + random.below(64)),
   ]);
-  return replace(bytes, random.below(bytes.length), value.length, Buffer.from(value));
+  const end = start + random.pick([0, piece.length, random.below(16)]);
+  return Buffer.concat([bytes.subarray(0, start), piece, bytes.subarray(end)]);
 };
 
-/** Mutations for any format. */
-export const BYTE_MUTATIONS = [
-  flipBit,
-  insertBytes,
-  deleteBytes,
-  duplicateBytes,
-  truncate,
-  splice,
-  extremeInteger,
-] as const;
-
-const NUMBERS = [
-  ...["0", "-1", "1", "1e9", "0x10", "NaN", "65537", "2147483648", "4294967296"],
-  ...["99999999999999999999", "1.5", "", " ", "00000000000000001"],
-] as const;
-
-const extremeNumber: Mutation = (bytes, random) => {
-  const numbers = [...bytes.toString("latin1").matchAll(/\d+/g)];
-  const chosen = numbers[random.below(numbers.length)];
-  if (chosen === undefined) return bytes;
-  const number = random.pick(NUMBERS);
-  return replace(bytes, chosen.index, chosen[0].length, Buffer.from(number));
+/** Ends the bytes early, or as another input ends. */
+const cut: Mutation = (bytes, random, other) => {
+  const end = random.pick([other.length, random.below(other.length + 1)]);
+  return Buffer.concat([bytes.subarray(0, random.below(bytes.length + 1)), other.subarray(end)]);
 };
 
+/** Drops, repeats, moves, inserts or replaces a part. */
+function changeParts({ parts, strange }: Format): Mutation {
+  return (bytes, random) => {
+    const changed = parts(bytes);
+    // The first part, such as the request line, matters most.
+    const at = random.pick([0, random.below(changed.length)]);
+    const to = random.below(changed.length);
+    const [part = bytes] = changed.slice(at, at + 1);
+    random.pick([
+      () => changed.splice(at, 1),
+      () => changed.splice(at, 0, ...Array<Buffer>(random.below(20)).fill(part)),
+      () => changed.splice(to, 0, ...changed.splice(at, 1)),
+      () => changed.splice(to + 1, 0, strange(random)),
+      () => changed.splice(at, 1, strange(random)),
+    ])();
+    return Buffer.concat(changed);
+  };
+}
+
+const METHODS = ["OPTIONS", "PUT", "POST", "GET", "HEAD", "CONNECT", "PRI", "get"] as const;
+const TARGETS = [
+  ...["*", "//", "/%zz", "/%00", "http://a/b", "http://[", "/?", "/#", "a:1"],
+  ...["/api/provider/revenue?a=%", "/api/provider/revenue/servers?startDate=%ff"],
+] as const;
 /** Header lines that change the meaning of a request, or are not valid. */
 const HEADERS = [
   ...["Transfer-Encoding: chunked", "Transfer-Encoding: gzip, chunked", "Content-Length: 5"],
@@ -81,67 +80,63 @@ const HEADERS = [
   ...["Connect-Timeout-Ms: -1", "Connect-Timeout-Ms: 1", "Connect-Timeout-Ms: 99999999999"],
   ...["Grpc-Timeout: 1n", "Grpc-Timeout: 99999999999H", "Grpc-Encoding: gzip", "X-Request-Id: \0"],
   ...["Connect-Content-Encoding: gzip", "Connect-Accept-Encoding: nonsense", "X: \r\n folded"],
-  ...[
-    "Authorization: Bearer x",
-    "X-Api-Key: x",
-    "a b: c",
-    ": empty",
-    "Trailer: x",
-    "\xff\xfe: \xff",
-  ],
+  ...["Authorization: Bearer x", "X-Api-Key: x", "a b: c", ": empty", "\xff\xfe: \xff"],
 ] as const;
 
-const addHeader: Mutation = (bytes, random) =>
-  withLines(bytes, (lines) => lines.splice(1, 0, random.pick(HEADERS)));
+/** The lines of HTTP/1.1, those of a body too. */
+const LINES: Format = {
+  parts: (bytes) =>
+    latin1(bytes)
+      .split(/(?<=\r\n)/)
+      .map((line) => Buffer.from(line, "latin1")),
+  strange(random) {
+    const line = `${random.pick(METHODS)} ${random.pick(TARGETS)} HTTP/1.1`;
+    return Buffer.from(`${random.pick([line, ...HEADERS])}\r\n`, "latin1");
+  },
+};
 
-const dropHeader: Mutation = (bytes, random) =>
-  withLines(bytes, (lines) => lines.splice(random.below(lines.length), 1));
-
-const repeatHeader: Mutation = (bytes, random) =>
-  withLines(bytes, (lines) => {
-    const at = random.below(lines.length);
-    lines.splice(at, 0, lines[at] ?? "");
-  });
-
-const otherMethod: Mutation = (bytes, random) =>
-  withLines(bytes, (lines) => {
-    const method = random.pick(["OPTIONS", "PUT", "POST", "GET", "HEAD", "CONNECT", "PRI", "get"]);
-    lines[0] = `${lines[0]}`.replace(/^\w+/, method);
-  });
-
-const otherTarget: Mutation = (bytes, random) =>
-  withLines(bytes, (lines) => {
-    const target = random.pick([
-      ...["*", "//", "/%zz", "/%00", "http://a/b", "http://[", "/?", "/#", "a:1"],
-      ...["/api/provider/revenue?a=%", "/api/provider/revenue/servers?startDate=%ff"],
-    ]);
-    lines[0] = `${lines[0]}`.replace(/ \S+/, ` ${target}`);
-  });
-
-/** Mutations for HTTP/1.1. */
-export const HTTP1_MUTATIONS = [
-  extremeNumber,
-  addHeader,
-  addHeader,
-  dropHeader,
-  repeatHeader,
-  otherMethod,
-  otherTarget,
+const NUMBERS = [
+  ...["0", "-1", "1", "1e9", "0x10", "NaN", "65537", "2147483648", "4294967296"],
+  ...["99999999999999999999", "1.5", "", " ", "00000000000000001"],
 ] as const;
 
-/** Changes the lines of the first request's header section. */
-function withLines(bytes: Buffer, change: (lines: string[]) => unknown): Buffer {
-  const end = bytes.indexOf("\r\n\r\n");
-  if (end === -1) return bytes;
-  const lines = bytes.subarray(0, end).toString("latin1").split("\r\n");
-  change(lines);
-  return Buffer.concat([Buffer.from(lines.join("\r\n"), "latin1"), bytes.subarray(end)]);
-}
+/** Replaces a number that is written in digits. */
+const otherNumber: Mutation = (bytes, random) => {
+  const text = latin1(bytes).split(/(\d+)/);
+  text[1 + 2 * random.below((text.length - 1) / 2)] = random.pick(NUMBERS);
+  return Buffer.from(text.join(""), "latin1");
+};
 
-/** The bytes with `count` of them replaced. */
-function replace(bytes: Buffer, start: number, count: number, piece: Uint8Array): Buffer {
-  return Buffer.concat([bytes.subarray(0, start), piece, bytes.subarray(start + count)]);
-}
+/** The frames of HTTP/2 (RFC 9113, section 4.1), after the client preface. The last may be incomplete. */
+const FRAMES: Format = {
+  parts(bytes) {
+    const parts = [bytes.subarray(0, PREFACE.length)];
+    for (let at = PREFACE.length; at < bytes.length; ) {
+      const isHeader = at + FRAME_HEADER <= bytes.length;
+      const end = isHeader ? at + FRAME_HEADER + bytes.readUIntBE(at, 3) : bytes.length;
+      parts.push(bytes.subarray(at, end));
+      at = end;
+    }
+    return parts;
+  },
+  strange(random) {
+    // DATA to CONTINUATION, and two unknown types.
+    const type = random.pick([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 255]);
+    // END_STREAM or ACK, END_HEADERS, PADDED, PRIORITY.
+    const flags = random.pick([0, 1, 4, 5, 8, 0x20, 0x2d, 0xff]);
+    const stream = random.pick([0, 1, 2, 3, 5, 7, 101, 0x7fffffff, 0xffffffff]);
+    return frame(type, flags, stream, random.bytes(random.pick([0, 1, 4, 5, 6, 8, 12, 40])));
+  },
+};
+
+const BYTES = [flipBit, replaceBytes, replaceBytes, cut] as const;
+
+/** Mutations of any bytes, of HTTP/1.1 and of HTTP/2. */
+export const MUTATIONS = {
+  bytes: BYTES,
+  http: [...BYTES, otherNumber, changeParts(LINES), changeParts(LINES), changeParts(LINES)],
+  grpc: [...BYTES, changeParts(FRAMES), changeParts(FRAMES)],
+} as const;
 
 /** Applies one to three of the mutations in turn. */
 export function mutate(
@@ -155,4 +150,8 @@ export function mutate(
     mutant = random.pick(mutations)(mutant, random, other);
   }
   return mutant;
+}
+
+function latin1(bytes: Buffer): string {
+  return bytes.toString("latin1");
 }
