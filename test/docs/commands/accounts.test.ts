@@ -5,6 +5,10 @@
 import { randomBytes } from "node:crypto";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { createRollupPool } from "../../../src/rollup/write/pass/pool.ts";
+import { rollUp } from "../../../src/rollup/write/run.ts";
+import { verify } from "../../../src/rollup/write/verify.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { startRollup } from "../../support/commands/rollup-process.ts";
 import { until } from "../../support/poll.ts";
@@ -77,6 +81,37 @@ async function runAs(account: string, command: string): Promise<Outcome> {
 it("the service has an account, and each command that writes has one", () => {
   const writers = ["npm run key", "npm run migrate", "npm run rollup"];
   expect(accounts.map(({ command }) => command).sort()).toEqual([...writers, "npm start"]);
+});
+
+it("the account of the rollup can build, refresh, rebuild and verify, but not change the ledger", async () => {
+  const run = (sql: string) => server.query(sql.replaceAll("$", `${database}.`));
+  const charge = `INSERT INTO $charges (provider_id, server_id, charged_at, gross)
+    VALUES (1, 1, '2026-01-01', 1)`;
+  await run("INSERT INTO $providers (id, name) VALUES (1, 'first')");
+  await run(charge);
+  const pool = createRollupPool(parseDatabaseUrl(urlFor("npm run rollup")), 3, () => {});
+  try {
+    const options = { margin: 0, seesTransactions: true };
+    expect(await rollUp(pool, options)).toMatchObject({ charges: 1 });
+    await run(charge);
+    expect(await rollUp(pool, options)).toMatchObject({ charges: 1 });
+    expect(await rollUp(pool, { ...options, rebuild: true })).toMatchObject({ charges: 2 });
+    expect(await Array.fromAsync(verify(pool, "1"))).toEqual([]);
+    for (const statement of [
+      charge.replace("$", ""),
+      "UPDATE charges SET gross = 0",
+      "UPDATE wallets SET available_balance = 0",
+    ]) {
+      const code = "ER_TABLEACCESS_DENIED_ERROR";
+      await expect(pool.raw(statement), statement).rejects.toMatchObject({ code });
+    }
+  } finally {
+    await pool.destroy();
+  }
+  // The demo data needs an empty database.
+  for (const table of ["charges", "providers", "rollups", "rollup_sums"]) {
+    await run(`DELETE FROM $${table}`);
+  }
 });
 
 it("the account of the migration can load the demo data", async () => {
