@@ -2,13 +2,21 @@
  * A log that nobody reads, or that cannot be written, costs lines but neither calls nor the stop. What
  * becomes of the lines is in test/unit/telemetry/log-output.test.ts.
  */
+import { execFileSync } from "node:child_process";
+import { once } from "node:events";
+import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { Socket } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { freePort } from "../../../dev/free-port.ts";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
-import { startUnreadService } from "../../support/service/unread-service.ts";
+import { spawnService } from "../../support/service/service-process.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 /** Calls whose lines are more than the buffer of a pipe holds. */
@@ -22,6 +30,18 @@ beforeAll(async () => {
   ({ key } = await issueKey(database.knex, "1", "test", null));
 });
 afterAll(() => database?.drop());
+
+/** A pipe as a shell makes it. Node's own "pipe" is a socket. */
+function openPipe() {
+  const directory = mkdtempSync(join(tmpdir(), "stdout-"));
+  const path = join(directory, "pipe");
+  execFileSync("mkfifo", [path]);
+  // Without O_NONBLOCK, each end waits for the other one.
+  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const writer = openSync(path, constants.O_WRONLY);
+  rmSync(directory, { recursive: true });
+  return { reader: new Socket({ fd, readable: true, writable: false }), writer };
+}
 
 /** Sends calls, whose lines are as long as a caller can make them, and expects an answer to each. */
 async function sendCalls(http: string, count: number): Promise<void> {
@@ -37,15 +57,33 @@ async function sendCalls(http: string, count: number): Promise<void> {
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
 }
 
-it("while nobody reads the log, calls are answered and SIGTERM ends the service", async () => {
-  await using service = await startUnreadService(database.url, "pipe");
-  await sendCalls(service.http, MANY);
-  expect(await service.stop()).toBe(0);
-});
-
-it("once the reader of the log has gone, calls are answered and SIGTERM ends the service", async () => {
-  await using service = await startUnreadService(database.url, "socket");
-  service.closeReader();
-  await sendCalls(service.http, 100);
-  expect(await service.stop()).toBe(0);
+it.each([
+  ["while nobody reads the log, a pipe", MANY, openPipe],
+  ["once the reader of the log, a socket, has gone", 100, () => undefined],
+])("%s, calls are answered and SIGTERM ends the service", async (_, calls, open) => {
+  const pipe = open();
+  // Its log, which would tell the port, is not read.
+  const httpPort = `${await freePort()}`;
+  const environment = { HTTP_PORT: httpPort, DATABASE_URL: database.url };
+  const child = spawnService(environment, [], pipe?.writer);
+  if (pipe !== undefined) closeSync(pipe.writer);
+  const reader = pipe?.reader ?? child.stdout;
+  onTestFinished(() => {
+    child.kill("SIGKILL");
+    reader?.destroy();
+  });
+  child.stderr?.pipe(process.stderr);
+  const ended = once(child, "exit");
+  const http = `http://127.0.0.1:${httpPort}`;
+  await until(20_000, () => {
+    if (child.exitCode !== null) throw new Error("the service ended");
+    return fetch(http).then(
+      () => true,
+      () => false,
+    );
+  });
+  if (pipe === undefined) reader?.destroy();
+  await sendCalls(http, calls);
+  child.kill("SIGTERM");
+  expect(await ended).toEqual([0, null]);
 });
