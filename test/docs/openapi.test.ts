@@ -110,14 +110,6 @@ it.each(Object.entries(REQUESTS))("the error %s is the service's", async (name, 
   expect(shownErrors[name]?.value).toEqual(JSON.parse(text));
 });
 
-it("every error that a plain request can get is repeated", () => {
-  const others = ["unauthenticated", "requestTimeout", "rateLimited", "tooManyCalls"];
-  const crowded = ["tooManyFailures", "internal", "overloaded"];
-  expect(Object.keys(shownErrors).sort()).toEqual(
-    [...Object.keys(REQUESTS), ...others, ...crowded].sort(),
-  );
-});
-
 /** Errors of Connect, gRPC-Web and gRPC only. */
 const NOT_IN_REST: readonly ServiceErrorKind[] = ["unsupported"];
 /** Errors whose message is always more specific than the catalogue's. */
