@@ -3,9 +3,18 @@
  * and gRPC: every request ends within the deadline, with the correct response or with the documented
  * error, and the service recovers by itself.
  */
+import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import {
+  type PrivateDatabase,
+  startPrivateDatabase,
+} from "../../../dev/private-database/private-database.ts";
+import { issueKey } from "../../../src/auth/key-registry.ts";
+import { parseDatabaseUrl } from "../../../src/config.ts";
+import { migrateToLatest } from "../../../src/db/migrate.ts";
+import { createPool } from "../../../src/db/pool.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
-import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { type Clients, FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { checkHealth } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
@@ -23,10 +32,8 @@ import {
   restLoadClient,
   startLoad,
 } from "../../support/service/load.ts";
-import {
-  createPrivateFixture,
-  type PrivateFixture,
-} from "../../support/service/private-fixture.ts";
+import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
+import { smallLedger } from "../../support/small-ledger.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const MAX_CALL = 1_500;
@@ -39,24 +46,39 @@ const ERRORS = [
 ];
 
 describe.skipIf(process.env.DATABASE_URL)("a database", () => {
-  let fixture: PrivateFixture;
+  let server: PrivateDatabase;
+  let knex: Knex;
+  let service: ServiceProcess;
+  let clients: Clients;
+  let key: string;
   /** The answers of successful requests: REST's response and gRPC's code. */
   let correct: readonly string[];
   let load: Load;
   beforeAll(async () => {
-    fixture = await createPrivateFixture({ MAX_CALL_MS: `${MAX_CALL}` });
-    const headers = withKey(fixture.key);
-    const answer = await rawHttp(fixture.service.http, { target: paths.GetOverview, headers });
+    server = await startPrivateDatabase({ bufferPool: "64M" });
+    knex = createPool(parseDatabaseUrl(server.url), { maxConnections: 1 });
+    await migrateToLatest(knex);
+    await smallLedger({ knex });
+    ({ key } = await issueKey(knex, "1", "test", null));
+    service = await startService(server.url, { MAX_CALL_MS: `${MAX_CALL}` });
+    clients = openClients(service);
+    const headers = withKey(key);
+    const answer = await rawHttp(service.http, { target: paths.GetOverview, headers });
     expect(answer.text).toMatch(/^\{"summary":/);
     correct = [`200 ${answer.text}`, "OK"];
   });
-  afterAll(() => fixture?.dispose());
+  afterAll(async () => {
+    clients?.close();
+    await knex?.destroy();
+    await service?.kill();
+    await server?.stop();
+  });
 
   async function startRequests(): Promise<void> {
-    const { http, grpc } = fixture.service;
+    const { http, grpc } = service;
     load = startLoad([
-      ...Array.from({ length: 4 }, () => restLoadClient(http, fixture.key)),
-      ...Array.from({ length: 2 }, () => grpcLoadClient(grpc, fixture.key)),
+      ...Array.from({ length: 4 }, () => restLoadClient(http, key)),
+      ...Array.from({ length: 2 }, () => grpcLoadClient(grpc, key)),
     ]);
     onTestFinished(() => load.stop());
     await until(LIMIT, () => load.answered() >= 50);
@@ -70,8 +92,8 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   const callAll = (): Promise<{ name: string; outcome: Outcome }[]> =>
     Promise.all(
       FAST_CLIENTS.map(async (name) => {
-        const headers = [...withKey(fixture.key), ["x-request-id", "away"] as const];
-        const outcome = await fixture.clients.get(name).call({ method: "GetOverview", headers });
+        const headers = [...withKey(key), ["x-request-id", "away"] as const];
+        const outcome = await clients.get(name).call({ method: "GetOverview", headers });
         return { name, outcome };
       }),
     );
@@ -101,33 +123,33 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
 
   it("under load that is killed and restarted causes one error without details, and the service recovers", async () => {
     await startRequests();
-    await fixture.server.kill();
+    await server.kill();
     for (const { name, outcome } of await callAll()) {
-      const expected = errorThrough(fixture.clients.get(name), DATABASE_UNAVAILABLE);
+      const expected = errorThrough(clients.get(name), DATABASE_UNAVAILABLE);
       expect(withoutHeaders(outcome), name).toEqual(expected);
     }
-    const [line] = await fixture.service.logOf("away");
+    const [line] = await service.logOf("away");
     expect(line).toMatchObject({
       level: "warn",
       code: "UNAVAILABLE",
       reason: "databaseUnavailable",
       cause: expect.any(Object),
     });
-    await fixture.server.start();
+    await server.start();
     await untilRecovered();
     await expectDocumentedResults();
   });
 
   it("under load that stops responding causes errors by MAX_CALL_MS, and the service recovers", async () => {
     await startRequests();
-    fixture.server.suspend();
-    const outcomes = await callAll().finally(() => fixture.server.resume());
+    server.suspend();
+    const outcomes = await callAll().finally(() => server.resume());
     // An answer may have been on its way when the server was suspended.
     const failed = outcomes.filter(({ outcome }) => "code" in outcome);
     expect(failed).not.toEqual([]);
     for (const { name, outcome } of failed) {
       const expected = [DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED].map((error) =>
-        errorThrough(fixture.clients.get(name), error),
+        errorThrough(clients.get(name), error),
       );
       expect(expected, name).toContainEqual(withoutHeaders(outcome));
     }
@@ -137,7 +159,6 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
 
   it("under load that closes all connections causes no error", async () => {
     await startRequests();
-    const { knex } = fixture;
     const [sessions] = await knex.raw(
       "SELECT id FROM information_schema.processlist WHERE db IS NOT NULL AND id <> CONNECTION_ID()",
     );
@@ -151,7 +172,6 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   });
 
   it("that is away makes the service not ready, and its health NOT_SERVING", async () => {
-    const { service, server } = fixture;
     const client = grpcClient(service.grpc);
     onTestFinished(() => client.close());
     const readiness = async () => (await fetch(`${service.admin}/readyz?verbose`)).text();
