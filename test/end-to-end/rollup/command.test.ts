@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
-import { runRollup, startRollup } from "../../support/commands/rollup-process.ts";
+import { runCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
@@ -17,14 +17,14 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-const rollup = (...args: string[]) => runRollup(database.url, ...args);
+const rollup = (...args: string[]) => runCommand("rollup", args, database.url);
 const fill = (provider: number, charges: number) =>
   addBulk(database.knex, [{ provider, servers: 3, instances: 4, charges, rentals: 40 }]);
 
 /** A successful ending whose output is one line. */
 function success(line: RegExp | string) {
   const text = typeof line === "string" ? line : expect.stringMatching(line);
-  return { code: 0, signal: null, stderr: "", stdout: text };
+  return { code: 0, stderr: "", stdout: text };
 }
 const added = (charges: number, providers: number) =>
   success(
@@ -96,7 +96,7 @@ it("--rebuild builds every rollup again", async () => {
 it("a signal in the middle of a build ends it with 0, and the next run goes on", async () => {
   await fill(4, 10_000);
   const sums = database.knex(TABLES.sums).where({ provider_id: 4 });
-  const first = startRollup(database.url, "--margin", "0");
+  const first = startCommand("rollup", ["--margin", "0"], database.url);
   await until(30_000, async () => (await sums.clone().first()) !== undefined);
   first.signal("SIGINT");
   const ending = await first.ended;

@@ -1,7 +1,7 @@
 /** `npm run rollup -- --watch`: what it prints, its heartbeat, and its admin port. */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { TABLES } from "../../../src/rollup/coverage.ts";
-import { type RollupProcess, startRollup } from "../../support/commands/rollup-process.ts";
+import { type RunningCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { poll, until } from "../../support/poll.ts";
@@ -15,7 +15,7 @@ const CHARGES = 500;
 let database: TestDatabase;
 let processes: ProcessList;
 let proxy: DatabaseProxy;
-let command: RollupProcess;
+let command: RunningCommand;
 /** The base URL of its admin port. */
 let base: string;
 
@@ -28,7 +28,11 @@ beforeAll(async () => {
   proxy = await startDatabaseProxy(database.url);
   await fill(1);
   vi.stubEnv("ADMIN_HOST", "127.0.0.2");
-  command = startRollup(proxy.url, "--margin", "0", "--watch", "0.2", "--admin-port", "0");
+  command = startCommand(
+    "rollup",
+    ["--margin", "0", "--watch", "0.2", "--admin-port", "0"],
+    proxy.url,
+  );
   base = await poll(LIMIT, () =>
     command
       .lines()
@@ -124,7 +128,11 @@ it("stops at SIGTERM with 0, and has told the failure", async () => {
 });
 
 it("stops at SIGTERM also while its database is silent, and tells that it did not answer", async () => {
-  command = startRollup(proxy.url, "--margin", "0", "--watch", "0.2", "--admin-port", "0");
+  command = startCommand(
+    "rollup",
+    ["--margin", "0", "--watch", "0.2", "--admin-port", "0"],
+    proxy.url,
+  );
   await until(LIMIT, () => command.lines().length > 1);
   proxy.silence();
   proxy.silenceNew(true);

@@ -1,40 +1,57 @@
-/** Runs a command-line program of the service in a process of its own. */
-import { execFile } from "node:child_process";
+/** The command-line programs of the service, each in a process of its own. */
+import { spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
+/** Ends the process if the test process exits first. */
+const PARENT_WATCH = fileURLToPath(new URL("../../../dev/parent-watch.ts", import.meta.url));
 
-/** The exit code and the output of a command. */
+/** The exit code (-1 after a signal) and the output of a command. */
 export interface CommandResult {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
+/** A command that runs. */
+export interface RunningCommand {
+  /** Resolves when the process has ended. */
+  readonly ended: Promise<CommandResult>;
+  /** The complete lines on stdout so far. */
+  lines(): string[];
+  signal(name: NodeJS.Signals): void;
+}
+
 /**
- * Runs the command of `npm run NAME` to its end.
+ * Starts the command of `npm run NAME`.
  *
  * @param url its `DATABASE_URL`; unset by default
  */
-export function runCommand(
-  name: string,
-  args: readonly string[],
-  url = "",
-): Promise<CommandResult> {
-  const { promise, resolve } = Promise.withResolvers<CommandResult>();
-  const env = { ...process.env, DATABASE_URL: url, NO_COLOR: "1", FORCE_COLOR: undefined };
-  const child = execFile(
-    process.execPath,
-    [commandFile(name), ...args],
-    { cwd: ROOT, env },
-    (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-  );
-  return promise;
+export function startCommand(name: string, args: readonly string[], url = ""): RunningCommand {
+  const file = name === "seed" ? "dev/seed.ts" : `src/cli/${name}.ts`;
+  const child = spawn(process.execPath, ["--import", PARENT_WATCH, file, ...args], {
+    cwd: ROOT,
+    env: { ...process.env, DATABASE_URL: url, NO_COLOR: "1", FORCE_COLOR: undefined },
+    stdio: ["ignore", "pipe", "pipe", "ipc"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text) => (output.stderr += text));
+  const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
+  child.once("error", reject);
+  child.once("close", (code) => resolve({ code: code ?? -1, ...output }));
+  return {
+    ended: promise,
+    lines: () => output.stdout.split("\n").slice(0, -1),
+    signal: (name) => {
+      child.kill(name);
+    },
+  };
 }
 
-/** The file that `npm run NAME` starts. */
-function commandFile(name: string): string {
-  return name === "seed" ? "dev/seed.ts" : `src/cli/${name}.ts`;
+/** Runs the command of `npm run NAME` to its end. */
+export function runCommand(...command: Parameters<typeof startCommand>): Promise<CommandResult> {
+  return startCommand(...command).ended;
 }
 
 /** The expected result of a command that printed one error and did nothing else. */
