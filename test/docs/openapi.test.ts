@@ -63,7 +63,11 @@ it.each(examples)(
     const { status, text } = await rawHttp(url, { target, headers: [["accept", mediaType]] });
     expect(status).toBe(200);
     const isJson = mediaType === "application/json";
-    if (process.env.RECORD) writeFileSync(file, isJson ? writeJson(parseJson(text)) : text);
+    if (process.env.RECORD) {
+      // The document has the new response after the next `npm run generate`.
+      writeFileSync(file, isJson ? writeJson(parseJson(text)) : text);
+      return;
+    }
     const [path = ""] = target.split("?");
     const operation = document.paths[path].get;
     expect(operation.operationId).toBe(rpc.charAt(0).toLowerCase() + rpc.slice(1));
