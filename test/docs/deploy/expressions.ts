@@ -65,13 +65,14 @@ interface Selection {
   readonly labels: readonly string[];
 }
 
-const WORDS = new Set(["and", "or", "unless", "bool", "offset", "by", "without", "on", "ignoring"]);
+const WORDS = new Set(["and", "or", "unless", "bool", "by", "without", "on", "ignoring"]);
 
-/** The series that an expression selects. Ranges such as `[5m]` and lists of labels are left out. */
+/** The series that an expression selects. Ranges such as `[5m]`, offsets and lists of labels are left out. */
 export function selectionsOf({ text }: Expression): Selection[] {
   const bare = text
     .replaceAll(/"[^"]*"/g, '""')
     .replaceAll(/\[[^\]]*\]/g, "")
+    .replaceAll(/\boffset +\w+/g, "")
     .replaceAll(/\b(by|without|on|ignoring|group_left|group_right) *\([^)]*\)/g, "");
   const found = bare.matchAll(/([a-z_:][\w:]*)(\{[^}]*\})?(?! *\(|[\w:])/gi);
   return [...found].flatMap(([, metric = "", matchers = ""]) => {
