@@ -1,11 +1,11 @@
 /** The probe behind /readyz, on a real database. */
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it } from "vitest";
 import { startDatabaseProbe } from "../../../src/admin/database-probe.ts";
 import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const TIMES = {
   period: 50,
@@ -16,15 +16,11 @@ const TIMES = {
 };
 const LIMIT = 15_000;
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 let proxy: DatabaseProxy;
 let readiness: Readiness;
 let stop: () => Promise<void>;
 
-beforeAll(async () => {
-  database = await createDatabase();
-});
-afterAll(() => database?.drop());
 beforeEach(async () => {
   proxy = await startDatabaseProxy(database.url);
   readiness = createReadiness();

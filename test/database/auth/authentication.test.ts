@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiKey, generateKey, hashKey, hintOf } from "../../../src/auth/api-key.ts";
 import { type Authenticate, createAuthentication } from "../../../src/auth/authentication.ts";
 import { createFailureLimit } from "../../../src/auth/failure-limit.ts";
@@ -12,23 +12,21 @@ import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { issueKey, revokeKey } from "../../../src/auth/key-registry.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 9, 30);
 const request = { signal: new AbortController().signal, address: "192.0.2.1" };
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 let lookups: Buffer[];
 let authenticate: Authenticate;
 
 beforeAll(async () => {
-  database = await createDatabase();
   await database.knex("providers").insert([
     { id: 1, name: "first" },
     { id: "18446744073709551615", name: "last" },
   ]);
 });
-afterAll(() => database.drop());
 
 beforeEach(() => {
   const findKeys = createFindKeys(createRead(database.knex));

@@ -1,20 +1,18 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { generateKey, hashKey } from "../../../src/auth/api-key.ts";
 import { issueKey, listKeys, revokeKey } from "../../../src/auth/key-registry.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const EXPIRY = Date.UTC(2027, 0, 1, 9, 30, 0, 250);
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 
 beforeAll(async () => {
-  database = await createDatabase();
   await database.knex("providers").insert([
     { id: 1, name: "first" },
     { id: 2, name: "second" },
   ]);
 });
-afterAll(() => database.drop());
 beforeEach(() => database.knex("api_keys").del());
 
 describe("issuing a key", () => {

@@ -3,17 +3,15 @@ import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { createPool } from "../../../src/db/pool.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { databaseOfFile } from "../file-database.ts";
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 let readOnly: Knex;
 beforeAll(async () => {
-  database = await createDatabase();
   readOnly = createPool(parseDatabaseUrl(database.url), { readOnly: true });
 });
 afterAll(async () => {
   await readOnly.destroy();
-  await database.drop();
 });
 
 /** The first row of a query's result. */

@@ -1,12 +1,8 @@
 /** The schema beyond its columns, which test/docs/data-model.test.ts compares with the documentation. */
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { describe, expect, it } from "vitest";
+import { databaseOfFile } from "../file-database.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
 
 it("every table uses InnoDB, utf8mb4 and a binary collation", async () => {
   const [tables] = await database.knex.raw(

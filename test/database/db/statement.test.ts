@@ -1,9 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const { signal } = new AbortController();
+const database = await databaseOfFile();
 
 const figures = compileStatement(
   {
@@ -60,9 +61,7 @@ it.each([
 });
 
 describe("the rows of a run", () => {
-  let database: TestDatabase;
   beforeAll(async () => {
-    database = await createDatabase();
     const insert = (table: string, rows: object[]) => database.knex(table).insert(rows);
     await insert("wallets", [{ provider_id: 1, available_balance: "-999999999999.99" }]);
     const server = { provider_id: 1, status: "Active", price_per_hour: "1.0000" };
@@ -78,7 +77,6 @@ describe("the rows of a run", () => {
       { ...payout, public_id: "p4", paid_at: "2027-01-01 00:00:00.000", amount: "1.00" },
     ]);
   });
-  afterAll(() => database.drop());
 
   it("have the exact text of each value in the query's order, and '' for NULL", async () => {
     const values = { provider: "1", now: "2026-12-31 00:00:00.000" };

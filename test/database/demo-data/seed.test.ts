@@ -1,20 +1,19 @@
 /** The demo data, and the command that stores it. */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { demoTables } from "../../../dev/demo-data/ledger.ts";
 import { NotEmptyError, seed } from "../../../dev/demo-data/seed.ts";
 import { type CommandResult, runCommand } from "../../support/commands/run-command.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const DAY = 86_400_000;
 const NOW = Date.now();
 const epochOf = (datetime: string) => Date.parse(`${datetime.replace(" ", "T")}Z`);
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 /** What two commands printed that ran at once: the one that stored the data, and the other. */
 let stored: CommandResult | undefined;
 let refused: CommandResult | undefined;
 beforeAll(async () => {
-  database = await createDatabase();
   const fail = (line: string) => {
     if (line.startsWith("charges")) throw new Error("interrupted");
   };
@@ -23,7 +22,6 @@ beforeAll(async () => {
   const results = await Promise.all([1, 2].map(() => runCommand("seed", [], database.url)));
   [stored, refused] = results.sort((one, two) => one.code - two.code);
 });
-afterAll(() => database.drop());
 
 const knex = () => database.knex;
 const count = async (query: Promise<unknown[]>) => (await query).length;

@@ -3,13 +3,11 @@
  * without a rollup, with one of any age and any leaves, and with cached sums.
  */
 import fc from "fast-check";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
-import { TABLES } from "../../../src/rollup/coverage.ts";
 import { LEAVES } from "../../../src/rollup/leaves.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { anySituation } from "../../support/ledger/any-situation.ts";
 import { expectedBreakdown } from "../../support/ledger/breakdown-oracle.ts";
 import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
@@ -21,13 +19,10 @@ import { type RequestedPeriod, resolvedAt } from "../../support/ledger/periods.t
 import { storeLedgers } from "../../support/ledger/store.ts";
 import { SOAK } from "../../support/soak.ts";
 import { recordStatements } from "../../support/statements.ts";
+import { databaseOfFile, deleteRows, ROLLUPS } from "../file-database.ts";
 import { build, DAY, MONTH, refreshTo } from "../rollup/write/built.ts";
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
 
 /** A service with an empty cache, and the statements that it runs. */
 function createService() {
@@ -113,7 +108,7 @@ it(
         const recorded = knex.raw("? - INTERVAL 5 * (id * 7919 % 7) DAY", recordedAt(now, 0));
         await knex("charges").update({ recorded_at: recorded });
         await knex("rentals").update({ updated_at: recorded });
-        for (const table of Object.values(TABLES)) await knex(table).del();
+        await deleteRows(knex, ROLLUPS);
 
         const compare = () =>
           Promise.all(

@@ -3,7 +3,7 @@
  * charges and rentals, no response shows part of a transaction.
  */
 import { create } from "@bufbuild/protobuf";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import {
   GetOverviewRequestSchema,
   type GetOverviewResponse,
@@ -13,8 +13,8 @@ import {
 import { createRead } from "../../../src/db/query.ts";
 import type { Context } from "../../../src/handler.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { SOAK } from "../../support/soak.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.000Z");
 const SERVERS = 12;
@@ -23,9 +23,8 @@ const ROUNDS = 60 * SOAK;
 /** The initial gross of each server, in cents. */
 const INITIAL_GROSS = 1_000_000n;
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 beforeAll(async () => {
-  database = await createDatabase();
   const numbers = Array.from({ length: SERVERS }, (_, index) => index + 1);
   await database.knex("servers").insert(
     numbers.map((id) => ({
@@ -39,7 +38,6 @@ beforeAll(async () => {
   );
   await database.knex("charges").insert(numbers.map((id) => charge(id, INITIAL_GROSS)));
 });
-afterAll(() => database.drop());
 
 function charge(server: number, cents: bigint) {
   const sign = cents < 0n ? "-" : "";

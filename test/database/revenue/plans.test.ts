@@ -14,7 +14,6 @@ import { TABLES } from "../../../src/rollup/coverage.ts";
 import { beginBuild } from "../../../src/rollup/write/build.ts";
 import { nextSlice } from "../../../src/rollup/write/spans.ts";
 import { readRollups } from "../../../src/rollup/write/state.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 import {
@@ -25,6 +24,7 @@ import {
   STATEMENT_NAMES,
   STATEMENTS,
 } from "../../support/statements.ts";
+import { databaseOfFile, deleteRows, ROLLUPS } from "../file-database.ts";
 import { finish } from "../rollup/write/built.ts";
 
 const HOUR = 3_600_000;
@@ -40,11 +40,10 @@ const LONG = { ...SHORT, provider: 2, charges: 15_000, rentals: 1_500, days: 500
 /** The difference between the two that chance may make: where the rows of an hour or a day lie. */
 const TOLERANCE = 60;
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 /** A pool of one connection, whose counters count what is read through it. */
 let session: Knex;
 beforeAll(async () => {
-  database = await createDatabase();
   session = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
   const { knex } = database;
   await addBulk(knex, [SHORT, LONG]);
@@ -65,7 +64,6 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(async () => {
   await session.destroy();
-  await database.drop();
 });
 
 /** How many rows and index entries the session has read. */
@@ -230,7 +228,7 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
 
 describe("without a rollup", () => {
   beforeAll(async () => {
-    for (const table of Object.values(TABLES)) await database.knex(table).del();
+    await deleteRows(database.knex, ROLLUPS);
   });
 
   /** To add a row up, the database also looks up its group. */
@@ -253,7 +251,7 @@ it.each<[string, Question]>([
   ["an overview", undefined],
   ["a breakdown", ["0001-01-01", "9999-12-31"]],
 ])("%s with cached sums that are outdated reads next to nothing", async (_, question) => {
-  for (const table of Object.values(TABLES)) await database.knex(table).del();
+  await deleteRows(database.knex, ROLLUPS);
   const [, outdated, full] = await rowsRead(LONG, question, () => build(LONG));
   expect(full?.name).toMatch(/^full/);
   expect(outdated?.name).toMatch(/^uncovered/);

@@ -2,14 +2,14 @@
  * What a host reconciles: the days of each month add up to the month in the breakdown and in the
  * overview, and the months to the year to date, to the cent.
  */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { parseCents } from "../../../src/db/cents.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
 import { tenPercent } from "../../support/ledger/json-figures.ts";
+import { databaseOfFile } from "../file-database.ts";
 import { build } from "../rollup/write/built.ts";
 
 const PROVIDER = 1n;
@@ -24,15 +24,13 @@ const MONTHS = Array.from({ length: 11 }, (_, month) =>
   Temporal.PlainYearMonth.from({ year: 2026, month: month + 1 }),
 );
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 let service: RevenueFunctions;
 beforeAll(async () => {
-  database = await createDatabase();
   await database.knex("charges").insert(CHARGES);
   await build(database.knex, "1", "2026-11-20 00:00:00.000");
   service = createRevenueService(atTimeOfCall(createRead(database.knex)));
 });
-afterAll(() => database.drop());
 
 interface Figures {
   readonly [field: string]: { readonly value: string };

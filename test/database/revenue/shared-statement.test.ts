@@ -1,11 +1,9 @@
 /** Overviews of several providers, read by one statement: each has its own figures, and no others. */
 import fc from "fast-check";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
-import { TABLES } from "../../../src/rollup/coverage.ts";
 import { refresh } from "../../../src/rollup/write/refresh.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { anyLedger } from "../../support/ledger/any-ledger.ts";
 import { atTimeOfCall, overviewOf } from "../../support/ledger/call.ts";
 import { anyNow, landmarks } from "../../support/ledger/instants.ts";
@@ -14,6 +12,7 @@ import { expectedOverview } from "../../support/ledger/overview-oracle.ts";
 import { storeLedgers } from "../../support/ledger/store.ts";
 import { SOAK } from "../../support/soak.ts";
 import { recordStatements, type StatementName } from "../../support/statements.ts";
+import { databaseOfFile, deleteRows, ROLLUPS } from "../file-database.ts";
 import { build } from "../rollup/write/built.ts";
 
 /** Some differ by less than a double can tell. */
@@ -34,11 +33,7 @@ interface Call {
   readonly now: string;
 }
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile();
 
 /** A ledger that may share a statement. */
 const small = (ledger: Ledger): Ledger => ({ ...ledger, charges: ledger.charges.slice(0, 10) });
@@ -79,7 +74,7 @@ it(
       fc.asyncProperty(anyLedgers, async ({ calls, rolledUp, refreshed, order }) => {
         const ledgers = calls.map(({ ledger }) => ledger);
         await storeLedgers(database.knex, ledgers);
-        for (const table of Object.values(TABLES)) await database.knex(table).del();
+        await deleteRows(database.knex, ROLLUPS);
         await database.knex.raw(
           "UPDATE charges SET recorded_at = TIMESTAMPADD(MINUTE, id % 5, '2026-01-01 00:00:00.000')",
         );
@@ -122,7 +117,7 @@ describe("of ten small providers", () => {
       database.knex,
       calls.map(({ ledger }) => ledger),
     );
-    for (const table of Object.values(TABLES)) await database.knex(table).del();
+    await deleteRows(database.knex, ROLLUPS);
   });
 
   /** A service whose cache is filled, and the statements that ran since. */

@@ -1,11 +1,11 @@
 /** Which providers a run works on, and what it leaves alone. */
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
 import { findNews } from "../../../../src/rollup/write/pass/news.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { charge, rental, rollupOf } from "../write/built.ts";
 
 /** Ids that are equal as floating-point numbers. */
@@ -22,18 +22,11 @@ const CLOCK = {
   waitsFor: undefined,
 };
 
-let database: TestDatabase;
-beforeAll(async () => {
-  database = await createDatabase();
-});
+const database = await databaseOfFile(["providers", ...LEDGER]);
 beforeEach(async () => {
-  for (const table of ["providers", "charges", "rentals", ...Object.values(TABLES)]) {
-    await database.knex(table).del();
-  }
   await database.knex("providers").insert([1, 2, 3].map((id) => ({ id, name: "provider" })));
   await database.knex(TABLES.rollups).insert(rollup(1));
 });
-afterAll(() => database.drop());
 
 const news = async (all = false) =>
   (await findNews(database.knex, ["1", "2", "3"], CLOCK, { all })).map(({ provider }) => provider);

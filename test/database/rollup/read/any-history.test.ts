@@ -6,7 +6,7 @@
  */
 import fc from "fast-check";
 import type { Knex } from "knex";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
@@ -16,7 +16,6 @@ import { buildStep } from "../../../../src/rollup/write/build.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
 import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
 import { expectedDaily } from "../../../support/ledger/daily-oracle.ts";
@@ -24,12 +23,12 @@ import { expectedOverview } from "../../../support/ledger/overview-oracle.ts";
 import { readLedger } from "../../../support/rollup/stored.ts";
 import { SOAK } from "../../../support/soak.ts";
 import { recordStatements } from "../../../support/statements.ts";
+import { databaseOfFile, deleteRows, LEDGER } from "../../file-database.ts";
 import { begin, build, DAY, finish, MONTH } from "../write/built.ts";
 import { expectStored } from "../write/oracle.ts";
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 beforeAll(async () => {
-  database = await createDatabase();
   const server = { provider_id: 1, name: "server", status: "Active", price_per_hour: "1.00" };
   await database.knex("servers").insert([
     { ...server, id: 1, uuid: "1" },
@@ -42,7 +41,6 @@ beforeAll(async () => {
     { ...instance, server_id: 11, id: 2, public_id: "2" },
   ]);
 });
-afterAll(() => database.drop());
 
 const OWNERS = [
   { server_id: 1, instance_id: null },
@@ -167,9 +165,7 @@ it(
         fc.array(anyStep, { minLength: 8, maxLength: 16 }),
         fc.array(anyPeriod, { minLength: 5, maxLength: 5 }),
         async (steps, periods) => {
-          for (const table of ["charges", "rentals", ...Object.values(TABLES)]) {
-            await knex(table).del();
-          }
+          await deleteRows(knex, LEDGER);
           const { read, takeNames } = recordStatements(atTimeOfCall(createRead(knex)));
           const service = createRevenueService(read);
           for (const [second, step] of steps.entries()) {

@@ -5,7 +5,6 @@ import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
 import { addBulk, type Bulk } from "../../../support/rollup/bulk.ts";
 import {
@@ -14,6 +13,7 @@ import {
   expectExact,
 } from "../../../support/rollup/snapshot-oracle.ts";
 import { SOAK } from "../../../support/soak.ts";
+import { databaseOfFile } from "../../file-database.ts";
 import { killRollups, runRollups } from "./rollup-runs.ts";
 import { write } from "./writers.ts";
 
@@ -27,11 +27,10 @@ const BULKS: readonly Bulk[] = [
   { provider: 3, servers: 3, instances: 4, charges: 250, rentals: 40 },
 ];
 
-let database: TestDatabase;
+const database = await databaseOfFile();
 let writers: Knex;
 let readers: Knex;
 beforeAll(async () => {
-  database = await createDatabase();
   writers = createPool(parseDatabaseUrl(database.url));
   readers = createPool(parseDatabaseUrl(database.url));
   // The first two providers have a rollup from the start; that of the third is built meanwhile.
@@ -42,7 +41,6 @@ beforeAll(async () => {
 afterAll(async () => {
   await readers.destroy();
   await writers.destroy();
-  await database.drop();
 });
 
 /** Compares one service instance until the signal aborts. */

@@ -1,29 +1,22 @@
 /** Builds: beside the rollup that is read, in steps, each of which may be the last of its run. */
-import type { Knex } from "knex";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { beginBuild, buildStep, purge } from "../../../../src/rollup/write/build.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { begin, build, charge, DAY, finish, MONTH, refreshTo, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const NOW = Date.now();
 const [WATERMARK, NEXT] = [toDatetime(NOW - 60_000), toDatetime(NOW - 30_000)];
 
-let database: TestDatabase;
-let knex: Knex;
-beforeAll(async () => {
-  database = await createDatabase();
-  knex = database.knex;
-});
-beforeEach(async () => {
-  const tables = ["providers", "servers", "instances", "wallets", "charges", "rentals"];
-  for (const table of [...tables, ...Object.values(TABLES)]) await knex(table).del();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile([
+  ...["providers", "servers", "instances", "wallets"],
+  ...LEDGER,
+]);
+const { knex } = database;
 
 /** A ledger of some days, spread evenly. */
 const fill = (charges: number, days: number) =>

@@ -1,13 +1,12 @@
 /** Which slice of a rollup a check compares, and when the next one is due. */
-import type { Knex } from "knex";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it } from "vitest";
 import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { LEAVES, START } from "../../../../src/rollup/leaves.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
+import { databaseOfFile } from "../../file-database.ts";
 import { build, charge, DAY, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
@@ -16,11 +15,9 @@ const PERIOD = 86_400_000;
 const [ROWS, CHARGES, AGE] = [1_400, 1_700, 29];
 const LEDGER = { servers: 2, instances: 0, days: AGE };
 
-let database: TestDatabase;
-let knex: Knex;
+const database = await databaseOfFile();
+const { knex } = database;
 beforeAll(async () => {
-  database = await createDatabase();
-  knex = database.knex;
   await addBulk(knex, [{ provider: 1, ...LEDGER, charges: CHARGES, rentals: 20 }]);
   await build(knex, "1", toDatetime(Date.now() - 60_000), DAY);
   for (const table of Object.values(TABLES)) {
@@ -34,7 +31,6 @@ beforeEach(async () => {
     await knex.raw(`INSERT INTO ${table} SELECT * FROM built_${table}`);
   }
 });
-afterAll(() => database.drop());
 
 const state = () => knex(TABLES.rollups).first();
 const now = async () => fromDatetime((await knex.raw("SELECT UTC_TIMESTAMP(3) AS now"))[0][0].now);

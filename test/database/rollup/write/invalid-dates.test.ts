@@ -1,27 +1,18 @@
 /** Rows with a date that does not exist, of writers that are not strict about dates. */
-import type { Knex } from "knex";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { leafAt, START } from "../../../../src/rollup/leaves.ts";
 import { newSpans, nextSlice } from "../../../../src/rollup/write/spans.ts";
 import { type Rollup, readRollups } from "../../../../src/rollup/write/state.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { atTimeOfCall, overviewOf } from "../../../support/ledger/call.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { begin, build, charge, DAY, refreshTo, rental } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
-let database: TestDatabase;
-let knex: Knex;
-beforeAll(async () => {
-  database = await createDatabase();
-  knex = database.knex;
-});
-beforeEach(async () => {
-  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
-});
-afterAll(() => database.drop());
+const database = await databaseOfFile(LEDGER);
+const { knex } = database;
 
 const boundaries = (total: number) =>
   knex(TABLES.sums).where({ total }).distinct("at").orderBy("at").pluck("at");

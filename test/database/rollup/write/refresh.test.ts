@@ -1,10 +1,9 @@
 /** What a refresh adds to a rollup, and where it moves the watermark. */
-import type { Knex } from "knex";
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { build, charge, differences, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
@@ -12,18 +11,12 @@ const WATERMARK = "2026-01-20 12:00:00.000";
 const NEXT = "2026-01-20 12:05:00.000";
 const LATER = "2026-01-20 12:10:00.000";
 
-let database: TestDatabase;
-let knex: Knex;
-beforeAll(async () => {
-  database = await createDatabase();
-  knex = database.knex;
-});
+const database = await databaseOfFile(LEDGER);
+const { knex } = database;
 beforeEach(async () => {
-  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
   await knex("charges").insert(charge("2025-10-01", "2025-10-01"));
   await build(knex, "1", WATERMARK);
 });
-afterAll(() => database.drop());
 
 /** Refreshes, and resolves to the number of charges added. The rollup is exact afterwards. */
 async function refreshTo(until: string) {

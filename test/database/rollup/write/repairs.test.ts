@@ -3,14 +3,13 @@
  * them, with their effect on answers, are in test/docs/broken-assumptions.test.ts.
  */
 import { type AddressInfo, connect, createServer } from "node:net";
-import type { Knex } from "knex";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { formatRepair, type Repair } from "../../../../src/rollup/write/repair.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { build, charge, DAY, differences, FIVE_MINUTES, MONTH, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
@@ -18,21 +17,17 @@ const WATERMARK = "2026-01-20 12:00:00.000";
 const DAYS = ["2025-09-05", "2025-10-01", "2025-10-06"];
 const SECOND = { at: "2025-10-02 00:00:00.000", total: 0 };
 
-let database: TestDatabase;
-let knex: Knex;
+const database = await databaseOfFile(LEDGER);
+const { knex } = database;
 beforeAll(async () => {
-  database = await createDatabase();
-  knex = database.knex;
   await knex("providers").insert({ id: 1, name: "provider" });
 });
 beforeEach(async () => {
-  for (const table of ["charges", "rentals", ...Object.values(TABLES)]) await knex(table).del();
   await knex("charges").insert(DAYS.map((day) => charge(day, "2025-12-01")));
   await knex("charges").insert(charge("2025-10-01", "2025-12-01", "2.00", 2));
   await knex("rentals").insert(rental("2025-09-05", "2025-10-01", "2025-12-01"));
   await build(knex, "1", WATERMARK);
 });
-afterAll(() => database.drop());
 
 /** Runs once. Resolves to what was repaired. */
 async function run(pool = knex) {
