@@ -2,16 +2,14 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { createRead } from "../../../src/db/query.ts";
-import { createRevenueService, type RevenueFunctions } from "../../../src/revenue/service.ts";
 import { refresh } from "../../../src/rollup/write/refresh.ts";
 import { anyLedger } from "../../support/ledger/any-ledger.ts";
-import { atTimeOfCall, overviewOf } from "../../support/ledger/call.ts";
+import { createExactService, type ExactService } from "../../support/ledger/exact.ts";
 import { anyNow, landmarks } from "../../support/ledger/instants.ts";
-import type { Ledger } from "../../support/ledger/ledger.ts";
-import { expectedOverview } from "../../support/ledger/overview-oracle.ts";
+import { emptyLedger, type Ledger } from "../../support/ledger/ledger.ts";
 import { storeLedgers } from "../../support/ledger/store.ts";
 import { SOAK } from "../../support/soak.ts";
-import { recordStatements, type StatementName } from "../../support/statements.ts";
+import type { StatementName } from "../../support/statements.ts";
 import { databaseOfFile, deleteRows, ROLLUPS } from "../file-database.ts";
 import { build } from "../rollup/write/built.ts";
 
@@ -55,15 +53,12 @@ const anyLedgers = anyNow.chain((now) =>
   }),
 );
 
-/** Each asks for its overview at the same time. */
-async function expectOwnFigures(service: RevenueFunctions, calls: readonly Call[]) {
-  await Promise.all(
-    calls.map(async ({ ledger, now }) => {
-      expect(await overviewOf(service, ledger.provider, now)).toEqual(
-        expectedOverview(ledger, now),
-      );
-    }),
-  );
+const createService = () => createExactService(createRead(database.knex));
+
+/** Each asks for its overview at the same time. Resolves to the statements. */
+async function expectOwnFigures(service: ExactService, calls: readonly Call[]) {
+  const overviews = calls.map(({ ledger, now }) => service.overview(ledger, now));
+  return (await Promise.all(overviews)).flat();
 }
 
 it(
@@ -81,18 +76,17 @@ it(
         for (const provider of rolledUp) {
           await build(database.knex, String(provider), "2026-01-01 00:02:00.000");
         }
-        const { read, takeNames } = recordStatements(atTimeOfCall(createRead(database.knex)));
-        const service = createRevenueService(read);
+        const service = createService();
         const inOrder = order.map((index) => calls[index] as Call);
         // The first two run alone. The others share a statement for 8, for 2 and for 4.
-        for (const callers of [10, 10, 4, 6]) {
-          await expectOwnFigures(service, inOrder.slice(0, callers));
-        }
+        const expectThese = async (these: readonly Call[]) => {
+          for (const name of await expectOwnFigures(service, these)) ran.add(name);
+        };
+        for (const callers of [10, 10, 4, 6]) await expectThese(inOrder.slice(0, callers));
         for (const provider of refreshed.filter((provider) => rolledUp.includes(provider))) {
           await refresh(database.knex, String(provider), "2026-01-01 00:04:00.000");
         }
-        await expectOwnFigures(service, inOrder.toReversed());
-        for (const name of takeNames()) ran.add(name);
+        await expectThese(inOrder.toReversed());
       }),
       { numRuns: 5 * SOAK },
     );
@@ -103,61 +97,44 @@ it(
 
 describe("of ten small providers", () => {
   const NOW = "2026-11-20T09:30:00.000Z";
+  const charge = (cents: number) => {
+    return { server: 1n, instance: null, at: NOW, gross: BigInt(cents) };
+  };
+  const server = { id: 1n, name: "", type: "", status: "Active", price: 1n, deletedAt: null };
   const calls = PROVIDERS.map((provider, index): Call => {
-    const server = {
-      ...{ id: 1n, uuid: `server-${index}`, name: "", type: "", status: "Active" },
-      ...{ price: 1n, deletedAt: null },
-    };
-    const charges = [{ server: 1n, instance: null, at: NOW, gross: BigInt(index) + 1n }];
-    const rows = { balance: null, instances: [], rentals: [], payouts: [] };
-    return { now: NOW, ledger: { provider, ...rows, servers: [server], charges } };
+    const servers = [{ ...server, uuid: `server-${index}` }];
+    const ledger = { ...emptyLedger(provider), servers, charges: [charge(index + 1)] };
+    return { now: NOW, ledger };
   });
-  beforeAll(async () => {
-    await storeLedgers(
+  /** The same calls, the first with many rows. */
+  const withLarge = calls.map(({ ledger, now }, nth): Call => {
+    const charges =
+      nth === 0 ? [...ledger.charges, ...Array(150).fill(charge(100))] : ledger.charges;
+    return { now, ledger: { ...ledger, charges } };
+  });
+  const store = (stored: readonly Call[]) =>
+    storeLedgers(
       database.knex,
-      calls.map(({ ledger }) => ledger),
+      stored.map(({ ledger }) => ledger),
     );
-    await deleteRows(database.knex, ROLLUPS);
-  });
+  beforeAll(() => deleteRows(database.knex, ROLLUPS));
 
-  /** A service whose cache is filled, and the statements that ran since. */
-  async function warmService() {
-    const { read, takeNames } = recordStatements(atTimeOfCall(createRead(database.knex)));
-    const service = createRevenueService(read);
+  it("ten calls at once take three statements; one with many rows is read alone, until it has few again", async () => {
+    const service = createService();
+    await store(calls);
     await expectOwnFigures(service, calls);
-    takeNames();
-    return { service, takeNames };
-  }
-
-  it("ten calls at once take three statements", async () => {
-    const { service, takeNames } = await warmService();
-    await expectOwnFigures(service, calls);
-    expect(takeNames()).toEqual([
-      ...["uncoveredOverview", "uncoveredOverview"],
-      "uncoveredOverviews8",
-    ]);
-  });
-
-  it("one with many rows is read alone from then on, until it has few again", async () => {
-    const { service, takeNames } = await warmService();
-    const many = Array.from({ length: 150 }, () => ({
-      ...{ provider_id: 1, server_id: 1, gross: "1.00" },
-      charged_at: "2026-11-20 00:00:00.000",
-    }));
-    await database.knex("charges").insert(many);
-    const call = () =>
-      Promise.all(calls.map(({ ledger }) => overviewOf(service, ledger.provider, NOW)));
-    await call();
-    takeNames();
-    await call();
+    const alone = ["uncoveredOverview", "uncoveredOverview"];
+    const small = [...alone, "uncoveredOverviews8"];
+    expect((await expectOwnFigures(service, calls)).toSorted()).toEqual(small);
+    await store(withLarge);
+    await expectOwnFigures(service, withLarge);
     // The large one, which is the first, at once; two more; the other seven.
-    const alone = ["uncoveredOverview", "uncoveredOverview", "uncoveredOverview"];
-    const expected = [...alone, "uncoveredOverviews4", "uncoveredOverviews2", "uncoveredOverview"];
-    expect(takeNames().toSorted()).toEqual(expected.toSorted());
-    await database.knex("charges").where({ provider_id: 1, gross: "1.00" }).del();
+    expect((await expectOwnFigures(service, withLarge)).toSorted()).toEqual([
+      ...[...alone, "uncoveredOverview", "uncoveredOverview"],
+      ...["uncoveredOverviews2", "uncoveredOverviews4"],
+    ]);
+    await store(calls);
     await expectOwnFigures(service, calls);
-    takeNames();
-    await expectOwnFigures(service, calls);
-    expect(takeNames()).toContain("uncoveredOverviews8");
+    expect((await expectOwnFigures(service, calls)).toSorted()).toEqual(small);
   });
 });

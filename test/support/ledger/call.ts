@@ -1,6 +1,12 @@
 /** Calls the service's functions directly, without a protocol, and returns the responses as protobuf JSON. */
 import { AsyncLocalStorage } from "node:async_hooks";
-import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
+import {
+  create,
+  type DescMessage,
+  type JsonValue,
+  type MessageShape,
+  toJson,
+} from "@bufbuild/protobuf";
 import {
   GetOverviewRequestSchema,
   GetOverviewResponseSchema,
@@ -12,7 +18,7 @@ import {
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Read } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import type { Context } from "../../../src/handler.ts";
+import type { Answer, Context } from "../../../src/handler.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
 
 /** The time of the call that is being made, as DATETIME(3) text. */
@@ -30,64 +36,52 @@ export const atTimeOfCall =
 export const callAt = <T>(time: string, call: () => T): T =>
   timeOfCall.run(toDatetime(Date.parse(time)), call);
 
-const OPTIONS = { alwaysEmitImplicit: true };
-
-/** Calls GetOverview for a provider at `now` (ISO 8601). */
-export async function overviewOf(
-  service: RevenueFunctions,
-  provider: bigint,
-  now: string,
-): Promise<JsonValue> {
-  const request = create(GetOverviewRequestSchema);
-  const { message } = await callAt(now, () =>
-    service.getOverview(request, contextOf(provider, now)),
-  );
-  return toJson(GetOverviewResponseSchema, message, OPTIONS);
-}
-
-/** Calls GetServerBreakdown for a provider at `now` (ISO 8601); the dates are the request's texts. */
-export async function breakdownOf(
-  service: RevenueFunctions,
-  provider: bigint,
-  now: string,
-  startDate: string,
-  endDate: string,
-): Promise<JsonValue> {
-  const request = create(GetServerBreakdownRequestSchema, { startDate, endDate });
-  const { message } = await callAt(now, () =>
-    service.getServerBreakdown(request, contextOf(provider, now)),
-  );
-  return toJson(GetServerBreakdownResponseSchema, message, OPTIONS);
-}
-
 /**
- * Calls ListDailyRevenue for a provider at `now` (ISO 8601); the dates are the request's texts. Resolves
- * to the message of the error if the request is refused.
+ * Each calls a function of the service for a provider at `now` (ISO 8601), on a host whose clock is
+ * ahead of that by some ms. Dates are the request's texts.
  */
-export async function dailyOf(
-  service: RevenueFunctions,
-  provider: bigint,
-  now: string,
-  startDate: string,
-  endDate: string,
-): Promise<JsonValue> {
+export function overviewOf(service: RevenueFunctions, provider: bigint, now: string, ahead = 0) {
+  return responseOf(GetOverviewResponseSchema, provider, now, ahead, (context) =>
+    service.getOverview(create(GetOverviewRequestSchema), context),
+  );
+}
+
+type PeriodCall = [
+  ...[service: RevenueFunctions, provider: bigint, now: string],
+  ...[startDate: string, endDate: string, ahead?: number],
+];
+
+export function breakdownOf(...[service, provider, now, startDate, endDate, ahead]: PeriodCall) {
+  const request = create(GetServerBreakdownRequestSchema, { startDate, endDate });
+  return responseOf(GetServerBreakdownResponseSchema, provider, now, ahead, (context) =>
+    service.getServerBreakdown(request, context),
+  );
+}
+
+/** Resolves to the message of the error if the request is refused. */
+export function dailyOf(...[service, provider, now, startDate, endDate, ahead]: PeriodCall) {
   const request = create(ListDailyRevenueRequestSchema, { startDate, endDate });
-  try {
-    const { message } = await callAt(now, () =>
-      service.listDailyRevenue(request, contextOf(provider, now)),
-    );
-    return toJson(ListDailyRevenueResponseSchema, message, OPTIONS);
-  } catch (error) {
+  return responseOf(ListDailyRevenueResponseSchema, provider, now, ahead, (context) =>
+    service.listDailyRevenue(request, context),
+  ).catch((error): JsonValue => {
     if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
     throw error;
-  }
+  });
 }
 
-function contextOf(provider: bigint, now: string): Context {
-  return {
+async function responseOf<Schema extends DescMessage>(
+  schema: Schema,
+  provider: bigint,
+  now: string,
+  ahead = 0,
+  call: (context: Context) => Promise<Answer<MessageShape<Schema>>>,
+): Promise<JsonValue> {
+  const context: Context = {
     caller: { providerId: String(provider) },
-    now: Date.parse(now),
+    now: Date.parse(now) + ahead,
     signal: new AbortController().signal,
     deadline: Infinity,
   };
+  const { message } = await callAt(now, () => call(context));
+  return toJson(schema, message, { alwaysEmitImplicit: true });
 }

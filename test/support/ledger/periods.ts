@@ -17,6 +17,12 @@ const DEFAULT_LENGTH = 30 * 86_400_000;
 type Form = "omitted" | "date" | "no offset" | "Z" | "+05:45" | "-11:00";
 const FORMS: readonly Form[] = ["omitted", "date", "no offset", "Z", "+05:45", "-11:00"];
 
+/** A period between two instants (ISO 8601); "" for an omitted one. */
+export function requested(startDate: string, endDate: string, now: string): RequestedPeriod {
+  const start = startDate || shift(now, -DEFAULT_LENGTH);
+  return { startDate, endDate, resolved: { start, end: endDate || now } };
+}
+
 /** A valid period around `now`: each end omitted or in any form, the start never after the end. */
 export function anyPeriod(now: string): fc.Arbitrary<RequestedPeriod> {
   const instant = around(landmarks(now));

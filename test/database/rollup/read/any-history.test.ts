@@ -9,20 +9,16 @@ import type { Knex } from "knex";
 import { beforeAll, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
-import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { LEAVES } from "../../../../src/rollup/leaves.ts";
 import { buildStep } from "../../../../src/rollup/write/build.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
-import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
-import { expectedDaily } from "../../../support/ledger/daily-oracle.ts";
-import { expectedOverview } from "../../../support/ledger/overview-oracle.ts";
+import { createExactService } from "../../../support/ledger/exact.ts";
+import { requested } from "../../../support/ledger/periods.ts";
 import { readLedger } from "../../../support/rollup/stored.ts";
 import { SOAK } from "../../../support/soak.ts";
-import { recordStatements } from "../../../support/statements.ts";
 import { databaseOfFile, deleteRows, LEDGER } from "../../file-database.ts";
 import { begin, build, DAY, finish, MONTH } from "../write/built.ts";
 import { expectStored } from "../write/oracle.ts";
@@ -166,30 +162,20 @@ it(
         fc.array(anyPeriod, { minLength: 5, maxLength: 5 }),
         async (steps, periods) => {
           await deleteRows(knex, LEDGER);
-          const { read, takeNames } = recordStatements(atTimeOfCall(createRead(knex)));
-          const service = createRevenueService(read);
+          const service = createExactService(createRead(knex));
           for (const [second, step] of steps.entries()) {
             await STEPS[step.name](knex, second, step);
             const ledger = await knex.transaction((reader) => readLedger(reader, "1"));
             const now = new Date(at(second)).toISOString();
-            const overview = await overviewOf(service, 1n, now);
-            const context = `after step ${second}, by ${takeNames()}`;
-            expect(overview, context).toEqual(expectedOverview(ledger, now));
+            await service.overview(ledger, now);
             for (const [[from, to], [moveFrom, moveTo]] of periods) {
               const last = Math.min(to + second * moveTo, LAST);
               const first = Math.min(from + second * moveFrom, last);
-              const [start, end] = [first, last].map((ms) => new Date(ms).toISOString());
-              if (start === undefined || end === undefined)
-                throw new Error("expected two instants");
-              const answer = await breakdownOf(service, 1n, now, start, end);
-              const statements = takeNames();
-              const context = `after step ${second}, by ${statements}`;
-              expect(answer, context).toEqual(expectedBreakdown(ledger, { start, end }, now));
+              const ends = [first, last].map((ms) => new Date(ms).toISOString());
+              const period = requested(...(ends as [string, string]), now);
+              const statements = await service.breakdown(ledger, now, period);
               answers++;
               if (statements.join() === "uncoveredBreakdown") cached++;
-              const daily = await dailyOf(service, 1n, now, start, end);
-              takeNames();
-              expect(daily, context).toEqual(expectedDaily(ledger, { start, end }, now));
             }
           }
           expect(await Array.fromAsync(verify(knex, "1"))).toEqual([]);

@@ -7,9 +7,9 @@ import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { begin, build, charge, DAY, FIVE_MINUTES, MONTH, refreshTo } from "../write/built.ts";
 import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
-const database = createSmallDatabase();
+const knex = await createSmallDatabase();
 const insert = (at: string, recordedAt: string) =>
-  database.knex("charges").insert(charge(at, recordedAt, "5.00"));
+  knex("charges").insert(charge(at, recordedAt, "5.00"));
 const MARCH = "2026-03-05 12:00:00.000";
 
 const YEAR = ["2026-01-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"] as const;
@@ -21,7 +21,7 @@ describe.each([
   ["a breakdown", "breakdown", "uncoveredBreakdown", "fullBreakdown"],
 ] as const)("%s", (_name, rpc, uncovered, full) => {
   const createCalls = () => {
-    const service = createComparedService(database.knex);
+    const service = createComparedService(knex);
     return () => (rpc === "overview" ? service.overview() : service.breakdown(YEAR));
   };
 
@@ -30,7 +30,7 @@ describe.each([
     for (const statement of [full, uncovered, uncovered]) {
       expect(await without()).toEqual([statement]);
     }
-    await build(database.knex, "1", minute(2));
+    await build(knex, "1", minute(2));
     expect(await without()).toEqual([uncovered, full]); // as soon as there is one
     const call = createCalls();
     for (const statement of [full, uncovered, uncovered]) expect(await call()).toEqual([statement]);
@@ -43,13 +43,13 @@ describe.each([
       "a new rollup is being built",
       async () => {
         await insert(MARCH, minute(5));
-        await begin(database.knex, "1", minute(6), DAY);
-        await buildStep(database.knex, "1", minute(6));
+        await begin(knex, "1", minute(6), DAY);
+        await buildStep(knex, "1", minute(6));
       },
     ],
-    ["another provider's rollup changes", () => build(database.knex, "2", minute(6))],
+    ["another provider's rollup changes", () => build(knex, "2", minute(6))],
   ])("keeps its cached sums if %s", async (_, change) => {
-    await build(database.knex, "1", minute(2));
+    await build(knex, "1", minute(2));
     const call = createCalls();
     await call();
     await change();
@@ -57,19 +57,19 @@ describe.each([
   });
 
   it.each<[string, () => unknown]>([
-    ["a refresh with news", () => refreshTo(database.knex, "1", minute(6))],
-    ["a build of the same watermark", () => build(database.knex, "1", minute(2))],
-    ["a build with other leaves", () => build(database.knex, "1", minute(6), MONTH)],
-    ["its rollup was deleted", () => database.knex(TABLES.rollups).del()],
+    ["a refresh with news", () => refreshTo(knex, "1", minute(6))],
+    ["a build of the same watermark", () => build(knex, "1", minute(2))],
+    ["a build with other leaves", () => build(knex, "1", minute(6), MONTH)],
+    ["its rollup was deleted", () => knex(TABLES.rollups).del()],
     [
       "a repair",
       async () => {
         await insert(MARCH, minute(1)); // committed late
-        await checkSlice(database.knex, "1", { period: 1, repaired: () => {} });
+        await checkSlice(knex, "1", { period: 1, repaired: () => {} });
       },
     ],
   ])("reads the sums again, once, after %s", async (_, change) => {
-    await build(database.knex, "1", minute(2));
+    await build(knex, "1", minute(2));
     const call = createCalls();
     await call();
     await insert("2026-03-05 00:00:00.000", minute(5));
@@ -79,7 +79,6 @@ describe.each([
   });
 
   it("is right at once if the database is restored to an earlier state, and if its history goes on otherwise", async () => {
-    const { knex } = database;
     const copied = ["charges", ...Object.values(TABLES)];
     await build(knex, "1", minute(2));
     for (const table of copied) {
@@ -111,8 +110,8 @@ it.each([
 ] as const)(
   "a period %s uses the sums at both its boundaries, or reads both",
   async (_, start, end, statements) => {
-    await build(database.knex, "1", minute(2));
-    const { breakdown } = createComparedService(database.knex);
+    await build(knex, "1", minute(2));
+    const { breakdown } = createComparedService(knex);
     await breakdown(["2026-02-10T00:00:00.000Z", "2026-10-10T23:59:59.999Z"]);
     expect(await breakdown([start, end])).toEqual(statements);
     expect(await breakdown([start, end])).toEqual(UNCOVERED);
@@ -120,7 +119,6 @@ it.each([
 );
 
 it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
-  const { knex } = database;
   await build(knex, "1", minute(2), DAY);
   const leaves: number[] = [];
   const plain = createRead(knex);

@@ -12,20 +12,19 @@ import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/c
 import { build, charge, DAY, FIVE_MINUTES } from "../write/built.ts";
 import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
-const database = createSmallDatabase();
+const knex = await createSmallDatabase();
 const YEAR = ["2026-01-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"] as const;
 
 /** Built at minute 2, with a charge that it lacks although its watermark says otherwise. */
 async function buildAhead(watermark: string): Promise<void> {
-  const { knex } = database;
   await build(knex, "1", minute(2));
   await knex(TABLES.rollups).update({ watermark });
   await knex("charges").insert(charge("2026-03-05 12:00:00.000", minute(5), "5.00"));
 }
 
 it("a watermark ahead of the clock is not used, with and without cached sums", async () => {
-  const { overview, breakdown } = createComparedService(database.knex);
-  await build(database.knex, "1", minute(2));
+  const { overview, breakdown } = createComparedService(knex);
+  await build(knex, "1", minute(2));
   await overview();
   await breakdown(YEAR);
   await buildAhead("2026-11-20 09:30:00.001");
@@ -36,7 +35,6 @@ it("a watermark ahead of the clock is not used, with and without cached sums", a
 });
 
 it("a watermark ahead of the clock is used as soon as the clock has reached it", async () => {
-  const { knex } = database;
   const { breakdown } = createComparedService(knex);
   await build(knex, "1", "2026-11-20 09:30:00.001");
   for (const [now, ...statements] of [
@@ -52,7 +50,7 @@ it("a watermark ahead of the clock is used as soon as the clock has reached it",
 
 it("what answers used is reported: the rollup, and the charges that it does not cover", async () => {
   const uses: Use[] = [];
-  const service = createRevenueService(atTimeOfCall(createRead(database.knex)), {
+  const service = createRevenueService(atTimeOfCall(createRead(knex)), {
     reportLag: (_provider, use) => void uses.push(use),
   });
   const report = async () => {
@@ -75,7 +73,7 @@ it("what answers used is reported: the rollup, and the charges that it does not 
     [built, 1],
     [built, 1],
   ]);
-  await database.knex(TABLES.rollups).update({ watermark: ahead });
+  await knex(TABLES.rollups).update({ watermark: ahead });
   expect(await report()).toEqual([
     [{ ...none, ahead }, 5],
     [{ ...none, ahead }, 4],
@@ -90,7 +88,6 @@ describe.each([
   it.each([-20, 300])(
     "answers are exact if the host's clock is ahead by %i minutes",
     async (minutes) => {
-      const { knex } = database;
       // Around now, and around the start of the default period, 30 days before.
       const days = ["2026-10-21", "2026-11-20"];
       const times = ["09:10", "09:25", "09:29:59.999", "09:30", "09:30:00.001", "09:35", "09:50"];
@@ -111,7 +108,7 @@ describe.each([
 it("the default period begins after a given end by the database's clock, not by the host's", async () => {
   const end = new Date(Date.parse(NOW) - 30 * 86_400_000 - 60_000).toISOString();
   for (const minutes of [-5, 5]) {
-    const service = createComparedService(database.knex, { hostIsAhead: minutes * 60_000 });
+    const service = createComparedService(knex, { hostIsAhead: minutes * 60_000 });
     await expect(service.breakdown(["", end], NOW)).rejects.toThrow(
       "startDate: required because the default, 30 days before now (2026-10-21T09:30:00.000Z), is after endDate",
     );

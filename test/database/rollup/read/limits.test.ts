@@ -3,7 +3,7 @@ import { beforeEach, expect, it } from "vitest";
 import { build, charge, DAY, differences, FIVE_MINUTES } from "../write/built.ts";
 import { createComparedService, createSmallDatabase, minute } from "./compared.ts";
 
-const database = createSmallDatabase();
+const knex = await createSmallDatabase();
 
 /** What rows are dated at, and periods begin and end at. */
 const MARKS = [
@@ -21,7 +21,6 @@ const MARKS = [
 const ZERO = "0000-00-00 00:00:00.000";
 
 beforeEach(async () => {
-  const { knex } = database;
   await knex("charges").insert([
     ...MARKS.map((at) => charge(at, minute(1))),
     ...[charge(ZERO, minute(1), "8.00"), charge(ZERO, minute(3))],
@@ -41,7 +40,6 @@ it.each([
 ])(
   "%s every period between two marks is exact, and the date zero counts as the first instant",
   async (_, leaf) => {
-    const { knex } = database;
     if (leaf !== undefined) await build(knex, "1", minute(2), leaf);
     expect(await differences(knex)).toEqual([]);
     const service = createComparedService(knex);

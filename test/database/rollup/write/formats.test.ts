@@ -5,7 +5,7 @@ import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { expectExact } from "../../../support/rollup/snapshot-oracle.ts";
+import { createComparison } from "../../../support/rollup/snapshot-oracle.ts";
 import { charge } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
@@ -34,7 +34,7 @@ const checkedDaysAgo = (days: number, provider: number) =>
     .update({ check_at: knex.raw("UTC_TIMESTAMP(3) - INTERVAL ? DAY", [days]) });
 
 it("answers do not use them, and the next run builds rollups beside them", async () => {
-  await expectExact(knex, "1");
+  await createComparison(knex)("1");
   expect(await rollUp(knex, { margin: 0 })).toMatchObject({ news: 2, charges: 2 });
   for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT, OTHER]);
   await knex(TABLES.rollups).where({ format: OTHER }).del();

@@ -1,0 +1,48 @@
+/** Makes calls, and expects every figure of the responses to be the sum of a ledger's rows. */
+import { expect } from "vitest";
+import type { Read } from "../../../src/db/query.ts";
+import { createRevenueService } from "../../../src/revenue/service.ts";
+import { recordStatements, type StatementName } from "../statements.ts";
+import { expectedBreakdown } from "./breakdown-oracle.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "./call.ts";
+import { expectedDaily } from "./daily-oracle.ts";
+import type { Ledger } from "./ledger.ts";
+import { expectedOverview } from "./overview-oracle.ts";
+import type { RequestedPeriod } from "./periods.ts";
+
+/** A service whose responses are compared. Its functions resolve to the statements that they took. */
+export interface ExactService {
+  overview(ledger: Ledger, now: string): Promise<StatementName[]>;
+  /** A breakdown, whose statements these are, and then its days. */
+  breakdown(ledger: Ledger, now: string, period: RequestedPeriod): Promise<StatementName[]>;
+}
+
+/**
+ * Creates a service with an empty cache.
+ *
+ * @param read its queries, with `UTC_TIMESTAMP(3)`, which stands for the `now` of the call
+ * @param hostIsAhead how far the clock of its host is wrong, in ms
+ */
+export function createExactService(read: Read, hostIsAhead = 0): ExactService {
+  const recorded = recordStatements(atTimeOfCall(read));
+  const service = createRevenueService(recorded.read);
+  return {
+    async overview(ledger, now) {
+      const response = await overviewOf(service, ledger.provider, now, hostIsAhead);
+      const statements = recorded.takeNames();
+      const context = `overview of ${ledger.provider} at ${now} by ${statements}`;
+      expect(response, context).toEqual(expectedOverview(ledger, now));
+      return statements;
+    },
+    async breakdown(ledger, now, { startDate, endDate, resolved }) {
+      const call = [service, ledger.provider, now, startDate, endDate, hostIsAhead] as const;
+      const response = await breakdownOf(...call);
+      const statements = recorded.takeNames();
+      const context = `${JSON.stringify(resolved)} of ${ledger.provider} at ${now} by ${statements}`;
+      expect(response, context).toEqual(expectedBreakdown(ledger, resolved, now));
+      expect(await dailyOf(...call), context).toEqual(expectedDaily(ledger, resolved, now));
+      recorded.takeNames();
+      return statements;
+    },
+  };
+}
