@@ -4,6 +4,7 @@ import { createRead, type Read } from "../../../../src/db/query.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { buildStep } from "../../../../src/rollup/write/build.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
+import { deleteRows, ROLLUPS } from "../../file-database.ts";
 import { begin, build, charge, DAY, FIVE_MINUTES, MONTH, refreshTo } from "../write/built.ts";
 import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
@@ -36,46 +37,36 @@ describe.each([
     for (const statement of [full, uncovered, uncovered]) expect(await call()).toEqual([statement]);
   });
 
-  it.each<[string, () => unknown]>([
-    ["charges of any date are recorded", () => insert(MARCH, minute(5))],
-    ["a charge is dated after now", () => insert("2026-11-20 09:30:00.001", minute(5))],
-    [
-      "a new rollup is being built",
-      async () => {
-        await insert(MARCH, minute(5));
-        await begin(knex, "1", minute(6), DAY);
-        await buildStep(knex, "1", minute(6));
-      },
-    ],
-    ["another provider's rollup changes", () => build(knex, "2", minute(6))],
-  ])("keeps its cached sums if %s", async (_, change) => {
+  it("keeps its cached sums while charges of any date are recorded, a new rollup is being built, and another provider's changes", async () => {
     await build(knex, "1", minute(2));
     const call = createCalls();
     await call();
-    await change();
+    await insert(MARCH, minute(5));
+    await insert("2026-11-20 09:30:00.001", minute(5)); // after now
+    await begin(knex, "1", minute(6), DAY);
+    await buildStep(knex, "1", minute(6));
+    await build(knex, "2", minute(6));
     expect(await call()).toEqual([uncovered]);
   });
 
-  it.each<[string, () => unknown]>([
-    ["a refresh with news", () => refreshTo(knex, "1", minute(6))],
-    ["a build of the same watermark", () => build(knex, "1", minute(2))],
-    ["a build with other leaves", () => build(knex, "1", minute(6), MONTH)],
-    ["its rollup was deleted", () => knex(TABLES.rollups).del()],
-    [
-      "a repair",
+  it("reads the sums again, once, after each change of its rollup", async () => {
+    await build(knex, "1", minute(2));
+    const call = createCalls();
+    await call();
+    await insert(MARCH, minute(5));
+    for (const change of [
+      () => refreshTo(knex, "1", minute(6)),
       async () => {
         await insert(MARCH, minute(1)); // committed late
         await checkSlice(knex, "1", { period: 1, repaired: () => {} });
       },
-    ],
-  ])("reads the sums again, once, after %s", async (_, change) => {
-    await build(knex, "1", minute(2));
-    const call = createCalls();
-    await call();
-    await insert("2026-03-05 00:00:00.000", minute(5));
-    await change();
-    expect(await call()).toEqual([uncovered, full]);
-    expect(await call()).toEqual([uncovered]);
+      () => build(knex, "1", minute(6), MONTH),
+      () => deleteRows(knex, ROLLUPS),
+    ]) {
+      await change();
+      expect(await call(), `${change}`).toEqual([uncovered, full]);
+      expect(await call(), `${change}`).toEqual([uncovered]);
+    }
   });
 
   it("is right at once if the database is restored to an earlier state, and if its history goes on otherwise", async () => {
