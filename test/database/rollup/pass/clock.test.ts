@@ -5,7 +5,7 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
-import { type ConnectionOptions, createConnection } from "mysql2";
+import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import {
   type PrivateDatabase,
@@ -63,28 +63,21 @@ it("is the database's time minus the margin, in UTC", async () => {
   expect(waitsFor).toBeUndefined();
 });
 
-it("does not pass what an open transaction has written", async () => {
+it("stays before what an open transaction has written, and passes those that have only read, and those of other systems", async () => {
   const open = await writer.transaction();
+  await open("charges").first();
+  expect(behind(await clock())).toBe(0);
   await open("charges").insert(CHARGE);
   const { recorded_at } = await open("charges").first("recorded_at");
   const { now, until, waitsFor } = await clock();
   expect(until < recorded_at).toBe(true);
   expect(behind({ now, until })).toBeLessThan(60_000);
   expect(waitsFor).toBeDefined();
-  await open.rollback();
-  expect(behind(await clock())).toBe(0);
-});
-
-it("passes transactions that have only read, and those of other systems on the server", async () => {
-  const open = await writer.transaction();
-  await open("charges").first();
-  expect(behind(await clock())).toBe(0);
-  await open("charges").insert(CHARGE);
   await open.raw("USE information_schema");
   expect(behind(await clock())).toBe(0);
   await open.raw("USE revenue");
-  expect(behind(await clock())).toBeGreaterThan(0);
   await open.rollback();
+  expect(behind(await clock())).toBe(0);
 });
 
 it("a charge of a transaction that is open for longer than the margin is never missing", async () => {
@@ -104,27 +97,23 @@ it("statements with bytes that are not text, in other sessions, do not hide open
   // MySQL 9 fails to list its sessions while one of them runs such a statement.
   const transaction = await writer.transaction();
   await transaction("charges").insert(CHARGE);
-  await until(20_000, async () => (await clock()).waitsFor !== undefined);
-  const busy = createConnection({ ...parseDatabaseUrl(server.url) } as ConnectionOptions);
+  await settle();
+  const busy = await createConnection(server.url);
   let ended = false;
   const load = (async () => {
-    while (!ended) {
-      const sql = "SELECT 1 FROM api_keys WHERE key_hash = ?";
-      await busy.promise().execute(sql, [randomBytes(32)]);
-    }
+    const sql = "SELECT 1 FROM api_keys WHERE key_hash = ?";
+    while (!ended) await busy.execute(sql, [randomBytes(32)]);
   })();
   try {
     for (let nth = 0; nth < 20; nth++) {
-      expect(await canSeeTransactions(database)).toBe(true);
-      expect(await readClock(database, 0, true)).toMatchObject({
-        waitsFor: expect.anything(),
-      });
+      const { waitsFor } = await readClock(database, 0, true);
+      expect(waitsFor).toBeDefined();
     }
   } finally {
     ended = true;
     await load;
+    await busy.end();
   }
-  busy.destroy();
   await transaction.rollback();
 });
 
@@ -229,18 +218,16 @@ it("the watermark passes idle sessions, other waits, and those of other database
   await writer.raw("USE revenue");
 });
 
-it.each([
-  ["2026-04-05 01:29:59", "2026-04-04 14:29:59"],
-  // From 01:30 to 02:00 there are two instants.
-  ["2026-04-05 01:30:00", "2026-04-04 14:30:00"],
-  ["2026-04-05 01:59:59", "2026-04-04 14:59:59"],
-  ["2026-04-05 02:00:00", "2026-04-04 15:30:00"],
-  ["2026-10-04 01:59:59", "2026-10-03 15:29:59"],
-  ["2026-10-04 02:30:00", "2026-10-03 15:30:00"],
-])(
-  "the local time %s is the earlier of the two instants that it may be: %s",
-  async (local, utc) => {
+it("a local time is the earlier of the two instants that it may be", async () => {
+  for (const [local, utc] of [
+    ["2026-04-05 01:29:59", "2026-04-04 14:29:59"],
+    ["2026-04-05 01:30:00", "2026-04-04 14:30:00"], // from here to 02:00 there are two
+    ["2026-04-05 01:59:59", "2026-04-04 14:59:59"],
+    ["2026-04-05 02:00:00", "2026-04-04 15:30:00"],
+    ["2026-10-04 01:59:59", "2026-10-03 15:29:59"],
+    ["2026-10-04 02:30:00", "2026-10-03 15:30:00"],
+  ]) {
     const [[row]] = await database.raw(`SELECT ${utcOf(`TIMESTAMP'${local}'`)} AS utc`);
-    expect(row).toEqual({ utc });
-  },
-);
+    expect(row, local).toEqual({ utc });
+  }
+});
