@@ -52,8 +52,16 @@ interface Link {
   silent: boolean;
 }
 
-/** Starts a proxy in front of the server at a URL. */
-export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
+/**
+ * Starts a proxy in front of the server at a URL.
+ *
+ * @param loses is shown what clients send. If it returns true, that is the last of its connection, and
+ *   its answer is lost
+ */
+export async function startDatabaseProxy(
+  url: string,
+  loses: (sent: Buffer) => boolean = () => false,
+): Promise<DatabaseProxy> {
   const links = new Set<Link>();
   const sockets = new Set<Socket>();
   const named = Buffer.from(`${new URL(url).pathname.slice(1)}\0`);
@@ -89,6 +97,7 @@ export async function startDatabaseProxy(url: string): Promise<DatabaseProxy> {
       const isMeant = injected && isCommand && (!error.open || injected.links.has(link));
       if (!injected || !isMeant || injected.before-- > 0) {
         upstream.write(data);
+        if (loses(data)) client.destroy();
         return;
       }
       injected.left--;
