@@ -1,18 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { databaseOfFile } from "../file-database.ts";
 
 const database = await databaseOfFile();
-let readOnly: Knex;
-beforeAll(async () => {
-  readOnly = createPool(parseDatabaseUrl(database.url), { readOnly: true });
-});
-afterAll(async () => {
-  await readOnly.destroy();
-});
+const readOnly = createPool(parseDatabaseUrl(database.url), { readOnly: true });
+afterAll(() => readOnly.destroy());
 
 /** The first row of a query's result. */
 async function firstOf(knex: Knex, sql: string): Promise<Record<string, unknown>> {
@@ -20,59 +15,32 @@ async function firstOf(knex: Knex, sql: string): Promise<Record<string, unknown>
   return row;
 }
 
-describe("every connection, whatever the server's defaults,", () => {
-  it("uses UTC", async () => {
-    expect(await firstOf(readOnly, "SELECT @@session.time_zone AS zone")).toEqual({
-      zone: "+00:00",
-    });
-    const { apart } = await firstOf(
-      readOnly,
-      "SELECT ABS(TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), CURRENT_TIMESTAMP())) AS apart",
-    );
-    expect(Number(apart)).toBeLessThanOrEqual(1);
-  });
-
-  it("uses strict mode, with backslash escapes", async () => {
-    const { mode } = await firstOf(database.knex, "SELECT @@session.sql_mode AS mode");
-    expect(new Set(String(mode).split(","))).toEqual(
-      new Set([
-        "STRICT_TRANS_TABLES",
-        "ALLOW_INVALID_DATES",
-        "ONLY_FULL_GROUP_BY",
-        "ERROR_FOR_DIVISION_BY_ZERO",
-        "NO_ENGINE_SUBSTITUTION",
-      ]),
-    );
-  });
-
-  it("uses REPEATABLE READ", async () => {
-    const { Value } = await firstOf(
-      readOnly,
-      "SHOW SESSION VARIABLES WHERE Variable_name IN ('transaction_isolation', 'tx_isolation')",
-    );
-    expect(Value).toBe("REPEATABLE-READ");
-  });
+it("every connection uses UTC, REPEATABLE READ and a strict mode with backslash escapes, whatever the server's defaults", async () => {
+  const session = await firstOf(
+    readOnly,
+    `SELECT @@session.time_zone AS zone, @@session.sql_mode AS mode,
+       ABS(TIMESTAMPDIFF(MINUTE, UTC_TIMESTAMP(), CURRENT_TIMESTAMP())) AS apart`,
+  );
+  expect(session).toMatchObject({ zone: "+00:00", apart: "0" });
+  expect(String(session.mode).split(",").toSorted()).toEqual([
+    "ALLOW_INVALID_DATES",
+    "ERROR_FOR_DIVISION_BY_ZERO",
+    "NO_ENGINE_SUBSTITUTION",
+    "ONLY_FULL_GROUP_BY",
+    "STRICT_TRANS_TABLES",
+  ]);
+  const isolation =
+    "SHOW SESSION VARIABLES WHERE Variable_name RLIKE '^(transaction|tx)_isolation$'";
+  expect(await firstOf(readOnly, isolation)).toMatchObject({ Value: "REPEATABLE-READ" });
 });
 
-describe("a value is returned as the database's text:", () => {
-  it.each([
-    ["CAST('999999999999.99' AS DECIMAL(14, 2))", "999999999999.99"],
-    ["CAST('90071992547409.93' AS DECIMAL(40, 2)) * 100", "9007199254740993.00"],
-    ["CAST(18446744073709551615 AS UNSIGNED)", "18446744073709551615"],
-    ["TIMESTAMP('2026-03-08 02:30:00.123')", "2026-03-08 02:30:00.123"],
-  ])("%s is %j", async (expression, text) => {
-    expect(await firstOf(readOnly, `SELECT ${expression} AS value`)).toEqual({ value: text });
-  });
-});
-
-it.each(["INSERT INTO providers (name) VALUES ('x')", "CREATE TABLE more (id INT)"])(
-  "on a read-only pool the server refuses %s",
-  async (write) => {
+it("on a read-only pool the server refuses to write", async () => {
+  for (const write of ["INSERT INTO providers (name) VALUES ('x')", "CREATE TABLE more (id INT)"]) {
     await expect(readOnly.raw(write)).rejects.toMatchObject({
       code: "ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION",
     });
-  },
-);
+  }
+});
 
 it("a connection is replaced when it has reached its longest life", async () => {
   const knex = createPool(parseDatabaseUrl(database.url), { maxLifetime: 200 });
