@@ -1,82 +1,125 @@
-/** Stores ledgers in the database. */
+/** Stores ledgers in the database, and reads what is there as a ledger. */
 import type { Knex } from "knex";
 import type { Ledger } from "./ledger.ts";
 
-const TABLES = ["wallets", "servers", "instances", "rentals", "charges", "payouts"] as const;
+/** How the values of a column are written, and read as text. Null is null. */
+interface Kind {
+  write(value: never): string;
+  read(text: string): string | bigint;
+}
+type Column = readonly [name: string, kind: Kind];
 
-type Rows = Record<(typeof TABLES)[number], Record<string, string | null>[]>;
+const text: Kind = { write: (value: string) => value, read: (value) => value };
+const integer: Kind = { write: (value: bigint) => String(value), read: BigInt };
+/** An integer of the last digit: `12345n` is "123.45" with two. */
+const decimal = (digits: number): Kind => ({
+  write(value: bigint) {
+    const size = String(value < 0n ? -value : value).padStart(digits + 1, "0");
+    return `${value < 0n ? "-" : ""}${size.slice(0, -digits)}.${size.slice(-digits)}`;
+  },
+  read: (value) => BigInt(value.replace(".", "")),
+});
+/** `2026-11-20T09:30:00.000Z` is `2026-11-20 09:30:00.000`. The date zero is read as the first instant. */
+const instant: Kind = {
+  write: (value: string) => value.slice(0, -1).replace("T", " "),
+  read: (value) =>
+    value.startsWith("0000") ? "0001-01-01T00:00:00.000Z" : `${value.replace(" ", "T")}Z`,
+};
+
+/** The tables of a ledger's rows, and the column of each property. */
+type Tables = Omit<Ledger, "provider" | "balance">;
+const COLUMNS: {
+  [Table in keyof Tables]: Record<keyof Tables[Table][number], Column>;
+} = {
+  servers: {
+    id: ["id", integer],
+    uuid: ["uuid", text],
+    name: ["name", text],
+    type: ["type", text],
+    status: ["status", text],
+    price: ["price_per_hour", decimal(4)],
+    deletedAt: ["deleted_at", instant],
+  },
+  instances: {
+    id: ["id", integer],
+    server: ["server_id", integer],
+    publicId: ["public_id", text],
+    name: ["name", text],
+    deletedAt: ["deleted_at", instant],
+  },
+  rentals: {
+    server: ["server_id", integer],
+    instance: ["instance_id", integer],
+    startedAt: ["started_at", instant],
+    endedAt: ["ended_at", instant],
+  },
+  charges: {
+    server: ["server_id", integer],
+    instance: ["instance_id", integer],
+    at: ["charged_at", instant],
+    gross: ["gross", decimal(2)],
+  },
+  payouts: {
+    id: ["id", integer],
+    publicId: ["public_id", text],
+    paidAt: ["paid_at", instant],
+    amount: ["amount", decimal(2)],
+    method: ["method", text],
+    status: ["status", text],
+  },
+};
+const TABLES = Object.keys(COLUMNS) as (keyof Tables)[];
+const columnsOf = (table: keyof Tables) => Object.entries<Column>(COLUMNS[table]);
 
 /** Replaces all rows by those of the ledgers, in one transaction. */
 export async function storeLedgers(database: Knex, ledgers: readonly Ledger[]): Promise<void> {
-  const stored = ledgers.map(rowsOf);
+  const rowsOf = (table: keyof Tables) =>
+    ledgers.flatMap((ledger) =>
+      ledger[table].map((row) => {
+        const values = columnsOf(table).map(([property, [name, { write }]]) => {
+          const value = row[property as keyof typeof row] as never;
+          return [name, value === null ? null : write(value)];
+        });
+        return { provider_id: String(ledger.provider), ...Object.fromEntries(values) };
+      }),
+    );
+  const wallets = ledgers.flatMap(({ provider, balance }) => {
+    if (balance === null) return [];
+    const available_balance = decimal(2).write(balance as never);
+    return { provider_id: String(provider), available_balance };
+  });
   await database.transaction(async (transaction) => {
+    await transaction("wallets").del();
+    if (wallets.length > 0) await transaction("wallets").insert(wallets);
     for (const table of TABLES) {
       await transaction(table).del();
-      const rows = stored.flatMap((tables) => tables[table]);
+      const rows = rowsOf(table);
       if (rows.length > 0) await transaction(table).insert(rows);
     }
   });
 }
 
-function rowsOf(ledger: Ledger): Rows {
-  const provider_id = String(ledger.provider);
-  return {
-    wallets:
-      ledger.balance === null
-        ? []
-        : [{ provider_id, available_balance: scaled(ledger.balance, 2) }],
-    servers: ledger.servers.map((server) => ({
-      provider_id,
-      id: String(server.id),
-      uuid: server.uuid,
-      name: server.name,
-      type: server.type,
-      status: server.status,
-      price_per_hour: scaled(server.price, 4),
-      deleted_at: datetime(server.deletedAt),
-    })),
-    instances: ledger.instances.map((instance) => ({
-      provider_id,
-      id: String(instance.id),
-      server_id: String(instance.server),
-      public_id: instance.publicId,
-      name: instance.name,
-      deleted_at: datetime(instance.deletedAt),
-    })),
-    rentals: ledger.rentals.map((rental) => ({
-      provider_id,
-      server_id: String(rental.server),
-      instance_id: rental.instance === null ? null : String(rental.instance),
-      started_at: datetime(rental.startedAt),
-      ended_at: datetime(rental.endedAt),
-    })),
-    charges: ledger.charges.map((charge) => ({
-      provider_id,
-      server_id: String(charge.server),
-      instance_id: charge.instance === null ? null : String(charge.instance),
-      charged_at: datetime(charge.at),
-      gross: scaled(charge.gross, 2),
-    })),
-    payouts: ledger.payouts.map((payout) => ({
-      provider_id,
-      id: String(payout.id),
-      public_id: payout.publicId,
-      paid_at: datetime(payout.paidAt),
-      amount: scaled(payout.amount, 2),
-      method: payout.method,
-      status: payout.status,
-    })),
+/** Reads all rows of a provider in a snapshot. */
+export async function readLedger(reader: Knex.Transaction, provider: string): Promise<Ledger> {
+  const stored = (table: string) => reader(table).where({ provider_id: provider });
+  const [wallet] = await stored("wallets");
+  const ledger: Record<string, unknown> = {
+    provider: BigInt(provider),
+    balance: wallet ? decimal(2).read(wallet.available_balance) : null,
   };
-}
-
-/** `2026-11-20T09:30:00.000Z` as `2026-11-20 09:30:00.000`. */
-function datetime(iso: string | null): string | null {
-  return iso === null ? null : iso.slice(0, -1).replace("T", " ");
-}
-
-/** An integer number of 10^-digits as a decimal: `scaled(12345n, 2)` is "123.45". */
-function scaled(units: bigint, digits: number): string {
-  const sign = units < 0n ? "-" : "";
-  const text = String(units < 0n ? -units : units).padStart(digits + 1, "0");
-  return `${sign}${text.slice(0, -digits)}.${text.slice(-digits)}`;
+  for (const table of TABLES) {
+    const rows: Record<string, string | null>[] = await stored(table);
+    ledger[table] = rows.map((row) =>
+      Object.fromEntries(
+        columnsOf(table).map(([property, [name, { read }]]) => {
+          const value = row[name] ?? null;
+          return [property, value === null ? null : read(value)];
+        }),
+      ),
+    );
+  }
+  const { rentals, ...rest } = ledger as unknown as Ledger;
+  // A rental that ended before it started never ran.
+  const ran = rentals.filter(({ startedAt, endedAt }) => endedAt === null || endedAt >= startedAt);
+  return { ...rest, rentals: ran };
 }

@@ -8,8 +8,8 @@ import type { Row } from "../../../src/db/query.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { createExactService } from "../ledger/exact.ts";
 import { anyPeriod, type RequestedPeriod, requested } from "../ledger/periods.ts";
+import { readLedger } from "../ledger/store.ts";
 import type { StatementName } from "../statements.ts";
-import { readLedger } from "./stored.ts";
 
 const DAY = 86_400_000;
 

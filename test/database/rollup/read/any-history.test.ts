@@ -17,7 +17,7 @@ import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { createExactService } from "../../../support/ledger/exact.ts";
 import { requested } from "../../../support/ledger/periods.ts";
-import { readLedger } from "../../../support/rollup/stored.ts";
+import { readLedger } from "../../../support/ledger/store.ts";
 import { SOAK } from "../../../support/soak.ts";
 import { databaseOfFile, deleteRows, LEDGER } from "../../file-database.ts";
 import { begin, build, DAY, finish, MONTH } from "../write/built.ts";

@@ -4,7 +4,7 @@ import { beforeEach } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { createExactService } from "../../../support/ledger/exact.ts";
 import { requested } from "../../../support/ledger/periods.ts";
-import { readLedger } from "../../../support/rollup/stored.ts";
+import { readLedger } from "../../../support/ledger/store.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { charge } from "../write/built.ts";
 
