@@ -31,13 +31,6 @@ describe("a cache of sums", () => {
     expect(cache.get("2")).toEqual({ rollup: NEW, sums: [c] });
   });
 
-  it("has what was put last, or put again, first, and nothing twice", () => {
-    const cache = emptyCache();
-    const [a, b, c] = named("abc") as [Sums, Sums, Sums];
-    for (const sums of [a, b, c, a]) cache.put("1", OLD, sums);
-    expect(cached(cache, "1")).toBe("acb");
-  });
-
   it("evicts the sums from before a change of the rollup, and those of no other provider", () => {
     const cache = emptyCache();
     cache.put("1", OLD, ...named("ab"));
@@ -51,8 +44,10 @@ describe("a cache of sums evicts the least recently used", () => {
   it("of a provider, beyond sixteen", () => {
     const cache = emptyCache();
     cache.put("2", OLD, ...named("x"));
-    for (const sums of named("abcdefghijklmnopqr")) cache.put("1", OLD, sums);
-    expect(cached(cache, "1")).toBe("rqponmlkjihgfedc");
+    const all = named("abcdefghijklmnopqr");
+    // What is put again comes first, and is not there twice.
+    for (const sums of [...all, ...all.slice(-2, -1)]) cache.put("1", OLD, sums);
+    expect(cached(cache, "1")).toBe("qrponmlkjihgfedc");
     expect(cached(cache, "2")).toBe("x");
   });
 
