@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 /** The commands of the protocol that a read sends. */
-export const COMMANDS = { query: 0x03, prepare: 0x16, execute: 0x17 } as const;
+const COMMANDS = { query: 0x03, prepare: 0x16, execute: 0x17 } as const;
 
 /** An error that is sent in place of an answer. */
 export interface InjectedError {
@@ -18,8 +18,6 @@ export interface InjectedError {
   readonly command?: keyof typeof COMMANDS;
   /** How many commands get it; one by default. */
   readonly times?: number;
-  /** How many commands are let through before; none by default. */
-  readonly after?: number;
   /** Whether only connections that are open now get it. */
   readonly open?: boolean;
 }
@@ -69,9 +67,7 @@ export async function startDatabaseProxy(
   let made = 0;
   let unanswered = 0;
   let silentFromStart = false;
-  let injected:
-    | { error: InjectedError; before: number; left: number; links: ReadonlySet<Link> }
-    | undefined;
+  let injected: { error: InjectedError; left: number; links: ReadonlySet<Link> } | undefined;
 
   // A path that is dead does not answer the end of a connection either.
   const server = createServer({ allowHalfOpen: true }, (client) => {
@@ -95,7 +91,7 @@ export async function startDatabaseProxy(
       // Byte 3 is the packet's number, 0 for a command; byte 4 is the command.
       const isCommand = error && data[3] === 0 && data[4] === COMMANDS[error.command ?? "execute"];
       const isMeant = injected && isCommand && (!error.open || injected.links.has(link));
-      if (!injected || !isMeant || injected.before-- > 0) {
+      if (!injected || !isMeant) {
         upstream.write(data);
         if (loses(data)) client.destroy();
         return;
@@ -142,8 +138,7 @@ export async function startDatabaseProxy(
       silentFromStart = silent;
     },
     inject(error) {
-      const { after = 0, times = 1 } = error;
-      injected = { error, before: after, left: times, links: new Set(links) };
+      injected = { error, left: error.times ?? 1, links: new Set(links) };
     },
     route(next) {
       target = new URL(next);

@@ -1,27 +1,25 @@
 /** What a run tells about itself, its heartbeat, and that one provider holds back no other. */
-import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/pass/heartbeat.ts";
 import { createRollupPool } from "../../../../src/rollup/write/pass/pool.ts";
 import { type RollupResult, rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { rollupOf } from "../write/built.ts";
 import { expectStored } from "../write/oracle.ts";
 
 const PROVIDERS = [1, 2, 3];
 
-let database: TestDatabase;
+const database = await databaseOfFile(["providers", ...LEDGER]);
 beforeEach(async () => {
-  database = await createDatabase();
   for (const id of PROVIDERS) {
     await database.knex("providers").insert({ id, name: "provider" });
     await insertCharge(id, "2025-12-01");
   }
 });
-afterEach(() => database.drop());
 
 /** Inserts a charge of 1.00, recorded now by default. */
 const insertCharge = (provider_id: number, recorded_at?: string) =>
@@ -29,8 +27,7 @@ const insertCharge = (provider_id: number, recorded_at?: string) =>
     ...{ provider_id, server_id: 1, charged_at: "2025-09-05", gross: "1.00" },
     ...(recorded_at !== undefined && { recorded_at }),
   });
-const watermark = async (id: number) =>
-  (await database.knex("rollups").where({ provider_id: id }).first("watermark"))?.watermark;
+const watermark = async (id: number) => (await rollupOf(database.knex, `${id}`))?.watermark;
 const HOUR = 3_600_000;
 
 it("a run that brings everything up to date lags behind by the margin", async () => {

@@ -1,32 +1,28 @@
 /** Locks: runs and the platform's writers do not block each other, and deadlocks end well. */
 import type { Knex } from "knex";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
-import { type ProcessList, watchProcesses } from "../../../support/process-list.ts";
+import { watchProcesses } from "../../../support/process-list.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { differences, rollupOf } from "./built.ts";
 
-let database: TestDatabase;
-let processes: ProcessList;
+const database = await databaseOfFile(["providers", ...LEDGER]);
+const processes = await watchProcesses(database.name);
 /** The platform's other services. A statement that waits for a lock fails after a second. */
-let writer: Knex;
+const writer = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
 beforeEach(async () => {
-  database = await createDatabase();
-  processes = await watchProcesses(database.name);
-  writer = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
   await writer.raw("SET SESSION innodb_lock_wait_timeout = 1");
   await database.knex("providers").insert({ id: 1, name: "provider" });
   await database.knex("rentals").insert({ ...owner, started_at: "2026-01-05" });
   await insertCharge(database.knex);
   await rollUp(database.knex, { margin: 0 });
 });
-afterEach(async () => {
+afterAll(async () => {
   await processes.close();
   await writer.destroy();
-  await database.drop();
 });
 
 const owner = { provider_id: 1, server_id: 1, instance_id: 1 };
