@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createRead, type Read } from "../../../src/db/query.ts";
+import { createRead } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
 import { databaseOfFile } from "../file-database.ts";
 
@@ -48,16 +48,6 @@ it.each([
 ])("compiling rejects a parameter that %s", (_, from, message) => {
   const servers = { select: { id: "id" }, from };
   expect(() => compileStatement({ servers }, ["provider", "end"])).toThrow(new Error(message));
-});
-
-it.each([
-  ["none", []],
-  ["two", ["0", "0"]],
-])("a run rejects if the first query has %s instead of one row", async (_, branches) => {
-  const read: Read = async () => branches.map((branch) => [branch, null, null, null]);
-  await expect(figures.run(read, { provider: "7", now: "2026-11-20" }, { signal })).rejects.toThrow(
-    `expected one row of the query wallet, got ${branches.length}`,
-  );
 });
 
 describe("the rows of a run", () => {

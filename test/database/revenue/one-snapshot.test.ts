@@ -10,9 +10,11 @@ import {
   GetServerBreakdownRequestSchema,
   type GetServerBreakdownResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { parseCents } from "../../../src/db/cents.ts";
 import { createRead } from "../../../src/db/query.ts";
 import type { Context } from "../../../src/handler.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
+import { sum, usd } from "../../support/ledger/json-figures.ts";
 import { SOAK } from "../../support/soak.ts";
 import { databaseOfFile } from "../file-database.ts";
 
@@ -26,36 +28,17 @@ const INITIAL_GROSS = 1_000_000n;
 const database = await databaseOfFile();
 beforeAll(async () => {
   const numbers = Array.from({ length: SERVERS }, (_, index) => index + 1);
-  await database.knex("servers").insert(
-    numbers.map((id) => ({
-      provider_id: 1,
-      id,
-      uuid: `server-${id}`,
-      name: `server ${id}`,
-      status: "Active",
-      price_per_hour: "1.0000",
-    })),
-  );
+  const server = { provider_id: 1, name: "server", status: "Active", price_per_hour: "1.0000" };
+  await database.knex("servers").insert(numbers.map((id) => ({ ...server, id, uuid: `${id}` })));
   await database.knex("charges").insert(numbers.map((id) => charge(id, INITIAL_GROSS)));
 });
 
-function charge(server: number, cents: bigint) {
-  const sign = cents < 0n ? "-" : "";
-  const digits = String(cents < 0n ? -cents : cents).padStart(3, "0");
-  return {
-    provider_id: 1,
-    server_id: server,
-    charged_at: "2026-11-10 12:00:00.000",
-    gross: `${sign}${digits.slice(0, -2)}.${digits.slice(-2)}`,
-  };
-}
-
+const charge = (server: number, cents: bigint) => ({
+  ...{ provider_id: 1, server_id: server, charged_at: "2026-11-10 12:00:00.000" },
+  gross: usd(cents).value,
+});
 /** An amount of a response, in cents. */
-function cents(amount: { readonly value: string } | undefined): bigint {
-  return BigInt((amount?.value ?? "").replace(".", ""));
-}
-
-const total = (amounts: readonly bigint[]) => amounts.reduce((sum, amount) => sum + amount, 0n);
+const cents = (amount: { readonly value: string } | undefined) => parseCents(amount?.value ?? "");
 
 const context = (): Context => ({
   caller: { providerId: "1" },
@@ -110,14 +93,14 @@ it(
         expect(cents(summary?.grossRevenueYtd)).toBe(all);
         expect(cents(summary?.totalEarningsYtd) + cents(summary?.platformFeesYtd)).toBe(all);
         expect(cents(monthlyEarnings[0]?.amount)).toBe(cents(summary?.totalEarningsYtd));
-        expect(total(serverRevenue.map((server) => cents(server.grossRevenue)))).toBe(all);
+        expect(sum(serverRevenue.map((server) => cents(server.grossRevenue)))).toBe(all);
 
         const rentals = cents(totalRevenue) - initial;
         expect(rentals).toBeGreaterThanOrEqual(added); // it was read later
-        expect(total(servers.map((server) => cents(server.totalRevenue)))).toBe(initial + rentals);
+        expect(sum(servers.map((server) => cents(server.totalRevenue)))).toBe(initial + rentals);
         expect(BigInt(counts.totalRentals)).toBe(rentals);
         expect(BigInt(counts.activeRentals)).toBe(rentals);
-        expect(total(servers.map(({ activeRentals }) => BigInt(activeRentals)))).toBe(rentals);
+        expect(sum(servers.map(({ activeRentals }) => BigInt(activeRentals)))).toBe(rentals);
       },
     );
   },

@@ -29,7 +29,9 @@ export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod
       ({ startedAt, endedAt }) => startedAt <= now && (endedAt === null || endedAt > now),
     ),
   };
-  const servers = shown(ledger.servers, ({ id }) => ofServer(activity, id)).map((server) => ({
+  const servers = shown(ledger.servers, ({ id }) =>
+    only(activity, ({ server }) => server === id),
+  ).map((server) => ({
     serverId: server.uuid,
     serverName: server.name,
     serverType: server.type,
@@ -51,11 +53,13 @@ export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod
 
 function instances(ledger: Ledger, server: Server, activity: Activity) {
   const own = ledger.instances.filter((instance) => instance.server === server.id);
-  return shown(own, ({ id }) => ofInstance(activity, id)).map((instance) => ({
-    instanceId: instance.publicId,
-    instanceName: instance.name,
-    ...figures(instance.activity),
-  }));
+  return shown(own, ({ id }) => only(activity, ({ instance }) => instance === id)).map(
+    (instance) => ({
+      instanceId: instance.publicId,
+      instanceName: instance.name,
+      ...figures(instance.activity),
+    }),
+  );
 }
 
 /** Those that are not deleted or had activity in the period, in the order of the response. */
@@ -87,17 +91,8 @@ function grossOf(activity: Activity): bigint {
   return sum(activity.charges.map((charge) => charge.gross));
 }
 
-function ofServer({ charges, rentals, running }: Activity, id: bigint): Activity {
-  const belongs = ({ server }: { readonly server: bigint }) => server === id;
-  return {
-    charges: charges.filter(belongs),
-    rentals: rentals.filter(belongs),
-    running: running.filter(belongs),
-  };
-}
-
-function ofInstance({ charges, rentals, running }: Activity, id: bigint): Activity {
-  const belongs = ({ instance }: { readonly instance: bigint | null }) => instance === id;
+/** The activity of one owner. */
+function only({ charges, rentals, running }: Activity, belongs: (row: Rental | Charge) => boolean) {
   return {
     charges: charges.filter(belongs),
     rentals: rentals.filter(belongs),
