@@ -3,30 +3,26 @@
  * connections to one of two databases, whose heartbeats the tests write.
  */
 import type { Knex } from "knex";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
 import { limitAge } from "../../../src/db/freshness.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
+import { databaseOfFile } from "../file-database.ts";
 
 const MAX_LAG = 60_000;
 const { signal } = new AbortController();
 
 /** What provider 1 has in the wallet is "1.00" on a, and "2.00" on b. */
-let a: TestDatabase;
-let b: TestDatabase;
+const [a, b] = [await createNode("1.00"), await createNode("2.00")];
 let proxy: DatabaseProxy;
 let pool: Knex;
 let read: Read;
-beforeAll(async () => {
-  [a, b] = await Promise.all([createNode("1.00"), createNode("2.00")]);
-});
-afterAll(() => Promise.all([a, b].map((node) => node?.drop())));
 beforeEach(async () => {
   proxy = await startDatabaseProxy(a.url);
   pool = createPool(parseDatabaseUrl(proxy.url), { readOnly: true, maxConnections: 4 });
@@ -38,7 +34,7 @@ afterEach(async () => {
 });
 
 async function createNode(balance: string): Promise<TestDatabase> {
-  const node = await createDatabase();
+  const node = await databaseOfFile();
   await node.knex("wallets").insert({ provider_id: 1, available_balance: balance });
   return node;
 }

@@ -42,9 +42,9 @@ const TOLERANCE = 60;
 
 const database = await databaseOfFile();
 /** A pool of one connection, whose counters count what is read through it. */
-let session: Knex;
+const session = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
+afterAll(() => session.destroy());
 beforeAll(async () => {
-  session = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
   const { knex } = database;
   await addBulk(knex, [SHORT, LONG]);
   // As many rentals run in both.
@@ -62,9 +62,6 @@ beforeAll(async () => {
     `ANALYZE TABLE ${["charges", "rentals", "servers", "instances", "wallets"].join()}`,
   );
 }, 120_000);
-afterAll(async () => {
-  await session.destroy();
-});
 
 /** How many rows and index entries the session has read. */
 async function readSoFar(): Promise<number> {

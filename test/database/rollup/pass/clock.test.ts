@@ -6,11 +6,8 @@
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { createConnection } from "mysql2/promise";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
-import {
-  type PrivateDatabase,
-  startPrivateDatabase,
-} from "../../../../dev/private-database/private-database.ts";
+import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { startPrivateDatabase } from "../../../../dev/private-database/private-database.ts";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
@@ -20,29 +17,19 @@ import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { until } from "../../../support/poll.ts";
 
-let server: PrivateDatabase;
-let database: Knex;
-/** Pools of one connection. */
-let writer: Knex;
-let dump: Knex;
-let reader: Knex;
-beforeAll(async () => {
-  vi.stubEnv("TZ", "Australia/Lord_Howe");
-  server = await startPrivateDatabase({ bufferPool: "64M" });
-  vi.unstubAllEnvs();
-  const connect = (maxConnections: number) =>
-    createPool(parseDatabaseUrl(server.url), { maxConnections });
-  database = connect(10);
-  [writer, dump, reader] = [connect(1), connect(1), connect(1)];
-  await migrateToLatest(database);
-  await database("providers").insert({ id: 1, name: "provider" });
-});
-beforeEach(async () => {
-  await database("charges").delete();
-});
+vi.stubEnv("TZ", "Australia/Lord_Howe");
+const server = await startPrivateDatabase({ bufferPool: "64M" });
+vi.unstubAllEnvs();
+const connect = (maxConnections: number) =>
+  createPool(parseDatabaseUrl(server.url), { maxConnections });
+const database = connect(10);
+const [writer, dump, reader] = [connect(1), connect(1), connect(1)] as const;
+await migrateToLatest(database);
+await database("providers").insert({ id: 1, name: "provider" });
+beforeEach(() => database("charges").delete());
 afterAll(async () => {
-  for (const pool of [reader, dump, writer, database]) await pool?.destroy();
-  await server?.stop();
+  for (const pool of [reader, dump, writer, database]) await pool.destroy();
+  await server.stop();
 });
 
 const CHARGE = { provider_id: 1, server_id: 1, charged_at: "2026-01-10", gross: "1.00" };

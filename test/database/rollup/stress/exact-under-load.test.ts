@@ -1,6 +1,5 @@
 /** Every response equals the raw ledger of its snapshot while writers and rollup runs compete. */
-import type { Knex } from "knex";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
@@ -25,16 +24,8 @@ const BULKS: readonly Bulk[] = [
 ];
 
 const database = await databaseOfFile();
-let writers: Knex;
-let readers: Knex;
-beforeAll(async () => {
-  writers = createPool(parseDatabaseUrl(database.url));
-  readers = createPool(parseDatabaseUrl(database.url));
-  // The first two providers have a rollup from the start; that of the third is built meanwhile.
-  await addBulk(database.knex, BULKS.slice(0, 2));
-  await rollUp(database.knex, { margin: MARGIN });
-  await addBulk(database.knex, BULKS.slice(2));
-});
+const writers = createPool(parseDatabaseUrl(database.url));
+const readers = createPool(parseDatabaseUrl(database.url));
 afterAll(async () => {
   await readers.destroy();
   await writers.destroy();
@@ -53,6 +44,10 @@ async function compareUntil(signal: AbortSignal, results: Compared[]): Promise<v
 it(
   "responses are exact while rows commit late, backdated and out of order, and rollup runs overlap and are cut off",
   async () => {
+    // The first two providers have a rollup from the start; that of the third is built meanwhile.
+    await addBulk(database.knex, BULKS.slice(0, 2));
+    await rollUp(database.knex, { margin: MARGIN });
+    await addBulk(database.knex, BULKS.slice(2));
     const stop = new AbortController();
     const results: Compared[] = [];
     const { signal } = stop;

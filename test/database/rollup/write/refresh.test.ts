@@ -1,6 +1,5 @@
 /** What a refresh adds to a rollup, and where it moves the watermark. */
 import { beforeEach, expect, it } from "vitest";
-import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
@@ -39,22 +38,6 @@ it.each([
   await knex("charges").insert(row);
   expect(await refreshTo(NEXT)).toEqual(adds(now));
   expect(await refreshTo(LATER)).toEqual(adds(then));
-});
-
-it("a rental is added when it has ended, with its start and its end", async () => {
-  await knex("rentals").insert([
-    rental("2026-01-01", null, "2026-01-01"),
-    rental("2026-01-02", "2026-01-20 12:03:00.000", "2026-01-02", 2),
-    rental("2026-01-03", "2026-01-02", "2026-01-20 12:03:00.000", 3), // it never ran
-  ]);
-  const started = () =>
-    knex(TABLES.sums).where({ total: 0 }).where("started", ">", 0).distinct("server_id");
-  await refreshTo(NEXT);
-  expect(await started()).toEqual([{ server_id: expect.anything() }]);
-  const end = { ended_at: "2026-01-10", updated_at: "2026-01-20 12:07:00.000" };
-  await knex("rentals").whereNull("ended_at").update(end);
-  await refreshTo(LATER);
-  expect(await started()).toHaveLength(2);
 });
 
 it("what was recorded within an hour before the watermark, and committed since, is added too", async () => {
