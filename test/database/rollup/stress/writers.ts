@@ -92,35 +92,34 @@ async function runStep(transaction: Knex.Transaction, bulk: Bulk, step: Step): P
     instance_id: step.instance % 4 === 0 ? null : first + (step.instance % bulk.instances),
   };
   const at = Date.now() - step.ago;
-  const later = toDatetime(at + step.hours * 3_600_000);
+  const hours = step.hours * 3_600_000;
+  const [dated, later] = [toDatetime(at), toDatetime(at + hours)];
   switch (step.kind) {
     case "charge": {
       const gross = (step.cents / 100).toFixed(2);
-      await transaction("charges").insert({ ...owner, charged_at: toDatetime(at), gross });
+      await transaction("charges").insert({ ...owner, charged_at: dated, gross });
       break;
     }
     case "rent":
-      await transaction("rentals").insert({ ...owner, started_at: toDatetime(at) });
+      await transaction("rentals").insert({ ...owner, started_at: dated });
       break;
-    case "never ran":
-      await transaction("rentals").insert({
-        ...owner,
-        started_at: later,
-        ended_at: toDatetime(at - 1),
-      });
+    case "never ran": {
+      const ended_at = toDatetime(at - 1);
+      await transaction("rentals").insert({ ...owner, started_at: later, ended_at });
       break;
+    }
     case "end": {
+      const running = { provider_id: bulk.provider, ended_at: null };
       const open = await transaction("rentals")
-        .where({ provider_id: bulk.provider, ended_at: null })
+        .where(running)
         .orderBy("id")
-        .limit(1)
         .offset(step.server % 5)
         .first();
       if (open === undefined) break;
-      const startedAt = fromDatetime(open.started_at);
+      const ended_at = toDatetime(fromDatetime(open.started_at) + hours);
       await transaction("rentals")
-        .where({ id: open.id, ended_at: null })
-        .update({ ended_at: toDatetime(startedAt + step.hours * 3_600_000) });
+        .where({ ...running, id: open.id })
+        .update({ ended_at });
     }
   }
 }

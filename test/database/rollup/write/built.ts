@@ -49,25 +49,18 @@ export async function refreshTo(database: Knex, provider: string, until: string)
 }
 
 /** A charge of provider 1, as a row of `charges`. */
-export function charge(chargedAt: string, recordedAt: string, gross = "1.00", server = 1) {
-  return {
-    provider_id: 1,
-    server_id: server,
-    charged_at: chargedAt,
-    recorded_at: recordedAt,
-    gross,
-  };
+export function charge(charged_at: string, recorded_at: string, gross = "1.00", server_id = 1) {
+  return { provider_id: 1, server_id, charged_at, recorded_at, gross };
 }
 
 /** A rental of provider 1, as a row of `rentals`. */
-export function rental(startedAt: string, endedAt: string | null, updatedAt: string, server = 1) {
-  return {
-    provider_id: 1,
-    server_id: server,
-    started_at: startedAt,
-    ended_at: endedAt,
-    updated_at: updatedAt,
-  };
+export function rental(
+  started_at: string,
+  ended_at: string | null,
+  updated_at: string,
+  server_id = 1,
+) {
+  return { provider_id: 1, server_id, started_at, ended_at, updated_at };
 }
 
 /** The differences between provider 1's rollup and the ledger, a line each. */

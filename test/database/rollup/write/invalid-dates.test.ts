@@ -3,12 +3,12 @@ import { expect, it } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { leafAt, START } from "../../../../src/rollup/leaves.ts";
-import { newSpans, nextSlice } from "../../../../src/rollup/write/spans.ts";
+import { leafAt } from "../../../../src/rollup/leaves.ts";
+import { newSpans } from "../../../../src/rollup/write/spans.ts";
 import { type Rollup, readRollups } from "../../../../src/rollup/write/state.ts";
 import { atTimeOfCall, overviewOf } from "../../../support/ledger/call.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { begin, build, charge, DAY, refreshTo, rental } from "./built.ts";
+import { build, charge, DAY, refreshTo, rental } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const database = await databaseOfFile(LEDGER);
@@ -46,16 +46,6 @@ it("a refresh compares only the leaves of such rows, and none in between", async
 });
 
 const NO_DATES = ["2026-00-10 12:00:00.000", "2026-03-00 12:00:00.000", "0000-00-00 00:00:00.000"];
-
-it("a build looks at no more leaves than such rows lie in", async () => {
-  await knex("charges").insert(NO_DATES.map((at) => charge(at, "2026-01-10")));
-  await begin(knex, "1", "2026-06-20 00:00:00.000", DAY);
-  const { leaves } = await knex.transaction(async (reader) => {
-    const { build: rollup } = await readRollups(reader, "1");
-    return nextSlice(reader, rollup as Rollup, { owners: [], totals: [] }, START, 1_000);
-  });
-  expect(leaves.owners).toHaveLength(NO_DATES.length);
-});
 
 it("payouts with such a date are listed, after those with a later one", async () => {
   const payout = { provider_id: 1, amount: "1.00", method: "", status: "" };

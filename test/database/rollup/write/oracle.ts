@@ -17,7 +17,7 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
     const stored: Stored = {};
     for (const { total, at, server_id, instance_id, ...sums } of rows) {
       const key = `${Number(total) === 1 ? "total" : "owners"} ${at} ${server_id}/${instance_id}`;
-      stored[key] = textOf(cents(sums.gross), sums.charges, sums.started, sums.ended);
+      stored[key] = [cents(sums.gross), sums.charges, sums.started, sums.ended].join(" ");
     }
     expect(stored).toEqual(await expected(reader, provider, rollup));
   });
@@ -27,27 +27,28 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
 interface Event {
   readonly at: string;
   readonly owner: string;
-  readonly sums: readonly [gross: bigint, charges: number, started: number, ended: number];
+  /** Gross in cents, charges, starts, ends. */
+  readonly sums: readonly bigint[];
 }
 
 async function expected(
   reader: Knex.Transaction,
   provider: string,
-  { watermark, leaf, total_leaf }: Record<string, string>,
+  { watermark = "", leaf, total_leaf }: Record<string, string>,
 ): Promise<Stored> {
   const events: Event[] = [];
   const of = (table: string) => reader(table).where({ provider_id: provider });
   const ownerOf = (row: Record<string, string>) => `${row.server_id}/${row.instance_id ?? 0}`;
   for (const row of await of("charges")) {
-    if (row.recorded_at > String(watermark) || row.charged_at > String(watermark)) continue;
-    events.push({ at: row.charged_at, owner: ownerOf(row), sums: [cents(row.gross), 1, 0, 0] });
+    if (row.recorded_at > watermark || row.charged_at > watermark) continue;
+    events.push({ at: row.charged_at, owner: ownerOf(row), sums: [cents(row.gross), 1n, 0n, 0n] });
   }
   for (const row of await of("rentals")) {
     const { started_at, ended_at, updated_at } = row;
     if (ended_at === null || ended_at < started_at) continue;
-    if (updated_at > String(watermark) || ended_at > String(watermark)) continue;
-    events.push({ at: started_at, owner: ownerOf(row), sums: [0n, 0, 1, 0] });
-    events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0, 0, 1] });
+    if (updated_at > watermark || ended_at > watermark) continue;
+    events.push({ at: started_at, owner: ownerOf(row), sums: [0n, 0n, 1n, 0n] });
+    events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0n, 0n, 1n] });
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
   return {
@@ -59,23 +60,19 @@ async function expected(
 /** The running sums at the end of each leaf that has an event. */
 function running(kind: string, events: readonly Event[], length: number): Stored {
   const byBoundary = Map.groupBy(events, ({ at }) => leafAt(at, length).to);
-  const sums = new Map<string, [bigint, number, number, number]>();
+  const sums = new Map<string, readonly bigint[]>();
   const stored: Stored = {};
   for (const boundary of [...byBoundary.keys()].sort()) {
     for (const { owner, sums: added } of byBoundary.get(boundary) ?? []) {
-      const [gross, charges, started, ended] = sums.get(owner) ?? [0n, 0, 0, 0];
-      const [moreGross, moreCharges, moreStarted, moreEnded] = added;
-      sums.set(owner, [
-        gross + moreGross,
-        charges + moreCharges,
-        started + moreStarted,
-        ended + moreEnded,
-      ]);
+      const before = sums.get(owner);
+      sums.set(
+        owner,
+        added.map((count, nth) => count + (before?.[nth] ?? 0n)),
+      );
     }
-    for (const [owner, each] of sums) stored[`${kind} ${boundary} ${owner}`] = textOf(...each);
+    for (const [owner, each] of sums) stored[`${kind} ${boundary} ${owner}`] = each.join(" ");
   }
   return stored;
 }
 
 const cents = (decimal: string) => BigInt(decimal.replace(".", ""));
-const textOf = (...sums: (bigint | number | string)[]) => sums.join(" ");
