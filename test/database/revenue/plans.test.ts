@@ -69,12 +69,8 @@ async function readSoFar(): Promise<number> {
   return status.reduce((sum: number, row: { Value: string }) => sum + Number(row.Value), 0);
 }
 
-/** A row of EXPLAIN. */
-interface Step {
-  readonly table: string | null;
-  readonly type: string | null;
-  readonly rows: string | number | null;
-}
+/** A row of EXPLAIN, of these columns among others. */
+type Step = Record<"table" | "type" | "rows", string | null>;
 
 /** A `Read` that counts the rows and index entries that each statement reads. */
 function counting(read: Read): { readonly read: Read; readonly rows: number[] } {
