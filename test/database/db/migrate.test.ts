@@ -32,17 +32,6 @@ async function empty(): Promise<void> {
   await server.end();
 }
 
-/** Runs the migrations on several pools at once, which stand for several processes. */
-async function migrateAtOnce(count: number): Promise<PromiseSettledResult<string[]>[]> {
-  const url = parseDatabaseUrl(database.url);
-  const pools = Array.from({ length: count }, () => createPool(url));
-  try {
-    return await Promise.allSettled(pools.map((pool) => migrateToLatest(pool)));
-  } finally {
-    await Promise.all(pools.map((pool) => pool.destroy()));
-  }
-}
-
 /** The definition of every table, as the server reports it. */
 async function schemaOf(knex: Knex): Promise<string[]> {
   const [tables] = await knex.raw("SHOW TABLES");
@@ -125,7 +114,10 @@ describe("migrating", () => {
 it("of several runs at once on an empty database one runs each migration, and the others none", async () => {
   const expected = await schemaOf(database.knex);
   await empty();
-  const results = await migrateAtOnce(4);
+  // Their pools stand for several processes.
+  const pools = Array.from({ length: 4 }, () => createPool(parseDatabaseUrl(database.url)));
+  const results = await Promise.allSettled(pools.map((pool) => migrateToLatest(pool)));
+  await Promise.all(pools.map((pool) => pool.destroy()));
   const ran = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
   expect(ran).toEqual(FILES);
   for (const result of results) {

@@ -1,22 +1,18 @@
 /** Rollups of the format of another version of the program. */
-import type { Knex } from "knex";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
 import { createComparison } from "../../../support/rollup/snapshot-oracle.ts";
+import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { charge } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const OTHER = FORMAT + 1;
 
-let database: TestDatabase;
-let knex: Knex;
+const { knex } = await databaseOfFile(["providers", ...LEDGER]);
 /** Two providers with rollups of another format, whose sums are wrong for this one. */
 beforeEach(async () => {
-  database = await createDatabase();
-  knex = database.knex;
   for (const id of [1, 2]) {
     await knex("providers").insert({ id, name: "provider" });
     await knex("charges").insert({ ...charge("2025-09-05", "2025-12-01"), provider_id: id });
@@ -25,7 +21,6 @@ beforeEach(async () => {
   await knex(TABLES.rollups).update({ format: OTHER });
   await knex(TABLES.sums).update({ format: OTHER, gross: "77.00" });
 });
-afterEach(() => database.drop());
 
 const formats = (table: string) => knex(table).distinct("format").orderBy("format").pluck("format");
 const checkedDaysAgo = (days: number, provider: number) =>
@@ -65,6 +60,6 @@ it("one that is deleted is not read while its sums go", async () => {
        END IF;
      END`,
   );
-  await rollUp(knex, { margin: 0 });
+  await rollUp(knex, { margin: 0 }).finally(() => knex.raw("DROP TRIGGER in_use"));
   for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT]);
 });
