@@ -69,21 +69,6 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
   };
 }
 
-/** One query of a statement: a branch of its UNION ALL. */
-export interface Branch {
-  readonly sql: string;
-  readonly bindings: readonly string[];
-}
-
-/** The queries of a statement, in order, each with its bindings. */
-export function branchesOf(statement: Statement, values: Values): Branch[] {
-  const bindings = bindingsOf(statement, values);
-  return statement.sql.split("\nUNION ALL ").map((branch) => {
-    const sql = branch.replace(/^\(([\s\S]*)\)$/, "$1");
-    return { sql, bindings: bindings.splice(0, sql.split("?").length - 1) };
-  });
-}
-
 /** A `Read` that records the statements it runs. */
 export interface RecordingRead {
   readonly read: Read;
