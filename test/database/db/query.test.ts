@@ -49,7 +49,7 @@ describe("a read", () => {
 });
 
 it("a statement that takes too long is ended by the server, and its session is used again", async () => {
-  await reads.usePool({ ...LIMITS, maxStatement: 200 });
+  await reads.usePool({ ...LIMITS, maxStatement: 500 });
   expect(await readSlowly(new AbortController())).toBe("deadlineExceeded");
   await untilSlow(0);
   expect(await readOne()).toEqual([["1"]]);

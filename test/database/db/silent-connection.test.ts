@@ -8,7 +8,7 @@ import { until } from "../../support/poll.ts";
 import { createReads } from "./reads.ts";
 
 /** After which time the server ends a statement, and half a second later its answer is given up, in ms. */
-const MAX_STATEMENT = 100;
+const MAX_STATEMENT = 500;
 const OWNERS = ["0", "1", "2", "3", "4", "5"];
 
 const reads = await createReads(OWNERS.length, { maxStatement: MAX_STATEMENT });
@@ -39,7 +39,7 @@ it("a read whose caller leaves first tells the others", async () => {
 });
 
 it("while new connections are silent too the database is unavailable, and not for longer", async () => {
-  await reads.usePool({ maxStatement: MAX_STATEMENT, connectTimeout: 300 });
+  await reads.usePool({ maxStatement: MAX_STATEMENT, connectTimeout: 500 });
   await readOne();
   reads.proxy.silence();
   reads.proxy.silenceNew(true);
