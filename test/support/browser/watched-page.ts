@@ -65,6 +65,8 @@ export const LOOKS: readonly Look[] = [
 export async function faultsOfLook(page: Page, { width, colorScheme }: Look): Promise<string[]> {
   await page.setViewportSize({ width, height: 900 });
   await page.emulateMedia({ colorScheme });
+  // The page learns of another theme when the next frame is drawn.
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(drawn))");
   // A colour that is still changing to that of the theme is none of either.
   await page.evaluate("document.getAnimations().forEach((animation) => animation.cancel())");
   const faults = await accessibilityFaults(page);
