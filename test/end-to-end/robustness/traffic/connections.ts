@@ -10,10 +10,14 @@ export type Ending =
   /** Reset when the first byte of the response arrives. */
   | { readonly kind: "reset at the response" }
   /** Read, and reset when nothing arrives for `first` at the start or for `silence` later. */
-  | { readonly kind: "listen"; readonly first: number; readonly silence: number };
+  | { readonly kind: "listen"; readonly first: number; readonly silence: number }
+  /** Read, and reset when all of the response that is expected has arrived. */
+  | { readonly kind: "read"; readonly isComplete: (response: string) => boolean };
 
 /** When a connection that has not ended is reset, in milliseconds. */
 const TIMEOUT = 1_000;
+/** The same for one that reads a response that must come. */
+const READ_TIMEOUT = 20_000;
 
 /**
  * Connects to a local port, sends bytes and ends the connection. Resolves to the received bytes when
@@ -24,7 +28,7 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
   const received: Buffer[] = [];
   const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true, noDelay: true });
   const reset = () => socket.resetAndDestroy();
-  let timer = setTimeout(reset, ending.kind === "listen" ? ending.first : TIMEOUT);
+  let timer = setTimeout(reset, timeoutOf(ending));
   const resetAfter = (ms: number) => {
     clearTimeout(timer);
     timer = setTimeout(reset, ms);
@@ -34,6 +38,9 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
     received.push(chunk);
     if (ending.kind === "reset at the response") reset();
     if (ending.kind === "listen") resetAfter(ending.silence);
+    if (ending.kind === "read" && ending.isComplete(Buffer.concat(received).toString("latin1"))) {
+      reset();
+    }
   });
   socket.on("end", () => socket.end());
   socket.on("close", () => {
@@ -47,4 +54,9 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
     else if (ending.kind === "reset") reset();
   });
   return promise;
+}
+
+function timeoutOf(ending: Ending): number {
+  if (ending.kind === "read") return READ_TIMEOUT;
+  return ending.kind === "listen" ? ending.first : TIMEOUT;
 }
