@@ -12,6 +12,8 @@ export interface RollupAdmin extends AsyncDisposable {
   passed(pass: Pass): void;
   /** Records a pass that failed. */
   failed(): void;
+  /** Records a difference from the ledger that was removed. */
+  repaired(): void;
   /** Records how many rows are left of a build. */
   building(left: number): void;
 }
@@ -30,16 +32,14 @@ export async function startRollupAdmin(
   signal: AbortSignal,
 ): Promise<RollupAdmin> {
   const readiness = createReadiness();
-  const { render, passed, failed, building } = createPassMetrics(() => readiness.isReady());
+  const { render, ...metrics } = createPassMetrics(() => readiness.isReady());
   const admin = createAdminServer({ metrics: render, readiness });
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
   console.log(`metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
   const stopProbe = startDatabaseProbe({ url, readiness });
   signal.addEventListener("abort", () => readiness.set("shutdown", "the process is stopping"));
   return {
-    passed,
-    failed,
-    building,
+    ...metrics,
     async [Symbol.asyncDispose]() {
       await Promise.all([admin.close(), stopProbe()]);
     },

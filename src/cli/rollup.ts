@@ -125,6 +125,7 @@ async function runPasses(
         }
         const result = await runOnce(database, {
           report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
+          repaired: () => admin?.repaired(),
           margin: margin * 1_000,
           checkPeriod: checkPeriod * 1_000,
           seesTransactions,
@@ -168,7 +169,10 @@ async function runPasses(
 /** Runs once, with a progress bar. Repairs are printed at once. */
 async function runOnce(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const bar = createProgressBar();
-  const repaired = (repair: Repair) => warn(`error: ${formatRepair(repair)}`);
+  const repaired = (repair: Repair) => {
+    warn(`error: ${formatRepair(repair)}`);
+    options.repaired?.(repair);
+  };
   try {
     const report = (progress: RollupProgress) => {
       bar.show(progress);

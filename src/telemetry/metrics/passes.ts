@@ -7,7 +7,6 @@ import { addCounter, addDurations, addGauge, createRegistry } from "./registry.t
 export interface Pass {
   readonly providers: number;
   readonly charges: number;
-  readonly repairs: number;
   /** The number of providers with new rows that are not up to date. */
   readonly behind: number;
   /** How far the oldest watermark that should have moved lies behind. */
@@ -82,8 +81,9 @@ export function createPassMetrics(isReady: () => boolean) {
       passes.inc({ result: "ok" });
       durations.observe(pass.duration / 1_000);
       charges.inc(pass.charges);
-      repairs.inc(pass.repairs);
     },
+    /** Records a difference that was removed, at once: the pass may fail for another provider. */
+    repaired: () => repairs.inc(),
     /** Records a pass that failed. */
     failed: () => passes.inc({ result: "failed" }),
     render: (accept: string) => renderMetrics(registry, accept),

@@ -8,8 +8,8 @@ import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
 
 /**
- * How long a pass checks rollups that are not due yet, in ms, if there are no more than `FEW`. So a
- * small installation is compared whole in every pass. In a large one, a pass checks one of them.
+ * How long a pass checks rollups that are not due yet, in ms, if there are no more than `FEW`: several
+ * of a small installation. In a large one, a pass checks one of them.
  */
 const EARLY_CHECKS = 30;
 const FEW = 10;
