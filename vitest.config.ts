@@ -21,8 +21,8 @@ export default defineConfig({
     pool: "forks",
     // The files of a worker share its modules: importing the service anew took a fifth of the time.
     isolate: false,
-    // Many tests wait for a timeout or for another process, so three share two cores well.
-    maxWorkers: 3,
+    // Many tests wait for a timeout or for another process, so four share two cores well.
+    maxWorkers: 4,
     reporters: ["default", "./test/support/count-reporter.ts"],
     slowTestThreshold: 5_000,
     testTimeout: 60_000,
