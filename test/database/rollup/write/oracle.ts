@@ -3,12 +3,14 @@ import type { Knex } from "knex";
 import { expect } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { leafAt } from "../../../../src/rollup/leaves.ts";
+import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
 
 /** Sums by kind of owner, boundary and owner: "owners 2026-01-02 00:00:00.000 1/0". */
 type Stored = Record<string, string>;
 
 /** Expects the current rollup of a provider to have the sums of its ledger, and no other row. */
 export async function expectStored(database: Knex, provider = "1"): Promise<void> {
+  expect(SUM_NAMES, "what this compares").toEqual(["gross", "charges", "started", "ended"]);
   await database.transaction(async (reader) => {
     const rollup = await reader(TABLES.rollups)
       .where({ provider_id: provider, building: 0 })
