@@ -183,7 +183,7 @@ describe("commands", () => {
   });
 });
 
-it("docs/architecture.md has a reason for each dependency, and names no other package", () => {
+it("CONTRIBUTING.md has a reason for each dependency, and names no other package", () => {
   const rows = tableWith("package", "why");
   const documented = rows.flatMap(([packages = ""]) => {
     const [first = "", ...others] = codeIn(packages);
