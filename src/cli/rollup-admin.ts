@@ -8,6 +8,8 @@ import { createPassMetrics, type Pass } from "../telemetry/metrics/passes.ts";
 
 /** The admin port of the command. */
 export interface RollupAdmin extends AsyncDisposable {
+  /** Records what a pass did that came to its end, also if some providers failed. */
+  finished(pass: Pass): void;
   /** Records a pass that succeeded. */
   passed(pass: Pass): void;
   /** Records a pass that failed. */

@@ -126,6 +126,7 @@ async function runPasses(
         const result = await runOnce(database, {
           report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
           repaired: () => admin?.repaired(),
+          finished: (result) => admin?.finished(result),
           margin: margin * 1_000,
           checkPeriod: checkPeriod * 1_000,
           seesTransactions,

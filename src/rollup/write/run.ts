@@ -50,6 +50,8 @@ export interface RollupOptions {
   readonly report?: (progress: RollupProgress) => void;
   /** Called with each difference from the ledger that was found and removed. */
   readonly repaired?: (repair: Repair) => void;
+  /** Called at the end, also if some providers failed. */
+  readonly finished?: (result: RollupResult) => unknown;
 }
 
 /** The progress of a run. */
@@ -183,6 +185,7 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     duration: performance.now() - started,
     lag: fromDatetime(clock.now) - Math.min(...watermarks.map(fromDatetime)),
   };
+  options.finished?.(result);
   if (errors.length > 0) {
     throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
   }

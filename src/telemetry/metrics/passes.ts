@@ -74,13 +74,16 @@ export function createPassMetrics(isReady: () => boolean) {
     building(left: number) {
       rowsLeft = left;
     },
-    /** Records a pass that succeeded. */
-    passed(pass: Pass) {
+    /** Records what a pass did that came to its end, also if some providers failed. */
+    finished(pass: Pass) {
       last = pass;
+      charges.inc(pass.charges);
+    },
+    /** Records a pass that succeeded. */
+    passed({ duration }: Pass) {
       succeededAt = Date.now();
       passes.inc({ result: "ok" });
-      durations.observe(pass.duration / 1_000);
-      charges.inc(pass.charges);
+      durations.observe(duration / 1_000);
     },
     /** Records a difference that was removed, at once: the pass may fail for another provider. */
     repaired: () => repairs.inc(),
