@@ -71,7 +71,8 @@ async function insertIn(zone: string, table: string, row: object): Promise<void>
 async function repair(): Promise<Cause[]> {
   const causes: Cause[] = [];
   await rollUp(database.knex, {
-    ...{ margin: 0, checkPeriod: 1_000 },
+    margin: 0,
+    checkPeriod: 1_000,
     repaired: ({ cause }) => causes.push(cause),
   });
   expect(await differences(database.knex)).toEqual([]);

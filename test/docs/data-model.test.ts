@@ -73,8 +73,10 @@ describe("a rental from start to payout", () => {
     };
     const request = route.bind({}, url.search.slice(1));
     const context = {
-      ...{ caller: { providerId: "1" }, now: Date.parse(now) },
-      ...{ signal: AbortSignal.timeout(10_000), deadline: Infinity },
+      caller: { providerId: "1" },
+      now: Date.parse(now),
+      signal: AbortSignal.timeout(10_000),
+      deadline: Infinity,
     };
     const answer = await callAt(now, () => service[route.method.localName]?.(request, context));
     if (answer === undefined) throw new Error(`no function ${route.method.localName}`);

@@ -6,8 +6,12 @@ import { createPassMetrics } from "../../src/telemetry/metrics/passes.ts";
 export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup", string>>> {
   const service = createMetrics(() => true);
   service.calls.ended({
-    ...{ requestId: "r-1", protocol: "rest", method: "GetOverview", providerId: "1" },
-    ...{ milliseconds: 1, error: undefined },
+    requestId: "r-1",
+    protocol: "rest",
+    method: "GetOverview",
+    providerId: "1",
+    milliseconds: 1,
+    error: undefined,
   });
   service.observeHttpRequest({ method: "GET", route: "/", status: 200, milliseconds: 1 });
   const connections = () => ({ idle: 0, used: 1 });

@@ -67,7 +67,9 @@ it("sums above 2^53 cents are exact to the cent", async () => {
       { id: 1n, uuid: "1", name: "", type: "", status: "Active", price: 1n, deletedAt: null },
     ],
     charges: [...Array(200).fill(10n ** 14n - 1n), 5n].map((gross: bigint) => ({
-      ...{ server: 1n, instance: null, gross },
+      server: 1n,
+      instance: null,
+      gross,
       at: "2026-11-20T00:00:00.000Z",
     })),
   };

@@ -34,7 +34,9 @@ beforeAll(async () => {
 });
 
 const charge = (server: number, cents: bigint) => ({
-  ...{ provider_id: 1, server_id: server, charged_at: "2026-11-10 12:00:00.000" },
+  provider_id: 1,
+  server_id: server,
+  charged_at: "2026-11-10 12:00:00.000",
   gross: usd(cents).value,
 });
 /** An amount of a response, in cents. */

@@ -15,9 +15,16 @@ import { build } from "../rollup/write/built.ts";
 
 /** Some differ by less than a double can tell. */
 const PROVIDERS = [
-  ...[1n, 2n, 3n],
-  ...[2n ** 53n - 1n, 2n ** 53n, 2n ** 53n + 1n, 2n ** 53n + 2n],
-  ...[2n ** 64n - 3n, 2n ** 64n - 2n, 2n ** 64n - 1n],
+  1n,
+  2n,
+  3n,
+  2n ** 53n - 1n,
+  2n ** 53n,
+  2n ** 53n + 1n,
+  2n ** 53n + 2n,
+  2n ** 64n - 3n,
+  2n ** 64n - 2n,
+  2n ** 64n - 1n,
 ];
 /** Half of them ask for a moment of a month before the others. */
 const SHARED: readonly StatementName[] = [
@@ -130,8 +137,11 @@ describe("of ten small providers", () => {
     await expectOwnFigures(service, withLarge);
     // The large one, which is the first, at once; two more; the other seven.
     expect((await expectOwnFigures(service, withLarge)).toSorted()).toEqual([
-      ...[...alone, "uncoveredOverview", "uncoveredOverview"],
-      ...["uncoveredOverviews2", "uncoveredOverviews4"],
+      ...alone,
+      "uncoveredOverview",
+      "uncoveredOverview",
+      "uncoveredOverviews2",
+      "uncoveredOverviews4",
     ]);
     await store(calls);
     await expectOwnFigures(service, calls);

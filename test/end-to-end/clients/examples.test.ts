@@ -23,7 +23,9 @@ beforeAll(async () => {
     await smallLedger(database);
     // In the last 30 days.
     await database.knex("charges").insert({
-      ...{ provider_id: 1, server_id: 1, gross: "12.30" },
+      provider_id: 1,
+      server_id: 1,
+      gross: "12.30",
       charged_at: database.knex.raw("UTC_TIMESTAMP(3)"),
     });
   });

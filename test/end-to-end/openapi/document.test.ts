@@ -39,7 +39,9 @@ const CASES: Readonly<Record<number, readonly Case[]>> = {
     { method: "HEAD" },
     { key: (key) => [["authorization", `Bearer ${key}`]] },
     ...[
-      ...["application/json", "text/csv", "text/html, text/csv;q=0.1"],
+      "application/json",
+      "text/csv",
+      "text/html, text/csv;q=0.1",
       "*/*;q=0.5, application/json;q=0",
     ].map((accept): Case => ({ headers: [["accept", accept]] })),
     { headers: [["accept-encoding", "gzip, br;q=0.5"]] },

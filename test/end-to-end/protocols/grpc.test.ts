@@ -64,7 +64,9 @@ async function call(session: ClientHttp2Session) {
       ":path": `/${SERVICE}/GetOverview`,
       "content-type": "application/grpc",
     },
-    ...{ te: "trailers", "x-api-key": fixture.key, "x-request-id": randomUUID() },
+    te: "trailers",
+    "x-api-key": fixture.key,
+    "x-request-id": randomUUID(),
   });
   const received: IncomingHttpHeaders[] = [];
   stream.on("response", (headers) => received.push(headers));

@@ -21,8 +21,18 @@ async function get(target: string, key = fixture.key): Promise<string> {
 }
 
 const MONTHS = [
-  ...["January", "February", "March", "April", "May", "June", "July"],
-  ...["August", "September", "October", "November", "December"],
+  "January",
+  "February",
+  "March",
+  "April",
+  "May",
+  "June",
+  "July",
+  "August",
+  "September",
+  "October",
+  "November",
+  "December",
 ];
 
 /** The JSON of twelve months without charges. */

@@ -64,7 +64,11 @@ async function addLedger(): Promise<void> {
   }
   await knex("payouts").insert(
     ["0.01", "987654321098.76"].map((amount, index) => ({
-      ...{ provider_id: 1, public_id: `po-${index}`, amount, method: "PayPal", status: "Pending" },
+      provider_id: 1,
+      public_id: `po-${index}`,
+      amount,
+      method: "PayPal",
+      status: "Pending",
       paid_at: `2026-01-0${index + 1} 12:00:00.250`,
     })),
   );

@@ -17,7 +17,11 @@ beforeAll(async () => {
     for (const id of [1, 2]) {
       await knex("providers").insert({ id, name: `provider ${id}` });
       await knex("servers").insert({
-        ...{ id, provider_id: id, uuid: `server-of-${id}`, name: "server", status: "Active" },
+        id,
+        provider_id: id,
+        uuid: `server-of-${id}`,
+        name: "server",
+        status: "Active",
         price_per_hour: "1.0000",
       });
     }

@@ -10,7 +10,9 @@ export function createBufCurlClients(http: string, grpc: string): readonly RpcCl
   const localSchema = ["--schema", "."];
   return [
     createClient("buf curl, gRPC, reflection", "grpc", `http://${grpc}`, [
-      ...["--protocol", "grpc", "--http2-prior-knowledge"],
+      "--protocol",
+      "grpc",
+      "--http2-prior-knowledge",
     ]),
     createClient("buf curl, Connect", "connect", http, ["--protocol", "connect", ...localSchema]),
     createClient("buf curl, gRPC-Web", "grpc-web", http, ["--protocol", "grpcweb", ...localSchema]),
@@ -31,7 +33,8 @@ function createClient(
         ...options,
         "--emit-defaults",
         ...headers.flatMap(([name, value]) => ["--header", `${name}: ${value}`]),
-        ...["--data", JSON.stringify(message)],
+        "--data",
+        JSON.stringify(message),
         `${baseUrl}/revenue.v1.RevenueService/${method}`,
       ]);
       return code === 0 ? { response: JSON.parse(stdout), headers: {} } : parseError(stderr);

@@ -9,7 +9,10 @@ interface Sums {
 }
 
 const OLD: UsedRollup = {
-  ...{ version: "7", watermark: "2026-11-20 09:30:00.000", leaf: 3, ahead: "" },
+  version: "7",
+  watermark: "2026-11-20 09:30:00.000",
+  leaf: 3,
+  ahead: "",
 };
 const NEW: UsedRollup = { ...OLD, version: "3" };
 const MAX_ROWS = 1_000;

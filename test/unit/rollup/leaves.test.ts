@@ -62,7 +62,10 @@ it("the leaves of spans are those that overlap any of them, once and in order", 
   const spans = [span("2026-03-05", "2026-03-07"), span("2026-02-27", "2026-02-27")];
   const ends = (found: ReturnType<typeof leavesOf>) => found.map(({ to }) => to.slice(0, 10));
   expect(ends(leavesOf([...spans, span("2026-03-06", "2026-03-06")], DAILY))).toEqual([
-    ...["2026-02-28", "2026-03-06", "2026-03-07", "2026-03-08"],
+    "2026-02-28",
+    "2026-03-06",
+    "2026-03-07",
+    "2026-03-08",
   ]);
   expect(ends(leavesOf(spans, place("month")))).toEqual(["2026-03-01", "2026-04-01"]);
   expect(leavesOf([{ from: END, to: END }], place("year")).map(({ to }) => to)).toEqual([END]);

@@ -62,7 +62,10 @@ describe("the line of a call", () => {
       const error = new ServiceError(kind, 'startDate is "secret"', { cause: "a text" });
       const isFault = level !== "info";
       expect(lineOf({ error })).toEqual({
-        ...{ level, ...COMMON, code, reason: kind },
+        level,
+        ...COMMON,
+        code,
+        reason: kind,
         ...(isFault && { cause: { message: "a text" } }),
         msg: isFault ? "call failed" : "call refused",
       });

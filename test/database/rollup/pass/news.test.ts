@@ -12,8 +12,15 @@ const LARGE = ["9007199254740992", "9007199254740993"];
 const WATERMARK = "2026-01-20 12:00:00.000";
 /** A row of `rollups`. */
 const rollup = (provider: number | string, watermark = WATERMARK) => ({
-  ...{ provider_id: provider, format: FORMAT, building: 0, slot: 0, version: 1, watermark },
-  ...{ leaf: 0, total_leaf: 0, check_at: "2026-02-01" },
+  provider_id: provider,
+  format: FORMAT,
+  building: 0,
+  slot: 0,
+  version: 1,
+  watermark,
+  leaf: 0,
+  total_leaf: 0,
+  check_at: "2026-02-01",
 });
 const CLOCK = {
   now: "2026-01-20 13:00:00.000",

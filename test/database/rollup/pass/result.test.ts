@@ -24,7 +24,10 @@ beforeEach(async () => {
 /** Inserts a charge of 1.00, recorded now by default. */
 const insertCharge = (provider_id: number, recorded_at?: string) =>
   database.knex("charges").insert({
-    ...{ provider_id, server_id: 1, charged_at: "2025-09-05", gross: "1.00" },
+    provider_id,
+    server_id: 1,
+    charged_at: "2025-09-05",
+    gross: "1.00",
     ...(recorded_at !== undefined && { recorded_at }),
   });
 const watermark = async (id: number) => (await rollupOf(database.knex, `${id}`))?.watermark;

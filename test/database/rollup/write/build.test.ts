@@ -14,10 +14,7 @@ import { expectStored } from "./oracle.ts";
 const NOW = Date.now();
 const [WATERMARK, NEXT] = [toDatetime(NOW - 60_000), toDatetime(NOW - 30_000)];
 
-const database = await databaseOfFile([
-  ...["providers", "servers", "instances", "wallets"],
-  ...LEDGER,
-]);
+const database = await databaseOfFile(["providers", "servers", "instances", "wallets", ...LEDGER]);
 const { knex } = database;
 
 /** A ledger of some days, spread evenly. */

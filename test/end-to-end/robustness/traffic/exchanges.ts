@@ -139,7 +139,8 @@ export const EXCHANGES: readonly Exchange[] = [
   grpc(
     "two gRPC calls at once",
     [call(1, OVERVIEW, Buffer.alloc(0), KEY), call(3, BREAKDOWN, DATES_PROTO, KEY)],
-    ...["alpha", "alpha"],
+    "alpha",
+    "alpha",
   ),
   grpc("a health watch", [call(1, "/grpc.health.v1.Health/Watch", HEALTH)], SERVING),
   grpc("a reflection call", [call(1, REFLECTION, textFields({ 4: SERVICE }))], SERVICE),
