@@ -42,7 +42,10 @@ export interface RollupOptions {
   readonly concurrency?: number;
   /** Builds every rollup again. Queries use the old one until the new one is complete. */
   readonly rebuild?: boolean;
-  /** How long builds and checks may go on after everything else is done, in ms. Default: no limit. */
+  /**
+   * The time from the start of the run after which builds and checks end, in ms: each after a step, and
+   * one check at least. Default: no limit.
+   */
   readonly maxTime?: number;
   /** Stops the run after the current step. */
   readonly signal?: AbortSignal;
@@ -168,7 +171,8 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     concurrency,
     repaired,
     attempt,
-    stopped: context.stopped,
+    stopped,
+    outOfTime,
     period: options.checkPeriod ?? CHECK_PERIOD,
     build: (found) => buildProvider(found, context),
   });

@@ -20,7 +20,10 @@ interface Checks {
   readonly period: number;
   readonly concurrency: number;
   readonly repaired: (repair: Repair) => void;
+  /** Whether the command ends. */
   readonly stopped: () => boolean;
+  /** Whether the time of the pass is up. One that is always too short checks something all the same. */
+  readonly outOfTime: () => boolean;
   /** Runs work for one provider, whose own errors do not stop the pass. */
   readonly attempt: (provider: string, work: () => Promise<void>) => Promise<void>;
   /** Builds a provider's rollup again: there is too much to repair, or its leaves are too long. */
@@ -29,10 +32,11 @@ interface Checks {
 
 /** Checks rollups. Resolves to the number of rollups of which a slice was compared. */
 export async function checkRollups(database: Knex, checks: Checks): Promise<number> {
-  const { period, concurrency, stopped } = checks;
+  const { period, concurrency, stopped, outOfTime } = checks;
   const started = performance.now();
   const seen = new Set<string>();
   let checked = 0;
+  const enough = () => stopped() || (checked > 0 && outOfTime());
   const check = (candidate: DueCheck) =>
     checks.attempt(candidate.provider, async () => {
       await checkProvider(database, candidate, checks);
@@ -43,12 +47,12 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
     const left = found.filter(({ provider }) => !seen.has(provider));
     for (const { provider } of left) seen.add(provider);
     const due = left.filter((candidate) => candidate.due);
-    await runTasks(due, concurrency, check, stopped);
-    if (due.length > 0 && !stopped()) continue;
+    await runTasks(due, concurrency, check, enough);
+    if (due.length > 0 && !enough()) continue;
     const early = left.filter((candidate) => !candidate.due);
     const isLate = () => checked > 0 && performance.now() - started > EARLY_CHECKS;
-    const enough = () => stopped() || isLate();
-    await runTasks(early.slice(0, early.length > FEW ? 1 : FEW), 1, check, enough);
+    const few = early.slice(0, early.length > FEW ? 1 : FEW);
+    await runTasks(few, 1, check, () => enough() || isLate());
     return checked;
   }
 }
@@ -57,13 +61,13 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
 async function checkProvider(
   database: Knex,
   candidate: DueCheck,
-  { period, repaired, stopped, build }: Checks,
+  { period, repaired, stopped, outOfTime, build }: Checks,
 ): Promise<void> {
   const { provider } = candidate;
   await withRetry(() => purge(database, provider));
   for (;;) {
     const result = await withRetry(() => checkSlice(database, provider, { period, repaired }));
     if (result === "build") await build(candidate);
-    if (result !== "more" || stopped()) return;
+    if (result !== "more" || stopped() || outOfTime()) return;
   }
 }

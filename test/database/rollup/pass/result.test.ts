@@ -41,6 +41,12 @@ it("a run that brings everything up to date lags behind by the margin", async ()
   expect(result.duration).toBeGreaterThan(0);
 });
 
+it("a rollup is checked also in a run that takes longer than it may", async () => {
+  await rollUp(database.knex, { margin: 0 });
+  const { checked } = await rollUp(database.knex, { margin: 0, maxTime: 0 });
+  expect(checked).toBeGreaterThan(0);
+});
+
 it("a provider that fails is behind, which the run tells before it fails with the reason; the others are not", async () => {
   await rollUp(database.knex, { margin: 0 });
   await database.knex("rollups").update({ watermark: "2026-01-01 00:00:00.000" });
