@@ -40,8 +40,11 @@ interface Flags {
  * read at most this part more rows than they have to anyway, and keep what they cached.
  */
 const STEP = 1 / 3;
-/** The longest stop after a signal, in ms: a database that is silent would hold it up for ever. */
-const STOP_GRACE = 5_000;
+/**
+ * The longest stop after a signal, in ms: a database that is silent would hold it up for ever. The pool
+ * gives up a connection after 5 s.
+ */
+const STOP_GRACE = 10_000;
 /** How often a run that lost its connections is tried again, and after how long, in ms. */
 const [RETRIES, RETRY_DELAY] = [3, 1_000];
 

@@ -146,7 +146,7 @@ it("stops at SIGTERM also while its database is silent, and tells that it did no
     proxy.silence();
     command.signal("SIGTERM");
     const { code, stderr } = await command.ended;
-    expect(stderr).toMatch(/^the database did not answer within 5 s of the signal\n$/m);
+    expect(stderr).toMatch(/^the database did not answer within 10 s of the signal\n$/m);
     expect(code).toBe(1);
   });
 });
