@@ -11,8 +11,9 @@ import { smallLedger } from "../../support/small-ledger.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
-  // One provider gets half of the connections: enough that every call has one.
-  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40", MAX_CALL_MS: "3500" });
+  // One provider gets half of the connections: enough that every call has one. The time is for all of
+  // them to come to the database; after it, that ends their queries.
+  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40", MAX_CALL_MS: "8000" });
 });
 afterAll(() => fixture?.dispose());
 
