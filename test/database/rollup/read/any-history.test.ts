@@ -95,8 +95,12 @@ const STEPS = {
       instants.map((instant, index) => ({
         ...ownerOf(n + index),
         started_at: dateOf(instant),
-        // Some of them end before they start: these never ran.
-        ended_at: (n + index) % 3 === 0 ? null : dateOf(instants[index - 1] ?? instant),
+        // Some of them end before they start: these never ran. None ends at the date zero, which would be
+        // before a start at the first instant that it stands for.
+        ended_at:
+          (n + index) % 3 === 0
+            ? null
+            : toDatetime(Math.max(instants[index - 1] ?? instant, FIRST)),
         updated_at: toDatetime(at(second)),
       })),
     ),
