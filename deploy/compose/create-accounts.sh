@@ -3,7 +3,7 @@
 # database image runs it once, when it initializes an empty volume.
 #
 # The tables do not exist yet, so the rollups' account may write to all of them. On a database that
-# matters use the narrower GRANTs in docs/operations.md.
+# matters use the narrower GRANTs in docs/deployment.md.
 (
   set -eu
   secrets=${SECRETS_FOLDER:-/run/secrets}

@@ -1,5 +1,5 @@
 /**
- * From an empty database to a response, as in docs/operations.md: its SQL from top to bottom, and
+ * From an empty database to a response, as in docs/deployment.md: its SQL from top to bottom, and
  * each command under the account that is meant for it.
  */
 import { randomBytes } from "node:crypto";
