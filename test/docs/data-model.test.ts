@@ -11,6 +11,7 @@ import { createRevenueService } from "../../src/revenue/service.ts";
 import { TABLES } from "../../src/rollup/coverage.ts";
 import { build } from "../database/rollup/write/built.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { parseNumbers } from "../support/exact-json.ts";
 import { atTimeOfCall, callAt } from "../support/ledger/call.ts";
 import { blocksOf, codeIn, page, proseOf, section, tableIn } from "./markdown.ts";
 
@@ -83,12 +84,8 @@ describe("a rental from start to payout", () => {
     return route.write(answer.message);
   }
 
-  /** A JSON text as a value with its numbers as they are written: 5.00 is not 5. */
-  function exact(json: string): unknown {
-    return JSON.parse(json, (_key, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === "number" ? `number ${context?.source}` : value,
-    );
-  }
+  /** A JSON text as a value, with numbers that keep their digits. */
+  const exact = (json: string) => parseNumbers(json, (digits) => ({ digits }));
 
   /** The responses of which a part of the example shows fields: `At …, GET … returns "a": 1`. */
   function shownIn(part: string) {

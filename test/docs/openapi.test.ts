@@ -21,6 +21,7 @@ import { createRpc } from "../../src/rpc/pipeline.ts";
 import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
 import { collectLog } from "../support/collected-log.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { parseNumbers } from "../support/exact-json.ts";
 import { atTimeOfCall } from "../support/ledger/call.ts";
 
 let database: TestDatabase;
@@ -48,10 +49,7 @@ afterAll(async () => {
 });
 
 /** A JSON text as a value, with numbers that keep their digits. */
-const exactly = (text: string) =>
-  JSON.parse(text, (_name, value, context?: { readonly source?: string }) =>
-    typeof value === "number" ? { digits: context?.source } : value,
-  );
+const exactly = (text: string) => parseNumbers(text, (digits) => ({ digits }));
 
 const text = readFileSync("gen/openapi.json", "utf8");
 const document = exactly(text);

@@ -1,4 +1,5 @@
 /** The shape of a JSON text: its fields, and the kind of value of each. */
+import { parseNumbers } from "../support/exact-json.ts";
 
 /** A number; its kind is that of its text: 5.00 is a decimal. */
 class WrittenNumber {
@@ -16,11 +17,7 @@ const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
  * decimal, integer, string, and strings that are an instant or a UUID.
  */
 export function shapeOf(json: string): string[] {
-  const value: unknown = JSON.parse(
-    json,
-    (_key, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === "number" ? new WrittenNumber(context?.source ?? "") : value,
-  );
+  const value: unknown = parseNumbers(json, (digits) => new WrittenNumber(digits));
   return [...new Set(fieldsOf(value, ""))].sort();
 }
 

@@ -1,5 +1,6 @@
 /** A REST client that uses `fetch`. */
 import type { JsonValue } from "@bufbuild/protobuf";
+import { parseNumbers } from "../exact-json.ts";
 import { paths, type RpcRequest } from "../request.ts";
 import type { RpcClient } from "./client.ts";
 
@@ -34,7 +35,7 @@ export function requestTarget({ method, message = {} }: RpcRequest): string {
  * JSON, with the digits as they were written.
  */
 export function parseExactly(text: string): JsonValue {
-  return JSON.parse(text, (_key, value: unknown, context?: { readonly source?: string }) =>
-    typeof value === "number" && context?.source?.includes(".") ? { value: context.source } : value,
+  return parseNumbers(text, (digits) =>
+    digits.includes(".") ? { value: digits } : Number(digits),
   );
 }
