@@ -1,6 +1,6 @@
 /**
  * Compares the service's throughput and CPU time with its peers': a hand-written Fastify route
- * with the same SQL and JSON, a gateway in a separate process that calls the service over gRPC,
+ * with SQL of its own and the same JSON, a gateway in a separate process that calls the service over gRPC,
  * and, as baselines, `SELECT 1` with a static response, and grpc-js with the same response from memory.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";

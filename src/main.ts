@@ -1,6 +1,6 @@
 /**
- * `npm start`: the service. Starts the parts in order, from the database to the ports, and stops
- * them in reverse order on SIGTERM, SIGINT or an uncaught error.
+ * `npm start`: the service. Starts the parts in order, from the database to the ports. On
+ * SIGTERM, SIGINT or an uncaught error it stops the public ports first, and then the others.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";

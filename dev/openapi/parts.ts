@@ -46,7 +46,7 @@ const text = (description: string, required?: true): HeaderDetails => ({
 const headers: Readonly<Record<string, HeaderDetails>> = {
   "x-request-id": {
     description:
-      "Identifies the request in the service's log: the request's own `x-request-id` if it is one value of up to 128 letters, digits and `._:+=/-`, otherwise a new UUID.",
+      "Identifies the request in the service's log: the request's own `x-request-id` if it is one value of up to 128 letters, digits and `._:+=/-` without `rvk_`, otherwise a new UUID.",
     required: true,
     schema: { type: "string", pattern: "^[A-Za-z0-9._:+=/-]{1,128}$" },
   },
@@ -99,7 +99,7 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
     'The rate limit of the provider, if the operator has set one: `"default";q=100;w=10` is 100 requests in 10 seconds.',
   ),
   ratelimit: text(
-    'What is left of the rate limit: `"default";r=50;t=3` is 50 requests, and all of them again in 3 seconds.',
+    'What is left of the rate limit: `"default";r=50;t=5` is 50 requests, and all of them again in 5 seconds.',
   ),
 };
 

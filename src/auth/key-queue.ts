@@ -13,7 +13,7 @@ import { type FindKeys, type IssuedKey, type KeyLookup, MAX_BATCH } from "./key-
 /** How many lookups may wait. */
 export const MAX_KEY_LOOKUPS = 1_000;
 /** How long a query may take, in ms; after half of it, the next one no longer waits for it. */
-const QUERY_TIMEOUT = 4_000;
+export const KEY_QUERY_TIMEOUT = 4_000;
 
 interface Waiting {
   readonly keyHash: Buffer;
@@ -65,7 +65,10 @@ export function createKeyQueue(findKeys: FindKeys, maxWaiting = MAX_KEY_LOOKUPS)
     const batch = takeBatch();
     const timeout = new AbortController();
     const expire = () => timeout.abort(new ServiceError("deadlineExceeded"));
-    const timers = [setTimeout(release, QUERY_TIMEOUT / 2), setTimeout(expire, QUERY_TIMEOUT)];
+    const timers = [
+      setTimeout(release, KEY_QUERY_TIMEOUT / 2),
+      setTimeout(expire, KEY_QUERY_TIMEOUT),
+    ];
     findKeys(
       batch.map(({ keyHash }) => keyHash),
       timeout.signal,

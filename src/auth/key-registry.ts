@@ -1,6 +1,6 @@
 /**
  * The registry of API keys: issue, list and revoke. It stores the hash and the hint of a key,
- * never the key. Only `npm run key` uses it; the service's database account has no access.
+ * never the key. Only `npm run key` uses it; the service's account may only read the table.
  */
 import type { Knex } from "knex";
 import { type ApiKey, generateKey, hashKey, hintOf } from "./api-key.ts";

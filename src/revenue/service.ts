@@ -15,11 +15,11 @@ export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 export interface RevenueOptions {
   /** Called once per answer. */
   readonly reportLag?: ReportLag | undefined;
-  /** Called with each lookup in a cache of totals. */
+  /** Called with each lookup in a cache of sums. */
   readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
 }
 
-/** Creates the service. It caches totals that it reads from rollups. */
+/** Creates the service. It caches sums that it reads from rollups. */
 export function createRevenueService(
   read: Read,
   { reportLag = () => {}, observeCache = () => {} }: RevenueOptions = {},

@@ -4,7 +4,7 @@ import { status } from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
 import { environmentExample } from "../../dev/settings.ts";
 import { FAILURES_PER_ADDRESS } from "../../src/auth/failure-limit.ts";
-import { MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
+import { KEY_QUERY_TIMEOUT, MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
 import { ROLLUP_FLAGS } from "../../src/cli/rollup-flags.ts";
 import { readConfig, VARIABLES } from "../../src/config.ts";
 import { POOL_WAIT } from "../../src/db/query.ts";
@@ -83,6 +83,7 @@ describe("limits", () => {
     "calls that wait for their API key": MAX_KEY_LOOKUPS,
     "failed authentications of one client address per second": FAILURES_PER_ADDRESS.rate,
     "wait for a connection to the database": POOL_WAIT,
+    "lookup of an API key": KEY_QUERY_TIMEOUT,
     "response bytes that clients have not read": MAX_UNREAD_BYTES,
     "time that a client takes to read a response": HTTP_LIMITS.responseTimeout,
     "headers of a request": HTTP_LIMITS.maxHeaderSize,
@@ -91,7 +92,11 @@ describe("limits", () => {
     "time until the TLS handshake": HANDSHAKE_TIMEOUT,
     "time until the preface": GRPC_LIMITS.prefaceTimeout,
     "streams of all gRPC connections": GRPC_LIMITS.maxStreams,
+    "calls at once on a gRPC connection": GRPC_LIMITS.maxStreamsPerConnection,
+    "unread response bytes of a gRPC connection": GRPC_LIMITS.maxUnreadPerConnection,
+    "reply to the ping": GRPC_LIMITS.keepaliveReply,
     "open reflection streams": MAX_REFLECTIONS,
+    "silence in both directions": HTTP_LIMITS.connectionTimeout,
     "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
   };
 

@@ -1,11 +1,11 @@
 /**
- * A fair queue in front of the connection pool. A fixed number of places is shared by owners (the
- * providers, and the lookup of keys), so that the expensive queries of one owner delay its own
- * queries and not everybody's.
+ * A fair queue in front of the connection pool. A fixed number of places is shared by owners
+ * (providers; in the pool of keys, those that were valid before and others), so that the expensive
+ * queries of one owner delay its own queries and not everybody's.
  *
  * An owner takes another place only while it holds fewer than are free: the "dynamic threshold"
  * of shared-memory switches. Of ten places, one busy owner holds at most five and two hold at
- * most seven together, so the next owner finds one free. Owners that wait are served in turn.
+ * most eight together, so the next owner finds one free. Owners that wait are served in turn.
  */
 import { ServiceError } from "../../errors.ts";
 
