@@ -671,7 +671,8 @@ export const DailyRevenueSchema: GenMessage<DailyRevenue> = /*@__PURE__*/
  * All RPCs return these errors:
  *   - UNAUTHENTICATED: no valid API key.
  *   - INVALID_ARGUMENT: an invalid request. The message names the field.
- *   - RESOURCE_EXHAUSTED: too many concurrent calls of the provider. Safe to retry.
+ *   - RESOURCE_EXHAUSTED: too many calls of the provider, or too many invalid keys from its
+ *     address: retry after `retry-after`. Without that the message is too large.
  *   - UNAVAILABLE: the service is overloaded, or the database is unavailable. Safe to
  *     retry.
  *   - DEADLINE_EXCEEDED, CANCELLED, INTERNAL.
