@@ -1,22 +1,14 @@
 /**
  * Every protocol returns the same response or error to the same request, and CSV its rows, on a large
  * ledger. The parsers' tables of inputs are in test/unit/revenue/period.test.ts and test/unit/transcoding.
- * The service has no privilege but SELECT on its database.
  */
-import { randomBytes } from "node:crypto";
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { issueKey } from "../../../src/auth/key-registry.ts";
 import { parseCents } from "../../../src/db/cents.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
-import {
-  ALL_CLIENTS,
-  type Clients,
-  FAST_CLIENTS,
-  openClients,
-} from "../../support/clients/clients.ts";
+import { ALL_CLIENTS, FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import type { TestDatabase } from "../../support/database.ts";
 import { badRequest, errorThrough } from "../../support/expected-error.ts";
 import {
   METHODS,
@@ -26,7 +18,7 @@ import {
   withKey,
 } from "../../support/request.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
-import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
+import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 
 const YEAR = new Date().getUTCFullYear();
 
@@ -52,8 +44,7 @@ const PROVIDERS = ["1", "2", "3"];
 /** A name with each character that CSV and JSON have to quote, and which a spreadsheet would run. */
 const NAME = '=1+1, "a"\n\\ 🚀';
 
-async function addLedger(): Promise<void> {
-  const { knex } = database;
+async function addLedger({ knex }: TestDatabase): Promise<void> {
   await addBulk(knex, [
     { provider: 1, servers: 20, instances: 50, charges: 3_000, rentals: 400 },
     { provider: 2, servers: 3, instances: 0, charges: 50, rentals: 5 },
@@ -74,27 +65,15 @@ async function addLedger(): Promise<void> {
   );
 }
 
-const ACCOUNT = `service_${randomBytes(6).toString("hex")}`;
-
-let database: TestDatabase;
-let service: ServiceProcess;
-let clients: Clients;
+let fixture: Fixture;
 const keys = new Map<string, string>();
 /** REST's response by provider and request, with which the others are compared. */
 const references = new Map<string, unknown>();
 
 beforeAll(async () => {
-  database = await createDatabase();
-  const { knex, name } = database;
-  await addLedger();
-  const password = randomBytes(18).toString("base64url");
-  await knex.raw(`CREATE USER ${ACCOUNT} IDENTIFIED BY '${password}'`);
-  await knex.raw(`GRANT SELECT ON ${name}.* TO ${ACCOUNT}`);
-  const url = Object.assign(new URL(database.url), { username: ACCOUNT, password }).href;
-  service = await startService(url);
-  clients = openClients(service);
+  fixture = await createFixture(addLedger);
   for (const provider of PROVIDERS) {
-    keys.set(provider, (await issueKey(knex, provider, "test", null)).key);
+    keys.set(provider, await fixture.issueKey(provider));
     for (const request of REQUESTS) {
       const outcome = await call("REST", provider, request);
       expect(outcome).toHaveProperty("response");
@@ -102,17 +81,14 @@ beforeAll(async () => {
     }
   }
 });
-afterAll(async () => {
-  clients?.close();
-  await service?.kill();
-  await database?.knex.raw(`DROP USER IF EXISTS ${ACCOUNT}`);
-  await database?.drop();
-});
+afterAll(() => fixture?.dispose());
 
 const nameOf = (provider: string, request: RpcRequest) => `${provider} ${JSON.stringify(request)}`;
 
 function call(client: string, provider: string, request: RpcRequest): Promise<Outcome> {
-  return clients.get(client).call({ ...request, headers: withKey(keys.get(provider) ?? "") });
+  return fixture.clients
+    .get(client)
+    .call({ ...request, headers: withKey(keys.get(provider) ?? "") });
 }
 
 it.each(ALL_CLIENTS)("%s returns the same as REST", async (client) => {
@@ -140,7 +116,7 @@ it.each(FAST_CLIENTS)("%s refuses a malformed date and more than 400 days", asyn
     ["2025-01-01", TOO_LONG],
   ] as const) {
     expect(withoutHeaders(await listDays(startDate))).toEqual(
-      errorThrough(clients.get(name), badRequest(text)),
+      errorThrough(fixture.clients.get(name), badRequest(text)),
     );
   }
   expect(await listDays("2025-01-02")).toHaveProperty("response");
@@ -149,7 +125,7 @@ it.each(FAST_CLIENTS)("%s refuses a malformed date and more than 400 days", asyn
 it("each provider sees its own servers only", async () => {
   const others = new Set<string>();
   for (const provider of PROVIDERS) {
-    const uuids: string[] = await database
+    const uuids: string[] = await fixture.database
       .knex("servers")
       .where("provider_id", provider)
       .pluck("uuid");
@@ -165,7 +141,7 @@ it("each provider sees its own servers only", async () => {
 /** What REST answers to a provider with many servers. */
 async function get(target: string, accept: string): Promise<string> {
   const headers = [...withKey(keys.get("1") ?? ""), ["accept", accept] as const];
-  const { status, text } = await rawHttp(service.http, { target, headers });
+  const { status, text } = await rawHttp(fixture.service.http, { target, headers });
   expect(status).toBe(200);
   return text;
 }
