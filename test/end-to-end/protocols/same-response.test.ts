@@ -4,7 +4,6 @@
  */
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { parseCents } from "../../../src/db/cents.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { ALL_CLIENTS, FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
@@ -152,20 +151,13 @@ function harmless(row: Record<string, string>): Record<string, string> {
   );
 }
 
-it("the CSV of the breakdown has a row per server and per instance, and adds up to the JSON", async () => {
+it("the CSV of the breakdown has a row per server and per instance, with the figures of the JSON", async () => {
   const target = `${paths.GetServerBreakdown}?startDate=2000-01-01&endDate=2100-01-01`;
-  const { servers, totalRevenue, totalRentals } = await json(target);
+  const { servers } = await json(target);
   const rows = servers.flatMap(({ instances, ...server }: { instances: object[] }) => [
     { ...server, instanceId: "", instanceName: "" },
     ...instances.map((instance) => ({ ...server, ...instance })),
   ]);
   expect(rows.length).toBeGreaterThan(servers.length);
-  const inCsv = await csv(target);
-  expect(inCsv).toEqual(rows.map(harmless));
-  const sum = (column: string, parse: (text: string) => bigint) =>
-    inCsv
-      .filter(({ instanceId }) => instanceId === "")
-      .reduce((sum, row) => sum + parse(row[column] ?? ""), 0n);
-  expect(sum("totalRevenue", parseCents)).toBe(parseCents(totalRevenue));
-  expect(sum("totalRentals", BigInt)).toBe(BigInt(totalRentals));
+  expect(await csv(target)).toEqual(rows.map(harmless));
 });
