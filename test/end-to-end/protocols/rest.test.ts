@@ -20,29 +20,13 @@ async function get(target: string, key = fixture.key): Promise<string> {
   return text;
 }
 
-const MONTHS = [
-  "January",
-  "February",
-  "March",
-  "April",
-  "May",
-  "June",
-  "July",
-  "August",
-  "September",
-  "October",
-  "November",
-  "December",
-];
-
-/** The JSON of twelve months without charges. */
-function emptyMonths(now: Date): string {
-  return Array.from({ length: 12 }, (_, back) => {
-    const months = now.getUTCFullYear() * 12 + now.getUTCMonth() - back;
-    const name = MONTHS[months % 12] ?? "";
-    const abbreviation = name.slice(0, 3);
-    const year = Math.floor(months / 12);
-    return `{"month":"${name} ${year}","monthAbbreviation":"${abbreviation}","amount":0.00}`;
+/** The JSON of this month and the eleven before it, without charges. */
+function emptyMonths(): string {
+  const today = Temporal.Now.plainDateISO("UTC");
+  return Array.from({ length: 12 }, (_, months) => {
+    const month = today.subtract({ months });
+    const name = month.toLocaleString("en-US", { month: "long" });
+    return `{"month":"${name} ${month.year}","monthAbbreviation":"${name.slice(0, 3)}","amount":0.00}`;
   }).join(",");
 }
 
@@ -52,7 +36,7 @@ const NO_EARNINGS =
 it("the overview has every field", async () => {
   expect(await get("/api/provider/revenue")).toBe(
     `{"summary":{${NO_EARNINGS},"availableBalance":1250.50},` +
-      `"monthlyEarnings":[${emptyMonths(new Date())}],` +
+      `"monthlyEarnings":[${emptyMonths()}],` +
       '"serverRevenue":[{"serverId":"6b0f3d1e-5c0e-4c59-9d0a-2f4f4f0d7e11","serverName":"alpha",' +
       '"pricePerHour":2.50,"totalEarnings":4050.04,"platformFees":450.01,"grossRevenue":4500.05,"totalHours":1800.02}],' +
       '"recentPayouts":[{"payoutId":"po-1","date":"2024-04-01T09:30:00Z","amount":4000.00,' +
@@ -63,7 +47,7 @@ it("the overview has every field", async () => {
 it("the overview of a provider without data has zeros and empty lists", async () => {
   expect(await get("/api/provider/revenue", await fixture.issueKey("2"))).toBe(
     `{"summary":{${NO_EARNINGS},"availableBalance":0.00},` +
-      `"monthlyEarnings":[${emptyMonths(new Date())}],"serverRevenue":[],"recentPayouts":[]}`,
+      `"monthlyEarnings":[${emptyMonths()}],"serverRevenue":[],"recentPayouts":[]}`,
   );
 });
 
