@@ -1,15 +1,11 @@
 /** `npm run migrate`: a run that is killed, and the lock that it leaves behind. */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { failed, runCommand } from "../../support/commands/run-command.ts";
+import { failed, runCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
 
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** The migration that is killed. It creates the table `charges`. */
 const KILLED = "0007_charges.ts";
 const PENDING = readdirSync(new URL("../../../src/db/migrations", import.meta.url))
@@ -40,13 +36,12 @@ it("a run that is killed during a migration is completed after its lock was free
   const other = await createConnection(database.url);
   const altered = other.query("ALTER TABLE charges COMMENT = 'altered'");
   await expect.poll(() => processes.running("ALTER TABLE charges")).toHaveLength(1);
-  const env = { ...process.env, DATABASE_URL: database.url };
-  const run = spawn(process.execPath, ["src/cli/migrate.ts"], { cwd: ROOT, env, stdio: "ignore" });
+  const run = startCommand("migrate", [], database.url);
   await expect
     .poll(() => processes.running("TABLE IF NOT EXISTS charges"), { timeout: 20_000 })
     .toHaveLength(1);
-  run.kill("SIGKILL");
-  await once(run, "exit");
+  run.signal("SIGKILL");
+  await run.ended;
 
   expect(await runCommand("migrate", [], database.url)).toEqual(failed(LOCKED));
   expect(await runCommand("migrate", ["--unlock"], database.url)).toEqual({

@@ -22,17 +22,16 @@ let base: string;
 const fill = (provider: number) =>
   addBulk(database.knex, [{ provider, servers: 2, instances: 2, charges: CHARGES, rentals: 5 }]);
 
+const startWatch = () =>
+  startCommand("rollup", ["--margin", "0", "--watch", "0.2", "--admin-port", "0"], proxy.url);
+
 beforeAll(async () => {
   database = await createDatabase();
   processes = await watchProcesses(database.name);
   proxy = await startDatabaseProxy(database.url);
   await fill(1);
   vi.stubEnv("ADMIN_HOST", "127.0.0.2");
-  command = startCommand(
-    "rollup",
-    ["--margin", "0", "--watch", "0.2", "--admin-port", "0"],
-    proxy.url,
-  );
+  command = startWatch();
   base = await poll(LIMIT, () =>
     command
       .lines()
@@ -137,11 +136,7 @@ it("stops at SIGTERM with 0, and has told the failure", async () => {
 });
 
 it("stops at SIGTERM also while its database is silent, and tells that it did not answer", async () => {
-  command = startCommand(
-    "rollup",
-    ["--margin", "0", "--watch", "0.2", "--admin-port", "0"],
-    proxy.url,
-  );
+  command = startWatch();
   await whileARunWaits(async () => {
     proxy.silence();
     command.signal("SIGTERM");
