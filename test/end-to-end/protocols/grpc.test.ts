@@ -7,11 +7,11 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { bufCurl } from "../../support/clients/buf-curl.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { checkHealth, listHealth, watchHealth } from "../../support/clients/health.ts";
-import { frame } from "../../support/clients/raw-clients.ts";
 import { until } from "../../support/poll.ts";
 import { METHODS } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
+import { EMPTY, OVERVIEW, openStream } from "../../unit/grpc/grpc-server.ts";
 
 const SERVICE = "revenue.v1.RevenueService";
 
@@ -58,20 +58,12 @@ it.each(["grpc-v1", "grpc-v1alpha"])(
 
 /** Calls GetOverview on a session. Resolves to the headers and the trailers. */
 async function call(session: ClientHttp2Session) {
-  const stream = session.request({
-    ...{
-      ":method": "POST",
-      ":path": `/${SERVICE}/GetOverview`,
-      "content-type": "application/grpc",
-    },
-    te: "trailers",
-    "x-api-key": fixture.key,
-    "x-request-id": randomUUID(),
-  });
+  const sent = { "x-api-key": fixture.key, "x-request-id": randomUUID() };
+  const stream = openStream(session, OVERVIEW, sent);
   const received: IncomingHttpHeaders[] = [];
   stream.on("response", (headers) => received.push(headers));
   stream.on("trailers", (trailers) => received.push(trailers));
-  await finished(stream.end(frame(Buffer.alloc(0))).resume());
+  await finished(stream.end(EMPTY).resume());
   return received;
 }
 

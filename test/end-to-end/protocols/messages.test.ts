@@ -18,6 +18,7 @@ import { UNAUTHENTICATED } from "../../support/expected-error.ts";
 import { type RequestHeaders, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
+import { openStream } from "../../unit/grpc/grpc-server.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
@@ -83,11 +84,7 @@ const grpc =
   async (key = fixture.key) => {
     const session = connectHttp2(`http://${fixture.service.grpc}`);
     try {
-      const all = [["content-type", "application/grpc"], ...headers, ...withKey(key)] as const;
-      const stream = session.request(
-        [":method", "POST", ":path", PATH, "te", "trailers", ...all.flat()],
-        { endStream: false },
-      );
+      const stream = openStream(session, PATH, Object.fromEntries([...headers, ...withKey(key)]));
       const received: IncomingHttpHeaders = {};
       for (const event of ["response", "trailers"]) {
         stream.on(event, (fields) => Object.assign(received, fields));
