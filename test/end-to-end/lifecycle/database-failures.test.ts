@@ -15,8 +15,7 @@ import { migrateToLatest } from "../../../src/db/migrate.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { type Clients, FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
-import { grpcClient } from "../../support/clients/grpc-client.ts";
-import { checkHealth } from "../../support/clients/health.ts";
+import { healthOf } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import {
   DATABASE_UNAVAILABLE,
@@ -172,8 +171,6 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   });
 
   it("that is away makes the service not ready, and its health NOT_SERVING", async () => {
-    const client = grpcClient(service.grpc);
-    onTestFinished(() => client.close());
     const readiness = async () => (await fetch(`${service.admin}/readyz?verbose`)).text();
     await until(LIMIT, async () => (await readiness()).endsWith("readyz check passed\n"));
     await server.kill();
@@ -181,7 +178,7 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
     expect(await readiness()).toMatch(
       /^\[\+\]shutdown ok\n\[\+\]schema ok\n\[-\]database failed: /,
     );
-    expect(await checkHealth(client, "")).toBe("NOT_SERVING");
+    expect(await healthOf(service.grpc).check("")).toBe("NOT_SERVING");
     expect((await fetch(`${service.admin}/livez`)).status).toBe(200);
     const metrics = parseExposition(await (await fetch(`${service.admin}/metrics`)).text());
     expect(sumOf(metrics, "revenue_ready")).toBe(0);

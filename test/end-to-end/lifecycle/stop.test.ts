@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
-import { checkHealth, watchHealth } from "../../support/clients/health.ts";
+import { healthOf } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
@@ -39,7 +39,6 @@ async function start(environment: Readonly<Record<string, string>> = {}) {
   const headers = withKey(key);
   return {
     service,
-    client,
     get: () => rawHttp(service.http, { target: paths.GetOverview, headers, agent }),
     call: () => callGrpc(client, { method: "GetOverview", headers }),
   };
@@ -56,13 +55,13 @@ const linesOf = (service: ServiceProcess, message: string) =>
   service.log().filter(({ msg }) => msg === message);
 
 it("SIGINT ends the service at once: idle connections and open watches do not delay it", async () => {
-  const { service, client, get } = await start({
+  const { service, get } = await start({
     STOP_LAME_DUCK_MS: "100000",
     STOP_GRACE_MS: "100000",
   });
   await get();
-  const watch = watchHealth(client, "");
-  await until(LIMIT, () => watch.statuses.length > 0);
+  const watch = healthOf(service.grpc).watch("");
+  expect(await watch.next()).toMatchObject({ value: "SERVING" });
   const CALLS = 50;
   const refused = { target: paths.GetOverview, headers: withKey("unknown") };
   await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
@@ -75,13 +74,13 @@ it("SIGINT ends the service at once: idle connections and open watches do not de
 });
 
 it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served", async () => {
-  const { service, client, get } = await start({ STOP_LAME_DUCK_MS: "100000" });
+  const { service, get } = await start({ STOP_LAME_DUCK_MS: "100000" });
   const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
   expect(await statusOf("/readyz")).toBe(200);
   service.signal("SIGTERM");
   await until(LIMIT, async () => (await statusOf("/readyz")) === 503);
   expect(await statusOf("/livez")).toBe(200);
-  expect(await checkHealth(client, "")).toBe("NOT_SERVING");
+  expect(await healthOf(service.grpc).check("")).toBe("NOT_SERVING");
   expect(await get()).toMatchObject({ status: 200 });
   expect(linesOf(service, "not ready")).toMatchObject([{ level: "info", failed: ["shutdown"] }]);
 });

@@ -2,12 +2,10 @@
 import { randomUUID } from "node:crypto";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { finished } from "node:stream/promises";
-import type { Client } from "@grpc/grpc-js";
+import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { bufCurl } from "../../support/clients/buf-curl.ts";
-import { grpcClient } from "../../support/clients/grpc-client.ts";
-import { checkHealth, listHealth, watchHealth } from "../../support/clients/health.ts";
-import { until } from "../../support/poll.ts";
+import { healthOf } from "../../support/clients/health.ts";
 import { METHODS } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -16,25 +14,20 @@ import { EMPTY, OVERVIEW, openStream } from "../../unit/grpc/grpc-server.ts";
 const SERVICE = "revenue.v1.RevenueService";
 
 let fixture: Fixture;
-let client: Client;
 beforeAll(async () => {
   fixture = await createFixture(smallLedger);
-  client = grpcClient(fixture.service.grpc);
 });
-afterAll(async () => {
-  client?.close();
-  await fixture?.dispose();
-});
+afterAll(() => fixture?.dispose());
 
 it("the health of the server and of the service is SERVING, and needs no key", async () => {
-  for (const service of ["", SERVICE]) expect(await checkHealth(client, service)).toBe("SERVING");
-  expect(await listHealth(client)).toEqual({ "": "SERVING", [SERVICE]: "SERVING" });
-  const watch = watchHealth(client, SERVICE);
-  await until(10_000, () => watch.statuses.length > 0);
-  watch.cancel();
-  await watch.ended;
-  expect(watch.statuses).toEqual(["SERVING"]);
-  await expect(checkHealth(client, "revenue.v1.Other")).rejects.toThrow("NOT_FOUND");
+  const health = healthOf(fixture.service.grpc);
+  for (const service of ["", SERVICE]) expect(await health.check(service)).toBe("SERVING");
+  expect(await health.list()).toEqual({ "": "SERVING", [SERVICE]: "SERVING" });
+  const watch = health.watch(SERVICE);
+  expect(await watch.next()).toMatchObject({ value: "SERVING" });
+  await watch.return(undefined);
+  const code = Code.NotFound;
+  await expect(health.check("revenue.v1.Other")).rejects.toMatchObject({ code });
 });
 
 // That it is enough for a call: the client "buf curl, gRPC, reflection" of same-response.test.ts.
