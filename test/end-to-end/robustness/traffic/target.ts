@@ -2,9 +2,10 @@
 import { hashKey, parseKey } from "../../../../src/auth/api-key.ts";
 import { callGrpc, grpcClient } from "../../../support/clients/grpc-client.ts";
 import { rawHttp } from "../../../support/clients/raw-http.ts";
-import { createDatabase, type TestDatabase } from "../../../support/database.ts";
+import type { TestDatabase } from "../../../support/database.ts";
 import { withKey } from "../../../support/request.ts";
-import { type ServiceProcess, startService } from "../../../support/service/service-process.ts";
+import { createFixture } from "../../../support/service/fixture.ts";
+import type { ServiceProcess } from "../../../support/service/service-process.ts";
 import { smallLedger } from "../../../support/small-ledger.ts";
 
 /** A key of provider 1. It is the same in every run, and so are the bytes of the exchanges. */
@@ -38,11 +39,12 @@ export interface Target {
  * what V8 takes by itself in the container of 1 GiB that `deploy/` runs.
  */
 export async function createTarget(heap = 512): Promise<Target> {
-  const database = await createDatabase();
-  await smallLedger(database);
-  await insertKey(database);
+  const fill = async (database: TestDatabase) => {
+    await smallLedger(database);
+    await insertKey(database);
+  };
   const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}` };
-  const service = await startService(database.url, environment);
+  const { service, dispose } = await createFixture(fill, environment);
   return {
     service,
     port: (protocol) => Number(new URL(`http://${addressOf(service, protocol)}`).port),
@@ -52,10 +54,7 @@ export async function createTarget(heap = 512): Promise<Target> {
       const isHarmed = errors.length > 0 || calls !== "200, OK";
       if (isHarmed) throw new Error([`after ${attack}:`, calls, ...errors].join("\n"));
     },
-    async dispose() {
-      await service.kill();
-      await database.drop();
-    },
+    dispose,
   };
 }
 
