@@ -3,17 +3,15 @@
  * same error whatever is wrong, until an address has sent too many. The table of malformed headers
  * and keys is in test/unit/auth.
  */
-import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiKey, generateKey, hashKey } from "../../../src/auth/api-key.ts";
 import { FAILURES_PER_ADDRESS } from "../../../src/auth/failure-limit.ts";
 import { revokeKey } from "../../../src/auth/key-registry.ts";
 import { withoutHeaders } from "../../support/clients/client.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
-import { rawHttp } from "../../support/clients/raw-http.ts";
 import { errorThrough, TOO_MANY_FAILURES, UNAUTHENTICATED } from "../../support/expected-error.ts";
 import { poll, until } from "../../support/poll.ts";
-import { paths, type RequestHeaders, withKey } from "../../support/request.ts";
+import { type RequestHeaders, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -69,13 +67,10 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
 
 /** Whether a key is accepted by REST. If it is not, the error must be the one of every invalid key. */
 async function isAccepted(key: string): Promise<boolean> {
-  const headers = withKey(key);
-  const { status, text } = await rawHttp(fixture.service.http, {
-    target: paths.GetOverview,
-    headers,
-  });
-  if (status === 200) return true;
-  expect({ status, text }).toEqual({ status: 401, text: UNAUTHENTICATED.body });
+  const rest = fixture.clients.get("REST");
+  const outcome = await rest.call({ method: "GetOverview", headers: withKey(key) });
+  if ("response" in outcome) return true;
+  expect(withoutHeaders(outcome)).toEqual(errorThrough(rest, UNAUTHENTICATED));
   return false;
 }
 
@@ -105,12 +100,9 @@ it("an address that sends too many invalid keys gets 429; valid keys, also new o
   const address = "203.0.113.9";
   await Promise.all(
     Array.from({ length: 20 }, async () => {
-      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
       for (let count = 0; count < FAILURES_PER_ADDRESS.burst / 20; count++) {
-        const headers = [...withKey("malformed"), ["x-forwarded-for", address] as const];
-        await rawHttp(fixture.service.http, { target: paths.GetOverview, headers, agent });
+        await callFrom(address, "malformed");
       }
-      agent.destroy();
     }),
   );
   const refusals = FAST_CLIENTS.map(async (name) => {
