@@ -7,7 +7,6 @@ import { errorThrough } from "../../support/expected-error.ts";
 import { METHODS, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
-import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const BURST = 5;
 /** The lowest rate, so that little is refilled during a test. */
@@ -71,18 +70,11 @@ it.each(FAST_CLIENTS)("%s: responses and errors tell what is left", async (name)
   }
 });
 
-it("malformed requests count too, and the metrics count what is refused", async () => {
-  const shed = async () => {
-    const text = await (await fetch(`${fixture.service.admin}/metrics`)).text();
-    return sumOf(parseExposition(text), "rpc_server_shed_calls_total", { reason: "rateLimited" });
-  };
-  const before = await shed();
+it("malformed requests count too", async () => {
   const headers = withKey(await newKey());
   const target = "/api/provider/revenue/servers?startDate=x";
   const responses = await Promise.all(
     Array.from({ length: 3 * BURST }, () => rawHttp(fixture.service.http, { target, headers })),
   );
-  const refused = responses.filter(({ status }) => status === 429).length;
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([400, 429]));
-  expect((await shed()) - before).toBe(refused);
 });
