@@ -6,7 +6,6 @@ import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { createUnreadLimit } from "../../../src/net/unread.ts";
 import { exchange, listen, parse } from "../../unit/gateway/gateway.ts";
 import { handleOverview, JSON_BODY, overview, PATH } from "../../unit/gateway/overview.ts";
 import { REQUESTS, request } from "./traffic/exchanges.ts";
@@ -79,17 +78,6 @@ test("a response that is not read within its time closes the connection, even if
   onTestFinished(() => clearInterval(reads));
   await once(socket, "close");
   expect(events).toEqual(["responseTimeout"]);
-});
-
-test("if clients leave more unread than the limit, the connections with the most are closed", async () => {
-  const events: string[] = [];
-  const unread = createUnreadLimit({ maxUnreadBytes: 60e6, report: (event) => events.push(event) });
-  onTestFinished(unread.stop);
-  const { server, port } = await listen(RevenueService, () => WIDE, anyone, { unread });
-  for (let count = 0; count < 2; count++) open(port).pause().write(`${REQUEST}\r\n`);
-  await expect.poll(() => events, { timeout: 20_000 }).toEqual(["tooManyUnreadBytes"]);
-  const left = await new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
-  expect(left).toBe(1);
 });
 
 const { grpcWeb, connectGet } = REQUESTS;
