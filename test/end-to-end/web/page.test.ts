@@ -16,7 +16,6 @@ import {
   faultsOfLook,
   LOOKS,
   sidewaysBoxes,
-  type WatchedPage,
 } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { dailyTarget, type Period, restDays, restText } from "./rest-days.ts";
@@ -30,7 +29,6 @@ const [EMPTY, REFUNDED, LARGE] = [daysAgo(2), daysAgo(3), daysAgo(5)];
 
 let fixture: WebFixture;
 /** One page for all tests. At the beginning and the end of each it shows figures. */
-let watched: WatchedPage;
 let page: Page;
 beforeAll(async () => {
   fixture = await createWebFixture(async ({ knex }) => {
@@ -46,13 +44,12 @@ beforeAll(async () => {
       await knex("charges").insert({ provider_id: 1, server_id: first.id, ...charged });
     }
   });
-  watched = await fixture.open("/");
-  page = watched.page;
+  page = fixture.page;
   await enterKey(page, fixture.key);
   await page.getByText("Rentals running now").waitFor();
 }, BROWSER_TIMEOUT);
 afterEach(() => {
-  expect(watched.faults).toEqual([]);
+  expect(fixture.faults).toEqual([]);
 });
 afterAll(() => fixture?.dispose());
 

@@ -8,12 +8,7 @@ import type { Page, Response, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { rootFile } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
-import {
-  enterKey,
-  faultsOfLook,
-  LOOKS,
-  type WatchedPage,
-} from "../../support/browser/watched-page.ts";
+import { enterKey, faultsOfLook, LOOKS } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -31,17 +26,15 @@ let fixture: WebFixture;
  * One page for all tests, because it is dear to load. It shows figures, unless a test says
  * otherwise; the reference is opened from it.
  */
-let watched: WatchedPage;
 let page: Page;
 beforeAll(async () => {
   await new Promise<void>((resolve) => example.listen(0, "127.0.0.1", resolve));
   exampleOrigin = `http://127.0.0.1:${(example.address() as AddressInfo).port}`;
   fixture = await createWebFixture(smallLedger, { CORS_ORIGINS: exampleOrigin });
-  watched = await fixture.open("/");
-  page = watched.page;
+  page = fixture.page;
 }, BROWSER_TIMEOUT);
 afterEach(() => {
-  expect(watched.faults).toEqual([]);
+  expect(fixture.faults).toEqual([]);
 });
 afterAll(async () => {
   example.close();

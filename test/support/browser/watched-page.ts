@@ -1,7 +1,7 @@
 /** A page of the service in a browser context of its own, and everything that is wrong with it. */
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
-import type { Browser, BrowserContextOptions, Page } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -16,20 +16,14 @@ export interface WatchedPage {
    * origin or with a secret in their URL.
    */
   readonly faults: string[];
-  close(): Promise<void>;
 }
 
 /** Opens a page at a URL, in English and far from UTC. */
-export async function openPage(
-  browser: Browser,
-  url: string,
-  options: BrowserContextOptions = {},
-): Promise<WatchedPage> {
+export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
   const context = await browser.newContext({
     locale: "en-US",
     timezoneId: "America/New_York",
     permissions: ["clipboard-read", "clipboard-write"],
-    ...options,
   });
   const page = await context.newPage();
   const { origin } = new URL(url);
@@ -46,7 +40,7 @@ export async function openPage(
     if (!isOwn || /rvk_/.test(target)) faults.push(`request: ${target}`);
   });
   await page.goto(url);
-  return { page, faults, close: () => context.close() };
+  return { page, faults };
 }
 
 /** A width of the window, in CSS pixels, and a theme. */

@@ -1,15 +1,13 @@
-/** What a test of a page needs: a service with data, and a browser. */
+/** What the tests of the pages need: a service with data, and its page in a browser. */
 import type { Browser } from "playwright-core";
 import type { TestDatabase } from "../database.ts";
 import { createFixture, type Fixture } from "../service/fixture.ts";
 import { startBrowser } from "./chromium.ts";
 import { openPage, type WatchedPage } from "./watched-page.ts";
 
-/** A service, its clients, and a browser. Each page opened in it shares nothing with the others. */
-export interface WebFixture extends Fixture {
+/** A service, its clients, and a browser in which its page is open. */
+export interface WebFixture extends Fixture, WatchedPage {
   readonly browser: Browser;
-  /** Opens a page of the service: `/`, `/docs`. */
-  open(path: string): Promise<WatchedPage>;
 }
 
 /**
@@ -26,8 +24,8 @@ export async function createWebFixture(
   const [fixture, browser] = await Promise.all([createFixture(fill, environment), startBrowser()]);
   return {
     ...fixture,
+    ...(await openPage(browser, fixture.service.http)),
     browser,
-    open: (path) => openPage(browser, `${fixture.service.http}${path}`),
     async dispose() {
       await browser.close();
       await fixture.dispose();
