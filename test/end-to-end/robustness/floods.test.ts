@@ -7,14 +7,13 @@ import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
 import {
   frame,
-  headers,
   NO_FLOW_CONTROL,
   PREFACE,
   reset,
   SETTINGS_ACK,
 } from "../../support/clients/http2-frames.ts";
-import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
 import { withKey } from "../../support/request.ts";
+import { call, OVERVIEW } from "./traffic/exchanges.ts";
 import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const CONNECTIONS = 20;
@@ -27,7 +26,7 @@ const HEAP = 96;
 const CALLS = 10;
 
 const WATCH = "/grpc.health.v1.Health/Watch";
-const EMPTY = grpcMessage(Buffer.alloc(0));
+const EMPTY = Buffer.alloc(0);
 const PING = frame(6, 0, 0, Buffer.alloc(8));
 
 let target: Target;
@@ -36,14 +35,8 @@ beforeAll(async () => {
 });
 afterAll(() => target?.dispose());
 
-/** A call with an empty message. */
-const call = (id: number, path?: string, key?: string) => [
-  headers(id, false, path, key),
-  frame(0, 1, id, EMPTY),
-];
-
 /** Sends the bursts over a new connection, which stays open until the end of the test. */
-function flood(reads: boolean, frames: (id: number) => readonly Buffer[]): Promise<void> {
+function flood(reads: boolean, frames: (id: number) => Buffer): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const socket = connect(target.port("grpc"), "127.0.0.1").on("error", () => {});
   onTestFinished(() => void socket.resetAndDestroy());
@@ -58,18 +51,18 @@ function flood(reads: boolean, frames: (id: number) => readonly Buffer[]): Promi
       id += 2;
       return frames(id);
     });
-    if (socket.write(Buffer.concat(burst.flat()))) setImmediate(send);
+    if (socket.write(Buffer.concat(burst))) setImmediate(send);
     else socket.once("drain", send);
   };
   socket.once("connect", send).once("close", () => resolve());
   return promise;
 }
 
-it.each<[string, (id: number) => readonly Buffer[], reads?: boolean]>([
-  ["calls whose responses are not read", (id) => call(id, undefined, KEY), false],
-  ["cancelled calls", (id) => [...call(id), reset(id)]],
-  ["health watches", (id) => call(id, WATCH)],
-  ["PING that is not read", () => [PING], false],
+it.each<[string, (id: number) => Buffer, reads?: boolean]>([
+  ["calls whose responses are not read", (id) => call(id, OVERVIEW, EMPTY, KEY), false],
+  ["cancelled calls", (id) => Buffer.concat([call(id, OVERVIEW, EMPTY), reset(id)])],
+  ["health watches", (id) => call(id, WATCH, EMPTY)],
+  ["PING that is not read", () => PING, false],
 ])("beside a flood of %s, another caller is answered", async (_, frames, reads = true) => {
   const client = grpcClient(target.service.grpc);
   onTestFinished(() => client.close());

@@ -20,7 +20,8 @@ export interface Exchange {
 }
 
 const SERVICE = "revenue.v1.RevenueService";
-const OVERVIEW = `/${SERVICE}/GetOverview`;
+/** The path of GetOverview over gRPC and Connect. */
+export const OVERVIEW = `/${SERVICE}/GetOverview`;
 const BREAKDOWN = `/${SERVICE}/GetServerBreakdown`;
 const DATES = '{"startDate":"2024-03-01","endDate":"2024-03-31"}';
 
@@ -116,7 +117,8 @@ const HTTP_EXCHANGES: readonly Exchange[] = [
   http("a REST call before a malformed request", [overview, malformed], OK),
 ];
 
-const call = (id: number, path: string, message: Uint8Array, key?: string) =>
+/** The frames of a gRPC call on a stream. */
+export const call = (id: number, path: string, message: Uint8Array, key?: string) =>
   Buffer.concat([headers(id, false, path, key), frame(0, 1, id, grpcMessage(message))]);
 
 const grpc = (name: string, calls: readonly Buffer[], ...response: string[]): Exchange => ({
