@@ -10,12 +10,12 @@ import { createRollupPool } from "../../../src/rollup/write/pass/pool.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { startCommand } from "../../support/commands/run-command.ts";
+import { type CommandResult, startCommand } from "../../support/commands/run-command.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { startService } from "../../support/service/service-process.ts";
 import { blocksWith, codeIn, commands, section } from "../markdown.ts";
-import { type Outcome, paste } from "./terminal.ts";
+import { paste } from "./terminal.ts";
 
 const LIMIT = 30_000;
 
@@ -74,7 +74,7 @@ function urlFor(command: string): string {
   return Object.assign(url, { username: account.name, password, pathname: `/${database}` }).href;
 }
 
-async function runAs(account: string, command: string): Promise<Outcome> {
+async function runAs(account: string, command: string): Promise<CommandResult> {
   const outcome = await paste(command, { DATABASE_URL: urlFor(account) });
   expect(outcome).toMatchObject({ code: 0, stderr: "" });
   return outcome;

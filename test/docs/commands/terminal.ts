@@ -1,14 +1,8 @@
 /** A reader's terminal: a shell in the folder of the repository. */
-import { execFile, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { delimiter, join } from "node:path";
+import { type CommandResult, runProgram } from "../../support/commands/run-command.ts";
 import { ROOT, rootFile } from "../markdown.ts";
-
-/** The output of a command, and its exit code. */
-export interface Outcome {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
 
 /** The environment of a terminal, without what npm and vitest add for their scripts. */
 export function terminalEnvironment(
@@ -48,18 +42,11 @@ function withoutNpm(command: string): string {
 export function paste(
   command: string,
   environment: Readonly<Record<string, string>>,
-): Promise<Outcome> {
-  const { promise, resolve } = Promise.withResolvers<Outcome>();
+): Promise<CommandResult> {
   const env = terminalEnvironment(environment);
   // As npm does: the programs of the packages come first, Node among them.
   const path = [join(ROOT, "node_modules/.bin"), env.PATH].join(delimiter);
-  const child = execFile(
-    "/bin/sh",
-    ["-c", withoutNpm(command)],
-    { cwd: ROOT, env: { ...env, PATH: path }, timeout: 60_000 },
-    (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-  );
-  return promise;
+  return runProgram("/bin/sh", ["-c", withoutNpm(command)], { env: { ...env, PATH: path } });
 }
 
 /** Whether this machine has curl. */

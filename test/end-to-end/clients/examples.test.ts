@@ -3,7 +3,7 @@
  * installed elsewhere. An example is run by hand where its tool is missing: Go needs modules from
  * the network.
  */
-import { execFile, execFileSync, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -13,6 +13,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vites
 import { Code, createRevenueClient } from "../../../clients/typescript/src/index.ts";
 import { blocksOf, ROOT, rootFile } from "../../docs/markdown.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
+import { runProgram } from "../../support/commands/run-command.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -39,7 +40,7 @@ interface Settings {
 }
 
 /** Runs a program with the variables that all examples read. */
-async function run(
+function run(
   command: string,
   args: readonly string[] = [],
   { key = fixture.key, url = fixture.service.http, cwd = ROOT }: Settings = {},
@@ -51,18 +52,14 @@ async function run(
     LC_ALL: "C",
     PYTHONIOENCODING: "utf-8",
   };
-  return new Promise<{ status: number; stdout: string; stderr: string }>((resolve) => {
-    const child = execFile(command, args, { cwd, env, timeout: 60_000 }, (_, stdout, stderr) =>
-      resolve({ status: child.exitCode ?? -1, stdout, stderr }),
-    );
-  });
+  return runProgram(command, args, { cwd, env });
 }
 
 describe("curl", () => {
   it("prints the summary and the servers as CSV, also of an address that ends with a slash", async () => {
     const url = `${fixture.service.http}/`;
-    const { status, stdout, stderr } = await run("examples/curl/revenue.sh", [], { url });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const { code, stdout, stderr } = await run("examples/curl/revenue.sh", [], { url });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     const [summary = "", header = ""] = stdout.split(/\r?\n/);
     const headers = withKey(fixture.key);
     const { text } = await rawHttp(url, { target: "/api/provider/revenue", headers });
@@ -71,10 +68,10 @@ describe("curl", () => {
   });
 
   it("prints the message of an error", async () => {
-    const { status, stdout, stderr } = await run("examples/curl/revenue.sh", [], {
+    const { code, stdout, stderr } = await run("examples/curl/revenue.sh", [], {
       key: "rvk_wrong",
     });
-    expect({ status, stdout }).toEqual({ status: 1, stdout: "" });
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toContain('"message":"API key authentication is required');
   });
 });
@@ -83,20 +80,20 @@ describe.skipIf(spawnSync("python3", ["--version"]).status !== 0)("Python", () =
   const python = (settings?: Settings) => run("python3", ["examples/python/revenue.py"], settings);
 
   it("prints the digits of the ledger and their sum, also of an address that ends with a slash", async () => {
-    const { status, stdout, stderr } = await python({ url: `${fixture.service.http}/` });
-    expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+    const { code, stdout, stderr } = await python({ url: `${fixture.service.http}/` });
+    expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
     expect(stdout).toContain("earnings this year: 11.07\nbalance: 1250.50\n");
     expect(stdout).toMatch(/\n {9}11\.07 {2}[\d-]+\n/);
     expect(stdout).toContain("\n         12.30  alpha\n         12.30  in all\n");
   });
 
   it("prints the message of an error and the request's id, or which variable is missing", async () => {
-    const { status, stderr } = await python({ key: "rvk_wrong" });
-    expect(status).toBe(1);
+    const { code, stderr } = await python({ key: "rvk_wrong" });
+    expect(code).toBe(1);
     const message = /^401 API key authentication is required.* \(request [0-9a-f-]{36}\)\n$/;
     expect(stderr).toMatch(message);
     expect(await python({ key: "" })).toMatchObject({
-      status: 1,
+      code: 1,
       stderr: "set the environment variable REVENUE_API_KEY\n",
     });
   });
@@ -171,7 +168,7 @@ describe("the TypeScript client, packed and installed", () => {
       /^earnings this year: 11\.07\nbalance: 1250\.50\n.* 11\.07 {2}[\d-]+\n.* 12\.30 {2}alpha\n/s,
     );
     expect(unreachable).toEqual({
-      status: 1,
+      code: 1,
       stdout: "",
       stderr: "the service cannot be reached\n",
     });

@@ -8,6 +8,7 @@ import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { ALL_CLIENTS, FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import type { TestDatabase } from "../../support/database.ts";
+import { parseNumbers } from "../../support/exact-json.ts";
 import { badRequest, errorThrough } from "../../support/expected-error.ts";
 import {
   METHODS,
@@ -131,11 +132,7 @@ async function get(target: string, accept: string): Promise<string> {
 
 /** JSON in which each number is a string with its digits. */
 const json = async (target: string) =>
-  JSON.parse(
-    await get(target, "application/json"),
-    (_key, value: unknown, context?: { readonly source?: string }) =>
-      typeof value === "number" ? context?.source : value,
-  );
+  parseNumbers(await get(target, "application/json"), (digits) => digits);
 
 /** The rows of a CSV, each by column. */
 const csv = async (target: string): Promise<Record<string, string>[]> =>

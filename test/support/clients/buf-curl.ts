@@ -1,9 +1,6 @@
 /** `buf curl` as a client: gRPC, Connect and gRPC-Web from the command line. */
-import { execFile } from "node:child_process";
-import { fileURLToPath } from "node:url";
+import { type CommandResult, runProgram } from "../commands/run-command.ts";
 import type { Outcome, RpcClient } from "./client.ts";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 
 /** gRPC with the server's reflection; Connect and gRPC-Web with the schema in the repository. */
 export function createBufCurlClients(http: string, grpc: string): readonly RpcClient[] {
@@ -43,22 +40,9 @@ function createClient(
   };
 }
 
-/** Runs `buf curl` with arguments. Killed after 30 s. */
-export function bufCurl(
-  args: readonly string[],
-): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const { promise, resolve } = Promise.withResolvers<{
-    code: number;
-    stdout: string;
-    stderr: string;
-  }>();
-  const child = execFile(
-    `${ROOT}node_modules/.bin/buf`,
-    ["curl", ...args],
-    { cwd: ROOT, timeout: 30_000 },
-    (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
-  );
-  return promise;
+/** Runs `buf curl` with arguments. */
+export function bufCurl(args: readonly string[]): Promise<CommandResult> {
+  return runProgram("node_modules/.bin/buf", ["curl", ...args]);
 }
 
 function parseError(stderr: string): Outcome {

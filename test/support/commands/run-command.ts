@@ -1,5 +1,5 @@
-/** The command-line programs of the service, each in a process of its own. */
-import { spawn } from "node:child_process";
+/** Programs, among them the commands of the service, each in a process of its own. */
+import { type ExecFileOptions, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
@@ -47,6 +47,22 @@ export function startCommand(name: string, args: readonly string[], url = ""): R
       child.kill(name);
     },
   };
+}
+
+/** Runs a program to its end, in the folder of the repository. It is killed after a minute. */
+export function runProgram(
+  program: string,
+  args: readonly string[],
+  options: Pick<ExecFileOptions, "cwd" | "env"> = {},
+): Promise<CommandResult> {
+  const { promise, resolve } = Promise.withResolvers<CommandResult>();
+  const child = execFile(
+    program,
+    args,
+    { cwd: ROOT, timeout: 60_000, encoding: "utf8", ...options },
+    (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
+  );
+  return promise;
 }
 
 /** Runs the command of `npm run NAME` to its end. */

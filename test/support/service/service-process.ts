@@ -22,7 +22,6 @@ export interface ServiceProcess {
   readonly grpc: string;
   /** The base URL of the admin port. */
   readonly admin: string;
-  readonly pid: number;
   /** Resolves when the process has ended. */
   readonly ended: Promise<Ending>;
   /** Everything it has written so far to stdout and stderr. */
@@ -59,7 +58,6 @@ export async function startService(
     http: `${scheme}://127.0.0.1:${listening.httpPort}`,
     grpc: `127.0.0.1:${listening.grpcPort}`,
     admin: `http://${listening.adminHost ?? "127.0.0.1"}:${listening.adminPort}`,
-    pid: child.pid ?? 0,
     ended,
     output: () => output.stdout + output.stderr,
     log,
