@@ -1,10 +1,9 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { ServiceError } from "../../../src/errors.ts";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import type { ServiceError } from "../../../src/errors.ts";
 import { type Deadline, startDeadline } from "../../../src/rpc/deadline.ts";
 
 /** The longest call, in ms. */
 const LONGEST = 10_000;
-const neverAborts = () => new AbortController().signal;
 beforeEach(() => {
   vi.useFakeTimers();
 });
@@ -16,30 +15,18 @@ afterEach(() => {
 const reasonOf = ({ signal }: Deadline) =>
   signal.aborted ? (signal.reason as ServiceError).kind : undefined;
 
-describe("the deadline of a call", () => {
-  it.each([
-    ["that of the longest call if the caller sent none", Infinity, LONGEST],
-    ["the caller's if that is earlier", 3_000, 3_000],
-    ["that of the longest call if the caller's is later", 60_000, LONGEST],
-  ])("is %s", (_, callers, expected) => {
-    const now = Date.now();
-    const deadline = startDeadline(now, now + callers, neverAborts(), LONGEST);
-    expect(deadline.deadline).toBe(now + expected);
-    vi.advanceTimersByTime(expected - 1);
-    expect(reasonOf(deadline)).toBeUndefined();
-    vi.advanceTimersByTime(1);
-    expect(reasonOf(deadline)).toBe("deadlineExceeded");
-  });
-});
-
-describe("cancellation by the caller", () => {
-  it("aborts the call at once, with the service's own reason", () => {
-    const caller = new AbortController();
-    const deadline = startDeadline(Date.now(), Infinity, caller.signal, LONGEST);
-    caller.abort(new Error("a reason of the protocol"));
-    expect(deadline.signal.reason).toBeInstanceOf(ServiceError);
-    expect(reasonOf(deadline)).toBe("canceled");
-  });
+it.each([
+  ["that of the longest call if the caller sent none", Infinity, LONGEST],
+  ["the caller's if that is earlier", 3_000, 3_000],
+  ["that of the longest call if the caller's is later", 60_000, LONGEST],
+])("the deadline of a call is %s", (_, callers, expected) => {
+  const now = Date.now();
+  const deadline = startDeadline(now, now + callers, new AbortController().signal, LONGEST);
+  expect(deadline.deadline).toBe(now + expected);
+  vi.advanceTimersByTime(expected - 1);
+  expect(reasonOf(deadline)).toBeUndefined();
+  vi.advanceTimersByTime(1);
+  expect(reasonOf(deadline)).toBe("deadlineExceeded");
 });
 
 it("a call that has ended is not aborted, and keeps no timer", () => {
