@@ -70,15 +70,6 @@ test.each(["thing_id", "Text", "renamed", "", "__proto__"])(
   },
 );
 
-test.each([
-  ["transcoding.unsupported.Request", "allowed parameters: name"],
-  ["google.api.CustomHttpPattern", "allowed parameters: kind, path"],
-])("%s: the error lists the allowed parameters", (typeName, allowed) => {
-  expect(() => compileBinder(messageOf(typeName), [])({}, "x=1")).toThrow(
-    new RequestError(`unknown query parameter "x"; ${allowed}`),
-  );
-});
-
 test("the error of a path without parameters lists none", () => {
   const none = compileBinder(
     messageOf("transcoding.unsupported.Request"),
