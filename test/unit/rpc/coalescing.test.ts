@@ -36,16 +36,6 @@ async function twoInFlight() {
 }
 
 describe("calls with the same key", () => {
-  it("share a run if they arrive in the same turn of the event loop", async () => {
-    const run = createCoalescing();
-    const { runs, work, resolve } = controlledWork();
-    const results = [1, 2, 3].map(() => run("key", staying(), work));
-    await turn();
-    expect(runs).toHaveLength(1);
-    resolve(0, "shared");
-    expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
-  });
-
   it("wait while two runs are in flight, and share the run that starts when one of these ends", async () => {
     const { call, first, second, runs, resolve } = await twoInFlight();
     const results = [call(), call()];
