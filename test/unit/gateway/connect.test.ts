@@ -4,8 +4,8 @@ import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { IncomingCall } from "../../../src/rpc/call.ts";
 import { until } from "../../support/poll.ts";
-import { exchange, listen, parse } from "./gateway.ts";
-import { handleOverview, PATH, post } from "./overview.ts";
+import { exchange, lastRequest, listen, parse } from "./gateway.ts";
+import { handleOverview, PATH } from "./overview.ts";
 
 test("a call is canceled when its client disconnects before its message is complete", async () => {
   const accepted: IncomingCall[] = [];
@@ -24,6 +24,10 @@ test("a call is canceled when its client disconnects before its message is compl
   expect(calls).toEqual([]);
 });
 
+/** A POST to GetOverview. */
+const post = (body: string, ...headers: readonly string[]) =>
+  lastRequest(`POST ${PATH}`, ...headers, `Content-Length: ${body.length}`) + body;
+
 test.each([
   ["connect-timeout-ms: 9999999999", "application/json", "{}"],
   ["grpc-timeout: 99999999H", "application/grpc-web+proto", "\0\0\0\0\0"],
@@ -32,35 +36,33 @@ test.each([
   const collect = (warning: Error) => warnings.push(warning);
   process.on("warning", collect);
   const { port, calls } = await listen(RevenueService, handleOverview);
-  await exchange(port, ...post(`Content-Type: ${type}\r\n${timeout}`, body));
+  await exchange(port, post(body, `Content-Type: ${type}`, timeout));
   process.off("warning", collect);
   expect(calls[0]?.deadline).toBeGreaterThan(Date.now() + 2 ** 31);
   expect(warnings).toEqual([]);
 });
 
-/** A request of one line. */
-const request = (line: string) => [`${line} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`];
 const ALLOWED = "allowed methods: GET, POST";
 
 test.each([
   [
     415,
     "an unknown content type",
-    post("Content-Type: text/xml", "<a/>"),
+    post("<a/>", "Content-Type: text/xml"),
     "unsupported content type",
   ],
-  [415, "gRPC", post("Content-Type: application/grpc", ""), "unsupported content type"],
-  [405, "another method", request(`PUT ${PATH}`), ALLOWED],
-  [405, "a method of WebDAV", request(`PROPFIND ${PATH}`), ALLOWED],
+  [415, "gRPC", post("", "Content-Type: application/grpc"), "unsupported content type"],
+  [405, "another method", lastRequest(`PUT ${PATH}`), ALLOWED],
+  [405, "a method of WebDAV", lastRequest(`PROPFIND ${PATH}`), ALLOWED],
   [
     404,
     "another procedure",
-    request("POST /revenue.v1.RevenueService/Nope"),
+    lastRequest("POST /revenue.v1.RevenueService/Nope"),
     "no resource at this path",
   ],
-])("%i for %s, in JSON and in the log", async (status, _name, bytes, message) => {
+])("%i for %s, in JSON and in the log", async (status, _name, request, message) => {
   const { port, lines } = await listen(RevenueService, handleOverview);
-  const response = parse(await exchange(port, ...bytes));
+  const response = parse(await exchange(port, request));
   expect(response.status).toBe(status);
   expect(JSON.parse(response.body)).toEqual({ error: expect.any(String), message });
   expect(lines).toMatchObject([{ message: "request rejected", fields: { status } }]);

@@ -3,7 +3,6 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { DescService, Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
-import type { ServiceError } from "../../../src/errors.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
@@ -28,8 +27,6 @@ export interface TestGateway {
   readonly url: string;
   /** The calls that were run. */
   readonly calls: Call[];
-  /** The errors of calls that were accepted, but could not be decoded. */
-  readonly rejected: ServiceError[];
   readonly lines: Line[];
 }
 
@@ -54,7 +51,6 @@ export async function openGateway(
   parts: Partial<GatewayParts> = {},
 ): Promise<TestGateway> {
   const calls: Call[] = [];
-  const rejected: ServiceError[] = [];
   const lines: Line[] = [];
   // The handler of the test returns the response type of its method; the compiler cannot know.
   const rpc = {
@@ -68,7 +64,7 @@ export async function openGateway(
           calls.push(call);
           return { message: await handle(call), metadata: {} };
         },
-        reject: (error) => rejected.push(error),
+        reject() {},
       };
     },
   } as Rpc;
@@ -83,24 +79,19 @@ export async function openGateway(
     ...parts,
   });
   const port = await listen("127.0.0.1", 0);
-  return { server, stop, port, url: `http://127.0.0.1:${port}`, calls, rejected, lines };
+  return { server, stop, port, url: `http://127.0.0.1:${port}`, calls, lines };
+}
+
+/** A request without a body, the last one of its connection. */
+export function lastRequest(line: string, ...headers: readonly string[]): string {
+  return [`${line} HTTP/1.1`, "Host: a", ...headers, "Connection: close", "", ""].join("\r\n");
 }
 
 /** Sends bytes on a new connection. Resolves to everything received until it closes. */
-export function exchange(
-  port: number,
-  ...parts: readonly (string | Uint8Array)[]
-): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const socket = connect(port, "127.0.0.1");
-    let received = "";
-    socket.setEncoding("utf8").on("data", (chunk) => {
-      received += chunk;
-    });
-    socket.on("error", reject);
-    socket.on("close", () => resolve(received));
-    for (const part of parts) socket.write(part);
-  });
+export async function exchange(port: number, bytes: string | Uint8Array = ""): Promise<string> {
+  const socket = connect(port, "127.0.0.1").setEncoding("utf8");
+  socket.write(bytes);
+  return (await socket.toArray()).join("");
 }
 
 /** Status, headers (without `date`, which varies) and body of a raw response. */

@@ -2,9 +2,10 @@
 import { STATUS_CODES } from "node:http";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { exchange, openGateway, parse, type TestGateway } from "./gateway.ts";
+import { exchange, lastRequest, openGateway, parse, type TestGateway } from "./gateway.ts";
 
-const REQUEST = "GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n";
+const GET = "GET /api/provider/revenue";
+const REQUEST = `${GET} HTTP/1.1\r\nHost: a\r\n`;
 const NOT_HTTP = "the request is not valid HTTP";
 const TOO_LARGE = "the request headers are too large";
 const LONG = "a".repeat(17_000);
@@ -25,45 +26,35 @@ test.each([
   ],
   [
     "HTTP/1.1 without a host",
-    "GET /api/provider/revenue HTTP/1.1\r\nConnection: close\r\n\r\n",
+    `${GET} HTTP/1.1\r\nConnection: close\r\n\r\n`,
     400,
     "missing Host header",
   ],
   [
     "two hosts, also if they are the same",
-    `${REQUEST}Host: a\r\nConnection: close\r\n\r\n`,
+    lastRequest(GET, "Host: a"),
     400,
     "repeated Host header",
   ],
   ...["", "user@a", "[::1"].map((host): [string, string, number, string] => [
     `the host ${JSON.stringify(host)}`,
-    `GET /api/provider/revenue HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    `${GET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
     400,
     "invalid Host header",
   ]),
   [
     "a path that is not percent-encoded",
-    "GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
+    lastRequest("GET /%zz"),
     400,
     "the path is not percent-encoded UTF-8 (RFC 3986)",
   ],
-  [
-    "an asterisk",
-    "OPTIONS * HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
-    404,
-    "no resource at this path",
-  ],
+  ["an asterisk", lastRequest("OPTIONS *"), 404, "no resource at this path"],
   ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "allowed methods: GET, HEAD"],
-  [
-    "an expectation",
-    `${REQUEST}Expect: wonders\r\nConnection: close\r\n\r\n`,
-    417,
-    "unsupported expectation",
-  ],
+  ["an expectation", lastRequest(GET, "Expect: wonders"), 417, "unsupported expectation"],
   ["a long header", `${REQUEST}Authorization: ${LONG}\r\n\r\n`, 431, TOO_LARGE],
 ])("%s is rejected in JSON, with the common headers, and logged", async (...row) => {
   const [, request, status, message] = row;
-  const response = parse(await exchange(gateway.port, Buffer.from(request, "latin1")));
+  const response = parse(await exchange(gateway.port, request));
   expect(response.status).toBe(status);
   expect(JSON.parse(response.body)).toEqual({ error: STATUS_CODES[status], message });
   expect(Object.fromEntries(response.headers)).toMatchObject({

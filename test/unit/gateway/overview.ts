@@ -22,16 +22,3 @@ export const PATH = "/revenue.v1.RevenueService/GetOverview";
 
 /** The header of a JSON request. */
 export const JSON_BODY = "Content-Type: application/json";
-
-/** The bytes of a POST to GetOverview. */
-export function post(
-  headers: string,
-  body: string | Uint8Array,
-  key = "k",
-): (string | Uint8Array)[] {
-  const length = Buffer.byteLength(body);
-  return [
-    `POST ${PATH} HTTP/1.1\r\nHost: a\r\nX-API-Key: ${key}\r\n${headers}\r\nContent-Length: ${length}\r\nConnection: close\r\n\r\n`,
-    body,
-  ];
-}

@@ -3,7 +3,7 @@ import { Agent, get } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
 import { messageOf, serviceOf } from "../transcoding/contract.ts";
-import { type Call, exchange, listen, parse } from "./gateway.ts";
+import { type Call, exchange, lastRequest, listen, parse } from "./gateway.ts";
 
 const service = serviceOf("transcoding.supported.ThingService");
 const thing = create(messageOf("transcoding.supported.Thing"), {
@@ -25,18 +25,20 @@ test.each([
   ["http://elsewhere/v1/things/t1?text=a", "GetThing", { thingId: "t1", text: "a" }],
 ])("%s calls %s", async (target, method, fields) => {
   const { port, calls } = await listen(service, () => thing);
-  await exchange(port, `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+  await exchange(port, lastRequest(`GET ${target}`));
   expect(calls.map((call) => call.method.name)).toEqual([method]);
   if (fields !== undefined) expect(calls[0]?.request()).toMatchObject(fields);
 });
 
 test("the pipeline gets every value of both credential headers", async () => {
   const { port, calls } = await listen(service, () => thing);
-  await exchange(
-    port,
-    "GET /v1/things/t1 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer 1\r\nX-API-Key: 2\r\n" +
-      "authorization: Bearer 3\r\nx-api-key:\r\nConnection: close\r\n\r\n",
-  );
+  const headers = [
+    "Authorization: Bearer 1",
+    "X-API-Key: 2",
+    "authorization: Bearer 3",
+    "x-api-key:",
+  ];
+  await exchange(port, lastRequest("GET /v1/things/t1", ...headers));
   expect(calls[0]?.credentials).toEqual({
     xApiKey: ["2", ""],
     authorization: ["Bearer 1", "Bearer 3"],
@@ -67,8 +69,7 @@ test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/thi
   "%s is a 404",
   async (target) => {
     const { port } = await listen(service, handleThing);
-    const request = `GET ${target} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`;
-    expect(parse(await exchange(port, request))).toMatchObject({
+    expect(parse(await exchange(port, lastRequest(`GET ${target}`)))).toMatchObject({
       status: 404,
       body: '{"error":"Not Found","message":"no resource at this path"}',
     });

@@ -4,7 +4,7 @@ import { connect, type Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { exchange, listen } from "./gateway.ts";
+import { exchange, lastRequest, listen } from "./gateway.ts";
 import { overview } from "./overview.ts";
 
 const PATH = "/api/provider/revenue";
@@ -33,8 +33,7 @@ async function openSilent(port: number): Promise<Socket> {
 test("new connections are served during the first lame-duck period, and refused later", async () => {
   const { stop, port } = await listen(RevenueService, () => overview);
   const stopping = stop(GRACE);
-  const closing = request(PATH).replace("\r\n\r\n", "\r\nConnection: close\r\n\r\n");
-  expect(await exchange(port, closing)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  expect(await exchange(port, lastRequest(`GET ${PATH}`))).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   await stopping;
   await expect(exchange(port, request(PATH))).rejects.toThrow("ECONNREFUSED");
 });
