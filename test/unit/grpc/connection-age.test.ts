@@ -1,23 +1,21 @@
 /** Keepalive and the age of connections. */
 import { once } from "node:events";
+import type { Message } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { PREFACE, SETTINGS, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import { call, emptyResponse, listen, openSession, openSocket } from "./grpc-server.ts";
 
 it("a connection that reaches its age is closed gracefully: its calls are finished", async () => {
-  const response = Promise.withResolvers<void>();
-  const { port, calls } = await listen({ maxConnectionAge: 200 }, async () => {
-    await response.promise;
-    return emptyResponse;
-  });
+  const response = Promise.withResolvers<Message>();
+  const { port, calls } = await listen({ maxConnectionAge: 200 }, () => response.promise);
   const session = openSession(port);
   const goaway = once(session, "goaway");
   const status = call(session);
   await until(5_000, () => calls.length === 1);
   const [code] = await goaway;
   expect(code).toBe(0);
-  response.resolve();
+  response.resolve(emptyResponse);
   expect(await status).toBe("0 OK");
   await until(5_000, () => session.destroyed);
 });

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
-import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
+import type { Message } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
 import { MAX_REFLECTIONS } from "../../../src/grpc/reflection.ts";
 import { MAX_MESSAGE_BYTES } from "../../../src/rpc/call.ts";
@@ -26,22 +26,19 @@ import {
   openSession,
   openSocket,
   openStream,
+  QUESTION,
+  REFLECTION,
   roundTrip,
   statusOf,
 } from "./grpc-server.ts";
 
 /** In ms; the tests wait for it. */
 const TIMEOUT = 300;
-const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-/** A request for the list of services. */
-const QUESTION = grpcMessage(
-  new BinaryWriter().tag(7, WireType.LengthDelimited).string("").finish(),
-);
 
-/** Opens a stream and sends a message. Resolves at its first response, or to its status. */
-function outcome(session: ClientHttp2Session, path: string, message: Uint8Array): Promise<string> {
-  const stream = openStream(session, path);
-  stream.write(message);
+/** Asks for the list of services. Resolves at the first response, or to the status of the stream. */
+function reflect(session: ClientHttp2Session): Promise<string> {
+  const stream = openStream(session, REFLECTION);
+  stream.write(QUESTION);
   const data = new Promise<string>((resolve) => stream.once("data", () => resolve("open")));
   return Promise.race([data, statusOf(stream)]);
 }
@@ -89,18 +86,15 @@ it("a connection that is closed here is not kept if its client does not close it
 });
 
 it("a connection has as many calls at once as it may, and the others wait at the client", async () => {
-  const release = Promise.withResolvers<void>();
-  const { port, calls } = await listen({ maxStreamsPerConnection: 10 }, async () => {
-    await release.promise;
-    return emptyResponse;
-  });
+  const response = Promise.withResolvers<Message>();
+  const { port, calls } = await listen({ maxStreamsPerConnection: 10 }, () => response.promise);
   const session = openSession(port);
   await once(session, "remoteSettings");
   const statuses = Array.from({ length: 30 }, () => call(session));
   await until(10_000, () => calls.length >= 10);
   for (let turns = 0; turns < 3; turns++) await roundTrip(session);
   expect(calls).toHaveLength(10);
-  release.resolve();
+  response.resolve(emptyResponse);
   expect(await Promise.all(statuses)).toEqual(Array(30).fill("0 OK"));
 });
 
@@ -122,17 +116,15 @@ it("there may be 50 reflection streams, and one that ends makes room", async () 
   const streams = Array.from({ length: MAX_REFLECTIONS }, () => openStream(session, REFLECTION));
   for (const stream of streams) stream.write(QUESTION);
   await Promise.all(streams.map((stream) => once(stream, "data")));
-  expect(await outcome(session, REFLECTION, QUESTION)).toBe(
-    "8 too many reflection streams are open",
-  );
+  expect(await reflect(session)).toBe("8 too many reflection streams are open");
   expect(events).toEqual(["reflectionLimit"]);
   streams[0]?.end();
-  await until(10_000, async () => (await outcome(session, REFLECTION, QUESTION)) === "open");
+  await until(10_000, async () => (await reflect(session)) === "open");
 });
 
 it("reflection can be turned off", async () => {
   const { port } = await listen({ reflection: "off" });
-  expect(await outcome(openSession(port), REFLECTION, QUESTION)).toMatch(/^12 /);
+  expect(await reflect(openSession(port))).toMatch(/^12 /);
 });
 
 it("messages that a unary call sends in excess are not decompressed", async () => {

@@ -20,10 +20,19 @@ import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
 
 /** The path of an RPC of RevenueService. */
 export const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
+/** The path of a health watch. */
+export const WATCH = "/grpc.health.v1.Health/Watch";
+/** The path of server reflection. */
+export const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
 /** An empty request message. */
 export const EMPTY = grpcMessage(Buffer.alloc(0));
+/** A reflection request for the list of services (field 7). */
+export const QUESTION = grpcMessage(Buffer.from([0x3a, 0]));
 /** A response without figures. */
 export const emptyResponse: GetOverviewResponse = create(GetOverviewResponseSchema);
+/** Responds with so many bytes. */
+export const respondWith = (size: number) => async (): Promise<GetOverviewResponse> =>
+  create(GetOverviewResponseSchema, { monthlyEarnings: [{ month: "x".repeat(size) }] });
 
 /** A server, and what happened in it. */
 export interface TestServer {
@@ -121,18 +130,11 @@ export async function roundTrip(session: ClientHttp2Session): Promise<void> {
   await promise;
 }
 
-/** A TCP connection that lasts until the end of the test, and the bytes that it received. */
-export function openSocket(port: number): {
-  socket: Socket;
-  received(): Buffer;
-  closed: Promise<void>;
-} {
-  const chunks: Buffer[] = [];
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
-  socket.on("error", () => {}).on("data", (chunk: Buffer) => chunks.push(chunk));
-  onTestFinished(() => {
-    socket.destroy();
-  });
+/** A TCP connection that reads what it gets, and lasts until the end of the test. */
+export function openSocket(port: number): { socket: Socket; closed: Promise<void> } {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true }).resume();
+  socket.on("error", () => {});
+  onTestFinished(() => void socket.destroy());
   const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
-  return { socket, received: () => Buffer.concat(chunks), closed };
+  return { socket, closed };
 }

@@ -1,4 +1,5 @@
 /** The log of gRPC requests that do not become a call. */
+import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
 import { expect, it } from "vitest";
 import { until } from "../../support/poll.ts";
@@ -11,6 +12,7 @@ import {
   openStream,
   statusOf,
   type TestServer,
+  WATCH,
 } from "./grpc-server.ts";
 
 /** Serves, and collects what is logged. */
@@ -23,7 +25,6 @@ async function serve(
   return { ...server, lines, session: openSession(server.port) };
 }
 
-const HEADERS = { ":method": "POST", "content-type": "application/grpc", te: "trailers" };
 /** The start of a message of 9 MB. */
 const LARGE = Buffer.from([0, 0, 0x90, 0, 0, 1]);
 
@@ -42,13 +43,8 @@ it.each<[string, Record<string, string>, Buffer, object]>([
 ])("a request with %s has a line with the status that its client got", async (...row) => {
   const [, headers, body, result] = row;
   const { session, lines, calls } = await serve();
-  const stream = session.request({
-    ...HEADERS,
-    ":path": OVERVIEW,
-    "x-request-id": "r",
-    ...headers,
-  });
-  stream.on("error", () => {}).end(body);
+  const stream = openStream(session, OVERVIEW, { "x-request-id": "r", ...headers });
+  stream.end(body);
   await statusOf(stream);
   await until(5_000, () => lines.length > 0);
   expect(lines).toEqual([{ requestId: "r", protocol: "grpc", ...result, msg: "request rejected" }]);
@@ -59,9 +55,9 @@ it("calls, which the pipeline logs, health checks and cancelled watches have no 
   const { session, lines } = await serve(() => Promise.reject(new Error("failed")));
   expect(await call(session)).toMatch(/^13 /);
   expect(await call(session, "/grpc.health.v1.Health/Check")).toBe("0 OK");
-  const watch = openStream(session, "/grpc.health.v1.Health/Watch");
+  const watch = openStream(session, WATCH);
   watch.end(EMPTY);
-  await new Promise((resolve) => watch.once("data", resolve));
+  await once(watch, "data");
   watch.close(8);
   await statusOf(watch);
   expect(await call(session, "/a.B/C")).toMatch(/^12 /);

@@ -1,15 +1,7 @@
 /** Clients that send their requests, or read their responses, slowly or not at all. */
 import { once } from "node:events";
-import { create } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
-import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
-import {
-  headers,
-  frame as http2Frame,
-  PREFACE,
-  SETTINGS_ACK,
-} from "../../support/clients/http2-frames.ts";
-import { frame } from "../../support/clients/raw-clients.ts";
+import { frame, headers, PREFACE, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
   call,
@@ -18,6 +10,9 @@ import {
   openSession,
   openSocket,
   openStream,
+  QUESTION,
+  REFLECTION,
+  respondWith,
   roundTrip,
   statusOf,
 } from "./grpc-server.ts";
@@ -25,12 +20,6 @@ import {
 /** In ms; the tests wait for it. */
 const TIMEOUT = 300;
 const KIB = 1024;
-
-/** A response of some size in bytes. */
-const response = (size: number) => async () =>
-  create(GetOverviewResponseSchema, {
-    monthlyEarnings: [{ month: "x".repeat(size) }],
-  });
 
 /** A session that reads nothing of its responses. */
 async function openUnreading(port: number) {
@@ -58,7 +47,7 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
 
 it("further responses of a connection wait while its client does not read", async () => {
   const maxUnreadPerConnection = 64 * KIB;
-  const { port, calls, server } = await listen({ maxUnreadPerConnection }, response(40 * KIB));
+  const { port, calls, server } = await listen({ maxUnreadPerConnection }, respondWith(40 * KIB));
   const session = await openUnreading(port);
   const statuses = Array.from({ length: 20 }, () => call(session));
   await until(10_000, () => calls.length === 20);
@@ -72,7 +61,7 @@ it("further responses of a connection wait while its client does not read", asyn
 });
 
 it("responses that wait are sent when the client gives up the one ahead of them", async () => {
-  const { port, calls } = await listen({ maxUnreadPerConnection: KIB }, response(40 * KIB));
+  const { port, calls } = await listen({ maxUnreadPerConnection: KIB }, respondWith(40 * KIB));
   const session = await openUnreading(port);
   const first = openStream(session);
   first.end(EMPTY);
@@ -87,23 +76,22 @@ it("responses that wait are sent when the client gives up the one ahead of them"
 it("reflection requests are not read while the client does not read the responses", async () => {
   const { port } = await listen();
   const session = await openUnreading(port);
-  const stream = openStream(session, "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo");
-  // 40,000 requests for the list of services.
-  stream.write(Buffer.concat(Array<Buffer>(40_000).fill(frame(Buffer.from([0x3a, 0])))));
+  const stream = openStream(session, REFLECTION);
+  stream.write(Buffer.concat(Array<Buffer>(40_000).fill(QUESTION)));
   for (let turns = 0; turns < 30; turns++) await roundTrip(session);
   expect(stream.writableLength).toBeGreaterThan(100 * KIB);
 });
 
 /** SETTINGS_INITIAL_WINDOW_SIZE of 0, and WINDOW_UPDATE of stream 1 by one byte. */
-const NO_WINDOW = http2Frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]));
-const ONE_BYTE = http2Frame(8, 0, 1, Buffer.from([0, 0, 0, 1]));
+const NO_WINDOW = frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]));
+const ONE_BYTE = frame(8, 0, 1, Buffer.from([0, 0, 0, 1]));
 
 it("a client that has not read a response in time is disconnected, even if it reads a byte now and then", async () => {
-  const { port, events } = await listen({ responseTimeout: TIMEOUT }, response(40 * KIB));
+  const { port, events } = await listen({ responseTimeout: TIMEOUT }, respondWith(40 * KIB));
   const connections = [openSocket(port), openSocket(port)];
   for (const { socket } of connections) {
     socket.write(Buffer.concat([PREFACE, NO_WINDOW, SETTINGS_ACK, headers(1, false)]));
-    socket.write(http2Frame(0, 1, 1, EMPTY));
+    socket.write(frame(0, 1, 1, EMPTY));
   }
   const reads = setInterval(() => connections[0]?.socket.write(ONE_BYTE), 20);
   onTestFinished(() => clearInterval(reads));
@@ -112,7 +100,7 @@ it("a client that has not read a response in time is disconnected, even if it re
 });
 
 it("the connections with unread bytes are listed and can be closed", async () => {
-  const { port, server } = await listen({}, response(40 * KIB));
+  const { port, server } = await listen({}, respondWith(40 * KIB));
   const reader = openSession(port);
   expect(await call(reader)).toBe("0 OK");
   const session = await openUnreading(port);

@@ -1,8 +1,7 @@
 /** The stop of the gRPC port. */
 import { once } from "node:events";
-import { create } from "@bufbuild/protobuf";
+import type { Message } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import { GetOverviewResponseSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { until } from "../../support/poll.ts";
 import {
   call,
@@ -12,11 +11,13 @@ import {
   openSession,
   openSocket,
   openStream,
+  REFLECTION,
+  respondWith,
   roundTrip,
   statusOf,
+  WATCH,
 } from "./grpc-server.ts";
 
-const WATCH = "/grpc.health.v1.Health/Watch";
 /** Longer than any test may take, in ms: a stop that uses it up fails. */
 const GRACE = 120_000;
 
@@ -34,9 +35,7 @@ it("waits for a stream whose message comes after it began", async () => {
 });
 
 it("a client that is reading a response gets all of it", async () => {
-  const { port, server } = await listen({}, async () =>
-    create(GetOverviewResponseSchema, { monthlyEarnings: [{ month: "x".repeat(300_000) }] }),
-  );
+  const { port, server } = await listen({}, respondWith(300_000));
   const session = openSession(port);
   const stream = openStream(session);
   stream.end(EMPTY);
@@ -58,10 +57,7 @@ it("health watches, reflection, idle connections and silent ones do not delay it
   const watch = openStream(session, WATCH);
   watch.end(EMPTY);
   await once(watch, "data");
-  const reflection = openStream(
-    session,
-    "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo",
-  );
+  const reflection = openStream(session, REFLECTION);
   openSocket(port);
   await call(openSession(port));
   await server.stop(GRACE);
@@ -71,11 +67,8 @@ it("health watches, reflection, idle connections and silent ones do not delay it
 });
 
 it("a watch is told NOT_SERVING, and stays open as long as a call is", async () => {
-  const release = Promise.withResolvers<void>();
-  const { port, server, calls } = await listen({}, async () => {
-    await release.promise;
-    return emptyResponse;
-  });
+  const response = Promise.withResolvers<Message>();
+  const { port, server, calls } = await listen({}, () => response.promise);
   const session = openSession(port);
   const watch = openStream(session, WATCH);
   const statuses: number[] = [];
@@ -88,7 +81,7 @@ it("a watch is told NOT_SERVING, and stays open as long as a call is", async () 
   await roundTrip(session);
   expect(statuses).toEqual([1, 2]);
   expect(watch.closed).toBe(false);
-  release.resolve();
+  response.resolve(emptyResponse);
   expect(await status).toBe("0 OK");
   await stopped;
 });
