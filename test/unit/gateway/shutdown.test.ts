@@ -12,21 +12,12 @@ const CONNECT_PATH = "/revenue.v1.RevenueService/GetOverview?encoding=json&messa
 /** Longer than any test may take, in ms: a stop that uses it up fails. */
 const GRACE = 120_000;
 
-function request(path: string): string {
-  return `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
-}
+const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
 /** A connection until the end of the test. */
 function open(port: number): Socket {
   const socket = connect(port, "127.0.0.1");
   onTestFinished(() => void socket.destroy());
-  return socket;
-}
-
-/** A connection that never sends a byte. Its end is that of the time in which clients leave by themselves. */
-async function openSilent(port: number): Promise<Socket> {
-  const socket = open(port).resume();
-  await once(socket, "connect");
   return socket;
 }
 
@@ -71,7 +62,9 @@ test("a slow reader gets its complete response, and its connection is closed aft
     serverRevenue: Array.from({ length: 50 }, () => ({ serverName: "x".repeat(200_000) })),
   });
   const { stop, port } = await listen(RevenueService, () => wide);
-  const silent = await openSilent(port);
+  // It never sends a byte. Its end is that of the time in which clients leave by themselves.
+  const silent = open(port).resume();
+  await once(silent, "connect");
   const client = open(port);
   client.write(request(PATH));
   await once(client, "readable");
