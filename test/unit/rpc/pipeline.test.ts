@@ -122,13 +122,11 @@ describe("an accepted call whose message does not arrive", () => {
   });
 });
 
-describe("a call over a limit", () => {
-  it.each<[string, Options, string]>([
-    ["was rejected", { authenticate: unauthenticated }, "unauthenticated"],
-    ["failed", { handle: () => Promise.reject(new Error("x")) }, "internal"],
-    ["was cancelled", { signal: AbortSignal.abort() }, "canceled"],
-  ])("is no longer counted once it %s", async (_, options, kind) => {
-    const { outcome } = testCalls({ ...options, limits: { total: 1, perProvider: 2 } });
-    for (let i = 0; i < 5; i++) expect(await outcome()).toBe(kind);
-  });
+it.each<[string, Options, string]>([
+  ["was rejected", { authenticate: unauthenticated }, "unauthenticated"],
+  ["failed", { handle: () => Promise.reject(new Error("x")) }, "internal"],
+  ["was cancelled", { signal: AbortSignal.abort() }, "canceled"],
+])("a call is no longer counted once it %s", async (_, options, kind) => {
+  const { outcome } = testCalls({ ...options, limits: { total: 1, perProvider: 2 } });
+  for (let i = 0; i < 5; i++) expect(await outcome()).toBe(kind);
 });

@@ -1,6 +1,6 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
-import { describe, expect, it, test } from "vitest";
+import { expect, test } from "vitest";
 import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
 import { messageOf, serviceOf } from "./contract.ts";
 
@@ -68,43 +68,39 @@ test("messages without a repeated field are a flat table", () => {
   expect(write?.(create(table, { others } as never))).toBe("name,price\r\na,1.00\r\n");
 });
 
-describe("a text", () => {
-  it.each([
-    ["with a comma is quoted", "a,b", '"a,b"'],
-    ["with a quotation mark is quoted, and the mark doubled", 'a"b', '"a""b"'],
-    ["with a carriage return is quoted", "a\rb", '"a\rb"'],
-    ["with a line feed is quoted", "a\nb", '"a\nb"'],
-    ["that a spreadsheet would run gets an apostrophe", "=1+1", "'=1+1"],
-    ["with a plus sign first too", "+1", "'+1"],
-    ["with a minus sign first too", "-1", "'-1"],
-    ["with an at sign first too", "@SUM(1)", "'@SUM(1)"],
-    ["with a tab first too, which is quoted", "\t=1", '"\'\t=1"'],
-    ["with a semicolon is quoted, since it separates cells in some countries", "a;b", '"a;b"'],
-    ["with a full-width equals sign first too", "＝1", "'＝1"],
-    ["that needs both gets both", '=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
-    ["with an equals sign later is left alone", "a=1", "a=1"],
-    ["in other scripts is left alone", "Café 東京 😀", "Café 東京 😀"],
-  ])("%s", (_, text, cell) => {
-    expect(written([{ text }])[0]?.startsWith(`${cell},`)).toBe(true);
-  });
+test.each([
+  ["with a comma is quoted", "a,b", '"a,b"'],
+  ["with a quotation mark is quoted, and the mark doubled", 'a"b', '"a""b"'],
+  ["with a carriage return is quoted", "a\rb", '"a\rb"'],
+  ["with a line feed is quoted", "a\nb", '"a\nb"'],
+  ["that a spreadsheet would run gets an apostrophe", "=1+1", "'=1+1"],
+  ["with a plus sign first too", "+1", "'+1"],
+  ["with a minus sign first too", "-1", "'-1"],
+  ["with an at sign first too", "@SUM(1)", "'@SUM(1)"],
+  ["with a tab first too, which is quoted", "\t=1", '"\'\t=1"'],
+  ["with a semicolon is quoted, since it separates cells in some countries", "a;b", '"a;b"'],
+  ["with a full-width equals sign first too", "＝1", "'＝1"],
+  ["that needs both gets both", '=HYPERLINK("x","y")', '"\'=HYPERLINK(""x"",""y"")"'],
+  ["with an equals sign later is left alone", "a=1", "a=1"],
+  ["in other scripts is left alone", "Café 東京 😀", "Café 東京 😀"],
+])("a text %s", (_, text, cell) => {
+  expect(written([{ text }])[0]?.startsWith(`${cell},`)).toBe(true);
 });
 
 test("a negative amount is a number, not a formula", () => {
   expect(written([{ amount: { value: "-5.00" } }])).toEqual([",0,0,false,-5.00,,,,"]);
 });
 
-describe("an option or a field that is not supported is an error at start", () => {
-  it.each([
-    ["NoSuchField", 'has no repeated message field "rows"'],
-    ["NoList", 'has no repeated message field "name"'],
-    ["NoMessages", 'has no repeated message field "names"'],
-    ["TwoLists", "others: a second repeated field is not supported in CSV"],
-    ["MessageCell", "tables: not supported in CSV"],
-    ["ListCell", "numbers: not supported in CSV"],
-    ["DecimalList", "amounts: not supported in CSV"],
-  ])("%s", (name, message) => {
-    expect(() => compileCsvWriter(methodOf("transcoding.unsupported.CsvService", name))).toThrow(
-      message,
-    );
-  });
+test.each([
+  ["NoSuchField", 'has no repeated message field "rows"'],
+  ["NoList", 'has no repeated message field "name"'],
+  ["NoMessages", 'has no repeated message field "names"'],
+  ["TwoLists", "others: a second repeated field is not supported in CSV"],
+  ["MessageCell", "tables: not supported in CSV"],
+  ["ListCell", "numbers: not supported in CSV"],
+  ["DecimalList", "amounts: not supported in CSV"],
+])("an option or a field that is not supported is an error at start: %s", (name, message) => {
+  expect(() => compileCsvWriter(methodOf("transcoding.unsupported.CsvService", name))).toThrow(
+    message,
+  );
 });

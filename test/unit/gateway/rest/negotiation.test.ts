@@ -5,19 +5,17 @@ import {
   MIN_COMPRESSED_BYTES,
 } from "../../../../src/gateway/negotiation.ts";
 
-describe("Accept", () => {
-  it.each<[string | undefined, string | undefined]>([
-    [undefined, "application/json"],
-    ["text/csv", "text/csv"],
-    ["text/csv; charset=utf-8; header=present", "text/csv"],
-    ["text/*", "text/csv"],
-    ["application/json;q=0.1, text/csv;q=0.5", "text/csv"],
-    ["application/json;q=0, */*", "text/csv"],
-    [`text/csv;${"x".repeat(1_024)}`, "application/json"],
-    ["application/xml", undefined],
-  ])("%s chooses %s", (accept, chosen) => {
-    expect(chooseMediaType(accept, ["application/json", "text/csv"])).toBe(chosen);
-  });
+it.each<[string | undefined, string | undefined]>([
+  [undefined, "application/json"],
+  ["text/csv", "text/csv"],
+  ["text/csv; charset=utf-8; header=present", "text/csv"],
+  ["text/*", "text/csv"],
+  ["application/json;q=0.1, text/csv;q=0.5", "text/csv"],
+  ["application/json;q=0, */*", "text/csv"],
+  [`text/csv;${"x".repeat(1_024)}`, "application/json"],
+  ["application/xml", undefined],
+])("Accept: %s chooses %s", (accept, chosen) => {
+  expect(chooseMediaType(accept, ["application/json", "text/csv"])).toBe(chosen);
 });
 
 describe("Accept-Encoding", () => {
