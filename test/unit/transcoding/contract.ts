@@ -3,35 +3,22 @@ import { execFileSync } from "node:child_process";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 
+const folder = "test/unit/transcoding/proto";
 const google = "node_modules/google-proto-files";
 const config = {
   version: "v2",
   modules: [
-    { path: "test/unit/transcoding/proto" },
+    { path: folder },
     { path: "proto", includes: ["proto/gateway"] },
     { path: google, includes: [`${google}/google/api`, `${google}/google/type`] },
   ],
 };
-
-/** All types of test/unit/transcoding/proto. */
-export const contract = createFileRegistry(
-  fromBinary(
-    FileDescriptorSetSchema,
-    execFileSync(
-      "node_modules/.bin/buf",
-      [
-        "build",
-        "test/unit/transcoding/proto",
-        "--config",
-        JSON.stringify(config),
-        "--as-file-descriptor-set",
-        "-o",
-        "-",
-      ],
-      { maxBuffer: 64 * 1024 * 1024 },
-    ),
-  ),
+const descriptors = execFileSync(
+  "node_modules/.bin/buf",
+  ["build", folder, "--config", JSON.stringify(config), "--as-file-descriptor-set", "-o", "-"],
+  { maxBuffer: 64 * 1024 * 1024 },
 );
+const contract = createFileRegistry(fromBinary(FileDescriptorSetSchema, descriptors));
 
 /** A service in the proto files of these tests: "transcoding.supported.ThingService". */
 export function serviceOf(typeName: string) {
