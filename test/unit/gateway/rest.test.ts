@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { create } from "@bufbuild/protobuf";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { messageOf, serviceOf } from "../transcoding/contract.ts";
 import { type Call, exchange, lastRequest, listen, parse } from "./gateway.ts";
 
@@ -77,9 +77,7 @@ test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/thi
 );
 
 test("a finished call is not canceled, and a kept-alive connection does not accumulate listeners", async () => {
-  const warnings: Error[] = [];
-  const collect = (warning: Error) => warnings.push(warning);
-  process.on("warning", collect);
+  using warn = vi.spyOn(process, "emitWarning");
   const { url, calls } = await listen(service, handleThing);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0; count < 30; count++) {
@@ -87,7 +85,6 @@ test("a finished call is not canceled, and a kept-alive connection does not accu
     await response.resume().toArray();
   }
   agent.destroy();
-  process.off("warning", collect);
   expect(calls.filter((call) => call.signal.aborted)).toEqual([]);
-  expect(warnings).toEqual([]);
+  expect(warn).not.toHaveBeenCalled();
 });
