@@ -1,6 +1,6 @@
-/** What the page exports: curl commands, TypeScript calls; and the periods of its buttons. */
+/** The curl commands that the page exports, and the periods of its buttons. */
 import { expect, it } from "vitest";
-import { curlCommand, typescriptCall } from "../../../web/src/export/snippets.ts";
+import { curlCommand } from "../../../web/src/export/snippets.ts";
 import { presets } from "../../../web/src/period/period.ts";
 
 it("a curl command has the period, and the key as a variable", () => {
@@ -11,13 +11,6 @@ it("a curl command has the period, and the key as a variable", () => {
   expect(curlCommand("https://x", "/a", {})).toBe(
     `curl -H "x-api-key: $REVENUE_API_KEY" 'https://x/a'`,
   );
-});
-
-it("a TypeScript call has the period, and the key from the environment", () => {
-  const program = typescriptCall("https://x", "getServerBreakdown", { startDate: "2026-11-01" });
-  expect(program).toContain('baseUrl: "https://x"');
-  expect(program).toContain("process.env.REVENUE_API_KEY");
-  expect(program).toContain('client.getServerBreakdown({ startDate: "2026-11-01" })');
 });
 
 it.each([
