@@ -97,10 +97,8 @@ describe("an accepted call whose message does not arrive", () => {
   ])("ends when %s: logged once, no longer counted, and not run", async (_, kind) => {
     const caller = new AbortController();
     const { accept, entries, outcome, steps } = testCalls({ limits: { total: 1, perProvider: 2 } });
-    const { signal } = caller;
-    const accepted = await accept(
-      kind === "canceled" ? { signal } : { signal, deadline: NOW + 50 },
-    );
+    const deadline = kind === "canceled" ? Infinity : NOW + 50;
+    const accepted = await accept({ signal: caller.signal, deadline });
     if (kind === "canceled") caller.abort();
     await until(5_000, () => accepted.signal.aborted);
     expect(entries()).toMatchObject([{ reason: kind, providerId: "7" }]);
