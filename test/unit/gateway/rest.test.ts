@@ -3,19 +3,13 @@ import { Agent, get } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { expect, test, vi } from "vitest";
 import { messageOf, serviceOf } from "../transcoding/contract.ts";
-import { type Call, exchange, lastRequest, listen, parse } from "./gateway.ts";
+import { exchange, lastRequest, listen, parse } from "./gateway.ts";
 
 const service = serviceOf("transcoding.supported.ThingService");
 const thing = create(messageOf("transcoding.supported.Thing"), {
   text: "é",
   amount: { value: "4500.00" },
 });
-
-/** Decodes the request and responds with `thing`. */
-const handleThing = (call: Call) => {
-  call.request();
-  return thing;
-};
 
 test.each([
   ["/v1/things/a%2Fb%20%C3%A9", "GetThing", { thingId: "a/b é", text: "" }],
@@ -68,7 +62,7 @@ test("a response that cannot be written is a 500 without detail; the log has the
 test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/things/t1"])(
   "%s is a 404",
   async (target) => {
-    const { port } = await listen(service, handleThing);
+    const { port } = await listen(service, () => thing);
     expect(parse(await exchange(port, lastRequest(`GET ${target}`)))).toMatchObject({
       status: 404,
       body: '{"error":"Not Found","message":"no resource at this path"}',
@@ -78,7 +72,7 @@ test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/thi
 
 test("a finished call is not canceled, and a kept-alive connection does not accumulate listeners", async () => {
   using warn = vi.spyOn(process, "emitWarning");
-  const { url, calls } = await listen(service, handleThing);
+  const { url, calls } = await listen(service, () => thing);
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0; count < 30; count++) {
     const [response] = await once(get(`${url}/v1/things/t1`, { agent }), "response");
