@@ -32,14 +32,8 @@ it("gives the unreleased changes the version and the date", () => {
 `);
 });
 
-it("refuses to release nothing", () => {
-  const released = releaseChanges(CHANGELOG, "0.2.0", "2026-11-22");
-  expect(() => releaseChanges(released, "0.3.0", "2026-11-23")).toThrow(
-    "CHANGELOG.md has no unreleased changes",
-  );
-});
-
 it.each([
+  ["to release nothing", CHANGELOG.replace(/### Added[^#]*/, ""), "0.2.0", "no unreleased changes"],
   ["a version that is there already", CHANGELOG, "0.1.0", "has a version 0.1.0 already"],
   ["a changelog without the heading", "# Changelog\n", "0.2.0", 'no heading "## [Unreleased]"'],
 ])("refuses %s", (_, changelog, version, message) => {
