@@ -44,26 +44,14 @@ beforeEach(() => {
 const issue = async (expiresAt: number | null = null, providerId = "1") =>
   (await issueKey(knex, providerId, "test", expiresAt)).key;
 
-const callerOf = (key: string, now = NOW) =>
-  authenticate({ xApiKey: [key], authorization: [] }, request, now);
-
 /** The caller's provider, or the kind and the message of the error. */
 const outcomeOf = (key: string, now = NOW) =>
-  callerOf(key, now).then(
+  authenticate({ xApiKey: [key], authorization: [] }, request, now).then(
     (caller) => caller.providerId,
     (thrown) => (thrown instanceof ServiceError ? `${thrown.kind}: ${thrown.message}` : thrown),
   );
 
 const UNAUTHENTICATED = `unauthenticated: ${new ServiceError("unauthenticated").message}`;
-
-it("a key identifies its provider, in either header", async () => {
-  const key = await issue();
-  expect(await callerOf(key)).toEqual({ providerId: "1" });
-  const credentials = { xApiKey: [], authorization: [`bearer ${key}`] };
-  expect(await authenticate(credentials, request, NOW)).toEqual({ providerId: "1" });
-  // Each by its hash alone.
-  expect(lookups).toEqual([hashKey(key), hashKey(key)]);
-});
 
 it("of a key its hash and its hint are stored, and nothing else of it", async () => {
   const { id, key } = await issueKey(knex, "1", "night job", Date.UTC(2027, 0, 1, 9, 30, 0, 250));
@@ -96,10 +84,6 @@ describe("a key is rejected", () => {
     for (const text of ["", "rvk_", `${key}0`, key.slice(1), `${key}, ${key}`]) {
       expect(await outcomeOf(text), text).toBe(UNAUTHENTICATED);
     }
-    const both = { xApiKey: [key], authorization: [`Bearer ${key}`] };
-    await expect(authenticate(both, request, NOW)).rejects.toThrow(
-      new ServiceError("unauthenticated"),
-    );
     expect(lookups).toEqual([]);
   });
 
