@@ -23,24 +23,12 @@ const named = (names: string, rows = 1) => [...names].map((name) => ({ name, row
 const cached = (cache: SumsCache<Sums>, provider: string) =>
   (cache.get(provider)?.sums ?? []).map(({ name }) => name).join("");
 
-describe("a cache of sums", () => {
-  it("returns the sums of a provider with the rollup that they were read from", () => {
-    const cache = emptyCache();
-    expect(cache.get("1")).toBeUndefined();
-    const [a, b, c] = named("abc") as [Sums, Sums, Sums];
-    cache.put("1", OLD, a, b);
-    cache.put("2", NEW, c);
-    expect(cache.get("1")).toEqual({ rollup: OLD, sums: [a, b] });
-    expect(cache.get("2")).toEqual({ rollup: NEW, sums: [c] });
-  });
-
-  it("evicts the sums from before a change of the rollup, and those of no other provider", () => {
-    const cache = emptyCache();
-    cache.put("1", OLD, ...named("ab"));
-    cache.put("2", OLD, ...named("x"));
-    cache.put("1", NEW, ...named("c")); // a version is random, and may be smaller
-    expect([cached(cache, "1"), cached(cache, "2")]).toEqual(["c", "x"]);
-  });
+it("a cache of sums evicts those from before a change of the rollup, and those of no other provider", () => {
+  const cache = emptyCache();
+  cache.put("1", OLD, ...named("ab"));
+  cache.put("2", OLD, ...named("x"));
+  cache.put("1", NEW, ...named("c")); // a version is random, and may be smaller
+  expect([cached(cache, "1"), cached(cache, "2")]).toEqual(["c", "x"]);
 });
 
 describe("a cache of sums evicts the least recently used", () => {
