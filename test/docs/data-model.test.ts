@@ -10,8 +10,8 @@ import type { Answer, Context } from "../../src/handler.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { TABLES } from "../../src/rollup/coverage.ts";
 import { build } from "../database/rollup/write/built.ts";
+import { parseNumbers } from "../support/clients/exact-json.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { parseNumbers } from "../support/exact-json.ts";
 import { atTimeOfCall, callAt } from "../support/ledger/call.ts";
 import { blocksOf, codeIn, page, proseOf, section, tableIn } from "./markdown.ts";
 

@@ -18,10 +18,10 @@ import { createGateway, type Gateway } from "../../src/gateway/server.ts";
 import { createAddresses } from "../../src/net/address.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { createRpc } from "../../src/rpc/pipeline.ts";
+import { parseNumbers } from "../support/clients/exact-json.ts";
 import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
 import { collectLog } from "../support/collected-log.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
-import { parseNumbers } from "../support/exact-json.ts";
 import { atTimeOfCall } from "../support/ledger/call.ts";
 
 let database: TestDatabase;

@@ -1,5 +1,5 @@
 /** The shape of a JSON text: its fields, and the kind of value of each. */
-import { parseNumbers } from "../support/exact-json.ts";
+import { parseNumbers } from "../support/clients/exact-json.ts";
 
 /** A number; its kind is that of its text: 5.00 is a decimal. */
 class WrittenNumber {

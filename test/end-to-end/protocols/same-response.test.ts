@@ -6,9 +6,9 @@ import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { ALL_CLIENTS, FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { parseNumbers } from "../../support/clients/exact-json.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import type { TestDatabase } from "../../support/database.ts";
-import { parseNumbers } from "../../support/exact-json.ts";
 import { badRequest, errorThrough } from "../../support/expected-error.ts";
 import {
   METHODS,

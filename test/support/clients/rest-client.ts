@@ -1,8 +1,8 @@
 /** A REST client that uses `fetch`. */
 import type { JsonValue } from "@bufbuild/protobuf";
-import { parseNumbers } from "../exact-json.ts";
 import { paths, type RpcRequest } from "../request.ts";
 import type { RpcClient } from "./client.ts";
+import { parseNumbers } from "./exact-json.ts";
 
 /** The REST client of an HTTP port. */
 export function createRestClient(baseUrl: string): RpcClient {
