@@ -1,6 +1,6 @@
 /**
- * Measures how much rollup passes slow down the answers to thousands of small providers. Rounds
- * with passes and without them take turns; charges are recorded during both.
+ * Measures how much rollup runs slow down the answers to thousands of small providers. Rounds
+ * with runs and without them take turns; charges are recorded during both.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
@@ -9,7 +9,7 @@ import { parseDatabaseUrl } from "../src/config.ts";
 import { createPool } from "../src/db/pool.ts";
 import { rollUp } from "../src/rollup/write/run.ts";
 import { createFixture, type Fixture, time } from "./fixture.ts";
-import { startPasses } from "./fleet/passes.ts";
+import { startRuns } from "./fleet/runs.ts";
 import { NEWS, reachSteadyState } from "./fleet/steady-state.ts";
 import { startWriter } from "./fleet/writer.ts";
 import { addChargesToSome, SMALL } from "./ledger.ts";
@@ -28,28 +28,28 @@ export interface FleetOptions extends Rounds {
 }
 
 /**
- * How long each round's load runs before it is measured, in seconds. What piled up while the passes
+ * How long each round's load runs before it is measured, in seconds. What piled up while the runs
  * were paused is worked off in this time.
  */
 const WARM_UP = 3;
-/** How long the passes run before the first round, in seconds; no longer than a round. */
+/** How long they run before the first round, in seconds; no longer than a round. */
 const START = 5;
-/** How many passes of each kind are timed. */
-const PASSES = 5;
+/** How many runs of each kind are timed. */
+const RUNS = 5;
 
-/** A round, with or without passes. */
+/** A round, with or without runs. */
 interface Round extends Measurement {
   /** The duration of each request, in ms. */
   readonly durations: readonly number[];
-  /** The number of passes with news. */
-  readonly passes: number;
-  /** CPU time per request of the passes' own process, in µs. */
-  readonly passCpu: number;
+  /** The number of runs with news. */
+  readonly runs: number;
+  /** CPU time per request of the runs' own process, in µs. */
+  readonly runCpu: number;
 }
 
-type Kind = "without passes" | "with passes";
+type Kind = "without runs" | "with runs";
 
-/** Measures both kinds of rounds, and the passes alone, and prints a table of each. */
+/** Measures both kinds of rounds, and the runs alone, and prints a table of each. */
 export async function benchFleet(options: FleetOptions): Promise<void> {
   const log = (line: string) => console.error(line);
   await using database = await startPrivateDatabase({ log, bufferPool: "3G" });
@@ -72,7 +72,7 @@ export async function measureFleet(
   const some = Math.ceil(providers * NEWS);
   await using stack = new AsyncDisposableStack();
   const pool = stack.adopt(createPool(parseDatabaseUrl(url)), (knex) => knex.destroy());
-  console.table(await timePasses(pool, providers, some));
+  console.table(await timeRuns(pool, providers, some));
   await reachSteadyState(pool, providers, some);
 
   const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: url }));
@@ -84,26 +84,26 @@ export async function measureFleet(
   const peer = { load, pids: [service.pid] };
   stack.use(startWriter(pool, some));
 
-  const passes = stack.use(await startPasses(url));
+  const runs = stack.use(await startRuns(url));
   await sleep(1_000 * Math.min(START, seconds));
   const measureRound = async (kind: Kind): Promise<Round> => {
-    if (kind === "with passes") passes.resume();
-    else passes.pause();
+    if (kind === "with runs") runs.resume();
+    else runs.pause();
     await load(Math.min(WARM_UP, seconds));
     durations = [];
-    const [cpuBefore, passesBefore] = [await cpuTime([passes.pid]), passes.count()];
+    const [cpuBefore, runsBefore] = [await cpuTime([runs.pid]), runs.count()];
     const measurement = await measure(peer, databasePid, seconds);
     return {
       ...measurement,
       durations,
-      passes: passes.count() - passesBefore,
-      passCpu: ((await cpuTime([passes.pid])) - cpuBefore) / durations.length,
+      runs: runs.count() - runsBefore,
+      runCpu: ((await cpuTime([runs.pid])) - cpuBefore) / durations.length,
     };
   };
-  const results: Record<Kind, Round[]> = { "without passes": [], "with passes": [] };
+  const results: Record<Kind, Round[]> = { "without runs": [], "with runs": [] };
   // The first of each is a warm-up. Which kind comes first alternates.
   for (let round = 0; round <= rounds; round++) {
-    const kinds: Kind[] = ["without passes", "with passes"];
+    const kinds: Kind[] = ["without runs", "with runs"];
     for (const kind of round % 2 === 0 ? kinds : kinds.reverse()) {
       const result = await measureRound(kind);
       if (round > 0) results[kind].push(result);
@@ -112,31 +112,31 @@ export async function measureFleet(
   console.table(Object.fromEntries(Object.entries(results).map(([kind, all]) => [kind, row(all)])));
   // The second line varies less on a machine that is shared: it does not depend on free time.
   const speed = compare(results, ({ requestsPerSecond }) => requestsPerSecond);
-  const cost = compare(results, (round) => 1 / (round.cpu + round.databaseCpu + round.passCpu));
-  console.log(`requests/s, with ÷ without passes: ${speed}`);
-  console.log(`requests per CPU second, with ÷ without passes: ${cost}`);
+  const cost = compare(results, (round) => 1 / (round.cpu + round.databaseCpu + round.runCpu));
+  console.log(`requests/s, with ÷ without runs: ${speed}`);
+  console.log(`requests per CPU second, with ÷ without runs: ${cost}`);
 }
 
-/** The durations of passes alone: without news, and with news of some providers. */
-async function timePasses(database: Knex, providers: number, some: number) {
-  const pass = () => time(() => rollUp(database, { margin: 0, seesTransactions: true }));
+/** The durations of runs alone: without news, and with news of some providers. */
+async function timeRuns(database: Knex, providers: number, some: number) {
+  const run = () => time(() => rollUp(database, { margin: 0, seesTransactions: true }));
   const [idle, next]: [number[], number[]] = [[], []];
-  for (let count = 0; count < PASSES; count++) {
-    idle.push(await pass());
+  for (let count = 0; count < RUNS; count++) {
+    idle.push(await run());
     await addChargesToSome(database, some);
-    next.push(await pass());
+    next.push(await run());
   }
   const summarize = (times: readonly number[]) => ({
-    "pass (ms)": quantile(times, 0.5).toFixed(1),
+    "run (ms)": quantile(times, 0.5).toFixed(1),
     "per provider (ms)": (quantile(times, 0.5) / providers).toFixed(3),
   });
   return { "no news": summarize(idle), [`${some} with news`]: summarize(next) };
 }
 
-/** A figure of the rounds with passes, divided by that of those without: median, least and most. */
+/** A figure of the rounds with runs, divided by that of those without: median, least and most. */
 function compare(results: Readonly<Record<Kind, Round[]>>, value: (round: Round) => number) {
-  const without = results["without passes"].map(value);
-  const ratios = results["with passes"].map(
+  const without = results["without runs"].map(value);
+  const ratios = results["with runs"].map(
     (round, index) => value(round) / (without[index] ?? Number.NaN),
   );
   const [median, least, most] = [0.5, 0, 1].map((part) => quantile(ratios, part).toFixed(2));
@@ -153,7 +153,7 @@ function row(all: readonly Round[]) {
     "p99 (ms)": quantile(durations, 0.99).toFixed(1),
     "CPU/request (µs)": Math.round(of((round) => round.cpu)),
     "database CPU/request (µs)": Math.round(of((round) => round.databaseCpu)),
-    passes: of((round) => round.passes),
-    "passes' CPU/request (µs)": Math.round(of((round) => round.passCpu)),
+    runs: of((round) => round.runs),
+    "runs' CPU/request (µs)": Math.round(of((round) => round.runCpu)),
   };
 }

@@ -36,9 +36,9 @@ program
 
 program
   .command("fleet")
-  .description("compares requests per second with and without rollup passes every second")
+  .description("compares requests per second with and without a run of the rollups every second")
   .option("--seconds <n>", "length of a round", Number, 10)
-  .option("--rounds <n>", "rounds with and without passes, in turns", Number, 4)
+  .option("--rounds <n>", "rounds with and without runs, in turns", Number, 4)
   .option("--connections <n>", "keep-alive connections", Number, 32)
   .option("--providers <n>", "providers with three servers", Number, 3_000)
   .option("--charges <n>", "charges of each provider", Number, SMALL.charges)

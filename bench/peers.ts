@@ -7,7 +7,7 @@ import { startPrivateDatabase } from "../dev/private-database/private-database.t
 import { parseDatabaseUrl } from "../src/config.ts";
 import { createPool } from "../src/db/pool.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
-import { startPasses } from "./fleet/passes.ts";
+import { startRuns } from "./fleet/runs.ts";
 import { NEWS, reachSteadyState } from "./fleet/steady-state.ts";
 import { startWriter } from "./fleet/writer.ts";
 import { LARGE, SMALL } from "./ledger.ts";
@@ -60,7 +60,7 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     await using peers = await startPeers(small);
     const one = oneKeyEach(connections, small.keys.slice(0, 1));
     await measure("Overview, a small provider", peers, OVERVIEW, one);
-    await using _passes = await startRollups(small, providers);
+    await using _rollups = await startRollups(small, providers);
     const random = randomKeys(connections, small.keys);
     await measure("Overview, a small provider at random", peers, OVERVIEW, random);
   }
@@ -73,14 +73,14 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
   }
 }
 
-/** Records charges for some of the providers every second, and runs rollup passes. */
+/** Records charges for some of the providers every second, and runs the rollup command. */
 async function startRollups({ url }: Fixture, providers: number): Promise<AsyncDisposable> {
   await using stack = new AsyncDisposableStack();
   const pool = stack.adopt(createPool(parseDatabaseUrl(url)), (knex) => knex.destroy());
   const perSecond = Math.ceil(providers * NEWS);
   await reachSteadyState(pool, providers, perSecond);
   stack.use(startWriter(pool, perSecond));
-  stack.use(await startPasses(url));
+  stack.use(await startRuns(url));
   return stack.move();
 }
 

@@ -4,15 +4,15 @@ import { createReadiness } from "../admin/readiness.ts";
 import { createAdminServer } from "../admin/server.ts";
 import type { DatabaseUrl } from "../config.ts";
 import { listen } from "../net/listen.ts";
-import { createPassMetrics, type Pass } from "../telemetry/metrics/passes.ts";
+import { createRunMetrics, type RollupRun } from "../telemetry/metrics/runs.ts";
 
 /** The admin port of the command. */
 export interface RollupAdmin extends AsyncDisposable {
-  /** Records what a pass did that came to its end, also if some providers failed. */
-  finished(pass: Pass): void;
-  /** Records a pass that succeeded. */
-  passed(pass: Pass): void;
-  /** Records a pass that failed. */
+  /** Records what a run did that came to its end, also if some providers failed. */
+  finished(run: RollupRun): void;
+  /** Records a run that succeeded. */
+  succeeded(run: RollupRun): void;
+  /** Records a run that failed. */
   failed(): void;
   /** Records a difference from the ledger that was removed. */
   repaired(): void;
@@ -34,7 +34,7 @@ export async function startRollupAdmin(
   signal: AbortSignal,
 ): Promise<RollupAdmin> {
   const readiness = createReadiness();
-  const { render, ...metrics } = createPassMetrics(() => readiness.isReady());
+  const { render, ...metrics } = createRunMetrics(() => readiness.isReady());
   const admin = createAdminServer({ metrics: render, readiness });
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
   console.log(`metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`);

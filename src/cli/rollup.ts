@@ -5,11 +5,11 @@ import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import type { DatabaseUrl } from "../config.ts";
 import { fromDatetime } from "../db/datetime.ts";
-import { canSeeTransactions } from "../rollup/write/pass/clock.ts";
-import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/pass/heartbeat.ts";
-import { createRollupPool } from "../rollup/write/pass/pool.ts";
-import { needsNewConnections } from "../rollup/write/pass/retry.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
+import { canSeeTransactions } from "../rollup/write/run/clock.ts";
+import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/run/heartbeat.ts";
+import { createRollupPool } from "../rollup/write/run/pool.ts";
+import { needsNewConnections } from "../rollup/write/run/retry.ts";
 import {
   type RollupOptions,
   type RollupProgress,
@@ -140,7 +140,7 @@ async function runPasses(
         });
         if (watch === undefined || isWorthALine(result)) console.log(lineOf(result, signal));
         [first, failures] = [false, 0];
-        admin?.passed(result);
+        admin?.succeeded(result);
         const { waitsFor } = result;
         // The start of a statement is known to a second only: the same one may look a second older.
         if (waitsFor && Math.abs(fromDatetime(waitsFor) - waitedFor) > 1_000) {

@@ -1,6 +1,6 @@
 /** The metrics of the code, each with a sample, as a scrape would see them. */
 import { createMetrics } from "../../src/telemetry/metrics/metrics.ts";
-import { createPassMetrics } from "../../src/telemetry/metrics/passes.ts";
+import { createRunMetrics } from "../../src/telemetry/metrics/runs.ts";
 
 /** The text of the metrics of the service, and of the rollup command. */
 export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup", string>>> {
@@ -29,6 +29,6 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
   );
   return {
     service: (await service.render("")).body,
-    rollup: (await createPassMetrics(() => true).render("")).body,
+    rollup: (await createRunMetrics(() => true).render("")).body,
   };
 }

@@ -1,5 +1,5 @@
 /**
- * A rollup run, or pass: finds the providers with news, brings their rollups up to date, and checks
+ * A rollup run: finds the providers with news, brings their rollups up to date, and checks
  * some of the rollups against the ledger. A run is idempotent. It may be killed at any point, and
  * runs may overlap.
  */
@@ -8,14 +8,14 @@ import { fromDatetime } from "../../db/datetime.ts";
 import { END } from "../leaves.ts";
 import { beginBuild, buildStep, purge } from "./build.ts";
 import { purgeFormats } from "./formats.ts";
-import { checkRollups } from "./pass/checks.ts";
-import { type Clock, readClock } from "./pass/clock.ts";
-import { createHeartbeat, type Heartbeat } from "./pass/heartbeat.ts";
-import { findNews, type News } from "./pass/news.ts";
-import { isProviderSpecific, withRetry } from "./pass/retry.ts";
-import { runTasks } from "./pass/tasks.ts";
 import { refresh } from "./refresh.ts";
 import { futureWatermark, type Repair } from "./repair.ts";
+import { checkRollups } from "./run/checks.ts";
+import { type Clock, readClock } from "./run/clock.ts";
+import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
+import { findNews, type News } from "./run/news.ts";
+import { isProviderSpecific, withRetry } from "./run/retry.ts";
+import { runTasks } from "./run/tasks.ts";
 
 /** The default margin, in ms. */
 export const MARGIN = 900_000;

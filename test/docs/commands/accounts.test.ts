@@ -6,7 +6,7 @@ import { randomBytes } from "node:crypto";
 import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { createRollupPool } from "../../../src/rollup/write/pass/pool.ts";
+import { createRollupPool } from "../../../src/rollup/write/run/pool.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";

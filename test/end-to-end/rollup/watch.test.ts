@@ -49,12 +49,12 @@ afterAll(async () => {
 });
 
 const metrics = async () => parseExposition(await (await fetch(`${base}/metrics`)).text());
-const passes = async (result: string) =>
-  sumOf(await metrics(), "revenue_rollup_passes_total", { result });
+const runs = async (result: string) =>
+  sumOf(await metrics(), "revenue_rollup_runs_total", { result });
 
 async function untilPasses(more: number): Promise<void> {
-  const before = await passes("ok");
-  await until(LIMIT, async () => (await passes("ok")) >= before + more);
+  const before = await runs("ok");
+  await until(LIMIT, async () => (await runs("ok")) >= before + more);
 }
 
 const isBuilt = (provider: number) => async () =>
@@ -71,7 +71,7 @@ function untilBeating(): Promise<void> {
 
 it("adds charges, says how many, and is silent if there are none", async () => {
   await until(LIMIT, isBuilt(1));
-  // A build may take several passes, and the last may add no charge.
+  // A build may take several runs, and the last may add no charge.
   await untilPasses(2);
   const lines = command.lines();
   expect(lines.filter((line) => line.startsWith("open transactions are visible: "))).toHaveLength(
@@ -85,7 +85,7 @@ it("adds charges, says how many, and is silent if there are none", async () => {
   await until(LIMIT, isBuilt(2));
 });
 
-it("its metrics are those of its passes, on ADMIN_HOST", async () => {
+it("its metrics are those of its runs, on ADMIN_HOST", async () => {
   await untilPasses(1);
   expect(new URL(base).hostname).toBe("127.0.0.2");
   const families = await metrics();
@@ -94,7 +94,7 @@ it("its metrics are those of its passes, on ADMIN_HOST", async () => {
   expect(sumOf(families, "revenue_rollup_providers_behind")).toBe(0);
   expect(sumOf(families, "revenue_rollup_repairs_total")).toBe(0);
   expect(families.get("revenue_rollup_watermark_lag_seconds")?.samples).toHaveLength(1);
-  expect(sumOf(families, "revenue_rollup_pass_duration_seconds_count")).toBeGreaterThan(1);
+  expect(sumOf(families, "revenue_rollup_run_duration_seconds_count")).toBeGreaterThan(1);
   const succeeded = sumOf(families, "revenue_rollup_last_success_timestamp_seconds");
   expect(Math.abs(Date.now() / 1_000 - succeeded)).toBeLessThan(60);
   expect((await fetch(`${base}/readyz`)).status).toBe(200);
@@ -117,7 +117,7 @@ it("counts failures of its database, and connects again", async () => {
   const before = proxy.made();
   // What a primary answers that has become read-only.
   proxy.inject({ errno: 1290, command: "query", times: 4 });
-  await until(LIMIT, async () => (await passes("failed")) > 0);
+  await until(LIMIT, async () => (await runs("failed")) > 0);
   await untilPasses(1);
   expect(proxy.made()).toBeGreaterThan(before);
 });

@@ -1,6 +1,6 @@
 /** Which errors let a run close its connections and try again. */
 import { expect, it } from "vitest";
-import { isProviderSpecific, needsNewConnections } from "../../../src/rollup/write/pass/retry.ts";
+import { isProviderSpecific, needsNewConnections } from "../../../src/rollup/write/run/retry.ts";
 
 const error = (fields: object) => Object.assign(new Error("failed"), fields);
 

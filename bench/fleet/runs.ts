@@ -1,5 +1,5 @@
 /**
- * Rollup passes in a process of their own, while answers are measured. It lives as long as the
+ * Rollup runs in a process of their own, while answers are measured. It lives as long as the
  * benchmark, as in production, so that its start and its compilation are not measured.
  */
 import { spawn } from "node:child_process";
@@ -12,9 +12,9 @@ const ROOT = join(import.meta.dirname, "../..");
 const COMMAND = ["src/cli/rollup.ts", "--watch", "1"];
 
 /** A running `npm run rollup -- --watch 1`. */
-export interface Passes extends AsyncDisposable {
+export interface Runs extends AsyncDisposable {
   readonly pid: number;
-  /** The number of passes with news so far. */
+  /** The number of runs with news so far. */
   readonly count: () => number;
   /** Stops the process, or lets it go on. */
   readonly pause: () => void;
@@ -22,11 +22,11 @@ export interface Passes extends AsyncDisposable {
 }
 
 /**
- * Starts the passes. Resolves when the first one begins.
+ * Starts the runs. Resolves when the first one begins.
  *
  * @throws Error if the command ends by itself
  */
-export async function startPasses(url: string): Promise<Passes> {
+export async function startRuns(url: string): Promise<Runs> {
   const child = spawn(
     process.execPath,
     ["--import", join(ROOT, "dev/parent-watch.ts"), ...COMMAND],
@@ -42,7 +42,7 @@ export async function startPasses(url: string): Promise<Passes> {
     ended.then(([code]) => reject(new Error(`npm run rollup ended with ${code}`)), reject);
     createInterface(child.stdout as Readable).on("line", (line) => {
       if (line.includes("providers up to date")) count++;
-      // The first line says what the command sees; it precedes the first pass.
+      // The first line says what the command sees; it precedes the first run.
       resolve();
     });
   });

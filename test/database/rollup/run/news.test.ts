@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
-import { findNews } from "../../../../src/rollup/write/pass/news.ts";
+import { findNews } from "../../../../src/rollup/write/run/news.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { charge, rental } from "../write/built.ts";

@@ -1,4 +1,4 @@
-/** Which providers a pass has to work on. */
+/** Which providers a run has to work on. */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
 import { NO_WATERMARK, TABLES } from "../../coverage.ts";

@@ -3,8 +3,8 @@ import { renderMetrics } from "./exposition.ts";
 import { addProcessMetrics } from "./process.ts";
 import { addCounter, addDurations, addGauge, createRegistry } from "./registry.ts";
 
-/** What a pass did. Times are in ms. */
-export interface Pass {
+/** What a run did. Times are in ms. */
+export interface RollupRun {
   readonly providers: number;
   readonly charges: number;
   /** The number of providers with new rows that are not up to date. */
@@ -15,24 +15,24 @@ export interface Pass {
 }
 
 /**
- * Creates the metrics of passes, all at zero.
+ * Creates the metrics of runs, all at zero.
  *
  * @param isReady whether `/readyz` succeeds
  */
-export function createPassMetrics(isReady: () => boolean) {
+export function createRunMetrics(isReady: () => boolean) {
   const registry = createRegistry();
-  let last: Pass | undefined;
+  let last: RollupRun | undefined;
   let succeededAt: number | undefined;
   let rowsLeft = 0;
-  const passes = addCounter(registry, {
-    name: "revenue_rollup_passes_total",
-    help: "Passes by their result: ok or failed.",
+  const runs = addCounter(registry, {
+    name: "revenue_rollup_runs_total",
+    help: "Runs by their result: ok or failed.",
     labels: ["result"],
   });
-  for (const result of ["ok", "failed"]) passes.inc({ result }, 0);
+  for (const result of ["ok", "failed"]) runs.inc({ result }, 0);
   const durations = addDurations(registry, {
-    name: "revenue_rollup_pass_duration_seconds",
-    help: "Time of a pass that succeeded.",
+    name: "revenue_rollup_run_duration_seconds",
+    help: "Time of a run that succeeded.",
   });
   const charges = addCounter(registry, {
     name: "revenue_rollup_charges_total",
@@ -44,10 +44,10 @@ export function createPassMetrics(isReady: () => boolean) {
   });
   const gauge = (name: string, help: string, read: () => number | undefined) =>
     addGauge(registry, { name, help }, read);
-  gauge("revenue_rollup_providers", "Providers of the last pass.", () => last?.providers);
+  gauge("revenue_rollup_providers", "Providers of the last run.", () => last?.providers);
   gauge(
     "revenue_rollup_providers_behind",
-    "Providers with new rows that the last pass did not bring up to date.",
+    "Providers with new rows that the last run did not bring up to date.",
     () => last?.behind,
   );
   gauge(
@@ -60,10 +60,10 @@ export function createPassMetrics(isReady: () => boolean) {
     "Charges, starts and ends of rentals that are left of the build in progress; 0 without one.",
     () => rowsLeft,
   );
-  // A pass that succeeds has written the heartbeat.
+  // A run that succeeds has written the heartbeat.
   gauge(
     "revenue_rollup_last_success_timestamp_seconds",
-    "When the last pass that succeeded ended, in seconds of the Unix epoch.",
+    "When the last run that succeeded ended, in seconds of the Unix epoch.",
     () => succeededAt && succeededAt / 1_000,
   );
   gauge("revenue_ready", "1 if /readyz succeeds, otherwise 0.", () => (isReady() ? 1 : 0));
@@ -74,21 +74,21 @@ export function createPassMetrics(isReady: () => boolean) {
     building(left: number) {
       rowsLeft = left;
     },
-    /** Records what a pass did that came to its end, also if some providers failed. */
-    finished(pass: Pass) {
-      last = pass;
-      charges.inc(pass.charges);
+    /** Records what a run did that came to its end, also if some providers failed. */
+    finished(run: RollupRun) {
+      last = run;
+      charges.inc(run.charges);
     },
-    /** Records a pass that succeeded. */
-    passed({ duration }: Pass) {
+    /** Records a run that succeeded. */
+    succeeded({ duration }: RollupRun) {
       succeededAt = Date.now();
-      passes.inc({ result: "ok" });
+      runs.inc({ result: "ok" });
       durations.observe(duration / 1_000);
     },
-    /** Records a difference that was removed, at once: the pass may fail for another provider. */
+    /** Records a difference that was removed, at once: the run may fail for another provider. */
     repaired: () => repairs.inc(),
-    /** Records a pass that failed. */
-    failed: () => passes.inc({ result: "failed" }),
+    /** Records a run that failed. */
+    failed: () => runs.inc({ result: "failed" }),
     render: (accept: string) => renderMetrics(registry, accept),
   };
 }

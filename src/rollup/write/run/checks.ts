@@ -1,4 +1,4 @@
-/** The checks of a pass: those that are due, and a few more while there is nothing else to do. */
+/** The checks of a run: those that are due, and a few more while there is nothing else to do. */
 import type { Knex } from "knex";
 import { purge } from "../build.ts";
 import { checkSlice } from "../check.ts";
@@ -8,13 +8,13 @@ import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
 
 /**
- * How long a pass checks rollups that are not due yet, in ms, if there are no more than `FEW`: several
- * of a small installation. In a large one, a pass checks one of them.
+ * How long a run checks rollups that are not due yet, in ms, if there are no more than `FEW`: several
+ * of a small installation. In a large one, a run checks one of them.
  */
 const EARLY_CHECKS = 30;
 const FEW = 10;
 
-/** What the checks of a pass need. */
+/** What the checks of a run need. */
 interface Checks {
   /** The time within which a whole rollup is compared, in ms. */
   readonly period: number;
@@ -22,9 +22,9 @@ interface Checks {
   readonly repaired: (repair: Repair) => void;
   /** Whether the command ends. */
   readonly stopped: () => boolean;
-  /** Whether the time of the pass is up. One that is always too short checks something all the same. */
+  /** Whether the time of the run is up. One that is always too short checks something all the same. */
   readonly outOfTime: () => boolean;
-  /** Runs work for one provider, whose own errors do not stop the pass. */
+  /** Runs work for one provider, whose own errors do not stop the run. */
   readonly attempt: (provider: string, work: () => Promise<void>) => Promise<void>;
   /** Builds a provider's rollup again: there is too much to repair, or its leaves are too long. */
   readonly build: (found: DueCheck) => Promise<unknown>;

@@ -1,14 +1,14 @@
 /**
- * The clock of a pass: the database's own, which also sets `recorded_at`, and the watermark that a
- * pass may move to. It stays behind what may still commit.
+ * The clock of a run: the database's own, which also sets `recorded_at`, and the watermark that a
+ * run may move to. It stays behind what may still commit.
  */
 import type { Knex } from "knex";
 import pRetry from "p-retry";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
 
-/** The instants of a pass, as DATETIME(3) text in UTC. */
+/** The instants of a run, as DATETIME(3) text in UTC. */
 export interface Clock {
-  /** When the pass began. */
+  /** When the run began. */
   readonly now: string;
   /** The watermark to move to: nothing that was recorded up to it can commit any more. */
   readonly until: string;

@@ -12,7 +12,7 @@ import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
 import { createPool } from "../../../../src/db/pool.ts";
-import { canSeeTransactions, readClock, utcOf } from "../../../../src/rollup/write/pass/clock.ts";
+import { canSeeTransactions, readClock, utcOf } from "../../../../src/rollup/write/run/clock.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { until } from "../../../support/poll.ts";
