@@ -6,8 +6,6 @@ import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { ServiceError } from "../../../src/errors.ts";
 
 const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
-const staying = () => new AbortController().signal;
-const hashOf = (name: string) => Buffer.from(name);
 
 /** A queue over queries that the test ends; each batch is the names of its keys. */
 function controlledQueue(maxWaiting?: number) {
@@ -19,46 +17,46 @@ function controlledQueue(maxWaiting?: number) {
     return new Map(hashes.map((hash) => [hash.toString("hex"), valid]));
   };
   const queue = createKeyQueue(findKeys, maxWaiting);
-  const look = (name: string, address = "a", signal = staying()) =>
-    queue(hashOf(name), { address, signal });
-  const outcome = (name: string, address?: string, signal?: AbortSignal) =>
-    look(name, address, signal).then(
+  const outcome = (name: string, address = "a", signal = new AbortController().signal) =>
+    queue(Buffer.from(name), { address, signal }).then(
       (key) => key?.providerId,
       (error) => (error instanceof ServiceError ? error.kind : error),
     );
-  return { batches, look, outcome };
+  /** Ends a query, and starts the next one. */
+  const end = (nth: number) => {
+    batches[nth]?.end.resolve();
+    return turn();
+  };
+  return { batches, outcome, end };
 }
 
 it("one query runs at a time; those that wait meanwhile share the next one", async () => {
-  const { batches, outcome } = controlledQueue();
+  const { batches, outcome, end } = controlledQueue();
   outcome("first");
   await turn();
   const results = Array.from({ length: MAX_BATCH + 1 }, (_, index) => outcome(`k${index}`));
   await turn();
   expect(batches).toHaveLength(1);
-  batches[0]?.end.resolve();
-  await turn();
+  await end(0);
   expect(batches[1]?.names).toHaveLength(MAX_BATCH);
-  batches[1]?.end.resolve();
-  await turn();
-  batches[2]?.end.resolve();
+  await end(1);
+  await end(2);
   expect(new Set(await Promise.all(results))).toEqual(new Set(["7"]));
   expect(batches).toHaveLength(3);
 });
 
 it("a batch takes from the addresses in turn", async () => {
-  const { batches, outcome } = controlledQueue();
+  const { batches, outcome, end } = controlledQueue();
   outcome("first");
   await turn();
   for (let index = 0; index < 200; index++) outcome(`flood${index}`, "flooding");
   outcome("good", "other");
-  batches[0]?.end.resolve();
-  await turn();
+  await end(0);
   expect(batches[1]?.names.slice(0, 3)).toEqual(["flood0", "good", "flood1"]);
 });
 
 it("an address cannot take the places of the others, and the queue is bounded", async () => {
-  const { batches, outcome } = controlledQueue(8);
+  const { outcome, end } = controlledQueue(8);
   outcome("first");
   await turn();
   const flood = Array.from({ length: 20 }, (_, index) => outcome(`flood${index}`, "flooding"));
@@ -69,14 +67,13 @@ it("an address cannot take the places of the others, and the queue is bounded", 
   );
   expect(counts.waits).toHaveLength(4);
   expect(counts.overloaded).toHaveLength(16);
-  batches[0]?.end.resolve();
-  await turn();
-  batches[1]?.end.resolve();
+  await end(0);
+  await end(1);
   expect(await good).toBe("7");
 });
 
 it("lookups that arrive together share a query, which goes on if one of the callers leaves", async () => {
-  const { batches, outcome } = controlledQueue();
+  const { batches, outcome, end } = controlledQueue();
   const gone = new AbortController();
   const results = [outcome("k1", "a", gone.signal), outcome("k2")];
   await turn();
@@ -84,12 +81,12 @@ it("lookups that arrive together share a query, which goes on if one of the call
   gone.abort("gone");
   expect(await results[0]).toBe("gone");
   expect(batches[0]?.signal.aborted).toBe(false);
-  batches[0]?.end.resolve();
+  await end(0);
   expect(await results[1]).toBe("7");
 });
 
 it("a caller that leaves before its query costs none", async () => {
-  const { batches, outcome } = controlledQueue();
+  const { batches, outcome, end } = controlledQueue();
   outcome("first");
   await turn();
   const gone = new AbortController();
@@ -97,28 +94,27 @@ it("a caller that leaves before its query costs none", async () => {
   gone.abort("gone");
   expect(await result).toBe("gone");
   expect(await outcome("k2", "a", AbortSignal.abort("gone"))).toBe("gone");
-  batches[0]?.end.resolve();
-  await turn();
+  await end(0);
   await turn();
   expect(batches).toHaveLength(1);
 });
 
 it("a failed query fails its own lookups only", async () => {
-  const { batches, outcome } = controlledQueue();
+  const { batches, outcome, end } = controlledQueue();
   const first = outcome("k1");
   await turn();
   const second = outcome("k2");
   batches[0]?.end.reject(new ServiceError("databaseUnavailable"));
   expect(await first).toBe("databaseUnavailable");
   await turn();
-  batches[1]?.end.resolve();
+  await end(1);
   expect(await second).toBe("7");
 });
 
 it("a query that hangs holds the others up for two seconds", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const { batches, outcome } = controlledQueue();
+  const { batches, outcome, end } = controlledQueue();
   outcome("k1");
   await turn();
   const second = outcome("k2");
@@ -128,6 +124,6 @@ it("a query that hangs holds the others up for two seconds", async () => {
   vi.advanceTimersByTime(1);
   await turn();
   expect(batches).toHaveLength(2);
-  batches[1]?.end.resolve();
+  await end(1);
   expect(await second).toBe("7");
 });
