@@ -108,12 +108,8 @@ describe("the cause of an error", () => {
 });
 
 describe("the log of calls", () => {
-  beforeEach(() => {
-    vi.useFakeTimers();
-  });
-  afterEach(() => {
-    vi.useRealTimers();
-  });
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
 
   /** Logs so many calls with this error. Returns the entries after a while. */
   function flood(count: number, kind?: ServiceErrorKind) {

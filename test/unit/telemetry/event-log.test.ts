@@ -3,12 +3,8 @@ import { createEventLog } from "../../../src/telemetry/event-log.ts";
 import { logOpenSums } from "../../../src/telemetry/sampling.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 const line = (event: string, count: number, seconds: number) => ({
   level: "warn",

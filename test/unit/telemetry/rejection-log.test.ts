@@ -2,12 +2,8 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { sampleRejections } from "../../../src/telemetry/rejection-log.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
-beforeEach(() => {
-  vi.useFakeTimers();
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
 
 it("of requests rejected with one status or code, and of errors with one message, 20 a second are logged, and the sum of the others", () => {
   const { log: collected, entries } = collectLog();
