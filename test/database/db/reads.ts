@@ -20,6 +20,14 @@ export const SLOW = "SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(30) = 0"
 export const outcomeOf = (result: Promise<unknown>) =>
   result.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
 
+/** Opens connections, which are idle afterwards. Resolves to the ids of their sessions. */
+export async function openConnections({ client }: Knex, count: number): Promise<number[]> {
+  const open = Array.from({ length: count }, () => client.acquireConnection());
+  const connections: { readonly threadId: number }[] = await Promise.all(open);
+  for (const connection of connections) client.releaseConnection(connection);
+  return connections.map(({ threadId }) => threadId);
+}
+
 /** The time limits of reads, and of new connections. */
 export interface Limits extends ReadLimits {
   /** In ms. */
@@ -53,14 +61,8 @@ export async function createReads(size: number, limits: Limits) {
     },
     /** Reads "1" for an owner. Resolves to the rows, or to the kind of the error. */
     readOne: (owner = "") => outcomeOf(reads.read("SELECT '1'", [], { signal, owner })),
-    /** Opens as many connections, which are idle afterwards. Resolves to the ids of their sessions. */
-    async fillPool(): Promise<number[]> {
-      const { client } = reads.pool;
-      const open = Array.from({ length: size }, () => client.acquireConnection());
-      const connections: { readonly threadId: number }[] = await Promise.all(open);
-      for (const connection of connections) client.releaseConnection(connection);
-      return connections.map(({ threadId }) => threadId);
-    },
+    /** Opens all connections. Resolves to the ids of their sessions. */
+    fillPool: () => openConnections(reads.pool, size),
     /** Waits until as many slow statements run. */
     untilSlow: (count: number) =>
       until(10_000, async () => (await processes.running("AS slow")).length === count),

@@ -14,9 +14,9 @@ import type { TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
+import { openConnections, signal } from "./reads.ts";
 
 const MAX_LAG = 60_000;
-const { signal } = new AbortController();
 
 /** What provider 1 has in the wallet is "1.00" on a, and "2.00" on b. */
 const [a, b] = [await createNode("1.00"), await createNode("2.00")];
@@ -66,12 +66,9 @@ async function ask(onAge?: (ms: number) => void) {
 }
 
 /** Opens some connections to a node, which are idle afterwards. */
-async function connectTo(node: TestDatabase, count: number): Promise<void> {
+function connectTo(node: TestDatabase, count: number): Promise<unknown> {
   lead(node);
-  const open = await Promise.all(
-    Array.from({ length: count }, () => pool.client.acquireConnection()),
-  );
-  for (const connection of open) pool.client.releaseConnection(connection);
+  return openConnections(pool, count);
 }
 
 describe("a node that is behind by more than the limit", () => {
