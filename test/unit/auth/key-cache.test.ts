@@ -1,85 +1,79 @@
 import { expect, it } from "vitest";
 import { cacheKeys } from "../../../src/auth/key-cache.ts";
-import type { IssuedKey, KeyLookup } from "../../../src/auth/key-lookup.ts";
+import type { IssuedKey } from "../../../src/auth/key-lookup.ts";
 
 const request = { signal: new AbortController().signal, address: "192.0.2.1" };
 
 const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
 const revoked: IssuedKey = { ...valid, revoked: true };
 
-/** A cache over a registry and with a clock that the test may change; it counts the queries. */
+/** A cache over a registry and with a clock that the test may change; `queues` are those of its queries. */
 function cached(lookup?: (query: number) => Promise<IssuedKey | undefined>) {
   const registry = new Map<string, IssuedKey>();
-  const state = { now: 0, queries: 0 };
-  const counted: KeyLookup = async (keyHash) => {
-    state.queries++;
-    return lookup ? lookup(state.queries) : registry.get(keyHash.toString());
-  };
+  const clock = { now: 0 };
   const queues: string[] = [];
-  const through = (queue: string): KeyLookup => {
-    return (keyHash, of) => {
-      queues.push(queue);
-      return counted(keyHash, of);
-    };
+  const through = (queue: string) => async (keyHash: Buffer) => {
+    queues.push(queue);
+    return lookup ? lookup(queues.length) : registry.get(keyHash.toString());
   };
   const lookups = { known: through("known"), unknown: through("unknown") };
-  const cache = cacheKeys(lookups, () => state.now);
+  const cache = cacheKeys(lookups, () => clock.now);
   const find = (hash: string) => cache(Buffer.from(hash), request);
-  return { registry, state, find, queues };
+  return { registry, clock, find, queues };
 }
 
 it("a key is queried once in half a second", async () => {
-  const { registry, state, find } = cached();
+  const { registry, clock, find, queues } = cached();
   registry.set("a", valid);
   expect(await find("a")).toEqual(valid);
-  state.now = 499;
+  clock.now = 499;
   expect(await find("a")).toEqual(valid);
-  expect(state.queries).toBe(1);
-  state.now = 500;
+  expect(queues).toHaveLength(1);
+  clock.now = 500;
   await find("a");
-  expect(state.queries).toBe(2);
+  expect(queues).toHaveLength(2);
 });
 
 it("one call refreshes a key while the others use it, but not for a second", async () => {
   const refresh = Promise.withResolvers<IssuedKey>();
-  const { state, find } = cached((query) =>
+  const { clock, find, queues } = cached((query) =>
     query === 1 ? Promise.resolve(valid) : refresh.promise,
   );
   await find("a");
-  state.now = 500;
+  clock.now = 500;
   const refreshing = find("a");
   for (let i = 0; i < 200; i++) expect(await find("a")).toEqual(valid);
-  expect(state.queries).toBe(2);
-  state.now = 900;
+  expect(queues).toHaveLength(2);
+  clock.now = 900;
   const late = find("a");
-  expect(state.queries).toBe(3);
+  expect(queues).toHaveLength(3);
   refresh.resolve(revoked);
   expect(await Promise.all([refreshing, late])).toEqual([revoked, revoked]);
 });
 
 it("after a failed refresh, the next call queries again", async () => {
-  const { state, find } = cached(async (query) => {
+  const { clock, find, queues } = cached(async (query) => {
     if (query === 2) throw new Error("down");
     return valid;
   });
   await find("a");
-  state.now = 500;
+  clock.now = 500;
   await expect(find("a")).rejects.toThrow("down");
   expect(await find("a")).toEqual(valid);
-  expect(state.queries).toBe(3);
+  expect(queues).toHaveLength(3);
 });
 
 it("a key that was found before does not wait with those that were not", async () => {
-  const { registry, state, find, queues } = cached();
+  const { registry, clock, find, queues } = cached();
   registry.set("a", valid);
   await find("a");
-  state.now = 3_600_000;
+  clock.now = 3_600_000;
   await find("a");
   await find("b");
   await find("b");
   expect(queues).toEqual(["unknown", "known", "unknown", "unknown"]);
   registry.delete("a");
-  state.now *= 2;
+  clock.now *= 2;
   await find("a");
   await find("a");
   expect(queues.slice(4)).toEqual(["known", "unknown"]);
