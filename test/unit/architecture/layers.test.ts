@@ -16,11 +16,11 @@ const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
   revenue: ["rollup", "db"],
   rollup: ["db"],
   auth: ["db"],
-  db: [],
-  net: [],
-  tls: ["net"],
-  telemetry: [],
   admin: ["db"],
+  db: [],
+  tls: ["net"],
+  net: [],
+  telemetry: [],
 };
 
 /** All of `src/`. `main.ts` wires the parts, so it may import each, but not what is inside of one. */
