@@ -22,8 +22,9 @@ let base: string;
 const fill = (provider: number) =>
   addBulk(database.knex, [{ provider, servers: 2, instances: 2, charges: CHARGES, rentals: 5 }]);
 
-const startWatch = () =>
-  startCommand("rollup", ["--margin", "0", "--watch", "0.2", "--admin-port", "0"], proxy.url);
+/** Every rollup is checked in every run: its next check is always due. */
+const FLAGS = "--margin 0 --watch 0.2 --check-period 1 --admin-port 0";
+const startWatch = () => startCommand("rollup", FLAGS.split(" "), proxy.url);
 
 beforeAll(async () => {
   database = await createDatabase();
