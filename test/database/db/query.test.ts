@@ -18,6 +18,7 @@ const canceled = new ServiceError("canceled");
 /** Ends all slow statements. */
 async function endSlow(): Promise<void> {
   for (const id of await reads.processes.running("AS slow")) await reads.processes.kill(id);
+  await untilSlow(0);
 }
 
 describe("a read", () => {
