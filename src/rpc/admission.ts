@@ -1,6 +1,7 @@
 /**
  * Admission: limits on the authenticated calls in flight, in total and per provider, so that neither
- * a flood nor one eager script starves the other callers. A call is rejected before it costs a query for figures.
+ * a flood nor one eager script starves the other callers. A call is rejected before it costs a query
+ * for figures.
  */
 import { ServiceError } from "../errors.ts";
 

@@ -1,6 +1,6 @@
 import type { Knex } from "knex";
 
-/** The servers that are rented out, clustered by provider: overviews and breakdowns read all of a provider's. */
+/** The servers that are rented out, clustered by provider: overviews and breakdowns read all of one. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
     CREATE TABLE IF NOT EXISTS servers (

@@ -53,7 +53,7 @@ const metrics = async () => parseExposition(await (await fetch(`${base}/metrics`
 const runs = async (result: string) =>
   sumOf(await metrics(), "revenue_rollup_runs_total", { result });
 
-async function untilPasses(more: number): Promise<void> {
+async function untilRuns(more: number): Promise<void> {
   const before = await runs("ok");
   await until(LIMIT, async () => (await runs("ok")) >= before + more);
 }
@@ -73,21 +73,21 @@ function untilBeating(): Promise<void> {
 it("adds charges, says how many, and is silent if there are none", async () => {
   await until(LIMIT, isBuilt(1));
   // A build may take several runs, and the last may add no charge.
-  await untilPasses(2);
+  await untilRuns(2);
   const lines = command.lines();
   expect(lines.filter((line) => line.startsWith("open transactions are visible: "))).toHaveLength(
     1,
   );
   const added = lines.map((line) => Number(/^(\d+) charges added, 1 /.exec(line)?.[1] ?? 0));
   expect(added.reduce((sum, count) => sum + count)).toBe(CHARGES);
-  await untilPasses(2);
+  await untilRuns(2);
   expect(command.lines()).toEqual(lines);
   await fill(2);
   await until(LIMIT, isBuilt(2));
 });
 
 it("its metrics are those of its runs, on ADMIN_HOST", async () => {
-  await untilPasses(1);
+  await untilRuns(1);
   expect(new URL(base).hostname).toBe("127.0.0.2");
   const families = await metrics();
   expect(sumOf(families, "revenue_rollup_charges_total")).toBe(2 * CHARGES);
@@ -119,7 +119,7 @@ it("counts failures of its database, and connects again", async () => {
   // What a primary answers that has become read-only.
   proxy.inject({ errno: 1290, command: "query", times: 4 });
   await until(LIMIT, async () => (await runs("failed")) > 0);
-  await untilPasses(1);
+  await untilRuns(1);
   expect(proxy.made()).toBeGreaterThan(before);
 });
 
