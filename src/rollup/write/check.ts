@@ -62,10 +62,13 @@ export async function checkSlice(
 
 /** When the next slice is due. After a pause, several are due at once. Times are in epoch ms. */
 function nextTime(checkAt: number, now: number, period: number, share: number): number {
+  const interval = period * share;
   // A time that lies more than a period away was set for another period.
   const isFar = Math.abs(checkAt - now) > period + DUE_EARLY;
-  const next = (isFar ? now - period : checkAt) + period * share;
-  const spread = next > now ? period * share * JITTER * Math.random() : 0;
+  // Rollups that are checked early come in turn: the one that was checked last has the latest time.
+  if (!isFar && checkAt - now > DUE_EARLY) return Math.round(now + interval);
+  const next = (isFar ? now - period : checkAt) + interval;
+  const spread = next > now ? interval * JITTER * Math.random() : 0;
   return Math.round(next - spread);
 }
 

@@ -3,7 +3,9 @@ import { beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/run/heartbeat.ts";
+import { findChecks } from "../../../../src/rollup/write/run/news.ts";
 import { createRollupPool } from "../../../../src/rollup/write/run/pool.ts";
 import { type RollupResult, rollUp } from "../../../../src/rollup/write/run.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
@@ -45,6 +47,21 @@ it("a rollup is checked also in a run that takes longer than it may", async () =
   await rollUp(database.knex, { margin: 0 });
   const { checked } = await rollUp(database.knex, { margin: 0, maxTime: 0 });
   expect(checked).toBeGreaterThan(0);
+});
+
+it("rollups are checked in turn while none is due", async () => {
+  await rollUp(database.knex, { margin: 0 });
+  await database.knex.raw("UPDATE rollups SET check_at = UTC_TIMESTAMP(3) + INTERVAL 30 MINUTE");
+  const checked: string[] = [];
+  while (checked.length < 3 * PROVIDERS.length) {
+    const [{ provider, due } = { provider: "none" }] = await findChecks(database.knex, HOUR);
+    expect(due).toBe(false);
+    checked.push(provider);
+    await checkSlice(database.knex, provider, { period: HOUR, repaired() {} });
+  }
+  const turn = checked.slice(0, PROVIDERS.length);
+  expect(turn.toSorted()).toEqual(PROVIDERS.map(String));
+  expect(checked).toEqual([...turn, ...turn, ...turn]);
 });
 
 it("a provider that fails is behind, which the run tells before it fails with the reason; the others are not", async () => {
