@@ -6,7 +6,6 @@ import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, constants, mkdtempSync, openSync, rmSync } from "node:fs";
 import { Agent } from "node:http";
-import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
@@ -31,16 +30,17 @@ beforeAll(async () => {
 });
 afterAll(() => database?.drop());
 
-/** A pipe as a shell makes it. Node's own "pipe" is a socket. */
+/** A pipe as a shell makes it, whose reader does not read. Node's own "pipe" is a socket. */
 function openPipe() {
   const directory = mkdtempSync(join(tmpdir(), "stdout-"));
   const path = join(directory, "pipe");
   execFileSync("mkfifo", [path]);
   // Without O_NONBLOCK, each end waits for the other one.
-  const fd = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, constants.O_WRONLY);
   rmSync(directory, { recursive: true });
-  return { reader: new Socket({ fd, readable: true, writable: false }), writer };
+  onTestFinished(() => closeSync(reader));
+  return writer;
 }
 
 /** Sends calls, whose lines are as long as a caller can make them, and expects an answer to each. */
@@ -61,16 +61,14 @@ it.each([
   ["while nobody reads the log, a pipe", MANY, openPipe],
   ["once the reader of the log, a socket, has gone", 100, () => undefined],
 ])("%s, calls are answered and SIGTERM ends the service", async (_, calls, open) => {
-  const pipe = open();
+  const writer = open();
   // Its log, which would tell the port, is not read.
   const httpPort = `${await freePort()}`;
   const environment = { HTTP_PORT: httpPort, DATABASE_URL: database.url };
-  const child = spawnService(environment, [], pipe?.writer);
-  if (pipe !== undefined) closeSync(pipe.writer);
-  const reader = pipe?.reader ?? child.stdout;
+  const child = spawnService(environment, [], writer);
+  if (writer !== undefined) closeSync(writer);
   onTestFinished(() => {
     child.kill("SIGKILL");
-    reader?.destroy();
   });
   child.stderr?.pipe(process.stderr);
   const ended = once(child, "exit");
@@ -82,7 +80,7 @@ it.each([
       () => false,
     );
   });
-  if (pipe === undefined) reader?.destroy();
+  child.stdout?.destroy();
   await sendCalls(http, calls);
   child.kill("SIGTERM");
   expect(await ended).toEqual([0, null]);
