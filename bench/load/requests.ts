@@ -6,7 +6,7 @@ import { DAY } from "../../dev/duration.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview } from "../../src/revenue/overview/queries.ts";
-import { boundariesIn, END } from "../../src/rollup/leaves.ts";
+import { boundariesIn, LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A kind of request. */
 export interface RequestKind {
@@ -86,7 +86,14 @@ async function queryBreakdown(connection: Connection): Promise<void> {
   const start = toDatetime(Date.now() - 30 * DAY);
   const leaf = String(rollup?.[0]);
   const [first, last] = boundariesIn(start, toDatetime(Date.now()), Number(leaf));
-  await query(connection, fullBreakdown, { provider: "1", start: "", end: END, leaf, first, last });
+  await query(connection, fullBreakdown, {
+    provider: "1",
+    start: "",
+    end: LAST_INSTANT,
+    leaf,
+    first,
+    last,
+  });
 }
 
 async function query(

@@ -5,7 +5,7 @@
 import { toDatetime } from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
-import { END, START } from "../rollup/leaves.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../rollup/leaves.ts";
 import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
@@ -30,12 +30,12 @@ export const PERIOD_END = `LEAST(${instant(":end")}, ${NOW})`;
 export function periodParameters({ start, end }: RequestedPeriod) {
   return {
     start: start === undefined ? "" : includingEarlier(toDatetime(start)),
-    end: end === undefined ? END : toDatetime(end),
+    end: end === undefined ? LAST_INSTANT : toDatetime(end),
   };
 }
 
 /** DATETIME(3) text of the start of a period. What is dated before the first instant counts as dated at it. */
-export const includingEarlier = (at: string): string => (at === START ? BEFORE_ALL : at);
+export const includingEarlier = (at: string): string => (at === FIRST_INSTANT ? BEFORE_ALL : at);
 
 /**
  * Parses the two ends of a period. An empty text is an omitted parameter. A date without a time is its

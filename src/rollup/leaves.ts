@@ -5,15 +5,15 @@
 import { fromDatetime, instantOf, monthStart, toDatetime } from "../db/datetime.ts";
 
 /** The first instant that a row is dated at. Rows that are dated before it count as dated at it. */
-export const START = "0001-01-01 00:00:00.000";
+export const FIRST_INSTANT = "0001-01-01 00:00:00.000";
 
 /** The last instant that a row can be dated at. */
-export const END = "9999-12-31 23:59:59.999";
+export const LAST_INSTANT = "9999-12-31 23:59:59.999";
 
 /** A stretch of event time: [from, to). */
 export interface Leaf {
   readonly from: string;
-  /** The boundary. `END` for the last leaf there is. */
+  /** The boundary. `LAST_INSTANT` for the last leaf there is. */
   readonly to: string;
 }
 
@@ -43,7 +43,7 @@ export const LEAVES = [
 ] as const;
 
 /** The places of the lengths that the provider as a whole may have. */
-export const [DAYS, MONTHS] = [7, 12];
+export const [DAY_LEAF, MONTH_LEAF] = [7, 12];
 
 /** The leaf that an instant lies in. `length` is a place in `LEAVES`. */
 export function leafAt(instant: string, length: number): Leaf {
@@ -64,10 +64,13 @@ export function leafAt(instant: string, length: number): Leaf {
 
 /** Whether a leaf ends at an instant. */
 export function isBoundary(at: string, length: number): boolean {
-  return at === END || leafAt(at, length).from === at;
+  return at === LAST_INSTANT || leafAt(at, length).from === at;
 }
 
-/** The boundaries that are nearest to two instants, between them: the later one may be the earlier one. */
+/**
+ * The first boundary from `from` on, and the last one up to `to`. If none lies between the two, the
+ * second is before the first.
+ */
 export function boundariesIn(
   from: string,
   to: string,
@@ -81,15 +84,15 @@ export function boundariesIn(
 function* leavesBetween(first: string, last: string, length: number): Generator<Leaf> {
   for (let leaf = leafAt(first, length); ; leaf = leafAt(leaf.to, length)) {
     yield leaf;
-    if (leaf.to > last || leaf.to === END) return;
+    if (leaf.to > last || leaf.to === LAST_INSTANT) return;
   }
 }
 
 function between(from: number, to: number): Leaf {
-  return { from: toDatetime(from), to: to > LAST ? END : toDatetime(to) };
+  return { from: toDatetime(from), to: to > LAST ? LAST_INSTANT : toDatetime(to) };
 }
 
-const LAST = fromDatetime(END);
+const LAST = fromDatetime(LAST_INSTANT);
 
 /** A part of the timeline, both ends included. */
 export interface Span {
@@ -108,7 +111,7 @@ export function leavesOf(spans: Iterable<Span>, length: number): Leaf[] {
 
 /** How many rows a leaf should have for each owner, and in all: at least, and at most. */
 const [ROWS_PER_OWNER, MIN_ROWS, MAX_ROWS] = [8, 250, 8_000];
-/** A boundary has a row for each owner: no more of them than a third of the rows of its leaf. */
+/** A boundary stores a row for each owner: a leaf should have three rows of the ledger for each. */
 const MIN_ROWS_PER_OWNER = 3;
 
 /** The number of charges and rentals that a leaf of a provider should have on average, at most. */
@@ -121,8 +124,8 @@ export function rowsPerLeaf(owners: number): number {
 export type RowsByDay = ReadonlyMap<string, number>;
 
 /**
- * The place of the longest leaf of which those that are not empty hold on average no more than `limit`
- * rows. Rows of a day count as spread evenly.
+ * The place of the longest length whose leaves, if they are not empty, hold on average no more than
+ * `limit` rows. Rows of a day count as spread evenly.
  */
 export function chooseLeaf(days: RowsByDay, limit: number): number {
   const rows = days.values().reduce((sum, count) => sum + count, 0);

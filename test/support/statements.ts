@@ -9,7 +9,7 @@ import {
   uncoveredOverviews4,
   uncoveredOverviews8,
 } from "../../src/revenue/overview/queries.ts";
-import { boundariesIn, DAYS, END } from "../../src/rollup/leaves.ts";
+import { boundariesIn, DAY_LEAF, LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
 export interface Statement {
@@ -54,10 +54,10 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
  * the boundaries of the period in `values`.
  */
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
-  const { provider = "", start = "", end = END } = values;
+  const { provider = "", start = "", end = LAST_INSTANT } = values;
   const { signal } = new AbortController();
-  const [first, last] = boundariesIn(start, end, DAYS);
-  const all = { provider, start, end, leaf: String(DAYS), first, last };
+  const [first, last] = boundariesIn(start, end, DAY_LEAF);
+  const all = { provider, start, end, leaf: String(DAY_LEAF), first, last };
   const { rows } = await fullBreakdown.run(read, all, { signal });
   const [state] = rows.state as [(typeof rows.state)[number]];
   return {

@@ -9,7 +9,7 @@
  */
 import { compileStatement } from "../../db/statement.ts";
 import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
-import { END } from "../../rollup/leaves.ts";
+import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import {
   after,
   FROM_CACHE,
@@ -21,7 +21,7 @@ import {
   STATE,
 } from "../../rollup/read/sql.ts";
 import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
-import { PERIOD_END as LAST, PERIOD_START as START } from "../period.ts";
+import { PERIOD_END, PERIOD_START } from "../period.ts";
 
 const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
 
@@ -56,7 +56,7 @@ const countRentals = <Counts extends Record<string, string>>(
 const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 
 /** SQL condition: the rental, which has an end, ran at some time of the period. */
-const RAN_IN_PERIOD = `ended_at >= ${START} AND started_at <= ${LAST}`;
+const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`;
 
 /** All but the sums of the rollup. */
 const allButSums = ({ watermark, first, last, guard }: Terms) => ({
@@ -66,7 +66,7 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
       first,
       last,
       /** Whether the boundaries suit the period, which begins by the database's clock. */
-      fits: `${first} >= ${START} OR ${first} = ${last}`,
+      fits: `${first} >= ${PERIOD_START} OR ${first} = ${last}`,
     },
     from: STATE.from,
   },
@@ -94,23 +94,28 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
     from: `instances WHERE provider_id = :provider${guard}`,
   },
 
-  head: sumCharges(`charged_at >= ${START} AND charged_at < ${first}${guard}`),
-  tail: sumCharges(`charged_at >= GREATEST(${last}, ${START}) AND charged_at <= ${LAST}${guard}`),
+  head: sumCharges(`charged_at >= ${PERIOD_START} AND charged_at < ${first}${guard}`),
+  tail: sumCharges(
+    `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at <= ${PERIOD_END}${guard}`,
+  ),
   /** The charges between that the sums do not hold. */
   uncovered: sumCharges(
     `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}${guard}`,
   ),
 
-  /** Covered rentals that ended between the start and `first`, which the ends there hold or lack. */
+  /**
+   * Covered rentals that ended between the start and `first`: taken off the ends before `first`, or added
+   * to them if it lies before the start.
+   */
   endsAtHead: countRentals(
-    { ended: `CASE WHEN ${first} > ${START} THEN -1 ELSE 1 END * COUNT(*)` },
-    `ended_at >= LEAST(${first}, ${START}) AND ended_at < GREATEST(${first}, ${START})
+    { ended: `CASE WHEN ${first} > ${PERIOD_START} THEN -1 ELSE 1 END * COUNT(*)` },
+    `ended_at >= LEAST(${first}, ${PERIOD_START}) AND ended_at < GREATEST(${first}, ${PERIOD_START})
        AND ${rentalCovered(watermark)}${guard}`,
   ),
   /** Covered rentals that started between `last` and the end. */
   startsAtTail: countRentals(
     { started: "COUNT(*)" },
-    `started_at >= ${last} AND started_at <= ${LAST} AND ${rentalCovered(watermark)}${guard}`,
+    `started_at >= ${last} AND started_at <= ${PERIOD_END} AND ${rentalCovered(watermark)}${guard}`,
   ),
   /** Those of the period that were written after the watermark, and ended before it. */
   writtenRentals: countRentals(
@@ -127,7 +132,7 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
   ),
   /** Those without an end: of the period, and running now. */
   openRentals: countRentals(
-    { started: countIf(`started_at <= ${LAST}`), running: "COUNT(*)" },
+    { started: countIf(`started_at <= ${PERIOD_END}`), running: "COUNT(*)" },
     `ended_at IS NULL AND started_at <= ${NOW}${guard}`,
   ),
 });
@@ -139,7 +144,7 @@ const sumsAt = (boundary: string, { guard }: RollupTerms) => ({
 });
 
 const { watermark } = FROM_LEAVES;
-const last = `CASE WHEN ${LAST} >= ${watermark} THEN ${after(watermark)} ELSE ${instant(":last")} END`;
+const last = `CASE WHEN ${PERIOD_END} >= ${watermark} THEN ${after(watermark)} ELSE ${instant(":last")} END`;
 const first = `LEAST(${instant(":first")}, ${last})`;
 
 /**
@@ -152,7 +157,7 @@ export const fullBreakdown = compileStatement(
     ...allButSums({ ...FROM_LEAVES, first, last }),
     sumsAtFirst: sumsAt(first, FROM_LEAVES),
     sumsAtLast: sumsAt(
-      `CASE WHEN ${last} > ${watermark} THEN ${instant(`'${END}'`)} ELSE ${last} END`,
+      `CASE WHEN ${last} > ${watermark} THEN ${instant(`'${LAST_INSTANT}'`)} ELSE ${last} END`,
       FROM_LEAVES,
     ),
   },

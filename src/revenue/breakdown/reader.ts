@@ -7,7 +7,7 @@ import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { boundariesIn, DAYS, END } from "../../rollup/leaves.ts";
+import { boundariesIn, DAY_LEAF, LAST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
 import {
@@ -65,7 +65,7 @@ export function createBreakdownReader(
 ): ReadBreakdown {
   const cache = createSumsCache<Sums>(({ byOwner }) => byOwner.size, MAX_ROWS);
   /** The leaf of the rollup that was read last: what one that is not known is expected to have. */
-  let latestLeaf = DAYS;
+  let latestLeaf = DAY_LEAF;
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
@@ -115,7 +115,7 @@ function boundariesOf(period: RequestedPeriod, leaf: number, now: number) {
   const [first, last] = boundariesIn(toDatetime(start), toDatetime(after), leaf);
   return [includingEarlier(first), includingEarlier(last)] as const;
 }
-const LATEST = fromDatetime(END);
+const LATEST = fromDatetime(LAST_INSTANT);
 
 /** The cached sums at the boundaries inside a period; undefined if they are missing. */
 function findSums(
@@ -124,7 +124,7 @@ function findSums(
   period: RequestedPeriod,
   now: number,
 ): { readonly first: Sums; readonly last: Sums } | undefined {
-  const [firstAt, lastAt] = boundariesOf(period, leaf ?? DAYS, now);
+  const [firstAt, lastAt] = boundariesOf(period, leaf ?? DAY_LEAF, now);
   const covered = fromDatetime(watermark);
   const isToNow = (period.end ?? now) >= covered;
   const end = isToNow ? toDatetime(covered + 1) : lastAt;

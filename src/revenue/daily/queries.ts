@@ -6,7 +6,7 @@
  */
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered } from "../../rollup/coverage.ts";
-import { DAYS, END, START } from "../../rollup/leaves.ts";
+import { DAY_LEAF, FIRST_INSTANT, LAST_INSTANT } from "../../rollup/leaves.ts";
 import { after, FROM_TABLES, instant, STATE, TOTAL_SUMS } from "../../rollup/read/sql.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
 
@@ -16,10 +16,10 @@ export const MAX_DAYS = 400;
 const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${FROM_TABLES.watermark} AS watermark,
   (SELECT total_leaf FROM ${STATE.from}) AS leaf`;
 
-/** On the first day there is, rows count that sort before it: it is read from the ledger. */
+/** The first day there is also has what is dated before it, so it is read from the ledger. */
 const BOUNDARIES = `SELECT ends.*,
   CASE WHEN TIME(start) = 0 THEN start ELSE ${instant("DATE(start) + INTERVAL 1 DAY")} END AS next_day,
-  CASE WHEN COALESCE(leaf, 0) <> ${DAYS} OR DATE(end) = DATE('${START}') THEN start
+  CASE WHEN COALESCE(leaf, 0) <> ${DAY_LEAF} OR DATE(end) = DATE('${FIRST_INSTANT}') THEN start
     WHEN end >= watermark THEN ${after("watermark")}
     ELSE ${instant("DATE(end + INTERVAL 1000 MICROSECOND)")} END AS last
   FROM (${ENDS}) AS ends`;
@@ -28,12 +28,12 @@ const BOUNDARIES = `SELECT ends.*,
  * What the branches refer to, as a table of one row, which the database evaluates before it chooses a
  * plan: the `start` and the `end` of the period, the `watermark`, and the boundaries `first` and `last`
  * of what the sums hold. Without sums of days, both are the start. The table has no row if the period is
- * too long: such a request is refused, but if an end is left out, only the statement's own instant tells.
- * Written out in each condition, the terms were three times the text, and twice the time to parse it.
+ * too long: if an end is left out, only the statement's own instant tells, and the request is refused
+ * afterwards.
  */
 const PERIOD = `(SELECT boundaries.*, LEAST(last, next_day) AS first
   FROM (${BOUNDARIES}) AS boundaries
-  WHERE DATEDIFF(end, GREATEST(start, ${instant(`'${START}'`)})) < ${MAX_DAYS}) AS period`;
+  WHERE DATEDIFF(end, GREATEST(start, ${instant(`'${FIRST_INSTANT}'`)})) < ${MAX_DAYS}) AS period`;
 
 /** Sums the charges that match an SQL condition, by day. `uncovered` is how many the rollup lacks. */
 const sumCharges = (condition: string) => ({
@@ -61,7 +61,7 @@ export const dailyRevenue = compileStatement(
     before: sumsAt("at <= first ORDER BY at DESC LIMIT 1"),
     /** The sums at the end of each day that has charges. The last day may end after the watermark. */
     sums: sumsAt(
-      `at > first AND at <= CASE WHEN last > watermark THEN ${instant(`'${END}'`)} ELSE last END`,
+      `at > first AND at <= CASE WHEN last > watermark THEN ${instant(`'${LAST_INSTANT}'`)} ELSE last END`,
     ),
     head: sumCharges("charged_at >= start AND charged_at < first"),
     tail: sumCharges("charged_at >= GREATEST(last, start) AND charged_at <= end"),

@@ -5,7 +5,14 @@
  */
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
-import { chooseLeaf, DAYS, END, MONTHS, rowsPerLeaf, START } from "../leaves.ts";
+import {
+  chooseLeaf,
+  DAY_LEAF,
+  FIRST_INSTANT,
+  LAST_INSTANT,
+  MONTH_LEAF,
+  rowsPerLeaf,
+} from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
 import { readBoundaries } from "./comparison.ts";
@@ -86,7 +93,7 @@ async function chooseLengths(reader: Knex, provider: string) {
   return {
     rows,
     leaf: Math.min(chooseLeaf(all, limit), chooseLeaf(recent, limit)),
-    totalLeaf: rows >= MIN_ROWS_PER_DAY * all.size ? DAYS : MONTHS,
+    totalLeaf: rows >= MIN_ROWS_PER_DAY * all.size ? DAY_LEAF : MONTH_LEAF,
   };
 }
 
@@ -125,7 +132,7 @@ export async function buildStep(
   const found = await inSnapshot(database, async (reader) => {
     const { build } = await readRollups(reader, provider);
     if (build === undefined) return undefined;
-    const isComplete = build.nextFrom === null || build.nextFrom === END;
+    const isComplete = build.nextFrom === null || build.nextFrom === LAST_INSTANT;
     return { build, step: isComplete ? undefined : await computeStep(reader, build, rows) };
   });
   if (found === undefined) return undefined;
@@ -140,21 +147,26 @@ export async function buildStep(
   }
   if (build.nextFrom === null) {
     await emptySlot(database, build);
-    return { charges: 0, at: START, rowsLeft, done: false };
+    return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
   }
   // Without this, answers would read much raw until the next run.
   const refreshed = await refresh(database, provider, until, { building: true });
   if (refreshed === "build") {
     // So much was recorded since the build began that another build is less work.
     await beginBuild(database, provider, until, undefined, true);
-    return { charges: 0, at: START, rowsLeft, done: false };
+    return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
   }
-  return { ...refreshed, at: END, rowsLeft: 0, done: await makeCurrent(database, provider) };
+  return {
+    ...refreshed,
+    at: LAST_INSTANT,
+    rowsLeft: 0,
+    done: await makeCurrent(database, provider),
+  };
 }
 
 async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number) {
   const boundaries = await readBoundaries(reader, build);
-  const from = build.nextFrom ?? START;
+  const from = build.nextFrom ?? FIRST_INSTANT;
   const { leaves, next } = await nextSlice(reader, build, boundaries, from, rows);
   const change = await computeChange(reader, build, boundaries, leaves, build.watermark);
   if (change === "too large") {
@@ -174,12 +186,12 @@ function rowsOf({ differences }: Change): number {
 function makeCurrent(database: Knex, provider: string): Promise<boolean> {
   return inShortTransaction(database, async (transaction) => {
     const { current, build } = await readRollups(transaction, provider, true);
-    if (build?.nextFrom !== END) return false;
+    if (build?.nextFrom !== LAST_INSTANT) return false;
     if (current) await rowOf(transaction, current).del();
     await rowOf(transaction, build).update({
       building: 0,
       version: newVersion(),
-      next_from: START,
+      next_from: FIRST_INSTANT,
       // At some time of the first day, so that rollups built together are not all due at once.
       check_at: transaction.raw("UTC_TIMESTAMP(3) + INTERVAL ? SECOND", [
         Math.round(Math.random() * FIRST_CHECK),
@@ -197,7 +209,7 @@ async function emptySlot(database: Knex, build: Rollup): Promise<void> {
       if (!(await isUnchanged(transaction, build))) return 0;
       const count = await deleteRows(transaction, build.provider, build.slot);
       if (count < DELETED_ROWS) {
-        await rowOf(transaction, build).update({ next_from: START, version: newVersion() });
+        await rowOf(transaction, build).update({ next_from: FIRST_INSTANT, version: newVersion() });
       }
       return count;
     });

@@ -4,7 +4,7 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
-import { END, START } from "../leaves.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
 import { misplacedBoundary, readBoundaries } from "./comparison.ts";
@@ -51,11 +51,11 @@ export async function checkSlice(
   const { rollup, change, next, share, unsuitable } = found;
   if (change === "too large" || unsuitable) return "build";
   const now = fromDatetime(rollup.now);
-  const isLast = next === END;
+  const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is compared at once.
   const isDone = isLast || change.differences.length === 0;
   const checkAt = isDone ? nextTime(fromDatetime(rollup.checkAt), now, period, share) : now;
-  const columns = { next_from: isLast ? START : next, check_at: toDatetime(checkAt) };
+  const columns = { next_from: isLast ? FIRST_INSTANT : next, check_at: toDatetime(checkAt) };
   if (!(await writeRepairs(database, change, repaired, columns))) return "done";
   return !isLast && checkAt - now <= DUE_EARLY ? "more" : "done";
 }
@@ -75,7 +75,7 @@ function nextTime(checkAt: number, now: number, period: number, share: number): 
 /** Compares the next slice in a snapshot. */
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   const boundaries = await readBoundaries(reader, rollup);
-  const from = rollup.nextFrom ?? START;
+  const from = rollup.nextFrom ?? FIRST_INSTANT;
   const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, rows);
   const change = await computeChange(reader, rollup, boundaries, leaves, rollup.watermark);
   return {
@@ -87,6 +87,6 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
     /** Whether its leaves are too long by now, or rows of it were changed by hand. */
     unsuitable:
       misplacedBoundary(boundaries, rollup) !== undefined ||
-      (next === END && (await hasOutgrown(reader, rollup))),
+      (next === LAST_INSTANT && (await hasOutgrown(reader, rollup))),
   };
 }

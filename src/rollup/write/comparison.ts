@@ -5,19 +5,19 @@
 import type { Knex } from "knex";
 import { parseCents } from "../../db/cents.ts";
 import { chargeCovered, rentalCovered, TABLES } from "../coverage.ts";
-import { END, isBoundary, type Leaf, START } from "../leaves.ts";
+import { FIRST_INSTANT, isBoundary, LAST_INSTANT, type Leaf } from "../leaves.ts";
 import { FORMAT, SUM_NAMES, SUMS, type SumName, type Sums, sumIf, sumsFrom } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
-/** What the ledger has of an owner in a leaf, and the rollup lacks; negative if it has more. */
+/** What the ledger has in a leaf, and the rollup lacks; negative if it has more. */
 export interface Difference extends Sums {
-  /** Whether the owner is the provider as a whole. */
+  /** Whether it is of the provider as a whole. If not, it is of an owner. */
   readonly total: boolean;
   readonly leaf: Leaf;
   /** The owner: ids of the server and of the instance, "0" for none. */
   readonly server: string;
   readonly instance: string;
-  /** What rows explain that became covered since the rollup's watermark. */
+  /** The part of it that rows explain which became covered since the rollup's watermark. */
   readonly fresh: Sums;
 }
 
@@ -27,7 +27,7 @@ export interface Leaves {
   readonly totals: readonly Leaf[];
 }
 
-/** The stored boundaries of a rollup, in order, likewise. */
+/** The stored boundaries of a rollup, each list in order. */
 export interface Boundaries {
   readonly owners: readonly string[];
   readonly totals: readonly string[];
@@ -162,15 +162,15 @@ function ledgerBranches(
     );
     const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?");
     // Rows that are dated before the first leaf count as dated in it.
-    const after = from === START ? "" : `AND ${datedBy} >= ?`;
-    const before = `${datedBy} ${to === END ? "<=" : "<"} ?`;
+    const after = from === FIRST_INSTANT ? "" : `AND ${datedBy} >= ?`;
+    const before = `${datedBy} ${to === LAST_INSTANT ? "<=" : "<"} ?`;
     return {
       sql: `SELECT ${nth} AS leaf, ${owner} AS instance_id, ${columns.join(", ")} FROM ${table}
         WHERE provider_id = ? ${after} AND ${before} AND ${covered} ${group}`,
       bindings: [
         ...own.flatMap(() => [watermark, watermark]),
         provider,
-        ...(from === START ? [] : [from]),
+        ...(from === FIRST_INSTANT ? [] : [from]),
         to,
         until,
         until,

@@ -5,7 +5,7 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime } from "../../db/datetime.ts";
-import { END } from "../leaves.ts";
+import { LAST_INSTANT } from "../leaves.ts";
 import { beginBuild, buildStep, purge } from "./build.ts";
 import { purgeFormats } from "./formats.ts";
 import { refresh } from "./refresh.ts";
@@ -24,10 +24,11 @@ export const CHECK_PERIOD = 86_400_000;
 /** The default of `concurrency`. */
 export const CONCURRENCY = 4;
 
+/** How to run. Times are in ms. */
 export interface RollupOptions {
   /**
-   * The distance of the watermark from now, in ms: how long a writer's transaction may be open. With
-   * less than a second, no charge may be about to commit.
+   * The distance of the watermark from now, in ms: how long a writer's transaction may be open. At least
+   * a second, unless nobody writes.
    */
   readonly margin: number;
   /** Whether the watermark also waits for older transactions and statements. Default: no. */
@@ -232,7 +233,7 @@ async function buildProvider(
     beginBuild(database, provider, clock.until, version, rebuild),
   );
   if (!begun) return true;
-  if (ahead && !building) repaired(futureWatermark(provider, watermark, END));
+  if (ahead && !building) repaired(futureWatermark(provider, watermark, LAST_INSTANT));
   for (;;) {
     const step = await withRetry(() => buildStep(database, provider, clock.until));
     if (step) added(step.charges, step);

@@ -2,7 +2,16 @@
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
-import { DAYS, END, LEAVES, type Leaf, leafAt, leavesOf, type Span, START } from "../leaves.ts";
+import {
+  DAY_LEAF,
+  FIRST_INSTANT,
+  LAST_INSTANT,
+  LEAVES,
+  type Leaf,
+  leafAt,
+  leavesOf,
+  type Span,
+} from "../leaves.ts";
 import type { Boundaries, Leaves } from "./comparison.ts";
 import type { Rollup } from "./state.ts";
 
@@ -41,7 +50,7 @@ const KEYS = {
  * that does not exist is a group of its own: many of them may lie far from each other.
  */
 function byLeaf(column: string, { leaf, totalLeaf }: Rollup): string {
-  const length = LEAVES[Math.min(leaf, totalLeaf, DAYS)];
+  const length = LEAVES[Math.min(leaf, totalLeaf, DAY_LEAF)];
   const seconds = `TO_SECONDS(${column})`;
   return `${seconds} DIV ${Number(length) / 1_000}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
 }
@@ -63,7 +72,9 @@ export async function newSpans(
   until: string,
 ): Promise<NewSpans> {
   const { provider, watermark } = rollup;
-  const lookback = toDatetime(Math.max(fromDatetime(START), fromDatetime(watermark) - LOOKBACK));
+  const lookback = toDatetime(
+    Math.max(fromDatetime(FIRST_INSTANT), fromDatetime(watermark) - LOOKBACK),
+  );
   const values = { provider, since: watermark, until, lookback };
   /** Where rows are dated whose column `by` lies in a range, and that match a condition. */
   const spansOf = (
@@ -102,7 +113,7 @@ export async function newSpans(
 export interface Slice {
   /** Those that have a row in the ledger or a stored boundary. */
   readonly leaves: Leaves;
-  /** Where the next slice begins; `END` if this is the last one. */
+  /** Where the next slice begins; `LAST_INSTANT` if this is the last one. */
   readonly next: string;
 }
 
@@ -121,13 +132,13 @@ export async function nextSlice(
   const source = ({ table, column }: (typeof DATED)[number]) =>
     `FROM ${table} FORCE INDEX (${KEYS[column]})
       WHERE provider_id = :provider AND ${column} <= :watermark
-      ${from === START ? "" : `AND ${column} >= :from`}`;
+      ${from === FIRST_INSTANT ? "" : `AND ${column} >= :from`}`;
   const ends = DATED.map(
     (dated) =>
       `(SELECT ${dated.column} ${source(dated)} ORDER BY ${dated.column} LIMIT 1 OFFSET ${rows})`,
   );
   const [[{ last }]] = await reader.raw(
-    `SELECT LEAST(${ends.map((end) => `COALESCE(${end}, '${END}')`).join(", ")}) AS last`,
+    `SELECT LEAST(${ends.map((end) => `COALESCE(${end}, '${LAST_INSTANT}')`).join(", ")}) AS last`,
     { provider, from, watermark },
   );
   // A leaf may have more rows than that, for example all at one instant.
@@ -145,9 +156,9 @@ export async function nextSlice(
   const inOrder = leavesOf([...found, ...stored(boundaries.owners)], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
   const owners = whole.length > 0 ? whole : inOrder.slice(0, 1);
-  const next = last === END ? END : (owners.at(-1)?.to ?? END);
+  const next = last === LAST_INSTANT ? LAST_INSTANT : (owners.at(-1)?.to ?? LAST_INSTANT);
   const totals = leavesOf([...found, ...stored(boundaries.totals)], totalLeaf);
-  const isInSlice = (each: Leaf) => each.to > from && (each.from < next || next === END);
+  const isInSlice = (each: Leaf) => each.to > from && (each.from < next || next === LAST_INSTANT);
   return { leaves: { owners, totals: totals.filter(isInSlice) }, next };
 }
 
@@ -160,6 +171,6 @@ const DATED = [
 
 /** The last instant of the leaf that ends at a boundary. */
 function leafBefore(boundary: string): Span {
-  const last = boundary === END ? END : toDatetime(fromDatetime(boundary) - 1);
+  const last = boundary === LAST_INSTANT ? LAST_INSTANT : toDatetime(fromDatetime(boundary) - 1);
   return { from: last, to: last };
 }

@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
-import { START } from "../leaves.ts";
+import { FIRST_INSTANT } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** A rollup of a provider. */
@@ -86,7 +86,7 @@ export function newVersion(): string {
 export async function scheduleCheck(database: Knex, provider: string): Promise<void> {
   await database(TABLES.rollups)
     .where({ provider_id: provider, format: FORMAT, building: 0 })
-    .update({ next_from: START, check_at: LONG_AGO });
+    .update({ next_from: FIRST_INSTANT, check_at: LONG_AGO });
 }
 
 /** A time at which every slice is due. */

@@ -1,7 +1,7 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
-import { END, START } from "../leaves.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { compareLeaves, misplacedBoundary, readBoundaries } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
@@ -25,7 +25,7 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     if (misplaced !== undefined) {
       yield `provider ${provider}: the rollup has sums at ${misplaced}, where no leaf ends`;
     }
-    for (let from = START; from !== END; ) {
+    for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
       const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
       for await (const found of compareLeaves(reader, rollup, leaves, boundaries, watermark)) {
         for (const difference of found) {

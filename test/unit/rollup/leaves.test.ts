@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import {
   boundariesIn,
   chooseLeaf,
-  END,
+  FIRST_INSTANT,
+  LAST_INSTANT,
   LEAVES,
   leafAt,
   leavesOf,
-  START,
 } from "../../../src/rollup/leaves.ts";
 
 const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
@@ -34,11 +34,11 @@ describe("the leaf of an instant", () => {
 
   it("is the first one at the first instant, and the last one ends at the last", () => {
     for (const length of LEAVES.keys()) {
-      expect(leafAt(START, length).from).toBe(START);
-      expect(leafAt(END, length).to).toBe(END);
+      expect(leafAt(FIRST_INSTANT, length).from).toBe(FIRST_INSTANT);
+      expect(leafAt(LAST_INSTANT, length).to).toBe(LAST_INSTANT);
     }
-    expect(leafAt(START, place("year")).to).toBe(midnight("0002-01-01"));
-    expect(leafAt(END, place(4 * DAY)).from).toBe(midnight("9999-12-29"));
+    expect(leafAt(FIRST_INSTANT, place("year")).to).toBe(midnight("0002-01-01"));
+    expect(leafAt(LAST_INSTANT, place(4 * DAY)).from).toBe(midnight("9999-12-29"));
   });
 
   it("follows the one before, and lies within one leaf of the next length", () => {
@@ -68,7 +68,9 @@ it("the leaves of spans are those that overlap any of them, once and in order", 
     "2026-03-08",
   ]);
   expect(ends(leavesOf(spans, place("month")))).toEqual(["2026-03-01", "2026-04-01"]);
-  expect(leavesOf([{ from: END, to: END }], place("year")).map(({ to }) => to)).toEqual([END]);
+  expect(
+    leavesOf([{ from: LAST_INSTANT, to: LAST_INSTANT }], place("year")).map(({ to }) => to),
+  ).toEqual([LAST_INSTANT]);
 });
 
 it.each([

@@ -8,8 +8,8 @@ import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
 
 /**
- * How long a run checks rollups that are not due yet, in ms, if there are no more than `FEW`: several
- * of a small installation. In a large one, a run checks one of them.
+ * How long a run checks rollups that are not due yet, in ms, if there are no more than `FEW`. If there
+ * are more, it checks one of them.
  */
 const EARLY_CHECKS = 30;
 const FEW = 10;
@@ -22,7 +22,7 @@ interface Checks {
   readonly repaired: (repair: Repair) => void;
   /** Whether the command ends. */
   readonly stopped: () => boolean;
-  /** Whether the time of the run is up. One that is always too short checks something all the same. */
+  /** Whether the time of the run is up. One rollup is checked even then. */
   readonly outOfTime: () => boolean;
   /** Runs work for one provider, whose own errors do not stop the run. */
   readonly attempt: (provider: string, work: () => Promise<void>) => Promise<void>;

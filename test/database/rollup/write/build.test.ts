@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { END } from "../../../../src/rollup/leaves.ts";
+import { LAST_INSTANT } from "../../../../src/rollup/leaves.ts";
 import { beginBuild, buildStep, purge } from "../../../../src/rollup/write/build.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { watchProcesses } from "../../../support/process-list.ts";
@@ -75,7 +75,7 @@ describe("while a build is in progress", () => {
 
   it("it is not read if another run has begun it anew meanwhile", async () => {
     await begin(knex, "1", WATERMARK, MONTH);
-    while ((await building()).next_from !== END) await buildStep(knex, "1", WATERMARK);
+    while ((await building()).next_from !== LAST_INSTANT) await buildStep(knex, "1", WATERMARK);
     const processes = await watchProcesses(database.name);
     const other = await knex.transaction();
     try {

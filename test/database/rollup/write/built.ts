@@ -1,13 +1,13 @@
 /** Building a provider's rollup at once. */
 import type { Knex } from "knex";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { DAYS, MONTHS } from "../../../../src/rollup/leaves.ts";
+import { DAY_LEAF, MONTH_LEAF } from "../../../../src/rollup/leaves.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 
 /** The places of lengths in `LEAVES`. */
-export const [FIVE_MINUTES, DAY, MONTH] = [0, DAYS, MONTHS];
+export const [FIVE_MINUTES, DAY, MONTH] = [0, DAY_LEAF, MONTH_LEAF];
 
 /** Begins a build, or a new one, whose leaves have a length. */
 export async function begin(

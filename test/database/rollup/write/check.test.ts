@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { LEAVES, START } from "../../../../src/rollup/leaves.ts";
+import { FIRST_INSTANT, LEAVES } from "../../../../src/rollup/leaves.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
@@ -61,7 +61,7 @@ it("slices are compared in turn, each in its part of the period", async () => {
     await setDue(0);
     expect(await check()).toEqual({ result: "done", found: [] });
     parts.push(await dueIn());
-  } while ((await state()).next_from !== START);
+  } while ((await state()).next_from !== FIRST_INSTANT);
   expect(parts.length).toBe(2);
   const sum = parts.reduce((total, part) => total + part);
   expect(sum).toBeGreaterThan(0.9 - 0.01);
