@@ -75,7 +75,7 @@ export function createPorts(parts: PortParts): Ports {
     reflection: config.reflection,
     log,
     report,
-    admitConnection: acceptConnection,
+    acceptConnection,
     tls: createTls("h2", true),
   });
   unread.register(grpc.unread);

@@ -14,7 +14,7 @@ const PREFACE_BYTES = 24 + 9;
 /** What a listener is made of. */
 export interface ListenerParts {
   /** Decides on each connection before anything is read from it. */
-  readonly admitConnection: AcceptConnection;
+  readonly acceptConnection: AcceptConnection;
   /** TLS; without it, connections are not encrypted. */
   readonly tls: PortTls | undefined;
   /** From the start of a connection, or the end of its handshake, until its preface has arrived, in ms. */
@@ -39,7 +39,7 @@ export interface Listener {
 
 /** Creates a listener. It does not listen yet. */
 export function createListener({
-  admitConnection,
+  acceptConnection,
   tls,
   prefaceTimeout,
   closeTimeout,
@@ -67,7 +67,7 @@ export function createListener({
   if (tlsServer) tls.watch(tlsServer);
   const server = createServer((transport) => {
     transport.on("error", () => {});
-    if (!admitConnection(transport)) return;
+    if (!acceptConnection(transport)) return;
     if (transport.remoteAddress === undefined) {
       transport.destroy(); // its client has reset it
       return;

@@ -28,7 +28,7 @@ setLogVerbosity(logVerbosity.NONE);
 /** Options of the server, each with its default. */
 export interface GrpcOptions extends Partial<GrpcLimits> {
   /** Decides on each connection before anything is read from it; by default all are admitted. */
-  readonly admitConnection?: AcceptConnection;
+  readonly acceptConnection?: AcceptConnection;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: PortTls | undefined;
   /** The age at which a connection is closed gracefully, in ms; 0, the default, for none. Its calls are finished. */
@@ -63,7 +63,7 @@ export function createGrpcServer(
   addresses: Addresses,
   options: GrpcOptions = {},
 ): GrpcServer {
-  const { admitConnection = () => true, report = () => {}, tls, maxConnectionAge, log } = options;
+  const { acceptConnection = () => true, report = () => {}, tls, maxConnectionAge, log } = options;
   const limits = { ...GRPC_LIMITS, ...options };
   const streams = createStreams({
     limits,
@@ -89,7 +89,7 @@ export function createGrpcServer(
   if (options.reflection !== "off") addReflection(server, reflected, report);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = createListener({
-    admitConnection,
+    acceptConnection,
     tls,
     report,
     prefaceTimeout: limits.prefaceTimeout,

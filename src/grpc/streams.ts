@@ -36,7 +36,7 @@ export interface Streams {
   connectionOf(peer: string): Connection | undefined;
   /** The connections with response bytes that their clients have not read. */
   readonly unread: UnreadSource;
-  /** Resolves when no call is open. Watches of health and reflection are none: they have no end. */
+  /** Resolves when no call is open. Health and reflection do not count: they need not end. */
   callsEnded(): Promise<void>;
   /** Ends all streams; their clients see UNAVAILABLE. */
   end(): void;

@@ -16,7 +16,7 @@ async function listenTls(options: GrpcOptions) {
 }
 
 it("a connection is admitted before its handshake", async () => {
-  const { port, events } = await listenTls({ admitConnection: (socket) => !socket.destroy() });
+  const { port, events } = await listenTls({ acceptConnection: (socket) => !socket.destroy() });
   await openSocket(port).closed;
   expect(events).toEqual([]);
 });
