@@ -28,7 +28,7 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
     fallback: MARGIN / 1_000,
     parse: toMargin,
     description:
-      "how far the watermark stays before now, at least a second: how long a writer's transaction may be open",
+      "how far the watermark stays before now, at least a second: how long a writer's transaction may be open, plus the difference between the clocks of the database nodes",
   },
   {
     flag: "--watch <seconds>",

@@ -76,7 +76,7 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
   const { adminPort } = flags;
   await using admin =
     adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal);
-  await runPasses(connect, flags, signal, admin);
+  await runUntilStopped(connect, flags, signal, admin);
 }
 
 /**
@@ -101,7 +101,7 @@ function stopOnSignal(): AbortController {
  * Runs once, or until the signal aborts. After a failure the connections are closed: they may lead
  * to a server that no longer is the primary.
  */
-async function runPasses(
+async function runUntilStopped(
   connect: () => Knex,
   { watch, margin, checkPeriod, concurrency, rebuild = false }: Flags,
   signal: AbortSignal,

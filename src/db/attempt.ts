@@ -3,8 +3,9 @@
  * session can be used again.
  *
  * Knex's `raw` cannot prepare statements, so an attempt borrows a connection from Knex's pool. The
- * methods that borrow and return it are declared in Knex's types but not documented; if they
- * change, the types and test/database/db/query.test.ts fail.
+ * methods that borrow and return it are declared in Knex's types but not documented
+ * (https://github.com/knex/knex/blob/master/lib/client.js); if they change, the types and
+ * test/database/db/query.test.ts fail.
  */
 import type { Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";

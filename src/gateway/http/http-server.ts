@@ -111,8 +111,9 @@ export function createHttpServer(
 }
 
 /**
- * Makes a server whose `close` leaves all connections open. Node's own closes those whose response is
- * buffered completely, and so cuts off responses to slow readers.
+ * Makes a server whose `close` leaves all connections open. Node's own calls `closeIdleConnections`
+ * (https://nodejs.org/api/http.html#serverclosecallback), which closes those whose response is buffered
+ * completely, and so cuts off responses to slow readers: test/unit/gateway/shutdown.test.ts.
  */
 function createServer(tls: PortTls | undefined, options: ServerOptions): Server {
   if (tls === undefined) {
