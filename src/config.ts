@@ -146,7 +146,7 @@ export const VARIABLES = {
     description:
       "the age at which a gRPC connection is closed gracefully, give or take a tenth; 0 for none",
   },
-  /** HTTP allows 30 s without a byte. */
+  /** At most 25 s: HTTP closes a connection after 30 s without a byte. */
   maxCall: {
     name: "MAX_CALL_MS",
     fallback: "10000",

@@ -18,8 +18,8 @@ export type Authenticate = (
 ) => Promise<Caller>;
 
 /**
- * Creates authentication by API key. A malformed key is rejected without a lookup, so the time of a
- * refusal tells whether a key is well-formed, which its checksum tells as well, and nothing else.
+ * Creates authentication by API key. A malformed key is rejected without a lookup: the time of that
+ * refusal tells no more than the key's own checksum does.
  */
 export function createAuthentication(lookup: KeyLookup, countFailure: CountFailure): Authenticate {
   return async (credentials, request, now) => {

@@ -11,8 +11,8 @@ import { isSnapshot } from "./statement.ts";
 export type RecordOffset = (offset: number) => void;
 
 /**
- * Returns a `Read` for compiled statements that does what `read` does, and tells the least offset of
- * the clocks that explains the instant of the snapshot: it lies between the call and its answer.
+ * Returns a `Read` for compiled statements that does what `read` does, and records the least offset of
+ * the clocks with which the instant of the snapshot lies between the call and its answer.
  */
 export function watchClock(read: Read, record: RecordOffset): Read {
   return async (...parameters) => {

@@ -21,8 +21,8 @@ class StaleAnswer extends Error {
 
 /**
  * Returns a `Read` for compiled statements whose answers are at most `maxLag` ms old. The instant of
- * their snapshot becomes the heartbeat's, or stays the start of the statement if a clock that is behind
- * says that this was earlier: everything that was committed before is in the answer.
+ * their snapshot becomes the heartbeat's, or stays the node's own if its clock is behind it: everything
+ * that was committed before is in the answer.
  *
  * The age is the difference of two clocks, those of the node and of the one that the heartbeat was
  * written on: where these differ, the age is wrong by as much.

@@ -26,7 +26,11 @@ export interface Addresses {
 /** The addresses whose keys are remembered: to parse one takes longer than to look it up. */
 const MAX_REMEMBERED = 1_000;
 
-/** @param trustedProxies IP addresses and networks: "10.0.0.0/8", "::1" */
+/**
+ * Creates the keys of client addresses.
+ *
+ * @param trustedProxies IP addresses and networks: "10.0.0.0/8", "::1"
+ */
 export function createAddresses(trustedProxies: readonly string[]): Addresses {
   const trusts = compile([...trustedProxies]);
   const isTrusted = (peer = "") => ipaddr.isValid(peer) && trusts(peer, 0);

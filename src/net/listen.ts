@@ -1,6 +1,10 @@
 /** Listening on a port that a variable names. */
 
-/** @throws Error that names the variable and its port if the port cannot be listened on */
+/**
+ * Calls `bind` with the port, and resolves to the port that was bound.
+ *
+ * @throws Error that names the variable and its port if the port cannot be listened on
+ */
 export async function listen(
   variable: string,
   port: number,

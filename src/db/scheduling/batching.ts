@@ -2,7 +2,7 @@
  * Batching: reads that arrive while two statements are in flight wait, and the next statement
  * serves several of them, as a group commit serves several transactions. They share what a
  * statement costs whatever it reads: its plan, its round trip, its place in the pool. A read that
- * finds no other in flight runs at once.
+ * finds fewer in flight runs at once.
  *
  * A read never joins a statement that has started, whose snapshot could be older than the read. And
  * none waits long because of those beside it: if a shared statement fails, or takes too long on its
