@@ -46,12 +46,12 @@ export function createRunMetrics(isReady: () => boolean) {
     addGauge(registry, { name, help }, read);
   gauge("revenue_rollup_providers", "Providers of the last run.", () => last?.providers);
   gauge(
-    "revenue_rollup_providers_behind",
+    "revenue_rollup_run_providers_behind",
     "Providers with new rows that the last run did not bring up to date.",
     () => last?.behind,
   );
   gauge(
-    "revenue_rollup_watermark_lag_seconds",
+    "revenue_rollup_run_lag_seconds",
     "How far the oldest watermark that should have moved lies behind; at least the margin.",
     () => last && last.lag / 1_000,
   );
