@@ -9,7 +9,7 @@ import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
-import { recentMonths } from "../calendar.ts";
+import { type Month, recentMonths } from "../calendar.ts";
 import { type Completing, createOverviewBatches, type UncoveredResult } from "./batch.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
 
@@ -86,7 +86,7 @@ export function createOverviewReader(
       const { version, watermark } = cached.rollup;
       const { rows, asOf } = await complete(known, { provider, version, watermark }, context);
       const isCurrent = usedRollup(stateOf(rows)).version === version;
-      if (isCurrent) return overview(known, rows, cached.rollup, asOf);
+      if (isCurrent && hasMonths(known, rows)) return overview(known, rows, cached.rollup, asOf);
     }
     const options = { owner: provider, signal: context.signal };
     const { rows, asOf } = await fullOverview.run(read, { provider }, options);
@@ -100,6 +100,15 @@ export function createOverviewReader(
 
 function stateOf({ state: [row] }: Rows): Rows["state"][number] {
   return row as Rows["state"][number];
+}
+
+/**
+ * Whether cached sums have every covered month of an answer. Its instant may lie in the month before
+ * theirs, on a node whose clock is behind; a month that is newer than theirs has no covered charge.
+ */
+function hasMonths({ grossByMonth }: OverviewSums, rows: Rows): boolean {
+  const oldest = recentMonths(fromDatetime(stateOf(rows).now)).at(-1) as Month;
+  return grossByMonth.has(oldest.key);
 }
 
 /** Whether an overview may share its next statement. */

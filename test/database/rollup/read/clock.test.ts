@@ -29,6 +29,19 @@ it("a watermark ahead of the clock is used as soon as the clock has reached it",
   }
 });
 
+it("the months of an overview are those of its own instant, also if it lies before that of the cached sums", async () => {
+  const { overview } = createComparedService(knex);
+  await build(knex, "1", minute(2));
+  for (const [now, ...statements] of [
+    ["2026-12-01T00:00:00.010Z", "fullOverview"],
+    // On a node whose clock is behind, with December 2025.
+    ["2026-11-30T23:59:59.990Z", "uncoveredOverview", "fullOverview"],
+    ["2026-12-01T00:00:00.010Z", "uncoveredOverview"],
+  ] as const) {
+    expect(await overview(now), now).toEqual(statements);
+  }
+});
+
 it("what answers used is reported: the rollup, and the charges that it does not cover", async () => {
   const uses: Use[] = [];
   const service = createRevenueService(atTimeOfCall(createRead(knex)), {
