@@ -1,5 +1,6 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
 import type { Knex } from "knex";
+import { isLostConnection } from "../../db/driver-error.ts";
 import type { Leaf } from "../leaves.ts";
 import {
   COUNT_NAMES,
@@ -24,8 +25,8 @@ export interface Repair extends Leaf, Sums {
 }
 
 /**
- * Writes a change as `writeChange` does, and calls `repaired` with each repair: also if an error leaves
- * open whether it was written, because the reply to COMMIT may be lost.
+ * Writes a change as `writeChange` does, and calls `repaired` with each repair: also if the connection
+ * is lost, which leaves open whether it was written, because the reply to COMMIT may be lost with it.
  */
 export async function writeRepairs(
   database: Knex,
@@ -33,9 +34,12 @@ export async function writeRepairs(
   repaired: (repair: Repair) => void,
   columns: Parameters<typeof writeChange>[2] = {},
 ): Promise<boolean> {
-  let written = true;
+  let written = false;
   try {
     written = await writeChange(database, change, columns);
+  } catch (error) {
+    written = isLostConnection(error);
+    throw error;
   } finally {
     if (written) repairsOf(change).forEach(repaired);
   }

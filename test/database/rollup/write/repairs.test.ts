@@ -2,7 +2,7 @@
  * Differences from the ledger: what `--verify` prints of them, and that the check removes them. More of
  * them, with their effect on answers, are in test/docs/broken-assumptions.test.ts.
  */
-import { beforeAll, beforeEach, expect, it } from "vitest";
+import { beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
@@ -64,6 +64,18 @@ it("a repair is reported if the answer to its COMMIT is lost", async () => {
     await pool.destroy();
     await proxy.close();
   }
+});
+
+it("a repair that cannot be written is not reported", async () => {
+  await knex("charges").insert(charge("2025-09-20", "2025-12-01"));
+  await knex.raw(
+    "CREATE TRIGGER failing BEFORE UPDATE ON rollups FOR EACH ROW SIGNAL SQLSTATE '45000'",
+  );
+  const repaired = vi.fn();
+  const run = rollUp(knex, { margin: 0, repaired }).finally(() => knex.raw("DROP TRIGGER failing"));
+  await expect(run).rejects.toThrow("provider 1");
+  expect(repaired).not.toHaveBeenCalled();
+  expect(await differences(knex)).not.toEqual([]);
 });
 
 const sums = () => knex(TABLES.sums);
