@@ -129,7 +129,11 @@ async function runUntilStopped(
         const result = await runOnce(database, {
           report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
           repaired: () => admin?.repaired(),
-          finished: (result) => admin?.finished(result),
+          // Also if some providers failed: a rebuild builds the others once.
+          finished: (result) => {
+            first = false;
+            admin?.finished(result);
+          },
           margin: margin * 1_000,
           checkPeriod: checkPeriod * 1_000,
           seesTransactions,
@@ -139,7 +143,7 @@ async function runUntilStopped(
           ...(watch !== undefined && { maxTime: pause, step: margin * STEP * 1_000, heartbeat }),
         });
         if (watch === undefined || isWorthALine(result)) console.log(lineOf(result, signal));
-        [first, failures] = [false, 0];
+        failures = 0;
         admin?.succeeded(result);
         const { waitsFor } = result;
         // The start of a statement is known to a second only: the same one may look a second older.

@@ -24,7 +24,15 @@ const fill = (provider: number) =>
 
 /** Every rollup is checked in every run: its next check is always due. */
 const FLAGS = "--margin 0 --watch 0.2 --check-period 1 --admin-port 0";
-const startWatch = () => startCommand("rollup", FLAGS.split(" "), proxy.url);
+async function startWatch(...more: string[]): Promise<void> {
+  command = startCommand("rollup", [...FLAGS.split(" "), ...more], proxy.url);
+  base = await poll(LIMIT, () =>
+    command
+      .lines()
+      .map((line) => /^metrics and health on (http:\S+)$/.exec(line)?.[1])
+      .find((url) => url !== undefined),
+  );
+}
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -32,13 +40,7 @@ beforeAll(async () => {
   proxy = await startDatabaseProxy(database.url);
   await fill(1);
   vi.stubEnv("ADMIN_HOST", "127.0.0.2");
-  command = startWatch();
-  base = await poll(LIMIT, () =>
-    command
-      .lines()
-      .map((line) => /^metrics and health on (http:\S+)$/.exec(line)?.[1])
-      .find((url) => url !== undefined),
-  );
+  await startWatch();
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
@@ -136,8 +138,29 @@ it("stops at SIGTERM with 0, and has told the failure", async () => {
   expect(stderr).toMatch(/^run failed, will retry: /m);
 });
 
+it("--rebuild builds every rollup again once, also if that of one provider fails in every run", async () => {
+  await database.knex.raw(
+    `CREATE TRIGGER failing BEFORE UPDATE ON rollups FOR EACH ROW
+     BEGIN
+       IF NEW.provider_id = 2 THEN SIGNAL SQLSTATE '45000'; END IF;
+     END`,
+  );
+  const version = async () =>
+    `${await database.knex(TABLES.rollups).where({ provider_id: 1, building: 0 }).pluck("version")}`;
+  const before = await version();
+  await startWatch("--rebuild");
+  await until(LIMIT, async () => (await version()) !== before);
+  const built = await version();
+  const failed = await runs("failed");
+  await until(LIMIT, async () => (await runs("failed")) > failed + 2);
+  expect(await version()).toEqual(built);
+  command.signal("SIGTERM");
+  await command.ended;
+  await database.knex.raw("DROP TRIGGER failing");
+});
+
 it("stops at SIGTERM also while its database is silent, and tells that it did not answer", async () => {
-  command = startWatch();
+  await startWatch();
   await whileARunWaits(async () => {
     proxy.silence();
     command.signal("SIGTERM");
