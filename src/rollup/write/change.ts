@@ -4,7 +4,7 @@
  */
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
-import { FORMAT, isZero, SUM_NAMES, SUMS, textOf } from "../sums.ts";
+import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, SUMS, type Sums, textOf } from "../sums.ts";
 import { type Boundaries, compareLeaves, type Difference, type Leaves } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 
@@ -41,7 +41,7 @@ export async function computeChange(
   return { rollup, until, differences, boundaries };
 }
 
-/** The number of boundaries whose sums a difference changes, its own included, stored or new. */
+/** The number of stored boundaries whose sums a difference changes, and its own. */
 function laterThan({ total, leaf }: Difference, { owners, totals }: Boundaries): number {
   const stored = total ? totals : owners;
   return stored.length - stored.findLastIndex((at) => at < leaf.to);
@@ -93,13 +93,36 @@ async function addDifferences(
     return [...ends].map((at) => ({ total, at, before: stored.findLast((each) => each < at) }));
   });
   await copyBoundaries(transaction, rollup, added);
-  for (let start = 0; start < differences.length; start += BATCH) {
-    await addFrom(transaction, rollup, differences.slice(start, start + BATCH), added);
+  const empty = added.filter(({ before }) => before === undefined);
+  const ownerOf = ({ total, server, instance }: Difference) => `${total} ${server} ${instance}`;
+  const additions = [...Map.groupBy(differences, ownerOf).values()]
+    .flatMap(additionsOf)
+    .sort((left, right) => (left.from < right.from ? -1 : 1));
+  for (let start = 0; start < additions.length; start += BATCH) {
+    await addBetween(transaction, rollup, additions.slice(start, start + BATCH), empty);
   }
 }
 
-/** The number of differences in one INSERT. */
+/** The number of additions in one INSERT. */
 const BATCH = 500;
+
+/** What is added to the sums of an owner at the boundaries from `from` on; before `until`, if there is one. */
+interface Addition extends Sums, Pick<Difference, "total" | "server" | "instance"> {
+  readonly from: string;
+  readonly until: string | null;
+}
+
+/** The additions of one owner: at each boundary, all differences up to there. So each row is written once. */
+function additionsOf(differences: readonly Difference[]): Addition[] {
+  const inOrder = differences.toSorted((left, right) => (left.leaf.to < right.leaf.to ? -1 : 1));
+  let sums = NO_SUMS;
+  return inOrder.map((difference, nth) => {
+    const { total, server, instance, leaf } = difference;
+    sums = plus(sums, difference);
+    const until = inOrder[nth + 1]?.leaf.to ?? null;
+    return { total, server, instance, from: leaf.to, until, ...sums };
+  });
+}
 
 /** A boundary that is not stored yet, and the last stored one before it. */
 interface NewBoundary {
@@ -142,51 +165,47 @@ async function copyBoundaries(
   );
 }
 
-/**
- * Adds differences to the sums at the boundaries of their leaves, and at all later ones.
- *
- * @param added boundaries that are new, and may have no row yet
- */
-async function addFrom(
+/** @param empty boundaries that are new, and have no row yet */
+async function addBetween(
   transaction: Knex.Transaction,
   { provider, slot }: Rollup,
-  differences: readonly Difference[],
-  added: readonly NewBoundary[],
+  additions: readonly Addition[],
+  empty: readonly NewBoundary[],
 ): Promise<void> {
-  const rows = differences.map((difference) => {
-    const { total, leaf, server, instance } = difference;
-    const sums = SUM_NAMES.map((name) => textOf(name, difference[name]));
-    return [Number(total), leaf.to, server, instance, ...sums];
+  const rows = additions.map((addition) => {
+    const { total, from, until, server, instance } = addition;
+    const sums = SUM_NAMES.map((name) => textOf(name, addition[name]));
+    return [Number(total), from, until, server, instance, ...sums];
   });
   const typed = SUM_NAMES.map(
     (name) => `CAST(? AS ${SUMS[name].money ? "DECIMAL(20,2)" : "SIGNED"}) AS ${name}`,
   );
   const [first, ...others] = rows.map((_, nth) =>
     nth === 0
-      ? `SELECT CAST(? AS UNSIGNED) AS total, CAST(? AS DATETIME(3)) AS boundary,
+      ? `SELECT CAST(? AS UNSIGNED) AS total, CAST(? AS DATETIME(3)) AS first,
+           CAST(? AS DATETIME(3)) AS until,
            CAST(? AS UNSIGNED) AS server_id, CAST(? AS UNSIGNED) AS instance_id,
            ${typed.join(", ")}`
-      : `SELECT ?, ?, ?, ?, ${SUM_NAMES.map(() => "?").join(", ")}`,
+      : `SELECT ?, ?, ?, ?, ?, ${SUM_NAMES.map(() => "?").join(", ")}`,
   );
   const later = [false, true].flatMap((total) => {
-    const ends = differences.filter((each) => each.total === total).map(({ leaf }) => leaf.to);
-    const [from] = ends.sort();
-    return from === undefined ? [] : [{ total: Number(total), from }];
+    const earliest = additions.find((each) => each.total === total);
+    return earliest === undefined ? [] : [{ total: Number(total), from: earliest.from }];
   });
   const stored = later.map(
     (_, nth) =>
       `SELECT total, at FROM (SELECT DISTINCT provider_id, format, slot, total, at
          FROM ${STORED} AND total = ? AND at >= ?) AS stored${nth}`,
   );
-  const known = added.map(() => "SELECT CAST(? AS UNSIGNED), CAST(? AS DATETIME(3))");
+  const known = empty.map(() => "SELECT CAST(? AS UNSIGNED), CAST(? AS DATETIME(3))");
   await transaction.raw(
     `INSERT INTO ${TABLES.sums} (${COLUMNS})
      SELECT ?, ${FORMAT}, ?, added.total, boundaries.at, added.server_id, added.instance_id,
-       ${SUM_NAMES.map((name) => `SUM(added.${name})`).join(", ")}
+       ${SUM_NAMES.map((name) => `added.${name}`).join(", ")}
      FROM (${[first, ...others].join(" UNION ALL ")}) AS added
      JOIN (${[...stored, ...known].join(" UNION ")}) AS boundaries
-       ON boundaries.total = added.total AND boundaries.at >= added.boundary
-     GROUP BY added.total, boundaries.at, added.server_id, added.instance_id
+       ON boundaries.total = added.total AND boundaries.at >= added.first
+         AND COALESCE(boundaries.at < added.until, TRUE)
      ON DUPLICATE KEY UPDATE
        ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`,
     [
@@ -194,7 +213,7 @@ async function addFrom(
       slot,
       ...rows.flat(),
       ...later.flatMap(({ total, from }) => [provider, slot, total, from]),
-      ...added.flatMap(({ total, at }) => [Number(total), at]),
+      ...empty.flatMap(({ total, at }) => [Number(total), at]),
     ],
   );
 }

@@ -117,6 +117,9 @@ export interface Slice {
   readonly next: string;
 }
 
+/** The maximum number of leaves in a slice, each with a boundary of its own. */
+const MAX_SLICE_LEAVES = 1_000;
+
 /**
  * The leaves of a rollup from an event time on that have about `rows` charges, starts and ends of
  * rentals; at least one.
@@ -155,8 +158,9 @@ export async function nextSlice(
     instants.filter((at) => at > from).map(leafBefore);
   const inOrder = leavesOf([...found, ...stored(boundaries.owners)], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
-  const owners = whole.length > 0 ? whole : inOrder.slice(0, 1);
-  const next = last === LAST_INSTANT ? LAST_INSTANT : (owners.at(-1)?.to ?? LAST_INSTANT);
+  const owners = whole.length > 0 ? whole.slice(0, MAX_SLICE_LEAVES) : inOrder.slice(0, 1);
+  const isLast = last === LAST_INSTANT && whole.length <= MAX_SLICE_LEAVES;
+  const next = isLast ? LAST_INSTANT : (owners.at(-1)?.to ?? LAST_INSTANT);
   const totals = leavesOf([...found, ...stored(boundaries.totals)], totalLeaf);
   const isInSlice = (each: Leaf) => each.to > from && (each.from < next || next === LAST_INSTANT);
   return { leaves: { owners, totals: totals.filter(isInSlice) }, next };

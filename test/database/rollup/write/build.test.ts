@@ -8,7 +8,17 @@ import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { watchProcesses } from "../../../support/process-list.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { begin, build, charge, DAY, finish, MONTH, refreshTo, rollupOf } from "./built.ts";
+import {
+  begin,
+  build,
+  charge,
+  DAY,
+  FIVE_MINUTES,
+  finish,
+  MONTH,
+  refreshTo,
+  rollupOf,
+} from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const NOW = Date.now();
@@ -44,6 +54,21 @@ it("a build that is killed after any of its steps is completed by the next run, 
     expect(await slots()).toHaveLength(1);
   }
   expect(steps).toBeGreaterThan(3);
+});
+
+it("a step stores at most 1,000 boundaries, however few rows their leaves have", async () => {
+  await fill(CHARGES, 300);
+  await begin(knex, "1", WATERMARK, FIVE_MINUTES);
+  const stored: number[] = [];
+  while (await buildStep(knex, "1", WATERMARK)) {
+    const boundaries = knex(TABLES.sums).where({ total: 0 }).distinct("at");
+    stored.push((await boundaries).length);
+  }
+  const [emptied, first, ...others] = stored;
+  expect(emptied).toBe(0);
+  expect(first).toBeLessThanOrEqual(1_000);
+  expect(others.at(-1)).toBeGreaterThanOrEqual(CHARGES);
+  await expectStored(knex);
 });
 
 describe("while a build is in progress", () => {
