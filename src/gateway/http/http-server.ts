@@ -67,13 +67,11 @@ export function createHttpServer(
       // A request that was read to its end is destroyed, too.
       const isLeft = req.destroyed && !req.complete;
       const last = gateway.draining || code === 503 || isUnavailable(this) || isLeft;
-      if (last && socket) {
-        // Node ends a connection with this method after a response with `connection: close`, and a
-        // body that is arriving would be answered by a reset, which can overtake the response:
-        // https://github.com/nodejs/node/issues/12339. http-connections.test.ts fails without it.
-        if (!req.complete) socket.destroySoon = () => closeLingering(socket);
-        connections.get(socket)?.drain();
-      }
+      // Node ends a connection with this method after a response with `connection: close`, whoever asked
+      // for it, and a body that is arriving would be answered by a reset, which can overtake the response:
+      // https://github.com/nodejs/node/issues/12339. http-connections.test.ts fails without it.
+      if (socket && !req.complete) socket.destroySoon = () => closeLingering(socket);
+      if (last && socket) connections.get(socket)?.drain();
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
   }
