@@ -76,11 +76,15 @@ function createAuthorization(apiKey: ApiKey): Interceptor {
   };
 }
 
-/** A request that no response was received to is UNAVAILABLE: fetch throws a plain TypeError. */
+/**
+ * A request to which no complete response was received is UNAVAILABLE: fetch throws a plain TypeError,
+ * and so does the body of its response.
+ */
 function createReachingFetch(fetch: typeof globalThis.fetch): typeof globalThis.fetch {
   return async (input, init) => {
     try {
-      return await fetch(input, init);
+      const response = await fetch(input, init);
+      return response.body ? new Response(await response.arrayBuffer(), response) : response;
     } catch (cause) {
       if (init?.signal?.aborted) throw cause;
       const message = "the service cannot be reached";

@@ -56,12 +56,24 @@ const error = (status: number, code: string, headers: Record<string, string> = {
 };
 const answer = () => new Response(null, { headers: { "content-type": "application/proto" } });
 const unreachable = () => Promise.reject(new TypeError("fetch failed"));
+/** A connection that is lost after the first bytes of the body. */
+const terminated = () =>
+  new Response(
+    new ReadableStream({
+      pull(controller) {
+        controller.enqueue(new Uint8Array(1));
+        controller.error(new TypeError("terminated"));
+      },
+    }),
+    { headers: { "content-type": "application/proto" } },
+  );
 
 it.each([
   ["unavailable", error(503, "unavailable")],
   ["resource_exhausted with Retry-After", error(429, "resource_exhausted", { "retry-after": "0" })],
   ["503 of a proxy", () => new Response("<html>", { status: 503 })],
   ["no response", unreachable],
+  ["a part of a response", terminated],
 ])("a call that ends with %s is repeated until it is served", async (_, failure) => {
   const { client, requests } = clientOf(failure, failure, answer);
   expect(await outcomeOf(client.getOverview({}))).not.toBeInstanceOf(Error);
