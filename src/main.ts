@@ -144,13 +144,15 @@ async function start(config: Config): Promise<void> {
   log.info({ host, httpPort, grpcPort, adminHost, adminPort }, "listening");
 
   let stopping = false;
+  const lameDuck = new AbortController();
   const stop = async (reason: object, lameDuckMs = 0) => {
+    if (lameDuckMs === 0) lameDuck.abort();
     if (stopping) return;
     stopping = true;
     readiness.set("shutdown", "the process is stopping");
     log.info({ ...reason, lameDuckMs, graceMs: grace }, "stopping");
     try {
-      await sleep(lameDuckMs);
+      await sleep(lameDuckMs, undefined, { signal: lameDuck.signal }).catch(() => {});
       await Promise.all([gateway.stop(grace), grpc.stop(grace)]);
       const closed = Promise.all([
         admin?.close(),

@@ -54,7 +54,7 @@ const isClosed = (url: string) =>
 const linesOf = (service: ServiceProcess, message: string) =>
   service.log().filter(({ msg }) => msg === message);
 
-it("SIGINT ends the service at once: idle connections and open watches do not delay it", async () => {
+it("SIGINT ends the service at once: neither SIGTERM before it, nor idle connections, nor open watches delay it", async () => {
   const { service, get } = await start({
     STOP_LAME_DUCK_MS: "100000",
     STOP_GRACE_MS: "100000",
@@ -65,6 +65,8 @@ it("SIGINT ends the service at once: idle connections and open watches do not de
   const CALLS = 50;
   const refused = { target: paths.GetOverview, headers: withKey("unknown") };
   await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
+  service.signal("SIGTERM");
+  await until(LIMIT, () => linesOf(service, "stopping").length > 0);
   service.signal("SIGINT");
   expect(await service.ended).toBe(0);
   expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
@@ -95,10 +97,10 @@ it("then the ports close, and calls in flight are answered, also after a second 
   service.signal("SIGTERM");
   await until(LIMIT, () => linesOf(service, "stopping").length > 0);
   service.signal("SIGTERM");
-  service.signal("SIGINT");
   await until(LIMIT, () => isClosed(service.http));
   await until(LIMIT, () => isClosed(`http://${service.grpc}`));
   expect(performance.now() - signalled).toBeGreaterThan(lameDuck);
+  service.signal("SIGINT");
   await lock.release();
   expect(await rest).toMatchObject({ status: 200, headers: { connection: "close" } });
   expect(await grpc).toHaveProperty("response");
