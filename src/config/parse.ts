@@ -53,7 +53,7 @@ export function networks(text: string, name: string): readonly string[] {
     const valid =
       isIP(ip) !== 0 &&
       rest.length === 0 &&
-      (length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= longest));
+      (length === undefined || (/^[1-9]\d{0,2}$/.test(length) && Number(length) <= longest));
     if (!valid) throw mistake(name, item, "addresses or networks such as 10.0.0.0/8,::1");
   }
   return items;

@@ -20,6 +20,7 @@ it.each<[string, Record<string, string>, string[]]>([
       HTTP_PORT: "http",
       GRPC_PORT: "65536",
       LOG_LEVEL: "loud",
+      TRUSTED_PROXIES: "10.0.0.0/8, 0.0.0.0/0",
     },
     [
       `DATABASE_URL starts with "postgres://"; ${URL_FORM}`,
@@ -28,6 +29,7 @@ it.each<[string, Record<string, string>, string[]]>([
       'GRPC_PORT is "65536"; expected a port from 0 to 65535',
       'ADMIN_HOST is "local host"; expected an address such as 127.0.0.1 or ::',
       `LOG_LEVEL is "loud"; expected one of ${LOG_LEVELS}`,
+      'TRUSTED_PROXIES is "0.0.0.0/0"; expected addresses or networks such as 10.0.0.0/8,::1',
     ],
   ],
   [
