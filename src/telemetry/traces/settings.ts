@@ -30,7 +30,8 @@ export function traceEndpoint(environment: TraceEnvironment): string {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own, OTEL_EXPORTER_OTLP_ENDPOINT: base } =
     environment;
   const url = URL.parse(own || `${(base || "http://localhost:4318").replace(/\/$/, "")}/v1/traces`);
-  return url === null ? "an endpoint that is not a URL" : url.origin + url.pathname;
+  const isHttp = url !== null && /^https?:$/.test(url.protocol);
+  return isHttp ? url.origin + url.pathname : "an endpoint that is no HTTP URL";
 }
 
 /** Which traces are recorded. */

@@ -6,6 +6,7 @@ import {
   samplerSetting,
   spanQueue,
   type TraceEnvironment,
+  traceEndpoint,
 } from "../../../../src/telemetry/traces/settings.ts";
 
 const fail = (message: string) => {
@@ -24,6 +25,13 @@ it.each<[TraceEnvironment, boolean]>([
   [{ OTEL_SERVICE_NAME: "revenue" }, false],
 ])("%j: traces %j", (environment, on) => {
   expect(isTracingOn(environment, fail)).toBe(on);
+});
+
+it.each([
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "http://u:secret@h:1/x/" }, "http://h:1/x/v1/traces"],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "localhost:4318" }, "an endpoint that is no HTTP URL"],
+])("%j: messages name %s", (environment, endpoint) => {
+  expect(traceEndpoint(environment)).toBe(endpoint);
 });
 
 it("an exporter that is not there is a warning, and no traces", () => {
