@@ -1,6 +1,6 @@
 /** Errors as HTTP responses: those of the catalogue (src/errors.ts), and those of HTTP itself. */
 import { STATUS_CODES } from "node:http";
-import { ServiceError } from "../errors.ts";
+import { ServiceError, serviceErrors } from "../errors.ts";
 import type { HttpResponse } from "./response.ts";
 
 /**
@@ -43,10 +43,13 @@ const HTTP_ERRORS = {
   431: "the request headers are too large",
 };
 
+/** The titles. For 413 Node has the one before RFC 9110. */
+const TITLES: typeof STATUS_CODES = { ...STATUS_CODES, 413: serviceErrors.messageTooLarge.error };
+
 /** The status of an error in HTTP itself, before there is a call. */
 export type HttpErrorStatus = keyof typeof HTTP_ERRORS;
 
 /** The response for a request that is wrong as HTTP. */
 export function httpError(status: HttpErrorStatus, message = HTTP_ERRORS[status]): HttpResponse {
-  return { status, headers: {}, body: JSON.stringify({ error: STATUS_CODES[status], message }) };
+  return { status, headers: {}, body: JSON.stringify({ error: TITLES[status], message }) };
 }
