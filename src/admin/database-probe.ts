@@ -28,7 +28,7 @@ export interface ProbeTimes {
  * The default times. Three failures in a row are noticed within 5 s if connections are refused, and
  * within 9 s if the database does not answer: an attempt then takes 2 s.
  */
-export const PROBE_TIMES: ProbeTimes = {
+const PROBE_TIMES: ProbeTimes = {
   period: 3_000,
   retry: 1_000,
   connectTimeout: CONNECT_TIMEOUT,
@@ -36,7 +36,7 @@ export const PROBE_TIMES: ProbeTimes = {
   schemaTimeout: 5_000,
 };
 /** The failed connection attempts in a row from which the database cannot be reached. */
-export const MAX_FAILED_ATTEMPTS = 3;
+const MAX_FAILED_ATTEMPTS = 3;
 
 /** The database is full, not away: connections that are open still work. */
 const FULL = new Set<unknown>([

@@ -32,7 +32,7 @@ const KEEP_ALIVE_DELAY = 5_000;
  * The longest life of a connection, in ms. After a failover the connections thus find their way
  * back to the server they belong to.
  */
-export const MAX_LIFETIME = 300_000;
+const MAX_LIFETIME = 300_000;
 /** What is added to it at random, as a share of it, so that not all connections end at once. */
 const LIFETIME_JITTER = 0.2;
 

@@ -9,7 +9,7 @@ import Negotiator from "negotiator";
 export type MediaType = "application/json" | "text/csv";
 
 /** The content codings of a response, in the order of preference for equal weights. */
-export const CODINGS = ["br", "zstd", "gzip"] as const;
+const CODINGS = ["br", "zstd", "gzip"] as const;
 
 /** A content coding. */
 export type Coding = (typeof CODINGS)[number];

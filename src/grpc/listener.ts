@@ -78,13 +78,8 @@ export function createListener({
   });
   return {
     async listen(host, port) {
-      try {
-        server.listen(port, host);
-        await once(server, "listening");
-      } catch (error) {
-        const address = host.includes(":") ? `[${host}]:${port}` : `${host}:${port}`;
-        throw new Error(`gRPC cannot listen on ${address}: ${(error as Error).message}`);
-      }
+      server.listen(port, host);
+      await once(server, "listening");
       return (server.address() as AddressInfo).port;
     },
     async close() {

@@ -16,7 +16,7 @@ import { ReflectionService } from "@grpc/reflection";
 /** Open streams of all connections. */
 export const MAX_REFLECTIONS = 50;
 /** How long a stream may be open, in ms. */
-export const REFLECTION_TIMEOUT = 60_000;
+const REFLECTION_TIMEOUT = 60_000;
 
 /**
  * Adds reflection to a server, for the services in `files` and everything that these import.

@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { Addresses } from "./address.ts";
 
 /** Open files that connections leave to listeners, the database, the log and files. */
-export const RESERVED_DESCRIPTORS = 256;
+const RESERVED_DESCRIPTORS = 256;
 
 /** The parts of a connection limit. */
 export interface ConnectionLimitParts {

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { createSampling } from "./sampling.ts";
 
 /** How long the events of one name are counted together, in ms. */
-export const EVENT_INTERVAL = 10_000;
+const EVENT_INTERVAL = 10_000;
 /** The most events with lines of their own; further ones are counted together. */
 const MAX_EVENTS = 32;
 const OTHER = "other";

@@ -2,7 +2,7 @@
 import { createSampling } from "./sampling.ts";
 
 /** The lines logged one by one per second: rejections with one status, errors with one message. */
-export const REJECTIONS_PER_SECOND = 20;
+const REJECTIONS_PER_SECOND = 20;
 
 /** What the ports log to: rejected requests at `info`, with their HTTP `status` or gRPC `code`. */
 interface Log {

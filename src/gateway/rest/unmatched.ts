@@ -20,9 +20,6 @@ export function handleFastifyError(gateway: GatewayContext) {
     if (error.code === "FST_ERR_BAD_URL") {
       return reject(httpError(400, "the path is not percent-encoded UTF-8 (RFC 3986)"));
     }
-    // The content type of a POST to Connect, if it is not even a media type.
-    if (error.statusCode === 415) return reject(httpError(415));
-    if (error.code === "FST_ERR_NOT_FOUND") return reject(notFound());
     if (error.statusCode !== undefined && error.statusCode < 500) return reject(httpError(400));
     gateway.log?.error({ requestId: request.id, err: error }, "cannot handle the request");
     return reject(errorResponse(ServiceError.from(error)));

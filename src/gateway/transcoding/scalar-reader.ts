@@ -15,7 +15,7 @@ export interface TextReader {
 }
 
 /** The values of fields that a URL can carry. */
-export type TextValue = string | boolean | number | bigint;
+type TextValue = string | boolean | number | bigint;
 
 /**
  * The reader of a field; undefined if a URL cannot carry the field: messages, lists, maps, bytes,

@@ -15,7 +15,7 @@ export type Write = (value: unknown) => string;
 const NEEDS_ESCAPE = /[^ !#-[\]-\ud7ff\ue000-\uffff]/;
 
 /** A text as a JSON string. Lone surrogates become escapes, so that the JSON is valid UTF-8. */
-export function writeString(text: string): string {
+function writeString(text: string): string {
   return NEEDS_ESCAPE.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
 

@@ -1,6 +1,6 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { leavesOf } from "../leaves.ts";
+import { type Leaf, leavesOf } from "../leaves.ts";
 import { type Change, computeChange } from "./change.ts";
 import { readBoundaries } from "./comparison.ts";
 import { type Repair, writeRepairs } from "./repair.ts";
@@ -52,15 +52,16 @@ async function changeUpTo(
 ): Promise<Change | "too large"> {
   const { covered, late } = await newSpans(reader, rollup, until);
   const leavesOfLength = (length: number) => {
-    const latest = new Set(late.flatMap((span) => leavesOf([span], length).map(({ to }) => to)));
-    const again = new Set([...latest].slice(0, MAX_LATE_LEAVES));
-    const certain = leavesOf(covered, length);
-    const others = leavesOf(late, length).filter(({ to }) => again.has(to));
-    const known = new Set(certain.map(({ to }) => to));
-    return [...certain, ...others.filter(({ to }) => !known.has(to))];
+    const latest = distinct(late.flatMap((span) => leavesOf([span], length)));
+    return distinct([...leavesOf(covered, length), ...latest.slice(0, MAX_LATE_LEAVES)]);
   };
   const leaves = { owners: leavesOfLength(rollup.leaf), totals: leavesOfLength(rollup.totalLeaf) };
   return computeChange(reader, rollup, await readBoundaries(reader, rollup), leaves, until);
+}
+
+/** The leaves without repetitions. */
+function distinct(leaves: readonly Leaf[]): Leaf[] {
+  return [...new Map(leaves.map((leaf) => [leaf.to, leaf])).values()];
 }
 
 /** The number of charges that a change adds. */

@@ -72,7 +72,6 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
   addProcessMetrics(registry);
 
   return {
-    registry,
     calls,
     observeHttpRequest,
     observePool,

@@ -27,15 +27,9 @@ const WRONG_NODE = new Set([
 
 const RETRY: Options = { retries: 6, minTimeout: 100, maxTimeout: 5_000, randomize: true };
 
-/**
- * Retries work that fails with a transient error, with exponential backoff.
- *
- * @param waitsForLocks whether to try again after a lock wait timeout. Default: yes
- */
-export function withRetry<T>(work: () => Promise<T>, waitsForLocks = true): Promise<T> {
-  const shouldRetry = ({ error }: { readonly error: Error }) =>
-    isTransient(error) && (waitsForLocks || !isLockWait(error));
-  return pRetry(work, { ...RETRY, shouldRetry });
+/** Retries work that fails with a transient error, with exponential backoff. */
+export function withRetry<T>(work: () => Promise<T>): Promise<T> {
+  return pRetry(work, { ...RETRY, shouldRetry: ({ error }) => isTransient(error) });
 }
 
 /**
