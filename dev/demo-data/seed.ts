@@ -54,7 +54,7 @@ export async function seed(
 }
 
 async function requireEmpty(transaction: Knex): Promise<void> {
-  for (const table of [...demoTables, "api_keys"]) {
+  for (const table of [...demoTables, "api_keys", "rollups"]) {
     const row: unknown = await transaction(table).first(transaction.raw("1"));
     if (row !== undefined) throw new NotEmptyError(table);
   }

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { FORMAT } from "../sums.ts";
 
-/** The time since the last check of a rollup of a format after which nobody writes it, in days. */
+/** The time since a check of a rollup of a format was due, after which nobody writes it, in days. */
 const UNUSED = 7;
 /** The number of rows deleted in one statement. */
 const BATCH = 5_000;

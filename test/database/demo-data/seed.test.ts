@@ -15,6 +15,12 @@ const { knex } = database;
 let stored: CommandResult | undefined;
 let refused: CommandResult | undefined;
 beforeAll(async () => {
+  await knex.raw(
+    `INSERT INTO rollups (provider_id, format, building, version, watermark, leaf, total_leaf, slot, check_at, rows_left)
+     VALUES (1, 1, 0, 1, '2026-01-01', 0, 7, 0, '2026-01-01', 0)`,
+  );
+  await expect(seed(knex, NOW, () => undefined)).rejects.toThrow(NotEmptyError);
+  await knex("rollups").del();
   const fail = (line: string) => {
     if (line.startsWith("charges")) throw new Error("interrupted");
   };
