@@ -52,11 +52,13 @@ function laterThan({ total, leaf }: Difference, { owners, totals }: Boundaries):
  * is written.
  *
  * @param columns further columns of its row in `rollups` to set
+ * @param committing called before COMMIT: an error after that leaves open whether the change was written
  */
 export function writeChange(
   database: Knex,
   { rollup, until, differences, boundaries }: Change,
   columns: Readonly<Record<string, string | number>> = {},
+  committing: () => void = () => {},
 ): Promise<boolean> {
   const changes = until !== rollup.watermark || differences.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
@@ -65,6 +67,7 @@ export function writeChange(
     await addDifferences(transaction, rollup, differences, boundaries);
     const version = changes ? newVersion() : rollup.version;
     await rowOf(transaction, rollup).update({ ...columns, watermark: until, version });
+    committing();
     return true;
   });
 }

@@ -4,7 +4,7 @@
  */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
-import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
+import { FIRST_INSTANT, LAST_INSTANT, type Leaf } from "../leaves.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
 import { misplacedBoundary, readBoundaries } from "./comparison.ts";
@@ -54,7 +54,8 @@ export async function checkSlice(
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is compared at once.
   const isDone = isLast || change.differences.length === 0;
-  const checkAt = isDone ? nextTime(fromDatetime(rollup.checkAt), now, period, share) : now;
+  const inTurn = nextTime(fromDatetime(rollup.checkAt), now, period, share);
+  const checkAt = isDone ? inTurn : Math.min(inTurn, now);
   const columns = { next_from: isLast ? FIRST_INSTANT : next, check_at: toDatetime(checkAt) };
   if (!(await writeRepairs(database, change, repaired, columns))) return "done";
   return !isLast && checkAt - now <= DUE_EARLY ? "more" : "done";
@@ -65,11 +66,18 @@ function nextTime(checkAt: number, now: number, period: number, share: number): 
   const interval = period * share;
   // A time that lies more than a period away was set for another period.
   const isFar = Math.abs(checkAt - now) > period + DUE_EARLY;
-  // Rollups that are checked early come in turn: the one that was checked last has the latest time.
+  // An early check gives no credit: the next slice may not have been compared for nearly a period.
   if (!isFar && checkAt - now > DUE_EARLY) return Math.round(now + interval);
   const next = (isFar ? now - period : checkAt) + interval;
   const spread = next > now ? interval * JITTER * Math.random() : 0;
   return Math.round(next - spread);
+}
+
+/** The part of a rollup that some leaves are, by its stored boundaries: those of all slices add up to 1. */
+function shareOf(leaves: readonly Leaf[], stored: readonly string[]): number {
+  if (stored.length === 0) return 1;
+  const boundaries = new Set(stored);
+  return leaves.filter(({ to }) => boundaries.has(to)).length / stored.length;
 }
 
 /** Compares the next slice in a snapshot. */
@@ -82,8 +90,7 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
     rollup,
     change,
     next,
-    /** The part of the rollup that this slice is. */
-    share: Math.min(1, leaves.owners.length / Math.max(1, boundaries.owners.length)),
+    share: shareOf(leaves.owners, boundaries.owners),
     /** Whether its leaves are too long by now, or rows of it were changed by hand. */
     unsuitable:
       misplacedBoundary(boundaries, rollup) !== undefined ||

@@ -1,6 +1,5 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
 import type { Knex } from "knex";
-import { isLostConnection } from "../../db/driver-error.ts";
 import type { Leaf } from "../leaves.ts";
 import {
   COUNT_NAMES,
@@ -25,8 +24,8 @@ export interface Repair extends Leaf, Sums {
 }
 
 /**
- * Writes a change as `writeChange` does, and calls `repaired` with each repair: also if the connection
- * is lost, which leaves open whether it was written, because the reply to COMMIT may be lost with it.
+ * Writes a change as `writeChange` does, and calls `repaired` with each repair: also if COMMIT fails,
+ * which leaves open whether it was written, because only its reply may be lost.
  */
 export async function writeRepairs(
   database: Knex,
@@ -34,16 +33,15 @@ export async function writeRepairs(
   repaired: (repair: Repair) => void,
   columns: Parameters<typeof writeChange>[2] = {},
 ): Promise<boolean> {
-  let written = false;
+  let mayBeWritten = false;
+  const committing = () => {
+    mayBeWritten = true;
+  };
   try {
-    written = await writeChange(database, change, columns);
-  } catch (error) {
-    written = isLostConnection(error);
-    throw error;
+    return await writeChange(database, change, columns, committing);
   } finally {
-    if (written) repairsOf(change).forEach(repaired);
+    if (mayBeWritten) repairsOf(change).forEach(repaired);
   }
-  return written;
 }
 
 /** The repairs of a change, leaf by leaf. */

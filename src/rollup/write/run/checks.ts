@@ -51,10 +51,18 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
     if (due.length > 0 && !enough()) continue;
     const early = left.filter((candidate) => !candidate.due);
     const isLate = () => checked > 0 && performance.now() - started > EARLY_CHECKS;
-    const few = early.slice(0, early.length > FEW ? 1 : FEW);
+    // In any order: slices of a large rollup are always the next to come.
+    const few = shuffled(early).slice(0, early.length > FEW ? 1 : FEW);
     await runTasks(few, 1, check, () => enough() || isLate());
     return checked;
   }
+}
+
+function shuffled<T>(values: readonly T[]): T[] {
+  return values
+    .map((value) => ({ value, place: Math.random() }))
+    .sort((one, other) => one.place - other.place)
+    .map(({ value }) => value);
 }
 
 /** Compares the slices of a provider that are due, and deletes what a killed run has left. */

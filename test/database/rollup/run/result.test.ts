@@ -3,11 +3,10 @@ import { beforeEach, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/run/heartbeat.ts";
-import { findChecks } from "../../../../src/rollup/write/run/news.ts";
 import { createRollupPool } from "../../../../src/rollup/write/run/pool.ts";
 import { type RollupResult, rollUp } from "../../../../src/rollup/write/run.ts";
+import { until } from "../../../support/poll.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { rollupOf } from "../write/built.ts";
@@ -49,19 +48,30 @@ it("a rollup is checked also in a run that takes longer than it may", async () =
   expect(checked).toBeGreaterThan(0);
 });
 
-it("rollups are checked in turn while none is due", async () => {
-  await rollUp(database.knex, { margin: 0 });
-  await database.knex.raw("UPDATE rollups SET check_at = UTC_TIMESTAMP(3) + INTERVAL 30 MINUTE");
-  const checked: string[] = [];
-  while (checked.length < 3 * PROVIDERS.length) {
-    const [{ provider, due } = { provider: "none" }] = await findChecks(database.knex, HOUR);
-    expect(due).toBe(false);
-    checked.push(provider);
-    await checkSlice(database.knex, provider, { period: HOUR, repaired() {} });
+it("while none is due, no rollup keeps others from being checked early: neither one that is always next, nor an empty one", async () => {
+  const [first, empty, ...others] = Array.from({ length: 12 }, (_, nth) => nth + 11);
+  for (const id of [first, empty, ...others]) {
+    await database.knex("providers").insert({ id, name: "provider" });
+    await insertCharge(Number(id), "2025-12-01");
   }
-  const turn = checked.slice(0, PROVIDERS.length);
-  expect(turn.toSorted()).toEqual(PROVIDERS.map(String));
-  expect(checked).toEqual([...turn, ...turn, ...turn]);
+  await database.knex("charges").where({ provider_id: empty }).update({ charged_at: "2999-01-01" });
+  await rollUp(database.knex, { margin: 0 });
+  const dueIn = (minutes: number) =>
+    database.knex.raw("UTC_TIMESTAMP(3) + INTERVAL ? MINUTE", [minutes]);
+  await database.knex("rollups").update({ check_at: dueIn(20) });
+  const [last] = others.slice(-1);
+  await until(30_000, async () => {
+    await database
+      .knex("rollups")
+      .where({ provider_id: first })
+      .update({ check_at: dueIn(10) });
+    await rollUp(database.knex, { margin: 0, checkPeriod: HOUR });
+    const { length } = await database
+      .knex("rollups")
+      .where({ provider_id: last })
+      .where("check_at", ">", dueIn(30));
+    return length > 0;
+  });
 });
 
 it("a provider that fails is behind, which the run tells before it fails with the reason; the others are not", async () => {

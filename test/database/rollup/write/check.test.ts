@@ -7,7 +7,7 @@ import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile } from "../../file-database.ts";
-import { build, charge, DAY, rollupOf } from "./built.ts";
+import { build, charge, DAY, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const PERIOD = 86_400_000;
@@ -25,7 +25,7 @@ beforeAll(async () => {
   }
 });
 beforeEach(async () => {
-  await knex("charges").where({ server_id: 1 }).del();
+  for (const table of ["charges", "rentals"]) await knex(table).where({ server_id: 1 }).del();
   for (const table of Object.values(TABLES)) {
     await knex(table).del();
     await knex.raw(`INSERT INTO ${table} SELECT * FROM built_${table}`);
@@ -47,14 +47,19 @@ const insertLate = (provider_id = 1) =>
     })),
   );
 
-async function check() {
+async function check(rows = ROWS) {
   const found: string[] = [];
   const repaired = ({ from }: { readonly from: string }) => found.push(from.slice(0, 10));
-  const result = await checkSlice(knex, "1", { period: PERIOD, repaired, rows: ROWS });
+  const result = await checkSlice(knex, "1", { period: PERIOD, repaired, rows });
   return { result, found };
 }
 
 it("slices are compared in turn, each in its part of the period", async () => {
+  // Rows that are not covered, in leaves of their own.
+  const open = (day: number) => toDatetime(Date.now() - (AGE + day) * PERIOD);
+  await knex("rentals").insert(
+    Array.from({ length: 60 }, (_, day) => rental(open(day), null, open(day))),
+  );
   const before = await rollupOf(knex, "1");
   const parts: number[] = [];
   do {
@@ -98,6 +103,19 @@ it("a slice with a difference is repaired, and the next one compared at once", a
   const after = await rollupOf(knex, "1");
   expect(after?.watermark).toBe(before?.watermark);
   expect(after?.version).not.toBe(before?.version);
+});
+
+it("a repair takes nothing from what was due before it", async () => {
+  await insertLate();
+  await setDue(-1_000);
+  const all: string[] = [];
+  for (let isMore = true; isMore; ) {
+    const { result, found } = await check(ROWS / 4);
+    all.push(...found);
+    isMore = result === "more";
+  }
+  expect(all.length).toBe(2);
+  await expectStored(knex);
 });
 
 it("a run checks a few rollups even if none is due", async () => {
