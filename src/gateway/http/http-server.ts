@@ -54,6 +54,7 @@ export function createHttpServer(
     constructor(...parameters: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
       super(...parameters);
       this.on("error", ignore);
+      this.once("finish", () => this.#linger());
     }
 
     /**
@@ -67,12 +68,18 @@ export function createHttpServer(
       // A request that was read to its end is destroyed, too.
       const isLeft = req.destroyed && !req.complete;
       const last = gateway.draining || code === 503 || isUnavailable(this) || isLeft;
-      // Node ends a connection with this method after a response with `connection: close`, whoever asked
-      // for it, and a body that is arriving would be answered by a reset, which can overtake the response:
-      // https://github.com/nodejs/node/issues/12339. http-connections.test.ts fails without it.
-      if (socket && !req.complete) socket.destroySoon = () => closeLingering(socket);
       if (last && socket) connections.get(socket)?.drain();
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
+    }
+
+    /**
+     * Node ends a connection with `destroySoon` after a response with `connection: close`, and a body that
+     * is arriving would be answered by a reset, which can overtake the response:
+     * https://github.com/nodejs/node/issues/12339. http-connections.test.ts fails without it.
+     */
+    #linger(): void {
+      const { req, socket } = this;
+      if (socket && !req.complete) socket.destroySoon = () => closeLingering(socket);
     }
   }
 
