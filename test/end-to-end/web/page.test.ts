@@ -11,12 +11,7 @@ import { seed } from "../../../dev/demo-data/seed.ts";
 import { ListDailyRevenueRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ROOT } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
-import {
-  enterKey,
-  faultsOfLook,
-  LOOKS,
-  sidewaysBoxes,
-} from "../../support/browser/watched-page.ts";
+import { enterKey, faultsOfLook, LOOKS, tooNarrow } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { dailyTarget, type Period, restDays, restText } from "./rest-days.ts";
 
@@ -233,6 +228,8 @@ it("each bar tells its day and amount by keyboard and under the pointer", async 
 it("axe finds nothing on it, wide and light or narrow and dark, and nothing is cut off", async () => {
   // Seven days are shown, all servers are unfolded, and a command was copied.
   for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
-  // The last look is a telephone's.
-  expect(await sidewaysBoxes(page)).toEqual([]);
+  // The name of a server and the amounts are long.
+  for (const width of [1440, 1024, 920, 700, 360]) {
+    expect(await tooNarrow(page, width)).toEqual([]);
+  }
 });

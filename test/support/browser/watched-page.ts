@@ -69,12 +69,14 @@ export async function faultsOfLook(page: Page, { width, colorScheme }: Look): Pr
   return faults.map((fault) => `at ${width} px, ${colorScheme}: ${fault}`);
 }
 
-/** The classes of the boxes inside a page that scroll sideways. */
-export function sidewaysBoxes(page: Page): Promise<string[]> {
-  return page.evaluate(`[...document.querySelectorAll("*")]
+/** The boxes inside a page, in a window of a width, that scroll sideways, and the cards too small for what they show. */
+export async function tooNarrow(page: Page, width: number): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 });
+  const boxes: string[] = await page.evaluate(`[...document.querySelectorAll("*")]
     .filter((box) => box.scrollWidth > box.clientWidth + 1)
-    .filter((box) => ["auto", "scroll"].includes(getComputedStyle(box).overflowX))
-    .map((box) => box.className)`);
+    .filter((box) => box.matches(".cards .card") || ["auto", "scroll"].includes(getComputedStyle(box).overflowX))
+    .map((box) => box.className + ": " + box.textContent.slice(0, 40))`);
+  return boxes.map((box) => `at ${width} px: ${box}`);
 }
 
 /** What axe finds on a page as it is shown: the rule and the elements. Takes seconds for a long page. */
