@@ -99,7 +99,7 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
     'The rate limit of the provider, if the operator has set one: `"default";q=100;w=10` is 100 requests in 10 seconds.',
   ),
   ratelimit: text(
-    'What is left of the rate limit: `"default";r=50;t=5` is 50 requests, and all of them again in 5 seconds.',
+    'What is left of the rate limit: `"default";r=50;t=5` is 50 requests, and all of them again in 5 seconds; if none is left, `t` is the time until the next one.',
   ),
 };
 
