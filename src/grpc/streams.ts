@@ -2,7 +2,9 @@
  * The open streams of the gRPC port. grpc-js does not tell of streams that it refuses, nor of those that
  * stay open after their status. Node does, on a diagnostics channel.
  *
- * If there are too many of them, the connection with the most is closed.
+ * If there are too many of them, the connection with the most is closed. What it has sent already is
+ * handled all the same, and freed only when the event loop turns: so streams are counted in each turn,
+ * too, and the connection of one that is too many in a turn is not read any further.
  *
  * @see https://nodejs.org/api/diagnostics_channel.html#http2
  */
@@ -49,6 +51,8 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
   /** By peer. */
   const connections = new Map<string, Connection>();
   let open = 0;
+  /** Those created since the event loop turned. */
+  let inTurn = 0;
   let calls = 0;
   let whenCallsEnded = () => {};
 
@@ -61,6 +65,11 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
     stream.on("error", () => {});
     const connection = stream.session && connections.get(peerOf(stream.session.socket));
     if (connection === undefined) return;
+    if (inTurn++ === 0) setImmediate(startTurn);
+    if (inTurn > limits.maxStreams || connection.isClosed) {
+      refuse(stream, headers, connection);
+      return;
+    }
     renameEncoding(headers);
     const isCall = !`${headers[":path"]}`.startsWith("/grpc.");
     if (isCall) calls++;
@@ -72,6 +81,25 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
       onEnd(stream, headers);
     });
     if (open > limits.maxStreams) closeLargest();
+  }
+
+  function startTurn(): void {
+    inTurn = 0;
+  }
+
+  /** Ends the connection of a stream before it hands over the next one. */
+  function refuse(
+    { session }: ServerHttp2Stream,
+    headers: IncomingHttpHeaders,
+    connection: Connection,
+  ): void {
+    // Without a content type, grpc-js answers at once, which is before the microtask, and keeps nothing.
+    for (const name of Object.keys(headers)) delete headers[name];
+    queueMicrotask(() => {
+      if (!connection.isClosed) report("tooManyStreams");
+      connection.close();
+      session?.destroy();
+    });
   }
 
   function closeLargest(): void {

@@ -110,6 +110,17 @@ it("too many streams of all connections close the connection with the most of th
   expect(events).toEqual(["tooManyStreams"]);
 });
 
+it("a connection that sends too many requests at once is closed before it has handed over the rest", async () => {
+  const { port, events } = await listen({ maxStreams: 10 });
+  const { socket, closed } = openSocket(port);
+  const requests = Array.from({ length: 90 }, (_, nth) => headers(2 * nth + 1, false));
+  socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...requests]));
+  await closed;
+  // One for each ten that were handed over.
+  expect(events).toEqual(["tooManyStreams"]);
+  expect(await call(openSession(port))).toBe("0 OK");
+});
+
 it("there may be 50 reflection streams, and one that ends makes room", async () => {
   const { port, events } = await listen();
   const session = openSession(port);
