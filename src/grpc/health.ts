@@ -1,6 +1,6 @@
 /**
- * The standard health service (grpc.health.v1): one status for a fixed set of services. Unknown
- * names and cancelled watches take no memory.
+ * The standard health service (grpc.health.v1): one status for a fixed set of services. Cancelled
+ * watches take no memory.
  *
  * @see https://github.com/grpc/grpc/blob/v1.76.0/doc/health-checking.md
  */
@@ -38,6 +38,12 @@ export interface HealthService {
   setServing(serving: boolean): void;
 }
 
+/**
+ * How many watches there may be. They have no end, and count among the open streams of the port: more
+ * would take the places of calls. A client that is told UNIMPLEMENTED does without health checking.
+ */
+export const MAX_WATCHES = 1_000;
+
 type Unary = ServerUnaryCall<Buffer, unknown>;
 type Watch = ServerWritableStream<Buffer, HealthCheckResponse>;
 
@@ -47,7 +53,8 @@ type Watch = ServerWritableStream<Buffer, HealthCheckResponse>;
  * @param names the services that it reports on; "" stands for the whole server
  */
 export function addHealthService(server: Server, names: readonly string[]): HealthService {
-  const watches = new Set<Watch>();
+  /** The open watches, by whether they are of a known name. */
+  const watches = new Map<Watch, boolean>();
   let current: ServingStatus = ServingStatus.NOT_SERVING;
   const response = () => create(HealthCheckResponseSchema, { status: current });
 
@@ -64,14 +71,16 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
         call.emit("error", MALFORMED);
         return;
       }
-      if (names.includes(request.service)) {
-        watches.add(call);
-        call.once("cancelled", () => watches.delete(call));
-        call.write(response());
-      } else {
-        // The set of names is fixed, so this status never changes.
-        call.write(create(HealthCheckResponseSchema, { status: ServingStatus.SERVICE_UNKNOWN }));
+      if (watches.size >= MAX_WATCHES) {
+        call.emit("error", TOO_MANY);
+        return;
       }
+      const isKnown = names.includes(request.service);
+      watches.set(call, isKnown);
+      call.once("cancelled", () => watches.delete(call));
+      // The set of names is fixed, so this status never changes.
+      const unknown = { status: ServingStatus.SERVICE_UNKNOWN };
+      call.write(isKnown ? response() : create(HealthCheckResponseSchema, unknown));
     },
     list(_call: Unary, callback: sendUnaryData<HealthListResponse>) {
       const statuses = Object.fromEntries(names.map((name) => [name, response()]));
@@ -85,10 +94,15 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
       const next = serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
       if (next === current) return;
       current = next;
-      for (const watch of watches) watch.write(response());
+      for (const [watch, isKnown] of watches) if (isKnown) watch.write(response());
     },
   };
 }
+
+const TOO_MANY = {
+  code: status.UNIMPLEMENTED,
+  details: `there are ${MAX_WATCHES} watches already`,
+};
 
 const MALFORMED = {
   code: status.INVALID_ARGUMENT,

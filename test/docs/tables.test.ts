@@ -11,6 +11,7 @@ import { POOL_WAIT } from "../../src/db/query.ts";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../src/errors.ts";
 import { errorResponse, methodNotAllowed } from "../../src/gateway/errors.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
+import { MAX_WATCHES } from "../../src/grpc/health.ts";
 import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
 import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
@@ -95,6 +96,7 @@ describe("limits", () => {
     "calls at once on a gRPC connection": GRPC_LIMITS.maxStreamsPerConnection,
     "unread response bytes of a gRPC connection": GRPC_LIMITS.maxUnreadPerConnection,
     "reply to the ping": GRPC_LIMITS.keepaliveReply,
+    "open health watches": MAX_WATCHES,
     "open reflection streams": MAX_REFLECTIONS,
     "silence in both directions": HTTP_LIMITS.connectionTimeout,
     "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,

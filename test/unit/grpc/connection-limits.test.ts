@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { Message } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
+import { MAX_WATCHES } from "../../../src/grpc/health.ts";
 import { MAX_REFLECTIONS } from "../../../src/grpc/reflection.ts";
 import { MAX_MESSAGE_BYTES } from "../../../src/rpc/call.ts";
 import {
@@ -30,6 +31,7 @@ import {
   REFLECTION,
   roundTrip,
   statusOf,
+  WATCH,
 } from "./grpc-server.ts";
 
 /** In ms; the tests wait for it. */
@@ -131,6 +133,26 @@ it("there may be 50 reflection streams, and one that ends makes room", async () 
   expect(events).toEqual(["reflectionLimit"]);
   streams[0]?.end();
   await until(10_000, async () => (await reflect(session)) === "open");
+});
+
+it("there may be 1,000 health watches, and further clients are told to do without", async () => {
+  const { port } = await listen();
+  const watch = (session: ClientHttp2Session) => openStream(session, WATCH).end(EMPTY);
+  const ofSession = () => {
+    const session = openSession(port);
+    return Array.from({ length: 100 }, () => watch(session));
+  };
+  const watches = Array.from({ length: MAX_WATCHES / 100 }, ofSession).flat();
+  await Promise.all(watches.map((stream) => once(stream, "data")));
+  const session = openSession(port);
+  expect(await statusOf(watch(session))).toBe("12 there are 1000 watches already");
+  expect(await call(session)).toBe("0 OK");
+  watches[0]?.close(8);
+  const outcome = async () => {
+    const stream = watch(session);
+    return Promise.race([once(stream, "data").then(() => "open"), statusOf(stream)]);
+  };
+  await until(10_000, async () => (await outcome()) === "open");
 });
 
 it("reflection can be turned off", async () => {
