@@ -74,8 +74,8 @@ function nextTime(checkAt: number, now: number, period: number, share: number): 
 }
 
 /** The part of a rollup that some leaves are, by its stored boundaries: those of all slices add up to 1. */
-function shareOf(leaves: readonly Leaf[], stored: readonly string[]): number {
-  if (stored.length === 0) return 1;
+function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boolean): number {
+  if (stored.length === 0) return isLast ? 1 : 0;
   const boundaries = new Set(stored);
   return leaves.filter(({ to }) => boundaries.has(to)).length / stored.length;
 }
@@ -90,7 +90,7 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
     rollup,
     change,
     next,
-    share: shareOf(leaves.owners, boundaries.owners),
+    share: shareOf(leaves.owners, boundaries.owners, next === LAST_INSTANT),
     /** Whether its leaves are too long by now, or rows of it were changed by hand. */
     unsuitable:
       misplacedBoundary(boundaries, rollup) !== undefined ||
