@@ -146,7 +146,7 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
 
   it("under load that stops responding causes errors by MAX_CALL_MS, and the service recovers", async () => {
     await startRequests();
-    server.suspend();
+    await server.suspend();
     const outcomes = await callAll().finally(() => server.resume());
     // An answer may have been on its way when the server was suspended.
     const failed = outcomes.filter(({ outcome }) => "code" in outcome);
