@@ -102,7 +102,7 @@ export async function newSpans(
     spansOf("rentals", dated, "updated_at", LATE, `ended_at <= :since AND ${RENTAL_RAN}`),
   ]);
   const [rows] = await reader.raw(
-    `SELECT * FROM (${[...charges, ...rentals].join(" UNION ALL ")}) AS spans ORDER BY written DESC`,
+    `SELECT * FROM (${[...charges, ...rentals].join(" UNION ALL ")}) AS spans ORDER BY written DESC, \`from\`, \`to\``,
     values,
   );
   const isLate = ({ late }: SpanRow) => Number(late) === 1;
