@@ -5,7 +5,7 @@ import { inject } from "vitest";
 interface Process {
   readonly Id: number;
   readonly db: string | null;
-  readonly Command: string;
+  readonly State: string | null;
   readonly Info: string | null;
 }
 
@@ -13,8 +13,10 @@ interface Process {
 export interface ProcessList {
   /** The ids of all connections to the database. */
   connections(): Promise<number[]>;
-  /** The ids of the connections to the database that run a statement containing the text. */
+  /** The ids of the connections to the database that prepare or run a statement containing the text. */
   running(text: string): Promise<number[]>;
+  /** The ids of those whose statement is in a SLEEP: it has its snapshot. */
+  sleeping(): Promise<number[]>;
   /** Kills a connection. */
   kill(id: number): Promise<void>;
   close(): Promise<void>;
@@ -30,10 +32,12 @@ export async function watchProcesses(database: string): Promise<ProcessList> {
     const [rows] = await admin.query("SHOW FULL PROCESSLIST");
     return (rows as Process[]).filter((process) => process.db === database);
   };
+  const idsOf = async (matches: (process: Process) => boolean) =>
+    (await list()).filter(matches).map(({ Id }) => Id);
   return {
-    connections: async () => (await list()).map((process) => process.Id),
-    running: async (text) =>
-      (await list()).filter(({ Info }) => Info?.includes(text)).map((process) => process.Id),
+    connections: () => idsOf(() => true),
+    running: (text) => idsOf(({ Info }) => Info?.includes(text) === true),
+    sleeping: () => idsOf(({ State }) => State === "User sleep"),
     kill: async (id) => {
       await admin.query("KILL ?", [id]);
     },
