@@ -28,6 +28,8 @@ export default defineConfig({
     testTimeout: 60_000,
     hookTimeout: 120_000,
     teardownTimeout: 30_000,
+    // As `poll` of the tests' own; one second by default.
+    expect: { poll: { interval: 10, timeout: 45_000 } },
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {

@@ -2,17 +2,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
 const INTERVAL_MS = 10;
+/** Only a test that fails waits for so long: less than its own time, and more than a busy machine takes. */
+const TIMEOUT_MS = 45_000;
 
 /**
  * Calls `read` every 10 ms until it returns a value other than undefined, and resolves to that
  * value. An error thrown by `read` ends the wait.
  *
- * @param timeout in milliseconds
+ * @param timeout in milliseconds: only for a guarantee that names a time, or a longer test
  * @throws Error if there is no value within the timeout
  */
 export async function poll<T>(
-  timeout: number,
   read: () => T | undefined | Promise<T | undefined>,
+  timeout = TIMEOUT_MS,
   description = `${read}`,
 ): Promise<T> {
   const deadline = performance.now() + timeout;
@@ -26,8 +28,8 @@ export async function poll<T>(
 
 /** Waits until the condition is true. Timeout and errors as for `poll`. */
 export async function until(
-  timeout: number,
   condition: () => boolean | Promise<boolean>,
+  timeout?: number,
 ): Promise<void> {
-  await poll(timeout, async () => (await condition()) || undefined, `${condition}`);
+  await poll(async () => (await condition()) || undefined, timeout, `${condition}`);
 }

@@ -14,7 +14,6 @@ const TIMES = {
   connectTimeout: 500,
   schemaTimeout: 5_000,
 };
-const LIMIT = 15_000;
 
 const database = await databaseOfFile();
 let proxy: DatabaseProxy;
@@ -33,10 +32,10 @@ afterEach(async () => {
   await stopped;
 });
 
-const becomes = (ready: boolean) => until(LIMIT, () => readiness.isReady() === ready);
+const becomes = (ready: boolean) => until(() => readiness.isReady() === ready);
 const attempts = (more: number) => {
   const before = proxy.made();
-  return until(LIMIT, () => proxy.made() >= before + more);
+  return until(() => proxy.made() >= before + more);
 };
 
 it("a database that cannot be reached makes the process unready, until it can be again", async () => {
@@ -78,7 +77,7 @@ it("a migration that is missing makes the process unready, until it is there", a
 it("a probe that was stopped makes no further connection, while another makes some", async () => {
   await attempts(1);
   await stop();
-  await until(LIMIT, () => proxy.connections() === 0);
+  await until(() => proxy.connections() === 0);
   const [stopped, made] = [proxy, proxy.made()];
   proxy = await startDatabaseProxy(database.url);
   stop = startDatabaseProbe({ url: parseDatabaseUrl(proxy.url), readiness, times: TIMES });

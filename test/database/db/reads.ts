@@ -65,7 +65,7 @@ export async function createReads(size: number, limits: Limits) {
     fillPool: () => openConnections(reads.pool, size),
     /** Waits until as many slow statements run. */
     untilSlow: (count: number) =>
-      until(10_000, async () => (await processes.running("AS slow")).length === count),
+      until(async () => (await processes.running("AS slow")).length === count),
   });
   beforeEach(async () => {
     await database.knex("providers").insert({ id: 1, name: "provider" });

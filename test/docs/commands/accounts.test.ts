@@ -17,8 +17,6 @@ import { startService } from "../../support/service/service-process.ts";
 import { blocksWith, codeIn, commands, section } from "../markdown.ts";
 import { paste } from "./terminal.ts";
 
-const LIMIT = 30_000;
-
 const suffix = randomBytes(4).toString("hex");
 const database = `revenue_test_${suffix}`;
 const password = randomBytes(18).toString("base64url");
@@ -95,7 +93,7 @@ it("the account of the rollup can build, refresh, rebuild and verify, but not ch
   try {
     // InnoDB lists a transaction for a moment after its end, and the watermark waits for it.
     const untilAdded = (charges: number, rebuild = false) =>
-      until(LIMIT, async () => {
+      until(async () => {
         const result = await rollUp(pool, { margin: 0, seesTransactions: true, rebuild });
         return result.charges === charges;
       });
@@ -131,9 +129,9 @@ it("the account of the rollup can run it until SIGTERM", async () => {
   const [, flags = ""] = watch?.text.split(" -- ") ?? [];
   const running = startCommand("rollup", flags.split(" "), urlFor(rollup));
   onTestFinished(() => running.signal("SIGKILL"));
-  await until(LIMIT, () => running.lines().join().includes("open transactions are"));
+  await until(() => running.lines().join().includes("open transactions are"));
   const hasRollup = `SELECT 1 FROM ${database}.rollups WHERE building = 0`;
-  await until(LIMIT, async () => (await server.query<RowDataPacket[]>(hasRollup))[0].length > 0);
+  await until(async () => (await server.query<RowDataPacket[]>(hasRollup))[0].length > 0);
   running.signal("SIGTERM");
   expect(await running.ended).toMatchObject({ code: 0 });
 });

@@ -59,10 +59,10 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
         output[stream] += text;
       });
     }
-    await poll(110_000, () => {
+    await poll(() => {
       if (!isGroupLeft(leader())) throw new Error(`the demo ended:\n${output.stderr}`);
       return output.stdout.includes("Ctrl-C stops") || undefined;
-    });
+    }, 110_000);
   });
 
   /** Also if the run of the tests is ended meanwhile. */
@@ -105,7 +105,7 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     process.kill(-leader(), "SIGINT");
     await ended;
     expect(output.stderr).toMatch(/stopped; nothing is left running\n/);
-    await until(20_000, () => processesWith("TMPDIR", folder).length === 0);
+    await until(() => processesWith("TMPDIR", folder).length === 0);
     expect(isGroupLeft(leader())).toBe(false);
     // npm and Node keep caches in TMPDIR; the database's files are those with its name.
     expect(readdirSync(folder).filter((name) => /revenue/.test(name))).toEqual([]);

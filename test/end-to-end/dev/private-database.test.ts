@@ -58,7 +58,7 @@ describe.skipIf(process.env.DATABASE_URL)("a private database", () => {
     await expect(createConnection(root.href)).rejects.toThrow(/Access denied/);
 
     owner.kill("SIGKILL");
-    await expect.poll(() => existsSync(folder), { timeout: 30_000 }).toBe(false);
+    await expect.poll(() => existsSync(folder)).toBe(false);
     expect(isRunning(pid)).toBe(false);
   });
 

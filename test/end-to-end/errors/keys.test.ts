@@ -79,7 +79,7 @@ it("a key in use is rejected soon after its revocation", async () => {
   expect(await isAccepted(key)).toBe(true);
   await revokeKey(fixture.database.knex, { key: key as ApiKey });
   // A second, with five times the room.
-  await until(5_000, async () => !(await isAccepted(key)));
+  await until(async () => !(await isAccepted(key)), 5_000);
 });
 
 it("a key that was rejected as unknown is accepted as soon as it is issued", async () => {
@@ -108,7 +108,7 @@ it("an address that sends too many invalid keys gets 429; valid keys, also new o
   const refusals = FAST_CLIENTS.map(async (name) => {
     const client = fixture.clients.get(name);
     // What was refilled meanwhile is used up first.
-    const refused = await poll(30_000, async () => {
+    const refused = await poll(async () => {
       const outcome = await callFrom(address, generateKey(), name);
       return outcome.headers["retry-after"] === undefined ? undefined : outcome;
     });

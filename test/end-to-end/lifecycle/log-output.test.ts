@@ -73,7 +73,7 @@ it.each([
   child.stderr?.pipe(process.stderr);
   const ended = once(child, "exit");
   const http = `http://127.0.0.1:${httpPort}`;
-  await until(20_000, () => {
+  await until(() => {
     if (child.exitCode !== null) throw new Error("the service ended");
     return fetch(http).then(
       () => true,

@@ -14,7 +14,6 @@ import { type ServiceProcess, startService } from "../../support/service/service
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-const LIMIT = 20_000;
 const PRELOAD = fileURLToPath(new URL("./throw-on-signal.ts", import.meta.url));
 
 let database: TestDatabase;
@@ -66,7 +65,7 @@ it("SIGINT ends the service at once: neither SIGTERM before it, nor idle connect
   const refused = { target: paths.GetOverview, headers: withKey("unknown") };
   await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
   service.signal("SIGTERM");
-  await until(LIMIT, () => linesOf(service, "stopping").length > 0);
+  await until(() => linesOf(service, "stopping").length > 0);
   service.signal("SIGINT");
   expect(await service.ended).toBe(0);
   expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
@@ -80,7 +79,7 @@ it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections 
   const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
   expect(await statusOf("/readyz")).toBe(200);
   service.signal("SIGTERM");
-  await until(LIMIT, async () => (await statusOf("/readyz")) === 503);
+  await until(async () => (await statusOf("/readyz")) === 503);
   expect(await statusOf("/livez")).toBe(200);
   expect(await healthOf(service.grpc).check("")).toBe("NOT_SERVING");
   expect(await get()).toMatchObject({ status: 200 });
@@ -95,10 +94,10 @@ it("then the ports close, and calls in flight are answered, also after a second 
   await lock.waitForQueries(2);
   const signalled = performance.now();
   service.signal("SIGTERM");
-  await until(LIMIT, () => linesOf(service, "stopping").length > 0);
+  await until(() => linesOf(service, "stopping").length > 0);
   service.signal("SIGTERM");
-  await until(LIMIT, () => isClosed(service.http));
-  await until(LIMIT, () => isClosed(`http://${service.grpc}`));
+  await until(() => isClosed(service.http));
+  await until(() => isClosed(`http://${service.grpc}`));
   expect(performance.now() - signalled).toBeGreaterThan(lameDuck);
   service.signal("SIGINT");
   await lock.release();
@@ -129,7 +128,7 @@ it("under load, each request is answered, or finds the port closed before anythi
       grpcLoadClient(service.grpc, key),
     ]).flat(),
   );
-  await until(LIMIT, () => load.answered() >= 100);
+  await until(() => load.answered() >= 100);
   service.signal("SIGTERM");
   expect(await service.ended).toBe(0);
   await load.stop();
@@ -146,9 +145,9 @@ it("an uncaught error is logged, and ends the service with exit code 1 after the
   const call = get();
   await lock.waitForQueries(1);
   service.signal("SIGUSR2");
-  await until(LIMIT, () => linesOf(service, "stopping").length > 0);
+  await until(() => linesOf(service, "stopping").length > 0);
   service.signal("SIGUSR2"); // a rejected promise is logged too, and changes nothing
-  await until(LIMIT, () => linesOf(service, "uncaught error").length === 2);
+  await until(() => linesOf(service, "uncaught error").length === 2);
   expect(linesOf(service, "stopped")).toEqual([]);
   await lock.release();
 

@@ -99,7 +99,7 @@ it("a signal in the middle of a build ends it with 0, and the next run goes on",
   await fill(4, 10_000);
   const sums = database.knex(TABLES.sums).where({ provider_id: 4 });
   const first = startCommand("rollup", [], database.url);
-  await until(30_000, async () => (await sums.clone().first()) !== undefined);
+  await until(async () => (await sums.clone().first()) !== undefined);
   first.signal("SIGINT");
   const ending = await first.ended;
   expect(ending).toMatchObject({ code: 0, stderr: "" });

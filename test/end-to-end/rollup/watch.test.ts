@@ -9,7 +9,6 @@ import { type ProcessList, watchProcesses } from "../../support/process-list.ts"
 import { addBulk } from "../../support/rollup/bulk.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
-const LIMIT = 20_000;
 const CHARGES = 500;
 
 let database: TestDatabase;
@@ -26,7 +25,7 @@ const fill = (provider: number) =>
 const FLAGS = "--margin 0 --watch 0.2 --check-period 1 --admin-port 0";
 async function startWatch(...more: string[]): Promise<void> {
   command = startCommand("rollup", [...FLAGS.split(" "), ...more], proxy.url);
-  base = await poll(LIMIT, () =>
+  base = await poll(() =>
     command
       .lines()
       .map((line) => /^metrics and health on (http:\S+)$/.exec(line)?.[1])
@@ -57,7 +56,7 @@ const runs = async (result: string) =>
 
 async function untilRuns(more: number): Promise<void> {
   const before = await runs("ok");
-  await until(LIMIT, async () => (await runs("ok")) >= before + more);
+  await until(async () => (await runs("ok")) >= before + more);
 }
 
 const isBuilt = (provider: number) => async () =>
@@ -66,14 +65,14 @@ const isBuilt = (provider: number) => async () =>
 /** Resolves when the heartbeat has been written once more. */
 function untilBeating(): Promise<void> {
   const seen = new Set<string>();
-  return until(LIMIT, async () => {
+  return until(async () => {
     for (const { written_at } of await database.knex("heartbeat")) seen.add(`${written_at}`);
     return seen.size > 1;
   });
 }
 
 it("adds charges, says how many, and is silent if there are none", async () => {
-  await until(LIMIT, isBuilt(1));
+  await until(isBuilt(1));
   // A build may take several runs, and the last may add no charge.
   await untilRuns(2);
   const lines = command.lines();
@@ -85,7 +84,7 @@ it("adds charges, says how many, and is silent if there are none", async () => {
   await untilRuns(2);
   expect(command.lines()).toEqual(lines);
   await fill(2);
-  await until(LIMIT, isBuilt(2));
+  await until(isBuilt(2));
 });
 
 it("its metrics are those of its runs, on ADMIN_HOST", async () => {
@@ -109,7 +108,7 @@ async function whileARunWaits(work: () => Promise<unknown>): Promise<void> {
     await blocker("rollups").where({ provider_id: 1 }).forUpdate();
     const charge = { provider_id: 1, server_id: 1, charged_at: "2024-01-01", gross: "1.00" };
     await database.knex("charges").insert(charge);
-    await until(LIMIT, async () => (await processes.running("rollups")).length > 0);
+    await until(async () => (await processes.running("rollups")).length > 0);
     await work();
   });
 }
@@ -120,7 +119,7 @@ it("counts failures of its database, and connects again", async () => {
   const before = proxy.made();
   // What a primary answers that has become read-only.
   proxy.inject({ errno: 1290, command: "query", times: 4 });
-  await until(LIMIT, async () => (await runs("failed")) > 0);
+  await until(async () => (await runs("failed")) > 0);
   await untilRuns(1);
   expect(proxy.made()).toBeGreaterThan(before);
 });
@@ -128,7 +127,7 @@ it("counts failures of its database, and connects again", async () => {
 it("counts the differences that it removes", async () => {
   // One that is covered already, by the rollup of the provider to which nothing else happens.
   await database.knex("charges").where({ provider_id: 2 }).limit(1).update({ gross: "77.77" });
-  await until(LIMIT, async () => sumOf(await metrics(), "revenue_rollup_repairs_total") > 0);
+  await until(async () => sumOf(await metrics(), "revenue_rollup_repairs_total") > 0);
 });
 
 it("stops at SIGTERM with 0, and has told the failure", async () => {
@@ -149,10 +148,10 @@ it("--rebuild builds every rollup again once, also if that of one provider fails
     `${await database.knex(TABLES.rollups).where({ provider_id: 1, building: 0 }).pluck("version")}`;
   const before = await version();
   await startWatch("--rebuild");
-  await until(LIMIT, async () => (await version()) !== before);
+  await until(async () => (await version()) !== before);
   const built = await version();
   const failed = await runs("failed");
-  await until(LIMIT, async () => (await runs("failed")) > failed + 2);
+  await until(async () => (await runs("failed")) > failed + 2);
   expect(await version()).toEqual(built);
   command.signal("SIGTERM");
   await command.ended;

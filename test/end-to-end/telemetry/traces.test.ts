@@ -47,7 +47,7 @@ const inTrace = (traceId: string, flags = "01") =>
 
 /** Waits for the SERVER span of a trace, which is exported after those below it. */
 function spansOf(traceId: string, calls = 1): Promise<readonly CollectedSpan[]> {
-  return poll(10_000, () => {
+  return poll(() => {
     const spans = collector.spans().filter((span) => span.traceId === traceId);
     return spans.filter(({ kind }) => kind === SERVER).length >= calls ? spans : undefined;
   });
@@ -119,7 +119,7 @@ it("a coalesced call links to the call whose run answered it", async () => {
   // The next one starts a second run, and what comes later shares a third.
   answers.push(...Array.from({ length: calls - 1 }, call));
   await lock.waitForQueries(2);
-  await until(5_000, async () => (await fixture.activeCalls()) === calls);
+  await until(async () => (await fixture.activeCalls()) === calls);
   await lock.release();
   await Promise.all(answers);
 
@@ -142,7 +142,7 @@ it("without its collector the service answers, warns once, and stops with 0", as
   });
   onTestFinished(() => void service.kill());
   const warnings = () => service.log().filter(({ msg }) => msg === "cannot export spans");
-  await until(20_000, async () => {
+  await until(async () => {
     const headers = withKey(fixture.key);
     const { status } = await rawHttp(service.http, { target: paths.GetOverview, headers });
     expect(status).toBe(200);

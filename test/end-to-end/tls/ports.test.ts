@@ -19,7 +19,6 @@ import {
   type Pair,
 } from "../../support/tls/certificates.ts";
 
-const LIMIT = 20_000;
 const [authority, clients] = await Promise.all([createAuthority(), createAuthority("clients")]);
 const [pair, client, stranger] = await Promise.all([
   authority.issue({ name: "first" }),
@@ -66,7 +65,7 @@ function grpcClient(own?: Pair) {
   );
   onTestFinished(() => channel.close());
   return async (key = fixture.key) => {
-    const options = { method: "GetOverview", headers: withKey(key), timeout: LIMIT } as const;
+    const options = { method: "GetOverview", headers: withKey(key), timeout: 20_000 } as const;
     const outcome = await callGrpc(channel, options);
     return "response" in outcome ? "OK" : outcome.code;
   };
@@ -89,7 +88,7 @@ const urls = () => [fixture.service.http, `https://${fixture.service.grpc}`];
 
 /** Waits until both ports have a certificate. */
 async function untilUsed(name: string): Promise<void> {
-  for (const url of urls()) await until(LIMIT, async () => (await handshake(url)).name === name);
+  for (const url of urls()) await until(async () => (await handshake(url)).name === name);
 }
 
 const lines = (text: string) =>
@@ -129,7 +128,7 @@ it("certificates that are replaced lose no call, and the new authority decides o
   expect([...outcomes].sort()).toEqual([200, "OK"]);
   expect(await grpcClient(stranger)()).toBe("OK");
   expect(await grpcClient(client)()).toBe("UNAVAILABLE");
-  await until(LIMIT, () => lines("certificates reloaded").length > 0);
+  await until(() => lines("certificates reloaded").length > 0);
   const metrics = parseExposition(await (await fetch(`${fixture.service.admin}/metrics`)).text());
   const expiry = sumOf(metrics, "revenue_tls_certificate_expiry_timestamp_seconds");
   expect(Math.abs(expiry - Date.now() / 1_000 - 86_400)).toBeLessThan(600);

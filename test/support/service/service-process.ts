@@ -49,7 +49,7 @@ export async function startService(
   const child = spawnService({ ...environment, DATABASE_URL: databaseUrl });
   const { ended, output } = collect(child);
   const log = () => output.stdout.split("\n").slice(0, -1).map(parseLine);
-  const listening = await poll(20_000, () => {
+  const listening = await poll(() => {
     if (child.exitCode !== null) throw new Error(`the service ended:\n${output.stderr}`);
     return log().find((line) => line.msg === "listening");
   });
@@ -62,7 +62,7 @@ export async function startService(
     output: () => output.stdout + output.stderr,
     log,
     logOf: (requestId) =>
-      poll(2_000, () => {
+      poll(() => {
         const lines = log().filter((line) => line.requestId === requestId);
         return lines.length > 0 ? lines : undefined;
       }),

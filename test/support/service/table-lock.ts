@@ -6,8 +6,8 @@ import { watchProcesses } from "../process-list.ts";
 
 /** A table lock. Declare it with `await using`, so that it is released if the test fails. */
 export interface TableLock extends AsyncDisposable {
-  /** Waits until exactly this many queries read the table. The timeout is in milliseconds. */
-  waitForQueries(count: number, timeout?: number): Promise<void>;
+  /** Waits until exactly this many queries read the table. */
+  waitForQueries(count: number): Promise<void>;
   release(): Promise<void>;
 }
 
@@ -25,8 +25,8 @@ export async function lockTable(
   };
   await connection.query(`LOCK TABLES ${table} WRITE`);
   return {
-    waitForQueries: (count, timeout = 10_000) =>
-      until(timeout, async () => (await processes.running(`FROM ${table}`)).length === count),
+    waitForQueries: (count) =>
+      until(async () => (await processes.running(`FROM ${table}`)).length === count),
     release,
     [Symbol.asyncDispose]: release,
   };

@@ -62,7 +62,7 @@ it("a client that does not read its responses is disconnected", async () => {
   socket.on("error", () => {}).pause();
   onTestFinished(() => void socket.destroy());
   socket.write("GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n\r\n");
-  await until(20_000, () => closed.length === 1);
+  await until(() => closed.length === 1);
   const open = new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
   expect(await open).toBe(0);
 });

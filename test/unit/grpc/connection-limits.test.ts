@@ -69,7 +69,7 @@ it("calls that are cancelled with their request are not run", async () => {
   const frames = cancelled.flatMap((id) => [...call(id), reset(id)]);
   socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...frames, ...call(101)]));
   // Calls start in their order.
-  await until(10_000, () => calls.length > 0);
+  await until(() => calls.length > 0);
   expect(calls).toHaveLength(1);
   expect(calls[0]?.signal.aborted).toBe(false);
 });
@@ -93,7 +93,7 @@ it("a connection has as many calls at once as it may, and the others wait at the
   const session = openSession(port);
   await once(session, "remoteSettings");
   const statuses = Array.from({ length: 30 }, () => call(session));
-  await until(10_000, () => calls.length >= 10);
+  await until(() => calls.length >= 10);
   for (let turns = 0; turns < 3; turns++) await roundTrip(session);
   expect(calls).toHaveLength(10);
   response.resolve(emptyResponse);
@@ -132,7 +132,7 @@ it("there may be 50 reflection streams, and one that ends makes room", async () 
   expect(await reflect(session)).toBe("8 too many reflection streams are open");
   expect(events).toEqual(["reflectionLimit"]);
   streams[0]?.end();
-  await until(10_000, async () => (await reflect(session)) === "open");
+  await until(async () => (await reflect(session)) === "open");
 });
 
 it("there may be 1,000 health watches, and further clients are told to do without", async () => {
@@ -152,7 +152,7 @@ it("there may be 1,000 health watches, and further clients are told to do withou
     const stream = watch(session);
     return Promise.race([once(stream, "data").then(() => "open"), statusOf(stream)]);
   };
-  await until(10_000, async () => (await outcome()) === "open");
+  await until(async () => (await outcome()) === "open");
 });
 
 it("reflection can be turned off", async () => {

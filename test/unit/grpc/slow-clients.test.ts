@@ -50,7 +50,7 @@ it("further responses of a connection wait while its client does not read", asyn
   const { port, calls, server } = await listen({ maxUnreadPerConnection }, respondWith(40 * KIB));
   const session = await openUnreading(port);
   const statuses = Array.from({ length: 20 }, () => call(session));
-  await until(10_000, () => calls.length === 20);
+  await until(() => calls.length === 20);
   await roundTrip(session);
   const [unread] = server.unread();
   expect(unread?.bytes).toBeGreaterThan(64 * KIB);
@@ -65,9 +65,9 @@ it("responses that wait are sent when the client gives up the one ahead of them"
   const session = await openUnreading(port);
   const first = openStream(session);
   first.end(EMPTY);
-  await until(10_000, () => calls.length === 1);
+  await until(() => calls.length === 1);
   const second = call(session);
-  await until(10_000, () => calls.length === 2);
+  await until(() => calls.length === 2);
   first.close(8);
   session.settings({ initialWindowSize: 2 ** 20 });
   expect(await second).toBe("0 OK");
@@ -105,12 +105,12 @@ it("the connections with unread bytes are listed and can be closed", async () =>
   expect(await call(reader)).toBe("0 OK");
   const session = await openUnreading(port);
   const status = call(session);
-  await until(10_000, () => [...server.unread()].length > 0);
+  await until(() => [...server.unread()].length > 0);
   const [unread, ...others] = server.unread();
   expect(others).toEqual([]);
   expect(unread?.bytes).toBeGreaterThan(40 * KIB);
   unread?.close();
   expect(await status).toBe("closed");
-  await until(10_000, () => [...server.unread()].length === 0);
+  await until(() => [...server.unread()].length === 0);
   expect(await call(reader)).toBe("0 OK");
 });

@@ -62,7 +62,7 @@ it("health watches, reflection, idle connections and silent ones do not delay it
   await call(openSession(port));
   await server.stop(GRACE);
   // REFUSED_STREAM, which clients read as UNAVAILABLE.
-  await until(5_000, () => watch.closed && reflection.closed);
+  await until(() => watch.closed && reflection.closed);
   expect([watch.rstCode, reflection.rstCode]).toEqual([7, 7]);
 });
 
@@ -74,9 +74,9 @@ it("a watch is told NOT_SERVING, and stays open as long as a call is", async () 
   const statuses: number[] = [];
   watch.on("data", (bytes: Buffer) => statuses.push(bytes.at(-1) ?? 0)).end(EMPTY);
   const status = call(session);
-  await until(5_000, () => calls.length === 1 && statuses.length === 1);
+  await until(() => calls.length === 1 && statuses.length === 1);
   const stopped = server.stop(GRACE);
-  await until(5_000, () => statuses.length === 2);
+  await until(() => statuses.length === 2);
   await once(session, "goaway");
   await roundTrip(session);
   expect(statuses).toEqual([1, 2]);

@@ -81,7 +81,7 @@ describe("the output of the log", () => {
       if (index % 100 === 0) await endOfTurn();
     }
     const dropped = () => pipe.read().find((entry) => "dropped" in entry);
-    await until(10_000, () => dropped() !== undefined);
+    await until(() => dropped() !== undefined);
 
     // What was kept is whole and in order, and every other line is counted.
     const lines = [...pipe.read()];
@@ -99,7 +99,7 @@ describe("the output of the log", () => {
     expect(characters).toBeLessThan(MAX_QUEUED + 65_536 + 10_000);
 
     output.write(line(0));
-    await until(10_000, () => pipe.read().length === lines.length + 1);
+    await until(() => pipe.read().length === lines.length + 1);
   });
 
   it("does not throw if the disk is full, and drops what it cannot keep", () => {
@@ -119,6 +119,6 @@ describe("the output of the log", () => {
     const start = performance.now();
     output.flushSync(100);
     expect(performance.now() - start).toBeGreaterThanOrEqual(100);
-    await until(10_000, () => pipe.read().length === 200);
+    await until(() => pipe.read().length === 200);
   });
 });

@@ -86,7 +86,7 @@ describe("while they are used,", () => {
       TLS_KEY_FILE: join(data, "tls.key"),
     });
     version("..2", other);
-    await until(10_000, () => used() === other.cert);
+    await until(() => used() === other.cert);
     expect(errors).toEqual([]);
   });
 
@@ -94,14 +94,14 @@ describe("while they are used,", () => {
     const files = write(pair);
     const { watch: certificates, errors, used } = watch(files.files);
     files.write({ key: other.key });
-    await until(10_000, () => errors.length > 0);
+    await until(() => errors.length > 0);
     await sleep(20 * INTERVAL);
     expect(errors).toHaveLength(1);
     expect(JSON.stringify(errors)).not.toMatch(/BEGIN|MII/);
     expect(certificates.failures).toBe(1);
     expect(used()).toBe(pair.cert);
     files.write(other);
-    await until(10_000, () => used() === other.cert);
+    await until(() => used() === other.cert);
   });
 
   it("a certificate that expires is logged, and one that is not valid yet is used once it is", async () => {
@@ -110,9 +110,9 @@ describe("while they are used,", () => {
     const waiting = watch(files.files);
     const early = await authority.issue({ days: [2 / 86_400, 1] });
     files.write(early);
-    await until(10_000, () => waiting.errors.length > 0);
+    await until(() => waiting.errors.length > 0);
     expect(waiting.used()).toBe(pair.cert);
-    await until(10_000, () => waiting.used() === early.cert && expiring.errors.length > 0);
+    await until(() => waiting.used() === early.cert && expiring.errors.length > 0);
     const problems = [expect.stringContaining("TLS_CERT_FILE has expired")];
     expect(expiring.errors).toEqual([{ problems }]);
   });

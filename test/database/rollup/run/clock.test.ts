@@ -125,7 +125,7 @@ const lastRecorded = async (): Promise<string> =>
 /** Starts a statement. Resolves when it waits for a lock, to its end. */
 async function start(session: Knex, sql: string): Promise<{ readonly ended: Promise<unknown> }> {
   const ended = session.raw(sql).then();
-  await until(20_000, async () => {
+  await until(async () => {
     const waiting = `SELECT 1 FROM information_schema.PROCESSLIST
       WHERE INFO = ? AND STATE LIKE '% lock'`;
     return (await database.raw(waiting, [sql]))[0].length > 0;
@@ -182,7 +182,7 @@ it("the watermark waits for a statement that goes on after its wait", async () =
   await sleep(2.1);
   await dump.raw("UNLOCK TABLES");
   const goesOn = "SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'";
-  await until(20_000, async () => (await database.raw(goesOn))[0].length > 0);
+  await until(async () => (await database.raw(goesOn))[0].length > 0);
   const { until: watermark } = await clock();
   await reader.raw("DO RELEASE_LOCK('going on')");
   await ended;

@@ -60,7 +60,7 @@ it("while none is due, no rollup keeps others from being checked early: neither 
     database.knex.raw("UTC_TIMESTAMP(3) + INTERVAL ? MINUTE", [minutes]);
   await database.knex("rollups").update({ check_at: dueIn(20) });
   const [last] = others.slice(-1);
-  await until(30_000, async () => {
+  await until(async () => {
     await database
       .knex("rollups")
       .where({ provider_id: first })
@@ -138,7 +138,7 @@ it("a provider whose row another session keeps locked holds back only itself", a
   const run = rollUp(database.knex, { margin: 0, concurrency: 2 });
   try {
     for (const id of [1, 3]) {
-      await expect.poll(() => grossOf(id), { timeout: 20_000 }).toBe("2.00");
+      await expect.poll(() => grossOf(id)).toBe("2.00");
     }
     expect(await grossOf(2)).toBe("1.00");
   } finally {

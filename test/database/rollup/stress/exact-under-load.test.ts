@@ -55,7 +55,7 @@ it(
     /** While three comparisons are made. They use the same cached sums then. */
     const pause = () => {
       const enough = results.length + 3;
-      return until(TIMEOUT, () => signal.aborted || results.length >= enough);
+      return until(() => signal.aborted || results.length >= enough, TIMEOUT);
     };
     const tasks = {
       commits: BULKS.flatMap((bulk) => [1, 2].map(() => write(writers, bulk, MARGIN, signal))),
@@ -78,7 +78,7 @@ it(
       count(({ statements: [overview] }) => usedCache(overview)),
       count(({ statements: [, breakdown] }) => usedCache(breakdown)),
     ];
-    await until(TIMEOUT, () => signal.aborted || Math.min(...counts()) >= ENOUGH);
+    await until(() => signal.aborted || Math.min(...counts()) >= ENOUGH, TIMEOUT);
     stop.abort();
     await Promise.all(all);
     for (const commits of await Promise.all(tasks.commits)) expect(commits).toBeGreaterThan(0);
