@@ -9,8 +9,10 @@ import {
   GetServerBreakdownRequestSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { parseCents } from "../../../src/db/cents.ts";
+import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
+import { atTimeOfCall } from "../../support/ledger/call.ts";
 import { sum, usd } from "../../support/ledger/json-figures.ts";
 import { SOAK } from "../../support/soak.ts";
 import { databaseOfFile } from "../file-database.ts";
@@ -42,7 +44,7 @@ const cents = (amount: { readonly value: string } | undefined) => parseCents(amo
 
 /** The responses of a service with an empty cache. */
 async function respond() {
-  const service = createRevenueService(createRead(database.knex));
+  const service = createRevenueService(atTimeOfCall(createRead(database.knex), toDatetime(NOW)));
   const { signal } = new AbortController();
   const context = { caller: { providerId: "1" }, now: NOW, signal, deadline: Infinity };
   const overview = await service.getOverview(create(GetOverviewRequestSchema), context);

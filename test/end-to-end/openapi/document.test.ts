@@ -122,10 +122,14 @@ describe.each(paths)("%s", (path) => {
   );
 
   it("the examples of its parameters are answered as documented", async () => {
-    for (const { name, in: place, examples = {} } of document.paths[path]?.parameters ?? []) {
-      if (place !== "query") continue;
-      for (const { value } of Object.values(examples)) {
-        const query = new URLSearchParams({ [name]: value }).toString();
+    const all = document.paths[path]?.parameters?.filter((one) => one.in === "query") ?? [];
+    const valuesOf = ({ examples = {} }: (typeof all)[number]) =>
+      Object.values(examples).map(({ value }) => value);
+    // Each with the first of the others: an end alone is a period only as long as it is recent.
+    const firsts = Object.fromEntries(all.map((one) => [one.name, valuesOf(one)[0] ?? ""]));
+    for (const one of all) {
+      for (const value of valuesOf(one)) {
+        const query = new URLSearchParams({ ...firsts, [one.name]: value }).toString();
         expect(await ask(path, { query }), query).toEqual({ status: 200, found: [] });
       }
     }
