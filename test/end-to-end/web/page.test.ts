@@ -13,6 +13,7 @@ import { ROOT } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, faultsOfLook, LOOKS, tooNarrow } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
+import { poll } from "../../support/poll.ts";
 import { dailyTarget, type Period, restDays, restText } from "./rest-days.ts";
 
 const run = promisify(execFile);
@@ -157,9 +158,11 @@ it("makes a formula in the name of a server harmless in the CSV of all time", as
 it("copies a curl command and a TypeScript call that give the same figures", async () => {
   const total = await card("Gross revenue").textContent();
   const copied = async (button: string) => {
+    await page.evaluate(`navigator.clipboard.writeText("")`);
     await page.getByRole("button", { name: button }).last().click();
     await page.getByText("Copied.").waitFor();
-    return String(await page.evaluate("navigator.clipboard.readText()"));
+    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+    return poll(async () => String(await clipboard()) || undefined);
   };
   const env = { ...process.env, REVENUE_API_KEY: fixture.key };
   const command = await copied("Copy curl command");
@@ -177,9 +180,11 @@ it("copies a curl command and a TypeScript call that give the same figures", asy
   expect(command + program).not.toContain(fixture.key);
 });
 
+/** The period of the days that the page shows. */
+let shown: Period;
 const days = () => page.getByRole("table", { name: "Revenue per day" }).locator("tbody tr");
-/** Shows the days up to now. Resolves to the period that the page asked for. */
-async function choose(count: number): Promise<Period> {
+/** Shows the days up to now. */
+async function choose(count: number): Promise<void> {
   const [request] = await Promise.all([
     page.waitForRequest("**/revenue.v1.RevenueService/ListDailyRevenue"),
     page.getByRole("button", { name: `${count} days`, exact: true }).click(),
@@ -187,22 +192,25 @@ async function choose(count: number): Promise<Period> {
   await expect.poll(() => days().count()).toBe(count);
   const message = request.postDataBuffer() ?? new Uint8Array();
   const { startDate, endDate } = fromBinary(ListDailyRevenueRequestSchema, message);
-  return [startDate, endDate];
+  shown = [startDate, endDate];
 }
 
 it("shows 365, 90, 30 and 7 days up to today, with the digits of REST, and their CSV is the service's own", async () => {
   for (const count of [365, 90, 30, 7]) {
-    const period = await choose(count);
-    expect(period).toEqual([daysAgo(count - 1), daysAgo(0)]);
+    const today = daysAgo(0);
+    await choose(count);
+    expect([today, daysAgo(0)]).toContain(shown[1]);
+    const first = Temporal.PlainDate.from(shown[1]).subtract({ days: count - 1 });
+    expect(shown[0]).toBe(first.toString());
     const cells = await days().locator("th, td").allTextContents();
-    expect(cells).toEqual((await restDays(fixture, period)).toReversed().flatMap(({ row }) => row));
-    const csv = await rest(dailyTarget(period), "text/csv");
-    expect(await downloaded(PER_DAY)).toEqual([`revenue-per-day_${period.join("_")}.csv`, csv]);
+    expect(cells).toEqual((await restDays(fixture, shown)).toReversed().flatMap(({ row }) => row));
+    const csv = await rest(dailyTarget(shown), "text/csv");
+    expect(await downloaded(PER_DAY)).toEqual([`revenue-per-day_${shown.join("_")}.csv`, csv]);
   }
 });
 
 it("each bar tells its day and amount by keyboard and under the pointer", async () => {
-  const bars = (await restDays(fixture, [daysAgo(6), daysAgo(0)])).map(({ bar }) => bar);
+  const bars = (await restDays(fixture, shown)).map(({ bar }) => bar);
   const chart = page.locator(".card", { has: page.getByText("Earnings by day") });
   const slider = chart.getByRole("slider", { name: "Day" });
   const chosen = chart.locator(".chosen p");

@@ -109,9 +109,13 @@ it("without a network the figures stay, and come back with it", async () => {
 it("a call that waits says that it loads, and then that the service does not answer yet", async () => {
   const { promise, resolve } = Promise.withResolvers<Route>();
   await page.route(BREAKDOWN, resolve);
-  await page.getByRole("button", { name: "Last month" }).click();
-  await page.getByText("Loading …").waitFor();
-  await page.getByText("The service does not answer yet, trying again").waitFor();
+  const slow = page.getByText("The service does not answer yet, trying again").waitFor();
+  // For two seconds only: the browser looks for it before the click.
+  await Promise.all([
+    page.getByText("Loading …").waitFor(),
+    page.getByRole("button", { name: "Last month" }).click(),
+  ]);
+  await slow;
   await (await promise).continue();
   await page.unroute(BREAKDOWN);
   await figures();
@@ -140,6 +144,19 @@ it.each([
     await figures();
   },
 );
+
+it("a button of a page that is open since yesterday chooses a period of today", async () => {
+  const other = await fixture.browser.newPage();
+  await other.clock.setFixedTime("2030-05-31T23:59:00Z");
+  await other.goto(fixture.service.http);
+  await enterKey(other, fixture.key);
+  await other.getByText("Rentals running now").waitFor();
+  await other.clock.setFixedTime("2030-06-01T00:01:00Z");
+  await other.getByRole("button", { name: "This month" }).click();
+  const days = ["From", "To"].map((label) => other.getByLabel(label).inputValue());
+  expect(await Promise.all(days)).toEqual(["2030-06-01", "2030-06-01"]);
+  await other.close();
+});
 
 describe("the reference", () => {
   it("explains authentication, numbers, errors and limits, with complete programs", async () => {

@@ -23,7 +23,7 @@ export function PeriodPicker({ period, onPeriod }: PeriodPickerProps) {
     <>
       <fieldset class="period">
         <legend class="hidden">Period</legend>
-        <PresetButtons presets={presets(new Date())} period={chosen} onPeriod={choose} />
+        <PresetButtons presetsAt={presets} period={chosen} onPeriod={choose} />
         <label>
           From
           <input

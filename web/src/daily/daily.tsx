@@ -18,6 +18,8 @@ import { PresetButtons } from "../period/preset-buttons.tsx";
 import { DayList } from "./day-list.tsx";
 
 const LENGTHS = [7, 30, 90, 365];
+const presetsAt = (now: Date) =>
+  LENGTHS.map((count) => ({ title: `${count} days`, ...lastDays(count, now) }));
 
 /** Shows the days; first the last 30. */
 export function Daily({ client, reject }: Caller) {
@@ -28,8 +30,6 @@ export function Daily({ client, reject }: Caller) {
     [client, startDate, endDate],
   );
   const call = useCall(send, reject);
-  const now = new Date();
-  const presets = LENGTHS.map((count) => ({ title: `${count} days`, ...lastDays(count, now) }));
   return (
     <PeriodSection
       title="Revenue per day"
@@ -37,7 +37,7 @@ export function Daily({ client, reject }: Caller) {
       picker={
         <fieldset class="period">
           <legend class="hidden">Days up to now</legend>
-          <PresetButtons presets={presets} period={period} onPeriod={setPeriod} />
+          <PresetButtons presetsAt={presetsAt} period={period} onPeriod={setPeriod} />
         </fieldset>
       }
     >

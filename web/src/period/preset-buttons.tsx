@@ -2,21 +2,27 @@
 import type { Period, Preset } from "./period.ts";
 
 interface PresetButtonsProps {
-  readonly presets: readonly Preset[];
+  /** The periods on the day of `now`. */
+  readonly presetsAt: (now: Date) => readonly Preset[];
   readonly period: Period;
   readonly onPeriod: (period: Period) => void;
 }
 
 /** Shows the buttons. That of the period is pressed. */
-export function PresetButtons({ presets, period, onPeriod }: PresetButtonsProps) {
+export function PresetButtons({ presetsAt, period, onPeriod }: PresetButtonsProps) {
+  /** Chooses a period of the present day: the page may have been open since yesterday. */
+  const choose = (nth: number) => {
+    const { startDate, endDate } = presetsAt(new Date())[nth] as Preset;
+    onPeriod({ startDate, endDate });
+  };
   return (
     <div class="buttons">
-      {presets.map(({ title, startDate, endDate }) => (
+      {presetsAt(new Date()).map(({ title, startDate, endDate }, nth) => (
         <button
           key={title}
           type="button"
           aria-pressed={startDate === period.startDate && endDate === period.endDate}
-          onClick={() => onPeriod({ startDate, endDate })}
+          onClick={() => choose(nth)}
         >
           {title}
         </button>
