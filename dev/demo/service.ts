@@ -23,10 +23,22 @@ export async function startService(
   log: (line: string) => void,
 ): Promise<RunningService> {
   const host = process.env.HOST || "127.0.0.1";
-  const httpPort = await choosePort("HTTP_PORT", 8080, host, log);
-  const grpcPort = await choosePort("GRPC_PORT", 50051, host, log);
-  const adminPort =
-    process.env.ADMIN_PORT === "off" ? "off" : await choosePort("ADMIN_PORT", 9464, host, log);
+  const chosen = new Set<number>();
+  /** A port of its own: the one in the environment, or a free one. */
+  const choose = async (name: string, defaultPort: number) => {
+    const preferred = Number(process.env[name] || defaultPort);
+    if (preferred !== 0 && (await isFree(preferred, host))) return preferred;
+    let port = await freePort(host);
+    while (chosen.has(port)) port = await freePort(host);
+    chosen.add(port);
+    if (preferred !== 0) {
+      log(`port ${preferred} is in use; using ${port} (set ${name} to choose another)`);
+    }
+    return port;
+  };
+  const httpPort = await choose("HTTP_PORT", 8080);
+  const grpcPort = await choose("GRPC_PORT", 50051);
+  const adminPort = process.env.ADMIN_PORT === "off" ? "off" : await choose("ADMIN_PORT", 9464);
   const env = {
     DATABASE_URL: databaseUrl,
     HOST: host,
@@ -60,20 +72,6 @@ export async function startService(
       throw new Error(`the service ended ${await ended}`);
     },
   };
-}
-
-async function choosePort(
-  name: "HTTP_PORT" | "GRPC_PORT" | "ADMIN_PORT",
-  defaultPort: number,
-  host: string,
-  log: (line: string) => void,
-): Promise<number> {
-  const preferred = Number(process.env[name] || defaultPort);
-  if (preferred === 0) return freePort(host);
-  if (await isFree(preferred, host)) return preferred;
-  const port = await freePort(host);
-  log(`port ${preferred} is in use; using ${port} (set ${name} to choose another)`);
-  return port;
 }
 
 /** The HTTP status of a response, or undefined without one. */
