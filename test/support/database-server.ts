@@ -44,7 +44,7 @@ async function createTemplate(server: string): Promise<Template> {
   await onServer(server, `CREATE DATABASE ${database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
   const url = new URL(server);
   url.pathname = `/${database}`;
-  const knex = createPool(parseDatabaseUrl(url.href));
+  const knex = createPool(parseDatabaseUrl(url.href), { connectTimeout: 30_000 });
   try {
     await migrateToLatest(knex);
     const [rows] = await knex.raw("SHOW TABLES");
@@ -55,7 +55,7 @@ async function createTemplate(server: string): Promise<Template> {
 }
 
 async function onServer(server: string, statement: string): Promise<void> {
-  const knex = createPool(parseDatabaseUrl(server));
+  const knex = createPool(parseDatabaseUrl(server), { connectTimeout: 30_000 });
   try {
     await knex.raw(statement);
   } finally {

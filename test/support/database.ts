@@ -35,7 +35,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   ]);
   const url = new URL(inject("databaseServer"));
   url.pathname = `/${name}`;
-  const knex = createPool(parseDatabaseUrl(url.href));
+  const knex = createPool(parseDatabaseUrl(url.href), { connectTimeout: 30_000 });
   return {
     url: url.href,
     name,

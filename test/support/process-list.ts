@@ -15,6 +15,8 @@ export interface ProcessList {
   connections(): Promise<number[]>;
   /** The ids of the connections to the database that prepare or run a statement containing the text. */
   running(text: string): Promise<number[]>;
+  /** The ids of those whose statement containing the text waits for the lock of a table. */
+  waiting(text: string): Promise<number[]>;
   /** The ids of those whose statement is in a SLEEP: it has its snapshot. */
   sleeping(): Promise<number[]>;
   /** Kills a connection. */
@@ -37,6 +39,8 @@ export async function watchProcesses(database: string): Promise<ProcessList> {
   return {
     connections: () => idsOf(() => true),
     running: (text) => idsOf(({ Info }) => Info?.includes(text) === true),
+    waiting: (text) =>
+      idsOf(({ Info, State }) => Info?.includes(text) === true && /^Waiting for/.test(State ?? "")),
     sleeping: () => idsOf(({ State }) => State === "User sleep"),
     kill: async (id) => {
       await admin.query("KILL ?", [id]);

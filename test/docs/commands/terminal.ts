@@ -19,6 +19,8 @@ export function terminalEnvironment(
     HOST: undefined,
     LOG_LEVEL: undefined,
     NO_COLOR: "1",
+    // A shell complains of a locale that the machine does not have.
+    LC_ALL: "C.UTF-8",
     PATH: path?.join(delimiter),
     ...more,
   };

@@ -19,6 +19,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
+import { terminalEnvironment } from "../commands/terminal.ts";
 import { ROOT } from "../markdown.ts";
 import { compose } from "./files.ts";
 
@@ -87,7 +88,11 @@ describe("the scripts", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const create = () => spawnSync(script("create-secrets.sh"), [folder], { encoding: "utf8" });
+  const create = () =>
+    spawnSync(script("create-secrets.sh"), [folder], {
+      encoding: "utf8",
+      env: terminalEnvironment(),
+    });
   const contents = () =>
     readdirSync(folder).map((name) => [name, readFileSync(join(folder, name), "utf8")]);
 

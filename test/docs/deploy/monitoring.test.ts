@@ -15,9 +15,10 @@ import {
   selectionsOf,
 } from "./expressions.ts";
 import { compose, yamlDocument } from "./files.ts";
-import { promtool } from "./promtool.ts";
+import { findPromtool, promtool } from "./promtool.ts";
 
 let texts: Awaited<ReturnType<typeof metricTexts>>;
+beforeAll(() => void findPromtool(), 400_000); // it may have to be downloaded
 beforeAll(async () => {
   texts = await metricTexts();
 });

@@ -26,7 +26,8 @@ const urlWith = (change: Partial<URL>) => Object.assign(new URL(database.url), c
 
 /** The line about a database that cannot be read. */
 async function lineFor(change: Partial<URL>): Promise<string> {
-  const pool = createPool(parseDatabaseUrl(urlWith(change)));
+  // A question to DNS that is lost takes five seconds.
+  const pool = createPool(parseDatabaseUrl(urlWith(change)), { connectTimeout: 30_000 });
   onTestFinished(() => pool.destroy());
   return formatError(await pool("providers").catch((error) => error));
 }

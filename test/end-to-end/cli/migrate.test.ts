@@ -35,9 +35,9 @@ it("a run that is killed during a migration is completed after its lock was free
   await reader.query("SELECT COUNT(*) FROM charges");
   const other = await createConnection(database.url);
   const altered = other.query("ALTER TABLE charges COMMENT = 'altered'");
-  await expect.poll(() => processes.running("ALTER TABLE charges")).toHaveLength(1);
+  await expect.poll(() => processes.waiting("ALTER TABLE charges")).toHaveLength(1);
   const run = startCommand("migrate", [], database.url);
-  await expect.poll(() => processes.running("TABLE IF NOT EXISTS charges")).toHaveLength(1);
+  await expect.poll(() => processes.waiting("TABLE IF NOT EXISTS charges")).toHaveLength(1);
   run.signal("SIGKILL");
   await run.ended;
 

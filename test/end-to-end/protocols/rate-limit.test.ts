@@ -66,7 +66,11 @@ it.each(FAST_CLIENTS)("%s: responses and errors tell what is left", async (name)
   expect(refused.length).toBeGreaterThan(0);
   for (const outcome of refused) {
     expect(withoutHeaders(outcome)).toEqual(errorThrough(client, RATE_LIMITED));
-    expect(outcome.headers).toMatchObject({ ratelimit: '"default";r=0;t=1', "retry-after": "1" });
+    // A request may come up to 10 ms before its time; then the next one waits for a little over a second.
+    expect(outcome.headers).toMatchObject({
+      ratelimit: expect.stringMatching(/^"default";r=0;t=[12]$/),
+      "retry-after": expect.stringMatching(/^[12]$/),
+    });
   }
 });
 

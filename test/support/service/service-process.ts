@@ -72,7 +72,7 @@ export async function startService(
     async stop() {
       if (child.exitCode !== null || child.signalCode !== null) return ended;
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), 15_000);
+      const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
       return ended.finally(() => clearTimeout(timer));
     },
     kill() {
@@ -89,14 +89,14 @@ export interface ServiceResult {
   readonly stderr: string;
 }
 
-/** Runs a service that is expected to end by itself. Kills it after 20 s. */
+/** Runs a service that is expected to end by itself. Kills it after 45 s. */
 export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
 ): Promise<ServiceResult> {
   const child = spawnService(environment, args);
   const { ended, output } = collect(child);
-  const timer = setTimeout(() => child.kill("SIGKILL"), 20_000);
+  const timer = setTimeout(() => child.kill("SIGKILL"), 45_000);
   const ending = await ended;
   clearTimeout(timer);
   return { ending, ...output };

@@ -6,7 +6,9 @@ import { watchProcesses } from "../process-list.ts";
 
 /** A table lock. Declare it with `await using`, so that it is released if the test fails. */
 export interface TableLock extends AsyncDisposable {
-  /** Waits until exactly this many queries read the table. */
+  /** The number of queries that wait to read the table. */
+  queries(): Promise<number>;
+  /** Waits until exactly this many queries wait to read the table. */
   waitForQueries(count: number): Promise<void>;
   release(): Promise<void>;
 }
@@ -24,9 +26,10 @@ export async function lockTable(
     return released;
   };
   await connection.query(`LOCK TABLES ${table} WRITE`);
+  const queries = async () => (await processes.waiting(`FROM ${table}`)).length;
   return {
-    waitForQueries: (count) =>
-      until(async () => (await processes.running(`FROM ${table}`)).length === count),
+    queries,
+    waitForQueries: (count) => until(async () => (await queries()) === count),
     release,
     [Symbol.asyncDispose]: release,
   };
