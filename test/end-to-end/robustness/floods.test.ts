@@ -2,7 +2,7 @@
  * Floods of the gRPC port from many connections. The service has a small heap, which a flood would
  * fill if it were kept: then the process ends. The limits themselves are tested in test/unit/grpc.
  */
-import { connect } from "node:net";
+import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
 import {
@@ -17,9 +17,6 @@ import { call, OVERVIEW } from "./traffic/exchanges.ts";
 import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const CONNECTIONS = 20;
-/** How often a connection sends, and how many frames or calls each time. */
-const BURSTS = 8;
-const PER_BURST = 125;
 /** The heap of the service, in MiB: far less than the flood would take. */
 const HEAP = 96;
 /** How many calls another caller makes meanwhile. */
@@ -35,45 +32,70 @@ beforeAll(async () => {
 });
 afterAll(() => target?.dispose());
 
-/** Sends the bursts over a new connection, which stays open until the end of the test. */
-function flood(reads: boolean, frames: (id: number) => Buffer): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
+/** What a connection sends. */
+interface Flood {
+  /** The frames of a stream. */
+  readonly frames: (id: number) => Buffer;
+  /** How many streams at once, and how often. */
+  readonly streams: readonly [perBurst: number, bursts: number];
+  /** Whether it reads what the service sends. */
+  readonly reads: boolean;
+}
+
+/** Sends the bursts over a new connection. Resolves to it, when all is sent or when it was closed. */
+function flood({ frames, streams: [perBurst, bursts], reads }: Flood): Promise<Socket> {
+  const { promise, resolve } = Promise.withResolvers<Socket>();
   const socket = connect(target.port("grpc"), "127.0.0.1").on("error", () => {});
   onTestFinished(() => void socket.resetAndDestroy());
   if (reads) socket.resume();
   else socket.pause();
   socket.write(Buffer.concat([PREFACE, NO_FLOW_CONTROL, SETTINGS_ACK]));
   let id = -1;
-  let left = BURSTS;
+  let left = bursts;
   const send = () => {
-    if (left-- === 0 || socket.destroyed) return resolve();
-    const burst = Array.from({ length: PER_BURST }, () => {
+    if (left-- === 0 || socket.destroyed) return resolve(socket);
+    const burst = Array.from({ length: perBurst }, () => {
       id += 2;
       return frames(id);
     });
     if (socket.write(Buffer.concat(burst))) setImmediate(send);
     else socket.once("drain", send);
   };
-  socket.once("connect", send).once("close", () => resolve());
+  socket.once("connect", send).once("close", () => resolve(socket));
   return promise;
 }
 
-it.each<[string, (id: number) => Buffer, reads?: boolean]>([
-  ["calls whose responses are not read", (id) => call(id, OVERVIEW, EMPTY, KEY), false],
-  ["cancelled calls", (id) => Buffer.concat([call(id, OVERVIEW, EMPTY), reset(id)])],
-  ["health watches", (id) => call(id, WATCH, EMPTY)],
-  ["PING that is not read", () => PING, false],
-])("beside a flood of %s, another caller is answered", async (_, frames, reads = true) => {
+/** Nearly as many as a connection, and all together, may have at once. */
+const OPEN = { streams: [90, 1], reads: true } as const;
+const MANY = { streams: [125, 8], reads: true } as const;
+
+it.each<[string, Flood]>([
+  [
+    "calls whose responses are not read",
+    { ...OPEN, frames: (id) => call(id, OVERVIEW, EMPTY, KEY), reads: false },
+  ],
+  [
+    "cancelled calls",
+    { ...MANY, frames: (id) => Buffer.concat([call(id, OVERVIEW, EMPTY), reset(id)]) },
+  ],
+  ["health watches", { ...OPEN, frames: (id) => call(id, WATCH, EMPTY) }],
+  ["PING that is not read", { ...MANY, frames: () => PING, reads: false }],
+])("beside a flood of %s, another caller is answered", async (_, sent) => {
   const client = grpcClient(target.service.grpc);
   onTestFinished(() => client.close());
-  const headers = withKey(KEY);
+  // Of another provider: that of the flood has as many calls in flight as it may have.
+  const headers = withKey(await target.issueKey("2"));
   const options = { method: "GetOverview", headers, timeout: 30_000 } as const;
   await callGrpc(client, options);
-  const floods = Promise.all(Array.from({ length: CONNECTIONS }, () => flood(reads, frames)));
+  const floods = Promise.all(Array.from({ length: CONNECTIONS }, () => flood(sent)));
   for (let count = 0; count < CALLS; count++) {
     expect(await callGrpc(client, options)).toHaveProperty("response");
   }
-  // A connection that reads nothing is not read from either.
-  if (reads) await floods;
+  // A connection that reads nothing may not be read from either.
+  const sockets = sent.reads ? await floods : [];
   await target.expectUnharmed("the flood");
+  // What a connection may have open at once was not refused.
+  if (sent.streams === OPEN.streams) {
+    for (const { destroyed } of sockets) expect(destroyed).toBe(false);
+  }
 });

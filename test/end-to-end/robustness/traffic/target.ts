@@ -14,13 +14,15 @@ export const KEY = "rvk_NKu0CLHut48hhPlB7dZbMXCf3bpJq71lz2gICEcFE5L0kEJLV";
 export const UNKNOWN_KEY = "rvk_qA7uCwG2rQ39Jb1UdAHmCirUrTv8KBhr94Q11eLYB261ljDqh";
 
 /** How long a valid call may take after an attack, in milliseconds. */
-const CALL_TIMEOUT = 5_000;
+const CALL_TIMEOUT = 30_000;
 /** Log lines that do not report an error of the service. */
 const HARMLESS = /^\{"level":"(info|warn)"/;
 
 /** A service, the database it uses, and its health. */
 export interface Target {
   readonly service: ServiceProcess;
+  /** Issues a key of a provider. */
+  issueKey(providerId: string): Promise<string>;
   /** The port of HTTP or of gRPC. */
   port(protocol: "http" | "grpc"): number;
   /**
@@ -44,9 +46,10 @@ export async function createTarget(heap = 512): Promise<Target> {
     await insertKey(database);
   };
   const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}` };
-  const { service, dispose } = await createFixture(fill, environment);
+  const { service, issueKey, dispose } = await createFixture(fill, environment);
   return {
     service,
+    issueKey,
     port: (protocol) => Number(new URL(`http://${addressOf(service, protocol)}`).port),
     async expectUnharmed(attack) {
       const calls = await validCalls(service);
