@@ -68,6 +68,6 @@ it("a call that its caller cancels ends at once, in every protocol, and the data
 
 it("a call whose client's deadline passes ends at it, in every protocol with deadlines", async () => {
   await using _ = await lockTable(fixture.database, "charges");
-  const calls = startCalls(DEADLINE_CLIENTS, "late", { timeout: 300 });
+  const calls = startCalls(DEADLINE_CLIENTS, "late", { timeout: 3_000 });
   await expectCodes(calls, ["DEADLINE_EXCEEDED"], ["DEADLINE_EXCEEDED", "CANCELLED"]);
 });

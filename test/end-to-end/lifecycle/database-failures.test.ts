@@ -39,7 +39,7 @@ import {
 import { smallLedger } from "../../support/small-ledger.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
-const MAX_CALL = 1_500;
+const MAX_CALL = 4_000;
 
 const ERRORS = [
   `${DATABASE_UNAVAILABLE.status} ${DATABASE_UNAVAILABLE.body}`,
@@ -57,7 +57,7 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   let load: Load;
   beforeAll(async () => {
     server = await startPrivateDatabase({ bufferPool: "64M" });
-    knex = createPool(parseDatabaseUrl(server.url), { maxConnections: 1 });
+    knex = createPool(parseDatabaseUrl(server.url), { maxConnections: 1, connectTimeout: 30_000 });
     await migrateToLatest(knex);
     await smallLedger({ knex });
     ({ key } = await issueKey(knex, "1", "test", null));

@@ -77,6 +77,7 @@ it("--check of a valid environment, with the database's URL in a file, ends with
   const urlFile = join(files.folder, "url");
   writeFileSync(urlFile, `${database.url}\n`);
   const environment = {
+    DATABASE_URL: undefined,
     DATABASE_URL_FILE: urlFile,
     ADMIN_HOST: "::1",
     ADMIN_PORT: "9464",

@@ -1,6 +1,5 @@
 /** The end of the service by a signal or an uncaught error: what it finishes, and what does not delay it. */
 import { Agent } from "node:http";
-import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
@@ -14,7 +13,10 @@ import { type ServiceProcess, startService } from "../../support/service/service
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-const PRELOAD = fileURLToPath(new URL("./throw-on-signal.ts", import.meta.url));
+const PRELOAD = new URL("./throw-on-signal.ts", import.meta.url).href;
+
+/** No call that is held is cut off meanwhile. */
+const UNHURRIED = { MAX_CALL_MS: "25000", STOP_GRACE_MS: "60000" };
 
 let database: TestDatabase;
 let key: string;
@@ -83,14 +85,17 @@ it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections 
   expect(await statusOf("/livez")).toBe(200);
   expect(await healthOf(service.grpc).check("")).toBe("NOT_SERVING");
   expect(await get()).toMatchObject({ status: 200 });
+  await until(() => linesOf(service, "not ready").length > 0);
   expect(linesOf(service, "not ready")).toMatchObject([{ level: "info", failed: ["shutdown"] }]);
 });
 
 it("then the ports close, and calls in flight are answered, also after a second signal", async () => {
   const lameDuck = 1_000;
-  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: `${lameDuck}` });
+  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: `${lameDuck}`, ...UNHURRIED });
   await using lock = await lockTable(database, "charges");
-  const [rest, grpc] = [get(), call()];
+  const rest = get();
+  await lock.waitForQueries(1); // or the two share a run
+  const grpc = call();
   await lock.waitForQueries(2);
   const signalled = performance.now();
   service.signal("SIGTERM");
@@ -110,7 +115,9 @@ it("then the ports close, and calls in flight are answered, also after a second 
 it("calls that take longer than STOP_GRACE_MS are cut", async () => {
   const { service, get, call } = await start({ STOP_GRACE_MS: "300", MAX_CALL_MS: "25000" });
   await using lock = await lockTable(database, "charges");
-  const [rest, grpc] = [get().catch(() => "cut"), call()];
+  const rest = get().catch(() => "cut");
+  await lock.waitForQueries(1);
+  const grpc = call();
   await lock.waitForQueries(2);
   service.signal("SIGTERM");
   expect(await service.ended).toBe(0);
@@ -133,14 +140,16 @@ it("under load, each request is answered, or finds the port closed before anythi
   expect(await service.ended).toBe(0);
   await load.stop();
   const isOk = (answer: string) => /^(200 |OK$)/.test(answer);
+  // HTTP/1.1 cannot tell a client that stands still for 200 ms that its connection is being closed.
   const unexpected = load.results.filter(
-    ({ result }) => result.kind === "lost" || (result.kind === "answered" && !isOk(result.answer)),
+    ({ result, late }) =>
+      (result.kind === "lost" && !late) || (result.kind === "answered" && !isOk(result.answer)),
   );
   expect(unexpected).toEqual([]);
 });
 
 it("an uncaught error is logged, and ends the service with exit code 1 after the calls in flight", async () => {
-  const { service, get } = await start({ NODE_OPTIONS: `--import ${PRELOAD}` });
+  const { service, get } = await start({ NODE_OPTIONS: `--import ${PRELOAD}`, ...UNHURRIED });
   await using lock = await lockTable(database, "charges");
   const call = get();
   await lock.waitForQueries(1);

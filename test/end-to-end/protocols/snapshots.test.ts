@@ -51,7 +51,7 @@ it("many calls through every client make at most two queries per provider at a t
     provider,
     outcomes: FAST_CLIENTS.map((client) => getOverview(client, provider)),
   }));
-  await until(async () => (await lock.queries()) >= 4);
+  await lock.waitForQueries(4);
   await until(async () => (await fixture.activeCalls()) === first.length + 6 * FAST_CLIENTS.length);
   // A query too many would wait for the lock as well. A run counts for a second only.
   const queries = await lock.queries();

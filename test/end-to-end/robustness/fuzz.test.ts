@@ -83,7 +83,7 @@ it("a malformed reflection request is refused", async () => {
   const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
   const headers = { "content-type": "application/grpc", te: "trailers" };
   const body = Buffer.from("00000000010a", "hex");
-  expect(await callMutant(target.port("grpc"), { path, headers, body })).toBe(
+  expect(await callMutant(target.port("grpc"), { path, headers, body }, 30_000)).toBe(
     "13 Error deserializing request",
   );
 });

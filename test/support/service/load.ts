@@ -69,24 +69,44 @@ export function grpcLoadClient(address: string, key: string): LoadClient {
   };
 }
 
+/** A request of a load. */
+interface Sent {
+  /** The time at which it ended (`performance.now()`). */
+  readonly at: number;
+  readonly result: Result;
+  /** Whether it was sent right after this process had stood still, on a connection that was idle so long. */
+  readonly late: boolean;
+}
+
 /** A load that runs. */
 export interface Load {
-  /** The result of every request so far, with the time it ended (`performance.now()`). */
-  readonly results: readonly { readonly at: number; readonly result: Result }[];
+  /** Every request so far. */
+  readonly results: readonly Sent[];
   /** How many requests were answered so far. */
   answered(): number;
   /** Sends no more requests. Resolves when the last one has ended. */
   stop(): Promise<void>;
 }
 
+/** What counts as standing still, in ms: half of what the service lets a connection idle at its end. */
+const STANDSTILL = 100;
+
 /** Starts a loop per client. A loop ends when its client is refused, or when the load is stopped. */
 export function startLoad(clients: readonly LoadClient[]): Load {
-  const results: { at: number; result: Result }[] = [];
+  const results: Sent[] = [];
   let stopped = false;
+  let [tick, woken] = [performance.now(), Number.NEGATIVE_INFINITY];
+  const ticks = setInterval(() => {
+    const now = performance.now();
+    if (now - tick > STANDSTILL) woken = now;
+    tick = now;
+  }, 10);
   const loops = clients.map(async (client) => {
     while (!stopped) {
+      const now = performance.now();
+      const late = now - tick > STANDSTILL || now - woken < STANDSTILL;
       const result = await client.send();
-      results.push({ at: performance.now(), result });
+      results.push({ at: performance.now(), result, late });
       if (result.kind === "refused") break;
     }
   });
@@ -96,6 +116,7 @@ export function startLoad(clients: readonly LoadClient[]): Load {
     async stop() {
       stopped = true;
       await Promise.all(loops);
+      clearInterval(ticks);
       for (const client of clients) client.close();
     },
   };

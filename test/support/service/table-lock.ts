@@ -8,7 +8,7 @@ import { watchProcesses } from "../process-list.ts";
 export interface TableLock extends AsyncDisposable {
   /** The number of queries that wait to read the table. */
   queries(): Promise<number>;
-  /** Waits until exactly this many queries wait to read the table. */
+  /** Waits until at least as many queries wait to read the table, or none if it is 0. */
   waitForQueries(count: number): Promise<void>;
   release(): Promise<void>;
 }
@@ -29,7 +29,8 @@ export async function lockTable(
   const queries = async () => (await processes.waiting(`FROM ${table}`)).length;
   return {
     queries,
-    waitForQueries: (count) => until(async () => (await queries()) === count),
+    waitForQueries: (count) =>
+      until(async () => (count === 0 ? (await queries()) === 0 : (await queries()) >= count)),
     release,
     [Symbol.asyncDispose]: release,
   };

@@ -7,7 +7,7 @@ import { MUTATIONS, mutate } from "./mutations.ts";
 import type { Random } from "./random.ts";
 import { KEY } from "./target.ts";
 
-/** How long to wait for a response, in milliseconds: some of the streams never end. */
+/** How long to wait for a response by default, in milliseconds: some of the streams never end. */
 const TIMEOUT = 150;
 
 /** A call: its path, its metadata and the bytes of its body. */
@@ -81,6 +81,7 @@ export function grpcMutant(random: Random): GrpcMutant {
 export function callMutant(
   port: number,
   { path, headers, body }: GrpcMutant,
+  timeout = TIMEOUT,
 ): Promise<string | undefined> {
   const { promise, resolve } = Promise.withResolvers<string | undefined>();
   let status: string | undefined;
@@ -89,7 +90,7 @@ export function callMutant(
     if (code !== undefined) status = `${code} ${decodeURIComponent(`${head["grpc-message"]}`)}`;
   };
   const session = connect(`http://127.0.0.1:${port}`).on("error", () => {});
-  const timer = setTimeout(() => session.destroy(), TIMEOUT);
+  const timer = setTimeout(() => session.destroy(), timeout);
   session.once("close", () => {
     clearTimeout(timer);
     resolve(status);
