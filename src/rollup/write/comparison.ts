@@ -133,7 +133,7 @@ async function compare(
   const [rows] = await reader.raw(
     `SELECT leaf, server_id, instance_id, ${sums.join(", ")}
      FROM (${branches.map(({ sql }) => sql).join(" UNION ALL ")}) AS parts
-     GROUP BY leaf, server_id, instance_id HAVING ${differs.join(" OR ")} ORDER BY leaf`,
+     GROUP BY leaf, server_id, instance_id HAVING ${differs.join(" OR ")} ORDER BY leaf, server_id, instance_id`,
     branches.flatMap(({ bindings }) => bindings),
   );
   return rows.map((row: Record<string, string>): Difference => {
