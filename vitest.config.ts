@@ -25,8 +25,9 @@ export default defineConfig({
     maxWorkers: 4,
     reporters: ["default", "./test/support/count-reporter.ts"],
     slowTestThreshold: 5_000,
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    // Only a test that hangs takes so long, however busy the machine is.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
     teardownTimeout: 30_000,
     // As `poll` of the tests' own; one second by default.
     expect: { poll: { interval: 10, timeout: 45_000 } },

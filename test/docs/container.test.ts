@@ -126,7 +126,7 @@ it("the command of the image answers as an unprivileged user, is healthy, and st
   await until(() => !isGroupLeft(pid));
   expect(log().at(-1)).toMatchObject({ msg: "stopped" });
   expect(output.stderr).toBe("");
-}, 180_000); // Node and all packages are copied
+});
 
 it("the Dockerfile has the Node of development, another user than root, and the default ports", () => {
   const admitted = rootFile(".dockerignore").match(/(?<=^!).*$/gm) ?? [];

@@ -5,9 +5,8 @@
 import { randomBytes } from "node:crypto";
 import type { TestProject } from "vitest/node";
 import { startPrivateDatabase } from "../../dev/private-database/private-database.ts";
-import { parseDatabaseUrl } from "../../src/config.ts";
 import { migrateToLatest } from "../../src/db/migrate.ts";
-import { createPool } from "../../src/db/pool.ts";
+import { testPool } from "./database.ts";
 
 /** A database with the schema and without data. */
 export interface Template {
@@ -44,7 +43,7 @@ async function createTemplate(server: string): Promise<Template> {
   await onServer(server, `CREATE DATABASE ${database} CHARACTER SET utf8mb4 COLLATE utf8mb4_bin`);
   const url = new URL(server);
   url.pathname = `/${database}`;
-  const knex = createPool(parseDatabaseUrl(url.href), { connectTimeout: 30_000 });
+  const knex = testPool(url.href);
   try {
     await migrateToLatest(knex);
     const [rows] = await knex.raw("SHOW TABLES");
@@ -55,7 +54,7 @@ async function createTemplate(server: string): Promise<Template> {
 }
 
 async function onServer(server: string, statement: string): Promise<void> {
-  const knex = createPool(parseDatabaseUrl(server), { connectTimeout: 30_000 });
+  const knex = testPool(server);
   try {
     await knex.raw(statement);
   } finally {

@@ -20,6 +20,10 @@ export interface TestDatabase {
 /** The tables that say which migrations ran; the others are copied without rows. */
 const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock"];
 
+/** Creates a pool on a database. A busy machine may take long to connect. */
+export const testPool = (url: string, options: Parameters<typeof createPool>[1] = {}): Knex =>
+  createPool(parseDatabaseUrl(url), { connectTimeout: 30_000, ...options });
+
 /** Creates a database for the calling test, with the current schema and without data. */
 export async function createDatabase(): Promise<TestDatabase> {
   const name = `revenue_test_${randomBytes(6).toString("hex")}`;
@@ -35,7 +39,7 @@ export async function createDatabase(): Promise<TestDatabase> {
   ]);
   const url = new URL(inject("databaseServer"));
   url.pathname = `/${name}`;
-  const knex = createPool(parseDatabaseUrl(url.href), { connectTimeout: 30_000 });
+  const knex = testPool(url.href);
   return {
     url: url.href,
     name,

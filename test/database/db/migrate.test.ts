@@ -3,7 +3,6 @@ import { readdirSync } from "node:fs";
 import type { Knex } from "knex";
 import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
-import { parseDatabaseUrl } from "../../../src/config.ts";
 import {
   AnotherRun,
   migrateToLatest,
@@ -12,8 +11,7 @@ import {
 } from "../../../src/db/migrate.ts";
 import { up as createCharges } from "../../../src/db/migrations/0007_charges.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
-import { createPool } from "../../../src/db/pool.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
 import { watchProcesses } from "../../support/process-list.ts";
 
 const FILES = readdirSync(new URL("../../../src/db/migrations", import.meta.url)).sort();
@@ -81,7 +79,7 @@ describe("migrating", () => {
       await database.knex.raw(`GRANT CREATE ON ${database.name}.${table} TO ${name}`);
     }
     const url = Object.assign(new URL(database.url), { username: name, password: name });
-    const account = createPool(parseDatabaseUrl(url.href));
+    const account = testPool(url.href);
     await expect(migrateToLatest(account)).rejects.toThrow(/CREATE command denied .*api_keys/);
     await account.destroy();
     await database.knex.raw(`DROP USER ${name}`);
@@ -116,7 +114,7 @@ it("of several runs at once on an empty database one runs each migration, and th
   const expected = await schemaOf(database.knex);
   await empty();
   // Their pools stand for several processes.
-  const pools = Array.from({ length: 4 }, () => createPool(parseDatabaseUrl(database.url)));
+  const pools = Array.from({ length: 4 }, () => testPool(database.url));
   const results = await Promise.allSettled(pools.map((pool) => migrateToLatest(pool)));
   await Promise.all(pools.map((pool) => pool.destroy()));
   const ran = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));

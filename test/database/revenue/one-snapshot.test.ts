@@ -99,5 +99,5 @@ it(
     };
     await Promise.all([writer(), reader(), reader(), reader(), reader()]);
   },
-  60_000 * SOAK,
+  180_000 * SOAK,
 );

@@ -4,15 +4,14 @@
  * that reuses its prepared statements.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { parseDatabaseUrl } from "../../../src/config.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
-import { createPool } from "../../../src/db/pool.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { beginBuild } from "../../../src/rollup/write/build.ts";
 import { nextSlice } from "../../../src/rollup/write/spans.ts";
 import { readRollups } from "../../../src/rollup/write/state.ts";
+import { testPool } from "../../support/database.ts";
 import { breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 import {
@@ -40,7 +39,7 @@ const TOLERANCE = 60;
 
 const database = await databaseOfFile();
 /** A pool of one connection, whose counters count what is read through it. */
-const session = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
+const session = testPool(database.url, { maxConnections: 1 });
 afterAll(() => session.destroy());
 beforeAll(async () => {
   const { knex } = database;
@@ -59,7 +58,7 @@ beforeAll(async () => {
   await knex.raw(
     `ANALYZE TABLE ${["charges", "rentals", "servers", "instances", "wallets"].join()}`,
   );
-}, 120_000);
+});
 
 /** How many rows and index entries the session has read. */
 async function readSoFar(): Promise<number> {
@@ -93,8 +92,8 @@ function asked({ provider }: typeof SHORT, question: Question) {
   const { read, takeNames } = recordStatements(createRead(session));
   const { read: counted, rows } = counting(read);
   const service = createRevenueService(counted);
-  const now = new Date(NOW).toISOString();
   return async () => {
+    const now = new Date().toISOString();
     if (question === undefined) await overviewOf(service, BigInt(provider), now);
     else {
       const [start, end, byDay] = question;

@@ -10,13 +10,12 @@ import {
   startPrivateDatabase,
 } from "../../../dev/private-database/private-database.ts";
 import { issueKey } from "../../../src/auth/key-registry.ts";
-import { parseDatabaseUrl } from "../../../src/config.ts";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
-import { createPool } from "../../../src/db/pool.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
 import { type Clients, FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
 import { healthOf } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
+import { testPool } from "../../support/database.ts";
 import {
   DATABASE_UNAVAILABLE,
   DEADLINE_EXCEEDED,
@@ -57,7 +56,7 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   let load: Load;
   beforeAll(async () => {
     server = await startPrivateDatabase({ bufferPool: "64M" });
-    knex = createPool(parseDatabaseUrl(server.url), { maxConnections: 1, connectTimeout: 30_000 });
+    knex = testPool(server.url, { maxConnections: 1 });
     await migrateToLatest(knex);
     await smallLedger({ knex });
     ({ key } = await issueKey(knex, "1", "test", null));

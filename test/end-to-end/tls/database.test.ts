@@ -9,9 +9,8 @@ import {
 } from "../../../dev/private-database/private-database.ts";
 import { findServerBinary } from "../../../dev/private-database/server-binary.ts";
 import { formatError } from "../../../src/cli/format-error.ts";
-import { parseDatabaseUrl } from "../../../src/config.ts";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
-import { createPool } from "../../../src/db/pool.ts";
+import { testPool } from "../../support/database.ts";
 import { runService } from "../../support/service/service-process.ts";
 import {
   type CertificateFiles,
@@ -31,7 +30,7 @@ beforeAll(async () => {
     bufferPool: "64M",
     serverOptions: [`--ssl-cert=${cert}`, `--ssl-key=${key}`, `--ssl-ca=${ca}`],
   });
-  const knex = createPool(parseDatabaseUrl(server.url));
+  const knex = testPool(server.url);
   await migrateToLatest(knex);
   await knex.raw("CREATE USER 'secure'@'%' IDENTIFIED BY 'hunter2' REQUIRE SSL");
   await knex.raw("GRANT SELECT ON revenue.* TO 'secure'@'%'");
@@ -47,7 +46,7 @@ const urlOf = (host: string, mode: string, port = new URL(server.url).port) =>
 
 /** The cipher of a connection from a process without the CA, or the error that a command prints. */
 async function cipherOf(url: string): Promise<string> {
-  const pool = createPool(parseDatabaseUrl(url));
+  const pool = testPool(url);
   onTestFinished(() => pool.destroy());
   const query = pool.raw("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
   return query.then(([[row]]) => row.Value, formatError);
@@ -77,7 +76,7 @@ it("VERIFY_IDENTITY accepts the host that is in the certificate, and no other", 
   expect(await check(urlOf("localhost", "VERIFY_IDENTITY"))).toMatch(ENCRYPTED);
   files.write(await authority.issue({ host: "database.example", withoutAddress: true }));
   const isMysql = findServerBinary(() => {}).engine === "MySQL";
-  const knex = createPool(parseDatabaseUrl(server.url));
+  const knex = testPool(server.url);
   await knex.raw(isMysql ? "ALTER INSTANCE RELOAD TLS" : "FLUSH SSL");
   await knex.destroy();
   expect(await check(urlOf("localhost", "VERIFY_IDENTITY"))).toMatch(UNTRUSTED);

@@ -1,9 +1,8 @@
 /** Every response equals the raw ledger of its snapshot while writers and rollup runs compete. */
 import { afterAll, expect, it } from "vitest";
-import { parseDatabaseUrl } from "../../../../src/config.ts";
-import { createPool } from "../../../../src/db/pool.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
+import { testPool } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
 import { addBulk, type Bulk } from "../../../support/rollup/bulk.ts";
 import { type Compared, createComparison } from "../../../support/rollup/snapshot-oracle.ts";
@@ -16,7 +15,7 @@ import { write } from "./writers.ts";
 /** How often everything has to happen before the test ends, and within what time, in ms. */
 const [ENOUGH, TIMEOUT] = [3 * SOAK, 120_000 * SOAK];
 /** In ms: longer than any writer's transaction is open. */
-const MARGIN = 1_000;
+const MARGIN = 2_000;
 const BULKS: readonly Bulk[] = [
   { provider: 1, servers: 8, instances: 12, charges: 700, rentals: 100 },
   { provider: 2, servers: 2, instances: 3, charges: 400, rentals: 60 },
@@ -24,8 +23,8 @@ const BULKS: readonly Bulk[] = [
 ];
 
 const database = await databaseOfFile();
-const writers = createPool(parseDatabaseUrl(database.url));
-const readers = createPool(parseDatabaseUrl(database.url));
+const writers = testPool(database.url);
+const readers = testPool(database.url);
 afterAll(async () => {
   await readers.destroy();
   await writers.destroy();

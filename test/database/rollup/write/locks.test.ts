@@ -1,10 +1,9 @@
 /** Locks: runs and the platform's writers do not block each other, and deadlocks end well. */
 import type { Knex } from "knex";
 import { afterAll, beforeEach, expect, it } from "vitest";
-import { parseDatabaseUrl } from "../../../../src/config.ts";
-import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { testPool } from "../../../support/database.ts";
 import { watchProcesses } from "../../../support/process-list.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { differences, rollupOf } from "./built.ts";
@@ -12,7 +11,7 @@ import { differences, rollupOf } from "./built.ts";
 const database = await databaseOfFile(["providers", ...LEDGER]);
 const processes = await watchProcesses(database.name);
 /** The platform's other services. A statement that waits for a lock fails after a second. */
-const writer = createPool(parseDatabaseUrl(database.url), { maxConnections: 1 });
+const writer = testPool(database.url, { maxConnections: 1 });
 beforeEach(async () => {
   await writer.raw("SET SESSION innodb_lock_wait_timeout = 1");
   await database.knex("providers").insert({ id: 1, name: "provider" });

@@ -3,11 +3,10 @@
  * them, with their effect on answers, are in test/docs/broken-assumptions.test.ts.
  */
 import { beforeAll, beforeEach, expect, it, vi } from "vitest";
-import { parseDatabaseUrl } from "../../../../src/config.ts";
-import { createPool } from "../../../../src/db/pool.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { formatRepair, type Repair } from "../../../../src/rollup/write/repair.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { testPool } from "../../../support/database.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { build, charge, DAY, differences, FIVE_MINUTES, MONTH, rental, rollupOf } from "./built.ts";
@@ -54,7 +53,7 @@ it("a repair is reported if the answer to its COMMIT is lost", async () => {
     isLost = true;
     return true;
   });
-  const pool = createPool(parseDatabaseUrl(proxy.url));
+  const pool = testPool(proxy.url);
   try {
     await knex("charges").insert(charge("2025-09-20", "2025-12-01"));
     expect(await run(pool)).toMatchObject([{ cause: "late commit", charges: 1n }]);
