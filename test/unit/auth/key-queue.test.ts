@@ -1,9 +1,12 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { FindKeys, IssuedKey } from "../../../src/auth/key-lookup.ts";
 import { MAX_BATCH } from "../../../src/auth/key-lookup.ts";
 import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { ServiceError } from "../../../src/errors.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
 
 const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
 
@@ -112,8 +115,6 @@ it("a failed query fails its own lookups only", async () => {
 });
 
 it("a query that hangs holds the others up for two seconds", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
   const { batches, outcome, end } = controlledQueue();
   outcome("k1");
   await turn();

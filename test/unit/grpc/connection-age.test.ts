@@ -8,7 +8,7 @@ import { call, emptyResponse, listen, openSession, openSocket } from "./grpc-ser
 
 it("a connection that reaches its age is closed gracefully: its calls are finished", async () => {
   const response = Promise.withResolvers<Message>();
-  const { port, calls } = await listen({ maxConnectionAge: 200 }, () => response.promise);
+  const { port, calls } = await listen({ maxConnectionAge: 2_000 }, () => response.promise);
   const session = openSession(port);
   const goaway = once(session, "goaway");
   const status = call(session);

@@ -46,14 +46,14 @@ function reflect(session: ClientHttp2Session): Promise<string> {
 }
 
 it("a connection that has not started in time is closed, however it sends, and a started one stays", async () => {
-  const { port, events } = await listen({ prefaceTimeout: TIMEOUT });
+  const { port, events } = await listen({ prefaceTimeout: 2_000 });
   const started = openSession(port);
   const [silent, slow, withoutSettings] = [openSocket(port), openSocket(port), openSocket(port)];
   const preface = PREFACE.values();
   const writes = setInterval(() => {
     const { value } = preface.next();
     if (value !== undefined) slow.socket.write(Buffer.of(value));
-  }, 20);
+  }, 100);
   onTestFinished(() => clearInterval(writes));
   withoutSettings.socket.write(PREFACE);
   await Promise.all([silent.closed, slow.closed, withoutSettings.closed]);

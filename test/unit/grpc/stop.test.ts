@@ -75,9 +75,10 @@ it("a watch is told NOT_SERVING, and stays open as long as a call is", async () 
   watch.on("data", (bytes: Buffer) => statuses.push(bytes.at(-1) ?? 0)).end(EMPTY);
   const status = call(session);
   await until(() => calls.length === 1 && statuses.length === 1);
+  const goaway = once(session, "goaway");
   const stopped = server.stop(GRACE);
   await until(() => statuses.length === 2);
-  await once(session, "goaway");
+  await goaway;
   await roundTrip(session);
   expect(statuses).toEqual([1, 2]);
   expect(watch.closed).toBe(false);

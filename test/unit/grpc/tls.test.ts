@@ -11,7 +11,7 @@ const pair = await authority.issue();
 
 /** A server with TLS until the end of the test. */
 async function listenTls(options: GrpcOptions) {
-  const { parts, events } = openPortTls("h2", pair, 1_000);
+  const { parts, events } = openPortTls("h2", pair);
   return { ...(await listen({ ...options, ...parts })), events };
 }
 
@@ -23,7 +23,7 @@ it("a connection is admitted before its handshake", async () => {
 
 it("a message that does not arrive in time is refused, and the next call is answered", async () => {
   const { port } = await listenTls({ requestTimeout: 300 });
-  const session = connectHttp2(`https://localhost:${port}`, { ca: authority.cert });
+  const session = connectHttp2(`https://127.0.0.1:${port}`, { ca: authority.cert });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   expect(await statusOf(openStream(session))).toMatch(/^4 /);

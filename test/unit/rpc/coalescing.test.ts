@@ -1,6 +1,9 @@
 import { setImmediate as turn } from "node:timers/promises";
-import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCoalescing } from "../../../src/rpc/coalescing.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
 
 /** Work whose runs the test settles, in the order in which they started. */
 function controlledWork() {
@@ -92,8 +95,6 @@ describe("calls with the same key", () => {
 });
 
 it("a run that hangs counts as in flight for one second", async () => {
-  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-  onTestFinished(() => void vi.useRealTimers());
   const { call, runs, resolve } = await twoInFlight();
   const result = call();
   vi.advanceTimersByTime(999);

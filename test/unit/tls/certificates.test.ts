@@ -2,7 +2,7 @@
 import { mkdirSync, renameSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { readCertificates, type TlsFiles } from "../../../src/config/certificates.ts";
 import { mistakesOf } from "../../../src/config/mistake.ts";
 import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
@@ -105,13 +105,16 @@ describe("while they are used,", () => {
   });
 
   it("a certificate that expires is logged, and one that is not valid yet is used once it is", async () => {
-    const expiring = watch(write(await authority.issue({ days: [-1, 2 / 86_400] })).files);
+    vi.useFakeTimers({ toFake: ["Date"] });
+    onTestFinished(() => void vi.useRealTimers());
+    const expiring = watch(write(await authority.issue({ days: [-1, 1] })).files);
     const files = write(pair);
     const waiting = watch(files.files);
-    const early = await authority.issue({ days: [2 / 86_400, 1] });
+    const early = await authority.issue({ days: [1, 3] });
     files.write(early);
     await until(() => waiting.errors.length > 0);
     expect(waiting.used()).toBe(pair.cert);
+    vi.setSystemTime(Date.now() + 2 * 86_400_000);
     await until(() => waiting.used() === early.cert && expiring.errors.length > 0);
     const problems = [expect.stringContaining("TLS_CERT_FILE has expired")];
     expect(expiring.errors).toEqual([{ problems }]);
