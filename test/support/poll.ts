@@ -10,7 +10,7 @@ const TIMEOUT_MS = 45_000;
  * value. An error thrown by `read` ends the wait.
  *
  * @param timeout in milliseconds: only for a guarantee that names a time, or a longer test
- * @throws Error if there is no value within the timeout
+ * @throws Error if there is no value within the timeout, nor in a call that began after it
  */
 export async function poll<T>(
   read: () => T | undefined | Promise<T | undefined>,
@@ -19,9 +19,10 @@ export async function poll<T>(
 ): Promise<T> {
   const deadline = performance.now() + timeout;
   for (;;) {
+    const isLast = performance.now() > deadline;
     const value = await read();
     if (value !== undefined) return value;
-    if (performance.now() > deadline) throw new Error(`not within ${timeout} ms: ${description}`);
+    if (isLast) throw new Error(`not within ${timeout} ms: ${description}`);
     await sleep(INTERVAL_MS);
   }
 }
