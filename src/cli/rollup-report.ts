@@ -1,6 +1,14 @@
 /** What `npm run rollup` prints about its runs. */
 import { SingleBar } from "cli-progress";
-import type { RollupProgress, RollupResult } from "../rollup/write/run.ts";
+import type { Knex } from "knex";
+import { redactKeys } from "../auth/api-key.ts";
+import { formatRepair, type Repair } from "../rollup/write/repair.ts";
+import {
+  type RollupOptions,
+  type RollupProgress,
+  type RollupResult,
+  rollUp,
+} from "../rollup/write/run.ts";
 
 /** Whether a run did anything that an operator may want to read about. */
 export function isWorthALine({ news, repairs, unfinished }: RollupResult): boolean {
@@ -30,13 +38,13 @@ export function plural(noun: string, count: number): string {
 }
 
 /** A progress bar. It shows nothing if stderr is not a terminal. */
-export interface ProgressBar {
+interface ProgressBar {
   readonly show: (progress: RollupProgress) => void;
   readonly stop: () => void;
 }
 
 /** Creates the progress bar of a run. It appears with the first step. */
-export function createProgressBar(): ProgressBar {
+function createProgressBar(): ProgressBar {
   const bar = new SingleBar({
     format: "{bar} {value}/{total} providers, {charges} charges{building}",
     stream: process.stderr,
@@ -52,4 +60,35 @@ export function createProgressBar(): ProgressBar {
     },
     stop: () => bar.stop(),
   };
+}
+
+/** Runs once, with a progress bar. Repairs are printed at once. */
+export async function runOnce(database: Knex, options: RollupOptions): Promise<RollupResult> {
+  const bar = createProgressBar();
+  const repaired = (repair: Repair) => {
+    warn(`error: ${formatRepair(repair)}`);
+    options.repaired?.(repair);
+  };
+  try {
+    const report = (progress: RollupProgress) => {
+      bar.show(progress);
+      options.report?.(progress);
+    };
+    return await rollUp(database, { ...options, report, repaired });
+  } finally {
+    bar.stop();
+  }
+}
+
+/** Prints a warning, above the progress bar. */
+export function warn(message: string): void {
+  console.error(redactKeys(message));
+}
+
+const warned = new Set<string>();
+
+/** Prints a warning the first time. */
+export function warnOnce(message: string): void {
+  if (!warned.has(message)) warn(message);
+  warned.add(message);
 }

@@ -2,27 +2,19 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import type { Knex } from "knex";
-import { redactKeys } from "../auth/api-key.ts";
 import type { DatabaseUrl } from "../config.ts";
 import { fromDatetime } from "../db/datetime.ts";
-import { formatRepair, type Repair } from "../rollup/write/repair.ts";
+import { checkSession } from "../db/session-variables.ts";
 import { canSeeTransactions } from "../rollup/write/run/clock.ts";
 import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/run/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
-import {
-  type RollupOptions,
-  type RollupProgress,
-  type RollupResult,
-  rollUp,
-} from "../rollup/write/run.ts";
-import { scheduleCheck } from "../rollup/write/state.ts";
-import { countRollups, verify } from "../rollup/write/verify.ts";
 import { formatError } from "./format-error.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
-import { announcement, createProgressBar, isWorthALine, lineOf, plural } from "./rollup-report.ts";
-import { runOnDatabase } from "./run.ts";
+import { announcement, isWorthALine, lineOf, runOnce, warn, warnOnce } from "./rollup-report.ts";
+import { verifyAll } from "./rollup-verify.ts";
+import { runCommand } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -64,20 +56,22 @@ program
     if (flags.verify && program.getOptionValueSource("watch") === "cli") {
       program.error("error: option '--verify' cannot be used with option '--watch <seconds>'");
     }
-    return runOnDatabase((_, url, host) => run(url, host, flags));
+    return runCommand((url, host) => run(url, host, flags));
   });
-await program.parseAsync();
 
 async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> {
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
-  const connect = () => createRollupPool(url, flags.concurrency + 2, warnOnce);
-  if (flags.verify) return verifyAll(connect(), flags);
+  const connect = () => createRollupPool(url, connectionsFor(flags), warnOnce);
+  if (flags.verify) return verifyAll(connect(), connectionsFor(flags), flags);
   const { signal } = stopOnSignal();
   const { adminPort } = flags;
   await using admin =
     adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal);
   await runUntilStopped(connect, flags, signal, admin);
 }
+
+/** The connections of the command: one for each provider in work, one for the clock, one for the heartbeat. */
+const connectionsFor = ({ concurrency }: Flags) => concurrency + 2;
 
 /**
  * Aborts at SIGTERM or SIGINT: the command then ends after the piece of work that it is at, or after
@@ -103,10 +97,11 @@ function stopOnSignal(): AbortController {
  */
 async function runUntilStopped(
   connect: () => Knex,
-  { watch, margin, checkPeriod, concurrency, rebuild = false }: Flags,
+  flags: Flags,
   signal: AbortSignal,
   admin?: RollupAdmin,
 ): Promise<void> {
+  const { watch, margin, checkPeriod, concurrency, rebuild = false } = flags;
   const heartbeat = createHeartbeat();
   let [first, failures, waitedFor] = [true, 0, 0];
   let database = connect();
@@ -121,6 +116,7 @@ async function runUntilStopped(
       let pause = (watch ?? 0) * 1_000;
       try {
         if (seesTransactions === undefined) {
+          await checkSession(database, {}, connectionsFor(flags), warnOnce);
           seesTransactions = await canSeeTransactions(database);
           if (watch !== undefined || !seesTransactions) {
             console.log(announcement(seesTransactions, margin));
@@ -174,70 +170,5 @@ async function runUntilStopped(
   }
 }
 
-/** Runs once, with a progress bar. Repairs are printed at once. */
-async function runOnce(database: Knex, options: RollupOptions): Promise<RollupResult> {
-  const bar = createProgressBar();
-  const repaired = (repair: Repair) => {
-    warn(`error: ${formatRepair(repair)}`);
-    options.repaired?.(repair);
-  };
-  try {
-    const report = (progress: RollupProgress) => {
-      bar.show(progress);
-      options.report?.(progress);
-    };
-    return await rollUp(database, { ...options, report, repaired });
-  } finally {
-    bar.stop();
-  }
-}
-
-/** Compares all rollups with the ledger, and repairs those that differ if asked to. */
-async function verifyAll(database: Knex, { repair = false, ...flags }: Flags): Promise<void> {
-  try {
-    let differences = 0;
-    for (const provider of (await database("providers").orderBy("id").pluck("id")).map(String)) {
-      const before = differences;
-      for await (const difference of verify(database, provider)) {
-        console.log(difference);
-        differences++;
-      }
-      if (repair && differences > before) await scheduleCheck(database, provider);
-    }
-    const { compared, missing } = await countRollups(database);
-    const agreed =
-      compared === 0 ? "there is no rollup to compare" : "the rollups agree with the ledger";
-    const without =
-      missing === 0 ? "" : `, ${missing} ${plural("provider", missing)} without a rollup`;
-    console.log(
-      (differences === 0 ? agreed : `${differences} ${plural("difference", differences)}`) +
-        without,
-    );
-    if (differences === 0) return;
-    process.exitCode = 1;
-    if (!repair) return;
-    const { margin, checkPeriod, concurrency } = flags;
-    const result = await runOnce(database, {
-      margin: margin * 1_000,
-      checkPeriod: checkPeriod * 1_000,
-      concurrency,
-      seesTransactions: await canSeeTransactions(database),
-    });
-    console.log(lineOf(result));
-  } finally {
-    await database.destroy();
-  }
-}
-
-/** Prints a warning, above the progress bar. */
-function warn(message: string): void {
-  console.error(redactKeys(message));
-}
-
-const warned = new Set<string>();
-
-/** Prints a warning the first time. */
-function warnOnce(message: string): void {
-  if (!warned.has(message)) warn(message);
-  warned.add(message);
-}
+// At the end, when all constants have their values.
+await program.parseAsync();

@@ -1,29 +1,38 @@
-/** Runs a command on the database in `DATABASE_URL`. */
+/** Runs commands, which use the database in `DATABASE_URL`. */
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import { type DatabaseUrl, readDatabaseUrl } from "../config.ts";
 import { createPool } from "../db/pool.ts";
+import { checkSession } from "../db/session-variables.ts";
 import { formatError } from "./format-error.ts";
 
 /**
- * Connects, runs the work and disconnects. If that fails, prints one line to stderr and sets the
- * exit code to 1. `host` is the address of the command's admin port.
+ * Runs the work of a command. If it fails, prints one line to stderr and sets the exit code to 1. `host`
+ * is the address of the command's admin port.
  */
-export async function runOnDatabase(
-  work: (database: Knex, url: DatabaseUrl, host: string) => Promise<void>,
+export async function runCommand(
+  work: (url: DatabaseUrl, host: string) => Promise<void>,
 ): Promise<void> {
   try {
     const url = readDatabaseUrl(process.env);
-    const database = createPool(url);
-    try {
-      await work(database, url, process.env.ADMIN_HOST || process.env.HOST || "127.0.0.1");
-    } finally {
-      await database.destroy();
-    }
+    await work(url, process.env.ADMIN_HOST || process.env.HOST || "127.0.0.1");
   } catch (thrown) {
     console.error(`error: ${redactKeys(formatError(thrown))}`);
     process.exitCode = 1;
   }
+}
+
+/** Runs a command that connects, works and disconnects. */
+export function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<void> {
+  return runCommand(async (url) => {
+    const database = createPool(url);
+    try {
+      await checkSession(database, {}, 1, (message) => console.error(`warning: ${message}`));
+      await work(database);
+    } finally {
+      await database.destroy();
+    }
+  });
 }
 
 /** Removes a variable from the environment if it is empty, which counts as unset. */

@@ -1,0 +1,62 @@
+/** `npm run rollup -- --verify`: compares the rollups with the ledger. */
+import type { Knex } from "knex";
+import { checkSession } from "../db/session-variables.ts";
+import { canSeeTransactions } from "../rollup/write/run/clock.ts";
+import { scheduleCheck } from "../rollup/write/state.ts";
+import { countRollups, verify } from "../rollup/write/verify.ts";
+import { lineOf, plural, runOnce, warnOnce } from "./rollup-report.ts";
+
+/** How to compare, and the flags of the run that repairs. Times in s. */
+interface VerifyFlags {
+  readonly repair?: boolean;
+  readonly margin: number;
+  readonly checkPeriod: number;
+  readonly concurrency: number;
+}
+
+/**
+ * Compares all rollups with the ledger, and repairs those that differ if asked to. The exit code is 1 if
+ * any does. Closes the pool.
+ *
+ * @param connections the size of the pool
+ */
+export async function verifyAll(
+  database: Knex,
+  connections: number,
+  { repair = false, ...flags }: VerifyFlags,
+): Promise<void> {
+  try {
+    await checkSession(database, {}, connections, warnOnce);
+    let differences = 0;
+    for (const provider of (await database("providers").orderBy("id").pluck("id")).map(String)) {
+      const before = differences;
+      for await (const difference of verify(database, provider)) {
+        console.log(difference);
+        differences++;
+      }
+      if (repair && differences > before) await scheduleCheck(database, provider);
+    }
+    const { compared, missing } = await countRollups(database);
+    const agreed =
+      compared === 0 ? "there is no rollup to compare" : "the rollups agree with the ledger";
+    const without =
+      missing === 0 ? "" : `, ${missing} ${plural("provider", missing)} without a rollup`;
+    console.log(
+      (differences === 0 ? agreed : `${differences} ${plural("difference", differences)}`) +
+        without,
+    );
+    if (differences === 0) return;
+    process.exitCode = 1;
+    if (!repair) return;
+    const { margin, checkPeriod, concurrency } = flags;
+    const result = await runOnce(database, {
+      margin: margin * 1_000,
+      checkPeriod: checkPeriod * 1_000,
+      concurrency,
+      seesTransactions: await canSeeTransactions(database),
+    });
+    console.log(lineOf(result));
+  } finally {
+    await database.destroy();
+  }
+}
