@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import type { Knex } from "knex";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
-import { startDatabaseProbe } from "./admin/database-probe.ts";
+import { PROBE_CONNECTIONS, startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
 import { createAdminServer } from "./admin/server.ts";
 import { type Authenticate, createAuthentication } from "./auth/authentication.ts";
@@ -14,14 +14,15 @@ import { createFailureLimit, FAILURES_PER_ADDRESS } from "./auth/failure-limit.t
 import { cacheKeys } from "./auth/key-cache.ts";
 import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
-import { check, checkSchema } from "./cli/check.ts";
+import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
 import { readCertificates } from "./config/certificates.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
-import { createClockLog, watchClock } from "./db/clock-offset.ts";
 import { limitAge } from "./db/freshness.ts";
+import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, observeReads, type Read } from "./db/query.ts";
+import { checkSession } from "./db/session-variables.ts";
 import { listen } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
@@ -55,7 +56,11 @@ process.once("SIGTERM", stopEarly);
 try {
   const { values } = parseArgs({ options: { check: { type: "boolean" } } });
   const config = readConfig(process.env);
-  if (values.check) process.exit((await check(config, openPool(config, 1))) ? 0 : 1);
+  if (values.check) {
+    const database = openPool(config, 1);
+    const isFine = await check(config, database, (warn) => checkDatabase(config, database, warn));
+    process.exit(isFine ? 0 : 1);
+  }
   await start(config);
 } catch (error) {
   const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
@@ -86,11 +91,11 @@ async function start(config: Config): Promise<void> {
   const database = openPool(config, config.poolSize, warn);
   // Keys have connections of their own, so that no query of a provider delays authentication.
   const keyDatabase = openPool(config, KEY_CONNECTIONS, warn);
-  await checkSchema(database);
+  await checkDatabase(config, database, (message) => log.warn(message));
 
   const waitForTurn = createTurns();
   const openRead = (name: string, pool: Knex, max: number) => {
-    const read = createRead(pool, { maxStatement: maxStatement(config), waitForTurn });
+    const read = createRead(pool, { ...sessionOptions(config), waitForTurn });
     if (!metrics && !tracing) return read;
     const observed = metrics?.observePool({ name, max, connections: () => poolState(pool) });
     return observeReads(read, createReadObserver(observed, tracing?.tracer));
@@ -99,10 +104,7 @@ async function start(config: Config): Promise<void> {
     rate: config.rateLimit,
     burst: config.rateLimitBurst,
   });
-  const read = watchClock(
-    openRead("calls", database, config.poolSize),
-    createClockLog(log, metrics?.recordClockOffset),
-  );
+  const read = openRead("calls", database, config.poolSize);
   const { readMaxLag } = config;
   const rpc = createRpc({
     service: RevenueService,
@@ -183,16 +185,26 @@ async function start(config: Config): Promise<void> {
   });
 }
 
-/** The time after which the database ends a statement, in ms: a call ends at its own deadline first. */
-function maxStatement({ maxCall }: Config): number {
-  return maxCall + STATEMENT_GRACE;
+/** How sessions are set up. The database ends a statement after the deadline of its call. */
+function sessionOptions({ maxCall }: Config) {
+  return { readOnly: true, maxStatement: maxCall + STATEMENT_GRACE };
+}
+
+/** @throws Error if a session of the database, or its schema, is not as it must be */
+async function checkDatabase(
+  config: Config,
+  database: Knex,
+  warn: (message: string) => void,
+): Promise<void> {
+  const connections = config.poolSize + KEY_CONNECTIONS + PROBE_CONNECTIONS;
+  await checkSession(database, sessionOptions(config), connections, warn);
+  await checkSchema(database);
 }
 
 /** Opens a pool of read-only connections. */
 function openPool(config: Config, maxConnections: number, warn?: (message: string) => void): Knex {
   return createPool(config.databaseUrl, {
-    readOnly: true,
-    maxStatement: maxStatement(config),
+    ...sessionOptions(config),
     maxConnections,
     ...(warn && { warn }),
   });

@@ -35,6 +35,8 @@ const PROBE_TIMES: ProbeTimes = {
   schemaPeriod: 30_000,
   schemaTimeout: 5_000,
 };
+/** The most connections that it has at once: an attempt, and one that looks at the schema. */
+export const PROBE_CONNECTIONS = 2;
 /** The failed connection attempts in a row from which the database cannot be reached. */
 const MAX_FAILED_ATTEMPTS = 3;
 

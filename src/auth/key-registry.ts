@@ -23,9 +23,9 @@ export type KeySelector = { readonly id: string } | { readonly key: ApiKey };
  * Issues a key to a provider.
  *
  * @param expiresAt the key is invalid from this instant, in epoch ms; null for never
- * @returns the key, which cannot be read again later, with its id and its hint, and the name of
- *   its provider
- * @throws Error, with a message for the operator, if there is no such provider
+ * @returns the key, which cannot be read again later, the row that the database then has of it, and
+ *   the name of its provider
+ * @throws Error, with a message for the operator, if there is no such provider, or no such row
  */
 export async function issueKey(
   database: Knex,
@@ -40,15 +40,16 @@ export async function issueKey(
     throw new Error(`provider ${providerId} does not exist in the table providers`);
   }
   const key = generateKey();
-  const hint = hintOf(key);
-  const [id] = await database("api_keys").insert({
+  await database("api_keys").insert({
     provider_id: providerId,
     name,
     key_hash: hashKey(key),
-    hint,
+    hint: hintOf(key),
     expires_at: expiresAt === null ? null : new Date(expiresAt),
   });
-  return { id: String(id), key, hint, providerName: provider.name };
+  const row = await findKey(database, { key });
+  if (row === undefined) throw new Error("the database has not stored the key: issue another one");
+  return { ...row, key, providerName: provider.name };
 }
 
 /** Lists the keys of one provider, or of all, by id; revoked keys included. */
@@ -60,13 +61,14 @@ export async function listKeys(database: Knex, providerId?: string): Promise<Reg
 /**
  * Revokes a key, at the time of the database's clock. Does nothing if it was revoked before.
  *
- * @returns the key as it was before the call; its `revokedAt` is not null if it was revoked before
- * @throws Error, with a message for the operator, if there is no such key
+ * @returns the row that the database then has of it, and whether this call has revoked it
+ * @throws Error, with a message for the operator, if there is no such key, or it is not revoked
  */
-export async function revokeKey(database: Knex, selector: KeySelector): Promise<RegisteredKey> {
-  const [key] = await registeredKeys(database).where(
-    "id" in selector ? { id: selector.id } : { key_hash: hashKey(selector.key) },
-  );
+export async function revokeKey(
+  database: Knex,
+  selector: KeySelector,
+): Promise<{ readonly row: RegisteredKey; readonly changed: boolean }> {
+  const key = await findKey(database, selector);
   if (key === undefined) {
     throw new Error(
       "id" in selector
@@ -78,7 +80,22 @@ export async function revokeKey(database: Knex, selector: KeySelector): Promise<
     .where({ provider_id: key.providerId, id: key.id })
     .whereNull("revoked_at")
     .update({ revoked_at: database.fn.now(3) });
-  return key;
+  const row = await findKey(database, selector);
+  if (row?.revokedAt == null) {
+    throw new Error(`key ${key.id} is still valid: the database has not stored that it is revoked`);
+  }
+  return { row, changed: key.revokedAt === null };
+}
+
+/**
+ * The row of a key, as it is committed. It is locked, so a proxy that sends reads to replicas asks the
+ * server that writes.
+ */
+async function findKey(database: Knex, selector: KeySelector): Promise<RegisteredKey | undefined> {
+  const [row] = await registeredKeys(database)
+    .where("id" in selector ? { id: selector.id } : { key_hash: hashKey(selector.key) })
+    .forUpdate();
+  return row;
 }
 
 function registeredKeys(database: Knex): Knex.QueryBuilder<object, RegisteredKey[]> {

@@ -2,15 +2,19 @@
 import type { Knex } from "knex";
 import { readCertificates } from "../config/certificates.ts";
 import { type Config, ConfigError, tlsFiles } from "../config.ts";
-import { pendingMigrations } from "../db/pending-migrations.ts";
 import { formatError } from "./format-error.ts";
 
 /**
  * Looks at everything that a valid configuration names, and prints a line for each.
  *
+ * @param checkDatabase looks at session and schema
  * @returns whether nothing is wrong
  */
-export async function check(config: Config, database: Knex): Promise<boolean> {
+export async function check(
+  config: Config,
+  database: Knex,
+  checkDatabase: (warn: (message: string) => void) => Promise<void>,
+): Promise<boolean> {
   const print = (line: string) => console.log(line);
   print("ok: the configuration is valid");
   print(`ok: ${addresses(config)}`);
@@ -23,11 +27,12 @@ export async function check(config: Config, database: Knex): Promise<boolean> {
     print(`ok: gRPC clients ${ca === undefined ? "need no" : "must present a"} certificate`);
   }
   try {
-    await checkSchema(database);
+    await checkDatabase((message) => console.error(`warning: ${message}`));
     const [[session]] = await database.raw("SELECT VERSION() AS version");
     const [[cipher]] = await database.raw("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
     const encryption = cipher?.Value ? `encrypted (${cipher.Value})` : "not encrypted";
     print(`ok: the database answers: ${session.version}, ${encryption}`);
+    print("ok: a session of it is as the service sets it up");
     print("ok: the schema is up to date");
     return true;
   } catch (error) {
@@ -46,14 +51,4 @@ function addresses({ host, httpPort, grpcPort, adminHost = host, adminPort }: Co
       ? "no metrics and health"
       : `metrics and health on ${at(adminHost, adminPort)}`;
   return `HTTP on ${at(host, httpPort)}, gRPC on ${at(host, grpcPort)}, ${admin}`;
-}
-
-/** @throws Error with the first missing migration and what to do, if the schema is behind */
-export async function checkSchema(database: Knex): Promise<void> {
-  const [next, ...others] = await pendingMigrations(database);
-  if (next === undefined) return;
-  const behind = others.length === 0 ? "1 migration" : `${others.length + 1} migrations`;
-  throw new Error(
-    `the database schema is ${behind} behind (next: ${next}): run \`npm run migrate\``,
-  );
 }

@@ -32,12 +32,13 @@ program
   .action((options: { provider: string; name: string; expires?: number }) =>
     runOnDatabase(async (database) => {
       const { provider, name, expires = null } = options;
-      const issued = await issueKey(database, provider, name, expires);
-      const expiry = expires === null ? "does not expire" : `expires ${formatInstant(expires)}`;
-      console.log(`Issued key ${issued.id}, "${printable(name)}", ${issued.hint}…; ${expiry}.`);
-      console.log(`Access to provider ${provider}, "${printable(issued.providerName)}".`);
+      const { key, providerName, ...row } = await issueKey(database, provider, name, expires);
+      const { expiresAt } = row;
+      const expiry = expiresAt === null ? "does not expire" : `expires ${toSecond(expiresAt)} UTC`;
+      console.log(`Issued key ${row.id}, "${printable(row.name)}", ${row.hint}…; ${expiry}.`);
+      console.log(`Access to provider ${row.providerId}, "${printable(providerName)}".`);
       console.log("Store the key now: it cannot be shown again.\n");
-      console.log(issued.key);
+      console.log(key);
     }),
   );
 
@@ -74,12 +75,12 @@ program
   .argument("<id-or-key>", "an ID from the list, or the key itself", toSelector)
   .action((selector: KeySelector) =>
     runOnDatabase(async (database) => {
-      const key = await revokeKey(database, selector);
-      const name = `key ${key.id}, "${printable(key.name)}", ${key.hint}… of provider ${key.providerId}`;
+      const { row, changed } = await revokeKey(database, selector);
+      const name = `key ${row.id}, "${printable(row.name)}", ${row.hint}… of provider ${row.providerId}`;
       console.log(
-        key.revokedAt === null
+        changed
           ? `Revoked ${name}. The service rejects it within one second.`
-          : `No change: ${name} was revoked ${toSecond(key.revokedAt)} UTC.`,
+          : `No change: ${name} was revoked ${toSecond(row.revokedAt ?? "")} UTC.`,
       );
     }),
   );

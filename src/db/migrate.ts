@@ -5,7 +5,7 @@
  * migration is one statement that may run again.
  */
 import type { Knex } from "knex";
-import { MIGRATIONS, pendingMigrations } from "./pending-migrations.ts";
+import { checkSchema, MIGRATIONS, pendingMigrations } from "./pending-migrations.ts";
 
 /** Knex's configuration of the migrations. Their names are their file names with the extension. */
 export const migrations: Knex.MigratorConfig = {
@@ -52,6 +52,7 @@ export async function migrateToLatest(
       },
       afterEach: async (_, [migration]) => report(`ran ${(migration as { file: string }).file}`),
     });
+    await checkSchema(database);
     return names;
   } catch (error) {
     const { name, message } = error as Error;

@@ -6,6 +6,16 @@ import type { Knex } from "knex";
 /** The folder of the migrations. */
 export const MIGRATIONS = fileURLToPath(new URL("./migrations", import.meta.url));
 
+/** @throws Error with the first missing migration and what to do, if the schema is behind */
+export async function checkSchema(database: Knex): Promise<void> {
+  const [next, ...others] = await pendingMigrations(database);
+  if (next === undefined) return;
+  const behind = others.length === 0 ? "1 migration" : `${others.length + 1} migrations`;
+  throw new Error(
+    `the database schema is ${behind} behind (next: ${next}): run \`npm run migrate\``,
+  );
+}
+
 /**
  * The pending migrations, in order; empty if the schema is up to date. Needs only SELECT on
  * `knex_migrations`. Rejects with the driver's error if the database is unavailable.

@@ -5,13 +5,13 @@ import { createConnection } from "mysql2/promise";
 import type { DatabaseUrl } from "../config.ts";
 import {
   CONNECT_TIMEOUT,
+  type ConnectOptions,
   isTrusted,
   type PoolState,
   prepareSession,
-  type SessionOptions,
 } from "./session.ts";
 
-interface PoolOptions extends SessionOptions {
+interface PoolOptions extends ConnectOptions {
   /** The size of the pool. Default: `POOL_SIZE`. */
   readonly maxConnections?: number;
   /** The longest life of a connection, in ms. Default: `MAX_LIFETIME`, and up to a minute more. */

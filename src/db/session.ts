@@ -1,6 +1,6 @@
 /**
- * A session: what a connection of a pool is on the server. Every session uses UTC, exact decimals and
- * one SQL mode, whatever the server's defaults, and the server ends its statements at a time limit.
+ * A session: what a connection of a pool is on the server. Every session is set up in the same way,
+ * whatever the server's defaults (session-variables.ts).
  *
  * A connection can die without a sign, if its path or its server loses power: a statement on it is
  * never answered. Those that have been idle since that statement was sent may have died with it, and
@@ -8,13 +8,10 @@
  * for each connection of the pool.
  */
 import type { Connection } from "mysql2";
+import { type SessionOptions, settingStatements } from "./session-variables.ts";
 
-/** How a session is set up. */
-export interface SessionOptions {
-  /** Makes the session read-only on the server. Default: false. */
-  readonly readOnly?: boolean;
-  /** The time after which the server ends a statement, in ms. Default: no limit. */
-  readonly maxStatement?: number;
+/** How a connection is made. */
+export interface ConnectOptions extends SessionOptions {
   /**
    * The time limit for a new connection, and for each statement that sets its session up, in ms.
    * Default: `CONNECT_TIMEOUT`.
@@ -30,15 +27,6 @@ export interface PoolState {
 
 /** The default of `connectTimeout`, in ms. */
 export const CONNECT_TIMEOUT = 2_000;
-
-/** Dates that do not exist, like the date zero, are compared and sorted as a lax writer stored them. */
-const SQL_MODE = [
-  "STRICT_TRANS_TABLES",
-  "ALLOW_INVALID_DATES",
-  "ONLY_FULL_GROUP_BY",
-  "ERROR_FOR_DIVISION_BY_ZERO",
-  "NO_ENGINE_SUBSTITUTION",
-].join(",");
 
 /** When a connection answered last, in ms of `performance.now()`, and its pool. */
 interface Session {
@@ -70,12 +58,15 @@ export function giveUp(connection: Connection, since: number): void {
 /** Sets up the session of a new connection. If that fails, the connection is closed. */
 export async function prepareSession(
   connection: Connection,
-  options: SessionOptions,
+  options: ConnectOptions,
   pool: PoolState,
 ): Promise<void> {
   outliveListeners(connection);
   try {
-    await setVariables(connection, options);
+    for (const sql of settingStatements(options)) {
+      const { connectTimeout: timeout = CONNECT_TIMEOUT } = options;
+      await connection.promise().query({ sql, timeout });
+    }
   } catch (error) {
     connection.destroy();
     throw error;
@@ -94,25 +85,4 @@ function outliveListeners(connection: Connection): void {
       queueMicrotask(() => connection.on("error", ignore));
     }
   });
-}
-
-/**
- * Sets the session variables. Only MariaDB executes the comments with M, only MySQL those with
- * 80000 and only TiDB those with T: it refuses READ ONLY, which it ignores, unless told otherwise.
- * The isolation level is set here because `transaction({ isolationLevel, readOnly })` of Knex is a
- * syntax error on MySQL.
- */
-async function setVariables(
-  connection: Connection,
-  { readOnly = false, maxStatement = 0, connectTimeout = CONNECT_TIMEOUT }: SessionOptions,
-): Promise<void> {
-  const set = (variables: string) =>
-    connection.promise().query({ sql: `SET SESSION ${variables}`, timeout: connectTimeout });
-  await set(
-    `time_zone = '+00:00', sql_mode = '${SQL_MODE}'
-     /*M! , max_statement_time = ${maxStatement / 1000} */
-     /*!80000 , max_execution_time = ${maxStatement} */
-     /*T! , tidb_enable_noop_functions = 1 */`,
-  );
-  await set(`TRANSACTION ISOLATION LEVEL REPEATABLE READ${readOnly ? ", READ ONLY" : ""}`);
 }

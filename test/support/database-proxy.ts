@@ -53,8 +53,8 @@ interface Link {
 /**
  * Starts a proxy in front of the server at a URL.
  *
- * @param loses is shown what clients send. If it returns true, that is the last of its connection, and
- *   its answer is lost
+ * @param loses is shown what clients send, and may write into it. If it returns true, that is the last
+ *   of its connection, and its answer is lost
  */
 export async function startDatabaseProxy(
   url: string,
@@ -92,8 +92,9 @@ export async function startDatabaseProxy(
       const isCommand = error && data[3] === 0 && data[4] === COMMANDS[error.command ?? "execute"];
       const isMeant = injected && isCommand && (!error.open || injected.links.has(link));
       if (!injected || !isMeant) {
+        const isLost = loses(data);
         upstream.write(data);
-        if (loses(data)) client.destroy();
+        if (isLost) client.destroy();
         return;
       }
       injected.left--;

@@ -91,6 +91,22 @@ it("list shows the hint and the status of each key, but not the key", async () =
   );
 });
 
+it("what the database has not stored is not reported as done", async () => {
+  const { id } = await issueKey(database.knex, "1", "kept", null);
+  const loses = (event: string, what: string) =>
+    database.knex.raw(`CREATE TRIGGER loses BEFORE ${event} ON api_keys FOR EACH ROW SET ${what}`);
+  await loses("UPDATE", "NEW.revoked_at = NULL");
+  expect(await key("revoke", id)).toEqual(
+    failed(`key ${id} is still valid: the database has not stored that it is revoked`),
+  );
+  await database.knex.raw("DROP TRIGGER loses");
+  await loses("INSERT", "NEW.key_hash = UNHEX(REPEAT('00', 32))");
+  expect(await key("create", "--provider", "1")).toEqual(
+    failed("the database has not stored the key: issue another one"),
+  );
+  await database.knex.raw("DROP TRIGGER loses");
+});
+
 it("revoke accepts a key or its id, and reports what it did", async () => {
   const { id, key: issued, hint } = await issueKey(database.knex, "1", "old", null);
   expect(await key("revoke", issued)).toEqual({

@@ -8,7 +8,9 @@ import { writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { runCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import { runService } from "../../support/service/service-process.ts";
 import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
 
@@ -93,7 +95,34 @@ it("--check of a valid environment, with the database's URL in a file, ends with
     ),
     "ok: gRPC clients must present a certificate",
     expect.stringMatching(/^ok: the database answers: \d+\.\d+.*, not encrypted$/),
+    "ok: a session of it is as the service sets it up",
     "ok: the schema is up to date",
     "",
   ]);
+});
+
+it("a proxy that swallows what the service sets in its sessions is told", async () => {
+  const set = "SET SESSION ";
+  const proxy = await startDatabaseProxy(database.url, (sent) => {
+    const at = sent.indexOf(set);
+    if (at >= 0) sent.fill(" ", sent.write("DO 1", at) + at);
+    return false;
+  });
+  const environment = { DATABASE_URL: proxy.url };
+  const start = await runService(environment);
+  const { ending, stderr } = await runService(environment, ["--check"]);
+  const command = await runCommand("key", ["list"], proxy.url);
+  await proxy.close();
+  // The zone of the tests' server is not UTC.
+  const problem = "the database session is not as it was set up (time_zone is -05:00, not +00:00";
+  expect(start.ending).toBe(1);
+  expect(start.stderr).toContain(`cannot start: ${problem}`);
+  expect(start.stdout).toMatch(
+    /"level":"warn".*lacks a protection: max_(statement|execution)_time/,
+  );
+  expect(ending).toBe(1);
+  expect(stderr).toContain("warning: the database session lacks a protection: ");
+  expect(stderr).toContain(`error: ${problem}`);
+  expect(command).toMatchObject({ code: 1, stdout: "" });
+  expect(command.stderr).toContain(`error: ${problem}`);
 });
