@@ -41,6 +41,8 @@ export interface ReadOptions extends AttemptOptions {
   readonly owner?: string;
   /** A short name of the statement, for metrics and traces. */
   readonly operation?: string;
+  /** Called when the rows have arrived, before they wait for their turn. */
+  readonly onRows?: () => void;
 }
 
 /** How long reads wait. */
@@ -89,6 +91,7 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
     for (let failures = 0; ; ) {
       try {
         const rows = await attempt(sql, bindings, options);
+        options.onRows?.();
         await waitForTurn?.(rows.length);
         return rows;
       } catch (error) {
@@ -146,12 +149,15 @@ export function observeReads(read: Read, observe: ObserveRead): Read {
       observation.connected();
       options.onConnection?.();
     };
-    try {
-      const rows = await read(sql, bindings, { ...options, onConnection });
+    let hasRows = false;
+    const onRows = () => {
+      hasRows = true;
       observation.ended();
-      return rows;
+    };
+    try {
+      return await read(sql, bindings, { ...options, onConnection, onRows });
     } catch (error) {
-      observation.ended(error);
+      if (!hasRows) observation.ended(error);
       throw error;
     }
   };

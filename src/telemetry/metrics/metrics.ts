@@ -48,15 +48,6 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
     droppedLines,
   );
   const recordLag = addRollupMetrics(registry);
-  let clockOffset: number | undefined;
-  addGauge(
-    registry,
-    {
-      name: "revenue_database_clock_offset_seconds",
-      help: "How far the database's clock was ahead of this host's at the last answer; 0 if they may agree.",
-    },
-    () => clockOffset,
-  );
   let replicaAge: number | undefined;
   addGauge(
     registry,
@@ -105,10 +96,6 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
     },
     /** Counts a request that never became a call. */
     rejectedRequest: (protocol: string, status: string) => rejections.inc({ protocol, status }),
-    /** Records how far the database's clock was ahead of this host's, in ms. */
-    recordClockOffset(milliseconds: number) {
-      clockOffset = milliseconds / 1_000;
-    },
     /** Records the age of the data of an answer, in ms. */
     recordReplicaAge(milliseconds: number) {
       replicaAge = milliseconds / 1_000;

@@ -3,6 +3,7 @@
  * goes on until the server ends it, and holds its place in its owner's share until then.
  */
 import { describe, expect, it } from "vitest";
+import { createRead, observeReads } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { until } from "../../support/poll.ts";
 import { createReads, outcomeOf, SLOW, signal } from "./reads.ts";
@@ -48,6 +49,22 @@ describe("a read", () => {
     expect(await outcomeOf(reads.read("SELECT '1'", [], left))).toBe("canceled");
     expect(reads.proxy.made()).toBe(0);
   });
+});
+
+it("a read is observed until its rows have arrived, without their wait for a turn", async () => {
+  const turn = Promise.withResolvers<void>();
+  const events: string[] = [];
+  const read = observeReads(createRead(reads.pool, { waitForTurn: () => turn.promise }), () => ({
+    connected: () => events.push("connected"),
+    ended: (error) => events.push(error === undefined ? "ended" : "failed"),
+  }));
+  const caller = new AbortController();
+  const left = outcomeOf(read("SELECT '1'", [], { signal: caller.signal }));
+  await until(() => events.length === 2);
+  caller.abort(canceled);
+  expect(await left).toBe("canceled");
+  turn.resolve();
+  expect(events).toEqual(["connected", "ended"]);
 });
 
 it("a statement that takes too long is ended by the server, and its session is used again", async () => {
