@@ -31,11 +31,16 @@ interface Variable {
   readonly value: string;
   /** SQL that sets it. Default: `name = value`; "" if `TRANSACTION` sets it. */
   readonly set?: string;
+  /** SQL that reads it. Default: `@@name`. */
+  readonly read?: string;
   /** The mark of the comments that only its engine executes. Default: all know the variable. */
   readonly engine?: Engine;
   /** Whether it only protects: no answer is wrong and no write is lost without it. */
   readonly protects?: true;
 }
+
+/** The value of `sql_select_limit` that is none. */
+const NO_LIMIT = "18446744073709551615";
 
 /** MySQL's comments are executed by Vitess and TiDB, too. */
 const [MARIADB, MYSQL] = ["M!", "!80000"] as const;
@@ -59,8 +64,13 @@ function variables({ readOnly = false, maxStatement = 0 }: SessionOptions): read
     },
     { name: "time_zone", value: "+00:00" },
     { name: "sql_mode", value: SQL_MODE },
-    // The largest number that Vitess takes: no limit.
-    { name: "sql_select_limit", value: "9223372036854775807" },
+    // Vitess would add any other LIMIT to each SELECT; it reads as 0 there, if there is none.
+    {
+      name: "sql_select_limit",
+      value: NO_LIMIT,
+      set: "sql_select_limit = DEFAULT",
+      read: `COALESCE(NULLIF(@@sql_select_limit, 0), ${NO_LIMIT})`,
+    },
     { name: "tx_isolation", value: isolation, engine: MARIADB, set: "" },
     { name: "transaction_isolation", value: isolation, engine: MYSQL, set: "" },
     { name: "tx_read_only", value: access, engine: MARIADB, set: "", protects: true },
@@ -115,16 +125,16 @@ export async function checkSession(
   warn: (message: string) => void,
 ): Promise<void> {
   const stated = variables(options);
-  const columns = stated.map(({ name, engine }) => ({
+  const columns = stated.map(({ name, engine, read = `@@${name}` }) => ({
     engine,
-    sql: `CAST(@@${name} AS CHAR) AS ${name}`,
+    sql: `CAST(${read} AS CHAR) AS ${name}`,
   }));
-  // SYSDATE goes on where a session's clock was stopped (SET timestamp).
+  // Without a row, sql_select_limit is 0. SYSDATE goes on where a session's clock was stopped (SET timestamp).
   const [[row]] = await database.raw(
     `SELECT ${listOf(columns)}, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), SYSDATE()) AS behind,
        @@max_connections AS \`all\`, @@max_user_connections AS own`,
   );
-  const read: Readonly<Record<string, unknown>> = row;
+  const read: Readonly<Record<string, unknown>> = row ?? { sql_select_limit: "0" };
   const differing = stated.filter(
     ({ name, value }) => name in read && !isSame(value, String(read[name])),
   );
