@@ -186,7 +186,7 @@ async function addBetween(
   const [first, ...others] = rows.map((_, nth) =>
     nth === 0
       ? `SELECT CAST(? AS UNSIGNED) AS total, CAST(? AS DATETIME(3)) AS first,
-           CAST(? AS DATETIME(3)) AS until,
+           CAST(? AS DATETIME(3)) AS ends,
            CAST(? AS UNSIGNED) AS server_id, CAST(? AS UNSIGNED) AS instance_id,
            ${typed.join(", ")}`
       : `SELECT ?, ?, ?, ?, ?, ${SUM_NAMES.map(() => "?").join(", ")}`,
@@ -208,7 +208,7 @@ async function addBetween(
      FROM (${[first, ...others].join(" UNION ALL ")}) AS added
      JOIN (${[...stored, ...known].join(" UNION ")}) AS boundaries
        ON boundaries.total = added.total AND boundaries.at >= added.first
-         AND COALESCE(boundaries.at < added.until, TRUE)
+         AND COALESCE(boundaries.at < added.ends, TRUE)
      ON DUPLICATE KEY UPDATE
        ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`,
     [

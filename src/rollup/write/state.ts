@@ -45,7 +45,7 @@ export async function readRollups(
   lock = false,
 ): Promise<Rollups> {
   const query = database(TABLES.rollups)
-    .select("*", database.raw("UTC_TIMESTAMP(3) AS now"))
+    .select("*", database.raw("UTC_TIMESTAMP(3) AS read_at"))
     .where({ provider_id: provider, format: FORMAT })
     .orderBy("building");
   const rows = await (lock ? query.forUpdate() : query);
@@ -61,7 +61,7 @@ export async function readRollups(
       nextFrom: row.next_from,
       rowsLeft: Number(row.rows_left),
       checkAt: row.check_at,
-      now: row.now,
+      now: row.read_at,
     }),
   );
   return {
@@ -105,5 +105,11 @@ export function inSnapshot<T>(
   database: Knex,
   work: (reader: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(work, { readOnly: true });
+  return database.transaction(work, SNAPSHOT);
 }
+
+/**
+ * The isolation of a snapshot. It is stated as that of short transactions is: behind a proxy (Vitess),
+ * what a transaction asks for may hold for the next ones of its session.
+ */
+export const SNAPSHOT: Knex.TransactionConfig = { isolationLevel: "repeatable read" };

@@ -5,14 +5,14 @@ import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { compareLeaves, misplacedBoundary, readBoundaries } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
-import { readRollups } from "./state.ts";
+import { readRollups, SNAPSHOT } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that are compared at a time, about. */
 const ROWS = 20_000;
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
-  const reader = await database.transaction(undefined, { readOnly: true });
+  const reader = await database.transaction(undefined, SNAPSHOT);
   try {
     const { current: rollup } = await readRollups(reader, provider);
     if (rollup === undefined) return;

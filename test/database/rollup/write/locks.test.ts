@@ -3,6 +3,7 @@ import type { Knex } from "knex";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { inSnapshot } from "../../../../src/rollup/write/state.ts";
 import { testPool } from "../../../support/database.ts";
 import { watchProcesses } from "../../../support/process-list.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
@@ -29,6 +30,19 @@ const insertCharge = (knex: Knex) =>
   knex("charges").insert({ ...owner, charged_at: "2026-01-10", gross: "1.00" });
 const endRental = (knex: Knex) =>
   knex("rentals").where({ provider_id: 1 }).update({ ended_at: "2026-02-01" });
+
+it("a snapshot is one, also where what a transaction asked for stays with its session", async () => {
+  const sticky = testPool(database.url, { maxConnections: 1 });
+  await sticky.raw("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+  const counts = await inSnapshot(sticky, async (reader) => {
+    const count = async () => (await reader("charges").count("* AS count").first())?.count;
+    const first = await count();
+    await insertCharge(database.knex);
+    return [first, await count()];
+  });
+  await sticky.destroy();
+  expect(counts).toEqual(["1", "1"]);
+});
 
 it("a writer inserts charges and ends rentals while a run is in the middle of its transaction", async () => {
   await insertCharge(database.knex);
