@@ -3,6 +3,7 @@ import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
+import type { Wait } from "../rollup/write/run/clock.ts";
 import {
   type RollupOptions,
   type RollupProgress,
@@ -29,7 +30,14 @@ export function lineOf(result: RollupResult, signal?: AbortSignal): string {
 export function announcement(seesTransactions: boolean, margin: number): string {
   return seesTransactions
     ? "open transactions are visible: the watermark waits for those that are older than the margin"
-    : `open transactions are not visible without the privilege PROCESS: a writer's must end within the margin of ${margin} s`;
+    : `open transactions are not visible without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
+}
+
+/** What the watermark waits for, in words. */
+export function nameOf({ began }: Wait): string {
+  return began === undefined
+    ? "an XA transaction that was prepared before the database was started (XA RECOVER lists it)"
+    : `a transaction or statement that began at ${began} UTC`;
 }
 
 /** A noun for a count. */

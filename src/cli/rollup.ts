@@ -12,7 +12,15 @@ import { needsNewConnections } from "../rollup/write/run/retry.ts";
 import { formatError } from "./format-error.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
-import { announcement, isWorthALine, lineOf, runOnce, warn, warnOnce } from "./rollup-report.ts";
+import {
+  announcement,
+  isWorthALine,
+  lineOf,
+  nameOf,
+  runOnce,
+  warn,
+  warnOnce,
+} from "./rollup-report.ts";
 import { verifyAll } from "./rollup-verify.ts";
 import { runCommand } from "./run.ts";
 
@@ -142,10 +150,11 @@ async function runUntilStopped(
         failures = 0;
         admin?.succeeded(result);
         const { waitsFor } = result;
+        const began = waitsFor && (waitsFor.began ? fromDatetime(waitsFor.began) : -Infinity);
         // The start of a statement is known to a second only: the same one may look a second older.
-        if (waitsFor && Math.abs(fromDatetime(waitsFor) - waitedFor) > 1_000) {
-          waitedFor = fromDatetime(waitsFor);
-          warn(`the watermark waits for a transaction or statement that began at ${waitsFor} UTC`);
+        if (waitsFor && began !== undefined && Math.abs(began - waitedFor) > 1_000) {
+          waitedFor = began;
+          warn(`the watermark waits for ${nameOf(waitsFor)}`);
         }
         if (result.unfinished) pause = 0;
       } catch (error) {

@@ -11,7 +11,7 @@ import { purgeFormats } from "./formats.ts";
 import { refresh } from "./refresh.ts";
 import { futureWatermark, type Repair } from "./repair.ts";
 import { checkRollups } from "./run/checks.ts";
-import { type Clock, readClock } from "./run/clock.ts";
+import { type Clock, readClock, type Wait } from "./run/clock.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
 import { findNews, type News } from "./run/news.ts";
 import { isProviderSpecific, withRetry } from "./run/retry.ts";
@@ -101,8 +101,8 @@ export interface RollupResult {
   readonly duration: number;
   /** Whether there are builds to go on with at once. */
   readonly unfinished: boolean;
-  /** The start of a transaction or statement that holds the watermark back, in UTC. */
-  readonly waitsFor: string | undefined;
+  /** What holds the watermark back, if anything does. */
+  readonly waitsFor: Wait | undefined;
 }
 
 /**

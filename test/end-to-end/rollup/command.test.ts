@@ -9,6 +9,7 @@ import { TABLES } from "../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { runCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 
@@ -40,6 +41,25 @@ it("adds every charge once, and accepts a provider without charges", async () =>
     success("there is no rollup to compare, 2 providers without a rollup\n"),
   );
   expect(await rollup()).toEqual(added(2_000, 3));
+});
+
+it("warns where the server refuses to wait for its cluster, and runs on", async () => {
+  // Both names are as long as those that no server knows.
+  const proxy = await startDatabaseProxy(database.url, (sent) => {
+    const at = sent.indexOf("SET SESSION wsrep_sync_wait");
+    const other = sent.indexOf("SET SESSION group_replication_consistency");
+    if (at >= 0 || other >= 0) sent.write("SET SESSION x", Math.max(at, other));
+    return false;
+  });
+  const command = startCommand("rollup", ["--watch", "0.1"], proxy.url);
+  await until(() => command.lines().length > 0);
+  command.signal("SIGTERM");
+  const { code, stderr } = await command.ended;
+  await proxy.close();
+  expect(code).toBe(0);
+  expect(stderr).toMatch(
+    /^cannot set (wsrep_sync_wait|group_replication_consistency), so the rollup may read a node that lags: .*\n$/,
+  );
 });
 
 it("leaves out what was recorded within the margin, by default 15 minutes", async () => {

@@ -5,6 +5,9 @@
 import type { Knex } from "knex";
 import pRetry from "p-retry";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
+import { TABLES } from "../../coverage.ts";
+import { FIRST_INSTANT } from "../../leaves.ts";
+import { FORMAT } from "../../sums.ts";
 
 /** The instants of a run, as DATETIME(3) text in UTC. */
 export interface Clock {
@@ -12,8 +15,17 @@ export interface Clock {
   readonly now: string;
   /** The watermark to move to: nothing that was recorded up to it can commit any more. */
   readonly until: string;
-  /** The start of the oldest transaction or statement that `until` waits for, if it does. */
-  readonly waitsFor: string | undefined;
+  /** What `until` waits for, if it does. */
+  readonly waitsFor: Wait | undefined;
+}
+
+/** A transaction or a statement that holds the watermark back. */
+export interface Wait {
+  /**
+   * When it began, in UTC. Undefined for a prepared XA transaction that has outlived a restart of the
+   * server: it began before that.
+   */
+  readonly began: string | undefined;
 }
 
 /** The resolution of the start of a transaction, in ms. */
@@ -36,60 +48,80 @@ export function utcOf(local: string): string {
  * The start of the running statement of `session`. `TIME` is in whole seconds, and on MariaDB by
  * another clock, so a second more is taken off.
  */
-const STATEMENT = "UTC_TIMESTAMP() - INTERVAL session.TIME + 1 SECOND";
+const STATEMENT = "UTC_TIMESTAMP() - INTERVAL COALESCE(session.TIME, 0) + 1 SECOND";
 
 /**
- * The start, in UTC, of the oldest of what may still commit rows with an earlier recording time:
+ * What may still commit rows with an earlier recording time:
  *
- * - Statements that wait for a lock on a table. A row is recorded at the start of its statement, and
- *   InnoDB knows of no transaction until the lock is there. The states of waits leave out threads
- *   that wait for ever, such as those of replication.
- * - Open transactions that have written, or are about to: a statement that reads for long before it
- *   writes its first row has locked its table. Their statement may have begun, and waited, earlier.
+ * - Running statements. A row is recorded at the start of its statement, and InnoDB knows of no
+ *   transaction before the first row: the statement may wait for a lock of its table, or read something
+ *   slow first. Those that only read are left out afterwards.
+ * - Open transactions that have written, or are about to. Their statement may have begun earlier.
  *
- * Sessions are listed before transactions, so that a statement that gets its lock in between is in
+ * Sessions are listed before transactions, so that a statement that writes its first row in between is in
  * the second list. Sessions whose default database is another one are left out: they are other
  * systems on the same server. So are sessions that have ended, whose transactions InnoDB lists a
- * moment longer; a prepared XA transaction has the thread 0 then.
+ * moment longer; a prepared XA transaction has the thread 0 then, on MySQL from the start.
  */
-const OLDEST = `SELECT MIN(started) AS started FROM (
-  SELECT ${STATEMENT} AS started
+const PENDING = `SELECT ${STATEMENT} AS began, LEFT(session.INFO, 1000) AS statement, 0 AS detached
   FROM information_schema.PROCESSLIST AS session
-  WHERE session.STATE RLIKE '^Waiting for .*(lock|table flush)$'
+  WHERE session.INFO IS NOT NULL AND session.ID <> CONNECTION_ID()
     AND (session.DB = DATABASE() OR session.DB IS NULL)
   UNION ALL
   SELECT LEAST(${utcOf("trx.trx_started")},
-    IF(session.COMMAND <> 'Sleep', ${STATEMENT}, UTC_TIMESTAMP()))
+    IF(session.COMMAND <> 'Sleep', ${STATEMENT}, UTC_TIMESTAMP())), NULL,
+    trx.trx_mysql_thread_id = 0
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
   WHERE (trx.trx_rows_modified > 0 OR trx.trx_tables_locked > 0 OR trx.trx_state = 'LOCK WAIT')
     AND (session.DB = DATABASE() OR (session.DB IS NULL
-      AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)))
-) AS oldest`;
+      AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)))`;
+
+/** A row of `PENDING`. */
+interface Pending {
+  readonly began: string;
+  readonly statement: string | null;
+  readonly detached: string | number;
+}
 
 /**
- * The result of `OLDEST`; null if there is nothing to wait for. MySQL fails to list its sessions while
- * one of them runs a statement with bytes that are not text, so the query is repeated then.
+ * What it lists. MySQL fails to list its sessions while one of them runs a statement with bytes that are
+ * not text, so the query is repeated then.
  */
-function oldestStart(database: Knex): Promise<string | null> {
-  return pRetry(async () => (await database.raw(OLDEST))[0][0].started, {
+async function listPending(database: Knex): Promise<Pending[]> {
+  const list = async (): Promise<Pending[]> => (await database.raw(PENDING))[0];
+  const found = await pRetry(list, {
     retries: 20,
     minTimeout: 20,
     maxTimeout: 200,
     shouldRetry: ({ error }) => "code" in error && error.code === "ER_CANNOT_CONVERT_STRING",
   });
+  return found.filter(({ statement }) => statement === null || mayWrite(statement));
 }
 
-/** The SQLSTATE of a query that the account has no right to. */
-const ACCESS_DENIED = "42000";
+/**
+ * Statements that write no row of the ledger, by their first words: reads, and changes of the schema,
+ * which may take hours. A read that calls a function which writes is taken for one.
+ */
+const NO_WRITE =
+  /^(select|show|desc|describe|explain|do|alter|create|drop|optimize|check|analyze( \w+)? table)\b/i;
 
-/** Whether the account may see the transactions of others, which needs the privilege PROCESS. */
+/** Whether a statement may write rows of the ledger. Without a reason to the contrary it may. */
+export function mayWrite(statement: string): boolean {
+  const text = statement.replace(/^(\s|\(|\/\*.*?\*\/)+/s, "").replace(/\s+/g, " ");
+  return !NO_WRITE.test(text);
+}
+
+/** The SQLSTATEs of a query that the account has no right to, and of a table that there is not (TiDB). */
+const NOT_VISIBLE = new Set<unknown>(["42000", "42S02"]);
+
+/** Whether the account may see the transactions and statements of others, which needs the privilege PROCESS. */
 export async function canSeeTransactions(database: Knex): Promise<boolean> {
   try {
-    await oldestStart(database);
+    await listPending(database);
     return true;
   } catch (error) {
-    if (error instanceof Error && "sqlState" in error && error.sqlState === ACCESS_DENIED) {
+    if (error instanceof Error && "sqlState" in error && NOT_VISIBLE.has(error.sqlState)) {
       return false;
     }
     throw error;
@@ -107,13 +139,50 @@ export async function readClock(
   margin: number,
   seesTransactions: boolean,
 ): Promise<Clock> {
-  const [[{ now }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
-  const until = fromDatetime(now) - margin;
-  const oldest = seesTransactions ? await oldestStart(database) : null;
-  const before = oldest === null ? Number.POSITIVE_INFINITY : fromDatetime(oldest) - RESOLUTION;
-  return {
-    now,
-    until: toDatetime(Math.min(until, before)),
-    waitsFor: before < until ? (oldest ?? undefined) : undefined,
-  };
+  const [[{ instant }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS instant");
+  const pending = seesTransactions ? await listPending(database) : [];
+  const latest = fromDatetime(instant) - margin;
+  const at = (until: number, waitsFor?: Wait): Clock => ({
+    now: instant,
+    until: toDatetime(Math.min(until, latest)),
+    waitsFor,
+  });
+  if (await hasRecovered(database, instant, pending)) {
+    return at(await latestWatermark(database, instant), { began: undefined });
+  }
+  const [began] = pending.map((each) => each.began).sort();
+  const before = began === undefined ? latest : fromDatetime(began) - RESOLUTION;
+  return before < latest ? at(before, { began }) : at(latest);
+}
+
+/** From the start of the server to when its crash recovery must have ended, in s. */
+const RECOVERY = 1_800;
+
+/**
+ * Whether one of the transactions is an XA transaction that was prepared before the server was started.
+ * It looks as if it had begun when it was recovered.
+ */
+async function hasRecovered(
+  database: Knex,
+  now: string,
+  pending: readonly Pending[],
+): Promise<boolean> {
+  const detached = pending.filter(({ detached }) => Number(detached) === 1);
+  if (detached.length === 0) return false;
+  const [[{ Value: uptime }]] = await database.raw("SHOW GLOBAL STATUS LIKE 'Uptime'");
+  const recovered = fromDatetime(now) - 1_000 * (Number(uptime) - RECOVERY);
+  return detached.some(({ began }) => fromDatetime(began) < recovered);
+}
+
+/**
+ * The latest watermark of all rollups, in epoch ms. Earlier runs have waited for whatever was open, so a
+ * watermark that goes no further passes nothing of it.
+ */
+async function latestWatermark(database: Knex, now: string): Promise<number> {
+  const latest = await database(TABLES.rollups)
+    .where({ format: FORMAT, building: 0 })
+    .where("watermark", "<=", now)
+    .max("watermark AS at")
+    .first();
+  return fromDatetime(latest?.at ?? FIRST_INSTANT);
 }

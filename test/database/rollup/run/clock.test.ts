@@ -10,7 +10,12 @@ import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startPrivateDatabase } from "../../../../dev/private-database/private-database.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
-import { canSeeTransactions, readClock, utcOf } from "../../../../src/rollup/write/run/clock.ts";
+import {
+  canSeeTransactions,
+  mayWrite,
+  readClock,
+  utcOf,
+} from "../../../../src/rollup/write/run/clock.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { testPool } from "../../../support/database.ts";
@@ -189,6 +194,29 @@ it("the watermark waits for a statement that goes on after its wait", async () =
   expect(watermark < (await lastRecorded())).toBe(true);
 });
 
+it("the watermark waits for a statement that reads something slow before its first row", async () => {
+  await reader.raw("DO GET_LOCK('slow', 0)");
+  const slow = "SELECT 1, GET_LOCK('slow', 60), '2026-01-10', 1";
+  const ended = writer.raw(`/* a job */ ${INSERT} ${slow}`);
+  const reading = dump.raw(`(/* a report */ ${slow})`);
+  // A Knex query is sent when somebody waits for it.
+  const both = Promise.all([ended, reading.then(() => dump.raw("DO RELEASE_LOCK('slow')"))]);
+  const waiting = async (count: number) => {
+    const sql = "SELECT 1 FROM information_schema.PROCESSLIST WHERE STATE = 'User lock'";
+    await until(async () => (await database.raw(sql))[0].length === count);
+  };
+  await waiting(2);
+  const written = "SELECT 1 FROM information_schema.INNODB_TRX WHERE trx_rows_modified > 0";
+  expect((await database.raw(written))[0]).toEqual([]);
+  const { until: watermark, waitsFor } = await clock();
+  expect(waitsFor).toBeDefined();
+  await reader.raw("DO RELEASE_LOCK('slow')");
+  await writer.raw("DO RELEASE_LOCK('slow')");
+  await both;
+  expect(watermark < (await lastRecorded())).toBe(true);
+  expect(await clock()).toMatchObject({ waitsFor: undefined });
+});
+
 it("the watermark passes idle sessions, other waits, and those of other databases", async () => {
   await dump.raw("LOCK TABLES charges READ, providers READ");
   await reader.raw("DO GET_LOCK(DATABASE(), 0)");
@@ -204,6 +232,26 @@ it("the watermark passes idle sessions, other waits, and those of other database
   await writer.raw("USE revenue");
 });
 
+it.each([
+  ["INSERT INTO charges VALUES (1)", true],
+  [" /* app */ REPLACE charges VALUES (1)", true],
+  ["CALL bill()", true],
+  ["LOAD DATA INFILE 'x' INTO TABLE charges", true],
+  ["SET STATEMENT max_statement_time = 1 FOR INSERT INTO charges VALUES (1)", true],
+  ["WITH x AS (SELECT 1) UPDATE rentals SET ended_at = NOW()", true],
+  ["ANALYZE INSERT INTO charges VALUES (1)", true],
+  ["/* never closed INSERT", true],
+  ["selection", true],
+  ["", true],
+  ["SELECT 1", false],
+  ["((/* a\n * b */select\n1)", false],
+  ["ALTER TABLE charges COMMENT ''", false],
+  ["ANALYZE  LOCAL\nTABLE charges", false],
+  ["DO SLEEP(1)", false],
+])("the statement %j may write: %j", (statement, expected) => {
+  expect(mayWrite(statement)).toBe(expected);
+});
+
 it("a local time is the earlier of the two instants that it may be", async () => {
   for (const [local, utc] of [
     ["2026-04-05 01:29:59", "2026-04-04 14:29:59"],
@@ -216,4 +264,41 @@ it("a local time is the earlier of the two instants that it may be", async () =>
     const [[row]] = await database.raw(`SELECT ${utcOf(`TIMESTAMP'${local}'`)} AS utc`);
     expect(row, local).toEqual({ utc });
   }
+});
+
+it("of an XA transaction that was prepared before a restart, the watermark passes nothing", async () => {
+  await database("rollups").del();
+  await database("rollup_sums").del();
+  await database("charges").insert(CHARGE);
+  await settle();
+  await rollUp(database, { margin: 0, seesTransactions: true });
+  const before = (await database("rollups").first())?.watermark;
+  const prepared = await createConnection(server.url);
+  await prepared.query("XA START 'bill'");
+  await prepared.query(`${INSERT} VALUES (1, 1, '2026-01-10', 1)`);
+  const [[{ recorded_at }]] = (await prepared.query(
+    "SELECT MAX(recorded_at) AS recorded_at FROM charges",
+  )) as never as [[{ recorded_at: Date }]];
+  await prepared.query("XA END 'bill'");
+  await prepared.query("XA PREPARE 'bill'");
+  expect((await clock()).waitsFor).toBeDefined();
+  prepared.destroy();
+  await sleep(2.1);
+  await server.kill();
+  await server.start();
+  const again = connect(4);
+  await again.raw("DO SLEEP(0.12)");
+  const { until: watermark, waitsFor } = await readClock(again, 0, true);
+  expect(waitsFor).toEqual({ began: undefined });
+  expect(watermark).toBe(before);
+  expect(fromDatetime(watermark)).toBeLessThan(recorded_at.getTime());
+  await rollUp(again, { margin: 0, seesTransactions: true });
+  await again.raw("XA COMMIT 'bill'");
+  await again.raw("DO SLEEP(0.12)");
+  expect(await rollUp(again, { margin: 0, seesTransactions: true })).toMatchObject({
+    charges: 1,
+    repairs: 0,
+  });
+  expect(await Array.fromAsync(verify(again, "1"))).toEqual([]);
+  await again.destroy();
 });
