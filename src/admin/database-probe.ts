@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseUrl } from "../config.ts";
+import { failureOf } from "../db/driver-error.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
 import { CONNECT_TIMEOUT, createPool, tryConnect } from "../db/pool.ts";
 import { withTimeout } from "../timeout.ts";
@@ -40,13 +41,6 @@ export const PROBE_CONNECTIONS = 2;
 /** The failed connection attempts in a row from which the database cannot be reached. */
 const MAX_FAILED_ATTEMPTS = 3;
 
-/** The database is full, not away: connections that are open still work. */
-const FULL = new Set<unknown>([
-  "ER_CON_COUNT_ERROR",
-  "ER_TOO_MANY_USER_CONNECTIONS",
-  "ER_USER_LIMIT_REACHED",
-]);
-
 /** Where a probe connects, and what it sets. */
 export interface ProbeParts {
   readonly url: DatabaseUrl;
@@ -75,7 +69,7 @@ export function startDatabaseProbe({
       await tryConnect(url, times.connectTimeout);
       return true;
     } catch (error) {
-      return FULL.has((error as { code?: unknown }).code);
+      return failureOf(error) === "full"; // not away: connections that are open still work
     }
   }
 

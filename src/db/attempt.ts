@@ -10,8 +10,8 @@
 import type { Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";
 import { withTimeout } from "../timeout.ts";
-import { isFailedSession, toServiceError } from "./driver-error.ts";
-import { giveUp, recordAnswer } from "./session.ts";
+import { failureOf, isFailedSession, toServiceError } from "./driver-error.ts";
+import { distrust, recordAnswer } from "./session.ts";
 
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
@@ -41,9 +41,19 @@ export class FailedAttempt extends Error {
   }
 }
 
+/** There is no connection, and the server accepts no further one. The cause is its error. */
+export class FullServer extends Error {
+  override readonly name = "FullServer";
+
+  constructor(cause: unknown) {
+    super("the server accepts no further connection", { cause });
+  }
+}
+
 /**
  * Makes one attempt. Settles when the connection is free again, and not before, if the caller leaves.
- * Rejects with a `FailedAttempt` if another attempt may succeed, else with a `ServiceError`.
+ * Rejects with a `FailedAttempt` if another attempt may succeed, with `FullServer`, or with a
+ * `ServiceError`.
  */
 type Attempt = (
   sql: string,
@@ -63,6 +73,7 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
       return await client.acquireConnection();
     } catch (error) {
       if (isFailedSession(error)) throw new FailedAttempt(error);
+      if (failureOf(error) === "full") throw new FullServer(error);
       throw toServiceError(error, client.config.acquireConnectionTimeout);
     }
   }
@@ -75,7 +86,9 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
       return rows;
     } catch (error) {
       if (!mustLeave(error)) throw toServiceError(error);
-      giveUp(connection, since);
+      // Others may have died with it, or lead to the same server. An end says nothing about them.
+      if (isSilence(error) || failureOf(error) === "node") distrust(connection, since);
+      connection.destroy();
       throw new FailedAttempt(error);
     }
   }
@@ -110,8 +123,14 @@ function take(
 
 /** Whether the connection of a statement that failed must not be used again. */
 function mustLeave(error: unknown): boolean {
-  const { fatal, code } = error as { readonly fatal?: unknown; readonly code?: unknown };
-  return isFailedSession(error) || fatal === true || code === "ETIMEDOUT";
+  return (
+    isFailedSession(error) || (error as { fatal?: unknown }).fatal === true || isSilence(error)
+  );
+}
+
+/** Whether an error means that nothing came back within a time. */
+function isSilence(error: unknown): boolean {
+  return (error as { readonly code?: unknown }).code === "ETIMEDOUT";
 }
 
 /** Runs a prepared statement. The driver prepares it once per connection. */

@@ -1,90 +1,91 @@
-/** Maps errors of the database driver and of Knex to service errors. */
+/** What errors of the database driver and of Knex mean. */
 import { ServiceError } from "../errors.ts";
 
-/** The connection was established, and then lost. */
-const LOST = new Set([
-  "PROTOCOL_CONNECTION_LOST",
-  "PROTOCOL_SEQUENCE_TIMEOUT", // no answer while the session was set up
-  "ECONNRESET",
-  "EPIPE",
-  "ER_CLIENT_INTERACTION_TIMEOUT",
-  "ER_CONNECTION_KILLED",
-]);
-
-/** The database cannot be reached, is shutting down, or accepts no more connections. */
-const UNAVAILABLE = new Set([
-  "ECONNREFUSED",
-  "ETIMEDOUT",
-  "ENOENT",
-  "ENOTFOUND",
-  "EAI_AGAIN",
-  "EHOSTUNREACH",
-  "ENETUNREACH",
-  "ER_CON_COUNT_ERROR",
-  "ER_USER_LIMIT_REACHED",
-  "ER_TOO_MANY_USER_CONNECTIONS",
-  "ER_SERVER_SHUTDOWN",
-  "ER_NORMAL_SHUTDOWN",
-  "ER_QUERY_INTERRUPTED",
-]);
+/**
+ * What an error says:
+ *
+ * - `lost`: the connection, or the session, is gone.
+ * - `node`: the server cannot do the work now; another one may.
+ * - `busy`: the same may succeed if it is repeated, in another session.
+ * - `full`: the server, or the account, has as many connections as it may have.
+ * - `refused`: the server cannot be reached.
+ * - `ended`: the server has ended the statement at its time limit.
+ * - `interrupted`: somebody has ended it.
+ */
+export type Failure = "lost" | "node" | "busy" | "full" | "refused" | "ended" | "interrupted";
 
 /**
- * Errors after which another session may do better: the server has left its cluster, was demoted,
- * is shutting down, or has lost the session or its prepared statements. By number, because the
- * engines and mysql2 differ in the names.
+ * Errors by number, because the engines and mysql2 differ in the names; those of Node and of mysql2 itself
+ * by code.
  */
-export const FAILED_SESSION: ReadonlyMap<number, string> = new Map([
-  [1047, "Galera: the node is not part of the cluster"],
-  [1053, "the server is shutting down"],
-  [1105, "Vitess: no healthy tablet"],
-  [1205, "a lock was not released in time"],
-  [1213, "deadlock; Galera: the transaction lost against another node's"],
-  [1243, "the prepared statement is unknown, behind a proxy that changed the server"],
-  [1290, "the server is read-only"],
-  [1461, "the server has too many prepared statements"],
-  [1615, "the prepared statement needs to be prepared again"],
-  [1836, "the server is read-only"],
-  [1927, "MariaDB: the session was killed"],
-  [2003, "a proxy cannot reach a server"],
-  [2006, "a proxy lost its server"],
-  [2013, "a proxy lost its server during the query"],
-  [3032, "MySQL: the server is offline"],
-  [3169, "MySQL: the session was killed"],
-  [4031, "MySQL: the session was idle for too long"],
-  [8028, "TiDB: the schema has changed"],
-  [9001, "ProxySQL: no server could be reached in time"],
-  [9005, "TiDB: a region of the data is unavailable"],
-]);
+export const FAILURES: ReadonlyMap<number | string, Failure> = new Map<number | string, Failure>([
+  ["PROTOCOL_CONNECTION_LOST", "lost"],
+  ["PROTOCOL_SEQUENCE_TIMEOUT", "lost"], // no answer while the session was set up
+  ["ECONNRESET", "lost"],
+  ["EPIPE", "lost"],
+  [1243, "lost"], // the prepared statement is unknown, behind a proxy that changed the server
+  [1927, "lost"], // MariaDB: the session was killed
+  [2006, "lost"], // a proxy lost its server
+  [2013, "lost"], // the same, during the query
+  [3169, "lost"], // MySQL: the session was killed
+  [4031, "lost"], // MySQL: the session was idle for too long
 
-/** The statement exceeded `max_execution_time` (MySQL) or `max_statement_time` (MariaDB). */
-const TIMED_OUT = new Set([3024, 1969]);
-/** MariaDB's ER_CONNECTION_KILLED, for which mysql2 has no name. */
-const MARIADB_CONNECTION_KILLED = 1927;
+  [1047, "node"], // Galera: the node is not part of the cluster
+  [1053, "node"], // it is shutting down
+  [1077, "node"],
+  [1079, "node"],
+  [1105, "node"], // Vitess: no healthy tablet
+  [1290, "node"], // it is read-only
+  [1836, "node"],
+  [2003, "node"], // a proxy cannot reach a server
+  [3032, "node"], // MySQL: it is offline
+  [3100, "node"], // Group Replication: the group does not accept the transaction
+  [9001, "node"], // ProxySQL: no server could be reached in time
+  [9005, "node"], // TiDB: a region of the data is unavailable
+
+  [1205, "busy"], // a lock was not released in time
+  [1213, "busy"], // deadlock; Galera: the transaction lost against another node's
+  [1461, "busy"], // there are too many prepared statements
+  [1615, "busy"], // the prepared statement needs to be prepared again
+  [3101, "busy"], // Group Replication: the transaction lost against another member's
+  [8028, "busy"], // TiDB: the schema has changed
+
+  [1040, "full"], // max_connections
+  [1203, "full"], // max_user_connections of the server
+  [1226, "full"], // max_user_connections of the account
+
+  ["ECONNREFUSED", "refused"],
+  ["ETIMEDOUT", "refused"],
+  ["ENOENT", "refused"],
+  ["ENOTFOUND", "refused"],
+  ["EAI_AGAIN", "refused"],
+  ["EHOSTUNREACH", "refused"],
+  ["ENETUNREACH", "refused"],
+
+  [3024, "ended"], // MySQL: max_execution_time
+  [1969, "ended"], // MariaDB: max_statement_time
+
+  [1317, "interrupted"],
+]);
 
 /** The fields of an error, which may be of Node, of mysql2, of Knex or of anyone. */
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Whether the error means that the connection was lost, so the query may be retried on another. */
-export function isLostConnection(error: unknown): boolean {
-  const { code, errno, message } = (error ?? {}) as Fields;
-  return (
-    LOST.has(String(code)) ||
-    errno === MARIADB_CONNECTION_KILLED ||
-    String(message).includes("closed state")
-  );
+/** What an error says; undefined if it says nothing about connections, servers or other sessions. */
+export function failureOf(error: unknown): Failure | undefined {
+  const { code, errno, sqlState, message } = (error ?? {}) as Fields;
+  const known = FAILURES.get(Number(errno)) ?? FAILURES.get(String(code));
+  if (known !== undefined) return known;
+  const isLost =
+    String(sqlState).startsWith("08") || // "connection exception"
+    String(message).includes("closed state"); // mysql2, of a connection that was closed
+  return isLost ? "lost" : undefined;
 }
 
-/**
- * Whether the error means that its session must not be used again: the connection was lost, or the
- * session is of no use. A read may be retried on another.
- */
+/** Whether the session of an error must not be used again, and a read may be repeated on another. */
 export function isFailedSession(error: unknown): boolean {
-  const { errno, sqlState } = (error ?? {}) as Fields;
-  return (
-    isLostConnection(error) ||
-    FAILED_SESSION.has(Number(errno)) ||
-    String(sqlState).startsWith("08") // "connection exception"
-  );
+  const failure = failureOf(error);
+  return failure === "lost" || failure === "node" || failure === "busy";
 }
 
 /**
@@ -93,18 +94,15 @@ export function isFailedSession(error: unknown): boolean {
  * @param connectTimeout how long the pool waited for a connection, in ms
  */
 export function toServiceError(error: unknown, connectTimeout?: number): ServiceError {
-  const { code, errno, name } = (error ?? {}) as Fields;
-  if (TIMED_OUT.has(Number(errno))) {
-    return new ServiceError("deadlineExceeded", undefined, { cause: error });
-  }
+  const { name } = (error ?? {}) as Fields;
   if (name === "KnexTimeoutError") {
     // Knex's own message asks for a mistake in the code. The pool has room: the database is silent.
     const time = connectTimeout === undefined ? "in time" : `within ${connectTimeout} ms`;
     const cause = new Error(`no connection to the database ${time}`);
     return new ServiceError("databaseUnavailable", undefined, { cause });
   }
-  if (isFailedSession(error) || UNAVAILABLE.has(String(code))) {
-    return new ServiceError("databaseUnavailable", undefined, { cause: error });
-  }
-  return ServiceError.from(error);
+  const failure = failureOf(error);
+  if (failure === undefined) return ServiceError.from(error);
+  const kind = failure === "ended" ? "deadlineExceeded" : "databaseUnavailable";
+  return new ServiceError(kind, undefined, { cause: error });
 }

@@ -13,6 +13,7 @@ import {
   type Binding,
   createAttempt,
   FailedAttempt,
+  FullServer,
   type Row,
 } from "./attempt.ts";
 import { POOL_SIZE } from "./pool.ts";
@@ -24,7 +25,7 @@ export type { Binding, Row } from "./attempt.ts";
  * Runs one SELECT and resolves to its rows.
  *
  * Rejects with a `ServiceError`: `databaseUnavailable`; `overloaded` if no connection becomes free
- * in time; `deadlineExceeded` if the server ends the statement; the signal's reason if it aborts;
+ * in time, and the server accepts no further one; `deadlineExceeded` if the server ends the statement; the signal's reason if it aborts;
  * `internal` for any other error.
  *
  * @param sql a statement that starts with `SELECT `, with `?` for each binding
@@ -105,15 +106,38 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
     }
   }
 
+  /**
+   * Runs a statement in the place that its owner has taken. While the server accepts no further
+   * connection, it waits for another place, and this one has no use: there are fewer than it was thought.
+   */
+  async function runInPlace(
+    sql: string,
+    bindings: readonly Binding[],
+    options: ReadOptions,
+    waitUntil: number,
+  ): Promise<Row[]> {
+    const { signal, owner = "" } = options;
+    for (;;) {
+      let isUsable = true;
+      try {
+        return await run(sql, bindings, options);
+      } catch (error) {
+        if (!(error instanceof FullServer)) throw error;
+        isUsable = false;
+      } finally {
+        share.give(owner, isUsable);
+      }
+      await share.wait(owner, signal, waitUntil - performance.now());
+    }
+  }
+
   return async (sql, bindings, options) => {
     const { signal, owner = "" } = options;
     if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
     signal.throwIfAborted();
+    const waitUntil = performance.now() + poolWait;
     if (!share.take(owner)) await share.wait(owner, signal);
-    return untilAborted(
-      run(sql, bindings, options).finally(() => share.give(owner)),
-      signal,
-    );
+    return untilAborted(runInPlace(sql, bindings, options, waitUntil), signal);
   };
 }
 

@@ -39,8 +39,8 @@ interface Variable {
   readonly protects?: true;
 }
 
-/** The value of `sql_select_limit` that is none. */
-const NO_LIMIT = "18446744073709551615";
+/** The value of `sql_select_limit` that is as good as none. */
+const NO_LIMIT = "9223372036854775807";
 
 /** MySQL's comments are executed by Vitess and TiDB, too. */
 const [MARIADB, MYSQL] = ["M!", "!80000"] as const;
@@ -64,11 +64,11 @@ function variables({ readOnly = false, maxStatement = 0 }: SessionOptions): read
     },
     { name: "time_zone", value: "+00:00" },
     { name: "sql_mode", value: SQL_MODE },
-    // Vitess would add any other LIMIT to each SELECT; it reads as 0 there, if there is none.
+    // On Vitess it is 0 if there is none, and any other is added to each SELECT.
     {
       name: "sql_select_limit",
       value: NO_LIMIT,
-      set: "sql_select_limit = DEFAULT",
+      set: `sql_select_limit = IF(@@sql_select_limit = 0, 0, ${NO_LIMIT})`,
       read: `COALESCE(NULLIF(@@sql_select_limit, 0), ${NO_LIMIT})`,
     },
     { name: "tx_isolation", value: isolation, engine: MARIADB, set: "" },

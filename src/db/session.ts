@@ -5,7 +5,7 @@
  * A connection can die without a sign, if its path or its server loses power: a statement on it is
  * never answered. Those that have been idle since that statement was sent may have died with it, and
  * are not lent again. So a power cut costs the statements that were under way, and not a time limit
- * for each connection of the pool.
+ * for each connection of the pool. The same goes for a server that says that it is of no use now.
  */
 import type { Connection } from "mysql2";
 import { type SessionOptions, settingStatements } from "./session-variables.ts";
@@ -48,9 +48,8 @@ export function recordAnswer(connection: Connection): void {
   if (session !== undefined) session.answeredAt = performance.now();
 }
 
-/** Closes a connection that failed a statement sent at `since`, in ms of `performance.now()`. */
-export function giveUp(connection: Connection, since: number): void {
-  connection.destroy();
+/** Distrusts what has not answered since `since`, in ms of `performance.now()`, when a statement was sent. */
+export function distrust(connection: Connection, since: number): void {
   const pool = sessions.get(connection)?.pool;
   if (pool !== undefined) pool.trustedSince = Math.max(pool.trustedSince, since);
 }

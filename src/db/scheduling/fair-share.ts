@@ -17,19 +17,22 @@ export interface FairShare {
   /** Takes a place at once. Returns false if the owner has to wait for one. */
   take(owner: string): boolean;
   /**
-   * Waits for a place. Rejects with `ServiceError("overloaded")` if there is none in time, and with
-   * the signal's reason as soon as it aborts.
+   * Waits for a place, for some ms. Rejects with `ServiceError("overloaded")` if there is none in time,
+   * and with the signal's reason as soon as it aborts.
    */
-  wait(owner: string, signal: AbortSignal): Promise<void>;
-  /** Gives a place back. */
-  give(owner: string): void;
+  wait(owner: string, signal: AbortSignal, time?: number): Promise<void>;
+  /** Gives a place back. One that is not usable, for want of a connection, is free only after a second. */
+  give(owner: string, isUsable?: boolean): void;
 }
+
+/** After which time a place without a connection may have one, in ms. */
+const UNUSABLE = 1_000;
 
 /**
  * Creates the queue of one pool.
  *
  * @param size the number of places
- * @param maxWait how long to wait for a place, in ms
+ * @param maxWait how long to wait for a place, in ms, if it is not said otherwise
  */
 export function createFairShare(size: number, maxWait: number): FairShare {
   let free = size;
@@ -58,9 +61,15 @@ export function createFairShare(size: number, maxWait: number): FairShare {
     }
   }
 
+  /** Makes a place free, for whoever waits first. */
+  function release(): void {
+    free++;
+    if (waitingCount > 0) serve();
+  }
+
   return {
     take,
-    wait(owner, signal) {
+    wait(owner, signal, time = maxWait) {
       if (waitingCount >= MAX_WAITING) return Promise.reject(overloaded("too many reads wait"));
       return new Promise((resolve, reject) => {
         const queue = waiting.getOrInsertComputed(owner, () => new Set());
@@ -82,18 +91,18 @@ export function createFairShare(size: number, maxWait: number): FairShare {
         const timer = setTimeout(() => {
           leave();
           reject(overloaded(`no connection became free within ${maxWait} ms; ${free} are free`));
-        }, maxWait);
+        }, time);
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);
         waitingCount++;
       });
     },
-    give(owner) {
+    give(owner, isUsable = true) {
       const count = (held.get(owner) ?? 0) - 1;
       if (count > 0) held.set(owner, count);
       else held.delete(owner);
-      free++;
-      if (waitingCount > 0) serve();
+      if (isUsable) release();
+      else setTimeout(release, UNUSABLE).unref();
     },
   };
 }

@@ -1,8 +1,14 @@
+import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
-import { afterAll, expect, it } from "vitest";
+import { createConnection } from "mysql2/promise";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { poolState } from "../../../src/db/pool.ts";
+import { createRead } from "../../../src/db/query.ts";
 import { testPool } from "../../support/database.ts";
+import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
+import { openConnections, outcomeOf } from "./reads.ts";
 
 const database = await databaseOfFile();
 const readOnly = testPool(database.url, { readOnly: true });
@@ -58,4 +64,57 @@ it("a connection that the pool has closed may fail later without ending the proc
   await sleep(20); // Knex removes its listeners after the connection is closed
   // As if the host were gone: without a listener this is an uncaught exception.
   connection.stream.emit("error", Object.assign(new Error("late"), { code: "EHOSTUNREACH" }));
+});
+
+describe("an account that may have fewer connections than the pool", () => {
+  const ALLOWED = 3;
+  const account = `few_${randomBytes(6).toString("hex")}`;
+  const url = Object.assign(new URL(database.url), { username: account, password: account });
+  const admin = () => createConnection(database.url);
+  beforeAll(async () => {
+    const server = await admin();
+    await server.query(
+      `CREATE USER ${account} IDENTIFIED BY '${account}' WITH MAX_USER_CONNECTIONS ${ALLOWED}`,
+    );
+    await server.query(`GRANT SELECT ON ${database.name}.* TO ${account}`);
+    await server.end();
+  });
+  afterAll(async () => {
+    const server = await admin();
+    await server.query(`DROP USER ${account}`);
+    await server.end();
+  });
+  const { signal } = new AbortController();
+
+  it("has every read answered while its connections become free in time", async () => {
+    const pool = testPool(url.href, { readOnly: true, maxConnections: 10 });
+    const read = createRead(pool, { poolWait: 60_000 });
+    const owners = Array.from({ length: 120 }, (_, nth) => `${nth % 12}`);
+    const answers = owners.map((owner) =>
+      read("SELECT CAST(SLEEP(0.01) AS CHAR)", [], { signal, owner }),
+    );
+    expect((await Promise.all(answers)).flat(2)).toEqual(owners.map(() => "0"));
+    expect(poolState(pool).idle).toBe(ALLOWED);
+    await pool.destroy();
+  });
+
+  it("has reads that get none in time refused as overloaded, and not as an error", async () => {
+    const held = testPool(url.href, { maxConnections: ALLOWED });
+    // The server may still count those of the test before.
+    const open = () =>
+      openConnections(held, ALLOWED).then(
+        () => true,
+        () => false,
+      );
+    await until(open);
+    const pool = testPool(url.href, { readOnly: true });
+    const read = createRead(pool, { poolWait: 500 });
+    const readOne = () => outcomeOf(read("SELECT '1'", [], { signal }));
+    expect(await Promise.all(Array.from({ length: 20 }, readOne))).toEqual(
+      Array(20).fill("overloaded"),
+    );
+    await held.destroy();
+    await expect.poll(readOne).toEqual([["1"]]);
+    await pool.destroy();
+  });
 });

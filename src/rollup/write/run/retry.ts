@@ -1,29 +1,12 @@
 /** Which database errors a rollup run retries, and which concern a single provider. */
 import pRetry, { type Options } from "p-retry";
-import { isLostConnection } from "../../../db/driver-error.ts";
+import { type Failure, failureOf } from "../../../db/driver-error.ts";
 
 /** Another session has locked a row for long. */
 const LOCK_WAIT = "ER_LOCK_WAIT_TIMEOUT";
 
-/** Errors, besides lost connections, after which the same transaction may succeed. */
-const TRANSIENT = new Set([
-  "ER_LOCK_DEADLOCK", // also a certification failure in Galera
-  LOCK_WAIT,
-  "ECONNREFUSED",
-  "ER_TRANSACTION_ROLLBACK_DURING_COMMIT", // Group Replication: certification failed
-]);
-
-/**
- * Errors of a node that no longer accepts writes, or is not part of its cluster at the moment. Only
- * another connection may lead to another node.
- */
-const WRONG_NODE = new Set([
-  1290, // the server is running with --read-only
-  1836, // the server is in read-only mode
-  1047, // Galera: the node is not ready
-  1053, // shutdown in progress
-  3100, // Group Replication: the group does not accept the transaction
-]);
+/** Failures after which the same transaction may succeed. */
+const TRANSIENT = new Set<Failure | undefined>(["lost", "busy", "full", "refused"]);
 
 const RETRY: Options = { retries: 6, minTimeout: 100, maxTimeout: 5_000, randomize: true };
 
@@ -38,7 +21,7 @@ export function withRetry<T>(work: () => Promise<T>): Promise<T> {
  */
 export function needsNewConnections(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
-  return error.name === "KnexTimeoutError" || isTransient(error) || isWrongNode(error);
+  return error.name === "KnexTimeoutError" || isTransient(error) || failureOf(error) === "node";
 }
 
 /**
@@ -57,13 +40,9 @@ export function isProviderSpecific(
 }
 
 function isTransient(error: Error): boolean {
-  return isLostConnection(error) || ("code" in error && TRANSIENT.has(String(error.code)));
+  return TRANSIENT.has(failureOf(error));
 }
 
 function isLockWait(error: Error): boolean {
   return "code" in error && error.code === LOCK_WAIT;
-}
-
-function isWrongNode(error: Error): boolean {
-  return "errno" in error && WRONG_NODE.has(Number(error.errno));
 }

@@ -1,6 +1,6 @@
 /** The fair queue in front of the pool: who gets a connection, and in which order. */
 import fc from "fast-check";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { createFairShare, type FairShare } from "../../../../src/db/scheduling/fair-share.ts";
 import { ServiceError } from "../../../../src/errors.ts";
 
@@ -48,6 +48,22 @@ it("waiting ends as overloaded after its time, and leaves nothing behind", async
   await expect(share.wait("b", signal)).rejects.toMatchObject({ kind: "overloaded" });
   share.give("a");
   expect(share.take("c")).toBe(true);
+});
+
+it("a place without a connection is free again after a second, and its owner can have another", async () => {
+  vi.useFakeTimers();
+  const share = createFairShare(2, 60_000);
+  const served: string[] = [];
+  share.take("a");
+  waitFor(share, served, "a", 2);
+  share.give("a", false);
+  expect(served).toEqual([]);
+  expect(share.take("b")).toBe(true);
+  await vi.advanceTimersByTimeAsync(999);
+  expect(served).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(served).toEqual(["a"]);
+  vi.useRealTimers();
 });
 
 it("whatever happens, places are neither lost nor multiplied, and nobody waits in vain", async () => {
