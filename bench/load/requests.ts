@@ -6,7 +6,7 @@ import { DAY } from "../../dev/duration.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview } from "../../src/revenue/overview/queries.ts";
-import { boundariesIn, LAST_INSTANT } from "../../src/rollup/leaves.ts";
+import { boundariesIn, LAST_INSTANT, type LeafLength } from "../../src/rollup/leaves.ts";
 
 /** A kind of request. */
 export interface RequestKind {
@@ -84,8 +84,8 @@ async function queryBreakdown(connection: Connection): Promise<void> {
     "SELECT leaf FROM rollups WHERE provider_id = 1",
   );
   const start = toDatetime(Date.now() - 30 * DAY);
-  const leaf = String(rollup?.[0]);
-  const [first, last] = boundariesIn(start, toDatetime(Date.now()), Number(leaf));
+  const leaf = String(rollup?.[0]) as LeafLength;
+  const [first, last] = boundariesIn(start, toDatetime(Date.now()), leaf);
   await query(connection, fullBreakdown, {
     provider: "1",
     start: "",

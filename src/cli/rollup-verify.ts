@@ -6,6 +6,9 @@ import { scheduleCheck } from "../rollup/write/state.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import { lineOf, plural, runOnce, warnOnce } from "./rollup-report.ts";
 
+/** The longest period for which repairs are made due, in ms: far below the week of `scheduleCheck`. */
+const MAX_PERIOD = 86_400_000;
+
 /** How to compare, and the flags of the run that repairs. Times in s. */
 interface VerifyFlags {
   readonly repair?: boolean;
@@ -25,6 +28,7 @@ export async function verifyAll(
   connections: number,
   { repair = false, ...flags }: VerifyFlags,
 ): Promise<void> {
+  const period = Math.min(flags.checkPeriod * 1_000, MAX_PERIOD);
   try {
     await checkSession(database, {}, connections, warnOnce);
     let differences = 0;
@@ -34,7 +38,7 @@ export async function verifyAll(
         console.log(difference);
         differences++;
       }
-      if (repair && differences > before) await scheduleCheck(database, provider);
+      if (repair && differences > before) await scheduleCheck(database, provider, period);
     }
     const { compared, missing } = await countRollups(database);
     const agreed =
@@ -48,10 +52,10 @@ export async function verifyAll(
     if (differences === 0) return;
     process.exitCode = 1;
     if (!repair) return;
-    const { margin, checkPeriod, concurrency } = flags;
+    const { margin, concurrency } = flags;
     const result = await runOnce(database, {
       margin: margin * 1_000,
-      checkPeriod: checkPeriod * 1_000,
+      checkPeriod: period,
       concurrency,
       seesTransactions: await canSeeTransactions(database),
     });

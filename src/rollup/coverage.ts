@@ -4,6 +4,8 @@
  * docs/rollups.md.
  */
 
+import type { LeafLength } from "./leaves.ts";
+
 /** The tables of rollups. */
 export const TABLES = { rollups: "rollups", sums: "rollup_sums" } as const;
 
@@ -13,8 +15,8 @@ export interface UsedRollup {
   readonly version: string;
   /** The watermark, as DATETIME(3) text in UTC; `NO_WATERMARK` without a rollup. */
   readonly watermark: string;
-  /** The length of the leaves of its owners, a place in `LEAVES`; undefined without a rollup. */
-  readonly leaf: number | undefined;
+  /** The length of the leaves of its owners; undefined without a rollup. */
+  readonly leaf: LeafLength | undefined;
   /**
    * A stored watermark that lies ahead of the database's clock, "" if it does not. It cannot be
    * true, so the answer used no rollup.

@@ -17,53 +17,81 @@ export interface Leaf {
   readonly to: string;
 }
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
-
 /**
- * The lengths, in ascending order; each is made of whole leaves of the one before. Those in ms are
- * counted from the first of the month, and the last one of a month ends with it. Rollups store the
- * places in this list.
+ * The length of leaves, as an ISO 8601 duration. Rollups store this text, so what it means never changes:
+ * minutes, hours and days are counted from the first of the month, and the last leaf of a month ends
+ * with it; months are counted from January.
  */
-export const LEAVES = [
-  5 * MINUTE,
-  15 * MINUTE,
-  30 * MINUTE,
-  HOUR,
-  3 * HOUR,
-  6 * HOUR,
-  12 * HOUR,
-  DAY,
-  2 * DAY,
-  4 * DAY,
-  8 * DAY,
-  16 * DAY,
-  "month",
-  "quarter",
-  "year",
-] as const;
+export type LeafLength = `PT${number}${"M" | "H"}` | `P${number}${"D" | "M" | "Y"}`;
 
-/** The places of the lengths that the provider as a whole may have. */
-export const [DAY_LEAF, MONTH_LEAF] = [7, 12];
+/** The lengths to choose from, in ascending order; each is made of whole leaves of the one before. */
+export const LEAVES: readonly LeafLength[] = [
+  "PT5M",
+  "PT15M",
+  "PT30M",
+  "PT1H",
+  "PT3H",
+  "PT6H",
+  "PT12H",
+  "P1D",
+  "P2D",
+  "P4D",
+  "P8D",
+  "P16D",
+  "P1M",
+  "P3M",
+  "P1Y",
+];
 
-/** The leaf that an instant lies in. `length` is a place in `LEAVES`. */
-export function leafAt(instant: string, length: number): Leaf {
+/** The lengths that the provider as a whole may have. */
+export const [DAY_LEAF, MONTH_LEAF] = ["P1D", "P1M"] as const;
+
+const DAY = 86_400_000;
+/** The units of lengths, in ms or in months. */
+const UNITS: Readonly<Record<string, readonly [ms: number, months: number]>> = {
+  TM: [60_000, 0],
+  TH: [3_600_000, 0],
+  D: [DAY, 0],
+  M: [0, 1],
+  Y: [0, 12],
+};
+
+const parsed = new Map<string, readonly [ms: number, months: number]>();
+
+/** A length in ms, or in months; the other is 0. */
+function parse(length: string): readonly [ms: number, months: number] {
+  return parsed.getOrInsertComputed(length, () => {
+    const [, time = "", count = "", unit = ""] = /^P(T?)(\d+)([MHDY])$/.exec(length) ?? [];
+    const [ms = 0, months = 0] = UNITS[time + unit] ?? [];
+    const found = [ms * Number(count), months * Number(count)] as const;
+    if (found[0] + found[1] > 0) return found;
+    throw new Error(`the rollup has leaves of an unknown length: ${JSON.stringify(length)}`);
+  });
+}
+
+/** The leaf that an instant lies in. */
+export function leafAt(instant: string, length: LeafLength): Leaf {
   const at = instantOf(instant);
   const date = new Date(at);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  const leaf = LEAVES[length] ?? "year";
-  if (leaf === "year") return between(monthStart(year, 0), monthStart(year + 1, 0));
-  const [from, to] = [monthStart(year, month), monthStart(year, month + 1)];
-  if (leaf === "month") return between(from, to);
-  if (leaf === "quarter") {
-    const first = month - (month % 3);
-    return between(monthStart(year, first), monthStart(year, first + 3));
+  const [ms, months] = parse(length);
+  if (months > 0) {
+    const first = month - (month % months);
+    return between(monthStart(year, first), monthStart(year, first + months));
   }
-  const start = from + Math.floor((at - from) / leaf) * leaf;
-  return between(start, Math.min(start + leaf, to));
+  const from = monthStart(year, month);
+  const start = from + Math.floor((at - from) / ms) * ms;
+  return between(start, Math.min(start + ms, monthStart(year, month + 1)));
+}
+
+/** The length of leaves in seconds; of those that are longer than a day, that of a day. */
+export function secondsUpToDay(length: LeafLength): number {
+  const [ms] = parse(length);
+  return Math.min(ms || DAY, DAY) / 1_000;
 }
 
 /** Whether a leaf ends at an instant. */
-export function isBoundary(at: string, length: number): boolean {
+export function isBoundary(at: string, length: LeafLength): boolean {
   return at === LAST_INSTANT || leafAt(at, length).from === at;
 }
 
@@ -74,14 +102,14 @@ export function isBoundary(at: string, length: number): boolean {
 export function boundariesIn(
   from: string,
   to: string,
-  length: number,
+  length: LeafLength,
 ): [first: string, last: string] {
   const leaf = leafAt(from, length);
   return [leaf.from === from ? from : leaf.to, leafAt(to, length).from];
 }
 
 /** The leaves that lie between two instants, both included, in order. */
-function* leavesBetween(first: string, last: string, length: number): Generator<Leaf> {
+function* leavesBetween(first: string, last: string, length: LeafLength): Generator<Leaf> {
   for (let leaf = leafAt(first, length); ; leaf = leafAt(leaf.to, length)) {
     yield leaf;
     if (leaf.to > last || leaf.to === LAST_INSTANT) return;
@@ -101,7 +129,7 @@ export interface Span {
 }
 
 /** The leaves that overlap any of the spans, in order. */
-export function leavesOf(spans: Iterable<Span>, length: number): Leaf[] {
+export function leavesOf(spans: Iterable<Span>, length: LeafLength): Leaf[] {
   const byEnd = new Map<string, Leaf>();
   for (const { from, to } of spans) {
     for (const leaf of leavesBetween(from, to, length)) byEnd.set(leaf.to, leaf);
@@ -124,17 +152,22 @@ export function rowsPerLeaf(owners: number): number {
 export type RowsByDay = ReadonlyMap<string, number>;
 
 /**
- * The place of the longest length whose leaves, if they are not empty, hold on average no more than
- * `limit` rows. Rows of a day count as spread evenly.
+ * The longest length whose leaves, if they are not empty, hold on average no more than `limit` rows. Rows
+ * of a day count as spread evenly.
  */
-export function chooseLeaf(days: RowsByDay, limit: number): number {
+export function chooseLeaf(days: RowsByDay, limit: number): LeafLength {
   const rows = days.values().reduce((sum, count) => sum + count, 0);
-  const leavesOf = (length: (typeof LEAVES)[number], place: number) => {
-    if (typeof length === "string" || length >= DAY) {
-      return new Set(days.keys().map((day) => leafAt(`${day} 00:00:00.000`, place).to)).size;
+  const leavesOf = (length: LeafLength) => {
+    const inDay = DAY / 1_000 / secondsUpToDay(length);
+    if (inDay === 1) {
+      return new Set(days.keys().map((day) => leafAt(`${day} 00:00:00.000`, length).to)).size;
     }
-    return days.values().reduce((sum, count) => sum + Math.min(count, DAY / length), 0);
+    return days.values().reduce((sum, count) => sum + Math.min(count, inDay), 0);
   };
-  const place = LEAVES.findLastIndex((length, nth) => rows <= limit * leavesOf(length, nth));
-  return Math.max(place, 0);
+  return LEAVES.findLast((length) => rows <= limit * leavesOf(length)) ?? "PT5M";
+}
+
+/** How many steps a length of `LEAVES` is shorter than another; negative if it is longer. */
+export function stepsShorter(length: LeafLength, other: LeafLength): number {
+  return LEAVES.indexOf(other) - LEAVES.indexOf(length);
 }

@@ -8,7 +8,7 @@ import { formatCents } from "../db/cents.ts";
  * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
  * one of another format is no rollup to the program, and is left to the programs that know it.
  */
-export const FORMAT = 1;
+export const FORMAT = 2;
 
 /**
  * The sums by their names, which are also the columns of `rollup_sums`: the table whose rows are added

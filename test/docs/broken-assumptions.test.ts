@@ -9,7 +9,7 @@ import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { TABLES } from "../../src/rollup/coverage.ts";
 import type { Cause } from "../../src/rollup/write/repair.ts";
-import { rollUp } from "../../src/rollup/write/run.ts";
+import { CHECK_PERIOD, rollUp } from "../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../src/rollup/write/state.ts";
 import { build, differences, refreshTo } from "../database/rollup/write/built.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
@@ -244,7 +244,7 @@ it("after a restore of the ledger alone answers are wrong until everything is ch
   await knex("charges").where({ gross: "1.00" }).del();
   await charge("2024-12-02 00:00", "2.00", -1);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  await scheduleCheck(knex, "1"); // as --verify --repair does
+  await scheduleCheck(knex, "1", CHECK_PERIOD); // as --verify --repair does
   expect(await repair()).not.toEqual([]);
   expect(await totals(...ALL)).toEqual(["32.00", 1]);
 });

@@ -57,7 +57,7 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
   const { provider = "", start = "", end = LAST_INSTANT } = values;
   const { signal } = new AbortController();
   const [first, last] = boundariesIn(start, end, DAY_LEAF);
-  const all = { provider, start, end, leaf: String(DAY_LEAF), first, last };
+  const all = { provider, start, end, leaf: DAY_LEAF, first, last };
   const { rows } = await fullBreakdown.run(read, all, { signal });
   const [state] = rows.state as [(typeof rows.state)[number]];
   return {

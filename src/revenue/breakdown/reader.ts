@@ -7,7 +7,7 @@ import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { boundariesIn, DAY_LEAF, LAST_INSTANT } from "../../rollup/leaves.ts";
+import { boundariesIn, DAY_LEAF, LAST_INSTANT, type LeafLength } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
 import {
@@ -63,9 +63,13 @@ export function createBreakdownReader(
   read: Read,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
-  const cache = createSumsCache<Sums>(({ byOwner }) => byOwner.size, MAX_ROWS);
+  const cache = createSumsCache<Sums>(
+    ({ byOwner }) => byOwner.size,
+    MAX_ROWS,
+    ({ at }) => at,
+  );
   /** The leaf of the rollup that was read last: what one that is not known is expected to have. */
-  let latestLeaf = DAY_LEAF;
+  let latestLeaf: LeafLength = DAY_LEAF;
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
@@ -74,7 +78,8 @@ export function createBreakdownReader(
     const cached = cache.get(provider);
     const found = cached && findSums(cached.sums, cached.rollup, period, estimate);
     observeCache(found !== undefined);
-    let [now, leaf] = [estimate, cached?.rollup.leaf ?? latestLeaf];
+    let now = estimate;
+    let leaf = cached?.rollup.leaf ?? latestLeaf;
     if (cached && found) {
       const { rollup } = cached;
       const { first, last } = found;
@@ -90,7 +95,7 @@ export function createBreakdownReader(
     }
     for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
       const [firstAt, lastAt] = boundariesOf(period, leaf, now);
-      const all = { ...values, leaf: String(leaf), first: firstAt, last: lastAt };
+      const all = { ...values, leaf, first: firstAt, last: lastAt };
       const { rows, asOf } = await fullBreakdown.run(read, all, options);
       const [state] = rows.state as [State];
       const rollup = usedRollup(state);
@@ -109,7 +114,7 @@ export function createBreakdownReader(
 type State = Rows["state"][number];
 
 /** The boundaries inside a period. `now` may be an estimate, which the statement verifies. */
-function boundariesOf(period: RequestedPeriod, leaf: number, now: number) {
+function boundariesOf(period: RequestedPeriod, leaf: LeafLength, now: number) {
   const { start = now - DEFAULT_LENGTH, end = now } = period;
   const after = Math.min(end + 1, LATEST);
   const [first, last] = boundariesIn(toDatetime(start), toDatetime(after), leaf);

@@ -19,7 +19,7 @@ const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${FROM_TABL
 /** The first day there is also has what is dated before it, so it is read from the ledger. */
 const BOUNDARIES = `SELECT ends.*,
   CASE WHEN TIME(start) = 0 THEN start ELSE ${instant("DATE(start) + INTERVAL 1 DAY")} END AS next_day,
-  CASE WHEN COALESCE(leaf, 0) <> ${DAY_LEAF} OR DATE(end) = DATE('${FIRST_INSTANT}') THEN start
+  CASE WHEN COALESCE(leaf, '') <> '${DAY_LEAF}' OR DATE(end) = DATE('${FIRST_INSTANT}') THEN start
     WHEN end >= watermark THEN ${after("watermark")}
     ELSE ${instant("DATE(end + INTERVAL 1000 MICROSECOND)")} END AS last
   FROM (${ENDS}) AS ends`;

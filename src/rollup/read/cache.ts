@@ -32,10 +32,12 @@ const OVERHEAD = 10;
  *
  * @param countRows returns how many rows of memory sums take
  * @param maxRows the maximum number of rows in all
+ * @param boundaryOf returns the boundary of sums, of which there are none twice. Default: all have one
  */
 export function createSumsCache<Sums>(
   countRows: (sums: Sums) => number,
   maxRows: number,
+  boundaryOf: (sums: Sums) => string = () => "",
 ): SumsCache<Sums> {
   const sizeOf = ({ sums }: Cached<Sums>) =>
     sums.reduce((size, each) => size + OVERHEAD + countRows(each), OVERHEAD);
@@ -45,7 +47,9 @@ export function createSumsCache<Sums>(
     put(provider, rollup, ...added) {
       const cached = cache.get(provider);
       const others = cached?.rollup.version === rollup.version ? cached.sums : [];
-      const sums = [...new Set([...added, ...others])].slice(0, MAX_SUMS_PER_PROVIDER);
+      const byBoundary = new Map<string, Sums>();
+      for (const each of [...added, ...others]) byBoundary.getOrInsert(boundaryOf(each), each);
+      const sums = [...byBoundary.values()].slice(0, MAX_SUMS_PER_PROVIDER);
       while (sizeOf({ rollup, sums }) > maxRows * MAX_PART_OF_PROVIDER) sums.pop();
       cache.set(provider, { rollup, sums });
     },

@@ -10,6 +10,7 @@
  * constant before they choose a plan. The database's clock stands still during a statement.
  */
 import { NO_VERSION, NO_WATERMARK, TABLES, type UsedRollup } from "../coverage.ts";
+import type { LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** The instant of a statement. Nothing that is dated after it counts. */
@@ -56,7 +57,7 @@ export const FROM_TABLES: RollupTerms = {
  */
 export const FROM_LEAVES: RollupTerms = {
   ...FROM_TABLES,
-  guard: ` AND COALESCE((SELECT leaf = CAST(:leaf AS UNSIGNED) FROM ${ROLLUP}), 1)`,
+  guard: ` AND COALESCE((SELECT leaf = :leaf FROM ${ROLLUP}), 1)`,
 };
 
 /** For a statement that completes cached sums of the version `:version`, whose watermark is `:watermark`. */
@@ -102,6 +103,6 @@ export function usedRollup(row: Record<keyof typeof STATE_COLUMNS, string>): Use
   const ahead = row.ahead === "1" ? watermark : "";
   const isUsed = version !== "" && ahead === "";
   return isUsed
-    ? { version, watermark, leaf: Number(leaf), ahead }
+    ? { version, watermark, leaf: leaf as LeafLength, ahead }
     : { version: NO_VERSION, watermark: NO_WATERMARK, leaf: undefined, ahead };
 }

@@ -12,6 +12,7 @@ import {
   LAST_INSTANT,
   MONTH_LEAF,
   rowsPerLeaf,
+  stepsShorter,
 } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
@@ -85,14 +86,15 @@ export async function beginBuild(
   });
 }
 
-/** The lengths of leaves that suit the rows of a provider, as places in `LEAVES`. */
+/** The lengths of leaves that suit the rows of a provider. */
 async function chooseLengths(reader: Knex, provider: string) {
   const limit = rowsPerLeaf(await ownersOf(reader, provider));
   const [all, recent] = await rowsByDay(reader, provider);
   const rows = all.values().reduce((sum, count) => sum + count, 0);
+  const [ofAll, ofRecent] = [chooseLeaf(all, limit), chooseLeaf(recent, limit)];
   return {
     rows,
-    leaf: Math.min(chooseLeaf(all, limit), chooseLeaf(recent, limit)),
+    leaf: stepsShorter(ofRecent, ofAll) > 0 ? ofRecent : ofAll,
     totalLeaf: rows >= MIN_ROWS_PER_DAY * all.size ? DAY_LEAF : MONTH_LEAF,
   };
 }
@@ -101,7 +103,7 @@ async function chooseLengths(reader: Knex, provider: string) {
 export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
   const limit = rowsPerLeaf(await ownersOf(reader, rollup.provider));
   const [, recent] = await rowsByDay(reader, rollup.provider, true);
-  return chooseLeaf(recent, limit) <= rollup.leaf - 2;
+  return stepsShorter(chooseLeaf(recent, limit), rollup.leaf) >= 2;
 }
 
 /** What a step of a build came to. */

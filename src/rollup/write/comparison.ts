@@ -5,7 +5,7 @@
 import type { Knex } from "knex";
 import { parseCents } from "../../db/cents.ts";
 import { chargeCovered, rentalCovered, TABLES } from "../coverage.ts";
-import { FIRST_INSTANT, isBoundary, LAST_INSTANT, type Leaf } from "../leaves.ts";
+import { FIRST_INSTANT, isBoundary, LAST_INSTANT, type Leaf, type LeafLength } from "../leaves.ts";
 import { FORMAT, SUM_NAMES, SUMS, type SumName, type Sums, sumIf, sumsFrom } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
@@ -59,7 +59,7 @@ export function misplacedBoundary(
   { owners, totals }: Boundaries,
   { leaf, totalLeaf }: Rollup,
 ): string | undefined {
-  const misplaced = (stored: readonly string[], length: number) =>
+  const misplaced = (stored: readonly string[], length: LeafLength) =>
     stored.find((at) => !isBoundary(at, length));
   return misplaced(owners, leaf) ?? misplaced(totals, totalLeaf);
 }

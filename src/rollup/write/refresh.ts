@@ -1,6 +1,6 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { type Leaf, leavesOf } from "../leaves.ts";
+import { type Leaf, type LeafLength, leavesOf } from "../leaves.ts";
 import { type Change, computeChange } from "./change.ts";
 import { readBoundaries } from "./comparison.ts";
 import { type Repair, writeRepairs } from "./repair.ts";
@@ -51,7 +51,7 @@ async function changeUpTo(
   until: string,
 ): Promise<Change | "too large"> {
   const { covered, late } = await newSpans(reader, rollup, until);
-  const leavesOfLength = (length: number) => {
+  const leavesOfLength = (length: LeafLength) => {
     const latest = distinct(late.flatMap((span) => leavesOf([span], length)));
     return distinct([...leavesOf(covered, length), ...latest.slice(0, MAX_LATE_LEAVES)]);
   };

@@ -3,14 +3,13 @@ import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
 import {
-  DAY_LEAF,
   FIRST_INSTANT,
   LAST_INSTANT,
-  LEAVES,
   type Leaf,
   leafAt,
   leavesOf,
   type Span,
+  secondsUpToDay,
 } from "../leaves.ts";
 import type { Boundaries, Leaves } from "./comparison.ts";
 import type { Rollup } from "./state.ts";
@@ -50,9 +49,9 @@ const KEYS = {
  * that does not exist is a group of its own: many of them may lie far from each other.
  */
 function byLeaf(column: string, { leaf, totalLeaf }: Rollup): string {
-  const length = LEAVES[Math.min(leaf, totalLeaf, DAY_LEAF)];
+  const length = Math.min(secondsUpToDay(leaf), secondsUpToDay(totalLeaf));
   const seconds = `TO_SECONDS(${column})`;
-  return `${seconds} DIV ${Number(length) / 1_000}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
+  return `${seconds} DIV ${length}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
 }
 
 /** A range of a column. */

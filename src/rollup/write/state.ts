@@ -2,7 +2,7 @@
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
-import { FIRST_INSTANT } from "../leaves.ts";
+import { FIRST_INSTANT, type LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** A rollup of a provider. */
@@ -16,9 +16,9 @@ export interface Rollup {
   readonly version: string;
   /** Recording time, as DATETIME(3) text in UTC. */
   readonly watermark: string;
-  /** The length of the leaves of owners, and of the provider as a whole: places in `LEAVES`. */
-  readonly leaf: number;
-  readonly totalLeaf: number;
+  /** The length of the leaves of owners, and of the provider as a whole. */
+  readonly leaf: LeafLength;
+  readonly totalLeaf: LeafLength;
   /**
    * Event time from which the next slice of the check begins, or the next step of the build; null
    * while its slot is emptied.
@@ -56,8 +56,8 @@ export async function readRollups(
       slot: Number(row.slot),
       version: String(row.version),
       watermark: row.watermark,
-      leaf: Number(row.leaf),
-      totalLeaf: Number(row.total_leaf),
+      leaf: row.leaf,
+      totalLeaf: row.total_leaf,
       nextFrom: row.next_from,
       rowsLeft: Number(row.rows_left),
       checkAt: row.check_at,
@@ -82,15 +82,24 @@ export function newVersion(): string {
   return String(BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n);
 }
 
-/** Makes the whole rollup of a provider due for a check. */
-export async function scheduleCheck(database: Knex, provider: string): Promise<void> {
+/**
+ * Makes the whole rollup of a provider due for a check: its first slice was due a period ago. The period
+ * must be far below the week after which a format whose checks are not made counts as unused.
+ *
+ * @param period the time within which a whole rollup is compared, in ms
+ */
+export async function scheduleCheck(
+  database: Knex,
+  provider: string,
+  period: number,
+): Promise<void> {
   await database(TABLES.rollups)
     .where({ provider_id: provider, format: FORMAT, building: 0 })
-    .update({ next_from: FIRST_INSTANT, check_at: LONG_AGO });
+    .update({
+      next_from: FIRST_INSTANT,
+      check_at: database.raw("UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND", [period * 1_000]),
+    });
 }
-
-/** A time at which every slice is due. */
-const LONG_AGO = "1000-01-01 00:00:00.000";
 
 /** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
 export function inShortTransaction<T>(

@@ -93,7 +93,7 @@ const recordedAt = (now: string, daysAgo: number) =>
 const anyDays = fc.constantFrom(...DAYS);
 /** The watermarks of a build and of the refreshes after it, and the leaves. */
 const anyRollup = fc.record({
-  leaf: fc.nat(LEAVES.length - 1),
+  leaf: fc.constantFrom(...LEAVES),
   totalLeaf: fc.constantFrom(DAY, MONTH),
   built: anyDays,
   refreshed: fc.array(anyDays, { maxLength: 2 }).map((days) => days.sort((a, b) => b - a)),

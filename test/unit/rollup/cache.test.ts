@@ -11,13 +11,18 @@ interface Sums {
 const OLD: UsedRollup = {
   version: "7",
   watermark: "2026-11-20 09:30:00.000",
-  leaf: 3,
+  leaf: "PT1H",
   ahead: "",
 };
 const NEW: UsedRollup = { ...OLD, version: "3" };
 const MAX_ROWS = 1_000;
 
-const emptyCache = () => createSumsCache<Sums>(({ rows }) => rows, MAX_ROWS);
+const emptyCache = () =>
+  createSumsCache<Sums>(
+    ({ rows }) => rows,
+    MAX_ROWS,
+    ({ name }) => name,
+  );
 const named = (names: string, rows = 1) => [...names].map((name) => ({ name, rows }));
 /** The names of the sums that are cached of a provider, the most recently used first. */
 const cached = (cache: SumsCache<Sums>, provider: string) =>
@@ -36,8 +41,8 @@ describe("a cache of sums evicts the least recently used", () => {
     const cache = emptyCache();
     cache.put("2", OLD, ...named("x"));
     const all = named("abcdefghijklmnopqr");
-    // What is put again comes first, and is not there twice.
-    for (const sums of [...all, ...all.slice(-2, -1)]) cache.put("1", OLD, sums);
+    // What is put again comes first, and is not there twice, also if it was read again.
+    for (const sums of [...all, ...named("q")]) cache.put("1", OLD, sums);
     expect(cached(cache, "1")).toBe("qrponmlkjihgfedc");
     expect(cached(cache, "2")).toBe("x");
   });

@@ -9,7 +9,7 @@ const MINUTE = 60_000;
 const MANY = 1_000;
 const NONE = { leaf: undefined, ahead: "" };
 const MISSING = { ...NONE, version: NO_VERSION, watermark: NO_WATERMARK };
-const at = (watermark: string) => ({ version: "3", watermark, leaf: 3, ahead: "" });
+const at = (watermark: string) => ({ version: "3", watermark, leaf: "PT1H" as const, ahead: "" });
 const CURRENT = at("2026-11-20 09:15:00.000");
 const BEHIND = at("2026-11-20 08:30:00.000");
 

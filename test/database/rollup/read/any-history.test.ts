@@ -127,9 +127,15 @@ const STEPS = {
     if (rollup) await refresh(knex, "1", until);
   },
   build: (knex, second, { n }) =>
-    build(knex, "1", toDatetime(at(second - (n % 2))), n % LEAVES.length, [DAY, MONTH][n % 2]),
+    build(
+      knex,
+      "1",
+      toDatetime(at(second - (n % 2))),
+      LEAVES[n % LEAVES.length],
+      [DAY, MONTH][n % 2],
+    ),
   async beginBuild(knex, second, { n }) {
-    await begin(knex, "1", toDatetime(at(second)), n % 3);
+    await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY);
     for (let step = 0; step <= n % 4; step++) {
       await buildStep(knex, "1", toDatetime(at(second)));
     }

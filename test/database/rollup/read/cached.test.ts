@@ -2,6 +2,7 @@
 import { describe, expect, it } from "vitest";
 import { createRead, type Read } from "../../../../src/db/query.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
+import type { LeafLength } from "../../../../src/rollup/leaves.ts";
 import { buildStep } from "../../../../src/rollup/write/build.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { deleteRows, ROLLUPS } from "../../file-database.ts";
@@ -111,7 +112,7 @@ it.each([
 
 it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
   await build(knex, "1", minute(2), DAY);
-  const leaves: number[] = [];
+  const leaves: LeafLength[] = [];
   const plain = createRead(knex);
   const read: Read = async (...statement) => {
     const leaf = leaves.shift();

@@ -18,8 +18,8 @@ const rollup = (provider: number | string, watermark = WATERMARK) => ({
   slot: 0,
   version: 1,
   watermark,
-  leaf: 0,
-  total_leaf: 0,
+  leaf: "P1D",
+  total_leaf: "P1D",
   check_at: "2026-02-01",
 });
 const CLOCK = {

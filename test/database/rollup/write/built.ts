@@ -1,21 +1,26 @@
 /** Building a provider's rollup at once. */
 import type { Knex } from "knex";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { DAY_LEAF, MONTH_LEAF } from "../../../../src/rollup/leaves.ts";
+import {
+  DAY_LEAF,
+  type LeafLength,
+  MONTH_LEAF,
+  stepsShorter,
+} from "../../../../src/rollup/leaves.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 
-/** The places of lengths in `LEAVES`. */
-export const [FIVE_MINUTES, DAY, MONTH] = [0, DAY_LEAF, MONTH_LEAF];
+/** Lengths of leaves. */
+export const [FIVE_MINUTES, DAY, MONTH] = ["PT5M", DAY_LEAF, MONTH_LEAF] as const;
 
 /** Begins a build, or a new one, whose leaves have a length. */
 export async function begin(
   database: Knex,
   provider: string,
   watermark: string,
-  leaf: number,
-  totalLeaf = Math.max(leaf, DAY),
+  leaf: LeafLength,
+  totalLeaf: LeafLength = stepsShorter(leaf, DAY) > 0 ? DAY : leaf,
 ): Promise<void> {
   await beginBuild(database, provider, watermark, undefined, true);
   await database(TABLES.rollups)
@@ -28,8 +33,8 @@ export async function build(
   database: Knex,
   provider: string,
   watermark: string,
-  leaf = DAY,
-  totalLeaf?: number,
+  leaf: LeafLength = DAY,
+  totalLeaf?: LeafLength,
 ): Promise<void> {
   await begin(database, provider, watermark, leaf, totalLeaf);
   await finish(database, provider, watermark);

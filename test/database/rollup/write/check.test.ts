@@ -130,11 +130,11 @@ it.each([
   ["two steps too long for the last months are built again", 2, 0],
   ["one step too long stay", 1, 1],
 ])("leaves that are %s", async (_, steps, left) => {
-  const fitting = LEAVES.indexOf(4 * PERIOD); // the longest of up to 250 rows
-  await build(knex, "1", toDatetime(Date.now() - 60_000), fitting + steps);
+  const fitting = LEAVES.indexOf("P4D"); // the longest of up to 250 rows
+  await build(knex, "1", toDatetime(Date.now() - 60_000), LEAVES[fitting + steps]);
   await setDue(-1_000);
   await rollUp(knex, { margin: 3_600_000 });
-  expect((await state()).leaf).toBe(fitting + left);
+  expect((await state()).leaf).toBe(LEAVES[fitting + left]);
   await expectStored(knex);
 });
 

@@ -2,7 +2,8 @@
 import { beforeEach, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { CHECK_PERIOD, rollUp } from "../../../../src/rollup/write/run.ts";
+import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
 import { createComparison } from "../../../support/rollup/snapshot-oracle.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { charge } from "./built.ts";
@@ -46,6 +47,14 @@ it("they are deleted when no rollup of their format was written for a week", asy
   await rollUp(knex, { margin: 0 });
   for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT]);
   await expectStored(knex);
+});
+
+it("they are not taken for unused where their checks have just been made due", async () => {
+  await knex(TABLES.rollups).update({ format: FORMAT });
+  for (const provider of ["1", "2"]) await scheduleCheck(knex, provider, CHECK_PERIOD);
+  await knex(TABLES.rollups).update({ format: OTHER });
+  await rollUp(knex, { margin: 0 });
+  for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT, OTHER]);
 });
 
 // A service of the other version may still answer from it.

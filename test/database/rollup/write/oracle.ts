@@ -2,7 +2,7 @@
 import type { Knex } from "knex";
 import { expect } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { leafAt } from "../../../../src/rollup/leaves.ts";
+import { type LeafLength, leafAt } from "../../../../src/rollup/leaves.ts";
 import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
 
 /** Sums by kind of owner, boundary and owner: "owners 2026-01-02 00:00:00.000 1/0". */
@@ -54,13 +54,13 @@ async function expected(
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
   return {
-    ...running("owners", events, Number(leaf)),
-    ...running("total", total, Number(total_leaf)),
+    ...running("owners", events, leaf as LeafLength),
+    ...running("total", total, total_leaf as LeafLength),
   };
 }
 
 /** The running sums at the end of each leaf that has an event. */
-function running(kind: string, events: readonly Event[], length: number): Stored {
+function running(kind: string, events: readonly Event[], length: LeafLength): Stored {
   const byBoundary = Map.groupBy(events, ({ at }) => leafAt(at, length).to);
   const sums = new Map<string, readonly bigint[]>();
   const stored: Stored = {};

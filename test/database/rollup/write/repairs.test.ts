@@ -89,7 +89,7 @@ it.each<[string, () => PromiseLike<unknown>, "anew"?]>([
   ["shorter leaves", () => rollups().update({ leaf: FIVE_MINUTES })],
   // A boundary that is the end of no leaf cannot have been stored by a run.
   ["a boundary", () => sums().where(SECOND).update({ at: NO_END }), "anew"],
-  ["longer leaves", () => rollups().update({ leaf: DAY + 1 }), "anew"],
+  ["longer leaves", () => rollups().update({ leaf: "P2D" }), "anew"],
 ])("%s changed by hand is repaired by the next run", async (_, disturb, isBuilt) => {
   await disturb();
   await run();
