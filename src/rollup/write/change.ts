@@ -8,7 +8,7 @@ import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, SUMS, type Sums, textOf } fro
 import { type Boundaries, compareLeaves, type Difference, type Leaves } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 
-/** The maximum number of rows that a change writes. A larger one is a case for a build. */
+/** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
 const MAX_CHANGED_ROWS = 500_000;
 
 /** A change of a rollup. */
@@ -21,22 +21,31 @@ export interface Change {
   readonly boundaries: Boundaries;
 }
 
-/** Computes a change. Resolves to "too large" if it would write too many rows. */
+/**
+ * Computes a change. Resolves to "too large" if it would write too many rows.
+ *
+ * @param limit the maximum number of rows, about
+ */
 export async function computeChange(
   reader: Knex.Transaction,
   rollup: Rollup,
   boundaries: Boundaries,
   leaves: Leaves,
   until: string,
+  limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
   const differences: Difference[] = [];
+  const stored = new Set(boundaries.owners);
   let rows = 0;
   for await (const found of compareLeaves(reader, rollup, leaves, boundaries, until)) {
     for (const difference of found) {
       differences.push(difference);
       rows += laterThan(difference, boundaries);
+      if (difference.total || stored.has(difference.leaf.to)) continue;
+      stored.add(difference.leaf.to);
+      rows += boundaries.width;
     }
-    if (rows > MAX_CHANGED_ROWS) return "too large";
+    if (rows > limit) return "too large";
   }
   return { rollup, until, differences, boundaries };
 }

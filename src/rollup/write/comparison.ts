@@ -31,6 +31,8 @@ export interface Leaves {
 export interface Boundaries {
   readonly owners: readonly string[];
   readonly totals: readonly string[];
+  /** The number of owners at the last one: of rows that a further one has. */
+  readonly width: number;
 }
 
 /** The maximum number of leaves that one statement compares. */
@@ -51,7 +53,13 @@ export async function readBoundaries(
     rows
       .filter((row: BoundaryRow) => Number(row.total) === wanted)
       .map(({ at }: BoundaryRow) => at);
-  return { owners: of(0), totals: of(1) };
+  const owners = of(0);
+  const [[{ width }]] = await reader.raw(
+    `SELECT COUNT(*) AS width FROM ${TABLES.sums}
+     WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 0 AND at = ?`,
+    [provider, slot, owners.at(-1) ?? FIRST_INSTANT],
+  );
+  return { owners, totals: of(1), width: Number(width) };
 }
 
 /** A stored boundary at which no leaf ends, so that no run can have stored it. */

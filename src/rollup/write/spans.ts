@@ -12,6 +12,7 @@ import {
   secondsUpToDay,
 } from "../leaves.ts";
 import type { Boundaries, Leaves } from "./comparison.ts";
+import { ownersOf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
 /**
@@ -116,8 +117,8 @@ export interface Slice {
   readonly next: string;
 }
 
-/** The maximum number of leaves in a slice, each with a boundary of its own. */
-const MAX_SLICE_LEAVES = 1_000;
+/** The maximum numbers of leaves in a slice, and of the rows of their boundaries if it has several. */
+const [MAX_SLICE_LEAVES, MAX_SLICE_ROWS] = [1_000, 100_000];
 
 /**
  * The leaves of a rollup from an event time on that have about `rows` charges, starts and ends of
@@ -157,8 +158,10 @@ export async function nextSlice(
     instants.filter((at) => at > from).map(leafBefore);
   const inOrder = leavesOf([...found, ...stored(boundaries.owners)], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
-  const owners = whole.length > 0 ? whole.slice(0, MAX_SLICE_LEAVES) : inOrder.slice(0, 1);
-  const isLast = last === LAST_INSTANT && whole.length <= MAX_SLICE_LEAVES;
+  const width = Math.max(await ownersOf(reader, provider), boundaries.width);
+  const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
+  const owners = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
+  const isLast = last === LAST_INSTANT && whole.length <= most;
   const next = isLast ? LAST_INSTANT : (owners.at(-1)?.to ?? LAST_INSTANT);
   const totals = leavesOf([...found, ...stored(boundaries.totals)], totalLeaf);
   const isInSlice = (each: Leaf) => each.to > from && (each.from < next || next === LAST_INSTANT);

@@ -205,7 +205,7 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
       const { current } = await readRollups(reader, "2");
       if (current === undefined) throw new Error("expected a rollup");
       const from = toDatetime(NOW - 300 * DAY);
-      await nextSlice(reader, current, { owners: [], totals: [] }, from, ROWS);
+      await nextSlice(reader, current, { owners: [], totals: [], width: 0 }, from, ROWS);
     });
     // Of each of three columns: up to the end of the slice, and once more to group its rows.
     expect((await readSoFar()) - before).toBeLessThan(3 * 4 * ROWS);

@@ -36,6 +36,31 @@ const building = () => knex(TABLES.rollups).where({ building: 1 }).first();
 /** The first step of a build has most of them, and the second the rest. */
 const [ROWS, CHARGES] = [1_000, 1_200];
 
+it("a step stores the boundaries of so many leaves only that their rows are bounded", async () => {
+  const [owners, leaves] = [1_000, 120];
+  await knex("instances").insert(
+    Array.from({ length: owners }, (_, n) => {
+      return { provider_id: 1, server_id: 1, public_id: `${n}`, name: "instance" };
+    }),
+  );
+  const at = (n: number) => toDatetime(Date.UTC(2025, 0, 1) + n * 300_000);
+  await knex("charges").insert([
+    ...Array.from({ length: owners }, (_, n) => charge(at(0), at(0), "1.00", n + 1)),
+    ...Array.from({ length: leaves }, (_, n) => charge(at(n + 1), at(0))),
+  ]);
+  await begin(knex, "1", WATERMARK, FIVE_MINUTES);
+  const stored: number[] = [];
+  for (;;) {
+    const step = await buildStep(knex, "1", WATERMARK);
+    stored.push(Number((await knex(TABLES.sums).count("* AS rows").first())?.rows));
+    if (step === undefined || step.done) break;
+  }
+  const most = Math.max(...stored.map((rows, nth) => rows - (stored[nth - 1] ?? 0)));
+  expect(stored.at(-1)).toBeGreaterThan(leaves * owners);
+  expect(most).toBeLessThan(101_000);
+  await expectStored(knex);
+});
+
 it("a build that is killed after any of its steps is completed by the next run, from there", async () => {
   await fill(CHARGES, 300);
   let steps = 0;

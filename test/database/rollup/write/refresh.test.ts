@@ -1,9 +1,10 @@
 /** What a refresh adds to a rollup, and where it moves the watermark. */
 import { beforeEach, expect, it } from "vitest";
+import { toDatetime } from "../../../../src/db/datetime.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, differences, rental, rollupOf } from "./built.ts";
+import { build, charge, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";
@@ -56,6 +57,20 @@ it("an ended rental that is written again is neither added nor reported again", 
   await build(knex, "1", WATERMARK);
   await knex("rentals").update({ updated_at: "2026-01-20 12:03:00.000" });
   expect(await refreshTo(NEXT)).toEqual(adds(0));
+});
+
+it("charges in very many new leaves, whose boundaries are too many rows, are a case for a build", async () => {
+  const [owners, leaves] = [1_000, 501];
+  const number = (count: number) => Array.from({ length: count }, (_, n) => n);
+  await knex("charges").insert(
+    number(owners).map((n) => charge("2025-10-01", "2025-10-01", "1.00", n + 1)),
+  );
+  await build(knex, "1", WATERMARK, FIVE_MINUTES);
+  const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 300_000);
+  await knex("charges").insert(number(leaves).map((n) => charge(at(n), NEXT)));
+  expect(await refresh(knex, "1", NEXT)).toBe("build");
+  await knex("charges").where("charged_at", ">", at(4)).del();
+  expect(await refreshTo(NEXT)).toEqual(adds(5));
 });
 
 it("the watermark never moves back", async () => {
