@@ -17,4 +17,4 @@ RUN chmod -R a+rX package.json gen src
 USER node
 EXPOSE 8080 50051 9464
 # As `npm start`, without npm, which would stay as a second process and write logs.
-CMD ["node", "src/main.ts"]
+CMD ["node", "--require", "./src/node-version.cjs", "src/main.ts"]

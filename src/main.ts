@@ -49,9 +49,12 @@ const STATEMENT_GRACE = 500;
 /** How long the pools may then take to close, in ms; they wait for a database that hangs. */
 const POOL_GRACE = 1_000;
 
-/** Process 1 of a container ignores the signals for which it has no listener. */
-const stopEarly = () => process.exit();
-process.once("SIGTERM", stopEarly);
+/**
+ * What SIGTERM does, from the first moment on: process 1 of a container ignores signals without a
+ * listener. The listener stays, because a signal is lost that comes between one and the next.
+ */
+let stopOnSigterm: () => unknown = () => process.exit();
+process.on("SIGTERM", () => stopOnSigterm());
 
 try {
   const { values } = parseArgs({ options: { check: { type: "boolean" } } });
@@ -173,8 +176,12 @@ async function start(config: Config): Promise<void> {
       process.exit();
     }
   };
-  process.off("SIGTERM", stopEarly);
-  process.on("SIGTERM", (signal) => stop({ signal }, config.lameDuck));
+  stopOnSigterm = () => stop({ signal: "SIGTERM" }, config.lameDuck);
+  // A reload, or a terminal that was closed: neither is a reason to stop.
+  process.on("SIGHUP", (signal) => {
+    log.info({ signal }, certificates ? "certificates are read again" : "nothing to read again");
+    certificates?.check();
+  });
   // A person at a terminal, who would not want to wait.
   process.on("SIGINT", (signal) => stop({ signal }));
   // The state of the process is unknown after an uncaught error, so the process is replaced.

@@ -82,7 +82,7 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
 const connectionsFor = ({ concurrency }: Flags) => concurrency + 2;
 
 /**
- * Aborts at SIGTERM or SIGINT: the command then ends after the piece of work that it is at, or after
+ * Aborts at SIGTERM, SIGINT or SIGHUP: the command then ends after the piece of work that it is at, or after
  * a grace. A second SIGINT ends it at once. Either loses that piece, and no more.
  */
 function stopOnSignal(): AbortController {
@@ -96,6 +96,7 @@ function stopOnSignal(): AbortController {
   };
   process.once("SIGTERM", abort);
   process.once("SIGINT", abort);
+  process.once("SIGHUP", abort);
   return stop;
 }
 

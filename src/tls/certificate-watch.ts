@@ -19,6 +19,8 @@ export interface CertificateWatch {
   readonly failures: number;
   /** Calls back with each further version. */
   onChange(listener: (certificates: Certificates) => void): void;
+  /** Reads the files now. */
+  check(): void;
   /** Stops reading the files. Reading does not keep the process alive. */
   stop(): void;
 }
@@ -108,6 +110,9 @@ export function watchCertificates({
     },
     onChange(listener) {
       listeners.push(listener);
+    },
+    check: () => {
+      check();
     },
     stop: () => stopped.abort(),
   };

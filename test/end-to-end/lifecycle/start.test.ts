@@ -4,11 +4,11 @@
  * test/end-to-end/cli/format-error.test.ts.
  */
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { runCommand } from "../../support/commands/run-command.ts";
+import { failed, runCommand, runProgram } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import { runService } from "../../support/service/service-process.ts";
@@ -22,6 +22,20 @@ afterAll(() => database?.drop());
 
 const authority = await createAuthority();
 const pair = await authority.issue();
+
+it("a Node that is too old is told, by each command", async () => {
+  const { scripts } = JSON.parse(readFileSync("package.json", "utf8"));
+  for (const name of ["start", "migrate", "key", "rollup", "seed", "bench"]) {
+    expect(scripts[name]).toMatch(/^exec node --require \.\/src\/node-version\.cjs \S+\.ts$/);
+  }
+  using files = createFiles(pair, authority.cert);
+  const old = join(files.folder, "old.cjs");
+  writeFileSync(old, "Object.defineProperty(process, 'versions', { value: { node: '20.20.2' } })");
+  const args = ["--require", old, "--require", "./src/node-version.cjs", "src/main.ts"];
+  expect(await runProgram(process.execPath, args)).toEqual(
+    failed("needs Node 26, this is 20.20.2"),
+  );
+});
 
 it("every mistake in the environment and in its files is told", async () => {
   using files = createFiles(pair, authority.cert);

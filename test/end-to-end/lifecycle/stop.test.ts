@@ -9,7 +9,11 @@ import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { grpcLoadClient, restLoadClient, startLoad } from "../../support/service/load.ts";
-import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
+import {
+  runService,
+  type ServiceProcess,
+  startService,
+} from "../../support/service/service-process.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -74,6 +78,24 @@ it("SIGINT ends the service at once: neither SIGTERM before it, nor idle connect
   // The sum of refused calls, which is logged each second, is not lost.
   const lines = service.log().filter(({ reason }) => reason === "unauthenticated");
   expect(lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0)).toBe(CALLS);
+});
+
+it("SIGTERM is not lost while the service starts", async () => {
+  const preload = new URL("./signal-on-change.ts", import.meta.url).href;
+  const environment = { DATABASE_URL: database.url, NODE_OPTIONS: `--import ${preload}` };
+  expect(await runService(environment)).toMatchObject({ ending: 0, stderr: "" });
+});
+
+it("SIGHUP cuts no call off, and ends nothing", async () => {
+  const { service, get } = await start(UNHURRIED);
+  await using lock = await lockTable(database, "charges");
+  const call = get();
+  await lock.waitForQueries(1);
+  service.signal("SIGHUP");
+  await until(() => linesOf(service, "nothing to read again").length > 0);
+  await lock.release();
+  expect(await call).toMatchObject({ status: 200 });
+  expect(await get()).toMatchObject({ status: 200 });
 });
 
 it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served", async () => {

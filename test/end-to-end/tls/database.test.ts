@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer } from "node:net";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished, vi } from "vitest";
 import {
   type PrivateDatabase,
   startPrivateDatabase,
@@ -70,6 +70,12 @@ it.each([
   ["VERIFY_CA refuses an unknown CA", "VERIFY_CA", UNTRUSTED],
 ])("%s", async (_, mode, expected) => {
   expect(await cipherOf(urlOf("127.0.0.1", mode))).toMatch(expected);
+});
+
+it("VERIFY_CA holds where the environment lets Node accept any certificate", async () => {
+  vi.stubEnv("NODE_TLS_REJECT_UNAUTHORIZED", "0");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await cipherOf(urlOf("127.0.0.1", "VERIFY_CA"))).toMatch(UNTRUSTED);
 });
 
 it("VERIFY_IDENTITY accepts the host that is in the certificate, and no other", async () => {
