@@ -25,7 +25,8 @@ export function pathOf(target: string): string {
 
 /** Whether a request path matches the segments. */
 export function matches(segments: readonly Segment[], path: string): boolean {
-  const pieces = path.split("/").slice(1);
+  // No more pieces than are compared: a path may be 16 KiB of slashes.
+  const pieces = path.split("/", segments.length + 2).slice(1);
   return (
     pieces.length === segments.length &&
     segments.every((segment, index) =>

@@ -30,7 +30,7 @@ import {
   HealthListResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/health/v1/health_pb.ts";
-import { decompress } from "./compression.ts";
+import { decompress } from "./request.ts";
 
 /** The health of a server, NOT_SERVING at first. */
 export interface HealthService {

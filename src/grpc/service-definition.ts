@@ -23,7 +23,7 @@ import type { Addresses } from "../net/address.ts";
 import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import { decompress } from "./compression.ts";
+import { decompress } from "./request.ts";
 import { ResponseMetadata } from "./response-metadata.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;

@@ -13,9 +13,9 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import type { Socket } from "node:net";
 import { peerOf } from "../net/address.ts";
 import type { UnreadSource } from "../net/unread.ts";
-import { renameEncoding } from "./compression.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import type { GrpcLimits } from "./limits.ts";
+import { reduceHeaders, watchMessage } from "./request.ts";
 
 const CREATED = "http2.server.stream.created";
 /** How often connections are checked for slow clients, in ms. */
@@ -70,8 +70,13 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
       refuse(stream, headers, connection);
       return;
     }
-    renameEncoding(headers);
-    const isCall = !`${headers[":path"]}`.startsWith("/grpc.");
+    reduceHeaders(headers);
+    const path = `${headers[":path"]}`;
+    const isCall = !path.startsWith("/grpc.");
+    // Reflection is the one service whose requests are streams.
+    if (!path.startsWith("/grpc.reflection.")) {
+      watchMessage(stream, () => end(stream, connection, "tooManyMessages"));
+    }
     if (isCall) calls++;
     open++;
     connection.add(stream);
@@ -87,19 +92,22 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
     inTurn = 0;
   }
 
+  /** Ends a connection, and its session, which hands over nothing more of it. */
+  function end({ session }: ServerHttp2Stream, connection: Connection, event: string): void {
+    if (!connection.isClosed) report(event);
+    connection.close();
+    session?.destroy();
+  }
+
   /** Ends the connection of a stream before it hands over the next one. */
   function refuse(
-    { session }: ServerHttp2Stream,
+    stream: ServerHttp2Stream,
     headers: IncomingHttpHeaders,
     connection: Connection,
   ): void {
     // Without a content type, grpc-js answers at once, which is before the microtask, and keeps nothing.
     for (const name of Object.keys(headers)) delete headers[name];
-    queueMicrotask(() => {
-      if (!connection.isClosed) report("tooManyStreams");
-      connection.close();
-      session?.destroy();
-    });
+    queueMicrotask(() => end(stream, connection, "tooManyStreams"));
   }
 
   function closeLargest(): void {

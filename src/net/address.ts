@@ -23,6 +23,8 @@ export interface Addresses {
   isTrusted(peer: string | undefined): boolean;
 }
 
+/** How many of the last addresses in `X-Forwarded-For` are looked at. */
+const MAX_HOPS = 32;
 /** The addresses whose keys are remembered: to parse one takes longer than to look it up. */
 const MAX_REMEMBERED = 1_000;
 
@@ -41,16 +43,25 @@ export function createAddresses(trustedProxies: readonly string[]): Addresses {
     clientOf(peer = "", forwardedFor = "") {
       let client = peer;
       if (trustedProxies.length === 0) return keys.memo(peer);
-      const hops = forwardedFor.split(",").map((hop) => hop.trim());
-      while (isTrusted(client)) {
-        const hop = hops.pop();
+      for (let hops = 0, end = forwardedFor.length; hops < MAX_HOPS && isTrusted(client); hops++) {
+        const start = forwardedFor.lastIndexOf(",", end - 1) + 1;
+        const hop = addressIn(forwardedFor.slice(start, end));
         // A proxy that sends something else than an address is all that is known.
-        if (hop === undefined || !ipaddr.isValid(hop)) break;
+        if (!ipaddr.isValid(hop)) break;
         client = hop;
+        if (start === 0) break;
+        end = start - 1;
       }
       return keys.memo(client);
     },
   };
+}
+
+/** The address in an entry of `X-Forwarded-For`: some proxies add its port, and brackets (Azure, IIS). */
+function addressIn(entry: string): string {
+  const text = entry.trim();
+  const [, bracketed, withPort] = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/.exec(text) ?? [];
+  return bracketed ?? withPort ?? text;
 }
 
 function keyOf(text: string): string {

@@ -216,5 +216,7 @@ function coalescingKey(
   { name, input }: DescMethodUnary,
   request: Message,
 ): string {
-  return `${providerId} ${name} ${Buffer.from(toBinary(input, request)).toString("latin1")}`;
+  // Unknown fields change no answer.
+  const bytes = toBinary(input, request, { writeUnknownFields: false });
+  return `${providerId} ${name} ${Buffer.from(bytes).toString("latin1")}`;
 }

@@ -14,6 +14,7 @@ import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
 import { MAX_WATCHES } from "../../src/grpc/health.ts";
 import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
 import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
+import { MAX_SURPLUS } from "../../src/grpc/request.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/port-tls.ts";
@@ -93,6 +94,7 @@ describe("limits", () => {
     "time until the TLS handshake": HANDSHAKE_TIMEOUT,
     "time until the preface": GRPC_LIMITS.prefaceTimeout,
     "streams of all gRPC connections": GRPC_LIMITS.maxStreams,
+    "what follows the message": MAX_SURPLUS,
     "calls at once on a gRPC connection": GRPC_LIMITS.maxStreamsPerConnection,
     "unread response bytes of a gRPC connection": GRPC_LIMITS.maxUnreadPerConnection,
     "reply to the ping": GRPC_LIMITS.keepaliveReply,

@@ -168,3 +168,25 @@ it("messages that a unary call sends in excess are not decompressed", async () =
   stream.end(Buffer.concat([bomb, bomb, grpcMessage(Buffer.from("x"), 1)]));
   expect(await statusOf(stream)).toMatch(/^12 Received a second request message/);
 });
+
+it("a request with much more than its message closes its connection, and one with a little does not", async () => {
+  const { port, events, calls } = await listen();
+  const send = (path: string, count: number) => {
+    const session = openSession(port);
+    const stream = openStream(session, path);
+    stream.end(Buffer.concat(Array(count).fill(EMPTY)));
+    return { status: statusOf(stream), session };
+  };
+  for (const path of [OVERVIEW, WATCH]) {
+    expect(await send(path, 3_000).status).toBe("closed");
+  }
+  expect(events).toEqual(["tooManyMessages", "tooManyMessages"]);
+  const { status, session } = send(OVERVIEW, 3);
+  expect(await status).toMatch(/^(12|13) /); // grpc-js says what is wrong
+  expect(await call(session)).toBe("0 OK");
+  // A large message, in many frames, is one.
+  const stream = openStream(session);
+  stream.end(grpcMessage(Buffer.alloc(MAX_MESSAGE_BYTES - 1)));
+  expect(await statusOf(stream)).toMatch(/^3 /);
+  expect(calls).toHaveLength(2);
+});

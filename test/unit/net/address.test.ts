@@ -19,6 +19,11 @@ it.each<[string, string | undefined, string | undefined, string]>([
   ["a proxy that forwards nothing", "10.0.0.1", undefined, "10.0.0.1"],
   ["a proxy that forwards no address", "10.0.0.1", "unknown", "10.0.0.1"],
   ["a proxy alone in the list", "10.0.0.1", "10.2.2.2", "10.2.2.2"],
+  ["an address with a port", "10.0.0.1", "198.51.100.1:4711", "198.51.100.1"],
+  ["an address in brackets", "10.0.0.1", "[2001:db8::99], [fd00::1]:443", "2001:db8::/64"],
+  ["an address before an empty entry", "10.0.0.1", "198.51.100.1,", "10.0.0.1"],
+  ["one of the last 32", "10.0.0.1", `198.51.100.1${",10.0.0.2".repeat(31)}`, "198.51.100.1"],
+  ["a proxy beyond them", "10.0.0.1", `198.51.100.1${",10.0.0.2".repeat(32)}`, "10.0.0.2"],
   ["the /64 of a forwarded address", "10.0.0.1", "2001:db8::99", "2001:db8::/64"],
   ["nothing if the peer is unknown", undefined, "198.51.100.1", ""],
 ])("the client is %s", (_, peer, forwardedFor, client) => {

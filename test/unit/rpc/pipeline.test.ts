@@ -1,4 +1,4 @@
-import { create } from "@bufbuild/protobuf";
+import { create, fromBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, vi } from "vitest";
 import { GetServerBreakdownRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
@@ -49,6 +49,16 @@ describe("a call", () => {
     }
     await Promise.all(calls);
     expect(handled.sort()).toEqual(questions);
+  });
+
+  it("is coalesced with those that differ in fields that the contract does not have", async () => {
+    const { call, steps } = testCalls();
+    const requests = [0, 1, 2].map((value) =>
+      // Field 999, a varint.
+      fromBinary(GetServerBreakdownRequestSchema, Uint8Array.of(0xb8, 0x3e, value)),
+    );
+    await Promise.all(requests.map((request) => call({ decode: () => request })));
+    expect(steps.filter((step) => step === "handle")).toHaveLength(1);
   });
 
   it("without a valid key is not decoded: a bad key with a bad request is unauthenticated", async () => {
