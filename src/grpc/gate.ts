@@ -18,12 +18,14 @@ import {
   ServerListenerBuilder,
   type ServerMethodDefinition,
 } from "@grpc/grpc-js";
+import { endsOf } from "../net/address.ts";
 import type { Connection } from "./connection.ts";
 import type { Streams } from "./streams.ts";
 
 /** Creates the interceptor of a server. */
 export function createGate(streams: Streams): ServerInterceptor {
-  return (method, call) => new GatedCall(call, streams.connectionOf(call.getPeer()), method);
+  return (method, call) =>
+    new GatedCall(call, streams.connectionOf(endsOf(call.getConnectionInfo())), method);
 }
 
 class GatedCall extends ServerInterceptingCall {

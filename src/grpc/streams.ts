@@ -11,7 +11,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { peerOf } from "../net/address.ts";
+import { endsOf } from "../net/address.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import type { GrpcLimits } from "./limits.ts";
@@ -34,8 +34,8 @@ export interface StreamsParts {
 export interface Streams {
   /** Follows the streams of a TCP connection until it closes. */
   follow(transport: Socket): void;
-  /** The open connection of a peer (`peerOf`). */
-  connectionOf(peer: string): Connection | undefined;
+  /** The open connection with two ends (`endsOf`). */
+  connectionOf(ends: string): Connection | undefined;
   /** The connections with response bytes that their clients have not read. */
   readonly unread: UnreadSource;
   /** Resolves when no call is open. Health and reflection do not count: they need not end. */
@@ -48,7 +48,7 @@ export interface Streams {
 
 /** Begins to follow streams. */
 export function createStreams({ limits, report, onEnd }: StreamsParts): Streams {
-  /** By peer. */
+  /** By their ends. */
   const connections = new Map<string, Connection>();
   let open = 0;
   /** Those created since the event loop turned. */
@@ -63,7 +63,7 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
     };
     // grpc-js handles the first error of a stream. Node may emit another one, which would be uncaught.
     stream.on("error", () => {});
-    const connection = stream.session && connections.get(peerOf(stream.session.socket));
+    const connection = stream.session && connections.get(endsOf(stream.session.socket));
     if (connection === undefined) return;
     if (inTurn++ === 0) setImmediate(startTurn);
     if (inTurn > limits.maxStreams || connection.isClosed) {
@@ -131,15 +131,15 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
 
   return {
     follow(transport) {
-      const peer = peerOf(transport);
+      const ends = endsOf(transport);
       const connection = createConnection(transport, limits, report);
-      connections.set(peer, connection);
+      connections.set(ends, connection);
       transport.once("close", () => {
         // Its client may have connected again from the same port before.
-        if (connections.get(peer) === connection) connections.delete(peer);
+        if (connections.get(ends) === connection) connections.delete(ends);
       });
     },
-    connectionOf: (peer) => connections.get(peer),
+    connectionOf: (ends) => connections.get(ends),
     *unread() {
       for (const connection of connections.values()) if (connection.bytes > 0) yield connection;
     },

@@ -71,9 +71,16 @@ function keyOf(text: string): string {
   return `${new ipaddr.IPv6([...address.toByteArray().slice(0, 8), ...Array(8).fill(0)])}/64`;
 }
 
-/** The other end of a connection, as grpc-js writes it: `address:port`, without brackets for IPv6. */
-export function peerOf({ remoteAddress, remotePort }: Peer): string {
-  return `${remoteAddress}:${remotePort}`;
+/**
+ * What an open connection is known by: both of its ends. A client may have one port for connections to
+ * several addresses of this host.
+ */
+export function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
+  return `${localAddress}:${localPort} ${remoteAddress}:${remotePort}`;
 }
 
-type Peer = Pick<Socket, "remoteAddress" | "remotePort">;
+type Ends = {
+  readonly [Field in "localAddress" | "localPort" | "remoteAddress" | "remotePort"]?:
+    | Socket[Field]
+    | undefined;
+};

@@ -3,7 +3,7 @@ import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, Server, TlsOptions } from "node:tls";
 import type { Certificates } from "../config/certificates.ts";
-import { peerOf } from "../net/address.ts";
+import { endsOf } from "../net/address.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
 /** The default of `handshakeTimeout`, in ms. */
@@ -50,7 +50,7 @@ export function createPortTls({
   });
   const context = contextOf(certificates.current);
   const asks = context.ca !== undefined;
-  /** The TCP connections whose handshake is not complete, by peer, each with the end of its time limit. */
+  /** The TCP connections whose handshake is not complete, by their ends, each with the end of its time limit. */
   const incomplete = new Map<string, { readonly transport: Socket; end(): void }>();
 
   function begin(transport: Socket): void {
@@ -60,16 +60,16 @@ export function createPortTls({
       report("tlsHandshakeTimeout");
       transport.resetAndDestroy();
     }, handshakeTimeout);
-    const peer = peerOf(transport);
+    const ends = endsOf(transport);
     const handshake = {
       transport,
       end() {
         clearTimeout(timer);
         // Its client may have connected again from the same port.
-        if (incomplete.get(peer) === handshake) incomplete.delete(peer);
+        if (incomplete.get(ends) === handshake) incomplete.delete(ends);
       },
     };
-    incomplete.set(peer, handshake);
+    incomplete.set(ends, handshake);
     transport.once("close", handshake.end);
   }
 
@@ -85,7 +85,7 @@ export function createPortTls({
       server.on("connection", begin);
       server.on("secureConnection", (socket) => {
         socket.on("error", () => {});
-        incomplete.get(peerOf(socket))?.end();
+        incomplete.get(endsOf(socket))?.end();
       });
       server.on("tlsClientError", (_error, socket) => {
         report("tlsHandshakeFailed");

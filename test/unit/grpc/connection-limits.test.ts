@@ -5,6 +5,7 @@ import { connect } from "node:net";
 import { gzipSync } from "node:zlib";
 import type { Message } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
+import { freePort } from "../../../dev/free-port.ts";
 import { MAX_WATCHES } from "../../../src/grpc/health.ts";
 import { MAX_REFLECTIONS } from "../../../src/grpc/reflection.ts";
 import { MAX_MESSAGE_BYTES } from "../../../src/rpc/call.ts";
@@ -110,6 +111,19 @@ it("too many streams of all connections close the connection with the most of th
   expect(many.destroyed).toBe(true);
   expect(await call(few)).toBe("0 OK");
   expect(events).toEqual(["tooManyStreams"]);
+});
+
+it("two connections from one client port, to two addresses, both have their limits", async () => {
+  const { port } = await listen({ requestTimeout: 300 }, undefined, "0.0.0.0");
+  const own = { port, localAddress: "127.0.0.1", localPort: await freePort() };
+  const sockets = ["127.0.0.1", "127.0.0.2"].map((host) => connect({ ...own, host }));
+  await Promise.all(sockets.map((socket) => once(socket, "connect")));
+  const [first, second] = sockets.map((socket) => openSession(port, {}, () => socket));
+  for (const session of [second, first]) {
+    const incomplete = openStream(session as ClientHttp2Session);
+    expect(await statusOf(incomplete)).toMatch(/^4 /);
+    await new Promise<void>((resolve) => session?.close(resolve));
+  }
 });
 
 it("a connection that sends too many requests at once is closed before it has handed over the rest", async () => {

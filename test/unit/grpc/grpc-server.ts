@@ -52,6 +52,7 @@ export interface TestServer {
 export async function listen(
   options: GrpcOptions = {},
   respond: (call: IncomingCall) => Promise<Message> = async () => emptyResponse,
+  host = "127.0.0.1",
 ): Promise<TestServer> {
   const calls: IncomingCall[] = [];
   const events: string[] = [];
@@ -73,14 +74,21 @@ export async function listen(
     report: (event) => events.push(event),
     ...options,
   });
-  const port = await server.listen("127.0.0.1", 0);
+  const port = await server.listen(host, 0);
   onTestFinished(() => server.stop(0));
   return { server, port, calls, events };
 }
 
 /** An HTTP/2 client session that lasts until the end of the test. */
-export function openSession(port: number, settings: { initialWindowSize?: number } = {}) {
-  const session = connectHttp2(`http://127.0.0.1:${port}`, { settings });
+export function openSession(
+  port: number,
+  settings: { initialWindowSize?: number } = {},
+  createConnection?: () => Socket,
+) {
+  const session = connectHttp2(`http://127.0.0.1:${port}`, {
+    settings,
+    ...(createConnection && { createConnection }),
+  });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
