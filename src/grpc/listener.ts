@@ -8,8 +8,12 @@ import { createServer as createTlsServer } from "node:tls";
 import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 
-/** The client's preface and the header of its SETTINGS, in bytes: RFC 9113, section 3.4. */
-const PREFACE_BYTES = 24 + 9;
+/** What a client of HTTP/2 begins with: RFC 9113, section 3.4. */
+const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
+/** The preface and the header of the SETTINGS behind it, in bytes. */
+const PREFACE_BYTES = PREFACE.length + 9;
+/** The first byte of a TLS handshake: RFC 8446, section 5.1. */
+const HANDSHAKE = 0x16;
 
 /** What a listener is made of. */
 export interface ListenerParts {
@@ -21,7 +25,7 @@ export interface ListenerParts {
   readonly prefaceTimeout: number;
   /** How long the client may take to close a connection that this side has closed, in ms. */
   readonly closeTimeout: number;
-  /** Counts connections that are closed: `prefaceTimeout`. */
+  /** Counts connections that are closed: `prefaceTimeout`, `tlsOnPlainPort`, `notHttp2`. */
   readonly report: (event: string) => void;
   /** Called with each TCP connection that is admitted. */
   readonly onConnection: (transport: Socket) => void;
@@ -59,7 +63,27 @@ export function createListener({
       const last = setTimeout(() => socket.destroy(), closeTimeout).unref();
       socket.once("close", () => clearTimeout(last));
     });
-    serve(socket);
+    serveHttp2(socket);
+  }
+
+  /** Serves a connection once its preface has come. One that begins otherwise is closed. */
+  function serveHttp2(socket: Socket): void {
+    let received = Buffer.alloc(0);
+    const read = () => {
+      const data: Buffer | null = socket.read();
+      if (data === null) return;
+      received = Buffer.concat([received, data]);
+      const length = Math.min(received.length, PREFACE.length);
+      if (received.compare(PREFACE, 0, length, 0, length) !== 0) {
+        report(received[0] === HANDSHAKE && tls === undefined ? "tlsOnPlainPort" : "notHttp2");
+        socket.destroy();
+      } else if (length === PREFACE.length) {
+        socket.off("readable", read);
+        socket.unshift(received); // Node's HTTP/2 begins with what is there
+        serve(socket);
+      }
+    };
+    socket.on("readable", read);
   }
 
   // It never listens: connections are handed to it, after they are admitted.

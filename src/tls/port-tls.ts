@@ -50,27 +50,31 @@ export function createPortTls({
   });
   const context = contextOf(certificates.current);
   const asks = context.ca !== undefined;
-  /** The TCP connections whose handshake is not complete, by their ends, each with the end of its time limit. */
+  /** The TCP connections whose handshake is not complete, by their ends, each with its end. */
   const incomplete = new Map<string, { readonly transport: Socket; end(): void }>();
 
   function begin(transport: Socket): void {
-    if (transport.destroyed) return;
-    // Node's own time limit is one of silence.
-    const timer = setTimeout(() => {
-      report("tlsHandshakeTimeout");
-      transport.resetAndDestroy();
-    }, handshakeTimeout);
     const ends = endsOf(transport);
     const handshake = {
       transport,
-      end() {
+      /** Ends the time limit. False if it has ended before. */
+      end(): boolean {
         clearTimeout(timer);
         // Its client may have connected again from the same port.
-        if (incomplete.get(ends) === handshake) incomplete.delete(ends);
+        return incomplete.get(ends) === handshake && incomplete.delete(ends);
       },
     };
+    // Node's own time limit is one of silence.
+    const timer = setTimeout(() => {
+      handshake.end();
+      report("tlsHandshakeTimeout");
+      transport.resetAndDestroy();
+    }, handshakeTimeout);
     incomplete.set(ends, handshake);
-    transport.once("close", handshake.end);
+    transport.once("close", () => {
+      // A load balancer that looks whether the port is open sends nothing.
+      if (handshake.end() && transport.bytesRead > 0) report("tlsHandshakeFailed");
+    });
   }
 
   return {
@@ -87,13 +91,13 @@ export function createPortTls({
         socket.on("error", () => {});
         incomplete.get(endsOf(socket))?.end();
       });
-      server.on("tlsClientError", (_error, socket) => {
-        report("tlsHandshakeFailed");
-        socket.destroy();
-      });
+      server.on("tlsClientError", (_error, socket) => void socket.destroy());
     },
     closeIncomplete() {
-      for (const { transport } of incomplete.values()) transport.destroy();
+      for (const { transport, end } of [...incomplete.values()]) {
+        end();
+        transport.destroy();
+      }
     },
   };
 }

@@ -14,7 +14,7 @@ import {
   ServerResponse,
 } from "node:http";
 import { Server as SecureServer } from "node:https";
-import type { Socket } from "node:net";
+import { Socket } from "node:net";
 import type { AcceptConnection } from "../../net/connection-limit.ts";
 import type { PortTls } from "../../tls/port-tls.ts";
 import type { GatewayContext } from "../context.ts";
@@ -83,7 +83,7 @@ export function createHttpServer(
     }
   }
 
-  const server = createServer(tls, {
+  const server = createServer(tls, acceptConnection, {
     maxHeaderSize: limits.maxHeaderSize,
     headersTimeout: limits.headersTimeout,
     requestTimeout: limits.requestTimeout,
@@ -94,13 +94,7 @@ export function createHttpServer(
     ServerResponse: GuardedResponse as typeof ServerResponse,
   });
   server.setTimeout(limits.connectionTimeout);
-  // Before Node's own listener, which would begin a handshake.
-  server.prependListener("connection", (transport: Socket) => {
-    transport.on("error", ignore);
-    acceptConnection(transport);
-  });
   server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
-    if (socket.destroyed) return;
     socket.on("error", ignore);
     connections.set(socket, createExchanges(socket, { ...limits, report }));
     socket.once("close", () => connections.delete(socket));
@@ -116,18 +110,36 @@ export function createHttpServer(
 }
 
 /**
- * Makes a server whose `close` leaves all connections open. Node's own calls `closeIdleConnections`
+ * Makes a server of which no listener sees a connection that is refused: Node's own would begin a
+ * handshake on it.
+ *
+ * Its `close` leaves all connections open. Node's calls `closeIdleConnections`
  * (https://nodejs.org/api/http.html#serverclosecallback), which closes those whose response is buffered
  * completely, and so cuts off responses to slow readers: test/unit/gateway/shutdown.test.ts.
  */
-function createServer(tls: PortTls | undefined, options: ServerOptions): Server {
+function createServer(
+  tls: PortTls | undefined,
+  acceptConnection: AcceptConnection,
+  options: ServerOptions,
+): Server {
+  const isRefused = (event: string | symbol, [transport]: readonly unknown[]) => {
+    if (event !== "connection" || !(transport instanceof Socket)) return false;
+    transport.on("error", ignore);
+    return !acceptConnection(transport);
+  };
   if (tls === undefined) {
     return new (class extends Server {
       override closeIdleConnections(): void {}
+      override emit(event: string | symbol, ...values: unknown[]): boolean {
+        return isRefused(event, values) || super.emit(event, ...values);
+      }
     })(options);
   }
   const server = new (class extends SecureServer {
     override closeIdleConnections(): void {}
+    override emit(event: string | symbol, ...values: unknown[]): boolean {
+      return isRefused(event, values) || super.emit(event, ...values);
+    }
   })({ ...options, ...tls.options });
   tls.watch(server);
   return server;

@@ -18,22 +18,27 @@ const STATUSES: Readonly<Record<string, HttpErrorStatus>> = {
   HPE_HEADER_OVERFLOW: 431,
 };
 
+/** The first byte of a TLS handshake: RFC 8446, section 5.1. */
+const HANDSHAKE = 0x16;
+
 /** A code of Node or of its parser: a name from a fixed list. */
 const KNOWN_CODE = /^(HPE|ERR_HTTP)_[A-Z_]+$/;
 
 /** Handles Node's `clientError`: responds if no earlier request is unanswered, and closes. */
 export function handleClientError(
   gateway: GatewayContext,
-  error: NodeJS.ErrnoException,
+  error: NodeJS.ErrnoException & { readonly rawPacket?: unknown },
   socket: Socket,
 ): void {
   const exchanges = gateway.connections.get(socket);
   if (exchanges === undefined || error.code === "ECONNRESET" || socket.destroyed) {
     socket.destroy();
   } else {
-    const { code = "" } = error;
-    const reason = KNOWN_CODE.test(code) ? { reason: code } : {};
-    const response = { ...httpError(STATUSES[code] ?? 400), ...reason };
+    const { code = "", rawPacket } = error;
+    const isTls = (rawPacket as Buffer | undefined)?.[0] === HANDSHAKE;
+    const reason = isTls ? "tlsOnPlainPort" : code;
+    const known = isTls || KNOWN_CODE.test(code) ? { reason } : {};
+    const response = { ...httpError(STATUSES[code] ?? 400), ...known };
     exchanges.reject((method) => rejectOnSocket(gateway, socket, response, method));
   }
 }

@@ -70,6 +70,12 @@ test.each([
   expect(gateway.lines.at(-1)).toEqual({ message: "request rejected", fields });
 });
 
+test("TLS to the port without it is told apart in the log", async () => {
+  const response = parse(await exchange(gateway.port, "\x16\x03\x01\x02\x00\x01"));
+  expect(response.status).toBe(400);
+  expect(gateway.lines.at(-1)).toMatchObject({ fields: { reason: "tlsOnPlainPort" } });
+});
+
 /** The logged reason: Node's code if it could not parse the request, or what the host lacks. */
 function reasonOf(message: string): unknown {
   if (message.endsWith("Host header")) return message;

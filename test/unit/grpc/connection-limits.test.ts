@@ -113,6 +113,28 @@ it("too many streams of all connections close the connection with the most of th
   expect(events).toEqual(["tooManyStreams"]);
 });
 
+it("a client that does not speak HTTP/2 is told apart, and one whose preface comes in pieces is served", async () => {
+  const { port, events } = await listen();
+  for (const begin of [
+    "GET / HTTP/1.1\r\n\r\n",
+    "\x16\x03\x01",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r!",
+  ]) {
+    const { socket, closed } = openSocket(port);
+    socket.write(begin, "latin1");
+    await closed;
+  }
+  expect(events).toEqual(["notHttp2", "tlsOnPlainPort", "notHttp2"]);
+  const { socket } = openSocket(port);
+  const answer = once(socket, "data");
+  for (const byte of PREFACE) {
+    socket.write(Buffer.of(byte));
+    await new Promise(setImmediate);
+  }
+  socket.write(SETTINGS);
+  expect((await answer)[0][3]).toBe(4); // the type of SETTINGS
+});
+
 it("two connections from one client port, to two addresses, both have their limits", async () => {
   const { port } = await listen({ requestTimeout: 300 }, undefined, "0.0.0.0");
   const own = { port, localAddress: "127.0.0.1", localPort: await freePort() };

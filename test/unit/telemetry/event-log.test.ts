@@ -21,6 +21,14 @@ function createFixture() {
 }
 
 describe("the event log", () => {
+  it("has what is no limit at info", () => {
+    const { report, entries } = createFixture();
+    report("tlsOnPlainPort");
+    expect(entries()).toMatchObject([
+      { level: "info", event: "tlsOnPlainPort", msg: "a client spoke TLS to a port without TLS" },
+    ]);
+  });
+
   it("has the first of an event at once and the sum of the others ten seconds later, again and again", () => {
     const { report, entries } = createFixture();
     for (let second = 0; second < 25; second++) {
