@@ -3,7 +3,7 @@
 FROM node:26-slim
 
 WORKDIR /app
-ENV NODE_ENV=production HOST=0.0.0.0
+ENV NODE_ENV=production HOST=::
 
 COPY package.json package-lock.json .npmrc ./
 # npm leaves 40 MB of its cache, which nothing reads.

@@ -63,7 +63,13 @@ export const VARIABLES = {
     name: "HOST",
     fallback: "127.0.0.1",
     parse: address,
-    description: "the address on which HTTP and gRPC listen",
+    description: "the address on which HTTP and gRPC listen; `::` for every one of both families",
+  },
+  httpIdle: {
+    name: "HTTP_IDLE_TIMEOUT_MS",
+    fallback: "72000",
+    parse: integer("a time in ms", 1_000, 86_400_000),
+    description: "how long an idle HTTP connection stays open; longer than a balancer keeps one",
   },
   httpPort: {
     name: "HTTP_PORT",
@@ -143,8 +149,7 @@ export const VARIABLES = {
     name: "GRPC_MAX_CONNECTION_AGE_MS",
     fallback: "0",
     parse: optionalMs,
-    description:
-      "the age at which a gRPC connection is closed gracefully, give or take a tenth; 0 for none",
+    description: "the age at which gRPC connections are closed, give or take a tenth; 0 for none",
   },
   /** At most 25 s: HTTP closes a connection after 30 s without a byte. */
   maxCall: {

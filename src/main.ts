@@ -23,7 +23,7 @@ import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, observeReads, type Read } from "./db/query.ts";
 import { checkSession } from "./db/session-variables.ts";
-import { listen } from "./net/listen.ts";
+import { listen, listenAddress } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createLagLog } from "./rollup/read/lag-log.ts";
@@ -138,7 +138,9 @@ async function start(config: Config): Promise<void> {
   const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
-  const { host, adminHost, grace } = config;
+  const { grace } = config;
+  const host = listenAddress(config.host);
+  const adminHost = config.adminHost && listenAddress(config.adminHost);
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
   const httpPort = await listen("HTTP_PORT", config.httpPort, (port) => gateway.listen(host, port));
   const adminPort =

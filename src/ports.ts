@@ -67,6 +67,7 @@ export function createPorts(parts: PortParts): Ports {
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
+    limits: { keepAliveTimeout: config.httpIdle },
     tls: createTls("http/1.1"),
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {

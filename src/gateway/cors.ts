@@ -19,6 +19,9 @@ const REQUEST_HEADERS = [
   "if-none-match",
   "traceparent",
   "tracestate",
+  // OpenTelemetry's and Sentry's instrumentation of browsers sends them. They are not read.
+  "baggage",
+  "sentry-trace",
 ];
 
 /** The headers of a response that a script may read, besides those that Connect-ES lists. */

@@ -1,4 +1,11 @@
 /** Listening on a port that a variable names. */
+import { networkInterfaces } from "node:os";
+
+/** The address to listen on: where this host has no IPv6, `::` is every address of IPv4. */
+export function listenAddress(host: string, interfaces = networkInterfaces()): string {
+  const all = Object.values(interfaces).flatMap((addresses) => addresses ?? []);
+  return host === "::" && !all.some(({ family }) => family === "IPv6") ? "0.0.0.0" : host;
+}
 
 /**
  * Calls `bind` with the port, and resolves to the port that was bound.

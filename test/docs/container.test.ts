@@ -137,5 +137,5 @@ it("the Dockerfile has the Node of development, another user than root, and the 
   expect(instructionsOf("USER")).toEqual(["node"]);
   const { httpPort, grpcPort, adminPort } = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
   expect(instructionsOf("EXPOSE")).toEqual([`${httpPort} ${grpcPort} ${adminPort}`]);
-  expect(instructionsOf("ENV").join(" ")).toContain("HOST=0.0.0.0");
+  expect(instructionsOf("ENV").join(" ")).toContain("HOST=::");
 });

@@ -101,7 +101,6 @@ describe("limits", () => {
     "open health watches": MAX_WATCHES,
     "open reflection streams": MAX_REFLECTIONS,
     "silence in both directions": HTTP_LIMITS.connectionTimeout,
-    "idle HTTP connection": HTTP_LIMITS.keepAliveTimeout,
   };
 
   it("the constants in docs/operations.md are those of the code", () => {

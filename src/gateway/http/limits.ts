@@ -10,7 +10,7 @@ export const HTTP_LIMITS = {
   requestTimeout: 15_000,
   /** How often the two are checked. With Node's 30 s, a timeout of 10 s could take 40 s. */
   connectionsCheckingInterval: 1000,
-  /** Idle time between requests: longer than a load balancer keeps its connections (AWS: 60 s). */
+  /** Idle time between requests, unless it is set otherwise. */
   keepAliveTimeout: 72_000,
   /** Silence in both directions during a request: longer than the longest `MAX_CALL_MS`. */
   connectionTimeout: 30_000,

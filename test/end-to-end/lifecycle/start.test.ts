@@ -6,12 +6,15 @@
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
+import type { NetworkInterfaceInfo } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { listenAddress } from "../../../src/net/listen.ts";
+import { healthOf } from "../../support/clients/health.ts";
 import { failed, runCommand, runProgram } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { startDatabaseProxy } from "../../support/database-proxy.ts";
-import { runService } from "../../support/service/service-process.ts";
+import { runService, startService } from "../../support/service/service-process.ts";
 import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
 
 let database: TestDatabase;
@@ -76,6 +79,31 @@ it("a port that is in use is told", async () => {
   expect(ending).toBe(1);
   expect(stderr).toMatch(/^cannot start: .*EADDRINUSE.*\n$/);
   expect(stderr).toContain(port);
+});
+
+it("HOST :: is every address of both families, and the time of idle connections is a setting", async () => {
+  const environment = { HOST: "::", ADMIN_HOST: "::", HTTP_IDLE_TIMEOUT_MS: "90000" };
+  const service = await startService(database.url, environment);
+  onTestFinished(async () => void (await service.kill()));
+  const { port } = new URL(service.http);
+  const adminPort = service.log().find(({ msg }) => msg === "listening")?.adminPort;
+  for (const host of ["127.0.0.1", "[::1]"]) {
+    const response = await fetch(`http://${host}:${port}/api/provider/revenue`);
+    expect(response.status).toBe(401);
+    expect(response.headers.get("keep-alive")).toBe("timeout=90");
+    expect((await fetch(`http://${host}:${adminPort}/readyz`)).status).toBe(200);
+    const grpc = `${host}:${service.grpc.split(":").at(-1)}`;
+    expect(await healthOf(grpc).check("")).toBe("SERVING");
+  }
+});
+
+it.each([
+  ["::", true, "::"],
+  ["::", false, "0.0.0.0"],
+  ["127.0.0.1", false, "127.0.0.1"],
+])("the address %s with IPv6: %s is %s", (host, hasIpv6, address) => {
+  const family = hasIpv6 ? "IPv6" : "IPv4";
+  expect(listenAddress(host, { lo: [{ family } as NetworkInterfaceInfo] })).toBe(address);
 });
 
 it("--check tells a database that cannot be reached, and ends with 1", async () => {

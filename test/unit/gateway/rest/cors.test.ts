@@ -34,6 +34,8 @@ it.each([REST_PATH, CONNECT_PATH])("a preflight request for %s needs no key", as
       "x-api-key",
       "connect-protocol-version",
       "x-grpc-web",
+      "baggage",
+      "sentry-trace",
     ]),
   );
   expect(calls).toEqual([]);
