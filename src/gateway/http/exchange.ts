@@ -18,7 +18,8 @@ export interface Exchanges {
   /**
    * Rejects what follows on the connection. `write` writes the last response to the socket; if an
    * earlier request is unanswered, its response is the last instead. If the error is in the body of
-   * that request, `write` gets its method; if its response has begun, the connection is destroyed.
+   * that request, or of the one that waits, `write` gets its method; if its response has begun, the
+   * connection is destroyed.
    */
   reject(write: (method?: string) => void): void;
   /** Closes the connection, after the response to a request that is unanswered. */
@@ -48,6 +49,8 @@ export function createExchanges(
   let open: Exchange | undefined;
   /** The request that waits until the response before it, which has ended, was sent. */
   let next: Exchange | undefined;
+  /** Writes the rejection of the request that waited. */
+  let rejectNext: (() => void) | undefined;
   /** Whether nothing further is served. */
   let last = false;
   const isAnswered = () => open === undefined || open.response.closed;
@@ -68,7 +71,9 @@ export function createExchanges(
       clearTimeout(overdue);
       // An idle connection keeps nothing of its last exchange.
       if (request.complete) open = undefined;
-      if (next !== undefined && !socket.destroyed) begin(next);
+      if (socket.destroyed) return;
+      if (next !== undefined) begin(next);
+      else if (rejectNext !== undefined) rejectNext();
       else if (last) socket.destroySoon();
     });
     handle();
@@ -97,6 +102,14 @@ export function createExchanges(
     },
     reject(write) {
       if (last) return;
+      if (next?.request.complete === false) {
+        // The error is in its body: it would wait for the rest in vain.
+        const { method } = next.request;
+        rejectNext = () => write(method);
+        next = undefined;
+        last = true;
+        return;
+      }
       const incomplete = open?.request.complete === false ? open : undefined;
       if (incomplete === undefined && !isAnswered()) {
         drain();

@@ -70,6 +70,16 @@ test.each([
   expect(gateway.lines.at(-1)).toEqual({ message: "request rejected", fields });
 });
 
+test("a broken body behind an answered request, in one packet, is rejected at once", async () => {
+  const broken = `POST /revenue.v1.RevenueService/GetOverview HTTP/1.1\r\nHost: a\r\n`;
+  const raw = await exchange(
+    gateway.port,
+    `GET /nothing HTTP/1.1\r\nHost: a\r\n\r\n${broken}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n`,
+  );
+  expect(raw.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404", "HTTP/1.1 400"]);
+  expect(gateway.lines.at(-1)).toMatchObject({ fields: { reason: "HPE_INVALID_CHUNK_SIZE" } });
+});
+
 test("TLS to the port without it is told apart in the log", async () => {
   const response = parse(await exchange(gateway.port, "\x16\x03\x01\x02\x00\x01"));
   expect(response.status).toBe(400);
