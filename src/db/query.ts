@@ -25,8 +25,8 @@ export type { Binding, Row } from "./attempt.ts";
  * Runs one SELECT and resolves to its rows.
  *
  * Rejects with a `ServiceError`: `databaseUnavailable`; `overloaded` if no connection becomes free
- * in time, and the server accepts no further one; `deadlineExceeded` if the server ends the statement; the signal's reason if it aborts;
- * `internal` for any other error.
+ * in time, and the server accepts no further one; `deadlineExceeded` if the server ends the statement;
+ * the signal's reason if it aborts; `internal` for any other error.
  *
  * @param sql a statement that starts with `SELECT `, with `?` for each binding
  */
@@ -107,8 +107,8 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
   }
 
   /**
-   * Runs a statement in the place that its owner has taken. While the server accepts no further
-   * connection, it waits for another place, and this one has no use: there are fewer than it was thought.
+   * Runs a statement in the place that its owner has taken. If the server accepts no further
+   * connection, the place is out of use for a while, and the statement waits for another one.
    */
   async function runInPlace(
     sql: string,

@@ -155,7 +155,10 @@ export async function readClock(
   return before < latest ? at(before, { began }) : at(latest);
 }
 
-/** From the start of the server to when its crash recovery must have ended, in s. */
+/**
+ * From the start of the server to when its crash recovery must have ended, in s. On MySQL, an XA
+ * transaction that is prepared within it cannot be told from one that was recovered.
+ */
 const RECOVERY = 1_800;
 
 /**
