@@ -37,7 +37,10 @@ export interface ListenerParts {
 export interface Listener {
   /** Resolves to the port. Rejects with an Error that names the address if it cannot be listened on. */
   listen(host: string, port: number): Promise<number>;
-  /** Accepts no further connections. Resolves when those that exist are closed. */
+  /**
+   * Accepts no further connections, and closes those that have not begun HTTP/2. Resolves when the others
+   * are closed.
+   */
   close(): Promise<void>;
 }
 
@@ -51,6 +54,9 @@ export function createListener({
   onConnection,
   serve,
 }: ListenerParts): Listener {
+  /** The connections whose preface has not arrived: there is no call to wait for. */
+  const withoutPreface = new Set<Socket>();
+
   function open(socket: Socket): void {
     const timer = setTimeout(() => {
       if (socket.bytesRead >= PREFACE_BYTES) return;
@@ -69,6 +75,8 @@ export function createListener({
   /** Serves a connection once its preface has come. One that begins otherwise is closed. */
   function serveHttp2(socket: Socket): void {
     let received = Buffer.alloc(0);
+    withoutPreface.add(socket);
+    socket.once("close", () => withoutPreface.delete(socket));
     const read = () => {
       const data: Buffer | null = socket.read();
       if (data === null) return;
@@ -79,6 +87,7 @@ export function createListener({
         socket.destroy();
       } else if (length === PREFACE.length) {
         socket.off("readable", read);
+        withoutPreface.delete(socket);
         socket.unshift(received); // Node's HTTP/2 begins with what is there
         serve(socket);
       }
@@ -110,6 +119,7 @@ export function createListener({
       const closed = once(server, "close");
       server.close();
       tls?.closeIncomplete();
+      for (const socket of withoutPreface) socket.destroy();
       await closed;
     },
   };
