@@ -88,7 +88,9 @@ export function createListener({
       } else if (length === PREFACE.length) {
         socket.off("readable", read);
         withoutPreface.delete(socket);
-        socket.unshift(received); // Node's HTTP/2 begins with what is there
+        // Node's HTTP/2 begins with what was put back, which its documentation does not promise.
+        // Fails without it: "one whose preface comes in pieces is served".
+        socket.unshift(received);
         serve(socket);
       }
     };
