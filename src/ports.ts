@@ -74,7 +74,6 @@ export function createPorts(parts: PortParts): Ports {
     maxConnectionAge: config.maxConnectionAge,
     maxStreams: Math.max(GRPC_LIMITS.maxStreams, 2 * config.maxCalls),
     reflection: config.reflection,
-    log,
     report,
     acceptConnection,
     tls: createTls("h2", true),

@@ -1,7 +1,6 @@
 /**
  * The open streams of one connection. A client that does not send a request in time loses the stream;
- * one that does not read a response in time, the connection. Responses wait while the client has not
- * read those before them.
+ * one that does not read a response in time, the connection.
  */
 import { constants, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
@@ -19,13 +18,6 @@ export interface Connection extends Unread {
   add(stream: ServerHttp2Stream): void;
   /** Removes a stream. False if it was removed before. */
   remove(stream: ServerHttp2Stream): boolean;
-  /**
-   * Writes a response: now, or when the client has read enough of those before it. Returns a function
-   * that gives it up.
-   */
-  whenRead(write: () => void): () => void;
-  /** Must be called when a response is written. */
-  written(): void;
   /** Ends streams, and the connection, whose client is too slow. */
   check(): void;
 }
@@ -51,8 +43,6 @@ export function createConnection(
   report: (event: string) => void,
 ): Connection {
   const streams = new Map<ServerHttp2Stream, StreamTimes>();
-  /** Responses that wait, in the order in which they came. */
-  const waiting = new Set<() => void>();
 
   const connection: Connection = {
     streams,
@@ -69,23 +59,7 @@ export function createConnection(
     add(stream) {
       streams.set(stream, { opened: performance.now() });
     },
-    remove(stream) {
-      const removed = streams.delete(stream);
-      connection.written();
-      return removed;
-    },
-    whenRead(write) {
-      waiting.add(write);
-      connection.written();
-      return () => waiting.delete(write);
-    },
-    written() {
-      for (const write of waiting) {
-        if (connection.isClosed || connection.bytes > limits.maxUnreadPerConnection) return;
-        waiting.delete(write);
-        write();
-      }
-    },
+    remove: (stream) => streams.delete(stream),
     check() {
       const now = performance.now();
       for (const [stream, times] of streams) {

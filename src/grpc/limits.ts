@@ -12,8 +12,6 @@ export const GRPC_LIMITS = {
   maxStreamsPerConnection: 100,
   /** Open streams of all connections: calls, and a health watch of each client. */
   maxStreams: 2_000,
-  /** Unread response bytes of one connection from which its further responses wait. */
-  maxUnreadPerConnection: 1024 * 1024,
   /** How often a connection is pinged. */
   keepalive: 60_000,
   /** How long the reply to it may take. */

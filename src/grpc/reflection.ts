@@ -66,6 +66,10 @@ function createLimit(report: (event: string) => void) {
       clearTimeout(timer);
     });
     (reflect as handleBidiStreamingCall<unknown, unknown>)(call);
+    // @grpc/reflection answers whatever it reads, whether or not its client does.
+    call.on("data", () => {
+      if (call.writableNeedDrain) call.pause().once("drain", () => call.resume());
+    });
   };
 }
 

@@ -8,14 +8,13 @@ import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
 import type { PortTls } from "../tls/port-tls.ts";
-import { createGate } from "./gate.ts";
 import { addHealthService } from "./health.ts";
 import { GRPC_LIMITS, type GrpcLimits } from "./limits.ts";
 import { createListener } from "./listener.ts";
 import { addReflection } from "./reflection.ts";
-import { logRejection, type RejectionLog } from "./rejection.ts";
 import { defineService } from "./service-definition.ts";
 import { createStreams } from "./streams.ts";
+import { interceptUnary } from "./unary-call.ts";
 
 /** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
 const LAME_DUCK = 200;
@@ -35,8 +34,6 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
   readonly maxConnectionAge?: number;
   /** Whether to serve reflection; on by default. */
   readonly reflection?: "on" | "off";
-  /** Logs requests that do not become a call; by default they are not logged. */
-  readonly log?: RejectionLog;
   /** Counts what is closed or refused because of a limit. */
   readonly report?: (event: string) => void;
 }
@@ -63,13 +60,9 @@ export function createGrpcServer(
   addresses: Addresses,
   options: GrpcOptions = {},
 ): GrpcServer {
-  const { acceptConnection = () => true, report = () => {}, tls, maxConnectionAge, log } = options;
+  const { acceptConnection = () => true, report = () => {}, tls, maxConnectionAge } = options;
   const limits = { ...GRPC_LIMITS, ...options };
-  const streams = createStreams({
-    limits,
-    report,
-    onEnd: (stream, headers) => log && logRejection(log, stream, headers),
-  });
+  const streams = createStreams({ limits, report });
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
     "grpc.max_concurrent_streams": limits.maxStreamsPerConnection,
@@ -79,7 +72,7 @@ export function createGrpcServer(
     ...(maxConnectionAge && { "grpc.max_connection_age_ms": maxConnectionAge }),
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
-    interceptors: [createGate(streams)],
+    interceptors: [interceptUnary],
   });
   const { definition, handlers } = defineService(service, rpc, addresses);
   server.addService(definition, handlers);

@@ -4,7 +4,8 @@
  *
  * If there are too many of them, the connection with the most is closed. What it has sent already is
  * handled all the same, and freed only when the event loop turns: so streams are counted in each turn,
- * too, and the connection of one that is too many in a turn is not read any further.
+ * too, and the connection of one that is too many in a turn is not read any further. (A thousand
+ * connections with a hundred requests each in one turn would end the process.)
  *
  * @see https://nodejs.org/api/diagnostics_channel.html#http2
  */
@@ -26,16 +27,12 @@ export interface StreamsParts {
   readonly limits: GrpcLimits;
   /** Counts what is ended because of a limit. */
   readonly report: (event: string) => void;
-  /** Called with each stream that has ended, and the headers of its request. */
-  readonly onEnd: (stream: ServerHttp2Stream, headers: IncomingHttpHeaders) => void;
 }
 
 /** The open streams of a port. */
 export interface Streams {
   /** Follows the streams of a TCP connection until it closes. */
   follow(transport: Socket): void;
-  /** The open connection with two ends (`endsOf`). */
-  connectionOf(ends: string): Connection | undefined;
   /** The connections with response bytes that their clients have not read. */
   readonly unread: UnreadSource;
   /** Resolves when no call is open. Health and reflection do not count: they need not end. */
@@ -47,7 +44,7 @@ export interface Streams {
 }
 
 /** Begins to follow streams. */
-export function createStreams({ limits, report, onEnd }: StreamsParts): Streams {
+export function createStreams({ limits, report }: StreamsParts): Streams {
   /** By their ends. */
   const connections = new Map<string, Connection>();
   let open = 0;
@@ -83,7 +80,6 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
     stream.once("close", () => {
       if (connection.remove(stream)) open--;
       if (isCall && --calls === 0) whenCallsEnded();
-      onEnd(stream, headers);
     });
     if (open > limits.maxStreams) closeLargest();
   }
@@ -139,7 +135,6 @@ export function createStreams({ limits, report, onEnd }: StreamsParts): Streams 
         if (connections.get(ends) === connection) connections.delete(ends);
       });
     },
-    connectionOf: (ends) => connections.get(ends),
     *unread() {
       for (const connection of connections.values()) if (connection.bytes > 0) yield connection;
     },

@@ -5,7 +5,7 @@
  */
 
 /** The default of `maxUnreadBytes`. */
-export const MAX_UNREAD_BYTES = 256 * 1024 * 1024;
+export const MAX_UNREAD_BYTES = 192 * 1024 * 1024;
 
 /** How often the sum is checked, in ms. */
 const INTERVAL = 250;

@@ -4,7 +4,7 @@ import { createSampling } from "./sampling.ts";
 /** The lines logged one by one per second: rejections with one status, errors with one message. */
 const REJECTIONS_PER_SECOND = 20;
 
-/** What the ports log to: rejected requests at `info`, with their HTTP `status` or gRPC `code`. */
+/** What the HTTP port logs to: rejected requests at `info`, with their `status`. */
 interface Log {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
@@ -14,10 +14,9 @@ interface Log {
 interface Rejection {
   readonly protocol?: string;
   readonly status?: number;
-  readonly code?: string;
 }
 
-/** Counts a rejected request, by its HTTP status or gRPC code. */
+/** Counts a rejected request, by its HTTP status. */
 type CountRejection = (protocol: string, status: string) => void;
 
 /**
@@ -27,13 +26,11 @@ type CountRejection = (protocol: string, status: string) => void;
 export function sampleRejections(log: Log, count: CountRejection = () => {}): Log {
   const window = 1_000;
   const limit = () => REJECTIONS_PER_SECOND;
-  const passesStatus = createSampling<number | string | undefined>({
+  const passesStatus = createSampling<number | undefined>({
     window,
     limit,
-    logSum: (status, count, seconds) => {
-      const kind = typeof status === "string" ? { code: status } : { status };
-      log.info({ ...kind, count, seconds }, "more requests rejected");
-    },
+    logSum: (status, count, seconds) =>
+      log.info({ status, count, seconds }, "more requests rejected"),
   });
   const passesError = createSampling<string>({
     window,
@@ -42,9 +39,9 @@ export function sampleRejections(log: Log, count: CountRejection = () => {}): Lo
   });
   return {
     info(fields, message) {
-      const { protocol = "", status, code } = fields as Rejection;
-      count(protocol, String(code ?? status));
-      if (passesStatus(code ?? status)) log.info(fields, message);
+      const { protocol = "", status } = fields as Rejection;
+      count(protocol, String(status));
+      if (passesStatus(status)) log.info(fields, message);
     },
     error(fields, message) {
       if (passesError(message)) log.error(fields, message);

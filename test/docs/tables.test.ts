@@ -96,7 +96,6 @@ describe("limits", () => {
     "streams of all gRPC connections": GRPC_LIMITS.maxStreams,
     "what follows the message": MAX_SURPLUS,
     "calls at once on a gRPC connection": GRPC_LIMITS.maxStreamsPerConnection,
-    "unread response bytes of a gRPC connection": GRPC_LIMITS.maxUnreadPerConnection,
     "reply to the ping": GRPC_LIMITS.keepaliveReply,
     "open health watches": MAX_WATCHES,
     "open reflection streams": MAX_REFLECTIONS,

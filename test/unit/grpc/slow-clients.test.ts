@@ -1,6 +1,8 @@
 /** Clients that send their requests, or read their responses, slowly or not at all. */
 import { once } from "node:events";
+import type { ClientHttp2Session } from "node:http2";
 import { expect, it, onTestFinished } from "vitest";
+import { createUnreadLimit } from "../../../src/net/unread.ts";
 import { frame, headers, PREFACE, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
@@ -45,32 +47,22 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
   expect(await call(session)).toBe("0 OK");
 });
 
-it("further responses of a connection wait while its client does not read", async () => {
-  const maxUnreadPerConnection = 64 * KIB;
-  const { port, calls, server } = await listen({ maxUnreadPerConnection }, respondWith(40 * KIB));
-  const session = await openUnreading(port);
-  const statuses = Array.from({ length: 20 }, () => call(session));
-  await until(() => calls.length === 20);
-  await roundTrip(session);
-  const [unread] = server.unread();
-  expect(unread?.bytes).toBeGreaterThan(64 * KIB);
-  expect(unread?.bytes).toBeLessThan(64 * KIB + 2 * 40 * KIB);
-  session.settings({ initialWindowSize: 2 ** 20 });
-  session.setLocalWindowSize(2 ** 24);
-  expect(new Set(await Promise.all(statuses))).toEqual(new Set(["0 OK"]));
-});
-
-it("responses that wait are sent when the client gives up the one ahead of them", async () => {
-  const { port, calls } = await listen({ maxUnreadPerConnection: KIB }, respondWith(40 * KIB));
-  const session = await openUnreading(port);
-  const first = openStream(session);
-  first.end(EMPTY);
-  await until(() => calls.length === 1);
-  const second = call(session);
-  await until(() => calls.length === 2);
-  first.close(8);
-  session.settings({ initialWindowSize: 2 ** 20 });
-  expect(await second).toBe("0 OK");
+it("what clients do not read is bounded, from when it is made until it is sent", async () => {
+  const { port, server } = await listen({}, respondWith(40 * KIB));
+  const events: string[] = [];
+  const limit = { maxUnreadBytes: 500 * KIB, report: (event: string) => events.push(event) };
+  const unread = createUnreadLimit(limit);
+  onTestFinished(unread.stop);
+  unread.register(server.unread);
+  const [most, fewer] = [await openUnreading(port), await openUnreading(port)];
+  const statusesOf = (session: ClientHttp2Session, count: number) =>
+    Promise.all(Array.from({ length: count }, () => call(session)));
+  const kept = statusesOf(fewer, 5);
+  expect(await statusesOf(most, 10)).toEqual(Array(10).fill("closed"));
+  expect(events).toEqual(["tooManyUnreadBytes"]);
+  fewer.settings({ initialWindowSize: 2 ** 20 });
+  fewer.setLocalWindowSize(2 ** 24);
+  expect(await kept).toEqual(Array(5).fill("0 OK"));
 });
 
 it("reflection requests are not read while the client does not read the responses", async () => {
