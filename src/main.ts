@@ -123,6 +123,7 @@ async function start(config: Config): Promise<void> {
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },
     maxCall: config.maxCall,
     rateLimit,
+    waitForTurn,
     metrics: metrics?.calls,
     traceCall: tracing?.traceCall,
   });

@@ -3,29 +3,11 @@
  * compressed to one that asks for that. Coalesced calls share a representation.
  */
 import { hash } from "node:crypto";
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip, zstdCompress } from "node:zlib";
 import type { FastifyRequest } from "fastify";
+import { compress, type Levels } from "./compression.ts";
 import type { Log } from "./context.ts";
 import { type Coding, chooseCoding } from "./negotiation.ts";
 import type { Body, HttpResponse } from "./response.ts";
-
-/** A compression level for each coding. */
-type Levels = Readonly<Record<Coding, number>>;
-
-/** For responses: at 100 Mbit/s, each takes less time than it saves. */
-export const FASTEST: Levels = { br: 1, zstd: 1, gzip: 1 };
-
-/** For files, which are compressed once. Higher levels save up to 10 %, in 10 to 30 times the time. */
-export const BEST: Levels = { br: 9, zstd: 12, gzip: 9 };
-
-const COMPRESS: Readonly<Record<Coding, (body: Buffer, level: number) => Promise<Buffer>>> = {
-  br: (body, level) =>
-    promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: level } }),
-  zstd: (body, level) =>
-    promisify(zstdCompress)(body, { params: { [constants.ZSTD_c_compressionLevel]: level } }),
-  gzip: (body, level) => promisify(gzip)(body, { level }),
-};
 
 /** The bytes of a response. */
 export interface Representation {
@@ -48,9 +30,9 @@ export function createRepresentation(
 ): Representation {
   const body = typeof content === "string" ? Buffer.from(content) : content;
   const results = new Map<Coding, Promise<Buffer>>();
-  const compress = async (coding: Coding) => {
+  const compressOnce = async (coding: Coding) => {
     try {
-      return await COMPRESS[coding](body, levels[coding]);
+      return await compress(body, coding, levels);
     } catch (error) {
       results.delete(coding);
       throw error;
@@ -60,7 +42,7 @@ export function createRepresentation(
     contentType,
     body,
     etag: `W/"${hash("sha256", body, "base64url").slice(0, 22)}"`,
-    compressed: (coding) => results.getOrInsertComputed(coding, compress),
+    compressed: (coding) => results.getOrInsertComputed(coding, compressOnce),
   };
 }
 

@@ -1,9 +1,11 @@
 /**
  * Turns for large results. What an answer costs the event loop grows with its rows: with 6,000
- * servers it is 40 ms. If several large ones come at once, all other calls would wait for as long as
- * they take together. So only so many rows are handed over in each turn of the event loop. Small
- * results never wait.
+ * servers it takes 40 ms to make, and some more for each caller who gets it. If several large ones come at
+ * once, all other calls would wait for as long as they take together. So only so many rows are handed over
+ * in each turn of the event loop, by the database and then to each caller. Small results never wait.
  */
+import type { Message } from "@bufbuild/protobuf";
+import { memoize } from "./memoize.ts";
 
 /** Results with fewer rows are small: they take less than a millisecond. */
 const SMALL = 250;
@@ -46,4 +48,17 @@ export function createTurns(): WaitForTurn {
     }
     return new Promise((resolve) => waiting.push({ rows, resolve }));
   };
+}
+
+/** How many entries the lists of a response have, and the lists in these: what corresponds to rows. */
+export const entriesOf = memoize((response: Message) => countEntries(response));
+
+function countEntries(value: object): number {
+  let count = 0;
+  for (const field of Object.values(value)) {
+    if (!Array.isArray(field)) continue;
+    count += field.length;
+    for (const entry of field) if (typeof entry === "object") count += countEntries(entry);
+  }
+  return count;
 }

@@ -20,6 +20,7 @@ import { type AdmissionLimits, createAdmission } from "./admission.ts";
 import type { AcceptedCall, CallResponse, IncomingCall, Rpc } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
 import { type Deadline, startDeadline } from "./deadline.ts";
+import { entriesOf, type WaitForTurn } from "./large-results.ts";
 import type { RateLimit } from "./rate-limit.ts";
 
 /** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
@@ -47,6 +48,8 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly maxCall: number;
   /** The rate limit per provider; none by default. */
   readonly rateLimit?: RateLimit | undefined;
+  /** Awaited before a response is handed over; by default there is no wait. */
+  readonly waitForTurn?: WaitForTurn;
   /** Measures the calls; by default they are not measured. */
   readonly metrics?: CallMetrics | undefined;
   /** Traces the calls; by default they are not traced. */
@@ -71,6 +74,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   limits,
   maxCall,
   rateLimit,
+  waitForTurn = () => undefined,
   metrics,
   traceCall,
   clock = Date.now,
@@ -111,6 +115,11 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     });
     if (!started) trace?.answeredBy(answer);
     observed.coalesced = !started;
+    const turn = waitForTurn(entriesOf(answer.message));
+    if (turn !== undefined) {
+      await turn;
+      signal.throwIfAborted();
+    }
     return toResponse(answer);
   }
 

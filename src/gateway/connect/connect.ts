@@ -21,6 +21,7 @@ import type { ServedPath } from "../path.ts";
 import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
+import { connectCompressions } from "./compression.ts";
 import { connectError, refusalOf } from "./error.ts";
 import { checkMessageParameter, checkRequest } from "./request-check.ts";
 import { takeTimeout } from "./timeout.ts";
@@ -57,6 +58,7 @@ export function serveConnect(
     await scope.register(fastifyConnectPlugin, {
       grpc: false,
       readMaxBytes: MAX_MESSAGE_BYTES,
+      acceptCompression: [...connectCompressions],
       contextValues: ({ raw }) => createContextValues().set(CALL, calls.get(raw)),
       requestGate: (context) => accept(gateway, callOf(context.values), context),
       routes: (router) => {

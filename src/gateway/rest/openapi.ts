@@ -1,8 +1,9 @@
 /** `GET /openapi.json`: the OpenAPI document, without an API key. It is the same for everybody. */
 import type { FastifyInstance } from "fastify";
+import { BEST } from "../compression.ts";
 import type { GatewayContext } from "../context.ts";
 import { READ_METHODS, routerPath, type ServedPath } from "../path.ts";
-import { BEST, createRepresentation, representationResponse } from "../representation.ts";
+import { createRepresentation, representationResponse } from "../representation.ts";
 import { JSON_TYPE, sendResponse } from "../response.ts";
 
 /** The path of the document. */

@@ -6,6 +6,7 @@ import type { Message } from "@bufbuild/protobuf";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { memoize } from "../../rpc/memoize.ts";
+import { FASTEST } from "../compression.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, notFound } from "../errors.ts";
 import { isBodyTooLarge } from "../http/body.ts";
@@ -13,7 +14,6 @@ import { chooseMediaType, type MediaType } from "../negotiation.ts";
 import { READ_METHODS, routerPath } from "../path.ts";
 import {
   createRepresentation,
-  FASTEST,
   type Representation,
   representationResponse,
 } from "../representation.ts";

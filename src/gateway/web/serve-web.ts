@@ -3,9 +3,10 @@
  * service with the key that a person enters.
  */
 import type { FastifyInstance } from "fastify";
+import { BEST } from "../compression.ts";
 import type { GatewayContext } from "../context.ts";
 import { READ_METHODS, type ServedPath } from "../path.ts";
-import { BEST, createRepresentation, representationResponse } from "../representation.ts";
+import { createRepresentation, representationResponse } from "../representation.ts";
 import { sendResponse } from "../response.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 import type { WebFile } from "./web-files.ts";

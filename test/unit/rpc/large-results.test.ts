@@ -1,7 +1,12 @@
 /** Turns of the event loop for large results. */
 import { setImmediate as nextTurn } from "node:timers/promises";
+import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import { createTurns, type WaitForTurn } from "../../../src/rpc/large-results.ts";
+import {
+  GetOverviewResponseSchema,
+  GetServerBreakdownResponseSchema,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
+import { createTurns, entriesOf, type WaitForTurn } from "../../../src/rpc/large-results.ts";
 
 /** Resolves to the turns in which results of these sizes, which come at once, are handed over. */
 async function turnsOf(waitForTurn: WaitForTurn, sizes: readonly number[]): Promise<number[]> {
@@ -29,4 +34,13 @@ it("results of a turn have 4,000 rows together", async () => {
 
 it("a very large result is followed by turns without another", async () => {
   expect(await turnsOf(createTurns(), [12_000, 4_000])).toEqual([0, 3]);
+});
+
+it("the entries of a response are those of its lists, at every depth", () => {
+  const instances = [{ instanceId: "a" }, { instanceId: "b" }];
+  const breakdown = create(GetServerBreakdownResponseSchema, {
+    servers: [{ instances }, { instances: [] }],
+  });
+  expect(entriesOf(breakdown)).toBe(4);
+  expect(entriesOf(create(GetOverviewResponseSchema, { summary: {} }))).toBe(0);
 });

@@ -142,3 +142,20 @@ it.each<[string, Options, string]>([
   const { outcome } = testCalls({ ...options, limits: { total: 1, perProvider: 2 } });
   for (let i = 0; i < 5; i++) expect(await outcome()).toBe(kind);
 });
+
+it("each caller of a shared response waits for its own turn, and only until it gives up", async () => {
+  const turns: [rows: number, begin: () => void][] = [];
+  const { call, steps, entries } = testCalls({
+    servers: 300,
+    waitForTurn: (rows) => new Promise((begin) => turns.push([rows, begin])),
+  });
+  const caller = new AbortController();
+  const outcomes = [call(), call({ signal: caller.signal })].map(outcomeOf);
+  await until(() => turns.length === 2);
+  expect(steps.filter((step) => step === "handle")).toHaveLength(1);
+  expect(turns.map(([rows]) => rows)).toEqual([300, 300]);
+  expect(entries()).toEqual([]);
+  caller.abort(new ServiceError("canceled"));
+  for (const [, begin] of turns) begin();
+  expect(await Promise.all(outcomes)).toEqual(["ok", "canceled"]);
+});

@@ -10,6 +10,7 @@ import { generateKey } from "../../../src/auth/api-key.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { Context } from "../../../src/handler.ts";
 import type { AdmissionLimits } from "../../../src/rpc/admission.ts";
+import type { WaitForTurn } from "../../../src/rpc/large-results.ts";
 import { createRpc } from "../../../src/rpc/pipeline.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
@@ -26,6 +27,9 @@ export interface Options {
   /** Returns an empty request by default. */
   readonly decode?: () => GetServerBreakdownRequest;
   readonly limits?: AdmissionLimits;
+  /** How many servers the response has; none by default. */
+  readonly servers?: number;
+  readonly waitForTurn?: WaitForTurn;
   readonly deadline?: number;
   readonly signal?: AbortSignal;
 }
@@ -43,6 +47,7 @@ export function testCalls(options: Options = {}) {
   const steps: string[] = [];
   const collected = collectLog();
   const { getServerBreakdown } = RevenueService.method;
+  const { servers = 0, waitForTurn } = options;
   const rpc = createRpc({
     service: { method: { getServerBreakdown } },
     handlers: {
@@ -50,7 +55,10 @@ export function testCalls(options: Options = {}) {
         steps.push("handle");
         await options.handle?.(request, context);
         return {
-          message: create(GetServerBreakdownResponseSchema, { totalServers: 3 }),
+          message: create(GetServerBreakdownResponseSchema, {
+            totalServers: 3,
+            servers: Array(servers).fill({}),
+          }),
           asOf: NOW,
         };
       },
@@ -63,6 +71,7 @@ export function testCalls(options: Options = {}) {
     clock: () => NOW,
     limits: options.limits ?? { total: 1_000, perProvider: 250 },
     maxCall: 10_000,
+    ...(waitForTurn && { waitForTurn }),
   });
   const accept = ({ deadline = Infinity, signal = new AbortController().signal } = options) =>
     rpc.accept({
