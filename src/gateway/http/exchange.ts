@@ -89,7 +89,7 @@ export function createExchanges(
 
   return {
     add(request, response, handle) {
-      if (last) return;
+      if (last || socket.writableEnded) return;
       const exchange = { request, response, handle };
       if (isAnswered()) {
         begin(exchange);

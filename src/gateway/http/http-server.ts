@@ -54,7 +54,6 @@ export function createHttpServer(
     constructor(...parameters: ConstructorParameters<typeof ServerResponse<IncomingMessage>>) {
       super(...parameters);
       this.on("error", ignore);
-      this.once("finish", () => this.#linger());
     }
 
     /**
@@ -71,16 +70,6 @@ export function createHttpServer(
       if (last && socket) connections.get(socket)?.drain();
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }
-
-    /**
-     * Node ends a connection with `destroySoon` after a response with `connection: close`, and a body that
-     * is arriving would be answered by a reset, which can overtake the response:
-     * https://github.com/nodejs/node/issues/12339. http-connections.test.ts fails without it.
-     */
-    #linger(): void {
-      const { req, socket } = this;
-      if (socket && !req.complete) socket.destroySoon = () => closeLingering(socket);
-    }
   }
 
   const server = createServer(tls, acceptConnection, {
@@ -96,6 +85,10 @@ export function createHttpServer(
   server.setTimeout(limits.connectionTimeout);
   server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
     socket.on("error", ignore);
+    // Node calls it after the last response. A client that is still sending would be answered by a reset,
+    // which can overtake the response: https://github.com/nodejs/node/issues/12339.
+    // http-connections.test.ts fails without it.
+    socket.destroySoon = () => closeLingering(socket);
     connections.set(socket, createExchanges(socket, { ...limits, report }));
     socket.once("close", () => connections.delete(socket));
   });

@@ -7,10 +7,14 @@ import type { Socket } from "node:net";
 /** How long the client has to close the connection before it is destroyed, in ms. */
 const LINGER = 1_000;
 
-/** Ends a connection after what was written to it, and after `last`, if it has not been ended. */
+/**
+ * Ends a connection after what was written to it, and after `last`, if it has not been ended. What still
+ * arrives is discarded.
+ */
 export function closeLingering(socket: Socket, last = ""): void {
   if (socket.writableEnded) return;
   socket.end(last);
+  socket.resume();
   const timer = setTimeout(() => socket.destroy(), LINGER).unref();
   socket.once("close", () => clearTimeout(timer));
 }

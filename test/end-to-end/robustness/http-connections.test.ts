@@ -1,6 +1,7 @@
 /** HTTP/1.1 connections of clients that are slow, send too much, or send several requests at once. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
@@ -185,3 +186,18 @@ test.each([
     }
   },
 );
+
+test("a client that goes on sending requests can read the response ahead of them, however late", async () => {
+  const answer = Promise.withResolvers<typeof overview>();
+  const { port, calls } = await listen(RevenueService, () => answer.promise);
+  const client = open(port).pause();
+  for (let sent = 0; sent < 60; sent++) {
+    client.write(`${REQUEST}X-API-Key: k\r\n\r\n`);
+    if (sent === 20) answer.resolve(overview);
+    await sleep(3);
+  }
+  const received = await text(client.resume());
+  expect(statusesIn(received)).toEqual(["200"]);
+  expect(received).toMatch(/^connection: close\r$/im);
+  expect(calls).toHaveLength(1);
+});
