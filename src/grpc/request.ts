@@ -37,6 +37,9 @@ const NEEDED = new Set([
 /** What stands for a longer timeout, in ms: longer than the longest call. Beyond 24 days, timers overflow. */
 const LONGEST = 60_000;
 
+/** gRPC with protobuf. grpc-js takes every codec, and every method. */
+const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
+
 const ENCODING = "grpc-encoding";
 /** What stands for it in the metadata of a call. */
 const RENAMED = "renamed-grpc-encoding";
@@ -51,6 +54,10 @@ const LIMIT = { maxOutputLength: MAX_MESSAGE_BYTES };
  */
 export function reduceHeaders(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) if (!NEEDED.has(name)) delete headers[name];
+  // grpc-js answers 415 to a request without one.
+  if (headers[":method"] !== "POST" || !CONTENT_TYPE.test(`${headers["content-type"]}`)) {
+    delete headers["content-type"];
+  }
   if (parseGrpcTimeout(`${headers["grpc-timeout"]}`) > LONGEST) {
     headers["grpc-timeout"] = `${LONGEST}m`;
   }

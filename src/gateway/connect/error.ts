@@ -16,6 +16,12 @@ export function malformedMessage(): ServiceError {
   return new ServiceError("invalidArgument", "the message cannot be decoded");
 }
 
+/**
+ * What Connect-ES says of a message that is marked as compressed, without a compression. Its code stays
+ * INTERNAL, as in https://github.com/grpc/grpc/blob/master/doc/compression.md#test-cases.
+ */
+const NOT_DECLARED = "received compressed envelope, but do not know how to decompress";
+
 /** Codes that Connect-ES gives to a message that it cannot parse or decompress. */
 const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
 
@@ -32,6 +38,7 @@ const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
  */
 export function refusalOf(reason: unknown): ServiceError {
   if (!(reason instanceof ConnectError)) return malformedMessage();
+  if (reason.rawMessage === NOT_DECLARED) return malformedMessage();
   if (INTERNAL.includes(reason.code)) return replace(reason, malformedMessage());
   switch (reason.code) {
     case Code.ResourceExhausted:

@@ -3,9 +3,8 @@
  * this service (https://github.com/connectrpc/conformance; the suite itself calls a service of its own),
  * and messages that cannot be decoded.
  *
- * Two cases of the suite differ. A message that is marked as compressed, without a compression, is
- * INTERNAL in the suite. It is the client's fault, so gRPC-Web answers INVALID_ARGUMENT; grpc-js reads it
- * as it is. And grpc-js answers a call whose method is not POST.
+ * One case of the suite differs: a message over gRPC that is marked as compressed, without a compression, is
+ * INTERNAL in the suite. grpc-js reads it as it is.
  */
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { buffer } from "node:stream/consumers";
@@ -92,7 +91,7 @@ const grpc =
       }
       stream.end(body);
       const text = (await buffer(stream)).toString();
-      const code = status[Number(received["grpc-status"])] ?? "";
+      const code = status[Number(received["grpc-status"])] ?? `${received[":status"]}`;
       const message = decodeURIComponent(`${received["grpc-message"] ?? ""}`);
       return { code, message: code === "OK" ? text : message };
     } finally {
@@ -160,9 +159,11 @@ it.each<[name: string, call: Call, code: string]>([
   [
     "gRPC-Web, a compressed message without a compression",
     grpcWeb(frame(EMPTY, 1), ["grpc-encoding", "identity"]),
-    "INVALID_ARGUMENT",
+    "INTERNAL",
   ],
   ["gRPC, compression", grpc(frame(EMPTY, 1), UNKNOWN), "UNIMPLEMENTED"],
+  ["gRPC, another codec", grpc(frame(EMPTY), ["content-type", "application/grpc+json"]), "415"],
+  ["gRPC, another method", grpc(frame(EMPTY), [":method", "PUT"]), "415"],
   ["gRPC, part of a prefix", grpc(Buffer.from([0, 0, 0])), "UNIMPLEMENTED"],
   ["gRPC, part of a message", grpc(frame(Buffer.alloc(10)).subarray(0, 8)), "UNIMPLEMENTED"],
   [

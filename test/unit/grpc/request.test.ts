@@ -5,6 +5,7 @@ import { EMPTY, listen, OVERVIEW, openSession, openStream, statusOf } from "./gr
 
 it("those that nobody needs are left out, and those that calls are made of stay", () => {
   const needed = {
+    ":method": "POST",
     ":path": OVERVIEW,
     "content-type": "application/grpc",
     "x-api-key": "key",
