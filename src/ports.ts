@@ -71,7 +71,7 @@ export function createPorts(parts: PortParts): Ports {
     tls: createTls("http/1.1"),
   });
   const grpc = createGrpcServer(RevenueService, rpc, addresses, {
-    maxConnectionAge: config.maxConnectionAge,
+    maxConnectionAge: config.maxConnectionAge || Number.POSITIVE_INFINITY,
     maxStreams: Math.max(GRPC_LIMITS.maxStreams, 2 * config.maxCalls),
     reflection: config.reflection,
     report,

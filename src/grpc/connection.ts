@@ -1,11 +1,12 @@
 /**
  * The open streams of one connection. A client that does not send a request in time loses the stream;
- * one that does not read a response in time, the connection.
+ * one that does not read a response in time, the connection. A connection that is old enough ends gracefully.
  */
-import { constants, type ServerHttp2Stream } from "node:http2";
+import { constants, type ServerHttp2Session, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import { status } from "@grpc/grpc-js";
 import type { Unread } from "../net/unread.ts";
+import { announceGoaway } from "./goaway.ts";
 import type { GrpcLimits } from "./limits.ts";
 
 /** An open connection. */
@@ -14,11 +15,15 @@ export interface Connection extends Unread {
   readonly isClosed: boolean;
   /** Its open streams. */
   readonly streams: ReadonlyMap<ServerHttp2Stream, StreamTimes>;
+  /** Tells what is served: the TCP connection, or TLS over it. */
+  serve(socket: Socket): void;
+  /** Asks the client to open no further stream. Resolves when it must have read that. */
+  announceEnd(): Promise<void>;
   /** Adds a new stream. */
   add(stream: ServerHttp2Stream): void;
   /** Removes a stream. False if it was removed before. */
   remove(stream: ServerHttp2Stream): boolean;
-  /** Ends streams, and the connection, whose client is too slow. */
+  /** Ends streams, and the connection, whose client is too slow; or the connection because of its age. */
   check(): void;
 }
 
@@ -43,6 +48,12 @@ export function createConnection(
   report: (event: string) => void,
 ): Connection {
   const streams = new Map<ServerHttp2Stream, StreamTimes>();
+  let served: Socket = transport;
+  /** Known from its first stream on. */
+  let session: ServerHttp2Session | undefined;
+  let announced: Promise<void> | undefined;
+  // Give or take a tenth, so that those that began together do not end together.
+  const oldAt = performance.now() + limits.maxConnectionAge * (0.9 + Math.random() / 5);
 
   const connection: Connection = {
     streams,
@@ -56,12 +67,23 @@ export function createConnection(
     },
     // A reset, so that the kernel drops what it has buffered too.
     close: () => transport.resetAndDestroy(),
+    serve(socket) {
+      served = socket;
+    },
+    async announceEnd() {
+      if (session) announced ??= announceGoaway(session, served);
+      await announced;
+    },
     add(stream) {
+      session = stream.session as ServerHttp2Session;
       streams.set(stream, { opened: performance.now() });
     },
     remove: (stream) => streams.delete(stream),
     check() {
       const now = performance.now();
+      if (now > oldAt && session && !announced) {
+        connection.announceEnd().then(() => session?.close());
+      }
       for (const [stream, times] of streams) {
         if (isIncomplete(stream) && now - times.opened > limits.requestTimeout) {
           report("requestTimeout");

@@ -12,6 +12,8 @@ export const GRPC_LIMITS = {
   maxStreamsPerConnection: 100,
   /** Open streams of all connections: calls, and a health watch of each client. */
   maxStreams: 2_000,
+  /** The age at which a connection is closed gracefully, give or take a tenth. Infinity for none. */
+  maxConnectionAge: Number.POSITIVE_INFINITY,
   /** How often a connection is pinged. */
   keepalive: 60_000,
   /** How long the reply to it may take. */

@@ -6,6 +6,7 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { AcceptConnection } from "../net/connection-limit.ts";
+import { stopListening } from "../net/listen.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 
 /** What a client of HTTP/2 begins with: RFC 9113, section 3.4. */
@@ -37,11 +38,12 @@ export interface ListenerParts {
 export interface Listener {
   /** Resolves to the port. Rejects with an Error that names the address if it cannot be listened on. */
   listen(host: string, port: number): Promise<number>;
-  /**
-   * Accepts no further connections, and closes those that have not begun HTTP/2. Resolves when the others
-   * are closed.
-   */
-  close(): Promise<void>;
+  /** Accepts no further connections. */
+  stopListening(): Promise<void>;
+  /** Closes connections that have not begun HTTP/2. */
+  closeUnused(): void;
+  /** Resolves when it does not listen any more, and all connections are closed. */
+  readonly closed: Promise<void>;
 }
 
 /** Creates a listener. It does not listen yet. */
@@ -117,12 +119,11 @@ export function createListener({
       await once(server, "listening");
       return (server.address() as AddressInfo).port;
     },
-    async close() {
-      const closed = once(server, "close");
-      server.close();
+    stopListening: () => stopListening(server),
+    closeUnused() {
       tls?.closeIncomplete();
       for (const socket of withoutPreface) socket.destroy();
-      await closed;
     },
+    closed: new Promise<void>((resolve) => void server.once("close", resolve)),
   };
 }

@@ -18,6 +18,10 @@ import { interceptUnary } from "./unary-call.ts";
 
 /** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
 const LAME_DUCK = 200;
+/** How long a connection that was accepted last has until its first request has come, in ms. */
+const FIRST_BYTES = 500;
+/** How long the frames that end the last streams have to be sent, in ms. */
+const LAST_FRAMES = 50;
 /** Memory of Node's HTTP/2 implementation for one connection, in MB. Messages are not in it. */
 const SESSION_MEMORY = 16;
 
@@ -30,8 +34,6 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
   readonly acceptConnection?: AcceptConnection;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: PortTls | undefined;
-  /** The age at which a connection is closed gracefully, in ms; 0, the default, for none. Its calls are finished. */
-  readonly maxConnectionAge?: number;
   /** Whether to serve reflection; on by default. */
   readonly reflection?: "on" | "off";
   /** Counts what is closed or refused because of a limit. */
@@ -60,7 +62,7 @@ export function createGrpcServer(
   addresses: Addresses,
   options: GrpcOptions = {},
 ): GrpcServer {
-  const { acceptConnection = () => true, report = () => {}, tls, maxConnectionAge } = options;
+  const { acceptConnection = () => true, report = () => {}, tls } = options;
   const limits = { ...GRPC_LIMITS, ...options };
   const streams = createStreams({ limits, report });
   const server = new Server({
@@ -69,7 +71,6 @@ export function createGrpcServer(
     "grpc-node.max_session_memory": SESSION_MEMORY,
     "grpc.keepalive_time_ms": limits.keepalive,
     "grpc.keepalive_timeout_ms": limits.keepaliveReply,
-    ...(maxConnectionAge && { "grpc.max_connection_age_ms": maxConnectionAge }),
     // Channelz keeps a record of every connection, and is not used.
     "grpc.enable_channelz": 0,
     interceptors: [interceptUnary],
@@ -88,7 +89,10 @@ export function createGrpcServer(
     prefaceTimeout: limits.prefaceTimeout,
     closeTimeout: limits.responseTimeout,
     onConnection: streams.follow,
-    serve: (socket) => injector.injectConnection(socket),
+    serve(socket) {
+      streams.serve(socket);
+      injector.injectConnection(socket);
+    },
   });
 
   return {
@@ -102,15 +106,18 @@ export function createGrpcServer(
     async stop(grace) {
       health.setServing(false);
       await pause(Math.min(LAME_DUCK, grace));
-      const closed = listener.close();
+      const graceOver = pause(grace);
+      await listener.stopListening();
+      const announced = Promise.all([streams.announceEnd(), pause(FIRST_BYTES)]);
+      await Promise.race([announced, pause(grace / 2)]);
+      listener.closeUnused();
       // GOAWAY. grpc-js's own shutdown does not wait for connections that were handed to it.
       injector.drain(grace);
-      const graceOver = pause(grace);
       await Promise.race([streams.callsEnded(), graceOver]);
       streams.end();
-      await Promise.race([closed, graceOver]);
+      await Promise.race([listener.closed, graceOver.then(() => pause(LAST_FRAMES))]);
       streams.stop();
-      await closed;
+      await listener.closed;
     },
   };
 }

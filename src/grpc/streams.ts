@@ -33,6 +33,10 @@ export interface StreamsParts {
 export interface Streams {
   /** Follows the streams of a TCP connection until it closes. */
   follow(transport: Socket): void;
+  /** Tells what is served of a connection that is followed: itself, or TLS over it. */
+  serve(socket: Socket): void;
+  /** Asks all clients to open no further stream. Resolves when they must have read that. */
+  announceEnd(): Promise<void>;
   /** The connections with response bytes that their clients have not read. */
   readonly unread: UnreadSource;
   /** Resolves when no call is open. Health and reflection do not count: they need not end. */
@@ -119,7 +123,8 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
     for (const stream of largest.streams.keys()) if (largest.remove(stream)) open--;
   }
 
-  const interval = Math.min(CHECK_INTERVAL, limits.requestTimeout / 4, limits.responseTimeout / 4);
+  const times = [limits.requestTimeout, limits.responseTimeout, limits.maxConnectionAge];
+  const interval = Math.min(CHECK_INTERVAL, ...times.map((time) => time / 4));
   const timer = setInterval(() => {
     for (const connection of connections.values()) connection.check();
   }, interval).unref();
@@ -134,6 +139,10 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
         // Its client may have connected again from the same port before.
         if (connections.get(ends) === connection) connections.delete(ends);
       });
+    },
+    serve: (socket) => connections.get(endsOf(socket))?.serve(socket),
+    async announceEnd() {
+      await Promise.all([...connections.values()].map((connection) => connection.announceEnd()));
     },
     *unread() {
       for (const connection of connections.values()) if (connection.bytes > 0) yield connection;

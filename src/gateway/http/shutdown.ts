@@ -6,18 +6,13 @@
  * 3. Idle connections are closed, the others as soon as their requests in flight are finished.
  */
 import { once } from "node:events";
-import type { Server } from "node:http";
-import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
+import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
+import { stopListening } from "../../net/listen.ts";
 import type { HttpServerParts } from "./http-server.ts";
 
 /** How long steps 1 and 2 take each, in ms. */
 const LAME_DUCK = 200;
-
-/** How long a turn of the event loop may take that counts as short, in ms. */
-const SHORT_TURN = 0.2;
-/** How long to wait for one without a new connection, in ms. */
-const MAX_WAIT = 1_000;
 
 /**
  * Shuts a gateway down. Resolves when its last connection is closed; connections that are still
@@ -35,7 +30,8 @@ export async function shutDown(
   await sleep(Math.min(LAME_DUCK, grace));
   // Emitted when the last connection is closed.
   const closed = once(app.server, "close");
-  await closeListener(app.server);
+  // Connections that exist stay open: http-server.ts.
+  await stopListening(app.server);
   gateway.draining = true;
   await sleep(Math.min(LAME_DUCK, grace));
   tls?.closeIncomplete();
@@ -43,27 +39,4 @@ export async function shutDown(
   await closed;
   clearTimeout(cut);
   await app.close();
-}
-
-/**
- * Stops accepting connections and keeps those that exist (http-server.ts).
- *
- * The kernel resets connections that it has established and the process has not accepted. So it
- * waits for a turn of the event loop that was short and had no new connection.
- */
-async function closeListener(server: Server): Promise<void> {
-  let accepted = false;
-  const onConnection = () => {
-    accepted = true;
-  };
-  server.on("connection", onConnection);
-  const end = performance.now() + MAX_WAIT;
-  for (let isQuiet = false, began = 0; !isQuiet && began < end; ) {
-    accepted = false;
-    began = performance.now();
-    await nextTurn();
-    isQuiet = !accepted && performance.now() - began < SHORT_TURN;
-  }
-  server.off("connection", onConnection);
-  server.close();
 }

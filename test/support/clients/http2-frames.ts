@@ -1,6 +1,6 @@
 /** HTTP/2 frames of a gRPC client, as bytes: https://www.rfc-editor.org/rfc/rfc9113.html */
 
-import { frame, PREFACE } from "../../../dev/http2-frame.ts";
+import { FRAME_HEADER, frame, PREFACE } from "../../../dev/http2-frame.ts";
 
 export { frame, PREFACE };
 
@@ -39,4 +39,21 @@ export function headers(stream: number, end: boolean, path = OVERVIEW, key?: str
 /** RST_STREAM with the code CANCEL. */
 export function reset(stream: number): Buffer {
   return frame(3, 0, stream, Buffer.from([0, 0, 0, 8]));
+}
+
+/** The complete frames that bytes begin with. */
+export function framesIn(bytes: Buffer) {
+  const frames: { type: number; flags: number; id: number; payload: Buffer }[] = [];
+  for (let at = 0; at + FRAME_HEADER <= bytes.length; ) {
+    const end = at + FRAME_HEADER + bytes.readUIntBE(at, 3);
+    if (end > bytes.length) break;
+    frames.push({
+      type: bytes.readUInt8(at + 3),
+      flags: bytes.readUInt8(at + 4),
+      id: bytes.readUInt32BE(at + 5),
+      payload: bytes.subarray(at + FRAME_HEADER, end),
+    });
+    at = end;
+  }
+  return frames;
 }

@@ -1,0 +1,36 @@
+/**
+ * The end of a connection in two steps, as RFC 9113, section 6.8, and gRFC A9 have it: a GOAWAY with the
+ * highest stream id, which asks the client to open no further stream; when the client must have read it, Node's own
+ * GOAWAY, with the last stream (`session.close`). A stream that was on its way at the first one is
+ * served. At the second one it is refused, which gRPC's own clients try again, and proxies pass on.
+ *
+ * Node has no function for the first step: after `session.goaway`, with whatever id, nghttp2 ignores new streams
+ * (it calls https://nghttp2.org/documentation/nghttp2_submit_goaway.html). So the frame is written to
+ * the socket below, between two of Node's, which writes whole frames: test/unit/grpc/goaway.test.ts. Over TLS there is no way
+ * to do that, and the second step is the only one.
+ */
+import type { ServerHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
+import { TLSSocket } from "node:tls";
+
+/** Length 8, type GOAWAY, no flags, stream 0; the highest id, NO_ERROR. */
+const FIRST_GOAWAY = Buffer.from(
+  "000008" + "07" + "00" + "00000000" + "7fffffff" + "00000000",
+  "hex",
+);
+/** How long the reply to the ping behind it is waited for, in ms. */
+const PING_TIMEOUT = 1_000;
+
+/** Sends the first GOAWAY. Resolves when the client must have read it, or does not reply. */
+export function announceGoaway(session: ServerHttp2Session, socket: Socket): Promise<void> {
+  return new Promise((resolve) => {
+    // Writing to a TLS socket under HTTP/2 aborts the process.
+    if (session.closed || socket.destroyed || socket instanceof TLSSocket) {
+      resolve();
+      return;
+    }
+    socket.write(FIRST_GOAWAY);
+    setTimeout(resolve, PING_TIMEOUT).unref();
+    session.ping(() => resolve());
+  });
+}

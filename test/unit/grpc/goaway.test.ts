@@ -1,0 +1,94 @@
+/** The end of a connection in two steps, which proxies need. */
+import { once } from "node:events";
+import { connect as connectTo } from "node:net";
+import { expect, it, onTestFinished } from "vitest";
+import {
+  frame,
+  framesIn,
+  headers,
+  PREFACE,
+  SETTINGS,
+  SETTINGS_ACK,
+} from "../../support/clients/http2-frames.ts";
+import { until } from "../../support/poll.ts";
+import { EMPTY, listen, openSocket } from "./grpc-server.ts";
+
+const [GOAWAY, PING, ACK] = [7, 6, 1];
+const HIGHEST = 2 ** 31 - 1;
+const callOn = (id: number) => Buffer.concat([headers(id, false), frame(0, 1, id, EMPTY)]);
+
+/** A client that does not reply to pings by itself. */
+function connect(port: number) {
+  const { socket, closed } = openSocket(port);
+  let received = Buffer.alloc(0);
+  socket.on("data", (data: Buffer) => {
+    received = Buffer.concat([received, data]);
+  });
+  const frames = () => framesIn(received);
+  // Node repeats the last one.
+  const lastStreams = () => {
+    const goaways = frames().filter(({ type }) => type === GOAWAY);
+    return [...new Set(goaways.map(({ payload }) => payload.readUInt32BE()))];
+  };
+  const endOf = (stream: number) =>
+    until(() => frames().some(({ type, flags, id }) => type === 1 && flags & 1 && id === stream));
+  const begin = async () => {
+    socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, callOn(1)]));
+    await endOf(1);
+  };
+  return { socket, closed, frames, lastStreams, endOf, begin };
+}
+
+/** A client that has made a call. */
+async function open(port: number) {
+  const client = connect(port);
+  await client.begin();
+  return client;
+}
+
+it.each(["a stop", "its age"])(
+  "by %s: what is opened until the client knows is served",
+  async (why) => {
+    const { port, server, calls } = await listen(
+      why === "its age" ? { maxConnectionAge: 500 } : {},
+    );
+    const { socket, closed, frames, lastStreams, endOf } = await open(port);
+    const stopped = why === "a stop" ? server.stop(600_000) : undefined;
+    const ping = () => frames().find(({ type, flags }) => type === PING && flags === 0);
+    await until(() => ping() !== undefined);
+    expect(lastStreams()).toEqual([HIGHEST]);
+    socket.write(callOn(3));
+    await endOf(3);
+    socket.write(frame(PING, ACK, 0, ping()?.payload ?? Buffer.alloc(8)));
+    await until(() => lastStreams().length === 2);
+    expect(lastStreams()).toEqual([HIGHEST, 3]);
+    await Promise.all([closed, stopped]);
+    expect(calls).toHaveLength(2);
+  },
+);
+
+it("a client that does not reply to the ping delays it by a second at most", async () => {
+  const { port, server } = await listen();
+  const { closed, lastStreams } = await open(port);
+  await Promise.all([server.stop(600_000), closed]);
+  expect(lastStreams()).toEqual([HIGHEST, 1]);
+});
+
+/** Whether nobody listens on a port any more. */
+function refuses(port: number): Promise<boolean> {
+  const socket = connectTo({ port, host: "127.0.0.1" });
+  onTestFinished(() => void socket.destroy());
+  return new Promise((resolve) => {
+    socket.once("connect", () => resolve(false)).once("error", () => resolve(true));
+  });
+}
+
+it("a connection that was accepted last gets an answer to its first request", async () => {
+  const { port, server } = await listen();
+  const client = connect(port);
+  await once(client.socket, "connect");
+  const stopped = server.stop(600_000);
+  await until(() => refuses(port));
+  await client.begin();
+  await Promise.all([stopped, client.closed]);
+});
