@@ -16,8 +16,8 @@ import {
   FullServer,
   type Row,
 } from "./attempt.ts";
+import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
-import { createFairShare } from "./scheduling/fair-share.ts";
 
 export type { Binding, Row } from "./attempt.ts";
 

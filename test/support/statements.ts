@@ -2,13 +2,7 @@
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { dailyRevenue } from "../../src/revenue/daily/queries.ts";
-import {
-  fullOverview,
-  uncoveredOverview,
-  uncoveredOverviews2,
-  uncoveredOverviews4,
-  uncoveredOverviews8,
-} from "../../src/revenue/overview/queries.ts";
+import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
 import { boundariesIn, DAY_LEAF, LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
@@ -22,9 +16,6 @@ export interface Statement {
 export const STATEMENTS = {
   fullOverview,
   uncoveredOverview,
-  uncoveredOverviews2,
-  uncoveredOverviews4,
-  uncoveredOverviews8,
   fullBreakdown,
   uncoveredBreakdown,
   dailyRevenue,
@@ -37,13 +28,10 @@ export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 /** Parameter values by parameter name. */
 export type Values = Readonly<Record<string, string>>;
 
-/**
- * The bindings of a statement's `?`, in order. In one for several providers (`:provider0`), all have the
- * same values. Throws if a parameter has no value.
- */
+/** The bindings of a statement's `?`, in order. Throws if a parameter has no value. */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {
   return parameters.map((parameter) => {
-    const value = values[parameter] ?? values[parameter.replace(/\d$/, "")];
+    const value = values[parameter];
     if (value === undefined) throw new Error(`no value for :${parameter}`);
     return value;
   });

@@ -1,20 +1,16 @@
 /**
- * The SQL of GetOverview, as one statement each: the full query, the query that completes cached sums,
- * and the query that completes those of several providers.
+ * The SQL of GetOverview, as one statement each: the full query, and the query that completes cached sums.
  */
 import { compileStatement } from "../../db/statement.ts";
-import { TABLES } from "../../rollup/coverage.ts";
 import {
   FROM_CACHE,
   FROM_TABLES,
-  IS_READ,
   instant,
   LATEST_BOUNDARY,
   NOW,
   OWNER_SUMS,
   type RollupTerms,
   STATE,
-  STATE_COLUMNS,
   TOTAL_SUMS,
 } from "../../rollup/read/sql.ts";
 import { MONTHS } from "../calendar.ts";
@@ -111,62 +107,3 @@ export const uncoveredOverview = compileStatement(
   ["provider", "version", "watermark"],
   "overview_uncovered",
 );
-
-/** What a row of a query for several providers begins with. */
-const OWNER = { provider: "provider_id" };
-
-/** The parameters of the provider in a place. */
-const PARAMETERS = ["provider", "version", "watermark"] as const;
-
-/** The payouts of each provider, as a query of their own: the 10 latest of each. */
-type Payouts = Record<`payouts${number}`, { select: typeof OWNER & typeof PAYOUT; from: string }>;
-
-/**
- * The query that completes the cached sums of several different providers: of each, the rows that
- * `uncoveredOverview` reads. It has the parameters of the providers in all places: `:provider0`.
- */
-function uncoveredOverviews(size: number) {
-  const places = [...Array(size).keys()];
-  const atPlace = (sql: string, place: number) => sql.replace(/:([a-z]\w*)/gi, `:$1${place}`);
-  const ofAll = `provider_id IN (${places.map((place) => `:provider${place}`).join(", ")})`;
-  const { late, recent } = conditionsFor(FROM_CACHE);
-  /** The charges for which a condition holds for one of the providers. */
-  const sumCharges = (condition: string) => ({
-    select: { ...OWNER, ...CHARGES },
-    from: `charges WHERE ${places
-      .map((place) => `(${atPlace(`provider_id = :provider AND ${condition}`, place)})`)
-      .join("\n OR ")}
-      GROUP BY provider_id, ${BY_SERVER_AND_MONTH}`,
-  });
-  const payouts = places.map((place) => [
-    `payouts${place}`,
-    {
-      select: { ...OWNER, ...PAYOUT },
-      from: atPlace(`payouts WHERE provider_id = :provider ${LATEST}`, place),
-    },
-  ]);
-  const queries = Object.assign(
-    {
-      snapshot: { select: { now: NOW }, from: "DUAL" },
-      state: {
-        select: { ...OWNER, ...STATE_COLUMNS },
-        from: `${TABLES.rollups} WHERE ${ofAll} AND ${IS_READ}`,
-      },
-      balance: {
-        select: { ...OWNER, balance: "available_balance" },
-        from: `wallets WHERE ${ofAll}`,
-      },
-      servers: { select: { ...OWNER, ...SERVER }, from: `servers WHERE ${ofAll}` },
-      late: sumCharges(late),
-      recent: sumCharges(recent),
-    },
-    Object.fromEntries(payouts) as Payouts,
-  );
-  const parameters = places.flatMap((place) => PARAMETERS.map((name) => `${name}${place}`));
-  return compileStatement(queries, parameters, "overview_batch");
-}
-
-/** The queries that complete the cached sums of 2, 4 and 8 providers. */
-export const uncoveredOverviews2 = uncoveredOverviews(2);
-export const uncoveredOverviews4 = uncoveredOverviews(4);
-export const uncoveredOverviews8 = uncoveredOverviews(8);

@@ -10,7 +10,6 @@ import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
 import { type Month, recentMonths } from "../calendar.ts";
-import { type Completing, createOverviewBatches, type UncoveredResult } from "./batch.ts";
 import { fullOverview, uncoveredOverview } from "./queries.ts";
 
 /** Gross amounts: those of the rollup in the cache, of all charges until now in a response. */
@@ -22,7 +21,7 @@ interface OverviewSums {
 }
 
 type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
-type Rows = UncoveredResult["rows"];
+type Rows = Awaited<ReturnType<typeof uncoveredOverview.run>>["rows"];
 
 /** What an overview is made of. */
 export interface Overview extends OverviewSums {
@@ -36,14 +35,6 @@ export interface Overview extends OverviewSums {
   /** The instant of the snapshot: see `Answer`. */
   readonly asOf: number;
 }
-
-/**
- * What an overview that shares a statement may have: servers, and groups of uncovered charges; and
- * charges that the database adds up for it. Larger ones gain nothing, and would delay the others.
- * The rows of eight small ones are still no large result (src/rpc/large-results.ts).
- */
-const MAX_SHARED_ROWS = 18;
-const MAX_SHARED_CHARGES = 100;
 
 /** The maximum number of rows in the cache, each of about 80 bytes. */
 const MAX_ROWS = 200_000;
@@ -60,40 +51,22 @@ export function createOverviewReader(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
     MAX_ROWS,
   );
-  const readInBatch = createOverviewBatches(read);
-  /** The cached sums whose last statement was not large, and did not fail. */
-  const small = new WeakSet<OverviewSums>();
-
-  /** Completes cached sums: together with those of others, if all of them are small. */
-  async function complete(
-    sums: OverviewSums,
-    values: Completing,
-    { signal, deadline }: Context,
-  ): Promise<UncoveredResult> {
-    const result = await (small.delete(sums)
-      ? readInBatch(values, { signal, deadline })
-      : uncoveredOverview.run(read, values, { signal, owner: values.provider }));
-    if (isSmall(result.rows)) small.add(sums);
-    return result;
-  }
-
-  return async (context) => {
-    const provider = context.caller.providerId;
+  return async ({ caller: { providerId: provider }, signal }) => {
+    const options = { owner: provider, signal };
     const cached = cache.get(provider);
     const [known] = cached?.sums ?? [];
     observeCache(known !== undefined);
     if (cached && known) {
       const { version, watermark } = cached.rollup;
-      const { rows, asOf } = await complete(known, { provider, version, watermark }, context);
+      const values = { provider, version, watermark };
+      const { rows, asOf } = await uncoveredOverview.run(read, values, options);
       const isCurrent = usedRollup(stateOf(rows)).version === version;
       if (isCurrent && hasMonths(known, rows)) return overview(known, rows, cached.rollup, asOf);
     }
-    const options = { owner: provider, signal: context.signal };
     const { rows, asOf } = await fullOverview.run(read, { provider }, options);
     const rollup = usedRollup(stateOf(rows));
     const sums = sumsOf(rows);
     cache.put(provider, rollup, sums);
-    if (isSmall(rows)) small.add(sums);
     return overview(sums, rows, rollup, asOf);
   };
 }
@@ -109,13 +82,6 @@ function stateOf({ state: [row] }: Rows): Rows["state"][number] {
 function hasMonths({ grossByMonth }: OverviewSums, rows: Rows): boolean {
   const oldest = recentMonths(fromDatetime(stateOf(rows).now)).at(-1) as Month;
   return grossByMonth.has(oldest.key);
-}
-
-/** Whether an overview may share its next statement. */
-function isSmall({ servers, late, recent }: Rows): boolean {
-  const uncovered = [...late, ...recent];
-  const added = uncovered.reduce((sum, { charges }) => sum + Number(charges), 0);
-  return servers.length + uncovered.length <= MAX_SHARED_ROWS && added <= MAX_SHARED_CHARGES;
 }
 
 /** The sums of the rollup. A month is the difference of two. */

@@ -26,7 +26,7 @@ export const instant = (sql: string): string => `CAST(${sql} AS DATETIME(3))`;
 export const after = (sql: string): string => instant(`${sql} + INTERVAL 1000 MICROSECOND`);
 
 /** SQL condition: the row of `rollups` is one that is read. */
-export const IS_READ = `format = ${FORMAT} AND building = 0`;
+const IS_READ = `format = ${FORMAT} AND building = 0`;
 
 /**
  * What follows FROM for the provider's rollup. A watermark ahead of the database's clock cannot be
@@ -77,14 +77,6 @@ export const TOTAL_SUMS = sums(1);
 /** The last stored boundary of owners. The sums there are those at the watermark. */
 export const LATEST_BOUNDARY = `(SELECT MAX(at) FROM ${OWNER_SUMS})`;
 
-/** The columns of `usedRollup`. */
-export const STATE_COLUMNS = {
-  version: "version",
-  watermark: "watermark",
-  leaf: "leaf",
-  ahead: `watermark > ${NOW}`,
-};
-
 /** The provider's row, and the instant. The aggregates make it one row, of NULLs, without a rollup. */
 export const STATE = {
   select: {
@@ -98,7 +90,9 @@ export const STATE = {
 };
 
 /** The rollup that a statement used, from its row of `STATE`. */
-export function usedRollup(row: Record<keyof typeof STATE_COLUMNS, string>): UsedRollup {
+export function usedRollup(
+  row: Omit<Record<keyof typeof STATE.select, string>, "now">,
+): UsedRollup {
   const { version, watermark, leaf } = row;
   const ahead = row.ahead === "1" ? watermark : "";
   const isUsed = version !== "" && ahead === "";

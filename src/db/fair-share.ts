@@ -7,7 +7,7 @@
  * of shared-memory switches. Of ten places, one busy owner holds at most five and two hold at
  * most eight together, so the next owner finds one free. Owners that wait are served in turn.
  */
-import { ServiceError } from "../../errors.ts";
+import { ServiceError } from "../errors.ts";
 
 /** How many may wait, which bounds memory. Admission keeps the number far below it. */
 const MAX_WAITING = 10_000;

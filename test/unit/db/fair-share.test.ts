@@ -1,8 +1,8 @@
 /** The fair queue in front of the pool: who gets a connection, and in which order. */
 import fc from "fast-check";
 import { expect, it, vi } from "vitest";
-import { createFairShare, type FairShare } from "../../../../src/db/scheduling/fair-share.ts";
-import { ServiceError } from "../../../../src/errors.ts";
+import { createFairShare, type FairShare } from "../../../src/db/fair-share.ts";
+import { ServiceError } from "../../../src/errors.ts";
 
 const { signal } = new AbortController();
 
