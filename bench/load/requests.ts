@@ -1,12 +1,11 @@
 /** The requests of the benchmark `scale`, and the queries that they are compared with. */
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
-import type { Connection, RowDataPacket } from "mysql2/promise";
+import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
-import { toDatetime } from "../../src/db/datetime.ts";
 import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { fullOverview } from "../../src/revenue/overview/queries.ts";
-import { boundariesIn, LAST_INSTANT, type LeafLength } from "../../src/rollup/leaves.ts";
+import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A kind of request. */
 export interface RequestKind {
@@ -80,20 +79,7 @@ async function queryOverview(connection: Connection): Promise<void> {
 
 /** The last 30 days. */
 async function queryBreakdown(connection: Connection): Promise<void> {
-  const [[rollup]] = await connection.query<RowDataPacket[][]>(
-    "SELECT leaf FROM rollups WHERE provider_id = 1",
-  );
-  const start = toDatetime(Date.now() - 30 * DAY);
-  const leaf = String(rollup?.[0]) as LeafLength;
-  const [first, last] = boundariesIn(start, toDatetime(Date.now()), leaf);
-  await query(connection, fullBreakdown, {
-    provider: "1",
-    start: "",
-    end: LAST_INSTANT,
-    leaf,
-    first,
-    last,
-  });
+  await query(connection, fullBreakdown, { provider: "1", start: "", end: LAST_INSTANT });
 }
 
 async function query(

@@ -4,8 +4,6 @@
  * docs/rollups.md.
  */
 
-import type { LeafLength } from "./leaves.ts";
-
 /** The tables of rollups. */
 export const TABLES = { rollups: "rollups", sums: "rollup_sums" } as const;
 
@@ -15,8 +13,6 @@ export interface UsedRollup {
   readonly version: string;
   /** The watermark, as DATETIME(3) text in UTC; `NO_WATERMARK` without a rollup. */
   readonly watermark: string;
-  /** The length of the leaves of its owners; undefined without a rollup. */
-  readonly leaf: LeafLength | undefined;
   /**
    * A stored watermark that lies ahead of the database's clock, "" if it does not. It cannot be
    * true, so the answer used no rollup.

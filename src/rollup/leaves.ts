@@ -95,19 +95,6 @@ export function isBoundary(at: string, length: LeafLength): boolean {
   return at === LAST_INSTANT || leafAt(at, length).from === at;
 }
 
-/**
- * The first boundary from `from` on, and the last one up to `to`. If none lies between the two, the
- * second is before the first.
- */
-export function boundariesIn(
-  from: string,
-  to: string,
-  length: LeafLength,
-): [first: string, last: string] {
-  const leaf = leafAt(from, length);
-  return [leaf.from === from ? from : leaf.to, leafAt(to, length).from];
-}
-
 /** The leaves that lie between two instants, both included, in order. */
 function* leavesBetween(first: string, last: string, length: LeafLength): Generator<Leaf> {
   for (let leaf = leafAt(first, length); ; leaf = leafAt(leaf.to, length)) {

@@ -101,6 +101,9 @@ it("a charge that commits late is missing, but in the head or the tail of a peri
 });
 
 it("a rental written with a recording time in the past is missing, but in the head or the tail, and without a boundary can be taken off", async () => {
+  // So that there is a boundary between its start and its end.
+  await charge("2024-12-06 00:00", "0.00", 0);
+  await repair();
   await rental("2024-12-05 06:00", "2024-12-08 06:00", -120);
   await rental("2024-12-05 06:00", "2024-12-08 06:00", -120, 2);
   expect(await totals(...ALL)).toEqual(["30.00", 1]); // of 3

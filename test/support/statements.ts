@@ -3,7 +3,7 @@ import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { dailyRevenue } from "../../src/revenue/daily/queries.ts";
 import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
-import { boundariesIn, DAY_LEAF, LAST_INSTANT } from "../../src/rollup/leaves.ts";
+import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
 export interface Statement {
@@ -38,23 +38,15 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
 }
 
 /**
- * The parameters that an uncovered query takes from the cache: the rollup's version and watermark, and
- * the boundaries of the period in `values`.
+ * The parameters that an uncovered query takes from the cache: the rollup's watermark, and the
+ * boundaries of the period in `values`.
  */
 export async function cachedValues(read: Read, values: Values): Promise<Values> {
   const { provider = "", start = "", end = LAST_INSTANT } = values;
   const { signal } = new AbortController();
-  const [first, last] = boundariesIn(start, end, DAY_LEAF);
-  const all = { provider, start, end, leaf: DAY_LEAF, first, last };
-  const { rows } = await fullBreakdown.run(read, all, { signal });
-  const [state] = rows.state as [(typeof rows.state)[number]];
-  return {
-    version: state.version,
-    watermark: state.watermark,
-    leaf: state.leaf,
-    first: state.first,
-    last: state.last,
-  };
+  const { rows } = await fullBreakdown.run(read, { provider, start, end }, { signal });
+  const [{ watermark, first, last }] = rows.state as [(typeof rows.state)[number]];
+  return { watermark, first, last };
 }
 
 /** A `Read` that records the statements it runs. */

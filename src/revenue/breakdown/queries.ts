@@ -2,8 +2,8 @@
  * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that completes
  * cached sums. The formulas are in docs/rollups.md. In its words, a result is made of
  *
- * - the sums *F* at two boundaries, `first` (s') and `last` (e', or the first instant after the
- *   watermark). `first` is `last` if no boundary lies in the period;
+ * - the sums *F* at two stored boundaries, `first` (s') and `last` (e', or the first instant after the
+ *   watermark, which stands for the last one there is). `first` is `last` if none lies in the period;
  * - the charges of the head, of the tail, and those between that are not covered;
  * - the covered rentals of the head and the tail, and those that are not covered.
  */
@@ -12,13 +12,13 @@ import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
 import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import {
   after,
-  FROM_CACHE,
-  FROM_LEAVES,
+  BEFORE_ALL,
+  CACHED_WATERMARK,
   instant,
   NOW,
   OWNER_SUMS,
-  type RollupTerms,
   STATE,
+  WATERMARK,
 } from "../../rollup/read/sql.ts";
 import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
@@ -31,8 +31,9 @@ const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
  */
 const BY_OWNER = "GROUP BY server_id, instance_id ORDER BY NULL";
 
-/** How a statement refers to the boundaries. */
-interface Terms extends RollupTerms {
+/** How a statement refers to the watermark and the boundaries, as SQL expressions. */
+interface Terms {
+  readonly watermark: string;
   readonly first: string;
   readonly last: string;
 }
@@ -59,17 +60,8 @@ const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0
 const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`;
 
 /** All but the sums of the rollup. */
-const allButSums = ({ watermark, first, last, guard }: Terms) => ({
-  state: {
-    select: {
-      ...STATE.select,
-      first,
-      last,
-      /** Whether the boundaries suit the period, which begins by the database's clock. */
-      fits: `${first} >= ${PERIOD_START} OR ${first} = ${last}`,
-    },
-    from: STATE.from,
-  },
+const allButSums = ({ watermark, first, last }: Terms) => ({
+  state: { select: { ...STATE.select, first, last }, from: STATE.from },
   /** Every server, including deleted ones. */
   servers: {
     select: {
@@ -80,7 +72,7 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
       status: "status",
       deleted: "deleted_at IS NOT NULL",
     },
-    from: `servers WHERE provider_id = :provider${guard}`,
+    from: `servers WHERE provider_id = :provider`,
   },
   /** Every instance, including deleted ones. */
   instances: {
@@ -91,16 +83,16 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
       name: "name",
       deleted: "deleted_at IS NOT NULL",
     },
-    from: `instances WHERE provider_id = :provider${guard}`,
+    from: `instances WHERE provider_id = :provider`,
   },
 
-  head: sumCharges(`charged_at >= ${PERIOD_START} AND charged_at < ${first}${guard}`),
+  head: sumCharges(`charged_at >= ${PERIOD_START} AND charged_at < ${first}`),
   tail: sumCharges(
-    `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at <= ${PERIOD_END}${guard}`,
+    `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at <= ${PERIOD_END}`,
   ),
   /** The charges between that the sums do not hold. */
   uncovered: sumCharges(
-    `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}${guard}`,
+    `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}`,
   ),
 
   /**
@@ -110,17 +102,17 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
   endsAtHead: countRentals(
     { ended: `CASE WHEN ${first} > ${PERIOD_START} THEN -1 ELSE 1 END * COUNT(*)` },
     `ended_at >= LEAST(${first}, ${PERIOD_START}) AND ended_at < GREATEST(${first}, ${PERIOD_START})
-       AND ${rentalCovered(watermark)}${guard}`,
+       AND ${rentalCovered(watermark)}`,
   ),
   /** Covered rentals that started between `last` and the end. */
   startsAtTail: countRentals(
     { started: "COUNT(*)" },
-    `started_at >= ${last} AND started_at <= ${PERIOD_END} AND ${rentalCovered(watermark)}${guard}`,
+    `started_at >= ${last} AND started_at <= ${PERIOD_END} AND ${rentalCovered(watermark)}`,
   ),
   /** Those of the period that were written after the watermark, and ended before it. */
   writtenRentals: countRentals(
     { started: "COUNT(*)" },
-    `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}${guard}`,
+    `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
   ),
   /** Those that end after the watermark: of the period, and running now. */
   endingRentals: countRentals(
@@ -128,46 +120,61 @@ const allButSums = ({ watermark, first, last, guard }: Terms) => ({
       started: countIf(RAN_IN_PERIOD),
       running: countIf(`ended_at > ${NOW}`),
     },
-    `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}${guard}`,
+    `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}`,
   ),
   /** Those without an end: of the period, and running now. */
   openRentals: countRentals(
     { started: countIf(`started_at <= ${PERIOD_END}`), running: "COUNT(*)" },
-    `ended_at IS NULL AND started_at <= ${NOW}${guard}`,
+    `ended_at IS NULL AND started_at <= ${NOW}`,
   ),
 });
 
-/** The sums at a boundary, an SQL expression: those at the last one up to there that is stored. */
-const sumsAt = (boundary: string, { guard }: RollupTerms) => ({
+/** The sums at a stored boundary, an SQL expression. */
+const sumsAt = (boundary: string) => ({
   select: { ...owner, ...STORED_SUMS },
-  from: `${OWNER_SUMS} AND at = (SELECT MAX(at) FROM ${OWNER_SUMS} AND at <= ${boundary})${guard}`,
+  from: `${OWNER_SUMS} AND at = ${boundary}`,
 });
 
-const { watermark } = FROM_LEAVES;
-const last = `CASE WHEN ${PERIOD_END} >= ${watermark} THEN ${after(watermark)} ELSE ${instant(":last")} END`;
-const first = `LEAST(${instant(":first")}, ${last})`;
+/** The last boundary that is stored, and the first one, of those that match an SQL condition. */
+const lastStored = (condition: string) => `(SELECT MAX(at) FROM ${OWNER_SUMS} AND ${condition})`;
+const firstStored = (condition: string) => `(SELECT MIN(at) FROM ${OWNER_SUMS} AND ${condition})`;
 
-/**
- * The full query: the sums of the rollup, and everything to add to them. `:first` and `:last` are the
- * boundaries inside the period, of leaves of the length `:leaf`. Only the state is read if the rollup has
- * others.
- */
+const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
+/** SQL condition: the period has everything that is covered. */
+const REACHES_WATERMARK = `${PERIOD_END} >= ${WATERMARK}`;
+const last = `CASE WHEN ${REACHES_WATERMARK} THEN ${after(WATERMARK)}
+  ELSE COALESCE(${lastStored(`at <= ${after(PERIOD_END)}`)}, ${instant(`'${BEFORE_ALL}'`)}) END`;
+const first = `LEAST(COALESCE(${firstStored(`at >= ${PERIOD_START}`)}, ${END_OF_TIME}), ${last})`;
+
+const others = allButSums({ watermark: WATERMARK, first, last });
+
+/** The full query: the sums of the rollup, and everything to add to them. */
 export const fullBreakdown = compileStatement(
   {
-    ...allButSums({ ...FROM_LEAVES, first, last }),
-    sumsAtFirst: sumsAt(first, FROM_LEAVES),
+    ...others,
+    state: {
+      ...others.state,
+      select: {
+        ...others.state.select,
+        /** The boundaries before the start and after the end: the same two suit any period between. */
+        previous: lastStored(`at < ${PERIOD_START}`),
+        next: firstStored(`at > ${after(PERIOD_END)}`),
+      },
+    },
+    sumsAtFirst: sumsAt(first),
     sumsAtLast: sumsAt(
-      `CASE WHEN ${last} > ${watermark} THEN ${instant(`'${LAST_INSTANT}'`)} ELSE ${last} END`,
-      FROM_LEAVES,
+      lastStored(
+        `at <= CASE WHEN ${REACHES_WATERMARK} THEN ${END_OF_TIME} ELSE ${after(PERIOD_END)} END`,
+      ),
     ),
   },
-  ["provider", "start", "end", "leaf", "first", "last"],
+  ["provider", "start", "end"],
   "breakdown",
 );
 
 /** The query that completes cached sums at `:first` and `:last`. */
 export const uncoveredBreakdown = compileStatement(
-  allButSums({ ...FROM_CACHE, first: instant(":first"), last: instant(":last") }),
-  ["provider", "start", "end", "version", "watermark", "first", "last"],
+  allButSums({ watermark: CACHED_WATERMARK, first: instant(":first"), last: instant(":last") }),
+  ["provider", "start", "end", "watermark", "first", "last"],
   "breakdown_uncovered",
 );

@@ -7,7 +7,7 @@ import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { boundariesIn, DAY_LEAF, LAST_INSTANT, type LeafLength } from "../../rollup/leaves.ts";
+import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
 import {
@@ -42,106 +42,104 @@ export interface Breakdown {
   readonly asOf: number;
 }
 
-/** The sums at a boundary. */
+/** The sums at a boundary, as DATETIME(3) text like all instants here. */
 interface Sums {
-  /** As DATETIME(3) text. The first instant after the watermark stands for everything covered. */
+  /** The first instant after the watermark stands for everything covered. */
   readonly at: string;
+  /** The boundary before it, "" if it is the first; undefined if that is not known. */
+  readonly previous?: string | undefined;
+  /** The boundary after it; undefined if that is not known. */
+  readonly next?: string | undefined;
   readonly byOwner: TotalsByOwner;
 }
 
 /** Reads the breakdown of a caller for a period. Rejects with a `ServiceError`, as `Read` does. */
 type ReadBreakdown = (period: RequestedPeriod, context: Context) => Promise<Breakdown>;
 
-/**
- * How often a breakdown is read at most. The first time may use cached sums of an earlier version, or
- * expect leaves of another length, and a rollup can be built again in between.
- */
-const MAX_ATTEMPTS = 5;
-
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createBreakdownReader(
   read: Read,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
-  const cache = createSumsCache<Sums>(
-    ({ byOwner }) => byOwner.size,
-    MAX_ROWS,
-    ({ at }) => at,
-  );
-  /** The leaf of the rollup that was read last: what one that is not known is expected to have. */
-  let latestLeaf: LeafLength = DAY_LEAF;
+  const cache = createSumsCache<Sums>(({ byOwner }) => byOwner.size, MAX_ROWS, merge);
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
     const values = { provider, ...periodParameters(period) };
 
     const cached = cache.get(provider);
-    const found = cached && findSums(cached.sums, cached.rollup, period, estimate);
+    const found = cached && findSums(cached.sums, cached.rollup, endsOf(period, estimate));
     observeCache(found !== undefined);
-    let now = estimate;
-    let leaf = cached?.rollup.leaf ?? latestLeaf;
     if (cached && found) {
       const { rollup } = cached;
       const { first, last } = found;
-      const completing = { ...values, ...rollup, first: first.at, last: last.at };
+      const { watermark } = rollup;
+      const completing = { ...values, watermark, first: first.at, last: last.at };
       const { rows, asOf } = await uncoveredBreakdown.run(read, completing, options);
       const [state] = rows.state as [State];
-      const current = usedRollup(state);
-      if (current.version === rollup.version && state.fits === "1") {
+      // The period may begin later than by this host's clock.
+      const { start } = endsOf(period, fromDatetime(state.now));
+      const isInPeriod = first.at >= start || first.at === last.at;
+      if (usedRollup(state).version === rollup.version && isInPeriod) {
         cache.put(provider, rollup, last, first);
         return breakdown(rows, first.byOwner, last.byOwner, rollup, asOf);
       }
-      [now, leaf] = [fromDatetime(state.now), current.leaf ?? leaf];
     }
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const [firstAt, lastAt] = boundariesOf(period, leaf, now);
-      const all = { ...values, leaf, first: firstAt, last: lastAt };
-      const { rows, asOf } = await fullBreakdown.run(read, all, options);
-      const [state] = rows.state as [State];
-      const rollup = usedRollup(state);
-      if ((rollup.leaf ?? leaf) === leaf && state.fits === "1") {
-        const [first, last] = sumsOf(rows, state);
-        latestLeaf = leaf;
-        cache.put(provider, rollup, last, first);
-        return breakdown(rows, first.byOwner, last.byOwner, rollup, asOf);
-      }
-      [now, leaf] = [fromDatetime(state.now), rollup.leaf ?? leaf];
-    }
-    throw new Error(`the rollup of provider ${provider} was built again and again`);
+    const { rows, asOf } = await fullBreakdown.run(read, values, options);
+    const [state] = rows.state as [State];
+    const rollup = usedRollup(state);
+    const [first, last] = sumsOf(rows);
+    cache.put(provider, rollup, last, first);
+    return breakdown(rows, first.byOwner, last.byOwner, rollup, asOf);
+  };
+}
+
+/** What two sums at one boundary know together; undefined if they are at two. */
+function merge(newer: Sums, older: Sums): Sums | undefined {
+  if (newer.at !== older.at) return undefined;
+  return {
+    ...newer,
+    previous: newer.previous ?? older.previous,
+    next: newer.next ?? older.next,
   };
 }
 
 type State = Rows["state"][number];
 
-/** The boundaries inside a period. `now` may be an estimate, which the statement verifies. */
-function boundariesOf(period: RequestedPeriod, leaf: LeafLength, now: number) {
-  const { start = now - DEFAULT_LENGTH, end = now } = period;
-  const after = Math.min(end + 1, LATEST);
-  const [first, last] = boundariesIn(toDatetime(start), toDatetime(after), leaf);
-  return [includingEarlier(first), includingEarlier(last)] as const;
+/** The start of a period, and the first instant after its end, at `now` (epoch ms). */
+function endsOf({ start, end }: RequestedPeriod, now: number) {
+  return {
+    start: includingEarlier(toDatetime(start ?? now - DEFAULT_LENGTH)),
+    after: toDatetime(Math.min(end ?? now, now) + 1),
+  };
 }
-const LATEST = fromDatetime(LAST_INSTANT);
 
-/** The cached sums at the boundaries inside a period; undefined if they are missing. */
+type Ends = ReturnType<typeof endsOf>;
+
+/** The cached sums at the boundaries of a period; undefined if they are missing. */
 function findSums(
   cached: readonly Sums[],
-  { watermark, leaf }: UsedRollup,
-  period: RequestedPeriod,
-  now: number,
+  { watermark }: UsedRollup,
+  { start, after }: Ends,
 ): { readonly first: Sums; readonly last: Sums } | undefined {
-  const [firstAt, lastAt] = boundariesOf(period, leaf ?? DAY_LEAF, now);
-  const covered = fromDatetime(watermark);
-  const isToNow = (period.end ?? now) >= covered;
-  const end = isToNow ? toDatetime(covered + 1) : lastAt;
-  const last = cached.find(({ at }) => at === end);
-  const first = firstAt < end ? cached.find(({ at }) => at === firstAt) : last;
-  return first && last && { first, last };
+  const covered = toDatetime(fromDatetime(watermark) + 1);
+  const last =
+    after >= covered
+      ? cached.find(({ at }) => at === covered)
+      : cached.find(({ at, next = at }) => at <= after && after < next);
+  if (last === undefined) return undefined;
+  if (start >= last.at) return { first: last, last };
+  const first = cached.find(({ at, previous = at }) => previous < start && start <= at);
+  return first && { first: first.at < last.at ? first : last, last };
 }
 
 /** The sums that a full query has read. */
-function sumsOf({ sumsAtFirst, sumsAtLast }: FullRows, { first, last }: State): [Sums, Sums] {
-  const atLast = { at: last, byOwner: byOwner(sumsAtLast) };
-  return first === last ? [atLast, atLast] : [{ at: first, byOwner: byOwner(sumsAtFirst) }, atLast];
+function sumsOf({ state, sumsAtFirst, sumsAtLast }: FullRows): [Sums, Sums] {
+  const [{ first, last, previous, next }] = state as [FullRows["state"][number]];
+  const atLast: Sums = { at: last, next: next || LAST_INSTANT, byOwner: byOwner(sumsAtLast) };
+  const atFirst: Sums = first === last ? atLast : { at: first, byOwner: byOwner(sumsAtFirst) };
+  // If no boundary lies in the period, the one before its start is the last.
+  return [previous < first ? { ...atFirst, previous } : atFirst, atLast];
 }
 
 function byOwner(rows: FullRows["sumsAtFirst"]): TotalsByOwner {

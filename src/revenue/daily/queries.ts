@@ -7,13 +7,13 @@
 import { compileStatement } from "../../db/statement.ts";
 import { chargeCovered } from "../../rollup/coverage.ts";
 import { DAY_LEAF, FIRST_INSTANT, LAST_INSTANT } from "../../rollup/leaves.ts";
-import { after, FROM_TABLES, instant, STATE, TOTAL_SUMS } from "../../rollup/read/sql.ts";
+import { after, instant, STATE, TOTAL_SUMS, WATERMARK } from "../../rollup/read/sql.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
 export const MAX_DAYS = 400;
 
-const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${FROM_TABLES.watermark} AS watermark,
+const ENDS = `SELECT ${PERIOD_START} AS start, ${PERIOD_END} AS end, ${WATERMARK} AS watermark,
   (SELECT total_leaf FROM ${STATE.from}) AS leaf`;
 
 /** The first day there is also has what is dated before it, so it is read from the ledger. */

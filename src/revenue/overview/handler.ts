@@ -62,7 +62,7 @@ function summary(months: readonly Month[], overview: Overview): Summary {
     platformFeesYtd: money(yearToDate.fee),
     grossRevenueYtd: money(yearToDate.gross),
     currentMonthEarnings: money(split(grossOf(current, overview)).earnings),
-    availableBalance: money(parseCents(overview.rows.balance[0]?.balance ?? "0.00")),
+    availableBalance: money(parseCents(overview.balance || "0.00")),
   };
 }
 

@@ -3,15 +3,14 @@
  */
 import { compileStatement } from "../../db/statement.ts";
 import {
-  FROM_CACHE,
-  FROM_TABLES,
+  CACHED_WATERMARK,
   instant,
   LATEST_BOUNDARY,
   NOW,
   OWNER_SUMS,
-  type RollupTerms,
   STATE,
   TOTAL_SUMS,
+  WATERMARK,
 } from "../../rollup/read/sql.ts";
 import { MONTHS } from "../calendar.ts";
 
@@ -45,30 +44,27 @@ const CHARGES = {
 };
 const BY_SERVER_AND_MONTH = "server_id, EXTRACT(YEAR_MONTH FROM charged_at)";
 
-/** SQL conditions for the charges that the sums do not hold. */
-const conditionsFor = ({ watermark, guard }: RollupTerms) => ({
-  /** Those that are dated up to the watermark, but were recorded after it. */
-  late: `recorded_at > ${watermark} AND charged_at <= ${watermark}${guard}`,
-  /** Those that are dated after it, and not after now. */
-  recent: `charged_at > ${watermark} AND charged_at <= ${NOW}${guard}`,
-});
-
-const uncovered = (terms: RollupTerms) => {
-  const { late, recent } = conditionsFor(terms);
+/** All but the sums of the rollup. `watermark` is an SQL expression. */
+const allButSums = (watermark: string) => {
   const sumCharges = (condition: string) => ({
     select: CHARGES,
     from: `charges WHERE provider_id = :provider AND ${condition} GROUP BY ${BY_SERVER_AND_MONTH}`,
   });
   return {
-    state: STATE,
-    /** The wallet's balance; no row without a wallet. */
-    balance: {
-      select: { balance: "available_balance" },
-      from: "wallets WHERE provider_id = :provider",
+    state: {
+      // As columns of the one row, they cost less than as queries of their own.
+      select: {
+        ...STATE.select,
+        /** The wallet's balance; NULL without a wallet. */
+        balance: "(SELECT available_balance FROM wallets WHERE provider_id = :provider)",
+      },
+      from: STATE.from,
     },
     servers: { select: SERVER, from: "servers WHERE provider_id = :provider" },
-    late: sumCharges(late),
-    recent: sumCharges(recent),
+    /** The charges that the sums do not hold: dated up to the watermark, and recorded after it. */
+    late: sumCharges(`recorded_at > ${watermark} AND charged_at <= ${watermark}`),
+    /** The charges that are dated after the watermark, and not after now. */
+    recent: sumCharges(`charged_at > ${watermark} AND charged_at <= ${NOW}`),
     payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST}` },
   };
 };
@@ -83,7 +79,7 @@ const GROSS = `(SELECT gross FROM ${TOTAL_SUMS} ORDER BY at DESC LIMIT 1)`;
 /** The full query: the sums of the rollup, and everything to add to them. */
 export const fullOverview = compileStatement(
   {
-    ...uncovered(FROM_TABLES),
+    ...allButSums(WATERMARK),
     /** Covered gross: of everything, and of what is dated before each month, most recent first. */
     grossBefore: {
       select: {
@@ -103,7 +99,7 @@ export const fullOverview = compileStatement(
 
 /** The query that completes cached sums. */
 export const uncoveredOverview = compileStatement(
-  uncovered(FROM_CACHE),
-  ["provider", "version", "watermark"],
+  allButSums(CACHED_WATERMARK),
+  ["provider", "watermark"],
   "overview_uncovered",
 );

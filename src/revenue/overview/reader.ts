@@ -25,7 +25,9 @@ type Rows = Awaited<ReturnType<typeof uncoveredOverview.run>>["rows"];
 
 /** What an overview is made of. */
 export interface Overview extends OverviewSums {
-  readonly rows: Omit<Rows, "state" | "late" | "recent">;
+  readonly rows: Pick<Rows, "servers" | "payouts">;
+  /** The wallet's balance, as decimal text; "" without a wallet. */
+  readonly balance: string;
   /** The rollup that was used. */
   readonly rollup: UsedRollup;
   /** The number of charges that it does not cover. */
@@ -58,7 +60,7 @@ export function createOverviewReader(
     observeCache(known !== undefined);
     if (cached && known) {
       const { version, watermark } = cached.rollup;
-      const values = { provider, version, watermark };
+      const values = { provider, watermark };
       const { rows, asOf } = await uncoveredOverview.run(read, values, options);
       const isCurrent = usedRollup(stateOf(rows)).version === version;
       if (isCurrent && hasMonths(known, rows)) return overview(known, rows, cached.rollup, asOf);
@@ -106,8 +108,9 @@ function overview(sums: OverviewSums, rows: Rows, rollup: UsedRollup, asOf: numb
     increase(grossByServer, server, parseCents(gross));
     uncoveredCharges += Number(charges);
   }
-  const now = fromDatetime(stateOf(rows).now);
-  return { rows, rollup, uncoveredCharges, now, asOf, grossByMonth, grossByServer };
+  const { now: instant, balance } = stateOf(rows);
+  const now = fromDatetime(instant);
+  return { rows, balance, rollup, uncoveredCharges, now, asOf, grossByMonth, grossByServer };
 }
 
 function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {

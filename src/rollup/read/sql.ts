@@ -2,7 +2,7 @@
  * SQL expressions that refer to a provider's rollup, for the queries of the RPCs.
  *
  * A result is made of sums at boundaries, and of the rows that these do not hold. One statement selects
- * all of it together with the watermark, or selects the rest and compares the version of cached sums. So
+ * all of it together with the watermark, or the rest together with the version, if the sums are cached. So
  * late charges, backfills and a stalled rollup do not change the result, as long as writers keep to
  * what docs/rollups.md assumes of them. Without a rollup, every row is uncovered.
  *
@@ -10,7 +10,6 @@
  * constant before they choose a plan. The database's clock stands still during a statement.
  */
 import { NO_VERSION, NO_WATERMARK, TABLES, type UsedRollup } from "../coverage.ts";
-import type { LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** The instant of a statement. Nothing that is dated after it counts. */
@@ -34,38 +33,11 @@ const IS_READ = `format = ${FORMAT} AND building = 0`;
  */
 const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ} AND watermark <= ${NOW}`;
 
-/** How a query refers to the rollup. */
-export interface RollupTerms {
-  /** The watermark, as an SQL expression. */
-  readonly watermark: string;
-  /**
-   * Ends the condition of a query that may read many rows: without effect, or a condition that is
-   * false if the rollup is not as expected. The database evaluates it before it reads a row.
-   */
-  readonly guard: string;
-}
+/** The watermark, for a statement that reads sums of the rollup. */
+export const WATERMARK = `COALESCE((SELECT watermark FROM ${ROLLUP}), ${instant(`'${NO_WATERMARK}'`)})`;
 
-/** For a statement that reads sums of the rollup. */
-export const FROM_TABLES: RollupTerms = {
-  watermark: `COALESCE((SELECT watermark FROM ${ROLLUP}), ${instant(`'${NO_WATERMARK}'`)})`,
-  guard: "",
-};
-
-/**
- * For a statement that reads sums at boundaries of leaves of the length `:leaf`. If the rollup's leaves
- * have another length, it reads its state alone.
- */
-export const FROM_LEAVES: RollupTerms = {
-  ...FROM_TABLES,
-  guard: ` AND COALESCE((SELECT leaf = :leaf FROM ${ROLLUP}), 1)`,
-};
-
-/** For a statement that completes cached sums of the version `:version`, whose watermark is `:watermark`. */
-export const FROM_CACHE: RollupTerms = {
-  watermark: instant(":watermark"),
-  // As a number: MySQL compares a number and a text as floating-point numbers.
-  guard: ` AND COALESCE((SELECT version FROM ${ROLLUP}), ${NO_VERSION}) = CAST(:version AS UNSIGNED)`,
-};
+/** The watermark that cached sums were read with, for a statement that completes them. */
+export const CACHED_WATERMARK = instant(":watermark");
 
 /** What follows FROM for the sums of the provider's rollup: of its owners, or of it as a whole. */
 const sums = (total: 0 | 1) =>
@@ -82,7 +54,6 @@ export const STATE = {
   select: {
     version: "MAX(version)",
     watermark: "MAX(watermark)",
-    leaf: "MAX(leaf)",
     ahead: `MAX(watermark) > ${NOW}`,
     now: NOW,
   },
@@ -93,10 +64,10 @@ export const STATE = {
 export function usedRollup(
   row: Omit<Record<keyof typeof STATE.select, string>, "now">,
 ): UsedRollup {
-  const { version, watermark, leaf } = row;
+  const { version, watermark } = row;
   const ahead = row.ahead === "1" ? watermark : "";
   const isUsed = version !== "" && ahead === "";
   return isUsed
-    ? { version, watermark, leaf: leaf as LeafLength, ahead }
-    : { version: NO_VERSION, watermark: NO_WATERMARK, leaf: undefined, ahead };
+    ? { version, watermark, ahead }
+    : { version: NO_VERSION, watermark: NO_WATERMARK, ahead };
 }

@@ -11,7 +11,6 @@ interface Sums {
 const OLD: UsedRollup = {
   version: "7",
   watermark: "2026-11-20 09:30:00.000",
-  leaf: "PT1H",
   ahead: "",
 };
 const NEW: UsedRollup = { ...OLD, version: "3" };
@@ -21,7 +20,7 @@ const emptyCache = () =>
   createSumsCache<Sums>(
     ({ rows }) => rows,
     MAX_ROWS,
-    ({ name }) => name,
+    (newer, older) => (newer.name === older.name ? newer : undefined),
   );
 const named = (names: string, rows = 1) => [...names].map((name) => ({ name, rows }));
 /** The names of the sums that are cached of a provider, the most recently used first. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import {
-  boundariesIn,
   chooseLeaf,
   FIRST_INSTANT,
   LAST_INSTANT,
@@ -85,14 +84,6 @@ it("the leaves of spans are those that overlap any of them, once and in order", 
   expect(leavesOf([{ from: LAST_INSTANT, to: LAST_INSTANT }], "P1Y").map(({ to }) => to)).toEqual([
     LAST_INSTANT,
   ]);
-});
-
-it.each([
-  ["2026-11-05 10:00:00.000", "2026-11-08 10:00:00.000", "2026-11-06", "2026-11-08"],
-  ["2026-11-05 00:00:00.000", "2026-11-08 00:00:00.000", "2026-11-05", "2026-11-08"],
-  ["2026-11-05 00:00:00.001", "2026-11-05 23:59:59.999", "2026-11-06", "2026-11-05"],
-])("the boundaries in %s to %s are from %s to %s", (from, to, first, last) => {
-  expect(boundariesIn(from, to, "P1D")).toEqual([midnight(first), midnight(last)]);
 });
 
 describe("the length of leaves", () => {

@@ -202,7 +202,7 @@ it(
       ),
       { numRuns: 8 * SOAK },
     );
-    expect(cached / answers).toBeGreaterThan(0.3);
+    expect(cached / answers).toBeGreaterThan(0.1);
   },
   180_000 * Math.max(1, SOAK),
 );

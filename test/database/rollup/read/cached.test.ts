@@ -27,15 +27,14 @@ describe.each([
     return () => (rpc === "overview" ? service.overview() : service.breakdown(YEAR));
   };
 
-  it("runs the full query once, then the one that completes it, with and without a rollup", async () => {
-    const without = createCalls();
-    for (const statement of [full, uncovered, uncovered]) {
-      expect(await without()).toEqual([statement]);
-    }
-    await build(knex, "1", minute(2));
-    expect(await without()).toEqual([uncovered, full]); // as soon as there is one
+  it("runs the full query once, then the one that completes it; without a rollup, always the full one", async () => {
     const call = createCalls();
+    for (const statement of [full, full]) expect(await call()).toEqual([statement]);
+    await build(knex, "1", minute(2));
     for (const statement of [full, uncovered, uncovered]) expect(await call()).toEqual([statement]);
+    await deleteRows(knex, ROLLUPS);
+    expect(await call()).toEqual([uncovered, full]);
+    for (const statement of [full, full]) expect(await call()).toEqual([statement]);
   });
 
   it("keeps its cached sums while charges of any date are recorded, a new rollup is being built, and another provider's changes", async () => {
@@ -62,7 +61,6 @@ describe.each([
         await checkSlice(knex, "1", { period: 1, repaired: () => {} });
       },
       () => build(knex, "1", minute(6), MONTH),
-      () => deleteRows(knex, ROLLUPS),
     ]) {
       await change();
       expect(await call(), `${change}`).toEqual([uncovered, full]);
@@ -94,11 +92,28 @@ describe.each([
   });
 });
 
+// Boundaries are stored on 1 and 6 January, 6 March and 11 November.
 it.each([
-  ["with the same boundaries", "2026-02-09T00:00:00.001Z", "2026-10-11T23:59:59.998Z", UNCOVERED],
-  ["that starts a millisecond later", "2026-02-10T00:00:00.001Z", "2026-10-10T23:59:59.999Z", FULL],
-  ["that ends a millisecond earlier", "2026-02-10T00:00:00.000Z", "2026-10-10T23:59:59.998Z", FULL],
+  [
+    "from and to other instants between the same boundaries",
+    "2026-01-06T00:00:00.001Z",
+    "2026-11-10T23:59:59.998Z",
+    UNCOVERED,
+  ],
+  [
+    "that starts a millisecond after a boundary before",
+    "2026-01-06T00:00:00.000Z",
+    "2026-10-10T23:59:59.999Z",
+    FULL,
+  ],
+  [
+    "that ends where the next boundary is",
+    "2026-02-10T00:00:00.000Z",
+    "2026-11-10T23:59:59.999Z",
+    FULL,
+  ],
   ["up to now", "2026-02-10T00:00:00.000Z", NOW, FULL],
+  ["without a boundary", "2026-03-06T00:00:00.001Z", "2026-11-10T23:59:59.998Z", UNCOVERED],
 ] as const)(
   "a period %s uses the sums at both its boundaries, or reads both",
   async (_, start, end, statements) => {
@@ -109,6 +124,16 @@ it.each([
     expect(await breakdown([start, end])).toEqual(UNCOVERED);
   },
 );
+
+it("a period by default uses cached sums until its start passes a boundary", async () => {
+  await build(knex, "1", minute(2));
+  const { breakdown } = createComparedService(knex);
+  const at = (now: string) => breakdown(["", ""], now);
+  expect(await at("2026-12-10T10:00:00.000Z")).toEqual(FULL); // from 10 November, 10:00
+  expect(await at("2026-12-10T23:59:59.999Z")).toEqual(UNCOVERED);
+  expect(await at("2026-12-11T00:00:00.000Z")).toEqual(UNCOVERED);
+  expect(await at("2026-12-11T00:00:00.001Z")).toEqual([...FULL]);
+});
 
 it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
   await build(knex, "1", minute(2), DAY);
@@ -122,6 +147,6 @@ it("a breakdown is exact if the rollup is built again with other leaves between 
   const { breakdown } = createComparedService(knex, { read });
   await breakdown(["2026-03-04T12:00:00.000Z", NOW]);
   leaves.push(FIVE_MINUTES, MONTH);
-  const statements = [...UNCOVERED, ...FULL, ...FULL];
+  const statements = [...UNCOVERED, ...FULL];
   expect(await breakdown(["2026-03-04T12:00:00.000Z", NOW])).toEqual(statements);
 });
