@@ -4,7 +4,8 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
 import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
-import { fullOverview } from "../../src/revenue/overview/queries.ts";
+import { monthsAround } from "../../src/revenue/calendar.ts";
+import { fullOverview, monthParameters } from "../../src/revenue/overview/queries.ts";
 import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A kind of request. */
@@ -74,7 +75,8 @@ export async function changeRollup(connection: Connection): Promise<void> {
 }
 
 async function queryOverview(connection: Connection): Promise<void> {
-  await query(connection, fullOverview, { provider: "1" });
+  const months = monthParameters(monthsAround(Date.now()));
+  await query(connection, fullOverview, { provider: "1", ...months });
 }
 
 /** The last 30 days. */

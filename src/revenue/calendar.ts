@@ -1,12 +1,13 @@
 /** Calendar months in UTC, with English names. */
+import { monthStart } from "../db/datetime.ts";
 
 const format = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" });
 const NAMES = Array.from({ length: 12 }, (_, month) => format.format(Date.UTC(2000, month)));
 
 /** A month of the Gregorian calendar in UTC. */
 export interface Month {
-  /** The value of EXTRACT(YEAR_MONTH FROM …) in SQL: "202611". */
-  readonly key: string;
+  /** Its first instant, in epoch ms. */
+  readonly start: number;
   readonly year: number;
   /** "November 2026" */
   readonly label: string;
@@ -19,9 +20,35 @@ export const MONTHS = 12;
 
 /** The month that contains an instant (epoch ms), and the 11 before it, most recent first. */
 export function recentMonths(now: number): readonly Month[] {
-  const date = new Date(now);
-  const index = date.getUTCFullYear() * 12 + date.getUTCMonth();
+  const index = indexOf(now);
   return Array.from({ length: MONTHS }, (_, ago) => month(index - ago));
+}
+
+/** The months whose starts a query is given: the recent ones, and one on either side of them. */
+export const ASKED_MONTHS = MONTHS + 2;
+
+/**
+ * The starts of the recent months and of one on either side, most recent first, in epoch ms. `now` may be
+ * the estimate of a host whose clock is wrong.
+ */
+export function monthsAround(now: number): readonly number[] {
+  const index = indexOf(now) + 1;
+  return Array.from({ length: ASKED_MONTHS }, (_, ago) => startOf(index - ago));
+}
+
+/** The start of the month that contains an instant, both in epoch ms. */
+export function monthOf(instant: number): number {
+  return startOf(indexOf(instant));
+}
+
+/** Months from January of year 0 to that of an instant. */
+function indexOf(instant: number): number {
+  const date = new Date(instant);
+  return date.getUTCFullYear() * 12 + date.getUTCMonth();
+}
+
+function startOf(index: number): number {
+  return monthStart(Math.floor(index / 12), index % 12);
 }
 
 /** @param index months since January of year 0 */
@@ -29,7 +56,7 @@ function month(index: number): Month {
   const [year, inYear] = [Math.floor(index / 12), index % 12];
   const name = NAMES[inYear] as string;
   return {
-    key: String(year * 100 + inYear + 1),
+    start: startOf(index),
     year,
     label: `${name} ${year}`,
     abbreviation: name.slice(0, 3),

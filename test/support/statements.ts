@@ -1,8 +1,13 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import { monthsAround } from "../../src/revenue/calendar.ts";
 import { dailyRevenue } from "../../src/revenue/daily/queries.ts";
-import { fullOverview, uncoveredOverview } from "../../src/revenue/overview/queries.ts";
+import {
+  fullOverview,
+  monthParameters,
+  uncoveredOverview,
+} from "../../src/revenue/overview/queries.ts";
 import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
@@ -28,10 +33,14 @@ export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 /** Parameter values by parameter name. */
 export type Values = Readonly<Record<string, string>>;
 
-/** The bindings of a statement's `?`, in order. Throws if a parameter has no value. */
+/**
+ * The bindings of a statement's `?`, in order. Months are those around this host's clock. Throws if a
+ * parameter has no value.
+ */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {
+  const all: Values = { ...monthParameters(monthsAround(Date.now())), ...values };
   return parameters.map((parameter) => {
-    const value = values[parameter];
+    const value = all[parameter];
     if (value === undefined) throw new Error(`no value for :${parameter}`);
     return value;
   });

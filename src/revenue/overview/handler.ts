@@ -46,7 +46,7 @@ export function createGetOverview(
 }
 
 function grossOf(month: Month, { grossByMonth }: Overview): Cents {
-  return grossByMonth.get(month.key) ?? 0n;
+  return grossByMonth.get(month.start) ?? 0n;
 }
 
 function summary(months: readonly Month[], overview: Overview): Summary {

@@ -3,19 +3,20 @@
  * its version, only the other rows are read.
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
-import { fromDatetime } from "../../db/datetime.ts";
+import { fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
+import { ServiceError } from "../../errors.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
-import { type Month, recentMonths } from "../calendar.ts";
-import { fullOverview, uncoveredOverview } from "./queries.ts";
+import { monthOf, monthsAround, recentMonths } from "../calendar.ts";
+import { fullOverview, monthParameters, uncoveredOverview } from "./queries.ts";
 
 /** Gross amounts: those of the rollup in the cache, of all charges until now in a response. */
 interface OverviewSums {
-  /** Gross per month, by `Month.key`. */
-  readonly grossByMonth: ReadonlyMap<string, Cents>;
+  /** Gross per month, by `Month.start`. */
+  readonly grossByMonth: ReadonlyMap<number, Cents>;
   /** Lifetime gross per server that has a charge, by `servers.id`. */
   readonly grossByServer: ReadonlyMap<string, Cents>;
 }
@@ -53,8 +54,9 @@ export function createOverviewReader(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
     MAX_ROWS,
   );
-  return async ({ caller: { providerId: provider }, signal }) => {
+  return async ({ caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
+    let now = estimate;
     const cached = cache.get(provider);
     const [known] = cached?.sums ?? [];
     observeCache(known !== undefined);
@@ -62,39 +64,59 @@ export function createOverviewReader(
       const { version, watermark } = cached.rollup;
       const values = { provider, watermark };
       const { rows, asOf } = await uncoveredOverview.run(read, values, options);
+      now = nowOf(rows);
       const isCurrent = usedRollup(stateOf(rows)).version === version;
-      if (isCurrent && hasMonths(known, rows)) return overview(known, rows, cached.rollup, asOf);
+      if (isCurrent && hasMonths([...known.grossByMonth.keys()], now)) {
+        return overview(known, rows, cached.rollup, asOf);
+      }
     }
-    const { rows, asOf } = await fullOverview.run(read, { provider }, options);
-    const rollup = usedRollup(stateOf(rows));
-    const sums = sumsOf(rows);
-    cache.put(provider, rollup, sums);
-    return overview(sums, rows, rollup, asOf);
+    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
+      const starts = monthsAround(now);
+      const values = { provider, ...monthParameters(starts) };
+      const { rows, asOf } = await fullOverview.run(read, values, options);
+      now = nowOf(rows);
+      if (!hasMonths(starts, now)) continue;
+      const rollup = usedRollup(stateOf(rows));
+      const sums = sumsOf(rows, starts);
+      cache.put(provider, rollup, sums);
+      return overview(sums, rows, rollup, asOf);
+    }
+    const cause = new Error("the clocks of the database's nodes differ by more than a month");
+    throw new ServiceError("databaseUnavailable", undefined, { cause });
   };
 }
+
+/** The first time, the months are those of this host's clock, the second time of the database's. */
+const MAX_ATTEMPTS = 2;
 
 function stateOf({ state: [row] }: Rows): Rows["state"][number] {
   return row as Rows["state"][number];
 }
 
-/**
- * Whether cached sums have every covered month of an answer. Its instant may lie in the month before
- * theirs, on a node whose clock is behind; a month that is newer than theirs has no covered charge.
- */
-function hasMonths({ grossByMonth }: OverviewSums, rows: Rows): boolean {
-  const oldest = recentMonths(fromDatetime(stateOf(rows).now)).at(-1) as Month;
-  return grossByMonth.has(oldest.key);
+/** The instant of an answer by the database's clock, in epoch ms. */
+const nowOf = (rows: Rows) => fromDatetime(stateOf(rows).now);
+
+/** Whether the months of an answer at `now` are among those that start at `starts`. */
+function hasMonths(starts: readonly number[], now: number): boolean {
+  return recentMonths(now).every(({ start }) => starts.includes(start));
 }
 
 /** The sums of the rollup. A month is the difference of two. */
-function sumsOf(rows: FullRows): OverviewSums {
-  const amounts = rows.grossBefore[0]?.amounts.split(" ").map(parseCents) ?? [];
-  const grossByMonth = recentMonths(fromDatetime(stateOf(rows).now)).map(({ key }, ago) => {
-    return [key, (amounts[ago] ?? 0n) - (amounts[ago + 1] ?? 0n)] as const;
-  });
+function sumsOf(
+  { before, sums, grossByServer }: FullRows,
+  starts: readonly number[],
+): OverviewSums {
+  const grossByMonth = new Map(starts.map((start) => [start, 0n]));
+  let sum = parseCents(before[0]?.gross ?? "0.00");
+  for (const { at, gross } of sums.toSorted((one, other) => (one.at < other.at ? -1 : 1))) {
+    const upTo = parseCents(gross);
+    // The last boundary of a month: what is dated before it, and not before that of the month before.
+    increase(grossByMonth, monthOf(fromDatetime(at) - 1), upTo - sum);
+    sum = upTo;
+  }
   return {
-    grossByMonth: new Map(grossByMonth),
-    grossByServer: new Map(rows.grossByServer.map((row) => [row.server, parseCents(row.gross)])),
+    grossByMonth,
+    grossByServer: new Map(grossByServer.map((row) => [row.server, parseCents(row.gross)])),
   };
 }
 
@@ -103,16 +125,24 @@ function overview(sums: OverviewSums, rows: Rows, rollup: UsedRollup, asOf: numb
   const grossByMonth = new Map(sums.grossByMonth);
   const grossByServer = new Map(sums.grossByServer);
   let uncoveredCharges = 0;
-  for (const { month, server, charges, gross } of [...rows.late, ...rows.recent]) {
-    increase(grossByMonth, month, parseCents(gross));
+  for (const { at, server, charges, gross } of [...rows.late, ...rows.recent]) {
+    increase(grossByMonth, monthOf(instantOf(at)), parseCents(gross));
     increase(grossByServer, server, parseCents(gross));
     uncoveredCharges += Number(charges);
   }
-  const { now: instant, balance } = stateOf(rows);
-  const now = fromDatetime(instant);
-  return { rows, balance, rollup, uncoveredCharges, now, asOf, grossByMonth, grossByServer };
+  const { balance } = stateOf(rows);
+  return {
+    rows,
+    balance,
+    rollup,
+    uncoveredCharges,
+    now: nowOf(rows),
+    asOf,
+    grossByMonth,
+    grossByServer,
+  };
 }
 
-function increase(sums: Map<string, Cents>, key: string, amount: Cents): void {
+function increase<Key>(sums: Map<Key, Cents>, key: Key, amount: Cents): void {
   sums.set(key, (sums.get(key) ?? 0n) + amount);
 }

@@ -35,8 +35,11 @@ it("the months of an overview are those of its own instant, also if it lies befo
   for (const [now, ...statements] of [
     ["2026-12-01T00:00:00.010Z", "fullOverview"],
     // On a node whose clock is behind, with December 2025.
-    ["2026-11-30T23:59:59.990Z", "uncoveredOverview", "fullOverview"],
+    ["2026-11-30T23:59:59.990Z", "uncoveredOverview"],
     ["2026-12-01T00:00:00.010Z", "uncoveredOverview"],
+    // Months later.
+    ["2027-02-01T00:00:00.010Z", "uncoveredOverview", "fullOverview"],
+    ["2027-02-01T00:00:00.010Z", "uncoveredOverview"],
   ] as const) {
     expect(await overview(now), now).toEqual(statements);
   }
@@ -107,5 +110,13 @@ it("the default period begins after a given end by the database's clock, not by 
     await expect(service.breakdown(["", end], NOW)).rejects.toThrow(
       "startDate: required because the default, 30 days before now (2026-10-21T09:30:00.000Z), is after endDate",
     );
+  }
+});
+
+it("an overview asks again if this host's clock is wrong by months, in either direction", async () => {
+  await build(knex, "1", minute(2));
+  for (const days of [-400, -62, 62, 400]) {
+    const { overview } = createComparedService(knex, { hostIsAhead: days * 86_400_000 });
+    expect(await overview(), `${days} days`).toEqual(["fullOverview", "fullOverview"]);
   }
 });
