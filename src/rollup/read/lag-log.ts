@@ -2,9 +2,9 @@
  * Logs rollups that an operator should look at: one that is missing or behind, so that queries read
  * many rows of the ledger, and one whose watermark cannot be true.
  */
-import { LRUCache } from "lru-cache";
 import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
+import { createSampling } from "../../telemetry/sampling.ts";
 import { NO_VERSION, type UsedRollup } from "../coverage.ts";
 
 /** What a call read. */
@@ -33,41 +33,28 @@ const MAX_LAG = 1_800_000;
  * recorded, so its age alone means nothing.
  */
 const MIN_CHARGES = 1_000;
-/** The minimum time between two warnings about one provider, in ms. */
-const PROVIDER_INTERVAL = 600_000;
-/** The most warnings in a minute, about all providers together. */
-const MAX_PER_MINUTE = 10;
-const MINUTE = 60_000;
-/** The providers whose last warning is remembered: as many as an interval can have. */
-const MAX_PROVIDERS = (PROVIDER_INTERVAL / MINUTE + 1) * MAX_PER_MINUTE;
+/** In so many ms, so many entries of one kind have a line of their own. */
+const [WINDOW, MAX_ENTRIES] = [600_000, 10];
 
 /**
- * Creates a `ReportLag` with a limit on warnings, per provider and in all. A missing rollup is
- * logged only once the process has seen any: an installation without rollups lacks none.
+ * Creates a `ReportLag`, sampled. A missing rollup is logged only once the process has seen any: an
+ * installation without rollups lacks none.
  */
 export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): ReportLag {
-  const lastLogged = new LRUCache<string, number>({ max: MAX_PROVIDERS });
   let rollupsInUse = false;
-  let minuteStart = Number.NEGATIVE_INFINITY;
-  let inMinute = 0;
-
-  function isDue(providerId: string, now: number): boolean {
-    if (now - (lastLogged.peek(providerId) ?? -Infinity) < PROVIDER_INTERVAL) return false;
-    if (now - minuteStart >= MINUTE) {
-      minuteStart = now;
-      inMinute = 0;
-    }
-    if (inMinute === MAX_PER_MINUTE) return false;
-    inMinute++;
-    lastLogged.set(providerId, now);
-    return true;
-  }
+  const passes = createSampling<string>({
+    window: WINDOW,
+    limit: () => MAX_ENTRIES,
+    logSum: (message, count, seconds) => log.warn({ count, seconds }, `more: ${message}`),
+  });
+  const entry = (level: "warn" | "error", fields: object, message: string) => {
+    if (passes(message)) log[level](fields, message);
+  };
 
   return (providerId, { rollup, uncoveredCharges, now }) => {
     if (rollup.ahead) {
-      if (!isDue(providerId, now)) return;
       const fields = { providerId, watermark: rollup.ahead, uncoveredCharges };
-      log.error(fields, "rollup is ahead of the database's clock and not used");
+      entry("error", fields, "rollup is ahead of the database's clock and not used");
       return;
     }
     const missing = rollup.version === NO_VERSION;
@@ -78,13 +65,12 @@ export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): Repo
     recordLag(providerId, lag, isBehind);
     if (!rollupsInUse || uncoveredCharges < MIN_CHARGES) return;
     if (missing) {
-      if (isDue(providerId, now))
-        log.warn({ providerId, uncoveredCharges }, "provider has no rollup");
-      return;
+      entry("warn", { providerId, uncoveredCharges }, "provider has no rollup");
+    } else if (isBehind) {
+      const { watermark } = rollup;
+      const behindSeconds = Math.round(lag / 1_000);
+      const fields = { providerId, watermark, behindSeconds, uncoveredCharges };
+      entry("warn", fields, "rollup is behind");
     }
-    const { watermark } = rollup;
-    if (!isBehind || !isDue(providerId, now)) return;
-    const behindSeconds = Math.round(lag / 1_000);
-    log.warn({ providerId, watermark, behindSeconds, uncoveredCharges }, "rollup is behind");
   };
 }

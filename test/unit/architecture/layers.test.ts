@@ -14,7 +14,7 @@ const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
   grpc: ["rpc", "auth", "net", "tls"],
   rpc: ["auth", "telemetry"],
   revenue: ["rollup", "db"],
-  rollup: ["db"],
+  rollup: ["db", "telemetry"],
   auth: ["db"],
   admin: ["db"],
   db: [],
