@@ -16,8 +16,6 @@ import { defineService } from "./service-definition.ts";
 import { createStreams } from "./streams.ts";
 import { interceptUnary } from "./unary-call.ts";
 
-/** How long calls are still accepted after NOT_SERVING, so that clients can switch, in ms. */
-const LAME_DUCK = 200;
 /** How long a connection that was accepted last has until its first request has come, in ms. */
 const FIRST_BYTES = 500;
 /** How long the frames that end the last streams have to be sent, in ms. */
@@ -44,10 +42,7 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
 export interface GrpcServer {
   /** Listens on host and port (0 picks a free one), sets SERVING and resolves to the port. */
   listen(host: string, port: number): Promise<number>;
-  /**
-   * Sets NOT_SERVING, accepts calls for another moment, waits up to `grace` ms for every call that it
-   * has accepted, and closes.
-   */
+  /** Sets NOT_SERVING, waits up to `grace` ms for every call that it has accepted, and closes. */
   stop(grace: number): Promise<void>;
   /** Sets the health of all services. */
   setServing(serving: boolean): void;
@@ -105,7 +100,6 @@ export function createGrpcServer(
     },
     async stop(grace) {
       health.setServing(false);
-      await pause(Math.min(LAME_DUCK, grace));
       const graceOver = pause(grace);
       await listener.stopListening();
       const announced = Promise.all([streams.announceEnd(), pause(FIRST_BYTES)]);

@@ -1,9 +1,8 @@
 /**
- * Shutdown without losing a request. Each step lets clients move away before the next one:
+ * Shutdown without losing a request:
  *
- * 1. Everything is served as before, while clients that watch the health service leave.
- * 2. The listener closes. Every response closes its connection, so that kept-alive clients leave.
- * 3. Idle connections are closed, the others as soon as their requests in flight are finished.
+ * 1. The listener closes. Every response closes its connection, so that kept-alive clients leave.
+ * 2. Idle connections are closed, the others as soon as their requests in flight are finished.
  */
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -11,8 +10,8 @@ import type { FastifyInstance } from "fastify";
 import { stopListening } from "../../net/listen.ts";
 import type { HttpServerParts } from "./http-server.ts";
 
-/** How long steps 1 and 2 take each, in ms. */
-const LAME_DUCK = 200;
+/** How long step 1 takes, in ms. */
+const LAST_RESPONSES = 200;
 
 /**
  * Shuts a gateway down. Resolves when its last connection is closed; connections that are still
@@ -27,13 +26,12 @@ export async function shutDown(
   const cut = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy();
   }, grace);
-  await sleep(Math.min(LAME_DUCK, grace));
   // Emitted when the last connection is closed.
   const closed = once(app.server, "close");
   // Connections that exist stay open: http-server.ts.
   await stopListening(app.server);
   gateway.draining = true;
-  await sleep(Math.min(LAME_DUCK, grace));
+  await sleep(Math.min(LAST_RESPONSES, grace));
   tls?.closeIncomplete();
   for (const exchanges of connections.values()) exchanges.drain();
   await closed;
