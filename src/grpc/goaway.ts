@@ -25,7 +25,7 @@ const PING_TIMEOUT = 1_000;
 export function announceGoaway(session: ServerHttp2Session, socket: Socket): Promise<void> {
   return new Promise((resolve) => {
     // Writing to a TLS socket under HTTP/2 aborts the process.
-    if (session.closed || socket.destroyed || socket instanceof TLSSocket) {
+    if (session.closed || session.destroyed || socket instanceof TLSSocket) {
       resolve();
       return;
     }

@@ -92,3 +92,11 @@ it("a connection that was accepted last gets an answer to its first request", as
   await client.begin();
   await Promise.all([stopped, client.closed]);
 });
+
+it("a connection whose client has left meanwhile ends without an error", async () => {
+  const { port, server } = await listen({ maxConnectionAge: 500 });
+  const { socket } = await open(port);
+  socket.resetAndDestroy();
+  await open(port);
+  await server.stop(600_000);
+});
