@@ -1,13 +1,13 @@
 /**
- * The end of a connection in two steps, as RFC 9113, section 6.8, and gRFC A9 have it: a GOAWAY with the
- * highest stream id, which asks the client to open no further stream; when the client must have read it, Node's own
- * GOAWAY, with the last stream (`session.close`). A stream that was on its way at the first one is
- * served. At the second one it is refused, which gRPC's own clients try again, and proxies pass on.
+ * The end of a connection in two steps (RFC 9113, section 6.8; gRFC A9): a GOAWAY with the highest stream
+ * id, which asks the client to open no further stream, and when the client must have read it, Node's own
+ * with the last stream (`session.close`). A stream that is on its way at the first one is served. At the
+ * second it is refused, which gRPC's own clients try again, and proxies report to their callers.
  *
- * Node has no function for the first step: after `session.goaway`, with whatever id, nghttp2 ignores new streams
- * (it calls https://nghttp2.org/documentation/nghttp2_submit_goaway.html). So the frame is written to
- * the socket below, between two of Node's, which writes whole frames: test/unit/grpc/goaway.test.ts. Over TLS there is no way
- * to do that, and the second step is the only one.
+ * Node has no function for the first step: after `session.goaway`, with whatever id, nghttp2 ignores new
+ * streams (https://nghttp2.org/documentation/nghttp2_submit_goaway.html). So the frame is written to the
+ * socket below, between two of Node's, which writes whole frames. test/unit/grpc/goaway.test.ts fails if
+ * it does not. Over TLS that is impossible, and the second step is the only one.
  */
 import type { ServerHttp2Session } from "node:http2";
 import type { Socket } from "node:net";

@@ -19,9 +19,7 @@ export const connectCompressions = [
 
 /** Compresses bytes, and keeps the results of the last ones, by their SHA-256. */
 function cached(coding: Coding) {
-  const results = new LRUCache<string, Promise<Buffer<ArrayBuffer>>>({
-    maxSize: MAX_KEPT,
-  });
+  const results = new LRUCache<string, Promise<Buffer<ArrayBuffer>>>({ maxSize: MAX_KEPT });
   return (bytes: Uint8Array): Promise<Buffer<ArrayBuffer>> => {
     const key = hash("sha256", bytes, "base64url");
     const known = results.get(key);

@@ -18,7 +18,8 @@ export function malformedMessage(): ServiceError {
 
 /**
  * What Connect-ES says of a message that is marked as compressed, without a compression. Its code stays
- * INTERNAL, as in https://github.com/grpc/grpc/blob/master/doc/compression.md#test-cases.
+ * INTERNAL, as in https://github.com/grpc/grpc/blob/master/doc/compression.md#test-cases, and the log has
+ * the client's error that it is. messages.test.ts fails if the text changes.
  */
 const NOT_DECLARED = "received compressed envelope, but do not know how to decompress";
 

@@ -39,6 +39,9 @@ export interface Overview extends OverviewSums {
   readonly asOf: number;
 }
 
+/** The first time, the months are those of this host's clock, the second time of the database's. */
+const MAX_ATTEMPTS = 2;
+
 /** The maximum number of rows in the cache, each of about 80 bytes. */
 const MAX_ROWS = 200_000;
 
@@ -85,9 +88,6 @@ export function createOverviewReader(
     throw new ServiceError("databaseUnavailable", undefined, { cause });
   };
 }
-
-/** The first time, the months are those of this host's clock, the second time of the database's. */
-const MAX_ATTEMPTS = 2;
 
 function stateOf({ state: [row] }: Rows): Rows["state"][number] {
   return row as Rows["state"][number];
