@@ -132,7 +132,16 @@ it("a period by default uses cached sums until its start passes a boundary", asy
   expect(await at("2026-12-10T10:00:00.000Z")).toEqual(FULL); // from 10 November, 10:00
   expect(await at("2026-12-10T23:59:59.999Z")).toEqual(UNCOVERED);
   expect(await at("2026-12-11T00:00:00.000Z")).toEqual(UNCOVERED);
-  expect(await at("2026-12-11T00:00:00.001Z")).toEqual([...FULL]);
+  expect(await at("2026-12-11T00:00:00.001Z")).toEqual(FULL);
+});
+
+it("a period whose start has passed a boundary by the database's clock alone is read again", async () => {
+  await insert("2026-11-11 00:00:00.000", minute(1));
+  await build(knex, "1", minute(2));
+  const { breakdown } = createComparedService(knex, { hostIsAhead: -10 });
+  expect(await breakdown(["", ""], "2026-12-10T23:59:59.999Z")).toEqual(FULL);
+  const statements = [...UNCOVERED, ...FULL];
+  expect(await breakdown(["", ""], "2026-12-11T00:00:00.001Z")).toEqual(statements);
 });
 
 it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
