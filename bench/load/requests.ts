@@ -4,7 +4,7 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
 import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
-import { monthsAround } from "../../src/revenue/calendar.ts";
+import { startsOfMonths } from "../../src/revenue/calendar.ts";
 import { fullOverview, monthParameters } from "../../src/revenue/overview/queries.ts";
 import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
@@ -75,7 +75,7 @@ export async function changeRollup(connection: Connection): Promise<void> {
 }
 
 async function queryOverview(connection: Connection): Promise<void> {
-  const months = monthParameters(monthsAround(Date.now()));
+  const months = monthParameters(startsOfMonths(Date.now()));
   await query(connection, fullOverview, { provider: "1", ...months });
 }
 

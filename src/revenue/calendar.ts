@@ -24,21 +24,37 @@ export function recentMonths(now: number): readonly Month[] {
   return Array.from({ length: MONTHS }, (_, ago) => month(index - ago));
 }
 
-/** The months whose starts a query is given: the recent ones, and one on either side of them. */
-export const ASKED_MONTHS = MONTHS + 2;
+/** The number of instants between which the recent months lie. */
+export const MONTH_STARTS = MONTHS + 1;
 
-/**
- * The starts of the recent months and of one on either side, most recent first, in epoch ms. `now` may be
- * the estimate of a host whose clock is wrong.
- */
-export function monthsAround(now: number): readonly number[] {
-  const index = indexOf(now) + 1;
-  return Array.from({ length: ASKED_MONTHS }, (_, ago) => startOf(index - ago));
+/** The starts of the recent months and the end of the current one, oldest first, in epoch ms. */
+export function startsOfMonths(now: number): readonly number[] {
+  const index = indexOf(now) + 1 - MONTHS;
+  return Array.from({ length: MONTH_STARTS }, (_, nth) => startOf(index + nth));
 }
 
 /** The start of the month that contains an instant, both in epoch ms. */
 export function monthOf(instant: number): number {
   return startOf(indexOf(instant));
+}
+
+/** A day, in ms. */
+export const DAY = 86_400_000;
+
+/** The start of the day that contains an instant, both in epoch ms. */
+export function dayOf(instant: number): number {
+  return Math.floor(instant / DAY) * DAY;
+}
+
+/** The number of days that an instant and a later one lie in, and of all between. */
+export function countDays(from: number, to: number): number {
+  return (dayOf(to) - dayOf(from)) / DAY + 1;
+}
+
+/** The starts of those days, oldest first. */
+export function startsOfDays(from: number, to: number): readonly number[] {
+  const length = Math.max(0, countDays(from, to));
+  return Array.from({ length }, (_, nth) => dayOf(from) + nth * DAY);
 }
 
 /** Months from January of year 0 to that of an instant. */

@@ -5,7 +5,7 @@
 import { toDatetime } from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
-import { FIRST_INSTANT, LAST_INSTANT } from "../rollup/leaves.ts";
+import { FIRST_INSTANT, LAST_INSTANT, toBoundary } from "../rollup/leaves.ts";
 import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
@@ -30,7 +30,7 @@ export const PERIOD_END = `LEAST(${instant(":end")}, ${NOW})`;
 export function periodParameters({ start, end }: RequestedPeriod) {
   return {
     start: start === undefined ? "" : includingEarlier(toDatetime(start)),
-    end: end === undefined ? LAST_INSTANT : toDatetime(end),
+    end: end === undefined ? LAST_INSTANT : toBoundary(end),
   };
 }
 

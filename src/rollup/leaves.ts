@@ -43,8 +43,10 @@ export const LEAVES: readonly LeafLength[] = [
   "P1Y",
 ];
 
-/** The lengths that the provider as a whole may have. */
-export const [DAY_LEAF, MONTH_LEAF] = ["P1D", "P1M"] as const;
+/** The length of the leaves of the provider as a whole: those of its owners, or days if these are shorter. */
+export function leafOfTotal(length: LeafLength): LeafLength {
+  return stepsShorter(length, "P1D") > 0 ? length : "P1D";
+}
 
 const DAY = 86_400_000;
 /** The units of lengths, in ms or in months. */
@@ -90,6 +92,14 @@ export function secondsUpToDay(length: LeafLength): number {
   return Math.min(ms || DAY, DAY) / 1_000;
 }
 
+/**
+ * The boundaries that the sums of the provider as a whole have for a leaf with rows: its end, and those of its
+ * day and its month. So a start of a day or a month that is not stored has no row between it and the one before.
+ */
+export function boundariesOfTotal({ from, to }: Leaf): string[] {
+  return [to, leafAt(from, "P1D").to, leafAt(from, "P1M").to];
+}
+
 /** Whether a leaf ends at an instant. */
 export function isBoundary(at: string, length: LeafLength): boolean {
   return at === LAST_INSTANT || leafAt(at, length).from === at;
@@ -103,11 +113,22 @@ function* leavesBetween(first: string, last: string, length: LeafLength): Genera
   }
 }
 
-function between(from: number, to: number): Leaf {
-  return { from: toDatetime(from), to: to > LAST ? LAST_INSTANT : toDatetime(to) };
+/** The last instant before a boundary, as a span. */
+export function justBefore(boundary: string): Span {
+  const at = boundary === LAST_INSTANT ? boundary : toDatetime(fromDatetime(boundary) - 1);
+  return { from: at, to: at };
+}
+
+/** The boundary at an instant (epoch ms). The last leaf there is ends with the last instant. */
+export function toBoundary(at: number): string {
+  return at > LAST ? LAST_INSTANT : toDatetime(at);
 }
 
 const LAST = fromDatetime(LAST_INSTANT);
+
+function between(from: number, to: number): Leaf {
+  return { from: toDatetime(from), to: toBoundary(to) };
+}
 
 /** A part of the timeline, both ends included. */
 export interface Span {

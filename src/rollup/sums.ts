@@ -8,7 +8,7 @@ import { formatCents } from "../db/cents.ts";
  * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
  * one of another format is no rollup to the program, and is left to the programs that know it.
  */
-export const FORMAT = 2;
+export const FORMAT = 3;
 
 /**
  * The sums by their names, which are also the columns of `rollup_sums`: the table whose rows are added
@@ -42,7 +42,9 @@ export type Sums = Readonly<Record<SumName, bigint>>;
 
 /** Sums from a value for each. */
 export function sumsFrom(valueFor: (name: SumName) => bigint): Sums {
-  return Object.fromEntries(SUM_NAMES.map((name) => [name, valueFor(name)])) as Sums;
+  const sums = {} as Record<SumName, bigint>;
+  for (const name of SUM_NAMES) sums[name] = valueFor(name);
+  return sums;
 }
 
 /** Nothing. */
@@ -51,6 +53,11 @@ export const NO_SUMS: Sums = sumsFrom(() => 0n);
 /** Adds two sums. */
 export function plus(one: Sums, other: Sums): Sums {
   return sumsFrom((name) => one[name] + other[name]);
+}
+
+/** What one has more than another. */
+export function minus(one: Sums, other: Sums): Sums {
+  return sumsFrom((name) => one[name] - other[name]);
 }
 
 /** Whether all sums are zero. */

@@ -1,13 +1,16 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
+import { fromDatetime } from "../../src/db/datetime.ts";
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
-import { monthsAround } from "../../src/revenue/calendar.ts";
-import { dailyRevenue } from "../../src/revenue/daily/queries.ts";
+import { startsOfMonths } from "../../src/revenue/calendar.ts";
+import { daysOf, questionFor } from "../../src/revenue/daily/days.ts";
+import { dailyOfMaximum, dailyOfMonth } from "../../src/revenue/daily/queries.ts";
 import {
   fullOverview,
   monthParameters,
   uncoveredOverview,
 } from "../../src/revenue/overview/queries.ts";
+import type { RequestedPeriod } from "../../src/revenue/period.ts";
 import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
@@ -23,7 +26,8 @@ export const STATEMENTS = {
   uncoveredOverview,
   fullBreakdown,
   uncoveredBreakdown,
-  dailyRevenue,
+  dailyOfMonth,
+  dailyOfMaximum,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;
@@ -38,12 +42,23 @@ export type Values = Readonly<Record<string, string>>;
  * parameter has no value.
  */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {
-  const all: Values = { ...monthParameters(monthsAround(Date.now())), ...values };
+  const now = Date.now();
+  const all: Values = {
+    ...monthParameters(startsOfMonths(now)),
+    ...questionFor(periodOf(values), { ...daysOf(periodOf(values), now), from: 0 }).values,
+    ...values,
+  };
   return parameters.map((parameter) => {
     const value = all[parameter];
     if (value === undefined) throw new Error(`no value for :${parameter}`);
     return value;
   });
+}
+
+/** The period of `:start` and `:end`, which are "" for the defaults. */
+function periodOf({ start, end }: Values): RequestedPeriod {
+  const instantAt = (text?: string) => (text ? fromDatetime(text) : undefined);
+  return { start: instantAt(start), end: end === LAST_INSTANT ? undefined : instantAt(end) };
 }
 
 /**

@@ -13,7 +13,7 @@ import { money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
-import { hadActivity, type PeriodTotals, rentalsOf, type Totals } from "./totals.ts";
+import { hadActivity, type PeriodTotals, type Totals } from "./totals.ts";
 
 /** The status of servers that count as active. */
 const ACTIVE = "Active";
@@ -80,12 +80,8 @@ function instanceBreakdowns(
 }
 
 /** The figures that a response has for the provider, each server and each instance. */
-function figures(totals: Totals) {
-  return {
-    totalRevenue: money(totals.gross),
-    totalRentals: rentalsOf(totals),
-    activeRentals: totals.running,
-  };
+function figures({ sums, rentals, running }: Totals) {
+  return { totalRevenue: money(sums.gross), totalRentals: rentals, activeRentals: running };
 }
 
 /** The rows to show, in the order of the response, with their totals. */
@@ -96,7 +92,7 @@ function rank<Row extends { readonly id: string; readonly name: string; readonly
   return rows
     .map((row) => {
       const totals = totalsOf(row);
-      return { row, totals, gross: totals.gross, name: row.name, id: row.id };
+      return { row, totals, gross: totals.sums.gross, name: row.name, id: row.id };
     })
     .filter(({ row, totals }) => row.deleted === "0" || hadActivity(totals))
     .sort(byRank);

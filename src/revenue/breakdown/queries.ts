@@ -1,11 +1,6 @@
 /**
  * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that completes
- * cached sums. The formulas are in docs/rollups.md. In its words, a result is made of
- *
- * - the sums *F* at two stored boundaries, `first` (s') and `last` (e', or the first instant after the
- *   watermark, which stands for the last one there is). `first` is `last` if none lies in the period;
- * - the charges of the head, of the tail, and those between that are not covered;
- * - the covered rentals of the head and the tail, and those that are not covered.
+ * cached sums. The boundaries are stored ones, which the full query finds itself.
  */
 import { compileStatement } from "../../db/statement.ts";
 import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
@@ -18,10 +13,10 @@ import {
   NOW,
   OWNER_SUMS,
   STATE,
-  WATERMARK,
 } from "../../rollup/read/sql.ts";
 import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
+import { rawCharges, type Terms, termsOf, upTo } from "../raw-charges.ts";
 
 const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
 
@@ -31,25 +26,18 @@ const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
  */
 const BY_OWNER = "GROUP BY server_id, instance_id ORDER BY NULL";
 
-/** How a statement refers to the watermark and the boundaries, as SQL expressions. */
-interface Terms {
-  readonly watermark: string;
-  readonly first: string;
-  readonly last: string;
-}
-
 /** Sums the charges that match an SQL condition, by owner. */
 const sumCharges = (condition: string) => ({
   select: { ...owner, ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
-/** Counts the rentals that match an SQL condition, by owner. `counts` are the columns to select. */
-const countRentals = <Counts extends Record<string, string>>(
-  counts: Counts,
-  condition: string,
-) => ({
-  select: { ...owner, ...counts },
+/**
+ * Counts the rentals that match an SQL condition, by owner: by how much they change the number of those that
+ * ran in the period, and how many of them run now.
+ */
+const countRentals = (rentals: string, condition: string, running = "0") => ({
+  select: { ...owner, rentals, running },
   from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
@@ -86,46 +74,38 @@ const allButSums = ({ watermark, first, last }: Terms) => ({
     from: `instances WHERE provider_id = :provider`,
   },
 
-  head: sumCharges(`charged_at >= ${PERIOD_START} AND charged_at < ${first}`),
-  tail: sumCharges(
-    `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at <= ${PERIOD_END}`,
-  ),
-  /** The charges between that the sums do not hold. */
-  uncovered: sumCharges(
-    `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}`,
-  ),
+  ...rawCharges({ watermark, first, last }, sumCharges),
 
   /**
-   * Covered rentals that ended between the start and `first`: taken off the ends before `first`, or added
-   * to them if it lies before the start.
+   * Covered rentals that ended between the start and `first`: they are among the ends before `first`, or
+   * missing there if it lies before the start.
    */
   endsAtHead: countRentals(
-    { ended: `CASE WHEN ${first} > ${PERIOD_START} THEN -1 ELSE 1 END * COUNT(*)` },
+    `CASE WHEN ${first} > ${PERIOD_START} THEN 1 ELSE -1 END * COUNT(*)`,
     `ended_at >= LEAST(${first}, ${PERIOD_START}) AND ended_at < GREATEST(${first}, ${PERIOD_START})
        AND ${rentalCovered(watermark)}`,
   ),
   /** Covered rentals that started between `last` and the end. */
   startsAtTail: countRentals(
-    { started: "COUNT(*)" },
+    "COUNT(*)",
     `started_at >= ${last} AND started_at <= ${PERIOD_END} AND ${rentalCovered(watermark)}`,
   ),
   /** Those of the period that were written after the watermark, and ended before it. */
   writtenRentals: countRentals(
-    { started: "COUNT(*)" },
+    "COUNT(*)",
     `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
   ),
   /** Those that end after the watermark: of the period, and running now. */
   endingRentals: countRentals(
-    {
-      started: countIf(RAN_IN_PERIOD),
-      running: countIf(`ended_at > ${NOW}`),
-    },
+    countIf(RAN_IN_PERIOD),
     `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}`,
+    countIf(`ended_at > ${NOW}`),
   ),
   /** Those without an end: of the period, and running now. */
   openRentals: countRentals(
-    { started: countIf(`started_at <= ${PERIOD_END}`), running: "COUNT(*)" },
+    countIf(`started_at <= ${PERIOD_END}`),
     `ended_at IS NULL AND started_at <= ${NOW}`,
+    "COUNT(*)",
   ),
 });
 
@@ -140,13 +120,11 @@ const lastStored = (condition: string) => `(SELECT MAX(at) FROM ${OWNER_SUMS} AN
 const firstStored = (condition: string) => `(SELECT MIN(at) FROM ${OWNER_SUMS} AND ${condition})`;
 
 const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
-/** SQL condition: the period has everything that is covered. */
-const REACHES_WATERMARK = `${PERIOD_END} >= ${WATERMARK}`;
-const last = `CASE WHEN ${REACHES_WATERMARK} THEN ${after(WATERMARK)}
-  ELSE COALESCE(${lastStored(`at <= ${after(PERIOD_END)}`)}, ${instant(`'${BEFORE_ALL}'`)}) END`;
-const first = `LEAST(COALESCE(${firstStored(`at >= ${PERIOD_START}`)}, ${END_OF_TIME}), ${last})`;
-
-const others = allButSums({ watermark: WATERMARK, first, last });
+const terms = termsOf(
+  `COALESCE(${firstStored(`at >= ${PERIOD_START}`)}, ${END_OF_TIME})`,
+  `COALESCE(${lastStored(`at <= ${after(PERIOD_END)}`)}, ${instant(`'${BEFORE_ALL}'`)})`,
+);
+const others = allButSums(terms);
 
 /** The full query: the sums of the rollup, and everything to add to them. */
 export const fullBreakdown = compileStatement(
@@ -161,12 +139,8 @@ export const fullBreakdown = compileStatement(
         next: firstStored(`at > ${after(PERIOD_END)}`),
       },
     },
-    sumsAtFirst: sumsAt(first),
-    sumsAtLast: sumsAt(
-      lastStored(
-        `at <= CASE WHEN ${REACHES_WATERMARK} THEN ${END_OF_TIME} ELSE ${after(PERIOD_END)} END`,
-      ),
-    ),
+    sumsAtFirst: sumsAt(terms.first),
+    sumsAtLast: sumsAt(lastStored(`at <= ${upTo(after(PERIOD_END))}`)),
   },
   ["provider", "start", "end"],
   "breakdown",

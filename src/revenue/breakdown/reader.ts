@@ -10,14 +10,16 @@ import type { UsedRollup } from "../../rollup/coverage.ts";
 import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
+import type { Sums } from "../../rollup/sums.ts";
 import {
   DEFAULT_LENGTH,
   includingEarlier,
   periodParameters,
   type RequestedPeriod,
 } from "../period.ts";
+import { countUncovered } from "../raw-charges.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
-import { amountsOf, PeriodTotals, TotalsByOwner } from "./totals.ts";
+import { type ByOwner, PeriodTotals, sumsByOwner } from "./totals.ts";
 
 /**
  * The maximum size of the cache, in rows of about 80 bytes. Sums take some 7 for each server and
@@ -42,15 +44,15 @@ export interface Breakdown {
   readonly asOf: number;
 }
 
-/** The sums at a boundary, as DATETIME(3) text like all instants here. */
-interface Sums {
+/** The sums at a boundary. Instants are DATETIME(3) text here. */
+interface Boundary {
   /** The first instant after the watermark stands for everything covered. */
   readonly at: string;
   /** The boundary before it, "" if it is the first; undefined if that is not known. */
   readonly previous?: string | undefined;
   /** The boundary after it; undefined if that is not known. */
   readonly next?: string | undefined;
-  readonly byOwner: TotalsByOwner;
+  readonly sums: ByOwner<Sums>;
 }
 
 /** Reads the breakdown of a caller for a period. Rejects with a `ServiceError`, as `Read` does. */
@@ -61,7 +63,7 @@ export function createBreakdownReader(
   read: Read,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
-  const cache = createSumsCache<Sums>(({ byOwner }) => byOwner.size, MAX_ROWS, merge);
+  const cache = createSumsCache<Boundary>(({ sums }) => sums.size, MAX_ROWS, merge);
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
@@ -82,20 +84,20 @@ export function createBreakdownReader(
       const isInPeriod = first.at >= start || first.at === last.at;
       if (usedRollup(state).version === rollup.version && isInPeriod) {
         cache.put(provider, rollup, last, first);
-        return breakdown(rows, first.byOwner, last.byOwner, rollup, asOf);
+        return breakdown(rows, first.sums, last.sums, rollup, asOf);
       }
     }
     const { rows, asOf } = await fullBreakdown.run(read, values, options);
     const [state] = rows.state as [State];
     const rollup = usedRollup(state);
-    const [first, last] = sumsOf(rows);
+    const [first, last] = boundariesOf(rows);
     cache.put(provider, rollup, last, first);
-    return breakdown(rows, first.byOwner, last.byOwner, rollup, asOf);
+    return breakdown(rows, first.sums, last.sums, rollup, asOf);
   };
 }
 
 /** What two sums at one boundary know together; undefined if they are at two. */
-function merge(newer: Sums, older: Sums): Sums | undefined {
+function merge(newer: Boundary, older: Boundary): Boundary | undefined {
   if (newer.at !== older.at) return undefined;
   return {
     ...newer,
@@ -118,10 +120,10 @@ type Ends = ReturnType<typeof endsOf>;
 
 /** The cached sums at the boundaries of a period; undefined if they are missing. */
 function findSums(
-  cached: readonly Sums[],
+  cached: readonly Boundary[],
   { watermark }: UsedRollup,
   { start, after }: Ends,
-): { readonly first: Sums; readonly last: Sums } | undefined {
+): { readonly first: Boundary; readonly last: Boundary } | undefined {
   const covered = toDatetime(fromDatetime(watermark) + 1);
   const last =
     after >= covered
@@ -134,47 +136,32 @@ function findSums(
 }
 
 /** The sums that a full query has read. */
-function sumsOf({ state, sumsAtFirst, sumsAtLast }: FullRows): [Sums, Sums] {
+function boundariesOf({ state, sumsAtFirst, sumsAtLast }: FullRows): [Boundary, Boundary] {
   const [{ first, last, previous, next }] = state as [FullRows["state"][number]];
-  const atLast: Sums = { at: last, next: next || LAST_INSTANT, byOwner: byOwner(sumsAtLast) };
-  const atFirst: Sums = first === last ? atLast : { at: first, byOwner: byOwner(sumsAtFirst) };
+  const atLast: Boundary = { at: last, next: next || LAST_INSTANT, sums: sumsByOwner(sumsAtLast) };
+  const atFirst = first === last ? atLast : { at: first, sums: sumsByOwner(sumsAtFirst) };
   // If no boundary lies in the period, the one before its start is the last.
   return [previous < first ? { ...atFirst, previous } : atFirst, atLast];
 }
 
-function byOwner(rows: FullRows["sumsAtFirst"]): TotalsByOwner {
-  const totals = new TotalsByOwner();
-  for (const row of rows) totals.add(row, amountsOf(row));
-  return totals;
-}
-
 function breakdown(
   rows: Rows,
-  before: TotalsByOwner,
-  upToEnd: TotalsByOwner,
+  before: ByOwner<Sums>,
+  upToEnd: ByOwner<Sums>,
   rollup: UsedRollup,
   asOf: number,
 ): Breakdown {
-  const { state, servers, instances, ...parts } = rows;
   const totals = new PeriodTotals(before, upToEnd);
-  const added = [
-    parts.head,
-    parts.tail,
-    parts.uncovered,
-    parts.endsAtHead,
-    parts.startsAtTail,
-    parts.writtenRentals,
-    parts.endingRentals,
-    parts.openRentals,
-  ];
-  for (const part of added) for (const row of part) totals.add(row, amountsOf(row));
-  const [{ last, now }] = state as [State];
-  const uncovered = last > rollup.watermark ? [...parts.uncovered, ...parts.tail] : parts.uncovered;
+  const { head, tail, uncovered } = rows;
+  const { endsAtHead, startsAtTail, writtenRentals, endingRentals, openRentals } = rows;
+  const rentals = [endsAtHead, startsAtTail, writtenRentals, endingRentals, openRentals];
+  for (const part of [head, tail, uncovered, ...rentals]) totals.add(part);
+  const [{ last, now }] = rows.state as [State];
   return {
-    rows: { servers, instances },
+    rows,
     totals,
     rollup,
-    uncoveredCharges: uncovered.reduce((sum, { charges }) => sum + Number(charges), 0),
+    uncoveredCharges: countUncovered(rows, last, rollup.watermark),
     now: fromDatetime(now),
     asOf,
   };

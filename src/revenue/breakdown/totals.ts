@@ -1,22 +1,6 @@
-/** Totals of a breakdown by owner: money and rentals per server and per instance. */
-import { type Cents, parseCents } from "../../db/cents.ts";
-
-/**
- * The totals of an instance, of a server or of the provider: of a period, or of what is dated before a
- * boundary.
- */
-export interface Totals {
-  readonly gross: Cents;
-  readonly charges: number;
-  /** Rentals that had started: by the end of the period, or before the boundary. */
-  readonly started: number;
-  /** Rentals that had ended: before the start of the period, or before the boundary. */
-  readonly ended: number;
-  /** Rentals running now. None at a boundary. */
-  readonly running: number;
-}
-
-type MutableTotals = { -readonly [Field in keyof Totals]: Totals[Field] };
+/** Totals of a breakdown by owner: sums and rentals per server and per instance. */
+import { type SumsRow, sumsOf } from "../../rollup/difference.ts";
+import { minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 
 /** The server and instance of a row. The instance is "0" if the row has none. */
 export interface Owner {
@@ -24,166 +8,151 @@ export interface Owner {
   readonly instance: string;
 }
 
-/** What a row of a query adds. A column that it does not have adds nothing. */
-export function amountsOf(
-  row: Owner & { readonly [Column in keyof Totals]?: string },
-): Partial<Totals> {
-  const { gross, charges, started, ended, running } = row;
-  return {
-    ...(gross !== undefined && { gross: parseCents(gross) }),
-    charges: Number(charges ?? 0),
-    started: Number(started ?? 0),
-    ended: Number(ended ?? 0),
-    running: Number(running ?? 0),
-  };
-}
-
 /** The memory of a server beside its owners, in rows. */
 const ROWS_PER_SERVER = 6;
 
-/** Stands for no server: ids are never empty. */
-const NO_SERVER = { server: "", instances: new Map<string, MutableTotals>() };
-
-/** Totals per instance, which add up to the totals of servers and of the provider. */
-export class TotalsByOwner {
+/** Values by owner, which add up to those of servers and of the provider. */
+export class ByOwner<Value> {
+  readonly #none: Value;
+  readonly #add: (one: Value, other: Value) => Value;
   /** By server id, then by instance id. */
-  readonly #servers = new Map<string, Map<string, MutableTotals>>();
-  /** The server that was used last: comparing two ids costs less than a lookup. */
-  #latest: { readonly server: string; readonly instances: Map<string, MutableTotals> } = NO_SERVER;
+  readonly #servers = new Map<string, Map<string, Value>>();
   /** The number of owners. */
-  #size = 0;
-  /** Sums that were asked for since the last change, by server id; "" for the provider. */
-  #sums = new Map<string, Totals>();
+  #owners = 0;
+  /** The totals that were asked for since the last change, by server id; "" for the provider. */
+  readonly #totals = new Map<string, Value>();
 
-  /** The totals of the provider. */
-  total(): Totals {
-    return this.#sums.getOrInsertComputed("", () => sum(this.#servers.values()));
+  /**
+   * @param none the value of an owner that has none
+   * @param add adds two values
+   */
+  constructor(none: Value, add: (one: Value, other: Value) => Value) {
+    this.#none = none;
+    this.#add = add;
   }
 
-  /** The totals of a server, by `servers.id`, including rows without an instance. */
-  server(id: string): Totals {
-    return this.#sums.getOrInsertComputed(id, () => sum([this.#servers.get(id) ?? new Map()]));
+  /** The total of the provider. */
+  total(): Value {
+    return this.#totals.getOrInsertComputed("", () =>
+      this.#sum(this.#servers.values().flatMap((instances) => instances.values())),
+    );
   }
 
-  /** The totals of an instance, by `servers.id` and `instances.id`. */
-  instance(server: string, id: string): Totals {
-    if (server !== this.#latest.server) {
-      const instances = this.#servers.get(server);
-      if (instances === undefined) return ZERO;
-      this.#latest = { server, instances };
-    }
-    return this.#latest.instances.get(id) ?? ZERO;
+  /** The total of a server, by `servers.id`, including rows without an instance. */
+  server(id: string): Value {
+    return this.#totals.getOrInsertComputed(id, () =>
+      this.#sum(this.#servers.get(id)?.values() ?? []),
+    );
   }
 
-  /** Adds to the totals of an owner. */
-  add(owner: Owner, amounts: Partial<Totals>): void {
-    increase(this.#of(owner), amounts);
+  /** The value of an instance, by `servers.id` and `instances.id`. */
+  instance(server: string, id: string): Value {
+    return this.#servers.get(server)?.get(id) ?? this.#none;
+  }
+
+  /** Adds to the value of an owner. */
+  add({ server, instance }: Owner, value: Value): void {
+    this.#totals.clear();
+    const instances = this.#servers.getOrInsertComputed(server, () => new Map());
+    const known = instances.get(instance);
+    if (known === undefined) this.#owners++;
+    instances.set(instance, known === undefined ? value : this.#add(known, value));
   }
 
   /** The memory that this takes, in rows of about 80 bytes. */
   get size(): number {
-    return this.#size + ROWS_PER_SERVER * this.#servers.size;
+    return this.#owners + ROWS_PER_SERVER * this.#servers.size;
   }
 
-  /** The totals of an owner, which are about to change. */
-  #of({ server, instance }: Owner): MutableTotals {
-    if (this.#sums.size > 0) this.#sums.clear();
-    if (server !== this.#latest.server) {
-      const instances = this.#servers.getOrInsertComputed(server, () => new Map());
-      this.#latest = { server, instances };
-    }
-    const { instances } = this.#latest;
-    let totals = instances.get(instance);
-    if (totals === undefined) {
-      totals = zero();
-      instances.set(instance, totals);
-      this.#size++;
-    }
-    return totals;
+  #sum(values: Iterable<Value>): Value {
+    let sum = this.#none;
+    for (const value of values) sum = this.#add(sum, value);
+    return sum;
   }
 }
 
+/** The sums at a boundary, by owner. */
+export function sumsByOwner(rows: readonly (Owner & SumsRow)[]): ByOwner<Sums> {
+  const sums = new ByOwner(NO_SUMS, plus);
+  for (const row of rows) sums.add(row, sumsOf(row));
+  return sums;
+}
+
+/** The totals of an instance, of a server or of the provider in a period. */
+export interface Totals {
+  /** The sums of what is dated in the period. */
+  readonly sums: Sums;
+  /** The rentals that ran at some time of the period. */
+  readonly rentals: number;
+  /** The rentals that run now, whatever the period. */
+  readonly running: number;
+}
+
+/** A row of the ledger's queries. A column that it does not have is zero. */
+type RawRow = Owner & SumsRow & { readonly rentals?: string; readonly running?: string };
+
+const NONE: Totals = { sums: NO_SUMS, rentals: 0, running: 0 };
+
 /**
- * The totals of a period: of the charges between its edges, and of the rentals that had started by
- * its end, and ended before its start. To be completed by what the totals at boundaries do not hold.
+ * The totals of a period: the difference of the sums at two boundaries, completed by what these do not
+ * hold.
  */
 export class PeriodTotals {
-  readonly #before: TotalsByOwner;
-  readonly #upToEnd: TotalsByOwner;
-  readonly #changes = new TotalsByOwner();
+  readonly #before: ByOwner<Sums>;
+  readonly #upToEnd: ByOwner<Sums>;
+  readonly #raw = new ByOwner(NONE, (one: Totals, other: Totals) => ({
+    sums: plus(one.sums, other.sums),
+    rentals: one.rentals + other.rentals,
+    running: one.running + other.running,
+  }));
 
-  /** From the totals of everything dated before the period, and up to its end. */
-  constructor(before: TotalsByOwner, upToEnd: TotalsByOwner) {
+  /** From the sums at the first boundary in the period, and at the last one. */
+  constructor(before: ByOwner<Sums>, upToEnd: ByOwner<Sums>) {
     this.#before = before;
     this.#upToEnd = upToEnd;
   }
 
+  /** Adds what was read from the ledger. */
+  add(rows: readonly RawRow[]): void {
+    for (const row of rows) {
+      const { rentals = 0, running = 0 } = row;
+      this.#raw.add(row, { sums: sumsOf(row), rentals: Number(rentals), running: Number(running) });
+    }
+  }
+
   /** The totals of the provider. */
   total(): Totals {
-    return difference(this.#before.total(), this.#upToEnd.total(), this.#changes.total());
+    return complete(this.#before.total(), this.#upToEnd.total(), this.#raw.total());
   }
 
   /** The totals of a server, by `servers.id`, including rows without an instance. */
   server(id: string): Totals {
-    return difference(this.#before.server(id), this.#upToEnd.server(id), this.#changes.server(id));
+    return complete(this.#before.server(id), this.#upToEnd.server(id), this.#raw.server(id));
   }
 
   /** The totals of an instance, by `servers.id` and `instances.id`. */
   instance(server: string, id: string): Totals {
-    return difference(
+    return complete(
       this.#before.instance(server, id),
       this.#upToEnd.instance(server, id),
-      this.#changes.instance(server, id),
+      this.#raw.instance(server, id),
     );
   }
-
-  /** Adds to the totals of an owner. */
-  add(owner: Owner, amounts: Partial<Totals>): void {
-    this.#changes.add(owner, amounts);
-  }
 }
 
-/**
- * The number of rentals that ran in the period. In a period without a boundary, one that was committed
- * late can have ended and not started.
- */
-export function rentalsOf({ started, ended }: Totals): number {
-  return Math.max(0, started - ended);
-}
-
-/** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
-export function hadActivity(totals: Totals): boolean {
-  return totals.charges > 0 || rentalsOf(totals) > 0;
-}
-
-function difference(before: Totals, upToEnd: Totals, changes: Totals): Totals {
+function complete(before: Sums, upToEnd: Sums, raw: Totals): Totals {
+  const between = minus(upToEnd, before);
+  // Those that ran at the first boundary, and those that started since.
+  const rentals = Number(before.started - before.ended + between.started) + raw.rentals;
   return {
-    gross: upToEnd.gross - before.gross + changes.gross,
-    charges: upToEnd.charges - before.charges + changes.charges,
-    started: upToEnd.started + changes.started,
-    ended: before.ended + changes.ended,
-    running: changes.running,
+    sums: plus(between, raw.sums),
+    // In a period without a boundary, one that was committed late can have ended and not started.
+    rentals: Math.max(0, rentals),
+    running: raw.running,
   };
 }
 
-function zero(): MutableTotals {
-  return { gross: 0n, charges: 0, started: 0, ended: 0, running: 0 };
-}
-
-const ZERO: Totals = zero();
-
-function sum(servers: Iterable<ReadonlyMap<string, Totals>>): Totals {
-  const total = zero();
-  for (const instances of servers) {
-    for (const amounts of instances.values()) increase(total, amounts);
-  }
-  return total;
-}
-
-function increase(totals: MutableTotals, amounts: Partial<Totals>): void {
-  totals.gross += amounts.gross ?? 0n;
-  totals.charges += amounts.charges ?? 0;
-  totals.started += amounts.started ?? 0;
-  totals.ended += amounts.ended ?? 0;
-  totals.running += amounts.running ?? 0;
+/** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
+export function hadActivity({ sums, rentals }: Totals): boolean {
+  return sums.charges > 0n || rentals > 0;
 }

@@ -1,33 +1,28 @@
 /** ListDailyRevenue: the revenue of each day of a period. */
+import { isDeepStrictEqual } from "node:util";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
-  DailyRevenue,
   ListDailyRevenueRequest,
   ListDailyRevenueResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime, instantOf, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
+import { differences, sumsOf } from "../../rollup/difference.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
+import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
+import { countDays, dayOf, startsOfDays } from "../calendar.ts";
+import { withEstimatedNow } from "../estimated-now.ts";
 import { split } from "../fee.ts";
 import { money } from "../message.ts";
-import { completePeriod, type Period, parsePeriod, periodParameters } from "../period.ts";
-import { dailyRevenue, MAX_DAYS } from "./queries.ts";
+import { completePeriod, type Period, parsePeriod } from "../period.ts";
+import { countUncovered } from "../raw-charges.ts";
+import { daysOf, questionFor } from "./days.ts";
+import { type dailyOfMonth, MAX_DAYS } from "./queries.ts";
 
-type Rows = Awaited<ReturnType<typeof dailyRevenue.run>>["rows"];
-
-/** Charges of a day: their gross and their number. */
-interface Sums {
-  readonly gross: Cents;
-  readonly charges: number;
-}
-const NONE: Sums = { gross: 0n, charges: 0 };
-
-/** A day, in ms. */
-const DAY = 86_400_000;
+type Rows = Awaited<ReturnType<typeof dailyOfMonth.run>>["rows"];
 
 /**
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for a period that is
@@ -36,34 +31,43 @@ const DAY = 86_400_000;
 export function createListDailyRevenue(read: Read, reportLag: ReportLag) {
   return async (
     request: ListDailyRevenueRequest,
-    { caller: { providerId: provider }, signal }: Context,
+    { caller: { providerId: provider }, now: estimate, signal }: Context,
   ): Promise<Answer<ListDailyRevenueResponse>> => {
     const requested = parsePeriod(request.startDate, request.endDate);
     const { start, end } = requested;
     if (start !== undefined && end !== undefined) checkLength({ start, end });
-    const values = { provider, ...periodParameters(requested) };
-    const { rows, asOf } = await dailyRevenue.run(read, values, { owner: provider, signal });
-    const [state] = rows.state as [Rows["state"][number]];
-    const now = fromDatetime(state.now);
-    const period = completePeriod(requested, now);
-    checkLength(period);
-    const uncovered = partsOf(rows).reduce((sum, row) => sum + Number(row.uncovered), 0);
-    reportLag(provider, { rollup: usedRollup(state), uncoveredCharges: uncovered, now });
-    const sums = sumsByDay(rows);
-    const days = daysOf(period).map((day) => dayRevenue(day, sums.get(day) ?? NONE));
-    const message: ListDailyRevenueResponse = {
-      $typeName: "revenue.v1.ListDailyRevenueResponse",
-      startDate: timestampFromMs(period.start),
-      endDate: timestampFromMs(period.end),
-      ...figures(sums.values().reduce(plus, NONE)),
-      days,
-    };
-    return { message, asOf };
+    return withEstimatedNow(estimate, async (estimated) => {
+      const days = daysOf(requested, estimated);
+      const { statement, values } = questionFor(requested, days);
+      const options = { owner: provider, signal };
+      const { rows, asOf } = await statement.run(read, { ...values, provider }, options);
+      const [state] = rows.state as [Rows["state"][number]];
+      const now = fromDatetime(state.now);
+      const period = completePeriod(requested, now);
+      checkLength(period);
+      if (!isDeepStrictEqual(daysOf(requested, now), days)) return { now, answer: undefined };
+      const rollup = usedRollup(state);
+      const uncoveredCharges = countUncovered(rows, state.last, rollup.watermark);
+      reportLag(provider, { rollup, uncoveredCharges, now });
+      const sums = sumsByDay(rows);
+      const message: ListDailyRevenueResponse = {
+        $typeName: "revenue.v1.ListDailyRevenueResponse",
+        startDate: timestampFromMs(period.start),
+        endDate: timestampFromMs(period.end),
+        ...figures(sums.values().reduce(plus, NO_SUMS)),
+        days: startsOfDays(period.start, period.end).map((day) => ({
+          $typeName: "revenue.v1.DailyRevenue",
+          date: toDatetime(day).slice(0, "YYYY-MM-DD".length),
+          ...figures(sums.get(day) ?? NO_SUMS),
+        })),
+      };
+      return { now, answer: { message, asOf } };
+    });
   };
 }
 
 function checkLength({ start, end }: Period): void {
-  const days = dayOf(end) - dayOf(start) + 1;
+  const days = countDays(start, end);
   if (days <= MAX_DAYS) return;
   const [from, to] = [start, end].map((at) => new Date(at).toISOString());
   throw new ServiceError(
@@ -72,51 +76,15 @@ function checkLength({ start, end }: Period): void {
   );
 }
 
-/** The number of the day of an instant (epoch ms), counted from 1970. */
-const dayOf = (instant: number) => Math.floor(instant / DAY);
-
-/** The days that a period touches, oldest first. */
-function daysOf({ start, end }: Period): number[] {
-  const first = dayOf(start);
-  return Array.from({ length: dayOf(end) - first + 1 }, (_, nth) => first + nth);
-}
-
-/** The rows that are read from the ledger. */
-function partsOf({ head, tail, uncovered }: Rows) {
-  return [...head, ...tail, ...uncovered];
-}
-
-/** The charges of each day that has any. */
-function sumsByDay(rows: Rows): ReadonlyMap<number, Sums> {
+/** The sums of each day that has any, by its start in epoch ms. */
+function sumsByDay({ before, sums, head, tail, uncovered }: Rows): ReadonlyMap<number, Sums> {
   const byDay = new Map<number, Sums>();
-  const add = (day: number, sums: Sums) => byDay.set(day, plus(byDay.get(day) ?? NONE, sums));
-  for (const row of partsOf(rows)) add(dayOf(instantOf(row.at)), sumsOf(row));
-  let before = rows.before[0] === undefined ? NONE : sumsOf(rows.before[0]);
-  for (const row of rows.sums.toSorted((one, other) => (one.at < other.at ? -1 : 1))) {
-    const upTo = sumsOf(row);
-    const { gross, charges } = upTo;
-    // The boundary is the end of the day.
-    const day = dayOf(fromDatetime(row.at) - 1);
-    add(day, { gross: gross - before.gross, charges: charges - before.charges });
-    before = upTo;
-  }
+  const add = (at: number, added: Sums) =>
+    byDay.set(dayOf(at), plus(byDay.get(dayOf(at)) ?? NO_SUMS, added));
+  for (const row of [...head, ...tail, ...uncovered]) add(instantOf(row.at), sumsOf(row));
+  // A boundary is the end of a day.
+  for (const [at, added] of differences(before[0], sums)) add(fromDatetime(at) - 1, added);
   return byDay;
-}
-
-function sumsOf({ gross, charges }: { readonly gross: string; readonly charges: string }): Sums {
-  return { gross: parseCents(gross), charges: Number(charges) };
-}
-
-function plus(one: Sums, other: Sums): Sums {
-  return { gross: one.gross + other.gross, charges: one.charges + other.charges };
-}
-
-function dayRevenue(day: number, sums: Sums): DailyRevenue {
-  return {
-    $typeName: "revenue.v1.DailyRevenue",
-    date: toDatetime(day * DAY).slice(0, "YYYY-MM-DD".length),
-    ...figures(sums),
-  };
 }
 
 /** The figures that a response has for the period and for each day. */
@@ -126,6 +94,6 @@ function figures({ gross, charges }: Sums) {
     grossRevenue: money(gross),
     platformFees: money(fee),
     earnings: money(earnings),
-    charges,
+    charges: Number(charges),
   };
 }

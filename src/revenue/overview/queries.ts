@@ -1,9 +1,8 @@
 /**
  * The SQL of GetOverview, as one statement each: the full query, and the query that completes cached sums.
  */
-import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { compileStatement } from "../../db/statement.ts";
-import { LAST_INSTANT } from "../../rollup/leaves.ts";
+import { toBoundary } from "../../rollup/leaves.ts";
 import {
   CACHED_WATERMARK,
   instant,
@@ -14,7 +13,8 @@ import {
   TOTAL_SUMS,
   WATERMARK,
 } from "../../rollup/read/sql.ts";
-import { ASKED_MONTHS } from "../calendar.ts";
+import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
+import { MONTH_STARTS } from "../calendar.ts";
 
 /** Every server, including deleted ones. */
 const SERVER = {
@@ -34,27 +34,19 @@ const PAYOUT = {
   status: "status",
   order: "id",
 };
-const LATEST = "ORDER BY paid_at DESC, id DESC LIMIT 10";
+const LATEST_PAYOUTS = "ORDER BY paid_at DESC, id DESC LIMIT 10";
 
-/** The parameters of the starts of months, most recent first. */
-const STARTS = Array.from({ length: ASKED_MONTHS }, (_, ago) => `month${ago}`);
-const OLDEST = instant(`:${STARTS.at(-1)}`);
+/** The parameters of the starts of months, oldest first. */
+const STARTS = Array.from({ length: MONTH_STARTS }, (_, nth) => `month${nth}`);
+const [OLDEST, ...ENDS] = STARTS.map((start) => instant(`:${start}`));
 
-/** Charges: their number and their gross, per server and month, and an instant in the month. */
-const CHARGES = {
-  server: "server_id",
-  at: "MAX(charged_at)",
-  charges: "COUNT(*)",
-  gross: "SUM(gross)",
-};
+/** Charges: their sums per server and month, and an instant in the month. */
+const CHARGES = { server: "server_id", at: "MAX(charged_at)", ...CHARGE_SUMS };
 /**
- * Not by the parameters: a CASE of fourteen would cost an overview from the cache a tenth to a fifth more, for
+ * Not by the parameters: a CASE of thirteen would cost an overview from the cache a tenth to a fifth more, for
  * rows that it mostly does not have.
  */
 const BY_SERVER_AND_MONTH = "GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at)";
-
-/** SQL: in which month a leaf ends. A boundary at the start of a month is the end of the month before. */
-const MONTH_OF_BOUNDARY = `CASE ${STARTS.map((start, ago) => `WHEN at > ${instant(`:${start}`)} THEN ${ago}`).join(" ")} END`;
 
 /** All but the sums of the rollup. `watermark` is an SQL expression. */
 const allButSums = (watermark: string) => {
@@ -77,7 +69,7 @@ const allButSums = (watermark: string) => {
     late: sumCharges(`recorded_at > ${watermark} AND charged_at <= ${watermark}`),
     /** The charges that are dated after the watermark, and not after now. */
     recent: sumCharges(`charged_at > ${watermark} AND charged_at <= ${NOW}`),
-    payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST}` },
+    payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST_PAYOUTS}` },
   };
 };
 
@@ -85,15 +77,15 @@ const allButSums = (watermark: string) => {
 export const fullOverview = compileStatement(
   {
     ...allButSums(WATERMARK),
-    /** Covered gross at the last boundary up to the oldest month, and at the last one of each month. */
+    /** The sums at the start of the oldest month; no row if nothing is dated before it. */
     before: {
-      select: { gross: "gross" },
+      select: STORED_SUMS,
       from: `${TOTAL_SUMS} AND at <= ${OLDEST} ORDER BY at DESC LIMIT 1`,
     },
+    /** The sums at the end of each month that has charges. */
     sums: {
-      select: { at: "at", gross: "gross" },
-      from: `(SELECT MAX(at) AS latest FROM ${TOTAL_SUMS} AND at > ${OLDEST} GROUP BY ${MONTH_OF_BOUNDARY})
-        AS months JOIN ${TOTAL_SUMS} AND at = latest`,
+      select: { at: "at", ...STORED_SUMS },
+      from: `${TOTAL_SUMS} AND at IN (${ENDS.join(", ")})`,
     },
     /** Covered lifetime gross per server that has a charge. */
     grossByServer: {
@@ -112,10 +104,7 @@ export const uncoveredOverview = compileStatement(
   "overview_uncovered",
 );
 
-/** The parameters of the full query that are starts of months (epoch ms), most recent first. */
+/** The parameters of the full query that are starts of months (epoch ms), oldest first. */
 export function monthParameters(starts: readonly number[]): Readonly<Record<string, string>> {
-  const last = fromDatetime(LAST_INSTANT);
-  return Object.fromEntries(
-    starts.map((start, ago) => [`month${ago}`, toDatetime(Math.min(start, last))]),
-  );
+  return Object.fromEntries(starts.map((start, nth) => [`month${nth}`, toBoundary(start)]));
 }

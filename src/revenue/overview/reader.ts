@@ -5,12 +5,13 @@
 import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
-import { ServiceError } from "../../errors.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
+import { differences } from "../../rollup/difference.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
-import { monthOf, monthsAround, recentMonths } from "../calendar.ts";
+import { monthOf, recentMonths, startsOfMonths } from "../calendar.ts";
+import { withEstimatedNow } from "../estimated-now.ts";
 import { fullOverview, monthParameters, uncoveredOverview } from "./queries.ts";
 
 /** Gross amounts: those of the rollup in the cache, of all charges until now in a response. */
@@ -39,9 +40,6 @@ export interface Overview extends OverviewSums {
   readonly asOf: number;
 }
 
-/** The first time, the months are those of this host's clock, the second time of the database's. */
-const MAX_ATTEMPTS = 2;
-
 /** The maximum number of rows in the cache, each of about 80 bytes. */
 const MAX_ROWS = 200_000;
 
@@ -59,33 +57,36 @@ export function createOverviewReader(
   );
   return async ({ caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
-    let now = estimate;
     const cached = cache.get(provider);
     const [known] = cached?.sums ?? [];
     observeCache(known !== undefined);
-    if (cached && known) {
-      const { version, watermark } = cached.rollup;
+
+    async function complete(sums: OverviewSums, { version, watermark }: UsedRollup) {
       const values = { provider, watermark };
       const { rows, asOf } = await uncoveredOverview.run(read, values, options);
-      now = nowOf(rows);
-      const isCurrent = usedRollup(stateOf(rows)).version === version;
-      if (isCurrent && hasMonths([...known.grossByMonth.keys()], now)) {
-        return overview(known, rows, cached.rollup, asOf);
-      }
+      const state = stateOf(rows);
+      const now = fromDatetime(state.now);
+      const rollup = usedRollup(state);
+      const fits = rollup.version === version && hasMonths(sums.grossByMonth, now);
+      return { now, answer: fits ? overview(sums, rows, rollup, asOf) : undefined };
     }
-    for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
-      const starts = monthsAround(now);
+
+    async function readAt(estimated: number) {
+      const starts = startsOfMonths(estimated);
       const values = { provider, ...monthParameters(starts) };
       const { rows, asOf } = await fullOverview.run(read, values, options);
-      now = nowOf(rows);
-      if (!hasMonths(starts, now)) continue;
-      const rollup = usedRollup(stateOf(rows));
+      const state = stateOf(rows);
       const sums = sumsOf(rows, starts);
+      const now = fromDatetime(state.now);
+      if (!hasMonths(sums.grossByMonth, now)) return { now, answer: undefined };
+      const rollup = usedRollup(state);
       cache.put(provider, rollup, sums);
-      return overview(sums, rows, rollup, asOf);
+      return { now, answer: overview(sums, rows, rollup, asOf) };
     }
-    const cause = new Error("the clocks of the database's nodes differ by more than a month");
-    throw new ServiceError("databaseUnavailable", undefined, { cause });
+
+    if (cached === undefined || known === undefined) return withEstimatedNow(estimate, readAt);
+    const { now, answer } = await complete(known, cached.rollup);
+    return answer ?? withEstimatedNow(now, readAt);
   };
 }
 
@@ -93,12 +94,9 @@ function stateOf({ state: [row] }: Rows): Rows["state"][number] {
   return row as Rows["state"][number];
 }
 
-/** The instant of an answer by the database's clock, in epoch ms. */
-const nowOf = (rows: Rows) => fromDatetime(stateOf(rows).now);
-
-/** Whether the months of an answer at `now` are among those that start at `starts`. */
-function hasMonths(starts: readonly number[], now: number): boolean {
-  return recentMonths(now).every(({ start }) => starts.includes(start));
+/** Whether the months of an answer at `now` are there. */
+function hasMonths(months: ReadonlyMap<number, Cents>, now: number): boolean {
+  return recentMonths(now).every(({ start }) => months.has(start));
 }
 
 /** The sums of the rollup. A month is the difference of two. */
@@ -106,13 +104,10 @@ function sumsOf(
   { before, sums, grossByServer }: FullRows,
   starts: readonly number[],
 ): OverviewSums {
-  const grossByMonth = new Map(starts.map((start) => [start, 0n]));
-  let sum = parseCents(before[0]?.gross ?? "0.00");
-  for (const { at, gross } of sums.toSorted((one, other) => (one.at < other.at ? -1 : 1))) {
-    const upTo = parseCents(gross);
-    // The last boundary of a month: what is dated before it, and not before that of the month before.
-    increase(grossByMonth, monthOf(fromDatetime(at) - 1), upTo - sum);
-    sum = upTo;
+  const grossByMonth = new Map(starts.slice(0, -1).map((start) => [start, 0n]));
+  // A boundary is the end of a month.
+  for (const [at, { gross }] of differences(before[0], sums)) {
+    grossByMonth.set(monthOf(fromDatetime(at) - 1), gross);
   }
   return {
     grossByMonth,
@@ -136,7 +131,7 @@ function overview(sums: OverviewSums, rows: Rows, rollup: UsedRollup, asOf: numb
     balance,
     rollup,
     uncoveredCharges,
-    now: nowOf(rows),
+    now: fromDatetime(stateOf(rows).now),
     asOf,
     grossByMonth,
     grossByServer,

@@ -5,18 +5,10 @@
  */
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
-import {
-  chooseLeaf,
-  DAY_LEAF,
-  FIRST_INSTANT,
-  LAST_INSTANT,
-  MONTH_LEAF,
-  rowsPerLeaf,
-  stepsShorter,
-} from "../leaves.ts";
+import { chooseLeaf, FIRST_INSTANT, LAST_INSTANT, rowsPerLeaf, stepsShorter } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
+import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
-import { readBoundaries } from "./comparison.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
 import { chargesOf, refresh } from "./refresh.ts";
 import { nextSlice } from "./spans.ts";
@@ -34,8 +26,6 @@ import {
 const STEP_ROWS = 16_000;
 /** The number of rows deleted in one transaction. */
 const DELETED_ROWS = 5_000;
-/** A day of the provider as a whole has its own sums if it has this many rows on average. */
-const MIN_ROWS_PER_DAY = 8;
 /** The maximum time from a build to the first check, in seconds. */
 const FIRST_CHECK = 86_400;
 
@@ -57,7 +47,7 @@ export async function beginBuild(
   const isGoingOn = ({ build }: Rollups) => build && !rebuild && build.watermark <= build.now;
   const before = await inSnapshot(database, (reader) => readRollups(reader, provider));
   if (isGoingOn(before)) return true;
-  const lengths = await chooseLengths(database, provider);
+  const { leaf, rows } = await chooseLength(database, provider);
   return inShortTransaction(database, async (transaction) => {
     const { current, build } = await readRollups(transaction, provider, true);
     if (isGoingOn({ current, build })) return true;
@@ -66,19 +56,21 @@ export async function beginBuild(
       slot: current ? 1 - current.slot : 0,
       version: newVersion(),
       watermark,
-      leaf: lengths.leaf,
-      total_leaf: lengths.totalLeaf,
+      leaf,
       next_from: null,
       check_at: watermark,
-      rows_left: lengths.rows,
+      rows_left: rows,
     };
     if (build) {
       await rowOf(transaction, build).update(begun);
       return true;
     }
     // Where there was no row to lock, another run may have begun a build since, or completed it.
-    const row = { provider_id: provider, format: FORMAT, building: 1, ...begun };
-    await transaction(TABLES.rollups).insert(row).onConflict().ignore();
+    const key = { provider_id: provider, format: FORMAT, building: 1 };
+    await transaction(TABLES.rollups)
+      .insert({ ...key, ...begun })
+      .onConflict()
+      .ignore();
     const since = await readRollups(transaction, provider, true);
     if (since.current?.version === current?.version) return true;
     if (since.build?.version === begun.version) await rowOf(transaction, since.build).del();
@@ -86,8 +78,8 @@ export async function beginBuild(
   });
 }
 
-/** The lengths of leaves that suit the rows of a provider. */
-async function chooseLengths(reader: Knex, provider: string) {
+/** The length of leaves that suits the rows of a provider, and the number of these. */
+async function chooseLength(reader: Knex, provider: string) {
   const limit = rowsPerLeaf(await ownersOf(reader, provider));
   const [all, recent] = await rowsByDay(reader, provider);
   const rows = all.values().reduce((sum, count) => sum + count, 0);
@@ -95,7 +87,6 @@ async function chooseLengths(reader: Knex, provider: string) {
   return {
     rows,
     leaf: stepsShorter(ofRecent, ofAll) > 0 ? ofRecent : ofAll,
-    totalLeaf: rows >= MIN_ROWS_PER_DAY * all.size ? DAY_LEAF : MONTH_LEAF,
   };
 }
 
@@ -169,10 +160,10 @@ export async function buildStep(
 async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number) {
   const boundaries = await readBoundaries(reader, build);
   const from = build.nextFrom ?? FIRST_INSTANT;
-  const { leaves, next } = await nextSlice(reader, build, boundaries, from, rows);
+  const { compared, next } = await nextSlice(reader, build, boundaries, from, rows);
   const { watermark } = build;
   // Its slice bounds what it writes, so it has no other limit.
-  const change = await computeChange(reader, build, boundaries, leaves, watermark, Infinity);
+  const change = await computeChange(reader, build, boundaries, compared, watermark, Infinity);
   return { change: change as Change, next };
 }
 

@@ -4,8 +4,10 @@
  */
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
+import { boundariesOfTotal, type Leaf } from "../leaves.ts";
 import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, SUMS, type Sums, textOf } from "../sums.ts";
-import { type Boundaries, compareLeaves, type Difference, type Leaves } from "./comparison.ts";
+import type { Boundaries } from "./boundaries.ts";
+import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 
 /** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
@@ -30,14 +32,14 @@ export async function computeChange(
   reader: Knex.Transaction,
   rollup: Rollup,
   boundaries: Boundaries,
-  leaves: Leaves,
+  compared: Compared,
   until: string,
   limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
   const differences: Difference[] = [];
   const stored = new Set(boundaries.owners);
   let rows = 0;
-  for await (const found of compareLeaves(reader, rollup, leaves, boundaries, until)) {
+  for await (const found of compareLeaves(reader, rollup, compared, boundaries, until)) {
     for (const difference of found) {
       differences.push(difference);
       rows += laterThan(difference, boundaries);
@@ -101,8 +103,13 @@ async function addDifferences(
   const added = [false, true].flatMap((total) => {
     const stored = total ? boundaries.totals : boundaries.owners;
     const ofKind = differences.filter((difference) => difference.total === total);
-    const ends = new Set(ofKind.map(({ leaf }) => leaf.to)).difference(new Set(stored));
-    return [...ends].map((at) => ({ total, at, before: stored.findLast((each) => each < at) }));
+    const boundariesOf = total ? boundariesOfTotal : ({ to }: Leaf) => [to];
+    const needed = new Set(ofKind.flatMap(({ leaf }) => boundariesOf(leaf)));
+    return [...needed.difference(new Set(stored))].map((at) => ({
+      total,
+      at,
+      before: stored.findLast((each) => each < at),
+    }));
   });
   await copyBoundaries(transaction, rollup, added);
   const empty = added.filter(({ before }) => before === undefined);

@@ -5,9 +5,9 @@
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { FIRST_INSTANT, LAST_INSTANT, type Leaf } from "../leaves.ts";
+import { misplacedBoundary, readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
-import { misplacedBoundary, readBoundaries } from "./comparison.ts";
 import { type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
@@ -84,13 +84,13 @@ function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boo
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   const boundaries = await readBoundaries(reader, rollup);
   const from = rollup.nextFrom ?? FIRST_INSTANT;
-  const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, rows);
-  const change = await computeChange(reader, rollup, boundaries, leaves, rollup.watermark);
+  const { compared, next } = await nextSlice(reader, rollup, boundaries, from, rows);
+  const change = await computeChange(reader, rollup, boundaries, compared, rollup.watermark);
   return {
     rollup,
     change,
     next,
-    share: shareOf(leaves.owners, boundaries.owners, next === LAST_INSTANT),
+    share: shareOf(compared.leaves, boundaries.owners, next === LAST_INSTANT),
     /** Whether its leaves are too long by now, or rows of it were changed by hand. */
     unsuitable:
       misplacedBoundary(boundaries, rollup) !== undefined ||

@@ -1,9 +1,18 @@
-/** What the leaves of a provider's rollup should be like: its owners, and the rows of each day. */
+/** Where the rows of a provider's ledger lie, and how many owners they have. */
 import type { Knex } from "knex";
-import type { RowsByDay } from "../leaves.ts";
+import { type LeafLength, type RowsByDay, secondsUpToDay } from "../leaves.ts";
 
 /** The days that count as recent. */
 const RECENT = 90;
+
+/**
+ * SQL: the same for all instants in a column that lie in one leaf, if the leaf is a day or shorter. A date
+ * that does not exist is a group of its own: many of them may lie far from each other.
+ */
+export function byLeaf(column: string, leaf: LeafLength): string {
+  const seconds = `TO_SECONDS(${column})`;
+  return `${seconds} DIV ${secondsUpToDay(leaf)}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
+}
 
 /** The number of servers and instances of a provider. */
 export async function ownersOf(reader: Knex, provider: string): Promise<number> {

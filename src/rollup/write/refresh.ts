@@ -1,8 +1,8 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { type Leaf, type LeafLength, leavesOf } from "../leaves.ts";
+import { type Leaf, leavesOf } from "../leaves.ts";
+import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange } from "./change.ts";
-import { readBoundaries } from "./comparison.ts";
 import { type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
@@ -51,12 +51,11 @@ async function changeUpTo(
   until: string,
 ): Promise<Change | "too large"> {
   const { covered, late } = await newSpans(reader, rollup, until);
-  const leavesOfLength = (length: LeafLength) => {
-    const latest = distinct(late.flatMap((span) => leavesOf([span], length)));
-    return distinct([...leavesOf(covered, length), ...latest.slice(0, MAX_LATE_LEAVES)]);
-  };
-  const leaves = { owners: leavesOfLength(rollup.leaf), totals: leavesOfLength(rollup.totalLeaf) };
-  return computeChange(reader, rollup, await readBoundaries(reader, rollup), leaves, until);
+  const { leaf } = rollup;
+  const latest = distinct(late.flatMap((span) => leavesOf([span], leaf)));
+  const leaves = distinct([...leavesOf(covered, leaf), ...latest.slice(0, MAX_LATE_LEAVES)]);
+  const boundaries = await readBoundaries(reader, rollup);
+  return computeChange(reader, rollup, boundaries, { leaves, stretches: leaves }, until);
 }
 
 /** The leaves without repetitions. */

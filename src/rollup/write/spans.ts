@@ -2,17 +2,10 @@
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
-import {
-  FIRST_INSTANT,
-  LAST_INSTANT,
-  type Leaf,
-  leafAt,
-  leavesOf,
-  type Span,
-  secondsUpToDay,
-} from "../leaves.ts";
-import type { Boundaries, Leaves } from "./comparison.ts";
-import { ownersOf } from "./ledger.ts";
+import { FIRST_INSTANT, justBefore, LAST_INSTANT, leafAt, leavesOf, type Span } from "../leaves.ts";
+import type { Boundaries } from "./boundaries.ts";
+import type { Compared } from "./comparison.ts";
+import { byLeaf, ownersOf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
 /**
@@ -44,16 +37,6 @@ const KEYS = {
   ended_at: "rentals_by_end",
   updated_at: "rentals_by_update",
 } as const;
-
-/**
- * SQL: the same for all instants in a column that lie in one leaf, if the leaf is a day or shorter. A date
- * that does not exist is a group of its own: many of them may lie far from each other.
- */
-function byLeaf(column: string, { leaf, totalLeaf }: Rollup): string {
-  const length = Math.min(secondsUpToDay(leaf), secondsUpToDay(totalLeaf));
-  const seconds = `TO_SECONDS(${column})`;
-  return `${seconds} DIV ${length}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
-}
 
 /** A range of a column. */
 interface Range {
@@ -89,7 +72,7 @@ export async function newSpans(
       FROM (SELECT ${dated} AS at, ${by} AS written FROM ${table} FORCE INDEX (${KEYS[by]})
         WHERE provider_id = :provider AND ${by} > ${range.after} AND ${by} <= ${range.upTo} AND ${condition}
         ${isLate ? `ORDER BY ${by} DESC LIMIT ${MAX_LOOKED_AT}` : ""}) AS dated
-      GROUP BY ${byLeaf("at", rollup)})`;
+      GROUP BY ${byLeaf("at", rollup.leaf)})`;
   };
   const charges = [
     spansOf("charges", "charged_at", "recorded_at", NEW, "charged_at <= :until"),
@@ -111,8 +94,8 @@ export async function newSpans(
 
 /** Consecutive leaves of a rollup. */
 export interface Slice {
-  /** Those that have a row in the ledger or a stored boundary. */
-  readonly leaves: Leaves;
+  /** Those that have a row in the ledger or a stored boundary, and all from the first to the next slice. */
+  readonly compared: Compared;
   /** Where the next slice begins; `LAST_INSTANT` if this is the last one. */
   readonly next: string;
 }
@@ -131,7 +114,7 @@ export async function nextSlice(
   from: string,
   rows: number,
 ): Promise<Slice> {
-  const { provider, watermark, leaf, totalLeaf } = rollup;
+  const { provider, watermark, leaf } = rollup;
   const source = ({ table, column }: (typeof DATED)[number]) =>
     `FROM ${table} FORCE INDEX (${KEYS[column]})
       WHERE provider_id = :provider AND ${column} <= :watermark
@@ -150,22 +133,19 @@ export async function nextSlice(
     DATED.map(
       (dated) =>
         `(SELECT MIN(${dated.column}) AS \`from\`, MAX(${dated.column}) AS \`to\`
-          ${source(dated)} AND ${dated.column} <= :until GROUP BY ${byLeaf(dated.column, rollup)})`,
+          ${source(dated)} AND ${dated.column} <= :until GROUP BY ${byLeaf(dated.column, leaf)})`,
     ).join(" UNION ALL "),
     { provider, from, until, watermark },
   );
-  const stored = (instants: readonly string[]) =>
-    instants.filter((at) => at > from).map(leafBefore);
-  const inOrder = leavesOf([...found, ...stored(boundaries.owners)], leaf);
+  const stored = boundaries.owners.filter((at) => at > from).map(justBefore);
+  const inOrder = leavesOf([...found, ...stored], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
   const width = Math.max(await ownersOf(reader, provider), boundaries.width);
   const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
-  const owners = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
+  const leaves = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
   const isLast = last === LAST_INSTANT && whole.length <= most;
-  const next = isLast ? LAST_INSTANT : (owners.at(-1)?.to ?? LAST_INSTANT);
-  const totals = leavesOf([...found, ...stored(boundaries.totals)], totalLeaf);
-  const isInSlice = (each: Leaf) => each.to > from && (each.from < next || next === LAST_INSTANT);
-  return { leaves: { owners, totals: totals.filter(isInSlice) }, next };
+  const next = isLast ? LAST_INSTANT : (leaves.at(-1)?.to ?? LAST_INSTANT);
+  return { compared: { leaves, stretches: [{ from, to: next }] }, next };
 }
 
 /** The columns that place rows on the timeline. */
@@ -174,9 +154,3 @@ const DATED = [
   { table: "rentals", column: "started_at" },
   { table: "rentals", column: "ended_at" },
 ] as const;
-
-/** The last instant of the leaf that ends at a boundary. */
-function leafBefore(boundary: string): Span {
-  const last = boundary === LAST_INSTANT ? LAST_INSTANT : toDatetime(fromDatetime(boundary) - 1);
-  return { from: last, to: last };
-}

@@ -16,9 +16,8 @@ export interface Rollup {
   readonly version: string;
   /** Recording time, as DATETIME(3) text in UTC. */
   readonly watermark: string;
-  /** The length of the leaves of owners, and of the provider as a whole. */
+  /** The length of the leaves of owners. */
   readonly leaf: LeafLength;
-  readonly totalLeaf: LeafLength;
   /**
    * Event time from which the next slice of the check begins, or the next step of the build; null
    * while its slot is emptied.
@@ -57,7 +56,6 @@ export async function readRollups(
       version: String(row.version),
       watermark: row.watermark,
       leaf: row.leaf,
-      totalLeaf: row.total_leaf,
       nextFrom: row.next_from,
       rowsLeft: Number(row.rows_left),
       checkAt: row.check_at,

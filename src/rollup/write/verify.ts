@@ -3,7 +3,8 @@ import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
-import { compareLeaves, misplacedBoundary, readBoundaries } from "./comparison.ts";
+import { misplacedBoundary, readBoundaries } from "./boundaries.ts";
+import { compareLeaves } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
 import { readRollups, SNAPSHOT } from "./state.ts";
 
@@ -23,11 +24,11 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     const boundaries = await readBoundaries(reader, rollup);
     const misplaced = misplacedBoundary(boundaries, rollup);
     if (misplaced !== undefined) {
-      yield `provider ${provider}: the rollup has sums at ${misplaced}, where no leaf ends`;
+      yield `provider ${provider}: the rollup ${misplaced}`;
     }
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
-      const { leaves, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
-      for await (const found of compareLeaves(reader, rollup, leaves, boundaries, watermark)) {
+      const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
+      for await (const found of compareLeaves(reader, rollup, compared, boundaries, watermark)) {
         for (const difference of found) {
           const { total, leaf, server, instance } = difference;
           const owner = total ? "as a whole" : `server ${server}, instance ${instance}`;

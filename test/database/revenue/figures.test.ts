@@ -23,7 +23,7 @@ import { storeLedgers } from "../../support/ledger/store.ts";
 import { SOAK } from "../../support/soak.ts";
 import type { StatementName } from "../../support/statements.ts";
 import { databaseOfFile, deleteRows, ROLLUPS } from "../file-database.ts";
-import { build, DAY, MONTH, refreshTo } from "../rollup/write/built.ts";
+import { build, refreshTo } from "../rollup/write/built.ts";
 
 const database = await databaseOfFile();
 
@@ -94,7 +94,6 @@ const anyDays = fc.constantFrom(...DAYS);
 /** The watermarks of a build and of the refreshes after it, and the leaves. */
 const anyRollup = fc.record({
   leaf: fc.constantFrom(...LEAVES),
-  totalLeaf: fc.constantFrom(DAY, MONTH),
   built: anyDays,
   refreshed: fc.array(anyDays, { maxLength: 2 }).map((days) => days.sort((a, b) => b - a)),
 });
@@ -127,10 +126,10 @@ it(
               }
             }),
           );
-        const { built, refreshed, leaf, totalLeaf } = rollup;
+        const { built, refreshed, leaf } = rollup;
         await compare();
         for (const { provider } of ledgers) {
-          await build(knex, String(provider), recordedAt(now, built), leaf, totalLeaf);
+          await build(knex, String(provider), recordedAt(now, built), leaf);
         }
         await compare();
         for (const days of refreshed) {

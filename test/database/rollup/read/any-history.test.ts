@@ -20,7 +20,7 @@ import { requested } from "../../../support/ledger/periods.ts";
 import { readLedger } from "../../../support/ledger/store.ts";
 import { SOAK } from "../../../support/soak.ts";
 import { databaseOfFile, deleteRows, LEDGER } from "../../file-database.ts";
-import { begin, build, DAY, finish, MONTH } from "../write/built.ts";
+import { begin, build, DAY, finish } from "../write/built.ts";
 import { expectStored } from "../write/oracle.ts";
 
 const database = await databaseOfFile();
@@ -127,13 +127,7 @@ const STEPS = {
     if (rollup) await refresh(knex, "1", until);
   },
   build: (knex, second, { n }) =>
-    build(
-      knex,
-      "1",
-      toDatetime(at(second - (n % 2))),
-      LEAVES[n % LEAVES.length],
-      [DAY, MONTH][n % 2],
-    ),
+    build(knex, "1", toDatetime(at(second - (n % 2))), LEAVES[n % LEAVES.length]),
   async beginBuild(knex, second, { n }) {
     await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY);
     for (let step = 0; step <= n % 4; step++) {

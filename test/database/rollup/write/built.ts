@@ -1,18 +1,13 @@
 /** Building a provider's rollup at once. */
 import type { Knex } from "knex";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import {
-  DAY_LEAF,
-  type LeafLength,
-  MONTH_LEAF,
-  stepsShorter,
-} from "../../../../src/rollup/leaves.ts";
+import type { LeafLength } from "../../../../src/rollup/leaves.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 
 /** Lengths of leaves. */
-export const [FIVE_MINUTES, DAY, MONTH] = ["PT5M", DAY_LEAF, MONTH_LEAF] as const;
+export const [FIVE_MINUTES, DAY, MONTH] = ["PT5M", "P1D", "P1M"] as const;
 
 /** Begins a build, or a new one, whose leaves have a length. */
 export async function begin(
@@ -20,12 +15,9 @@ export async function begin(
   provider: string,
   watermark: string,
   leaf: LeafLength,
-  totalLeaf: LeafLength = stepsShorter(leaf, DAY) > 0 ? DAY : leaf,
 ): Promise<void> {
   await beginBuild(database, provider, watermark, undefined, true);
-  await database(TABLES.rollups)
-    .where({ provider_id: provider, building: 1 })
-    .update({ leaf, total_leaf: totalLeaf });
+  await database(TABLES.rollups).where({ provider_id: provider, building: 1 }).update({ leaf });
 }
 
 /** Builds a provider's rollup up to a watermark. */
@@ -34,9 +26,8 @@ export async function build(
   provider: string,
   watermark: string,
   leaf: LeafLength = DAY,
-  totalLeaf?: LeafLength,
 ): Promise<void> {
-  await begin(database, provider, watermark, leaf, totalLeaf);
+  await begin(database, provider, watermark, leaf);
   await finish(database, provider, watermark);
 }
 

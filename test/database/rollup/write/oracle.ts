@@ -36,7 +36,7 @@ interface Event {
 async function expected(
   reader: Knex.Transaction,
   provider: string,
-  { watermark = "", leaf, total_leaf }: Record<string, string>,
+  { watermark = "", leaf }: Record<string, string>,
 ): Promise<Stored> {
   const events: Event[] = [];
   const of = (table: string) => reader(table).where({ provider_id: provider });
@@ -53,19 +53,26 @@ async function expected(
     events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0n, 0n, 1n] });
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
+  const lengths = [leaf as LeafLength, "P1D", "P1M"] as const;
+  // A leaf of a day is made of whole leaves that are shorter, and of the provider as a whole none is longer.
+  const ofTotal = lengths[0].startsWith("PT") ? lengths : lengths.slice(1);
   return {
-    ...running("owners", events, leaf as LeafLength),
-    ...running("total", total, total_leaf as LeafLength),
+    ...running("owners", events, lengths.slice(0, 1)),
+    ...running("total", total, ofTotal),
   };
 }
 
-/** The running sums at the end of each leaf that has an event. */
-function running(kind: string, events: readonly Event[], length: LeafLength): Stored {
-  const byBoundary = Map.groupBy(events, ({ at }) => leafAt(at, length).to);
+/** The running sums at the end of each leaf, of any of the lengths, that has an event. */
+function running(kind: string, events: readonly Event[], lengths: readonly LeafLength[]): Stored {
+  const endsOf = ({ at }: Event) => lengths.map((length) => leafAt(at, length).to);
   const sums = new Map<string, readonly bigint[]>();
   const stored: Stored = {};
-  for (const boundary of [...byBoundary.keys()].sort()) {
-    for (const { owner, sums: added } of byBoundary.get(boundary) ?? []) {
+  const left = events.map((event) => ({ ...event, end: endsOf(event)[0] ?? "" }));
+  left.sort((one, other) => (one.end < other.end ? -1 : 1));
+  let next = 0;
+  for (const boundary of [...new Set(events.flatMap(endsOf))].sort()) {
+    for (; (left[next]?.end ?? "~") <= boundary; next++) {
+      const { owner, sums: added } = left[next] as Event;
       const before = sums.get(owner);
       sums.set(
         owner,

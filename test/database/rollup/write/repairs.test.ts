@@ -9,7 +9,7 @@ import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { testPool } from "../../../support/database.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, DAY, differences, FIVE_MINUTES, MONTH, rental, rollupOf } from "./built.ts";
+import { build, charge, DAY, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";
@@ -133,7 +133,7 @@ it("a change of more than 500,000 rows is a build", async () => {
   const days = Array.from({ length: 250 }, (_, n) => new Date(Date.UTC(2024, 0, n + 2)));
   const rows = days.map((day) => charge(day.toISOString().slice(0, 10), "2025-12-01"));
   await knex("charges").insert(rows);
-  await build(knex, "1", WATERMARK, DAY, MONTH);
+  await build(knex, "1", WATERMARK, DAY);
   const servers = Array.from({ length: 2_000 }, (_, n) => n + 10);
   await knex("charges").insert(servers.map((id) => charge("2024-01-01", "2026-02-01", "1.00", id)));
   const { slot } = await rollups().first();

@@ -1,0 +1,63 @@
+/**
+ * The charges of a period that the sums of a rollup do not hold. The formulas are in docs/rollups.md. In its
+ * words, an answer is made of the sums *F* at two boundaries, `first` (s') and `last` (e', or the first
+ * instant after the watermark), of the charges of the head and the tail, and of those between that are not
+ * covered. `first` is `last` if no boundary lies in the period.
+ */
+import { LAST_INSTANT } from "../rollup/leaves.ts";
+import { after, instant, WATERMARK } from "../rollup/read/sql.ts";
+import { PERIOD_END, PERIOD_START } from "./period.ts";
+
+/** How a statement refers to the watermark and the boundaries, as SQL expressions. */
+export interface Terms {
+  readonly watermark: string;
+  readonly first: string;
+  readonly last: string;
+}
+
+const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
+/** SQL condition: the period has everything that is covered. */
+const REACHES_WATERMARK = `${PERIOD_END} >= ${WATERMARK}`;
+
+/** The terms of a statement that reads sums, from the first boundary in the period and the last one. */
+export function termsOf(first: string, last: string): Terms {
+  const lastOrWatermark = `CASE WHEN ${REACHES_WATERMARK} THEN ${after(WATERMARK)} ELSE ${last} END`;
+  return {
+    watermark: WATERMARK,
+    first: `LEAST(${first}, ${lastOrWatermark})`,
+    last: lastOrWatermark,
+  };
+}
+
+/** Where the sums at `last` are looked for: up to there, or at the last boundary there is. */
+export function upTo(last: string): string {
+  return `CASE WHEN ${REACHES_WATERMARK} THEN ${END_OF_TIME} ELSE ${last} END`;
+}
+
+/** The queries of the charges. `sumCharges` makes one of an SQL condition. */
+export function rawCharges<Query>(
+  { watermark, first, last }: Terms,
+  sumCharges: (condition: string) => Query,
+) {
+  return {
+    head: sumCharges(`charged_at >= ${PERIOD_START} AND charged_at < ${first}`),
+    tail: sumCharges(
+      `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at <= ${PERIOD_END}`,
+    ),
+    uncovered: sumCharges(
+      `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}`,
+    ),
+  };
+}
+
+type Counted = readonly { readonly charges: string }[];
+
+/** The number of those that the rollup does not cover. The head has at most a leaf of them, and is left out. */
+export function countUncovered(
+  { tail, uncovered }: { readonly tail: Counted; readonly uncovered: Counted },
+  last: string,
+  watermark: string,
+): number {
+  const rows = last > watermark ? [...uncovered, ...tail] : uncovered;
+  return rows.reduce((sum, { charges }) => sum + Number(charges), 0);
+}
