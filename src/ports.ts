@@ -1,7 +1,6 @@
 /** The servers of the two public ports, which share the limits on connections and unread bytes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { Logger } from "pino";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import type { Config } from "./config.ts";
 import { createGateway, type Gateway } from "./gateway/server.ts";
@@ -13,6 +12,7 @@ import { createConnectionLimit } from "./net/connection-limit.ts";
 import { createUnreadLimit } from "./net/unread.ts";
 import type { Rpc } from "./rpc/call.ts";
 import type { ReportEvent } from "./telemetry/event-log.ts";
+import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics/metrics.ts";
 import { sampleRejections } from "./telemetry/rejection-log.ts";
 import type { CertificateWatch } from "./tls/certificate-watch.ts";
@@ -27,7 +27,7 @@ const WEB_FOLDER = join(import.meta.dirname, "../gen/web");
 interface PortParts {
   readonly config: Config;
   readonly rpc: Rpc;
-  readonly log: Logger;
+  readonly log: Log;
   /** Counts what is closed or refused because of a limit. */
   readonly report: ReportEvent;
   readonly metrics: Metrics | undefined;

@@ -8,6 +8,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
+import type { ObserveRead } from "../telemetry/read-observer.ts";
 import {
   type AttemptOptions,
   type Binding,
@@ -150,17 +151,6 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     work.finally(() => signal.removeEventListener("abort", leave)).then(resolve, reject);
   });
 }
-
-/** Follows one read. */
-export interface ReadObservation {
-  /** It has a connection. Called again if it is tried again on another one. */
-  connected(): void;
-  /** It has ended. Called once. */
-  ended(error?: unknown): void;
-}
-
-/** Starts to follow a read, by the short name of its statement. */
-export type ObserveRead = (operation: string) => ReadObservation;
 
 /** The name of statements without one. */
 const UNNAMED = "other";

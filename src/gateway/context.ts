@@ -3,21 +3,17 @@ import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Addresses } from "../net/address.ts";
 import type { Protocol, Rpc } from "../rpc/call.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { Exchanges } from "./http/exchange.ts";
 import { type HttpResponse, sendResponse } from "./response.ts";
-
-/**
- * The log of requests that never become a call, and of responses that cannot be written. Calls are
- * logged by the pipeline. URLs, headers and bodies are never logged.
- */
-export interface Log {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** The parts and the state of one gateway. */
 export interface GatewayContext {
   readonly rpc: Rpc;
+  /**
+   * The log of requests that never become a call, and of responses that cannot be written. Calls are
+   * logged by the pipeline. URLs, headers and bodies are never logged.
+   */
   readonly log: Log | undefined;
   readonly addresses: Addresses;
   /** The open connections, each with its exchanges. */

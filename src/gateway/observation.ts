@@ -1,20 +1,7 @@
 /** Follows every request that the HTTP port reads, whether or not it becomes a call. */
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { onRequestHookHandler } from "fastify";
-
-/** A request that has ended. */
-export interface EndedRequest {
-  readonly method: string;
-  /** The template of its path; undefined if no route matched. */
-  readonly route: string | undefined;
-  /** Undefined if the connection closed before a response. */
-  readonly status: number | undefined;
-  /** From the request's headers to the end of its response. */
-  readonly milliseconds: number;
-}
-
-/** Called with each request that has ended. */
-export type ObserveRequest = (request: EndedRequest) => void;
+import type { ObserveHttpRequest } from "../telemetry/metrics/calls.ts";
 
 /** The two places from which requests are followed. */
 interface Observation {
@@ -25,7 +12,7 @@ interface Observation {
 }
 
 /** Creates the observation of a port. */
-export function createObservation(observe: ObserveRequest): Observation {
+export function createObservation(observe: ObserveHttpRequest): Observation {
   const routes = new WeakMap<IncomingMessage, string>();
   return {
     wrap: (handler) => (request, response) => {

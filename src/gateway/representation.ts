@@ -4,8 +4,8 @@
  */
 import { hash } from "node:crypto";
 import type { FastifyRequest } from "fastify";
+import type { Log } from "../telemetry/log.ts";
 import { compress, type Levels } from "./compression.ts";
-import type { Log } from "./context.ts";
 import { type Coding, chooseCoding } from "./negotiation.ts";
 import type { Body, HttpResponse } from "./response.ts";
 

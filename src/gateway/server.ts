@@ -8,9 +8,12 @@ import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadLimit } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
+import type { ReportEvent } from "../telemetry/event-log.ts";
+import type { Log } from "../telemetry/log.ts";
+import type { ObserveHttpRequest } from "../telemetry/metrics/calls.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
-import { type GatewayContext, type Log, rejectRequest } from "./context.ts";
+import { type GatewayContext, rejectRequest } from "./context.ts";
 import { allowOrigins } from "./cors.ts";
 import { checkHost } from "./http/host.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
@@ -18,7 +21,7 @@ import { HTTP_LIMITS, type HttpLimits } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
 import { handleClientError } from "./http/socket-response.ts";
 import { unreadOf } from "./http/unread.ts";
-import { createObservation, type ObserveRequest } from "./observation.ts";
+import { createObservation } from "./observation.ts";
 import { READ_METHODS } from "./path.ts";
 import { REQUEST_ID } from "./response.ts";
 import { OPENAPI_PATH, serveOpenApi } from "./rest/openapi.ts";
@@ -43,7 +46,7 @@ export interface GatewayParts {
   /** Logs rejected requests; by default they are not logged. */
   readonly log?: Log;
   /** Follows every request that the port reads; by default they are not followed. */
-  readonly observeRequest?: ObserveRequest | undefined;
+  readonly observeRequest?: ObserveHttpRequest | undefined;
   /** The origins whose scripts may call the gateway from a browser; none by default. */
   readonly corsOrigins?: readonly string[];
   /** The limits of HTTP that differ from the defaults. */
@@ -53,7 +56,7 @@ export interface GatewayParts {
   /** Bounds what clients have not read; by default it has no bound. */
   readonly unread?: UnreadLimit;
   /** Counts connections that are closed: `responseTimeout`. */
-  readonly report?: (event: string) => void;
+  readonly report?: ReportEvent;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: PortTls | undefined;
 }
@@ -115,7 +118,7 @@ function createApp(
   openApi: string | undefined,
   web: readonly WebFile[],
   parts: HttpServerParts,
-  observeRequest: ObserveRequest | undefined,
+  observeRequest: ObserveHttpRequest | undefined,
   corsOrigins: readonly string[],
 ): FastifyInstance {
   const { gateway } = parts;

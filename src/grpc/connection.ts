@@ -6,6 +6,7 @@ import { constants, type ServerHttp2Session, type ServerHttp2Stream } from "node
 import type { Socket } from "node:net";
 import { status } from "@grpc/grpc-js";
 import type { Unread } from "../net/unread.ts";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 import { announceGoaway } from "./goaway.ts";
 import type { GrpcLimits } from "./limits.ts";
 
@@ -45,7 +46,7 @@ interface StreamTimes {
 export function createConnection(
   transport: Socket,
   limits: GrpcLimits,
-  report: (event: string) => void,
+  report: ReportEvent,
 ): Connection {
   const streams = new Map<ServerHttp2Stream, StreamTimes>();
   let served: Socket = transport;

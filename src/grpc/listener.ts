@@ -7,6 +7,7 @@ import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { AcceptConnection } from "../net/connection-limit.ts";
 import { stopListening } from "../net/listen.ts";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 
 /** What a client of HTTP/2 begins with: RFC 9113, section 3.4. */
@@ -27,7 +28,7 @@ export interface ListenerParts {
   /** How long the client may take to close a connection that this side has closed, in ms. */
   readonly closeTimeout: number;
   /** Counts connections that are closed: `prefaceTimeout`, `tlsOnPlainPort`, `notHttp2`. */
-  readonly report: (event: string) => void;
+  readonly report: ReportEvent;
   /** Called with each TCP connection that is admitted. */
   readonly onConnection: (transport: Socket) => void;
   /** Serves a TCP connection, or TLS over one. */

@@ -12,6 +12,7 @@ import {
   type UntypedHandleCall,
 } from "@grpc/grpc-js";
 import { ReflectionService } from "@grpc/reflection";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 
 /** Open streams of all connections. */
 export const MAX_REFLECTIONS = 50;
@@ -26,7 +27,7 @@ const REFLECTION_TIMEOUT = 60_000;
 export function addReflection(
   server: Server,
   files: readonly DescFile[],
-  report: (event: string) => void,
+  report: ReportEvent,
 ): void {
   const fileDescriptorProtos = withImports(files).map((file) =>
     Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)),
@@ -44,7 +45,7 @@ export function addReflection(
 }
 
 /** Limits the streams of all handlers together. */
-function createLimit(report: (event: string) => void) {
+function createLimit(report: ReportEvent) {
   let open = 0;
   return (reflect: UntypedHandleCall) => (call: ServerDuplexStream<unknown, unknown>) => {
     const end = (details: string) => {

@@ -7,6 +7,7 @@ import type { Addresses } from "../net/address.ts";
 import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import { MAX_MESSAGE_BYTES, type Rpc } from "../rpc/call.ts";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 import { addHealthService } from "./health.ts";
 import { GRPC_LIMITS, type GrpcLimits } from "./limits.ts";
@@ -35,7 +36,7 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
   /** Whether to serve reflection; on by default. */
   readonly reflection?: "on" | "off";
   /** Counts what is closed or refused because of a limit. */
-  readonly report?: (event: string) => void;
+  readonly report?: ReportEvent;
 }
 
 /** The gRPC server of one service. */

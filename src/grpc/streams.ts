@@ -14,6 +14,7 @@ import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "nod
 import type { Socket } from "node:net";
 import { endsOf } from "../net/address.ts";
 import type { UnreadSource } from "../net/unread.ts";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 import { type Connection, createConnection } from "./connection.ts";
 import type { GrpcLimits } from "./limits.ts";
 import { reduceHeaders, watchMessage } from "./request.ts";
@@ -26,7 +27,7 @@ const CHECK_INTERVAL = 2_000;
 export interface StreamsParts {
   readonly limits: GrpcLimits;
   /** Counts what is ended because of a limit. */
-  readonly report: (event: string) => void;
+  readonly report: ReportEvent;
 }
 
 /** The open streams of a port. */

@@ -4,6 +4,7 @@
  */
 import { readFileSync } from "node:fs";
 import type { Socket } from "node:net";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { Addresses } from "./address.ts";
 
 /** Open files that connections leave to listeners, the database, the log and files. */
@@ -18,7 +19,7 @@ export interface ConnectionLimitParts {
   /** Finds the address of a peer. */
   readonly addresses: Addresses;
   /** Counts refusals: `tooManyConnections`, `tooManyConnectionsOfAddress`. */
-  readonly report?: (event: string) => void;
+  readonly report?: ReportEvent;
   /** The process's limit of open files; by default the kernel's answer. */
   readonly openFiles?: number;
 }

@@ -3,6 +3,7 @@
  * limits of one connection do not bound their sum. Beyond it, the connections with the most unread
  * bytes are closed first.
  */
+import type { ReportEvent } from "../telemetry/event-log.ts";
 
 /** The default of `maxUnreadBytes`. */
 export const MAX_UNREAD_BYTES = 192 * 1024 * 1024;
@@ -34,7 +35,7 @@ export interface UnreadLimitParts {
   /** Unread bytes of all connections together. */
   readonly maxUnreadBytes?: number;
   /** Counts connections that are closed: `tooManyUnreadBytes`. */
-  readonly report?: (event: string) => void;
+  readonly report?: ReportEvent;
 }
 
 /** Creates the limit and starts to check it. */

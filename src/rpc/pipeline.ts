@@ -9,11 +9,11 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
-import type { Logger } from "pino";
 import type { Authenticate } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
 import type { Answer, Caller, Context } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
+import type { Log } from "../telemetry/log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
 import { type CallTrace, type TraceCall, traceIdOf } from "../telemetry/traces/call-trace.ts";
 import { type AdmissionLimits, createAdmission } from "./admission.ts";
@@ -41,7 +41,7 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly service: { readonly method: Methods };
   readonly handlers: Handlers<Methods>;
   readonly authenticate: Authenticate;
-  readonly log: Logger;
+  readonly log: Log;
   /** The limits on concurrent calls. */
   readonly limits: AdmissionLimits;
   /** The longest a call may take, in ms. */

@@ -3,9 +3,9 @@
  * fail are sampled: callers cannot fill the disk, and neither can a database that is away.
  */
 import { status } from "@grpc/grpc-js";
-import type { Logger } from "pino";
 import type { ServiceError, ServiceErrorKind } from "../errors.ts";
 import { errorFields } from "./error-fields.ts";
+import type { Log } from "./log.ts";
 import { createSampling } from "./sampling.ts";
 
 /** What is known of a call when it ends. */
@@ -40,7 +40,7 @@ export type LogCall = (record: CallRecord) => void;
  * Creates the log of calls. Every call that succeeded has its line. Of those that failed with one
  * reason, so many per second have theirs, and one line per second holds the sum of the others.
  */
-export function createCallLog(log: Logger): LogCall {
+export function createCallLog(log: Log): LogCall {
   const passes = createSampling<ServiceErrorKind>({
     window: 1_000,
     limit: (reason) => (isFault(reason) ? FAULTS_PER_SECOND : REFUSALS_PER_SECOND),
@@ -60,7 +60,7 @@ export function createCallLog(log: Logger): LogCall {
  * database or at a limit, `info` otherwise. Messages of errors may quote the request and are left
  * out; causes are logged for the first two.
  */
-export function logCall(log: Logger, record: CallRecord): void {
+export function logCall(log: Log, record: CallRecord): void {
   const { error } = record;
   const line = {
     requestId: record.requestId,

@@ -2,7 +2,7 @@
  * The log of what may happen thousands of times a second without a call: a connection refused
  * because of a limit, a stream refused, a slow reader closed.
  */
-import type { Logger } from "pino";
+import type { Log } from "./log.ts";
 import { createSampling } from "./sampling.ts";
 
 /** How long the events of one name are counted together, in ms. */
@@ -30,7 +30,7 @@ export type ReportEvent = (event: string) => void;
  * @param count called with each event, or with `other`
  */
 export function createEventLog(
-  log: Logger,
+  log: Log,
   interval = EVENT_INTERVAL,
   count: ReportEvent = () => {},
 ): ReportEvent {

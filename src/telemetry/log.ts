@@ -4,6 +4,13 @@ import type { Config } from "../config.ts";
 import { createLogOutput } from "./log-output.ts";
 import { openStdout } from "./stdout.ts";
 
+/** A log, as the parts of the service use it. Messages are fixed strings. */
+export interface Log {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
 /** How long the exit of the process waits for a slow reader of the last lines, in ms. */
 const MAX_EXIT_WAIT = 500;
 

@@ -22,8 +22,8 @@ interface ReadObservation {
   ended(error?: unknown): void;
 }
 
-/** Starts to follow a read. */
-type ObserveRead = (operation: string) => ReadObservation;
+/** Starts to follow a read, by the short name of its statement. */
+export type ObserveRead = (operation: string) => ReadObservation;
 
 /**
  * Creates the observer of a pool.

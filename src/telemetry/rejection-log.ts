@@ -1,14 +1,9 @@
 /** The log of requests that never become a call, sampled: a flood of them does not fill the disk. */
+import type { Log } from "./log.ts";
 import { createSampling } from "./sampling.ts";
 
 /** The lines logged one by one per second: rejections with one status, errors with one message. */
 const REJECTIONS_PER_SECOND = 20;
-
-/** What the HTTP port logs to: rejected requests at `info`, with their `status`. */
-interface Log {
-  info(fields: object, message: string): void;
-  error(fields: object, message: string): void;
-}
 
 /** The fields that tell rejections apart. */
 interface Rejection {
@@ -43,6 +38,7 @@ export function sampleRejections(log: Log, count: CountRejection = () => {}): Lo
       count(protocol, String(status));
       if (passesStatus(status)) log.info(fields, message);
     },
+    warn: (fields, message) => log.warn(fields, message),
     error(fields, message) {
       if (passesError(message)) log.error(fields, message);
     },

@@ -8,6 +8,7 @@ import { readFile } from "node:fs/promises";
 import { setInterval } from "node:timers/promises";
 import { type Certificates, readCertificates, type TlsFiles } from "../config/certificates.ts";
 import { codeOf } from "../config/mistake.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** How often the files are read, in ms. */
 export const CHECK_INTERVAL = 1_000;
@@ -30,10 +31,7 @@ export interface WatchParts {
   readonly files: TlsFiles;
   /** What was read from the files at start. */
   readonly certificates: Certificates;
-  readonly log: {
-    info(fields: object, message: string): void;
-    error(fields: object, message: string): void;
-  };
+  readonly log: Log;
   /** In ms. */
   readonly interval?: number;
 }

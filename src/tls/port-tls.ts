@@ -4,6 +4,7 @@ import type { Socket } from "node:net";
 import type { SecureContextOptions, Server, TlsOptions } from "node:tls";
 import type { Certificates } from "../config/certificates.ts";
 import { endsOf } from "../net/address.ts";
+import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
 /** The default of `handshakeTimeout`, in ms. */
@@ -19,7 +20,7 @@ export interface PortTlsParts {
   /** From the start of a connection to the end of the handshake, in ms. */
   readonly handshakeTimeout?: number;
   /** Counts connections that are closed: `tlsHandshakeTimeout`, `tlsHandshakeFailed`. */
-  readonly report?: (event: string) => void;
+  readonly report?: ReportEvent;
 }
 
 /** The TLS of a port. */

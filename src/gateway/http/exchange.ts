@@ -10,6 +10,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { reset } from "../../net/reset.ts";
+import type { ReportEvent } from "../../telemetry/event-log.ts";
 
 /** The exchanges of one connection. */
 export interface Exchanges {
@@ -37,7 +38,7 @@ export interface ExchangeLimits {
   /** The longest exchange in ms, until the client has received the last byte. */
   readonly responseTimeout: number;
   /** Counts the connections that are closed because an exchange takes longer. */
-  readonly report?: (event: "responseTimeout") => void;
+  readonly report?: ReportEvent;
 }
 
 /** Begins to follow a connection. */

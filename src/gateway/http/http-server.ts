@@ -16,6 +16,7 @@ import {
 import { Server as SecureServer } from "node:https";
 import { Socket } from "node:net";
 import type { AcceptConnection } from "../../net/connection-limit.ts";
+import type { ReportEvent } from "../../telemetry/event-log.ts";
 import type { PortTls } from "../../tls/port-tls.ts";
 import type { GatewayContext } from "../context.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
@@ -37,7 +38,7 @@ export interface HttpServerParts {
   /** Counts a connection. False if it was refused, and destroyed. */
   readonly acceptConnection: AcceptConnection;
   /** Counts connections that are closed: `responseTimeout`. */
-  readonly report: (event: string) => void;
+  readonly report: ReportEvent;
   /** TLS; without it, connections are not encrypted. */
   readonly tls: PortTls | undefined;
 }

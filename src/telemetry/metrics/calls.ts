@@ -80,10 +80,11 @@ export interface HttpRequestRecord {
   readonly route: string | undefined;
   /** The HTTP status; undefined if the connection closed before a response. */
   readonly status: number | undefined;
+  /** From the request's headers to the end of its response. */
   readonly milliseconds: number;
 }
 
-/** Measures a request on the HTTP port. */
+/** Measures a request on the HTTP port that has ended. */
 export type ObserveHttpRequest = (request: HttpRequestRecord) => void;
 
 const METHODS = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -16,6 +16,8 @@ export interface SourceFile {
   readonly code: string;
   /** What it imports or re-exports, including types: paths like its own, or names of packages. */
   readonly imports: readonly string[];
+  /** Those of which it imports types only: they are gone when it runs. */
+  readonly typeImports: readonly string[];
 }
 
 /** Every TypeScript file below a folder of the repository. */
@@ -50,12 +52,16 @@ export function reachableFrom(paths: readonly string[]): ReadonlySet<string> {
 function readSource(path: string): SourceFile {
   const text = readFileSync(join(ROOT, path), "utf8");
   const code = text.replace(/\/\*[\s\S]*?\*\/|(?<=^|\s)\/\/.*$/gm, "");
-  return { path, text, code, imports: importsOf(path, code) };
-}
-
-function importsOf(path: string, code: string): readonly string[] {
-  return [...code.matchAll(IMPORT)].map(([, from, bare, dynamic]) => {
+  const found = [...code.matchAll(IMPORT)].map(([statement, from, bare, dynamic]) => {
     const name = from ?? bare ?? dynamic ?? "";
-    return name.startsWith(".") ? posix.join(dirname(path), name) : name;
+    const target = name.startsWith(".") ? posix.join(dirname(path), name) : name;
+    return { target, isType: /^(?:import|export) type\b/.test(statement) };
   });
+  return {
+    path,
+    text,
+    code,
+    imports: found.map(({ target }) => target),
+    typeImports: found.filter(({ isType }) => isType).map(({ target }) => target),
+  };
 }

@@ -75,7 +75,7 @@ export async function openGateway(
     service,
     rpc,
     addresses: createAddresses([]),
-    log: { info: write, error: write },
+    log: { info: write, warn: write, error: write },
     ...parts,
   });
   const port = await listen("127.0.0.1", 0);

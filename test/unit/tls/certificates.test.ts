@@ -62,7 +62,7 @@ function watch(files: TlsFiles) {
   const watch = watchCertificates({
     files,
     certificates: readCertificates(files),
-    log: { info() {}, error: (fields: object) => errors.push(fields) },
+    log: { info() {}, warn() {}, error: (fields: object) => errors.push(fields) },
     interval: INTERVAL,
   });
   onTestFinished(() => watch.stop());

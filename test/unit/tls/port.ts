@@ -18,7 +18,7 @@ export function openPortTls(
   const certificates = watchCertificates({
     files,
     certificates: readCertificates(files),
-    log: { info() {}, error() {} },
+    log: { info() {}, warn() {}, error() {} },
   });
   onTestFinished(() => certificates.stop());
   const tls = createPortTls({ certificates, protocol, handshakeTimeout, report });
