@@ -37,7 +37,7 @@ import { createLog } from "./telemetry/log.ts";
 import { createLogOutput } from "./telemetry/log-output.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
-import { logOpenSums } from "./telemetry/sampling.ts";
+import { logOpenSums } from "./telemetry/sampled-log.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
@@ -86,7 +86,7 @@ async function start(config: Config): Promise<void> {
           () => readiness.isReady(),
           () => logOutput.dropped,
         );
-  const report = createEventLog(log, undefined, metrics?.limitEvent);
+  const report = createEventLog(log, metrics?.limitEvent);
   const tracing = await startTracing(process.env, (message, fields) =>
     log.warn(fields ?? {}, message),
   );

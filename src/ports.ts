@@ -14,7 +14,7 @@ import type { Rpc } from "./rpc/call.ts";
 import type { ReportEvent } from "./telemetry/event-log.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics/metrics.ts";
-import { sampleRejections } from "./telemetry/rejection-log.ts";
+import { createSampledLog } from "./telemetry/sampled-log.ts";
 import type { CertificateWatch } from "./tls/certificate-watch.ts";
 import { createPortTls } from "./tls/port-tls.ts";
 
@@ -53,13 +53,15 @@ export function createPorts(parts: PortParts): Ports {
   const addresses = createAddresses(config.trustedProxies);
   const acceptConnection = createConnectionLimit({ ...config, addresses, report });
   const unread = createUnreadLimit({ report });
-  const log = sampleRejections(parts.log, metrics?.rejectedRequest);
+  // A flood of requests that never become a call does not fill the disk.
+  const log = createSampledLog(parts.log, { by: "status" });
 
   const gateway = createGateway({
     service: RevenueService,
     rpc,
     addresses,
     log,
+    countRejection: metrics?.rejectedRequest,
     acceptConnection,
     unread,
     report,

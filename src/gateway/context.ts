@@ -7,6 +7,9 @@ import type { Log } from "../telemetry/log.ts";
 import type { Exchanges } from "./http/exchange.ts";
 import { type HttpResponse, sendResponse } from "./response.ts";
 
+/** Counts a request that never becomes a call. */
+export type CountRejection = (protocol: Protocol, status: number) => void;
+
 /** The parts and the state of one gateway. */
 export interface GatewayContext {
   readonly rpc: Rpc;
@@ -15,6 +18,8 @@ export interface GatewayContext {
    * logged by the pipeline. URLs, headers and bodies are never logged.
    */
   readonly log: Log | undefined;
+  /** Counts the requests that never become a call, by their HTTP status. */
+  readonly countRejection: CountRejection | undefined;
   readonly addresses: Addresses;
   /** The open connections, each with its exchanges. */
   readonly connections: Map<Socket, Exchanges>;
@@ -22,13 +27,14 @@ export interface GatewayContext {
   draining: boolean;
 }
 
-/** Logs a request that was rejected before it became a call. */
+/** Logs and counts a request that was rejected before it became a call. */
 export function logRejection(
   gateway: GatewayContext,
   protocol: Protocol,
   requestId: string,
   { status, reason }: Pick<HttpResponse, "status" | "reason">,
 ): void {
+  gateway.countRejection?.(protocol, status);
   gateway.log?.info({ requestId, protocol, status, reason }, "request rejected");
 }
 

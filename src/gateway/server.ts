@@ -13,7 +13,7 @@ import type { Log } from "../telemetry/log.ts";
 import type { ObserveHttpRequest } from "../telemetry/metrics/calls.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
-import { type GatewayContext, rejectRequest } from "./context.ts";
+import { type CountRejection, type GatewayContext, rejectRequest } from "./context.ts";
 import { allowOrigins } from "./cors.ts";
 import { checkHost } from "./http/host.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
@@ -45,6 +45,8 @@ export interface GatewayParts {
   readonly web?: readonly WebFile[] | undefined;
   /** Logs rejected requests; by default they are not logged. */
   readonly log?: Log;
+  /** Counts rejected requests; by default they are not counted. */
+  readonly countRejection?: CountRejection | undefined;
   /** Follows every request that the port reads; by default they are not followed. */
   readonly observeRequest?: ObserveHttpRequest | undefined;
   /** The origins whose scripts may call the gateway from a browser; none by default. */
@@ -85,6 +87,7 @@ export function createGateway({
   openApi,
   web = [],
   log,
+  countRejection,
   observeRequest,
   corsOrigins = [],
   limits = {},
@@ -96,6 +99,7 @@ export function createGateway({
   const gateway: GatewayContext = {
     rpc,
     log,
+    countRejection,
     addresses,
     connections: new Map(),
     draining: false,

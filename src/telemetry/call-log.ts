@@ -1,12 +1,11 @@
 /**
- * The log line of a call: one JSON object per call, without its key and request data. Calls that
- * fail are sampled: callers cannot fill the disk, and neither can a database that is away.
+ * The log line of a call: one JSON object per call, without its key and request data.
  */
 import { status } from "@grpc/grpc-js";
 import type { ServiceError, ServiceErrorKind } from "../errors.ts";
 import { errorFields } from "./error-fields.ts";
 import type { Log } from "./log.ts";
-import { createSampling } from "./sampling.ts";
+import { createSampledLog } from "./sampled-log.ts";
 
 /** What is known of a call when it ends. */
 export interface CallRecord {
@@ -28,61 +27,34 @@ export interface CallRecord {
   readonly coalesced?: boolean;
 }
 
-/** The refused calls of one reason that are logged one by one, per second. */
-export const REFUSALS_PER_SECOND = 20;
-/** The calls of one reason that failed by a fault of ours and are logged one by one, per second. */
-export const FAULTS_PER_SECOND = 100;
-
 /** Logs a call that has ended. */
 export type LogCall = (record: CallRecord) => void;
 
 /**
- * Creates the log of calls. Every call that succeeded has its line. Of those that failed with one
- * reason, so many per second have theirs, and one line per second holds the sum of the others.
+ * Creates the log of calls: at level `error` if the service is at fault, `warn` if it is slow, without
+ * its database or at a limit, `info` otherwise. Messages of errors may quote the request and are left
+ * out; causes are logged for the first two. Every call that succeeded has its line; those that failed
+ * with one reason are sampled.
  */
 export function createCallLog(log: Log): LogCall {
-  const passes = createSampling<ServiceErrorKind>({
-    window: 1_000,
-    limit: (reason) => (isFault(reason) ? FAULTS_PER_SECOND : REFUSALS_PER_SECOND),
-    logSum(reason, count, seconds) {
-      const level = levelOf(reason);
-      const msg = level === "info" ? "more calls refused" : "more calls failed";
-      log[level]({ reason, count, seconds }, msg);
-    },
-  });
-  return (record) => {
-    if (record.error === undefined || passes(record.error.kind)) logCall(log, record);
+  const failures = createSampledLog(log, { by: "reason" });
+  return ({ requestId, traceId, protocol, method, providerId, milliseconds, error }) => {
+    const code = error ? status[error.entry.code] : "OK";
+    const ms = Math.round(milliseconds * 10) / 10;
+    const line = { requestId, traceId, protocol, method, providerId, code, ms };
+    if (!error) {
+      log.info(line, "call");
+      return;
+    }
+    const { kind: reason, cause } = error;
+    const level = levelOf(reason);
+    if (level === "info") {
+      failures.info({ ...line, reason }, "call refused");
+    } else {
+      const fields = cause === undefined ? undefined : errorFields(cause);
+      failures[level]({ ...line, reason, cause: fields }, "call failed");
+    }
   };
-}
-
-/**
- * Logs a call: at level `error` if the service is at fault, `warn` if it is slow, without its
- * database or at a limit, `info` otherwise. Messages of errors may quote the request and are left
- * out; causes are logged for the first two.
- */
-export function logCall(log: Log, record: CallRecord): void {
-  const { error } = record;
-  const line = {
-    requestId: record.requestId,
-    traceId: record.traceId,
-    protocol: record.protocol,
-    method: record.method,
-    providerId: record.providerId,
-    code: error ? status[error.entry.code] : "OK",
-    ms: Math.round(record.milliseconds * 10) / 10,
-  };
-  if (!error) {
-    log.info(line, "call");
-    return;
-  }
-  const reason = error.kind;
-  const level = levelOf(reason);
-  if (level === "info") {
-    log.info({ ...line, reason }, "call refused");
-  } else {
-    const cause = error.cause === undefined ? undefined : errorFields(error.cause);
-    log[level]({ ...line, reason, cause }, "call failed");
-  }
 }
 
 function levelOf(reason: ServiceErrorKind): "error" | "warn" | "info" {
@@ -99,9 +71,4 @@ function levelOf(reason: ServiceErrorKind): "error" | "warn" | "info" {
     default:
       return "info";
   }
-}
-
-/** Whether a call failed although neither its caller nor a limit refused it. */
-function isFault(reason: ServiceErrorKind): boolean {
-  return ["internal", "databaseUnavailable", "deadlineExceeded"].includes(reason);
 }

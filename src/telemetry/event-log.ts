@@ -3,13 +3,7 @@
  * because of a limit, a stream refused, a slow reader closed.
  */
 import type { Log } from "./log.ts";
-import { createSampling } from "./sampling.ts";
-
-/** How long the events of one name are counted together, in ms. */
-const EVENT_INTERVAL = 10_000;
-/** The most events with lines of their own; further ones are counted together. */
-const MAX_EVENTS = 32;
-const OTHER = "other";
+import { createSampledLog } from "./sampled-log.ts";
 
 /** What is logged of events that are no limit: a scanner, or a client that was set up wrongly. */
 const MESSAGES: Readonly<Record<string, string>> = {
@@ -23,29 +17,17 @@ const MESSAGES: Readonly<Record<string, string>> = {
 export type ReportEvent = (event: string) => void;
 
 /**
- * Creates the log of events: limits at `warn`, others at `info`. The first of an event is logged at once, and the sum
- * of the others an interval later. Then it begins anew.
+ * Creates the log of events: limits at `warn`, others at `info`. The first of an event is logged at once,
+ * and the sum of the others ten seconds later. Then it begins anew.
  *
- * @param interval in ms
- * @param count called with each event, or with `other`
+ * @param count called with each event
  */
-export function createEventLog(
-  log: Log,
-  interval = EVENT_INTERVAL,
-  count: ReportEvent = () => {},
-): ReportEvent {
-  const logSum = (event: string, count: number, seconds: number) => {
-    const fields = { event, count, seconds };
-    const message = MESSAGES[event];
-    if (message === undefined) log.warn(fields, "a limit was reached");
-    else log.info(fields, message);
-  };
-  const isFirst = createSampling({ window: interval, limit: () => 1, logSum });
-  const known = new Set<string>();
-  return (reported) => {
-    if (known.size < MAX_EVENTS) known.add(reported);
-    const event = known.has(reported) ? reported : OTHER;
+export function createEventLog(log: Log, count: ReportEvent = () => {}): ReportEvent {
+  const sampled = createSampledLog(log, { by: "event", limit: 1, window: 10_000 });
+  return (event) => {
     count(event);
-    if (isFirst(event)) logSum(event, 1, 0);
+    const message = MESSAGES[event];
+    if (message === undefined) sampled.warn({ event }, "a limit was reached");
+    else sampled.info({ event }, message);
   };
 }

@@ -4,7 +4,7 @@
  */
 import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
-import { createSampling } from "../../telemetry/sampling.ts";
+import { createSampledLog } from "../../telemetry/sampled-log.ts";
 import { NO_VERSION, type UsedRollup } from "../coverage.ts";
 
 /** What a call read. */
@@ -42,19 +42,12 @@ const [WINDOW, MAX_ENTRIES] = [600_000, 10];
  */
 export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): ReportLag {
   let rollupsInUse = false;
-  const passes = createSampling<string>({
-    window: WINDOW,
-    limit: () => MAX_ENTRIES,
-    logSum: (message, count, seconds) => log.warn({ count, seconds }, `more: ${message}`),
-  });
-  const entry = (level: "warn" | "error", fields: object, message: string) => {
-    if (passes(message)) log[level](fields, message);
-  };
+  const sampled = createSampledLog(log, { limit: MAX_ENTRIES, window: WINDOW });
 
   return (providerId, { rollup, uncoveredCharges, now }) => {
     if (rollup.ahead) {
       const fields = { providerId, watermark: rollup.ahead, uncoveredCharges };
-      entry("error", fields, "rollup is ahead of the database's clock and not used");
+      sampled.error(fields, "rollup is ahead of the database's clock and not used");
       return;
     }
     const missing = rollup.version === NO_VERSION;
@@ -65,12 +58,12 @@ export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): Repo
     recordLag(providerId, lag, isBehind);
     if (!rollupsInUse || uncoveredCharges < MIN_CHARGES) return;
     if (missing) {
-      entry("warn", { providerId, uncoveredCharges }, "provider has no rollup");
+      sampled.warn({ providerId, uncoveredCharges }, "provider has no rollup");
     } else if (isBehind) {
       const { watermark } = rollup;
       const behindSeconds = Math.round(lag / 1_000);
       const fields = { providerId, watermark, behindSeconds, uncoveredCharges };
-      entry("warn", fields, "rollup is behind");
+      sampled.warn(fields, "rollup is behind");
     }
   };
 }

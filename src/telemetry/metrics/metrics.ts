@@ -95,7 +95,8 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
       );
     },
     /** Counts a request that never became a call. */
-    rejectedRequest: (protocol: string, status: string) => rejections.inc({ protocol, status }),
+    rejectedRequest: (protocol: string, status: number) =>
+      rejections.inc({ protocol, status: String(status) }),
     /** Records the age of the data of an answer, in ms. */
     recordReplicaAge(milliseconds: number) {
       replicaAge = milliseconds / 1_000;
