@@ -2,13 +2,13 @@
 import type { Socket } from "node:net";
 import type { FastifyReply } from "fastify";
 import type { Addresses } from "../net/address.ts";
-import type { Protocol, Rpc } from "../rpc/call.ts";
+import type { Rpc } from "../rpc/call.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { Exchanges } from "./http/exchange.ts";
 import { type HttpResponse, sendResponse } from "./response.ts";
 
 /** Counts a request that never becomes a call. */
-export type CountRejection = (protocol: Protocol, status: number) => void;
+export type CountRejection = (status: number) => void;
 
 /** The parts and the state of one gateway. */
 export interface GatewayContext {
@@ -30,12 +30,11 @@ export interface GatewayContext {
 /** Logs and counts a request that was rejected before it became a call. */
 export function logRejection(
   gateway: GatewayContext,
-  protocol: Protocol,
   requestId: string,
   { status, reason }: Pick<HttpResponse, "status" | "reason">,
 ): void {
-  gateway.countRejection?.(protocol, status);
-  gateway.log?.info({ requestId, protocol, status, reason }, "request rejected");
+  gateway.countRejection?.(status);
+  gateway.log?.info({ requestId, status, reason }, "request rejected");
 }
 
 /** Sends the response to a request that does not become a call, and logs it. */
@@ -44,6 +43,6 @@ export function rejectRequest(
   reply: FastifyReply,
   response: HttpResponse,
 ): FastifyReply {
-  logRejection(gateway, "rest", reply.request.id, response);
+  logRejection(gateway, reply.request.id, response);
   return sendResponse(reply, response);
 }

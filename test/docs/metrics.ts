@@ -21,7 +21,7 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
   reads.ran("overview", 1);
   service.cacheRequest("keys", true);
   service.limitEvent("responseTimeout");
-  service.rejectedRequest("rest", 404);
+  service.rejectedRequest(404);
   service.recordReplicaAge(1);
   service.observeCertificates(
     () => ({ expiresAt: 0 }),

@@ -68,5 +68,5 @@ export function rejectOnSocket(
   const content = method === "HEAD" ? "" : body;
   const head = `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join("")}\r\n`;
   closeLingering(socket, head + content);
-  logRejection(gateway, "rest", requestId, response);
+  logRejection(gateway, requestId, response);
 }

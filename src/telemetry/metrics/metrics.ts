@@ -36,8 +36,8 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
   });
   const rejections = addCounter(registry, {
     name: "revenue_rejected_requests_total",
-    help: "Requests that never became a call, by HTTP status or gRPC code.",
-    labels: ["protocol", "status"],
+    help: "Requests on the HTTP port that never became a call.",
+    labels: ["status"],
   });
   addReadCounter(
     registry,
@@ -95,8 +95,7 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
       );
     },
     /** Counts a request that never became a call. */
-    rejectedRequest: (protocol: string, status: number) =>
-      rejections.inc({ protocol, status: String(status) }),
+    rejectedRequest: (status: number) => rejections.inc({ status: String(status) }),
     /** Records the age of the data of an answer, in ms. */
     recordReplicaAge(milliseconds: number) {
       replicaAge = milliseconds / 1_000;

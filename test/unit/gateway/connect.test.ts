@@ -57,10 +57,14 @@ test.each([
     lastRequest("POST /revenue.v1.RevenueService/Nope"),
     "no resource at this path",
   ],
-])("%i for %s, in JSON and in the log", async (status, _name, request, message) => {
-  const { port, lines } = await listen(RevenueService, handleOverview);
+])("%i for %s, in JSON and in the log, and counted", async (status, _name, request, message) => {
+  const counted: number[] = [];
+  const countRejection = (status: number) => void counted.push(status);
+  const parts = { countRejection };
+  const { port, lines } = await listen(RevenueService, handleOverview, undefined, parts);
   const response = parse(await exchange(port, request));
   expect(response.status).toBe(status);
   expect(JSON.parse(response.body)).toEqual({ error: expect.any(String), message });
   expect(lines).toMatchObject([{ message: "request rejected", fields: { status } }]);
+  expect(counted).toEqual([status]);
 });

@@ -66,7 +66,7 @@ test.each([
     connection: "close",
   });
   const requestId = response.headers.get("x-request-id");
-  const fields = { requestId, protocol: "rest", status, reason: reasonOf(message) };
+  const fields = { requestId, status, reason: reasonOf(message) };
   expect(gateway.lines.at(-1)).toEqual({ message: "request rejected", fields });
 });
 
