@@ -16,7 +16,6 @@ import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
 import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
-import { readCertificates } from "./config/certificates.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
@@ -128,8 +127,7 @@ async function start(config: Config): Promise<void> {
     traceCall: tracing?.traceCall,
   });
   const files = tlsFiles(config);
-  const certificates =
-    files && watchCertificates({ files, certificates: readCertificates(files), log });
+  const certificates = files && watchCertificates(files, log);
   if (certificates) {
     const failures = () => certificates.failures;
     metrics?.observeCertificates(() => certificates.current, failures);
@@ -181,10 +179,7 @@ async function start(config: Config): Promise<void> {
   };
   stopOnSigterm = () => stop({ signal: "SIGTERM" }, config.lameDuck);
   // A reload, or a terminal that was closed: neither is a reason to stop.
-  process.on("SIGHUP", (signal) => {
-    log.info({ signal }, certificates ? "certificates are read again" : "nothing to read again");
-    certificates?.check();
-  });
+  process.on("SIGHUP", (signal) => log.info({ signal }, "nothing to do"));
   // A person at a terminal, who would not want to wait.
   process.on("SIGINT", (signal) => stop({ signal }));
   // The state of the process is unknown after an uncaught error, so the process is replaced.

@@ -1,6 +1,6 @@
 /** `npm start -- --check`: what the service needs, looked at without listening. */
 import type { Knex } from "knex";
-import { readCertificates } from "../config/certificates.ts";
+import { parseCertificates, readContents } from "../config/certificates.ts";
 import { type Config, ConfigError, tlsFiles } from "../config.ts";
 import { formatError } from "./format-error.ts";
 
@@ -21,7 +21,7 @@ export async function check(
   const files = tlsFiles(config);
   if (files === undefined) print("ok: TLS is off (TLS_CERT_FILE, TLS_KEY_FILE)");
   else {
-    const { names, expiresAt } = readCertificates(files);
+    const { names, expiresAt } = parseCertificates(readContents(files));
     print(`ok: the certificate for ${names} expires ${new Date(expiresAt).toISOString()}`);
     const { TLS_CLIENT_CA_FILE: ca } = files;
     print(`ok: gRPC clients ${ca === undefined ? "need no" : "must present a"} certificate`);

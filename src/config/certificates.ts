@@ -46,13 +46,11 @@ export interface Certificates {
 }
 
 /**
- * Reads and checks the files.
+ * Checks the contents of the files, as of now.
  *
- * @param now epoch ms
- * @throws ConfigError with what cannot be read or used, by the names of the variables
+ * @throws ConfigError with what cannot be used, by the names of the variables
  */
-export function readCertificates(files: TlsFiles, now = Date.now()): Certificates {
-  const contents = readContents(files);
+export function parseCertificates(contents: TlsFiles): Certificates {
   const { TLS_CERT_FILE: cert, TLS_KEY_FILE: key, TLS_CLIENT_CA_FILE: ca } = contents;
   const mistakes: string[] = [];
   const attempt = <T>(problem: string, work: () => T): T | undefined => {
@@ -69,6 +67,7 @@ export function readCertificates(files: TlsFiles, now = Date.now()): Certificate
   if (certificate === undefined) throw new ConfigError(mistakes);
   const validFrom = certificate.validFromDate.getTime();
   const expiresAt = certificate.validToDate.getTime();
+  const now = Date.now();
   if (now > expiresAt) mistakes.push(`TLS_CERT_FILE has expired, at ${instant(expiresAt)}`);
   if (now < validFrom) mistakes.push(`TLS_CERT_FILE is not valid before ${instant(validFrom)}`);
   if (privateKey && !certificate.checkPrivateKey(privateKey)) {
@@ -87,8 +86,12 @@ export function readCertificates(files: TlsFiles, now = Date.now()): Certificate
   return { contents, expiresAt, names };
 }
 
-/** @throws ConfigError with the files that cannot be read */
-function readContents(files: TlsFiles): TlsFiles {
+/**
+ * Reads the files.
+ *
+ * @throws ConfigError with those that cannot be read, by the names of the variables
+ */
+export function readContents(files: TlsFiles): TlsFiles {
   const mistakes: string[] = [];
   const entries = Object.entries(files).filter(([, path]) => path !== undefined);
   const contents = entries.map(([name, path]) => {

@@ -1,5 +1,5 @@
 /** Variables that are valid by themselves and contradict each other. */
-import { readCertificates, type TlsSettings, tlsFiles } from "./certificates.ts";
+import { parseCertificates, readContents, type TlsSettings, tlsFiles } from "./certificates.ts";
 import { mistakesOf } from "./mistake.ts";
 
 /** What is compared. A field whose own text is malformed is undefined. */
@@ -35,5 +35,5 @@ function tlsMistakes(settings: Settings): readonly string[] {
     const set = [tlsCertFile, tlsKeyFile, tlsClientCaFile].some((file) => file !== undefined);
     return set ? ["TLS needs both TLS_CERT_FILE and TLS_KEY_FILE"] : [];
   }
-  return mistakesOf(() => readCertificates(files));
+  return mistakesOf(() => parseCertificates(readContents(files)));
 }

@@ -4,14 +4,17 @@
  *
  * grpc-js has a watcher of its own. It refuses all connections after one failed read.
  */
-import { readFile } from "node:fs/promises";
-import { setInterval } from "node:timers/promises";
-import { type Certificates, readCertificates, type TlsFiles } from "../config/certificates.ts";
-import { codeOf } from "../config/mistake.ts";
+import { isDeepStrictEqual } from "node:util";
+import {
+  type Certificates,
+  parseCertificates,
+  readContents,
+  type TlsFiles,
+} from "../config/certificates.ts";
 import type { Log } from "../telemetry/log.ts";
 
-/** How often the files are read, in ms. */
-export const CHECK_INTERVAL = 1_000;
+/** How often the files are read, in ms. They are small, and in memory as long as they are read so often. */
+const CHECK_INTERVAL = 1_000;
 
 /** The certificates in use. */
 export interface CertificateWatch {
@@ -20,85 +23,47 @@ export interface CertificateWatch {
   readonly failures: number;
   /** Calls back with each further version. */
   onChange(listener: (certificates: Certificates) => void): void;
-  /** Reads the files now. */
-  check(): void;
-  /** Stops reading the files. Reading does not keep the process alive. */
-  stop(): void;
-}
-
-/** What a watch needs. */
-export interface WatchParts {
-  readonly files: TlsFiles;
-  /** What was read from the files at start. */
-  readonly certificates: Certificates;
-  readonly log: Log;
-  /** In ms. */
-  readonly interval?: number;
 }
 
 /**
- * Starts to watch files. What cannot be used is ignored, and logged once, if the next check finds it
- * as well: files are often replaced one after the other.
+ * Reads files, and again once a second. What has changed is used at once, unless it cannot be: then the
+ * certificates in use stay, and the problem is logged when two checks in a row have found it, because
+ * files are often replaced one after the other. The timer does not keep the process alive.
+ *
+ * @throws ConfigError if the files cannot be used at first
  */
-export function watchCertificates({
-  files,
-  certificates,
-  log,
-  interval = CHECK_INTERVAL,
-}: WatchParts): CertificateWatch {
-  const paths = Object.values(files).filter((path) => path !== undefined);
+export function watchCertificates(files: TlsFiles, log: Log): CertificateWatch {
   const listeners: ((certificates: Certificates) => void)[] = [];
-  let current = certificates;
+  let current = parseCertificates(readContents(files));
   let failures = 0;
-  let used = versionOf(Object.values(certificates.contents));
-  /** The problem that the last check found, and the last that was logged; "" for none. */
-  let found = "";
-  let logged = "";
-  const stopped = new AbortController();
+  /** The problem that the last check found, "" for none, and how many in a row have found it. */
+  let [problem, checks] = ["", 0];
 
-  /** The texts of the files, and whether the certificate in use has expired by now. */
-  function versionOf(texts: readonly string[]): string {
-    return [...texts, Date.now() > current.expiresAt].join("\0");
-  }
-
-  async function check(): Promise<void> {
-    const texts = await Promise.all(paths.map((path) => readFile(path, "utf8").catch(codeOf)));
-    if (stopped.signal.aborted) return;
-    let problem = "";
-    if (versionOf(texts) !== used) {
-      try {
-        use(readCertificates(files));
-        used = versionOf(texts);
-      } catch (error) {
-        problem = (error as Error).message;
-      }
+  function check(): void {
+    let found = "";
+    try {
+      update();
+    } catch (error) {
+      found = (error as Error).message;
     }
-    if (problem === found && problem !== logged) report(problem);
-    found = problem;
-  }
-
-  function use(certificates: Certificates): void {
-    current = certificates;
-    logged = "";
-    for (const listener of listeners) listener(current);
-    const { names, expiresAt } = current;
-    log.info({ names, expiresAt: new Date(expiresAt).toISOString() }, "certificates reloaded");
-  }
-
-  function report(problem: string): void {
-    logged = problem;
-    if (problem === "") return;
+    checks = found === problem ? checks + 1 : 1;
+    problem = found;
+    if (problem === "" || checks !== 2) return;
     failures++;
     const problems = problem.split("\n");
     log.error({ problems }, "certificates not reloaded: the last good ones stay in use");
   }
 
-  async function run(): Promise<void> {
-    const { signal } = stopped;
-    for await (const _ of setInterval(interval, undefined, { ref: false, signal })) await check();
+  function update(): void {
+    const contents = readContents(files);
+    if (isDeepStrictEqual(contents, current.contents)) return;
+    current = parseCertificates(contents);
+    for (const listener of listeners) listener(current);
+    const { names, expiresAt } = current;
+    log.info({ names, expiresAt: new Date(expiresAt).toISOString() }, "certificates reloaded");
   }
-  run().catch(() => {}); // ends with the signal
 
+  setInterval(check, CHECK_INTERVAL).unref();
   return {
     get current() {
       return current;
@@ -106,12 +71,6 @@ export function watchCertificates({
     get failures() {
       return failures;
     },
-    onChange(listener) {
-      listeners.push(listener);
-    },
-    check: () => {
-      check();
-    },
-    stop: () => stopped.abort(),
+    onChange: (listener) => void listeners.push(listener),
   };
 }

@@ -92,7 +92,7 @@ it("SIGHUP cuts no call off, and ends nothing", async () => {
   const call = get();
   await lock.waitForQueries(1);
   service.signal("SIGHUP");
-  await until(() => linesOf(service, "nothing to read again").length > 0);
+  await until(() => linesOf(service, "nothing to do").length > 0);
   await lock.release();
   expect(await call).toMatchObject({ status: 200 });
   expect(await get()).toMatchObject({ status: 200 });

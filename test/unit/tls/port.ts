@@ -1,7 +1,6 @@
 /** The TLS of a port. */
 import { onTestFinished } from "vitest";
-import { readCertificates } from "../../../src/config/certificates.ts";
-import { watchCertificates } from "../../../src/tls/certificate-watch.ts";
+import { parseCertificates, readContents } from "../../../src/config/certificates.ts";
 import { createPortTls, type PortTlsParts } from "../../../src/tls/port-tls.ts";
 import { createFiles, type Pair } from "../../support/tls/certificates.ts";
 
@@ -15,12 +14,8 @@ export function openPortTls(
   const report = (event: string) => void events.push(event);
   const { files, ...folder } = createFiles(pair);
   onTestFinished(() => folder[Symbol.dispose]());
-  const certificates = watchCertificates({
-    files,
-    certificates: readCertificates(files),
-    log: { info() {}, warn() {}, error() {} },
-  });
-  onTestFinished(() => certificates.stop());
+  const current = parseCertificates(readContents(files));
+  const certificates = { current, failures: 0, onChange() {} };
   const tls = createPortTls({ certificates, protocol, handshakeTimeout, report });
   return { events, parts: { tls, report } };
 }
