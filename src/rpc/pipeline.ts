@@ -8,7 +8,6 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import type { Authenticate } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
 import type { Answer, Caller, Context } from "../handler.ts";
@@ -97,9 +96,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     const handler = handlerOf.get(method);
     if (!handler) throw new Error(`no handler for ${method}`);
     const request = decode();
-    if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
-      return toResponse(await handler(request, { caller, now: clock(), signal, deadline }));
-    }
+    // No RPC has side effects, so any may be shared: `bindRoutes` (src/gateway/transcoding) refuses others.
     // A coalesced run's `now` is its start, which is after the arrival of all its calls.
     const key = coalescingKey(caller, method, request);
     const { trace } = observed;

@@ -8,7 +8,6 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
-import { MethodOptions_IdempotencyLevel } from "@bufbuild/protobuf/wkt";
 import { type ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance } from "fastify";
@@ -23,22 +22,21 @@ import { commonHeaders } from "../response.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
 import { connectCompressions } from "./compression.ts";
 import { connectError, refusalOf } from "./error.ts";
-import { checkMessageParameter, checkRequest } from "./request-check.ts";
+import { checkMessageParameter, checkRequest, METHODS } from "./request-check.ts";
 import { takeTimeout } from "./timeout.ts";
 
-/** Serves the unary RPCs of a service: POST, and GET for RPCs without side effects. */
+/** Serves the unary RPCs of a service. */
 export function serveConnect(
   app: FastifyInstance,
   service: DescService,
   gateway: GatewayContext,
 ): void {
   const methods = unaryMethods(service);
-  const allowed = new Map(methods.map((method) => [pathOf(method), allowedMethods(method)]));
   const calls = new WeakMap<IncomingMessage, ConnectCall>();
   app.register(async (scope) => {
     scope.addHook("onRequest", (request, reply, done) => {
       const { raw } = request;
-      const rejection = checkRequest(raw, allowed.get(request.routeOptions.url ?? "") ?? []);
+      const rejection = checkRequest(raw);
       if (rejection !== undefined) {
         rejectRequest(gateway, reply, rejection);
         return;
@@ -76,7 +74,7 @@ export function serveConnect(
 export function connectPaths(service: DescService): ServedPath[] {
   return unaryMethods(service).map((method) => ({
     segments: [{ literal: service.typeName }, { literal: method.name }],
-    methods: allowedMethods(method),
+    methods: METHODS,
   }));
 }
 
@@ -84,16 +82,6 @@ function unaryMethods(service: DescService): DescMethodUnary[] {
   return service.methods.filter(
     (method): method is DescMethodUnary => method.methodKind === "unary",
   );
-}
-
-function pathOf({ parent, name }: DescMethodUnary): string {
-  return `/${parent.typeName}/${name}`;
-}
-
-function allowedMethods({ idempotency }: DescMethodUnary): readonly string[] {
-  return idempotency === MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS
-    ? ["GET", "POST"]
-    : ["POST"];
 }
 
 /**

@@ -12,19 +12,19 @@ const CONTENT_TYPE =
 /** Connect's codecs, which a GET names in its query. */
 const ENCODINGS: readonly (string | null)[] = ["json", "proto"];
 
-/**
- * The response to a request that is no Connect or gRPC-Web call; undefined if it is one.
- *
- * @param allowed the methods of its path
- */
-export function checkRequest(
-  { method = "", url = "", headers }: IncomingMessage,
-  allowed: readonly string[],
-): HttpResponse | undefined {
+/** The methods of every path. No RPC has side effects: `bindRoutes` refuses it. */
+export const METHODS: readonly string[] = ["GET", "POST"];
+
+/** The response to a request that is no Connect or gRPC-Web call; undefined if it is one. */
+export function checkRequest({
+  method = "",
+  url = "",
+  headers,
+}: IncomingMessage): HttpResponse | undefined {
   // Connect-ES makes a URL of the two. If it cannot, it sends no response.
   const target = headers.host === undefined ? null : URL.parse(url, `http://${headers.host}`);
   if (target === null) return httpError(400, "invalid Host header");
-  if (!allowed.includes(method)) return methodNotAllowed(allowed);
+  if (!METHODS.includes(method)) return methodNotAllowed(METHODS);
   const isCall =
     method === "GET"
       ? ENCODINGS.includes(target.searchParams.get("encoding"))
