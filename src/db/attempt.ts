@@ -16,9 +16,6 @@ import { distrust, recordAnswer } from "./session.ts";
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
 
-/** The value of a `?`: text, which the database converts to a number or an instant, or bytes. */
-export type Binding = string | Buffer;
-
 /** What a caller may look at. */
 export interface AttemptOptions {
   /** Aborts when the rows are no longer needed. A statement that was sent goes on to its end. */
@@ -57,7 +54,7 @@ export class FullServer extends Error {
  */
 type Attempt = (
   sql: string,
-  bindings: readonly Binding[],
+  bindings: readonly string[],
   options: AttemptOptions,
 ) => Promise<Row[]>;
 
@@ -78,7 +75,7 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
     }
   }
 
-  async function run(connection: Connection, sql: string, bindings: readonly Binding[]) {
+  async function run(connection: Connection, sql: string, bindings: readonly string[]) {
     const since = performance.now();
     try {
       const rows = await withTimeout(execute(connection, sql, bindings), timeout);
@@ -134,14 +131,10 @@ function isSilence(error: unknown): boolean {
 }
 
 /** Runs a prepared statement. The driver prepares it once per connection. */
-function execute(
-  connection: Connection,
-  sql: string,
-  bindings: readonly Binding[],
-): Promise<Row[]> {
+function execute(connection: Connection, sql: string, bindings: readonly string[]): Promise<Row[]> {
   return new Promise((resolve, reject) => {
     connection.execute<RowDataPacket[][]>(
-      { sql, values: bindings as Binding[], rowsAsArray: true },
+      { sql, values: bindings as string[], rowsAsArray: true },
       (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
     );
   });

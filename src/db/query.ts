@@ -11,7 +11,6 @@ import { ServiceError } from "../errors.ts";
 import type { ObserveRead } from "../telemetry/read-observer.ts";
 import {
   type AttemptOptions,
-  type Binding,
   createAttempt,
   FailedAttempt,
   FullServer,
@@ -20,7 +19,7 @@ import {
 import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
 
-export type { Binding, Row } from "./attempt.ts";
+export type { Row } from "./attempt.ts";
 
 /**
  * Runs one SELECT and resolves to its rows.
@@ -30,10 +29,11 @@ export type { Binding, Row } from "./attempt.ts";
  * the signal's reason if it aborts; `internal` for any other error.
  *
  * @param sql a statement that starts with `SELECT `, with `?` for each binding
+ * @param bindings text, which the database converts to a number or an instant
  */
 export type Read = (
   sql: string,
-  bindings: readonly Binding[],
+  bindings: readonly string[],
   options: ReadOptions,
 ) => Promise<Row[]>;
 
@@ -42,7 +42,7 @@ export interface ReadOptions extends AttemptOptions {
   /** Whose share of the connections the read uses: a provider's id; "" by default. */
   readonly owner?: string;
   /** A short name of the statement, for metrics and traces. */
-  readonly operation?: string;
+  readonly operation: string;
   /** Called when the rows have arrived, before they wait for their turn. */
   readonly onRows?: () => void;
 }
@@ -87,7 +87,7 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
   /** Runs a statement for a caller that has taken a place, and again if its connection fails. */
   async function run(
     sql: string,
-    bindings: readonly Binding[],
+    bindings: readonly string[],
     options: ReadOptions,
   ): Promise<Row[]> {
     for (let failures = 0; ; ) {
@@ -113,7 +113,7 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
    */
   async function runInPlace(
     sql: string,
-    bindings: readonly Binding[],
+    bindings: readonly string[],
     options: ReadOptions,
     waitUntil: number,
   ): Promise<Row[]> {
@@ -152,13 +152,10 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   });
 }
 
-/** The name of statements without one. */
-const UNNAMED = "other";
-
 /** Returns a `Read` that does what `read` does, and is followed. */
 export function observeReads(read: Read, observe: ObserveRead): Read {
   return async (sql, bindings, options) => {
-    const observation = observe(options.operation ?? UNNAMED);
+    const observation = observe(options.operation);
     const onConnection = () => {
       observation.connected();
       options.onConnection?.();

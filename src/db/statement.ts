@@ -42,7 +42,7 @@ export interface Statement<Q extends Queries, Parameter extends string> {
   run(
     read: Read,
     values: Readonly<Record<Parameter, string>>,
-    options: ReadOptions,
+    options: Omit<ReadOptions, "operation">,
   ): Promise<Result<Q>>;
 }
 
@@ -63,7 +63,7 @@ export const isSnapshot = (row: Row): boolean => Number(row[0]) === 0;
 export function compileStatement<Q extends Queries, Parameter extends string>(
   queries: Q,
   declared: readonly Parameter[],
-  operation?: string,
+  operation: string,
 ): Statement<Q, Parameter> {
   const [first, ...others] = Object.entries<Query>(queries);
   if (first === undefined) throw new Error("expected at least one query");
@@ -93,10 +93,9 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
   return {
     sql,
     parameters,
-    async run(read, values, given) {
-      const options = operation === undefined ? given : { ...given, operation };
+    async run(read, values, options) {
       const bindings = parameters.map((parameter) => values[parameter]);
-      return parse(await read(sql, bindings, options));
+      return parse(await read(sql, bindings, { ...options, operation }));
     },
   };
 }

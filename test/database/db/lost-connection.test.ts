@@ -10,7 +10,7 @@ import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { testPool } from "../../support/database.ts";
 import { poll, until } from "../../support/poll.ts";
-import { createReads, outcomeOf, SLOW, signal } from "./reads.ts";
+import { createReads, operation, outcomeOf, SLOW, signal } from "./reads.ts";
 
 const OWNERS = ["1", "2", "3", "4"];
 const LIMITS = { retryPauses: [0, 1, 1] };
@@ -18,7 +18,8 @@ const reads = await createReads(OWNERS.length, LIMITS);
 const { fillPool, untilSlow } = reads;
 
 /** The id of the session that answers a read. */
-const sessionId = async () => (await reads.read("SELECT CONNECTION_ID()", [], { signal }))[0]?.[0];
+const sessionId = async () =>
+  (await reads.read("SELECT CONNECTION_ID()", [], { signal, operation }))[0]?.[0];
 const readAll = () => Promise.all(OWNERS.map(reads.readOne));
 const ALL_ANSWERED = OWNERS.map(() => [["1"]]);
 
@@ -33,7 +34,7 @@ describe("a connection that the server closes", () => {
 
   it("in the middle of the query is replaced, and the others stay", async () => {
     const before = await fillPool();
-    const result = outcomeOf(reads.read(SLOW, [], { signal }));
+    const result = outcomeOf(reads.read(SLOW, [], { signal, operation }));
     const connection = await slowConnection();
     await reads.database.knex("providers").del(); // the retry is fast
     await reads.processes.kill(connection);
@@ -46,7 +47,7 @@ describe("a connection that the server closes", () => {
 
   it("after the caller has left is not replaced", async () => {
     const caller = new AbortController();
-    const result = outcomeOf(reads.read(SLOW, [], { signal: caller.signal }));
+    const result = outcomeOf(reads.read(SLOW, [], { signal: caller.signal, operation }));
     const connection = await slowConnection();
     caller.abort(new ServiceError("canceled"));
     expect(await result).toBe("canceled");
@@ -62,7 +63,9 @@ it.each([
   ["no such database", { database: "nowhere" }, "internal"],
 ])("a read rejects if there is %s, and says nothing of it", async (_, wrong, kind) => {
   const unavailable = createPool({ ...parseDatabaseUrl(reads.database.url), ...wrong });
-  const error = await createRead(unavailable)("SELECT '1'", [], { signal }).catch((e) => e);
+  const error = await createRead(unavailable)("SELECT '1'", [], { signal, operation }).catch(
+    (e) => e,
+  );
   await unavailable.destroy();
   expect(error).toMatchObject({ kind });
   expect(error.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
@@ -134,11 +137,11 @@ it("the pause before another try ends if the caller leaves, and the place is fre
   try {
     reads.proxy.inject({ errno: 1047 });
     const readAlone = createRead(alone, { retryPauses: [600_000] });
-    const left = readAlone("SELECT '1'", [], { signal: caller.signal });
+    const left = readAlone("SELECT '1'", [], { signal: caller.signal, operation });
     await until(() => reads.proxy.made() === 1 && reads.proxy.connections() === 0);
     caller.abort(new ServiceError("canceled"));
     expect(await outcomeOf(left)).toBe("canceled");
-    expect(await readAlone("SELECT '2'", [], { signal })).toEqual([["2"]]);
+    expect(await readAlone("SELECT '2'", [], { signal, operation })).toEqual([["2"]]);
   } finally {
     await alone.destroy();
   }
@@ -146,7 +149,9 @@ it("the pause before another try ends if the caller leaves, and the place is fre
 
 it("an error of the statement keeps the connection", async () => {
   const before = await sessionId();
-  expect(await outcomeOf(reads.read("SELECT x FROM nowhere", [], { signal }))).toBe("internal");
+  expect(await outcomeOf(reads.read("SELECT x FROM nowhere", [], { signal, operation }))).toBe(
+    "internal",
+  );
   reads.proxy.inject({ errno: 1317 });
   expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
   expect(await sessionId()).toBe(before);

@@ -93,7 +93,9 @@ it("each read of a connection is a snapshot of its own, and has all rows", async
   const read = createRead(single);
   const { signal } = new AbortController();
   const names = async () =>
-    (await read("SELECT name FROM providers ORDER BY id", [], { signal })).flat();
+    (
+      await read("SELECT name FROM providers ORDER BY id", [], { signal, operation: "test" })
+    ).flat();
   expect(await names()).toEqual([NAME, "second"]);
   await pool("providers").where({ id: 2 }).update({ name: "changed" });
   expect(await names()).toEqual([NAME, "changed"]);

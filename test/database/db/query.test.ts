@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { createRead, observeReads } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { until } from "../../support/poll.ts";
-import { createReads, outcomeOf, SLOW, signal } from "./reads.ts";
+import { createReads, operation, outcomeOf, SLOW, signal } from "./reads.ts";
 
 const MAX_CONNECTIONS = 4;
 /** Longer than any test: the server ends no statement. */
@@ -15,7 +15,7 @@ const LIMITS = { maxStatement: 60_000, poolWait: 60_000, retryPauses: [0, 1, 1] 
 const reads = await createReads(MAX_CONNECTIONS, LIMITS);
 const { readOne, untilSlow } = reads;
 const readSlowly = (caller: AbortController, owner = "") =>
-  outcomeOf(reads.read(SLOW, [], { signal: caller.signal, owner }));
+  outcomeOf(reads.read(SLOW, [], { signal: caller.signal, owner, operation }));
 const canceled = new ServiceError("canceled");
 /** Ends all slow statements. */
 async function endSlow(): Promise<void> {
@@ -26,13 +26,15 @@ async function endSlow(): Promise<void> {
 describe("a read", () => {
   it("resolves to rows of columns in order, each as text or null", async () => {
     const sql = "SELECT ?, CAST(0.10 AS DECIMAL(14, 2)), NULL, CAST(? AS CHAR)";
-    expect(await reads.read(sql, ["a", "18446744073709551615"], { signal })).toEqual([
+    expect(await reads.read(sql, ["a", "18446744073709551615"], { signal, operation })).toEqual([
       ["a", "0.10", null, "18446744073709551615"],
     ]);
   });
 
   it("rejects as internal if the statement fails, with the driver's error as the cause", async () => {
-    const error = await reads.read("SELECT x FROM nowhere", [], { signal }).catch((e) => e);
+    const error = await reads
+      .read("SELECT x FROM nowhere", [], { signal, operation })
+      .catch((e) => e);
     expect(error).toBeInstanceOf(ServiceError);
     expect([error.kind, error.message]).toEqual([
       "internal",
@@ -42,10 +44,10 @@ describe("a read", () => {
   });
 
   it("takes no connection for a statement other than SELECT, or a caller that has left", async () => {
-    await expect(reads.read("DELETE FROM providers", [], { signal })).rejects.toThrow(
+    await expect(reads.read("DELETE FROM providers", [], { signal, operation })).rejects.toThrow(
       "expected a statement that starts with SELECT",
     );
-    const left = { signal: AbortSignal.abort(canceled) };
+    const left = { signal: AbortSignal.abort(canceled), operation };
     expect(await outcomeOf(reads.read("SELECT '1'", [], left))).toBe("canceled");
     expect(reads.proxy.made()).toBe(0);
   });
@@ -59,7 +61,7 @@ it("a read is observed until its rows have arrived, without their wait for a tur
     ended: (error) => events.push(error === undefined ? "ended" : "failed"),
   }));
   const caller = new AbortController();
-  const left = outcomeOf(read("SELECT '1'", [], { signal: caller.signal }));
+  const left = outcomeOf(read("SELECT '1'", [], { signal: caller.signal, operation }));
   await until(() => events.length === 2);
   caller.abort(canceled);
   expect(await left).toBe("canceled");

@@ -12,6 +12,9 @@ import { databaseOfFile } from "../file-database.ts";
 /** A caller that never leaves. */
 export const { signal } = new AbortController();
 
+/** The name of a statement. */
+export const operation = "test";
+
 /** Takes longer than any test, unless something ends it. Waits once for each provider. */
 export const SLOW = "SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(30) = 0";
 
@@ -59,7 +62,7 @@ export async function createReads(size: number, limits: Limits) {
       reads.read = createRead(reads.pool, limits);
     },
     /** Reads "1" for an owner. Resolves to the rows, or to the kind of the error. */
-    readOne: (owner = "") => outcomeOf(reads.read("SELECT '1'", [], { signal, owner })),
+    readOne: (owner = "") => outcomeOf(reads.read("SELECT '1'", [], { signal, owner, operation })),
     /** Opens all connections. Resolves to the ids of their sessions. */
     fillPool: () => openConnections(reads.pool, size),
     /** Waits until as many slow statements sleep, or until none runs. */

@@ -55,6 +55,7 @@ const wallet = compileStatement(
     },
   },
   ["provider", "seconds"],
+  "wallet",
 );
 
 /** Asks for a wallet, by an answer that is no older than the limit. */

@@ -5,7 +5,7 @@
 import { expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
 import { until } from "../../support/poll.ts";
-import { createReads } from "./reads.ts";
+import { createReads, operation } from "./reads.ts";
 
 /** After which time the server ends a statement, and half a second later its answer is given up, in ms. */
 const MAX_STATEMENT = 500;
@@ -29,7 +29,7 @@ it("a read whose caller leaves first tells the others", async () => {
   await fillPool();
   reads.proxy.silence();
   const caller = new AbortController();
-  const result = reads.read("SELECT '1'", [], { signal: caller.signal });
+  const result = reads.read("SELECT '1'", [], { signal: caller.signal, operation });
   await until(() => reads.proxy.unanswered() === 1);
   caller.abort(new ServiceError("deadlineExceeded"));
   await expect(result).rejects.toMatchObject({ kind: "deadlineExceeded" });

@@ -21,6 +21,7 @@ const figures = compileStatement(
     },
   },
   ["provider", "now"],
+  "figures",
 );
 
 it("queries compile to one statement of numbered branches with text columns, all of the same width; the first has the instant", () => {
@@ -39,7 +40,9 @@ it.each([
   ["is not used", "servers WHERE provider_id = :provider", "parameter :end is not used"],
 ])("compiling rejects a parameter that %s", (_, from, message) => {
   const servers = { select: { id: "id" }, from };
-  expect(() => compileStatement({ servers }, ["provider", "end"])).toThrow(new Error(message));
+  expect(() => compileStatement({ servers }, ["provider", "end"], "servers")).toThrow(
+    new Error(message),
+  );
 });
 
 it("the rows of a run have the exact text of each value in the query's order, and '' for NULL", async () => {
