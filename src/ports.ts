@@ -9,7 +9,7 @@ import { GRPC_LIMITS } from "./grpc/limits.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
-import { createUnreadLimit } from "./net/unread.ts";
+import { limitUnread } from "./net/unread.ts";
 import type { Rpc } from "./rpc/call.ts";
 import type { ReportEvent } from "./telemetry/event-log.ts";
 import type { Log } from "./telemetry/log.ts";
@@ -52,7 +52,6 @@ export function createPorts(parts: PortParts): Ports {
     certificates && createPortTls({ certificates, protocol, clientCertificates, report });
   const addresses = createAddresses(config.trustedProxies);
   const acceptConnection = createConnectionLimit({ ...config, addresses, report });
-  const unread = createUnreadLimit({ report });
   // A flood of requests that never become a call does not fill the disk.
   const log = createSampledLog(parts.log, { by: "status" });
 
@@ -63,7 +62,6 @@ export function createPorts(parts: PortParts): Ports {
     log,
     countRejection: metrics?.rejectedRequest,
     acceptConnection,
-    unread,
     report,
     openApi: config.web === "on" ? readFileSync(OPENAPI_FILE, "utf8") : undefined,
     web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
@@ -80,6 +78,6 @@ export function createPorts(parts: PortParts): Ports {
     acceptConnection,
     tls: createTls("h2", true),
   });
-  unread.register(grpc.unread);
+  limitUnread({ sources: [gateway.unread, grpc.unread], report });
   return { gateway, grpc };
 }

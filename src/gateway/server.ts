@@ -5,7 +5,7 @@ import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Addresses } from "../net/address.ts";
 import type { AcceptConnection } from "../net/connection-limit.ts";
-import type { UnreadLimit } from "../net/unread.ts";
+import type { UnreadSource } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
@@ -55,8 +55,6 @@ export interface GatewayParts {
   readonly limits?: Partial<HttpLimits>;
   /** Counts a connection; by default all are accepted. */
   readonly acceptConnection?: AcceptConnection;
-  /** Bounds what clients have not read; by default it has no bound. */
-  readonly unread?: UnreadLimit;
   /** Counts connections that are closed: `responseTimeout`. */
   readonly report?: ReportEvent;
   /** TLS; without it, connections are not encrypted. */
@@ -67,6 +65,8 @@ export interface GatewayParts {
 export interface Gateway {
   /** The HTTP server. */
   readonly server: Server;
+  /** Its connections with bytes that their clients have not read. */
+  readonly unread: UnreadSource;
   /** Listens on host and port (0 picks a free one). Resolves to the port. */
   listen(host: string, port: number): Promise<number>;
   /**
@@ -92,7 +92,6 @@ export function createGateway({
   corsOrigins = [],
   limits = {},
   acceptConnection = () => true,
-  unread,
   report = () => {},
   tls,
 }: GatewayParts): Gateway {
@@ -106,9 +105,9 @@ export function createGateway({
   };
   const parts = { gateway, limits, acceptConnection, report, tls };
   const app = createApp(service, openApi, web, parts, observeRequest, corsOrigins);
-  unread?.register(() => unreadOf(gateway.connections.keys()));
   return {
     server: app.server,
+    unread: () => unreadOf(gateway.connections.keys()),
     async listen(host, port) {
       await app.listen({ host, port });
       return (app.server.address() as AddressInfo).port;

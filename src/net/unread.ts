@@ -22,29 +22,22 @@ export interface Unread {
 /** The connections of one port. Those without unread bytes may be left out. */
 export type UnreadSource = () => Iterable<Unread>;
 
-/** The limit of one process, which all its ports share. */
-export interface UnreadLimit {
-  /** Adds the connections of a port. */
-  register(source: UnreadSource): void;
-  /** Stops checking. The check does not keep the process alive. */
-  stop(): void;
-}
-
-/** The parts of the limit. */
-export interface UnreadLimitParts {
+/** What is limited, and how. */
+interface UnreadLimit {
+  /** The connections of each port. */
+  readonly sources: readonly UnreadSource[];
   /** Unread bytes of all connections together. */
   readonly maxUnreadBytes?: number;
   /** Counts connections that are closed: `tooManyUnreadBytes`. */
   readonly report?: ReportEvent;
 }
 
-/** Creates the limit and starts to check it. */
-export function createUnreadLimit({
+/** Starts to check the limit of one process. The check does not keep the process alive. */
+export function limitUnread({
+  sources,
   maxUnreadBytes = MAX_UNREAD_BYTES,
   report = () => {},
-}: UnreadLimitParts): UnreadLimit {
-  const sources: UnreadSource[] = [];
-
+}: UnreadLimit): void {
   function check(): void {
     const connections = sources.flatMap((source) => [...source()]);
     let excess = connections.reduce((sum, { bytes }) => sum + bytes, -maxUnreadBytes);
@@ -57,12 +50,5 @@ export function createUnreadLimit({
       report("tooManyUnreadBytes");
     }
   }
-
-  const timer = setInterval(check, INTERVAL).unref();
-  return {
-    register(source) {
-      sources.push(source);
-    },
-    stop: () => clearInterval(timer),
-  };
+  setInterval(check, INTERVAL).unref();
 }

@@ -5,6 +5,7 @@ import type { DescService, Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
 import { createGateway, type GatewayParts } from "../../../src/gateway/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
+import type { UnreadSource } from "../../../src/net/unread.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
 
 /** A call that was run. */
@@ -22,6 +23,7 @@ interface Line {
 /** A gateway, and what happened in it. */
 export interface TestGateway {
   readonly server: Server;
+  readonly unread: UnreadSource;
   readonly stop: (grace: number) => Promise<void>;
   readonly port: number;
   readonly url: string;
@@ -71,7 +73,7 @@ export async function openGateway(
   const write = (fields: object, message: string) => {
     lines.push({ message, fields: { ...fields } });
   };
-  const { server, listen, stop } = createGateway({
+  const { server, unread, listen, stop } = createGateway({
     service,
     rpc,
     addresses: createAddresses([]),
@@ -79,7 +81,7 @@ export async function openGateway(
     ...parts,
   });
   const port = await listen("127.0.0.1", 0);
-  return { server, stop, port, url: `http://127.0.0.1:${port}`, calls, lines };
+  return { server, unread, stop, port, url: `http://127.0.0.1:${port}`, calls, lines };
 }
 
 /** A request without a body, the last one of its connection. */

@@ -3,10 +3,10 @@ import { get } from "node:https";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { create } from "@bufbuild/protobuf";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { GatewayParts } from "../../../src/gateway/server.ts";
-import { createUnreadLimit } from "../../../src/net/unread.ts";
+import { limitUnread } from "../../../src/net/unread.ts";
 import { until } from "../../support/poll.ts";
 import { createAuthority } from "../../support/tls/certificates.ts";
 import { openPortTls } from "../tls/port.ts";
@@ -77,14 +77,19 @@ it("a client that does not speak TLS is refused, and counted; one that only conn
 
 it("a client that does not read its responses is disconnected", async () => {
   const closed: string[] = [];
-  const unread = createUnreadLimit({ maxUnreadBytes: 1e6, report: (event) => closed.push(event) });
-  onTestFinished(() => unread.stop());
-  const { port, server } = await listenTls({ unread });
+  const { port, server, unread } = await listenTls();
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const report = (event: string) => void closed.push(event);
+  limitUnread({ sources: [unread], maxUnreadBytes: 1e6, report });
   const socket = connectTls({ port, host: "127.0.0.1", ca: authority.cert });
   socket.on("error", () => {}).pause();
   onTestFinished(() => void socket.destroy());
   socket.write("GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n\r\n");
-  await until(() => closed.length === 1);
+  await until(() => {
+    vi.advanceTimersByTime(250);
+    return closed.length === 1;
+  });
   const open = new Promise((resolve) => server.getConnections((_, count) => resolve(count)));
   expect(await open).toBe(0);
 });

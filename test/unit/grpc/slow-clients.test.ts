@@ -1,8 +1,8 @@
 /** Clients that send their requests, or read their responses, slowly or not at all. */
 import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
-import { expect, it, onTestFinished } from "vitest";
-import { createUnreadLimit } from "../../../src/net/unread.ts";
+import { expect, it, onTestFinished, vi } from "vitest";
+import { limitUnread } from "../../../src/net/unread.ts";
 import { frame, headers, PREFACE, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
@@ -50,15 +50,20 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
 it("what clients do not read is bounded, from when it is made until it is sent", async () => {
   const { port, server } = await listen({}, respondWith(40 * KIB));
   const events: string[] = [];
-  const limit = { maxUnreadBytes: 500 * KIB, report: (event: string) => events.push(event) };
-  const unread = createUnreadLimit(limit);
-  onTestFinished(unread.stop);
-  unread.register(server.unread);
+  vi.useFakeTimers({ toFake: ["setInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const report = (event: string) => void events.push(event);
+  limitUnread({ sources: [server.unread], maxUnreadBytes: 500 * KIB, report });
   const [most, fewer] = [await openUnreading(port), await openUnreading(port)];
   const statusesOf = (session: ClientHttp2Session, count: number) =>
     Promise.all(Array.from({ length: count }, () => call(session)));
   const kept = statusesOf(fewer, 5);
-  expect(await statusesOf(most, 10)).toEqual(Array(10).fill("closed"));
+  const lost = statusesOf(most, 10);
+  await until(() => {
+    vi.advanceTimersByTime(250);
+    return events.length > 0;
+  });
+  expect(await lost).toEqual(Array(10).fill("closed"));
   expect(events).toEqual(["tooManyUnreadBytes"]);
   fewer.settings({ initialWindowSize: 2 ** 20 });
   fewer.setLocalWindowSize(2 ** 24);
