@@ -89,10 +89,11 @@ async function start(config: Config): Promise<void> {
   const tracing = await startTracing(process.env, (message, fields) =>
     log.warn(fields ?? {}, message),
   );
-  const warn = (message: string) => log.debug({ message }, "pool");
-  const database = openPool(config, config.poolSize, warn);
+  // A connection that was lost while idle, for example: nothing to warn of.
+  const logPool = (message: string) => log.debug({ message }, "pool");
+  const database = openPool(config, config.poolSize, logPool);
   // Keys have connections of their own, so that no query of a provider delays authentication.
-  const keyDatabase = openPool(config, KEY_CONNECTIONS, warn);
+  const keyDatabase = openPool(config, KEY_CONNECTIONS, logPool);
   await checkDatabase(config, database, (message) => log.warn(message));
 
   const waitForTurn = createTurns();

@@ -15,7 +15,7 @@ export const MAX_KEY_LOOKUPS = 1_000;
 /** How long a query may take, in ms; after half of it, the next one no longer waits for it. */
 export const KEY_QUERY_TIMEOUT = 4_000;
 
-interface Waiting {
+interface WaitingLookup {
   readonly keyHash: Buffer;
   readonly result: PromiseWithResolvers<IssuedKey | undefined>;
 }
@@ -23,25 +23,25 @@ interface Waiting {
 /** Creates an empty queue. A lookup beyond `maxWaiting` rejects with `overloaded`. */
 export function createKeyQueue(findKeys: FindKeys, maxWaiting = MAX_KEY_LOOKUPS): KeyLookup {
   /** The waiting lookups, by address; an address without any has no entry. */
-  const byAddress = new Map<string, Set<Waiting>>();
+  const byAddress = new Map<string, Set<WaitingLookup>>();
   let waiting = 0;
   let running = false;
 
-  function add(address: string, lookup: Waiting): void {
+  function add(address: string, lookup: WaitingLookup): void {
     const ofAddress = byAddress.getOrInsertComputed(address, () => new Set());
     ofAddress.add(lookup);
     waiting++;
   }
 
-  function remove(address: string, lookup: Waiting): void {
+  function remove(address: string, lookup: WaitingLookup): void {
     const ofAddress = byAddress.get(address);
     if (!ofAddress?.delete(lookup)) return;
     waiting--;
     if (ofAddress.size === 0) byAddress.delete(address);
   }
 
-  function takeBatch(): Waiting[] {
-    const batch: Waiting[] = [];
+  function takeBatch(): WaitingLookup[] {
+    const batch: WaitingLookup[] = [];
     while (batch.length < MAX_BATCH && waiting > 0) {
       for (const [address, [lookup]] of byAddress) {
         if (lookup === undefined || batch.length === MAX_BATCH) break;

@@ -61,7 +61,7 @@ program
                 `${key.hint}…`,
                 toSecond(key.createdAt),
                 key.expiresAt === null ? "never" : toSecond(key.expiresAt),
-                statusOf(key, now),
+                validityOf(key, now),
                 key.name,
               ]),
             ),
@@ -122,7 +122,7 @@ function toSelector(text: string): KeySelector {
 }
 
 /** @param now DATETIME text, which compares in order of time */
-function statusOf(key: RegisteredKey, now: string): string {
+function validityOf(key: RegisteredKey, now: string): string {
   if (key.revokedAt !== null) return `revoked ${toSecond(key.revokedAt)}`;
   return key.expiresAt !== null && key.expiresAt <= now ? "expired" : "active";
 }

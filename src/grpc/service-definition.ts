@@ -120,7 +120,7 @@ async function serve(
     call.sendMetadata(new ResponseMetadata(headers));
     return response;
   } catch (thrown) {
-    throw statusOf(ServiceError.from(thrown), headers);
+    throw failedStatus(ServiceError.from(thrown), headers);
   } finally {
     answered = true;
   }
@@ -154,7 +154,7 @@ function decode(
  *
  * @see https://github.com/grpc/proposal/blob/master/A6-client-retries.md#when-retries-are-valid
  */
-function statusOf(
+function failedStatus(
   error: ServiceError,
   headers: Readonly<Record<string, string>>,
 ): Partial<StatusObject> {

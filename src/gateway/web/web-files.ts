@@ -31,11 +31,11 @@ export function readWebFiles(folder: string): readonly WebFile[] {
       const file = join(entry.parentPath, entry.name);
       const type = TYPES[extname(file)];
       if (type === undefined) throw new Error(`cannot serve ${file}: unknown type`);
-      return { path: pathOf(file.slice(folder.length)), type, body: readFileSync(file) };
+      return { path: urlPath(file.slice(folder.length)), type, body: readFileSync(file) };
     });
 }
 
-function pathOf(name: string): string {
+function urlPath(name: string): string {
   return name
     .replace(/\\/g, "/")
     .replace(/^\/?/, "/")
