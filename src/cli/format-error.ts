@@ -1,4 +1,5 @@
 /** Formats errors for the operator who ran a command or started the service. */
+import { failureOf } from "../db/driver-error.ts";
 
 const UNREACHABLE =
   "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
@@ -8,16 +9,8 @@ const NO_TABLES = "the database lacks the tables of this service: run `npm run m
 
 const NO_TLS = "the database in DATABASE_URL does not offer TLS, which its ssl-mode requires";
 
-/** By the `code` of errors of Node, mysql2 and the database. */
+/** By the `code` of errors of mysql2 and the database. */
 const explanations = new Map([
-  ["ECONNREFUSED", UNREACHABLE],
-  ["ECONNRESET", UNREACHABLE],
-  ["EHOSTUNREACH", UNREACHABLE],
-  ["ENETUNREACH", UNREACHABLE],
-  ["ENOTFOUND", UNREACHABLE],
-  ["EAI_AGAIN", UNREACHABLE],
-  ["ETIMEDOUT", UNREACHABLE],
-  ["PROTOCOL_CONNECTION_LOST", UNREACHABLE],
   ["HANDSHAKE_NO_SSL_SUPPORT", NO_TLS],
   ["ER_ACCESS_DENIED_ERROR", REJECTED],
   ["ER_DBACCESS_DENIED_ERROR", REJECTED],
@@ -39,5 +32,7 @@ export function formatError(thrown: unknown): string {
   if (code === "HANDSHAKE_SSL_ERROR") {
     return `TLS with the database in DATABASE_URL failed: ${thrown.message} (${code})`;
   }
-  return "sqlMessage" in thrown ? `database error: ${thrown.sqlMessage} (${code})` : thrown.message;
+  if ("sqlMessage" in thrown) return `database error: ${thrown.sqlMessage} (${code})`;
+  const failure = failureOf(thrown);
+  return failure === "refused" || failure === "lost" ? `${UNREACHABLE} (${code})` : thrown.message;
 }

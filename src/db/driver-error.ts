@@ -56,7 +56,6 @@ export const FAILURES: ReadonlyMap<number | string, Failure> = new Map<number | 
 
   ["ECONNREFUSED", "refused"],
   ["ETIMEDOUT", "refused"],
-  ["ENOENT", "refused"],
   ["ENOTFOUND", "refused"],
   ["EAI_AGAIN", "refused"],
   ["EHOSTUNREACH", "refused"],

@@ -60,6 +60,11 @@ it.each<[string, () => Partial<URL>, string | RegExp]>([
   );
 });
 
+it("a missing file is not taken for a missing database", () => {
+  const message = "ENOENT: no such file or directory, open 'gen/openapi.json'";
+  expect(formatError(Object.assign(new Error(message), { code: "ENOENT" }))).toBe(message);
+});
+
 it("a command prints the line, and ends with exit code 1", async () => {
   const url = "mysql://u:hunter2@127.0.0.1:1/d";
   expect(await runCommand("migrate", [], url)).toEqual(failed(`${UNREACHABLE} (ECONNREFUSED)`));
