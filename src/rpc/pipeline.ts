@@ -1,44 +1,30 @@
 /**
- * The pipeline of every call, whatever its protocol: deadline, authentication, rate limit, admission,
- * decoding, coalescing, handler, log.
+ * The pipeline of every call, whatever its protocol: deadline, authentication, rate limit and admission
+ * here, then its run, and in the end its log line.
  */
-import {
-  type DescMethodUnary,
-  type Message,
-  type MessageShape,
-  toBinary,
-} from "@bufbuild/protobuf";
+import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { Authenticate } from "../auth/authentication.ts";
 import { ServiceError } from "../errors.ts";
-import type { Answer, Caller, Context } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
-import { type CallTrace, type TraceCall, traceIdOf } from "../telemetry/traces/call-trace.ts";
+import {
+  type CallTrace,
+  type TraceCall,
+  traceIdOf,
+  within,
+} from "../telemetry/traces/call-trace.ts";
 import { type AdmissionLimits, createAdmission } from "./admission.ts";
-import type { AcceptedCall, CallResponse, IncomingCall, Rpc } from "./call.ts";
-import { createCoalescing } from "./coalescing.ts";
-import { type Deadline, startDeadline } from "./deadline.ts";
-import { entriesOf, type WaitForTurn } from "./large-results.ts";
+import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
+import { startDeadline } from "./deadline.ts";
 import type { RateLimit } from "./rate-limit.ts";
-
-/** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
-export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
-  readonly [Name in keyof Methods]: (
-    request: MessageShape<Methods[Name]["input"]>,
-    context: Context,
-  ) => Promise<Answer<MessageShape<Methods[Name]["output"]>>>;
-};
+import { createRun, type RunParts } from "./run.ts";
 
 type Metadata = AcceptedCall["metadata"];
 const NONE: Metadata = {};
 
-type AnyHandler = (request: Message, context: Context) => Promise<Answer<Message>>;
-
 /** What `createRpc` needs. */
-interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
-  readonly service: { readonly method: Methods };
-  readonly handlers: Handlers<Methods>;
+interface RpcOptions<Methods extends Record<string, DescMethodUnary>> extends RunParts<Methods> {
   readonly authenticate: Authenticate;
   readonly log: Log;
   /** The limits on concurrent calls. */
@@ -47,93 +33,31 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> {
   readonly maxCall: number;
   /** The rate limit per provider; none by default. */
   readonly rateLimit?: RateLimit | undefined;
-  /** Awaited before a response is handed over; by default there is no wait. */
-  readonly waitForTurn?: WaitForTurn;
   /** Measures the calls; by default they are not measured. */
   readonly metrics?: CallMetrics | undefined;
   /** Traces the calls; by default they are not traced. */
   readonly traceCall?: TraceCall | undefined;
-  /** Returns the time in epoch ms; the system clock by default. */
-  readonly clock?: () => number;
-}
-
-/** What telemetry records of a call while it runs. */
-interface Observed {
-  readonly trace: CallTrace | undefined;
-  /** Whether the run of another call answered it. */
-  coalesced: boolean;
 }
 
 /** Creates the pipeline of a service. */
-export function createRpc<Methods extends Record<string, DescMethodUnary>>({
-  service,
-  handlers,
-  authenticate,
-  log,
-  limits,
-  maxCall,
-  rateLimit,
-  waitForTurn = () => undefined,
-  metrics,
-  traceCall,
-  clock = Date.now,
-}: RpcOptions<Methods>): Rpc {
-  const admit = createAdmission(limits);
-  const coalesce = createCoalescing();
-  const logCall = createCallLog(log);
-  const handlerOf = new Map<DescMethodUnary, AnyHandler>(
-    Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
-  );
-
-  async function handle(
-    { method }: IncomingCall,
-    caller: Caller,
-    { signal, deadline }: Deadline,
-    decode: () => Message,
-    observed: Observed,
-  ): Promise<CallResponse> {
-    signal.throwIfAborted();
-    const handler = handlerOf.get(method);
-    if (!handler) throw new Error(`no handler for ${method}`);
-    const request = decode();
-    // No RPC has side effects, so any may be shared: `bindRoutes` (src/gateway/transcoding) refuses others.
-    // A coalesced run's `now` is its start, which is after the arrival of all its calls.
-    const key = coalescingKey(caller, method, request);
-    const { trace } = observed;
-    let started = false;
-    const answer = await coalesce(key, { signal, deadline }, (run) => {
-      started = true;
-      // The end of another call's run may be what starts this one.
-      return within(trace, async () => {
-        const made = await handler(request, { caller, now: clock(), ...run });
-        trace?.made(made);
-        return made;
-      });
-    });
-    if (!started) trace?.answeredBy(answer);
-    observed.coalesced = !started;
-    const turn = waitForTurn(entriesOf(answer.message));
-    if (turn !== undefined) {
-      await turn;
-      signal.throwIfAborted();
-    }
-    return toResponse(answer);
-  }
-
-  function spend(limit: RateLimit, providerId: string): Metadata {
-    const { allowed, headers } = limit.consume(providerId);
-    if (!allowed) throw new ServiceError("rateLimited", undefined, { metadata: headers });
-    return headers;
-  }
+export function createRpc<Methods extends Record<string, DescMethodUnary>>(
+  options: RpcOptions<Methods>,
+): Rpc {
+  const { authenticate, rateLimit, maxCall, metrics, traceCall, clock = Date.now } = options;
+  const admit = createAdmission(options.limits);
+  const runCall = createRun(options);
+  const logCall = createCallLog(options.log);
 
   function accept(incoming: IncomingCall): Promise<AcceptedCall> {
     const trace = traceCall?.(incoming);
     metrics?.started();
-    return within(trace, () => acceptObserved(incoming, { trace, coalesced: false }));
+    return within(trace, () => acceptTraced(incoming, trace));
   }
 
-  async function acceptObserved(incoming: IncomingCall, observed: Observed): Promise<AcceptedCall> {
-    const { trace } = observed;
+  async function acceptTraced(
+    incoming: IncomingCall,
+    trace: CallTrace | undefined,
+  ): Promise<AcceptedCall> {
     const started = performance.now();
     const now = clock();
     const deadline = startDeadline(now, incoming.deadline, incoming.signal, maxCall);
@@ -142,7 +66,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
     let providerId: string | undefined;
     let ended = false;
 
-    const end = (error?: ServiceError) => {
+    const end = (error?: ServiceError, coalesced = false) => {
       if (ended) return;
       ended = true;
       deadline.clear();
@@ -158,7 +82,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
         error,
         traceId: trace?.traceId ?? traceIdOf(incoming.trace),
         sampled: trace?.sampled ?? false,
-        coalesced: observed.coalesced,
+        coalesced,
       };
       metrics?.ended(record);
       logCall(record);
@@ -171,7 +95,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
 
     try {
       signal.throwIfAborted();
-      const { address } = incoming;
+      const { address, method } = incoming;
       const caller = await authenticate(incoming.credentials, { address, signal }, now);
       providerId = caller.providerId;
       const metadata = rateLimit === undefined ? NONE : spend(rateLimit, providerId);
@@ -186,11 +110,10 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
         metadata,
         async run(decode) {
           signal.removeEventListener("abort", abandon);
+          const call = { method, caller, deadline, decode, trace };
           try {
-            const response = await within(trace, () =>
-              handle(incoming, caller, deadline, decode, observed),
-            );
-            end();
+            const { response, coalesced } = await within(trace, () => runCall(call));
+            end(undefined, coalesced);
             return response;
           } catch (thrown) {
             throw fail(thrown);
@@ -207,22 +130,9 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>({
   return { accept: accept as Rpc["accept"] };
 }
 
-/** Runs work whose spans belong to a trace, if there is one. */
-function within<T>(trace: CallTrace | undefined, work: () => T): T {
-  return trace === undefined ? work() : trace.within(work);
-}
-
-function toResponse({ message, asOf }: Answer<Message>): CallResponse {
-  return { message, metadata: { "data-as-of": new Date(asOf).toISOString() } };
-}
-
-/** Calls with the same key may share one response: same provider, RPC and request. */
-function coalescingKey(
-  { providerId }: Caller,
-  { name, input }: DescMethodUnary,
-  request: Message,
-): string {
-  // Unknown fields change no answer.
-  const bytes = toBinary(input, request, { writeUnknownFields: false });
-  return `${providerId} ${name} ${Buffer.from(bytes).toString("latin1")}`;
+/** Spends a request of a provider's rate limit. Throws `ServiceError("rateLimited")` beyond it. */
+function spend(limit: RateLimit, providerId: string): Metadata {
+  const { allowed, headers } = limit.consume(providerId);
+  if (!allowed) throw new ServiceError("rateLimited", undefined, { metadata: headers });
+  return headers;
 }

@@ -50,6 +50,11 @@ export interface CallTrace {
   end(error: ServiceError | undefined): void;
 }
 
+/** Runs work whose spans belong to a trace, if there is one. */
+export function within<T>(trace: CallTrace | undefined, work: () => T): T {
+  return trace === undefined ? work() : trace.within(work);
+}
+
 /** Starts the trace of a call. */
 export type TraceCall = (call: TracedCall) => CallTrace;
 
