@@ -15,7 +15,7 @@ import { ServiceError } from "../../errors.ts";
 import { type IncomingCall, MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { isBodyTooLarge } from "../http/body.ts";
-import { markUnavailable, setStatus } from "../http/response-status.ts";
+import { setStatus } from "../http/response-status.ts";
 import type { ServedPath } from "../path.ts";
 import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
@@ -62,7 +62,7 @@ export function serveConnect(
       routes: (router) => {
         for (const method of methods) {
           router.rpc(method, (message, { values, responseHeader }) =>
-            run(callOf(values), message, responseHeader),
+            run(gateway, callOf(values), message, responseHeader),
           );
         }
       },
@@ -111,12 +111,17 @@ async function accept(
       checkMessageParameter(context.url);
     }
   } catch (thrown) {
-    throw failure(call, thrown);
+    throw failure(gateway, call, thrown);
   }
 }
 
 /** Runs a call once its message is decoded. */
-async function run(call: ConnectCall, message: Message, headers: Headers): Promise<Message> {
+async function run(
+  gateway: GatewayContext,
+  call: ConnectCall,
+  message: Message,
+  headers: Headers,
+): Promise<Message> {
   try {
     if (call.accepted === undefined) throw new Error("the request gate did not accept the call");
     call.ran = true;
@@ -124,14 +129,21 @@ async function run(call: ConnectCall, message: Message, headers: Headers): Promi
     for (const [name, value] of Object.entries(response.metadata)) headers.set(name, value);
     return response.message;
   } catch (thrown) {
-    throw failure(call, thrown);
+    throw failure(gateway, call, thrown);
   }
 }
 
-/** The error to send. One that means 503 is the last response of its connection. */
-function failure(call: ConnectCall, thrown: unknown): ConnectError {
+/**
+ * The error to send. One that means 503 is the last response of its connection, also over gRPC-Web, whose
+ * HTTP status is always 200.
+ */
+function failure(
+  { connections }: GatewayContext,
+  { response }: ConnectCall,
+  thrown: unknown,
+): ConnectError {
   const error = ServiceError.from(thrown);
-  if (error.entry.status === 503) markUnavailable(call.response);
+  if (error.entry.status === 503) connections.get(response.req.socket)?.drain();
   return connectError(error);
 }
 

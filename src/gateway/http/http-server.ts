@@ -25,7 +25,7 @@ import type { HttpResponse } from "../response.ts";
 import { createExchanges } from "./exchange.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./limits.ts";
 import { closeLingering } from "./lingering-close.ts";
-import { isUnavailable, statusOf } from "./response-status.ts";
+import { statusOf } from "./response-status.ts";
 import { rejectOnSocket } from "./socket-response.ts";
 
 const ignore = () => {};
@@ -67,7 +67,7 @@ export function createHttpServer(
       const code = statusOf(this) ?? status;
       // A request that was read to its end is destroyed, too.
       const isLeft = req.destroyed && !req.complete;
-      const last = gateway.draining || code === 503 || isUnavailable(this) || isLeft;
+      const last = gateway.draining || code === 503 || isLeft;
       if (last && socket) connections.get(socket)?.drain();
       return Reflect.apply(super.writeHead, this, [code, ...rest]);
     }

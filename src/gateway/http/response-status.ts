@@ -1,7 +1,6 @@
 /**
  * The status of a response that Connect-ES writes. Connect-ES has one status for each code: 429 for
- * `resource_exhausted`, which tells the client to retry, also if the message is too large. In
- * gRPC-Web, the status is always 200, so that a 503 would not be seen.
+ * `resource_exhausted`, which tells the client to retry, also if the message is too large.
  *
  * @see https://connectrpc.com/docs/protocol/#error-codes (clients read the code in the body)
  */
@@ -17,16 +16,4 @@ export function setStatus(response: ServerResponse, status: number): void {
 /** The status that was set for a response, if any. */
 export function statusOf(response: ServerResponse): number | undefined {
   return statuses.get(response);
-}
-
-const unavailable = new WeakSet<ServerResponse>();
-
-/** Marks a response that means 503, in a protocol whose HTTP status is 200 for every error. */
-export function markUnavailable(response: ServerResponse): void {
-  unavailable.add(response);
-}
-
-/** Whether a response was marked. */
-export function isUnavailable(response: ServerResponse): boolean {
-  return unavailable.has(response);
 }
