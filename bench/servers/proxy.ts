@@ -8,6 +8,7 @@ import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import { createGateway } from "../../src/gateway/server.ts";
 import { createAddresses } from "../../src/net/address.ts";
 import type { Rpc } from "../../src/rpc/call.ts";
+import { createLog } from "../../src/telemetry/log.ts";
 
 const client: Client<typeof RevenueService> = createClient(
   RevenueService,
@@ -31,7 +32,12 @@ const rpc: Rpc = {
     };
   },
 };
-const gateway = createGateway({ service: RevenueService, rpc, addresses: createAddresses([]) });
+const gateway = createGateway({
+  service: RevenueService,
+  rpc,
+  addresses: createAddresses([]),
+  log: createLog("error"),
+});
 const httpPort = await gateway.listen("127.0.0.1", 0);
 console.log(JSON.stringify({ httpPort }));
 process.on("SIGTERM", () => process.exit(0));

@@ -17,7 +17,7 @@ export interface GatewayContext {
    * The log of requests that never become a call, and of responses that cannot be written. Calls are
    * logged by the pipeline. URLs, headers and bodies are never logged.
    */
-  readonly log: Log | undefined;
+  readonly log: Log;
   /** Counts the requests that never become a call, by their HTTP status. */
   readonly countRejection: CountRejection | undefined;
   readonly addresses: Addresses;
@@ -34,7 +34,7 @@ export function logRejection(
   { status, reason }: Pick<HttpResponse, "status" | "reason">,
 ): void {
   gateway.countRejection?.(status);
-  gateway.log?.info({ requestId, status, reason }, "request rejected");
+  gateway.log.info({ requestId, status, reason }, "request rejected");
 }
 
 /** Sends the response to a request that does not become a call, and logs it. */

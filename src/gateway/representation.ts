@@ -55,7 +55,7 @@ export async function representationResponse(
   representation: Representation,
   request: Pick<FastifyRequest, "headers" | "id">,
   headers: Readonly<Record<string, string>>,
-  log: Log | undefined,
+  log: Log,
 ): Promise<HttpResponse<Body>> {
   const { contentType, body, etag, compressed } = representation;
   const shared = { vary: "accept-encoding", ...headers, etag };
@@ -70,7 +70,7 @@ export async function representationResponse(
     const bytes = await compressed(coding);
     return { ...plain, headers: { ...plain.headers, "content-encoding": coding }, body: bytes };
   } catch (error) {
-    log?.error({ requestId: request.id, coding, err: error }, "cannot compress the response");
+    log.error({ requestId: request.id, coding, err: error }, "cannot compress the response");
     return plain;
   }
 }

@@ -43,8 +43,8 @@ export interface GatewayParts {
   readonly openApi?: string | undefined;
   /** The files of the pages, which are served without an API key; none by default. */
   readonly web?: readonly WebFile[] | undefined;
-  /** Logs rejected requests; by default they are not logged. */
-  readonly log?: Log;
+  /** Logs rejected requests. */
+  readonly log: Log;
   /** Counts rejected requests; by default they are not counted. */
   readonly countRejection?: CountRejection | undefined;
   /** Follows every request that the port reads; by default they are not followed. */

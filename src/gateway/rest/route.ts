@@ -94,7 +94,7 @@ async function respond(
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) {
       // The pipeline throws and logs ServiceErrors. Any other error was thrown by the writer.
-      gateway.log?.error(
+      gateway.log.error(
         { requestId: request.id, method: route.method.name, err: thrown },
         "cannot write the response",
       );

@@ -21,7 +21,7 @@ export function handleFastifyError(gateway: GatewayContext) {
       return reject(httpError(400, "the path is not percent-encoded UTF-8 (RFC 3986)"));
     }
     if (error.statusCode !== undefined && error.statusCode < 500) return reject(httpError(400));
-    gateway.log?.error({ requestId: request.id, err: error }, "cannot handle the request");
+    gateway.log.error({ requestId: request.id, err: error }, "cannot handle the request");
     return reject(errorResponse(ServiceError.from(error)));
   };
 }
