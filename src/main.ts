@@ -25,6 +25,7 @@ import { checkSession } from "./db/session-variables.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
+import { createDamageLog } from "./rollup/read/damage.ts";
 import { createLagLog } from "./rollup/read/lag-log.ts";
 import { createTurns } from "./rpc/large-results.ts";
 import { createRpc } from "./rpc/pipeline.ts";
@@ -115,6 +116,7 @@ async function start(config: Config): Promise<void> {
       readMaxLag === 0 ? read : limitAge(read, readMaxLag, metrics?.recordReplicaAge),
       {
         reportLag: createLagLog(log, metrics?.recordLag),
+        reportDamage: createDamageLog(log, metrics?.damagedAnswer),
         observeCache: metrics?.cacheRequest,
       },
     ),

@@ -3,6 +3,7 @@
  * functions; the functions do not depend on a protocol.
  */
 import type { Read } from "../db/query.ts";
+import { createLedgerReads, type ReportDamage } from "../rollup/read/damage.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
 import { createListDailyRevenue } from "./daily/handler.ts";
@@ -15,6 +16,8 @@ export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 export interface RevenueOptions {
   /** Called once per answer. */
   readonly reportLag?: ReportLag | undefined;
+  /** Called once per answer whose rollup is damaged. */
+  readonly reportDamage?: ReportDamage | undefined;
   /** Called with each lookup in a cache of sums. */
   readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
 }
@@ -22,12 +25,13 @@ export interface RevenueOptions {
 /** Creates the service. It caches sums that it reads from rollups. */
 export function createRevenueService(
   read: Read,
-  { reportLag = () => {}, observeCache = () => {} }: RevenueOptions = {},
+  { reportLag = () => {}, reportDamage = () => {}, observeCache = () => {} }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
+  const readLedger = createLedgerReads(reportDamage);
   return {
-    getOverview: createGetOverview(read, reportLag, observe("overview")),
-    getServerBreakdown: createGetServerBreakdown(read, reportLag, observe("breakdown")),
+    getOverview: createGetOverview(read, reportLag, readLedger, observe("overview")),
+    getServerBreakdown: createGetServerBreakdown(read, reportLag, readLedger, observe("breakdown")),
     listDailyRevenue: createListDailyRevenue(read, reportLag),
   };
 }

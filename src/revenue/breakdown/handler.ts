@@ -8,6 +8,7 @@ import type {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
+import type { ReadLedger } from "../../rollup/read/damage.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
@@ -27,9 +28,10 @@ const DELETED = "Deleted";
 export function createGetServerBreakdown(
   read: Read,
   reportLag: ReportLag,
+  readLedger: ReadLedger,
   observeCache?: (hit: boolean) => void,
 ) {
-  const readBreakdown = createBreakdownReader(read, observeCache);
+  const readBreakdown = createBreakdownReader(read, readLedger, observeCache);
   return async (
     request: GetServerBreakdownRequest,
     context: Context,

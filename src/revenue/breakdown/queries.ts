@@ -13,6 +13,7 @@ import {
   NOW,
   OWNER_SUMS,
   STATE,
+  TOTAL_SUMS,
 } from "../../rollup/read/sql.ts";
 import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
@@ -115,6 +116,12 @@ const sumsAt = (boundary: string) => ({
   from: `${OWNER_SUMS} AND at = ${boundary}`,
 });
 
+/** The sums of the provider as a whole at a boundary of owners: its last boundary up to there. */
+const totalAt = (boundary: string) => ({
+  select: STORED_SUMS,
+  from: `${TOTAL_SUMS} AND at <= ${boundary} ORDER BY at DESC LIMIT 1`,
+});
+
 /** The last boundary that is stored, and the first one, of those that match an SQL condition. */
 const lastStored = (condition: string) => `(SELECT MAX(at) FROM ${OWNER_SUMS} AND ${condition})`;
 const firstStored = (condition: string) => `(SELECT MIN(at) FROM ${OWNER_SUMS} AND ${condition})`;
@@ -125,6 +132,8 @@ const terms = termsOf(
   `COALESCE(${lastStored(`at <= ${after(PERIOD_END)}`)}, ${instant(`'${BEFORE_ALL}'`)})`,
 );
 const others = allButSums(terms);
+/** The boundary of the sums at `last`. */
+const lastRead = lastStored(`at <= ${upTo(after(PERIOD_END))}`);
 
 /** The full query: the sums of the rollup, and everything to add to them. */
 export const fullBreakdown = compileStatement(
@@ -140,13 +149,16 @@ export const fullBreakdown = compileStatement(
       },
     },
     sumsAtFirst: sumsAt(terms.first),
-    sumsAtLast: sumsAt(lastStored(`at <= ${upTo(after(PERIOD_END))}`)),
+    sumsAtLast: sumsAt(lastRead),
+    /** What the owners together must have there. */
+    totalAtFirst: totalAt(terms.first),
+    totalAtLast: totalAt(lastRead),
   },
   ["provider", "start", "end"],
   "breakdown",
 );
 
-/** The query that completes cached sums at `:first` and `:last`. */
+/** The query that completes sums at `:first` and `:last`. */
 export const uncoveredBreakdown = compileStatement(
   allButSums({ watermark: CACHED_WATERMARK, first: instant(":first"), last: instant(":last") }),
   ["provider", "start", "end", "watermark", "first", "last"],

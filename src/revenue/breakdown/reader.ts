@@ -6,11 +6,13 @@
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
-import type { UsedRollup } from "../../rollup/coverage.ts";
+import { NO_WATERMARK, type UsedRollup } from "../../rollup/coverage.ts";
+import { sumsOf } from "../../rollup/difference.ts";
 import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
-import { usedRollup } from "../../rollup/read/sql.ts";
-import type { Sums } from "../../rollup/sums.ts";
+import { findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
+import { BEFORE_ALL, usedRollup } from "../../rollup/read/sql.ts";
+import { NO_SUMS, type Sums } from "../../rollup/sums.ts";
 import {
   DEFAULT_LENGTH,
   includingEarlier,
@@ -61,6 +63,7 @@ type ReadBreakdown = (period: RequestedPeriod, context: Context) => Promise<Brea
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createBreakdownReader(
   read: Read,
+  readLedger: ReadLedger,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
   const cache = createSumsCache<Boundary>(({ sums }) => sums.size, MAX_ROWS, merge);
@@ -91,9 +94,31 @@ export function createBreakdownReader(
     const [state] = rows.state as [State];
     const rollup = usedRollup(state);
     const [first, last] = boundariesOf(rows);
+    const damage = damageOf(rows, first, last);
+    if (damage !== undefined) {
+      return readLedger(provider, damage, async () => {
+        const completing = {
+          ...values,
+          watermark: NO_WATERMARK,
+          first: BEFORE_ALL,
+          last: BEFORE_ALL,
+        };
+        const { rows, asOf } = await uncoveredBreakdown.run(read, completing, options);
+        return breakdown(rows, sumsByOwner([]), sumsByOwner([]), rollup, asOf);
+      });
+    }
     cache.put(provider, rollup, last, first);
     return breakdown(rows, first.sums, last.sums, rollup, asOf);
   };
+}
+
+/** Where the sums that a full query has read differ from those of the provider as a whole. */
+function damageOf({ totalAtFirst, totalAtLast }: FullRows, first: Boundary, last: Boundary) {
+  const compare = ({ at, sums }: Boundary, [total]: FullRows["totalAtFirst"]) => {
+    return { at, owners: sums.total(), total: total === undefined ? NO_SUMS : sumsOf(total) };
+  };
+  const atLast = compare(last, totalAtLast);
+  return findDamage(first.at === last.at ? [atLast] : [compare(first, totalAtFirst), atLast]);
 }
 
 /** What two sums at one boundary know together; undefined if they are at two. */

@@ -12,6 +12,7 @@ import { type Cents, parseCents } from "../../db/cents.ts";
 import { instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
+import type { ReadLedger } from "../../rollup/read/damage.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { type Month, recentMonths } from "../calendar.ts";
 import { split } from "../fee.ts";
@@ -24,9 +25,10 @@ import { createOverviewReader, type Overview } from "./reader.ts";
 export function createGetOverview(
   read: Read,
   reportLag: ReportLag,
+  readLedger: ReadLedger,
   observeCache?: (hit: boolean) => void,
 ) {
-  const readOverview = createOverviewReader(read, observeCache);
+  const readOverview = createOverviewReader(read, readLedger, observeCache);
   return async (
     _request: GetOverviewRequest,
     context: Context,

@@ -87,9 +87,9 @@ export const fullOverview = compileStatement(
       select: { at: "at", ...STORED_SUMS },
       from: `${TOTAL_SUMS} AND at IN (${ENDS.join(", ")})`,
     },
-    /** Covered lifetime gross per server that has a charge. */
-    grossByServer: {
-      select: { server: "server_id", gross: "SUM(gross)" },
+    /** Everything covered, per server that has a charge. */
+    sumsByServer: {
+      select: { server: "server_id", charges: "SUM(charges)", gross: "SUM(gross)" },
       from: `${OWNER_SUMS} AND at = ${LATEST_BOUNDARY} AND charges > 0 GROUP BY server_id`,
     },
   },

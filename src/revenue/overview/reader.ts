@@ -6,10 +6,12 @@ import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
-import type { UsedRollup } from "../../rollup/coverage.ts";
-import { differences } from "../../rollup/difference.ts";
+import { NO_WATERMARK, type UsedRollup } from "../../rollup/coverage.ts";
+import { differences, sumsOf } from "../../rollup/difference.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
+import { type Compared, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
+import { NO_SUMS, plus } from "../../rollup/sums.ts";
 import { monthOf, recentMonths, startsOfMonths } from "../calendar.ts";
 import { withEstimatedNow } from "../estimated-now.ts";
 import { fullOverview, monthParameters, uncoveredOverview } from "./queries.ts";
@@ -21,6 +23,9 @@ interface OverviewSums {
   /** Lifetime gross per server that has a charge, by `servers.id`. */
   readonly grossByServer: ReadonlyMap<string, Cents>;
 }
+
+/** Those of a provider without a rollup. */
+const NO_OVERVIEW_SUMS: OverviewSums = { grossByMonth: new Map(), grossByServer: new Map() };
 
 type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
 type Rows = Awaited<ReturnType<typeof uncoveredOverview.run>>["rows"];
@@ -49,6 +54,7 @@ type ReadOverview = (context: Context) => Promise<Overview>;
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createOverviewReader(
   read: Read,
+  readLedger: ReadLedger,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadOverview {
   const cache = createSumsCache<OverviewSums>(
@@ -76,10 +82,19 @@ export function createOverviewReader(
       const values = { provider, ...monthParameters(starts) };
       const { rows, asOf } = await fullOverview.run(read, values, options);
       const state = stateOf(rows);
-      const sums = sumsOf(rows, starts);
+      const sums = sumsFromRollup(rows, starts);
       const now = fromDatetime(state.now);
       if (!hasMonths(sums.grossByMonth, now)) return { now, answer: undefined };
       const rollup = usedRollup(state);
+      const damage = damageOf(rows);
+      if (damage !== undefined) {
+        const answer = await readLedger(provider, damage, async () => {
+          const values = { provider, watermark: NO_WATERMARK };
+          const { rows, asOf } = await uncoveredOverview.run(read, values, options);
+          return overview(NO_OVERVIEW_SUMS, rows, rollup, asOf);
+        });
+        return { now, answer };
+      }
       cache.put(provider, rollup, sums);
       return { now, answer: overview(sums, rows, rollup, asOf) };
     }
@@ -100,8 +115,8 @@ function hasMonths(months: ReadonlyMap<number, Cents>, now: number): boolean {
 }
 
 /** The sums of the rollup. A month is the difference of two. */
-function sumsOf(
-  { before, sums, grossByServer }: FullRows,
+function sumsFromRollup(
+  { before, sums, sumsByServer }: FullRows,
   starts: readonly number[],
 ): OverviewSums {
   const grossByMonth = new Map(starts.slice(0, -1).map((start) => [start, 0n]));
@@ -111,8 +126,19 @@ function sumsOf(
   }
   return {
     grossByMonth,
-    grossByServer: new Map(grossByServer.map((row) => [row.server, parseCents(row.gross)])),
+    grossByServer: new Map(sumsByServer.map((row) => [row.server, parseCents(row.gross)])),
   };
+}
+
+/**
+ * Whether the charges of all servers differ from those of the provider as a whole: nothing that is covered is
+ * dated after the end of the current month.
+ */
+function damageOf({ sumsByServer, before, sums }: FullRows): Compared | undefined {
+  const [latest = before[0]] = sums.toSorted((one, other) => (one.at > other.at ? -1 : 1));
+  const { gross, charges } = latest === undefined ? NO_SUMS : sumsOf(latest);
+  const owners = sumsByServer.map(sumsOf).reduce(plus, NO_SUMS);
+  return findDamage([{ at: "W", owners, total: { ...NO_SUMS, gross, charges } }]);
 }
 
 /** Completes the sums of a rollup. */

@@ -9,7 +9,7 @@ import {
   leafAt,
   leafOfTotal,
 } from "../leaves.ts";
-import { FORMAT } from "../sums.ts";
+import { FORMAT, SUM_NAMES } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
 /** The stored boundaries of a rollup, each list in order. */
@@ -71,4 +71,28 @@ export function misplacedBoundary(
 interface BoundaryRow {
   readonly total: string | number;
   readonly at: string;
+}
+
+/**
+ * Whether the sums of all owners differ from those of the provider as a whole, for everything covered. A
+ * change writes both, so rows were changed or lost.
+ */
+export async function isDamaged(
+  reader: Knex.Transaction,
+  { provider, slot }: Rollup,
+  { owners, totals }: Boundaries,
+): Promise<boolean> {
+  const columns = SUM_NAMES.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`);
+  const branch = `SELECT ${columns.join(", ")} FROM ${TABLES.sums}
+    WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = ? AND at = ?`;
+  const [rows] = await reader.raw(
+    `SELECT COUNT(*) AS different FROM (${branch} UNION ${branch}) AS sums`,
+    [owners, totals].flatMap((stored, total) => [
+      provider,
+      slot,
+      total,
+      stored.at(-1) ?? FIRST_INSTANT,
+    ]),
+  );
+  return Number(rows[0].different) > 1;
 }

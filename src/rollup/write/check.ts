@@ -5,10 +5,10 @@
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { FIRST_INSTANT, LAST_INSTANT, type Leaf } from "../leaves.ts";
-import { misplacedBoundary, readBoundaries } from "./boundaries.ts";
+import { isDamaged, misplacedBoundary, readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
-import { type Repair, writeRepairs } from "./repair.ts";
+import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
@@ -48,8 +48,9 @@ export async function checkSlice(
     return compareSlice(reader, current, rows);
   });
   if (found === undefined) return "done";
-  const { rollup, change, next, share, unsuitable } = found;
-  if (change === "too large" || unsuitable) return "build";
+  const { rollup, change, next, share, damaged, outgrown } = found;
+  if (damaged) repaired(damagedRollup(provider, rollup.watermark));
+  if (change === "too large" || damaged || outgrown) return "build";
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is compared at once.
@@ -91,9 +92,11 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
     change,
     next,
     share: shareOf(compared.leaves, boundaries.owners, next === LAST_INSTANT),
-    /** Whether its leaves are too long by now, or rows of it were changed by hand. */
-    unsuitable:
+    /** Whether rows of it were changed or lost. */
+    damaged:
       misplacedBoundary(boundaries, rollup) !== undefined ||
-      (next === LAST_INSTANT && (await hasOutgrown(reader, rollup))),
+      (await isDamaged(reader, rollup, boundaries)),
+    /** Whether its leaves are too long by now. */
+    outgrown: next === LAST_INSTANT && (await hasOutgrown(reader, rollup)),
   };
 }

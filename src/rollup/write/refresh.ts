@@ -1,9 +1,9 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
 import { type Leaf, leavesOf } from "../leaves.ts";
-import { readBoundaries } from "./boundaries.ts";
+import { isDamaged, readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange } from "./change.ts";
-import { type Repair, writeRepairs } from "./repair.ts";
+import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
@@ -39,7 +39,8 @@ export async function refresh(
     return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
   if (change === "current") return { charges: 0 };
-  if (change === "no rollup" || change === "too large") return "build";
+  if (change === "damaged") repaired(damagedRollup(provider, until));
+  if (change === "no rollup" || change === "damaged" || change === "too large") return "build";
   if (!(await writeRepairs(database, change, repaired))) return { charges: 0 };
   return { charges: chargesOf(change) };
 }
@@ -49,12 +50,13 @@ async function changeUpTo(
   reader: Knex.Transaction,
   rollup: Rollup,
   until: string,
-): Promise<Change | "too large"> {
+): Promise<Change | "too large" | "damaged"> {
+  const boundaries = await readBoundaries(reader, rollup);
+  if (await isDamaged(reader, rollup, boundaries)) return "damaged";
   const { covered, late } = await newSpans(reader, rollup, until);
   const { leaf } = rollup;
   const latest = distinct(late.flatMap((span) => leavesOf([span], leaf)));
   const leaves = distinct([...leavesOf(covered, leaf), ...latest.slice(0, MAX_LATE_LEAVES)]);
-  const boundaries = await readBoundaries(reader, rollup);
   return computeChange(reader, rollup, boundaries, { leaves, stretches: leaves }, until);
 }
 

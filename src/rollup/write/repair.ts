@@ -1,6 +1,6 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
 import type { Knex } from "knex";
-import type { Leaf } from "../leaves.ts";
+import { FIRST_INSTANT, type Leaf } from "../leaves.ts";
 import {
   COUNT_NAMES,
   formatSums,
@@ -15,7 +15,12 @@ import { type Change, writeChange } from "./change.ts";
 import type { Difference } from "./comparison.ts";
 
 /** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
-export type Cause = "late commit" | "deleted row" | "changed row" | "future watermark";
+export type Cause =
+  | "late commit"
+  | "deleted row"
+  | "changed row"
+  | "future watermark"
+  | "damaged rollup";
 
 /** What was repaired in a leaf: what the ledger had more than the rollup; negative if it had less. */
 export interface Repair extends Leaf, Sums {
@@ -69,6 +74,12 @@ export function futureWatermark(provider: string, from: string, to: string): Rep
   return { provider, from, to, ...NO_SUMS, cause: "future watermark" };
 }
 
+/** A repair of a rollup whose own rows contradict each other. */
+export function damagedRollup(provider: string, watermark: string): Repair {
+  const all = { from: FIRST_INSTANT, to: watermark };
+  return { provider, ...all, ...NO_SUMS, cause: "damaged rollup" };
+}
+
 /** A rental that was written again became covered for the second time, and adds nothing. */
 function unexplainedPart(difference: Difference): Sums {
   return sumsFrom((name) => {
@@ -83,6 +94,9 @@ export function formatRepair(repair: Repair): string {
   const { provider, from, to, cause } = repair;
   if (cause === "future watermark") {
     return `provider ${provider}: the watermark ${from} lay in the future (cause: ${cause}); the rollup is built again`;
+  }
+  if (cause === "damaged rollup") {
+    return `provider ${provider}: rows of the rollup were changed or lost (cause: ${cause}); it is built again`;
   }
   return `provider ${provider}, ${from} to ${to}: repaired by ${formatSums(repair)} (cause: ${cause})`;
 }

@@ -3,7 +3,7 @@ import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
-import { misplacedBoundary, readBoundaries } from "./boundaries.ts";
+import { isDamaged, misplacedBoundary, readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
 import { readRollups, SNAPSHOT } from "./state.ts";
@@ -25,6 +25,9 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     const misplaced = misplacedBoundary(boundaries, rollup);
     if (misplaced !== undefined) {
       yield `provider ${provider}: the rollup ${misplaced}`;
+    }
+    if (await isDamaged(reader, rollup, boundaries)) {
+      yield `provider ${provider}: the sums of the rollup's owners and of the provider as a whole differ`;
     }
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
       const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);

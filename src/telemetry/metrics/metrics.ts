@@ -47,7 +47,7 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
     },
     droppedLines,
   );
-  const recordLag = addRollupMetrics(registry);
+  const { recordLag, damagedAnswer } = addRollupMetrics(registry);
   let replicaAge: number | undefined;
   addGauge(
     registry,
@@ -67,6 +67,7 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
     observeHttpRequest,
     observePool,
     recordLag,
+    damagedAnswer,
     /** Counts a lookup in a cache. Caches are a few fixed names. */
     cacheRequest: (cache: string, hit: boolean) =>
       caches.inc({ cache, result: hit ? "hit" : "miss" }),

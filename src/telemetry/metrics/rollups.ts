@@ -1,6 +1,6 @@
 /** Metrics of rollups as the service sees them: through the answers that used one. */
 import { LRUCache } from "lru-cache";
-import { addGauge, type MetricsRegistry } from "./registry.ts";
+import { addCounter, addGauge, type MetricsRegistry } from "./registry.ts";
 
 /** How long the lag of an answer counts, in ms. */
 const WINDOW = 300_000;
@@ -14,10 +14,10 @@ const MAX_PROVIDERS = 10_000;
 export type RecordLag = (providerId: string, lag: number, isBehind: boolean) => void;
 
 /**
- * Adds the lag of watermarks to a registry. A watermark stays where it is while nothing is recorded,
+ * Adds the lag of watermarks to a registry, and answers that found a damaged rollup. A watermark stays where it is while nothing is recorded,
  * so an answer without uncovered charges has no lag.
  */
-export function addRollupMetrics(registry: MetricsRegistry): RecordLag {
+export function addRollupMetrics(registry: MetricsRegistry) {
   const lags = new LRUCache<string, { readonly lag: number; readonly isBehind: boolean }>({
     max: MAX_PROVIDERS,
     ttl: WINDOW,
@@ -39,5 +39,15 @@ export function addRollupMetrics(registry: MetricsRegistry): RecordLag {
     },
     () => current().filter(({ isBehind }) => isBehind).length,
   );
-  return (providerId, lag, isBehind) => lags.set(providerId, { lag, isBehind });
+  const damaged = addCounter(registry, {
+    name: "revenue_rollup_damaged_answers_total",
+    help: "Answers that were read from the ledger, or refused, because a rollup contradicts itself.",
+  });
+  const recordLag: RecordLag = (providerId, lag, isBehind) =>
+    void lags.set(providerId, { lag, isBehind });
+  return {
+    recordLag,
+    /** Counts an answer whose rollup is damaged. */
+    damagedAnswer: () => damaged.inc(),
+  };
 }

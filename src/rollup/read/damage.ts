@@ -1,0 +1,70 @@
+/**
+ * An answer that reads sums of owners also reads those of the provider as a whole, at the same boundaries. A
+ * run writes both in one transaction. If they differ, rows of the rollup were changed or lost: then nothing of
+ * it is used, and the answer is read from the ledger.
+ */
+import type { Logger } from "pino";
+import { ServiceError } from "../../errors.ts";
+import { createSampledLog } from "../../telemetry/sampled-log.ts";
+import { formatSums, isZero, minus, type Sums } from "../sums.ts";
+
+/** Sums of one boundary. */
+export interface Compared {
+  /** The boundary, as DATETIME(3) text; "W" for everything covered. */
+  readonly at: string;
+  /** The sums of all owners, added up. */
+  readonly owners: Sums;
+  /** Those of the provider as a whole. */
+  readonly total: Sums;
+}
+
+/** The first boundary whose sums differ; undefined if there is none. */
+export function findDamage(compared: readonly Compared[]): Compared | undefined {
+  return compared.find(({ owners, total }) => !isZero(minus(owners, total)));
+}
+
+/** Reports a rollup that is damaged. */
+export type ReportDamage = (provider: string, damage: Compared) => void;
+
+/** So many covered charges are read for an answer at most. */
+const MAX_CHARGES = 1_000_000n;
+
+/**
+ * Reads an answer from the ledger because the rollup is damaged: one at a time for a provider. Rejects with a
+ * `ServiceError`: `databaseUnavailable` if there are too many charges, otherwise as `read` does.
+ */
+export type ReadLedger = <T>(
+  provider: string,
+  damage: Compared,
+  read: () => Promise<T>,
+) => Promise<T>;
+
+/** Creates the turns of providers. `report` is called once for each answer. */
+export function createLedgerReads(report: ReportDamage, maxCharges = MAX_CHARGES): ReadLedger {
+  const latest = new Map<string, Promise<unknown>>();
+  return async (provider, damage, read) => {
+    report(provider, damage);
+    const { owners, total } = damage;
+    if (owners.charges > maxCharges || total.charges > maxCharges) {
+      const cause = new Error("the rollup is damaged, and the ledger too large to do without");
+      throw new ServiceError("databaseUnavailable", undefined, { cause });
+    }
+    const turn = Promise.resolve(latest.get(provider)).then(read, read);
+    latest.set(provider, turn);
+    try {
+      return await turn;
+    } finally {
+      if (latest.get(provider) === turn) latest.delete(provider);
+    }
+  };
+}
+
+/** Creates a `ReportDamage` that logs, sampled, and counts. */
+export function createDamageLog(log: Logger, count: () => void = () => {}): ReportDamage {
+  const sampled = createSampledLog(log);
+  return (providerId, { at, owners, total }) => {
+    count();
+    const fields = { providerId, at, owners: formatSums(owners), total: formatSums(total) };
+    sampled.error(fields, "rollup is damaged and not used");
+  };
+}
