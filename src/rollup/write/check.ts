@@ -14,10 +14,6 @@ import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that a slice has, about. */
 const SLICE_ROWS = 10_000;
-/** A slice counts as due this many ms early, so that a period of a second means every run. */
-export const DUE_EARLY = 1_000;
-/** Slices come earlier by up to this share of their interval, so that they spread out. */
-const JITTER = 0.1;
 
 /** When to check. */
 export interface CheckOptions {
@@ -53,25 +49,22 @@ export async function checkSlice(
   if (change === "too large" || damaged || outgrown) return "build";
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
-  // A difference may go on behind the slice: what follows is compared at once.
-  const isDone = isLast || change.differences.length === 0;
-  const inTurn = nextTime(fromDatetime(rollup.checkAt), now, period, share);
-  const checkAt = isDone ? inTurn : Math.min(inTurn, now);
+  // A difference may go on behind the slice: what follows is due at once.
+  const goesOn = !isLast && change.differences.length > 0;
+  const checkAt = nextTime(fromDatetime(rollup.checkAt), now, period, goesOn ? 0 : share);
   const columns = { next_from: isLast ? FIRST_INSTANT : next, check_at: toDatetime(checkAt) };
   if (!(await writeRepairs(database, change, repaired, columns))) return "done";
-  return !isLast && checkAt - now <= DUE_EARLY ? "more" : "done";
+  return !isLast && checkAt <= now ? "more" : "done";
 }
 
-/** When the next slice is due. After a pause, several are due at once. Times are in epoch ms. */
+/**
+ * When the next slice is due, in epoch ms: a share of the period after this one was. One that is compared
+ * early gives no credit: the next may not have been compared for nearly a period. After a pause at most a
+ * period's slices are due, which is the whole rollup once.
+ */
 function nextTime(checkAt: number, now: number, period: number, share: number): number {
-  const interval = period * share;
-  // A time that lies more than a period away was set for another period.
-  const isFar = Math.abs(checkAt - now) > period + DUE_EARLY;
-  // An early check gives no credit: the next slice may not have been compared for nearly a period.
-  if (!isFar && checkAt - now > DUE_EARLY) return Math.round(now + interval);
-  const next = (isFar ? now - period : checkAt) + interval;
-  const spread = next > now ? interval * JITTER * Math.random() : 0;
-  return Math.round(next - spread);
+  const due = Math.max(Math.min(checkAt, now), now - period);
+  return Math.round(due + period * share);
 }
 
 /** The part of a rollup that some leaves are, by its stored boundaries: those of all slices add up to 1. */

@@ -1,18 +1,12 @@
-/** The checks of a run: those that are due, and a few more while there is nothing else to do. */
+/** The checks of a run: of the rollups that are due, or of the one that is due next. */
 import type { Knex } from "knex";
+import { TABLES } from "../../coverage.ts";
+import { FORMAT } from "../../sums.ts";
 import { purge } from "../build.ts";
 import { checkSlice } from "../check.ts";
 import type { Repair } from "../repair.ts";
-import { type DueCheck, findChecks } from "./news.ts";
 import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
-
-/**
- * How long a run checks rollups that are not due yet, in ms, if there are no more than `FEW`. If there
- * are more, it checks one of them.
- */
-const EARLY_CHECKS = 30;
-const FEW = 10;
 
 /** What the checks of a run need. */
 interface Checks {
@@ -30,52 +24,58 @@ interface Checks {
   readonly build: (found: DueCheck) => Promise<unknown>;
 }
 
-/** Checks rollups. Resolves to the number of rollups of which a slice was compared. */
-export async function checkRollups(database: Knex, checks: Checks): Promise<number> {
-  const { period, concurrency, stopped, outOfTime } = checks;
-  const started = performance.now();
-  const seen = new Set<string>();
-  let checked = 0;
-  const enough = () => stopped() || (checked > 0 && outOfTime());
-  const check = (candidate: DueCheck) =>
-    checks.attempt(candidate.provider, async () => {
-      await checkProvider(database, candidate, checks);
-      checked++;
-    });
-  for (;;) {
-    const found = await findChecks(database, period);
-    const left = found.filter(({ provider }) => !seen.has(provider));
-    for (const { provider } of left) seen.add(provider);
-    const due = left.filter((candidate) => candidate.due);
-    await runTasks(due, concurrency, check, enough);
-    if (due.length > 0 && !enough()) continue;
-    const early = left.filter((candidate) => !candidate.due);
-    const isLate = () => checked > 0 && performance.now() - started > EARLY_CHECKS;
-    // In any order: slices of a large rollup are always the next to come.
-    const few = shuffled(early).slice(0, early.length > FEW ? 1 : FEW);
-    await runTasks(few, 1, check, () => enough() || isLate());
-    return checked;
-  }
+/** A rollup to check. */
+interface DueCheck {
+  readonly provider: string;
+  /** Its version. */
+  readonly version: string;
 }
 
-function shuffled<T>(values: readonly T[]): T[] {
-  return values
-    .map((value) => ({ value, place: Math.random() }))
-    .sort((one, other) => one.place - other.place)
-    .map(({ value }) => value);
+/** Checks rollups. Resolves to the number of rollups of which a slice was compared. */
+export async function checkRollups(database: Knex, checks: Checks): Promise<number> {
+  const { period, concurrency, stopped, outOfTime, attempt } = checks;
+  let checked = 0;
+  const check = (due: DueCheck) =>
+    attempt(due.provider, async () => {
+      await checkProvider(database, due, checks);
+      checked++;
+    });
+  const enough = () => stopped() || (checked > 0 && outOfTime());
+  await runTasks(await findDue(database, period), concurrency, check, enough);
+  return checked;
+}
+
+/**
+ * The rollups of which a slice is due, in order of its time; if there are none, the one that is due next.
+ * A time more than a period away was set for a longer period, or by a clock that had jumped: it is due.
+ */
+async function findDue(database: Knex, period: number): Promise<DueCheck[]> {
+  const rollups = () => database(TABLES.rollups).where({ format: FORMAT, building: 0 });
+  const rows = await rollups()
+    .whereRaw(
+      `(check_at <= GREATEST(UTC_TIMESTAMP(3), ?)
+        OR check_at > UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)`,
+      [rollups().min("check_at"), Math.round(period * 1_000)],
+    )
+    .orderBy("check_at")
+    .select("provider_id", "version");
+  return rows.map(({ provider_id, version }) => ({
+    provider: String(provider_id),
+    version: String(version),
+  }));
 }
 
 /** Compares the slices of a provider that are due, and deletes what a killed run has left. */
 async function checkProvider(
   database: Knex,
-  candidate: DueCheck,
+  due: DueCheck,
   { period, repaired, stopped, outOfTime, build }: Checks,
 ): Promise<void> {
-  const { provider } = candidate;
+  const { provider } = due;
   await withRetry(() => purge(database, provider));
   for (;;) {
     const result = await withRetry(() => checkSlice(database, provider, { period, repaired }));
-    if (result === "build") await build(candidate);
+    if (result === "build") await build(due);
     if (result !== "more" || stopped() || outOfTime()) return;
   }
 }

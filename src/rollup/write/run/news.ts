@@ -3,7 +3,6 @@ import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
 import { NO_WATERMARK, TABLES } from "../../coverage.ts";
 import { FORMAT } from "../../sums.ts";
-import { DUE_EARLY } from "../check.ts";
 import type { Clock } from "./clock.ts";
 
 /** A provider with news, and its rollup. */
@@ -20,8 +19,6 @@ export interface News {
 
 /** The number of providers in one statement. */
 const BATCH = 2_000;
-/** The number of rollups whose check is due, and that of others, which one statement finds. */
-const [DUE, EARLY] = [1_000, 20];
 
 /** The latest instant in a column up to `until`: one step back from there in the index. */
 const latest = (table: string, key: string, column: string, condition = "") =>
@@ -87,40 +84,4 @@ export async function findNews(
     }
   }
   return news;
-}
-
-/** A rollup to check. */
-export interface DueCheck {
-  readonly provider: string;
-  /** Its version. */
-  readonly version: string;
-  /** Whether its next slice is due already. */
-  readonly due: boolean;
-}
-
-/**
- * The providers whose rollups are to be checked: those that are due, or some that are due next.
- *
- * @param period the time within which a whole rollup is compared, in ms
- */
-export async function findChecks(database: Knex, period: number): Promise<DueCheck[]> {
-  const soon = `UTC_TIMESTAMP(3) + INTERVAL ${DUE_EARLY * 1_000} MICROSECOND`;
-  // A time that lies further away was set for a longer period.
-  const far = `${soon} + INTERVAL ${Math.round(period * 1_000)} MICROSECOND`;
-  const find = async (condition: string, due: boolean, limit: number) => {
-    const rows = await database(TABLES.rollups)
-      .where({ format: FORMAT, building: 0 })
-      .whereRaw(`(${condition})`)
-      .orderBy("check_at")
-      .limit(limit)
-      .select("provider_id", "version");
-    return rows.map(({ provider_id, version }) => ({
-      provider: String(provider_id),
-      version: String(version),
-      due,
-    }));
-  };
-  const due = await find(`check_at <= ${soon} OR check_at > ${far}`, true, DUE);
-  if (due.length > 0) return due;
-  return find(`check_at > ${soon} AND check_at <= ${far}`, false, EARLY);
 }

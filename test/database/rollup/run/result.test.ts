@@ -6,7 +6,6 @@ import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/run/heartbeat.ts";
 import { createRollupPool } from "../../../../src/rollup/write/run/pool.ts";
 import { type RollupResult, rollUp } from "../../../../src/rollup/write/run.ts";
-import { until } from "../../../support/poll.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { rollupOf } from "../write/built.ts";
@@ -48,30 +47,29 @@ it("a rollup is checked also in a run that takes longer than it may", async () =
   expect(checked).toBeGreaterThan(0);
 });
 
-it("while none is due, no rollup keeps others from being checked early: neither one that is always next, nor an empty one", async () => {
-  const [first, empty, ...others] = Array.from({ length: 12 }, (_, nth) => nth + 11);
-  for (const id of [first, empty, ...others]) {
-    await database.knex("providers").insert({ id, name: "provider" });
-    await insertCharge(Number(id), "2025-12-01");
+it.each([
+  ["all that are due, and no other", [-20, -10, 50], [1, 2]],
+  ["the one that is due next if none is", [50, 40, 30], [3]],
+  [
+    "also those that are due in more than a period, which another period has set",
+    [-10, 50, 90],
+    [1, 3],
+  ],
+])("of rollups, a run checks %s", async (_, minutes, expected) => {
+  const { knex } = database;
+  await rollUp(knex, { margin: 0 });
+  const dueIn = (minute = 0) => knex.raw("UTC_TIMESTAMP(3) + INTERVAL ? MINUTE", [minute]);
+  for (const [nth, id] of PROVIDERS.entries()) {
+    await knex(TABLES.rollups)
+      .where({ provider_id: id })
+      .update({ check_at: dueIn(minutes[nth]) });
   }
-  await database.knex("charges").where({ provider_id: empty }).update({ charged_at: "2999-01-01" });
-  await rollUp(database.knex, { margin: 0 });
-  const dueIn = (minutes: number) =>
-    database.knex.raw("UTC_TIMESTAMP(3) + INTERVAL ? MINUTE", [minutes]);
-  await database.knex("rollups").update({ check_at: dueIn(20) });
-  const [last] = others.slice(-1);
-  await until(async () => {
-    await database
-      .knex("rollups")
-      .where({ provider_id: first })
-      .update({ check_at: dueIn(10) });
-    await rollUp(database.knex, { margin: 0, checkPeriod: HOUR });
-    const { length } = await database
-      .knex("rollups")
-      .where({ provider_id: last })
-      .where("check_at", ">", dueIn(30));
-    return length > 0;
-  });
+  const read = () => knex(TABLES.rollups).orderBy("provider_id").pluck("check_at");
+  const before = await read();
+  const { checked } = await rollUp(knex, { margin: 0, checkPeriod: HOUR });
+  const after = await read();
+  expect(PROVIDERS.filter((_, nth) => before[nth] !== after[nth])).toEqual(expected);
+  expect(checked).toBe(expected.length);
 });
 
 it("a provider that fails is behind, which the run tells before it fails with the reason; the others are not", async () => {
