@@ -10,6 +10,7 @@ import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
+import { deleteInBatches } from "./purge.ts";
 import { chargesOf, refresh } from "./refresh.ts";
 import { nextSlice } from "./spans.ts";
 import {
@@ -24,8 +25,6 @@ import {
 
 /** How many charges, starts or ends of rentals a step adds, about. */
 const STEP_ROWS = 16_000;
-/** The number of rows deleted in one transaction. */
-const DELETED_ROWS = 5_000;
 /** The maximum time from a build to the first check, in seconds. */
 const FIRST_CHECK = 86_400;
 
@@ -195,32 +194,14 @@ function makeCurrent(database: Knex, provider: string): Promise<boolean> {
 
 /** Deletes what is in the slot of a build that has just begun. */
 async function emptySlot(database: Knex, build: Rollup): Promise<void> {
-  let deleted = DELETED_ROWS;
-  while (deleted === DELETED_ROWS) {
-    deleted = await inShortTransaction(database, async (transaction) => {
-      if (!(await isUnchanged(transaction, build))) return 0;
-      const count = await deleteRows(transaction, build.provider, build.slot);
-      if (count < DELETED_ROWS) {
-        await rowOf(transaction, build).update({ next_from: FIRST_INSTANT, version: newVersion() });
-      }
-      return count;
-    });
-  }
-}
-
-/** Deletes what an earlier rollup has left in the slot that is not used. */
-export async function purge(database: Knex, provider: string): Promise<void> {
-  for (let deleted = DELETED_ROWS; deleted === DELETED_ROWS; ) {
-    deleted = await inShortTransaction(database, async (transaction) => {
-      const { current, build } = await readRollups(transaction, provider, true);
-      return current && !build ? deleteRows(transaction, provider, 1 - current.slot) : 0;
-    });
-  }
-}
-
-function deleteRows(transaction: Knex.Transaction, provider: string, slot: number) {
-  return transaction(TABLES.sums)
-    .where({ provider_id: provider, format: FORMAT, slot })
-    .limit(DELETED_ROWS)
-    .del();
+  const { provider, slot } = build;
+  await deleteInBatches(database, async (transaction) =>
+    (await isUnchanged(transaction, build))
+      ? { provider_id: provider, format: FORMAT, slot }
+      : undefined,
+  );
+  await inShortTransaction(database, async (transaction) => {
+    if (!(await isUnchanged(transaction, build))) return;
+    await rowOf(transaction, build).update({ next_from: FIRST_INSTANT, version: newVersion() });
+  });
 }

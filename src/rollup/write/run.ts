@@ -6,8 +6,8 @@
 import type { Knex } from "knex";
 import { fromDatetime } from "../../db/datetime.ts";
 import { LAST_INSTANT } from "../leaves.ts";
-import { beginBuild, buildStep, purge } from "./build.ts";
-import { purgeFormats } from "./formats.ts";
+import { beginBuild, buildStep } from "./build.ts";
+import { purge, purgeFormats } from "./purge.ts";
 import { refresh } from "./refresh.ts";
 import { futureWatermark, type Repair } from "./repair.ts";
 import { checkRollups } from "./run/checks.ts";

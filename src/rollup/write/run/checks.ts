@@ -2,8 +2,8 @@
 import type { Knex } from "knex";
 import { TABLES } from "../../coverage.ts";
 import { FORMAT } from "../../sums.ts";
-import { purge } from "../build.ts";
 import { checkSlice } from "../check.ts";
+import { purge } from "../purge.ts";
 import type { Repair } from "../repair.ts";
 import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";

@@ -1,0 +1,68 @@
+/** Deleting the sums that nobody reads any more: those of an unused slot, and of formats of the past. */
+import type { Knex } from "knex";
+import { TABLES } from "../coverage.ts";
+import { FORMAT } from "../sums.ts";
+import { inShortTransaction, readRollups } from "./state.ts";
+
+/** The time since a check of a rollup of a format was due, after which nobody writes it, in days. */
+const UNUSED = 7;
+/** The number of rows deleted in one transaction. */
+const BATCH = 5_000;
+
+/** Which rows of `rollup_sums` to delete. */
+interface SumsKey {
+  readonly provider_id: string;
+  readonly format: number;
+  readonly slot?: number;
+}
+
+/**
+ * Deletes sums, a batch in each transaction.
+ *
+ * @param choose which ones, asked anew in each transaction; undefined for none
+ */
+export async function deleteInBatches(
+  database: Knex,
+  choose: (transaction: Knex.Transaction) => Promise<SumsKey | undefined>,
+): Promise<void> {
+  let deleted: number;
+  do {
+    deleted = await inShortTransaction(database, async (transaction) => {
+      const key = await choose(transaction);
+      return key === undefined ? 0 : transaction(TABLES.sums).where(key).limit(BATCH).del();
+    });
+  } while (deleted === BATCH);
+}
+
+/** Deletes what an earlier rollup has left in the slot that is not used. */
+export function purge(database: Knex, provider: string): Promise<void> {
+  return deleteInBatches(database, async (transaction) => {
+    const { current, build } = await readRollups(transaction, provider, true);
+    if (current === undefined || build !== undefined) return undefined;
+    return { provider_id: provider, format: FORMAT, slot: 1 - current.slot };
+  });
+}
+
+/** Deletes the rollups of other formats that nobody has written for a week. */
+export async function purgeFormats(database: Knex): Promise<void> {
+  const formats: number[] = await database(TABLES.rollups)
+    .whereNot({ format: FORMAT })
+    .groupBy("format")
+    .havingRaw("MAX(check_at) < UTC_TIMESTAMP(3) - INTERVAL ? DAY", [UNUSED])
+    .pluck("format");
+  for (const format of formats) {
+    const providers: string[] = await database(TABLES.rollups)
+      .where({ format })
+      .pluck("provider_id");
+    for (const provider of new Set(providers)) {
+      const key = { provider_id: provider, format };
+      // A service of that format may still read it: it is no longer read before its sums are deleted.
+      await database(TABLES.rollups)
+        .where({ ...key, building: 1 })
+        .del();
+      await database(TABLES.rollups).where(key).update({ building: 1 });
+      await deleteInBatches(database, async () => key);
+      await database(TABLES.rollups).where(key).del();
+    }
+  }
+}
