@@ -10,7 +10,7 @@ import { beginBuild, buildStep } from "./build.ts";
 import { purge, purgeFormats } from "./purge.ts";
 import { refresh } from "./refresh.ts";
 import { futureWatermark, type Repair } from "./repair.ts";
-import { checkRollups } from "./run/checks.ts";
+import { checkRollups, readCheckAge } from "./run/checks.ts";
 import { type Clock, readClock, type Wait } from "./run/clock.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
 import { findNews, type News } from "./run/news.ts";
@@ -88,6 +88,8 @@ export interface RollupResult {
   readonly news: number;
   /** The number of rollups of which a slice was compared with the ledger. */
   readonly checked: number;
+  /** How long ago the slice was compared that was compared least recently, in ms, at most. */
+  readonly checkAge: number;
   /** The number of differences that were found and removed. */
   readonly repairs: number;
   /** The number of providers with news that are not up to date: they failed, or wait for a build. */
@@ -168,13 +170,14 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
       else total.unfinished = true;
     });
   await runTasks(builds, concurrency, buildOne, stopped);
+  const period = options.checkPeriod ?? CHECK_PERIOD;
   const checked = await checkRollups(database, {
     concurrency,
     repaired,
     attempt,
     stopped,
     outOfTime,
-    period: options.checkPeriod ?? CHECK_PERIOD,
+    period,
     build: (found) => buildProvider(found, context),
   });
   await purgeFormats(database);
@@ -184,6 +187,7 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     providers: ids.length,
     news: news.length,
     checked,
+    checkAge: await readCheckAge(database, period),
     waitsFor: clock.waitsFor,
     ...total,
     behind: behind.size,

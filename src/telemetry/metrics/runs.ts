@@ -11,6 +11,8 @@ export interface RollupRun {
   readonly behind: number;
   /** How far the oldest watermark that should have moved lies behind. */
   readonly lag: number;
+  /** How long ago the slice of a rollup was compared that was compared least recently. */
+  readonly checkAge: number;
   readonly duration: number;
 }
 
@@ -54,6 +56,11 @@ export function createRunMetrics(isReady: () => boolean) {
     "revenue_rollup_run_lag_seconds",
     "How far the oldest watermark that should have moved lies behind; at least the margin.",
     () => last && last.lag / 1_000,
+  );
+  gauge(
+    "revenue_rollup_check_age_seconds",
+    "How long ago the part of the rollups that was compared least recently was compared with the ledger.",
+    () => last && last.checkAge / 1_000,
   );
   gauge(
     "revenue_rollup_build_rows_left",

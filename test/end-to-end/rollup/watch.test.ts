@@ -96,6 +96,7 @@ it("its metrics are those of its runs, on ADMIN_HOST", async () => {
   expect(sumOf(families, "revenue_rollup_run_providers_behind")).toBe(0);
   expect(sumOf(families, "revenue_rollup_repairs_total")).toBe(0);
   expect(families.get("revenue_rollup_run_lag_seconds")?.samples).toHaveLength(1);
+  expect(families.get("revenue_rollup_check_age_seconds")?.samples).toHaveLength(1);
   expect(sumOf(families, "revenue_rollup_run_duration_seconds_count")).toBeGreaterThan(1);
   const succeeded = sumOf(families, "revenue_rollup_last_success_timestamp_seconds");
   expect(Math.abs(Date.now() / 1_000 - succeeded)).toBeLessThan(60);

@@ -65,6 +65,22 @@ async function findDue(database: Knex, period: number): Promise<DueCheck[]> {
   }));
 }
 
+/**
+ * How long ago the slice was compared that was compared least recently, in ms, at most; 0 without a rollup.
+ * The next slice of a rollup was compared within the period before it is due. After a pause of more than a
+ * period it may have been longer, until all has been compared.
+ */
+export async function readCheckAge(database: Knex, period: number): Promise<number> {
+  const waiting = database.raw(
+    "TIMESTAMPDIFF(MICROSECOND, MIN(check_at), UTC_TIMESTAMP(3)) AS waiting",
+  );
+  const row = await database(TABLES.rollups)
+    .where({ format: FORMAT, building: 0 })
+    .first<{ readonly waiting: string | number | null }>(waiting);
+  const age = row.waiting === null ? 0 : Number(row.waiting) / 1_000 + period;
+  return Math.max(0, age);
+}
+
 /** Compares the slices of a provider that are due, and deletes what a killed run has left. */
 async function checkProvider(
   database: Knex,

@@ -72,6 +72,25 @@ it.each([
   expect(checked).toBe(expected.length);
 });
 
+it("a run tells the age of the check that is the oldest, which is above the period while one waits", async () => {
+  const { knex } = database;
+  await rollUp(knex, { margin: 0 });
+  for (const [id, minutes] of [
+    [1, 20],
+    [2, 10],
+    [3, 0],
+  ] as const) {
+    const checkAt = knex.raw("UTC_TIMESTAMP(3) - INTERVAL ? MINUTE", [minutes]);
+    await knex(TABLES.rollups).where({ provider_id: id }).update({ check_at: checkAt });
+  }
+  const options = { margin: 0, checkPeriod: HOUR, concurrency: 1 };
+  const waiting = await rollUp(knex, { ...options, maxTime: 0 });
+  expect(waiting.checked).toBe(1);
+  expect(Math.abs(waiting.checkAge - 70 * 60_000)).toBeLessThan(60_000);
+  const { checkAge } = await rollUp(knex, options);
+  expect(checkAge).toBeLessThan(HOUR);
+});
+
 it("a provider that fails is behind, which the run tells before it fails with the reason; the others are not", async () => {
   await rollUp(database.knex, { margin: 0 });
   await database.knex("rollups").update({ watermark: "2026-01-01 00:00:00.000" });
