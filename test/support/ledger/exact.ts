@@ -2,6 +2,7 @@
 import { expect } from "vitest";
 import type { Read } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
+import { formatSums } from "../../../src/rollup/sums.ts";
 import { recordStatements, type StatementName } from "../statements.ts";
 import { expectedBreakdown } from "./breakdown-oracle.ts";
 import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "./call.ts";
@@ -18,14 +19,18 @@ export interface ExactService {
 }
 
 /**
- * Creates a service with an empty cache.
+ * Creates a service with an empty cache, whose rollups must not seem damaged.
  *
  * @param read its queries, with `UTC_TIMESTAMP(3)`, which stands for the `now` of the call
  * @param hostIsAhead how far the clock of its host is wrong, in ms
  */
 export function createExactService(read: Read, hostIsAhead = 0): ExactService {
   const recorded = recordStatements(atTimeOfCall(read));
-  const service = createRevenueService(recorded.read);
+  const service = createRevenueService(recorded.read, {
+    reportDamage: (_provider, { at, owners, total }) => {
+      throw new Error(`false alarm at ${at}: ${formatSums(owners)} and ${formatSums(total)}`);
+    },
+  });
   return {
     async overview(ledger, now) {
       const response = await overviewOf(service, ledger.provider, now, hostIsAhead);
