@@ -121,3 +121,13 @@ it("an overview asks again if this host's clock is wrong by months, in either di
     expect(await overview(), `${days} days`).toEqual(["fullOverview", "fullOverview"]);
   }
 });
+
+it("days are those of the database's clock, however wrong this host's is", async () => {
+  await build(knex, "1", minute(2), FIVE_MINUTES);
+  for (const days of [-400, -1, 1, 400]) {
+    const { breakdown } = createComparedService(knex, { hostIsAhead: days * 86_400_000 });
+    await breakdown(["", ""]);
+    await breakdown(["2025-11-01T12:00:00.000Z", ""]); // 385 days
+    await breakdown(["2025-10-01T00:00:00.000Z", ""]); // too many
+  }
+});
