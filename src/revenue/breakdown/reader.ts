@@ -27,7 +27,7 @@ import { type ByOwner, PeriodTotals, sumsByOwner } from "./totals.ts";
  * The maximum size of the cache, in rows of about 80 bytes. Sums take some 7 for each server and
  * one for each instance: ten thousand small providers fit in.
  */
-const MAX_ROWS = 800_000;
+const MAX_CACHED_ROWS = 800_000;
 
 type FullRows = Awaited<ReturnType<typeof fullBreakdown.run>>["rows"];
 type Rows = Awaited<ReturnType<typeof uncoveredBreakdown.run>>["rows"];
@@ -66,7 +66,7 @@ export function createBreakdownReader(
   readLedger: ReadLedger,
   observeCache: (hit: boolean) => void = () => {},
 ): ReadBreakdown {
-  const cache = createSumsCache<Boundary>(({ sums }) => sums.size, MAX_ROWS, merge);
+  const cache = createSumsCache<Boundary>(({ sums }) => sums.size, MAX_CACHED_ROWS, merge);
 
   return async (period, { caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };

@@ -9,7 +9,7 @@ import type { Context } from "../../handler.ts";
 import { NO_WATERMARK, type UsedRollup } from "../../rollup/coverage.ts";
 import { differences, sumsOf } from "../../rollup/difference.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
-import { type Compared, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
+import { type BoundarySums, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
 import { NO_SUMS, plus } from "../../rollup/sums.ts";
 import { monthOf, recentMonths, startsOfMonths } from "../calendar.ts";
@@ -46,7 +46,7 @@ export interface Overview extends OverviewSums {
 }
 
 /** The maximum number of rows in the cache, each of about 80 bytes. */
-const MAX_ROWS = 200_000;
+const MAX_CACHED_ROWS = 200_000;
 
 /** Reads the overview of a caller. Rejects with a `ServiceError`, as `Read` does. */
 type ReadOverview = (context: Context) => Promise<Overview>;
@@ -59,7 +59,7 @@ export function createOverviewReader(
 ): ReadOverview {
   const cache = createSumsCache<OverviewSums>(
     ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
-    MAX_ROWS,
+    MAX_CACHED_ROWS,
   );
   return async ({ caller: { providerId: provider }, now: estimate, signal }) => {
     const options = { owner: provider, signal };
@@ -134,7 +134,7 @@ function sumsFromRollup(
  * Whether the charges of all servers differ from those of the provider as a whole: nothing that is covered is
  * dated after the end of the current month.
  */
-function damageOf({ sumsByServer, before, sums }: FullRows): Compared | undefined {
+function damageOf({ sumsByServer, before, sums }: FullRows): BoundarySums | undefined {
   const [latest = before[0]] = sums.toSorted((one, other) => (one.at > other.at ? -1 : 1));
   const { gross, charges } = latest === undefined ? NO_SUMS : sumsOf(latest);
   const owners = sumsByServer.map(sumsOf).reduce(plus, NO_SUMS);

@@ -9,7 +9,7 @@ import { createSampledLog } from "../../telemetry/sampled-log.ts";
 import { formatSums, isZero, minus, type Sums } from "../sums.ts";
 
 /** Sums of one boundary. */
-export interface Compared {
+export interface BoundarySums {
   /** The boundary, as DATETIME(3) text; "W" for everything covered. */
   readonly at: string;
   /** The sums of all owners, added up. */
@@ -19,12 +19,12 @@ export interface Compared {
 }
 
 /** The first boundary whose sums differ; undefined if there is none. */
-export function findDamage(compared: readonly Compared[]): Compared | undefined {
+export function findDamage(compared: readonly BoundarySums[]): BoundarySums | undefined {
   return compared.find(({ owners, total }) => !isZero(minus(owners, total)));
 }
 
 /** Reports a rollup that is damaged. */
-export type ReportDamage = (provider: string, damage: Compared) => void;
+export type ReportDamage = (provider: string, damage: BoundarySums) => void;
 
 /** So many covered charges are read for an answer at most. */
 const MAX_CHARGES = 1_000_000n;
@@ -35,7 +35,7 @@ const MAX_CHARGES = 1_000_000n;
  */
 export type ReadLedger = <T>(
   provider: string,
-  damage: Compared,
+  damage: BoundarySums,
   read: () => Promise<T>,
 ) => Promise<T>;
 

@@ -4,7 +4,7 @@ import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { NO_WATERMARK, TABLES } from "../../../../src/rollup/coverage.ts";
 import {
-  type Compared,
+  type BoundarySums,
   createLedgerReads,
   findDamage,
 } from "../../../../src/rollup/read/damage.ts";
@@ -21,7 +21,7 @@ import { build, charge, differences } from "../write/built.ts";
 import { createSmallDatabase, minute, NOW } from "./compared.ts";
 
 const knex = await createSmallDatabase();
-const reported: Compared[] = [];
+const reported: BoundarySums[] = [];
 const read = atTimeOfCall(createRead(knex));
 const createService = () =>
   createRevenueService(read, { reportDamage: (_provider, damage) => reported.push(damage) });
@@ -135,7 +135,7 @@ it("a run builds a damaged rollup again, once, and tells why", async () => {
 });
 
 describe("reads of the ledger", () => {
-  const damage: Compared = {
+  const damage: BoundarySums = {
     at: NO_WATERMARK,
     owners: NO_SUMS,
     total: { ...NO_SUMS, charges: 2n },
