@@ -50,7 +50,7 @@ const breakdown = {
 };
 
 const daily = {
-  rpc: "ListDailyRevenue",
+  rpc: "GetDailyRevenue",
   name: "daily",
   summary: "18 to 20 November 2026",
   target: "/api/provider/revenue/daily?startDate=2026-11-18&endDate=2026-11-20",

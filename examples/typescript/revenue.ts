@@ -13,7 +13,7 @@ try {
   console.log("earnings this year:", decimal(summary?.totalEarningsYtd));
   console.log("balance:", decimal(summary?.availableBalance));
 
-  const { days } = await client.listDailyRevenue({});
+  const { days } = await client.getDailyRevenue({});
   for (const day of days) console.log(decimal(day.earnings).padStart(14), "", day.date);
 
   const { servers, totalRevenue } = await client.getServerBreakdown({});

@@ -6,7 +6,7 @@ import type { Read } from "../db/query.ts";
 import { createLedgerReads, type ReportDamage } from "../rollup/read/damage.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
-import { createListDailyRevenue } from "./daily/handler.ts";
+import { createGetDailyRevenue } from "./daily/handler.ts";
 import { createGetOverview } from "./overview/handler.ts";
 
 /** The RPCs. All reject with a `ServiceError`. */
@@ -32,6 +32,6 @@ export function createRevenueService(
   return {
     getOverview: createGetOverview(read, reportLag, readLedger, observe("overview")),
     getServerBreakdown: createGetServerBreakdown(read, reportLag, readLedger, observe("breakdown")),
-    listDailyRevenue: createListDailyRevenue(read, reportLag),
+    getDailyRevenue: createGetDailyRevenue(read, reportLag),
   };
 }

@@ -11,7 +11,7 @@ export const METHODS = RevenueService.methods.map(({ name }) => name as MethodNa
 export const paths: Readonly<Record<MethodName, string>> = {
   GetOverview: "/api/provider/revenue",
   GetServerBreakdown: "/api/provider/revenue/servers",
-  ListDailyRevenue: "/api/provider/revenue/daily",
+  GetDailyRevenue: "/api/provider/revenue/daily",
 };
 
 /** Headers or metadata to send, in order. A name may occur more than once. */

@@ -1,9 +1,9 @@
-/** ListDailyRevenue: the revenue of each day of a period. */
+/** GetDailyRevenue: the revenue of each day of a period. */
 import { isDeepStrictEqual } from "node:util";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
-  ListDailyRevenueRequest,
-  ListDailyRevenueResponse,
+  GetDailyRevenueRequest,
+  GetDailyRevenueResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { fromDatetime, instantOf, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
@@ -28,11 +28,11 @@ type Rows = Awaited<ReturnType<typeof dailyOfMonth.run>>["rows"];
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for a period that is
  * invalid or touches more than `MAX_DAYS` days, otherwise as `Read` does.
  */
-export function createListDailyRevenue(read: Read, reportLag: ReportLag) {
+export function createGetDailyRevenue(read: Read, reportLag: ReportLag) {
   return async (
-    request: ListDailyRevenueRequest,
+    request: GetDailyRevenueRequest,
     { caller: { providerId: provider }, now: estimate, signal }: Context,
-  ): Promise<Answer<ListDailyRevenueResponse>> => {
+  ): Promise<Answer<GetDailyRevenueResponse>> => {
     const requested = parsePeriod(request.startDate, request.endDate);
     const { start, end } = requested;
     if (start !== undefined && end !== undefined) checkLength({ start, end });
@@ -50,8 +50,8 @@ export function createListDailyRevenue(read: Read, reportLag: ReportLag) {
       const uncoveredCharges = countUncovered(rows, state.last, rollup.watermark);
       reportLag(provider, { rollup, uncoveredCharges, now });
       const sums = sumsByDay(rows);
-      const message: ListDailyRevenueResponse = {
-        $typeName: "revenue.v1.ListDailyRevenueResponse",
+      const message: GetDailyRevenueResponse = {
+        $typeName: "revenue.v1.GetDailyRevenueResponse",
         startDate: timestampFromMs(period.start),
         endDate: timestampFromMs(period.end),
         ...figures(sums.values().reduce(plus, NO_SUMS)),

@@ -1,5 +1,5 @@
 /**
- * The SQL of ListDailyRevenue: one statement. A day is the difference of the sums of the provider as a whole
+ * The SQL of GetDailyRevenue: one statement. A day is the difference of the sums of the provider as a whole
  * at its start and its end. From the first start of a day in the period to the last one it comes from the
  * rollup, with the charges that this does not cover; before and after, all charges are read.
  */

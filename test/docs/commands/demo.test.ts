@@ -25,7 +25,7 @@ function stableLines(text: string): string[] {
 /** A field of the response to each request that the demo prints. */
 const FIELDS: readonly (readonly [target: RegExp, field: string])[] = [
   [/\/revenue\/servers|GetServerBreakdown/, "totalServers"],
-  [/\/revenue\/daily|ListDailyRevenue/, "days"],
+  [/\/revenue\/daily|GetDailyRevenue/, "days"],
   [/\/revenue'|GetOverview/, "summary"],
 ];
 

@@ -31,7 +31,7 @@ const MESSAGES: Readonly<Record<MethodName, readonly RpcRequest["message"][]>> =
     { startDate: `${YEAR - 1}-01-01T05:30:00.250+05:30`, endDate: `${YEAR}-01-01T00:00:00Z` },
     { startDate: `${YEAR - 1}-06-01T00:00:00.001Z`, endDate: `${YEAR - 1}-06-01T00:00:00.001Z` },
   ],
-  ListDailyRevenue: [{ startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` }],
+  GetDailyRevenue: [{ startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` }],
 };
 
 const REQUESTS: readonly RpcRequest[] = METHODS.flatMap((method) =>
@@ -110,7 +110,7 @@ const TOO_LONG =
 
 it.each(FAST_CLIENTS)("%s refuses a malformed date and more than 400 days", async (name) => {
   const listDays = (startDate: string) =>
-    call(name, "2", { method: "ListDailyRevenue", message: { startDate, endDate: "2026-02-05" } });
+    call(name, "2", { method: "GetDailyRevenue", message: { startDate, endDate: "2026-02-05" } });
   for (const [startDate, text] of [
     [HIDDEN, MALFORMED],
     ["2025-01-01", TOO_LONG],

@@ -8,7 +8,7 @@ import { fromBinary } from "@bufbuild/protobuf";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
-import { ListDailyRevenueRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { GetDailyRevenueRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ROOT } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, faultsOfLook, LOOKS, tooNarrow } from "../../support/browser/watched-page.ts";
@@ -186,12 +186,12 @@ const days = () => page.getByRole("table", { name: "Revenue per day" }).locator(
 /** Shows the days up to now. */
 async function choose(count: number): Promise<void> {
   const [request] = await Promise.all([
-    page.waitForRequest("**/revenue.v1.RevenueService/ListDailyRevenue"),
+    page.waitForRequest("**/revenue.v1.RevenueService/GetDailyRevenue"),
     page.getByRole("button", { name: `${count} days`, exact: true }).click(),
   ]);
   await expect.poll(() => days().count()).toBe(count);
   const message = request.postDataBuffer() ?? new Uint8Array();
-  const { startDate, endDate } = fromBinary(ListDailyRevenueRequestSchema, message);
+  const { startDate, endDate } = fromBinary(GetDailyRevenueRequestSchema, message);
   shown = [startDate, endDate];
 }
 

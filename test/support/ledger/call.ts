@@ -8,12 +8,12 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import {
+  GetDailyRevenueRequestSchema,
+  GetDailyRevenueResponseSchema,
   GetOverviewRequestSchema,
   GetOverviewResponseSchema,
   GetServerBreakdownRequestSchema,
   GetServerBreakdownResponseSchema,
-  ListDailyRevenueRequestSchema,
-  ListDailyRevenueResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Read } from "../../../src/db/query.ts";
@@ -60,9 +60,9 @@ export function breakdownOf(...[service, provider, now, startDate, endDate, ahea
 
 /** Resolves to the message of the error if the request is refused. */
 export function dailyOf(...[service, provider, now, startDate, endDate, ahead]: PeriodCall) {
-  const request = create(ListDailyRevenueRequestSchema, { startDate, endDate });
-  return responseOf(ListDailyRevenueResponseSchema, provider, now, ahead, (context) =>
-    service.listDailyRevenue(request, context),
+  const request = create(GetDailyRevenueRequestSchema, { startDate, endDate });
+  return responseOf(GetDailyRevenueResponseSchema, provider, now, ahead, (context) =>
+    service.getDailyRevenue(request, context),
   ).catch((error): JsonValue => {
     if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
     throw error;

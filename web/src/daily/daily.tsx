@@ -3,7 +3,7 @@ import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useMemo, useState } from "preact/hooks";
 import {
   type DailyRevenue,
-  type ListDailyRevenueResponse,
+  type GetDailyRevenueResponse,
   RevenueService,
 } from "../../../clients/typescript/src/index.ts";
 import { Amount, Count } from "../amount/amount.tsx";
@@ -26,7 +26,7 @@ export function Daily({ client, reject }: Caller) {
   const [period, setPeriod] = useState<Period>(() => lastDays(30, new Date()));
   const { startDate, endDate } = period;
   const send = useCallback(
-    (options: CallOptions) => client.listDailyRevenue({ startDate, endDate }, options),
+    (options: CallOptions) => client.getDailyRevenue({ startDate, endDate }, options),
     [client, startDate, endDate],
   );
   const call = useCall(send, reject);
@@ -49,7 +49,7 @@ export function Daily({ client, reject }: Caller) {
               <h3 id="days-title">Earnings by day</h3>
               <ExportBar
                 file={`revenue-per-day_${dates}`}
-                method={RevenueService.method.listDailyRevenue}
+                method={RevenueService.method.getDailyRevenue}
                 response={daily}
                 parameters={{ startDate, endDate }}
               />
@@ -63,7 +63,7 @@ export function Daily({ client, reject }: Caller) {
   );
 }
 
-function Totals({ daily }: { daily: ListDailyRevenueResponse }) {
+function Totals({ daily }: { daily: GetDailyRevenueResponse }) {
   return (
     <dl class="cards">
       <FigureCard title="Total earnings">
