@@ -4,6 +4,7 @@ import { createReadiness } from "../admin/readiness.ts";
 import { createAdminServer } from "../admin/server.ts";
 import type { DatabaseUrl } from "../config.ts";
 import { listen } from "../net/listen.ts";
+import type { Log } from "../telemetry/log.ts";
 import { createRunMetrics, type RollupRun } from "../telemetry/metrics/runs.ts";
 
 /** The admin port of the command. */
@@ -21,7 +22,7 @@ export interface RollupAdmin extends AsyncDisposable {
 }
 
 /**
- * Starts the port, and prints its address. To dispose of it closes it.
+ * Starts the port, and logs its address. To dispose of it closes it.
  *
  * @param port 0 picks a free one
  * @param signal aborts when the command begins to stop
@@ -32,12 +33,14 @@ export async function startRollupAdmin(
   host: string,
   port: number,
   signal: AbortSignal,
+  log: Log,
 ): Promise<RollupAdmin> {
   const readiness = createReadiness();
   const { render, ...metrics } = createRunMetrics(() => readiness.isReady());
   const admin = createAdminServer({ metrics: render, readiness });
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
-  console.log(`metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`);
+  const text = `metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
+  log.info({ text, adminHost: host, adminPort: bound }, "listening");
   const stopProbe = startDatabaseProbe({ url, readiness });
   signal.addEventListener("abort", () => readiness.set("shutdown", "the process is stopping"));
   return {

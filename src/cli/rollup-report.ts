@@ -1,7 +1,7 @@
-/** What `npm run rollup` prints about its runs. */
+/** What `npm run rollup` tells about its runs. */
 import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
-import { redactKeys } from "../auth/api-key.ts";
+import { formatSums } from "../rollup/sums.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
 import type { Wait } from "../rollup/write/run/clock.ts";
 import {
@@ -10,27 +10,33 @@ import {
   type RollupResult,
   rollUp,
 } from "../rollup/write/run.ts";
+import type { Log } from "../telemetry/log.ts";
 
 /** Whether a run did anything that an operator may want to read about. */
 export function isWorthALine({ news, repairs, unfinished }: RollupResult): boolean {
   return news > 0 || repairs > 0 || unfinished;
 }
 
-/** A run in one line. */
-export function lineOf(result: RollupResult, signal?: AbortSignal): string {
-  const { charges, providers, repairs, duration } = result;
+/** Logs what a run did. */
+export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): void {
+  const { charges, providers, behind, repairs, duration } = result;
   const seconds = (duration / 1_000).toFixed(1);
+  const added = `${charges} ${plural("charge", charges)} added`;
   const repaired = repairs === 0 ? "" : `, ${repairs} ${plural("difference", repairs)} repaired`;
-  return signal?.aborted
-    ? `stopped after ${seconds} s, ${charges} charges added${repaired}`
-    : `${charges} charges added, ${providers} providers up to date, ${seconds} s${repaired}`;
+  const text = signal?.aborted
+    ? `stopped after ${seconds} s, ${added}${repaired}`
+    : `${added}, ${providers} ${plural("provider", providers)} up to date, ${seconds} s${repaired}`;
+  const ms = Math.round(duration);
+  log.info({ text, charges, providers, behind, repairs, ms }, "run ended");
 }
 
 /** Says whether long transactions are safe. */
-export function announcement(seesTransactions: boolean, margin: number): string {
-  return seesTransactions
-    ? "open transactions are visible: the watermark waits for those that are older than the margin"
-    : `open transactions are not visible without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
+export function announce(log: Log, seesTransactions: boolean, margin: number): void {
+  const message = `open transactions are ${seesTransactions ? "" : "not "}visible`;
+  const text = seesTransactions
+    ? `${message}: the watermark waits for those that are older than the margin`
+    : `${message} without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
+  log.info({ text, marginSeconds: margin }, message);
 }
 
 /** What the watermark waits for, in words. */
@@ -70,11 +76,15 @@ function createProgressBar(): ProgressBar {
   };
 }
 
-/** Runs once, with a progress bar. Repairs are printed at once. */
-export async function runOnce(database: Knex, options: RollupOptions): Promise<RollupResult> {
+/** Runs once, with a progress bar. Repairs are logged at once. */
+export async function runOnce(
+  database: Knex,
+  log: Log,
+  options: RollupOptions,
+): Promise<RollupResult> {
   const bar = createProgressBar();
   const repaired = (repair: Repair) => {
-    warn(`error: ${formatRepair(repair)}`);
+    log.error({ text: formatRepair(repair), ...fieldsOf(repair) }, "a rollup was repaired");
     options.repaired?.(repair);
   };
   try {
@@ -88,15 +98,7 @@ export async function runOnce(database: Knex, options: RollupOptions): Promise<R
   }
 }
 
-/** Prints a warning, above the progress bar. */
-export function warn(message: string): void {
-  console.error(redactKeys(message));
-}
-
-const warned = new Set<string>();
-
-/** Prints a warning the first time. */
-export function warnOnce(message: string): void {
-  if (!warned.has(message)) warn(message);
-  warned.add(message);
+/** A repair as fields of a log line. */
+function fieldsOf({ provider, from, to, cause, ...sums }: Repair): object {
+  return { providerId: provider, from, to, difference: formatSums(sums), cause };
 }

@@ -4,7 +4,9 @@ import { checkSession } from "../db/session-variables.ts";
 import { canSeeTransactions } from "../rollup/write/run/clock.ts";
 import { scheduleCheck } from "../rollup/write/state.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
-import { lineOf, plural, runOnce, warnOnce } from "./rollup-report.ts";
+import type { Log } from "../telemetry/log.ts";
+import { warnOnceTo } from "./rollup-log.ts";
+import { logRun, plural, runOnce } from "./rollup-report.ts";
 
 /** The longest period for which repairs are made due, in ms: far below the week of `scheduleCheck`. */
 const MAX_PERIOD = 86_400_000;
@@ -27,10 +29,11 @@ export async function verifyAll(
   database: Knex,
   connections: number,
   { repair = false, ...flags }: VerifyFlags,
+  log: Log,
 ): Promise<void> {
   const period = Math.min(flags.checkPeriod * 1_000, MAX_PERIOD);
   try {
-    await checkSession(database, {}, connections, warnOnce);
+    await checkSession(database, {}, connections, warnOnceTo(log));
     let differences = 0;
     for (const provider of (await database("providers").orderBy("id").pluck("id")).map(String)) {
       const before = differences;
@@ -53,13 +56,13 @@ export async function verifyAll(
     process.exitCode = 1;
     if (!repair) return;
     const { margin, concurrency } = flags;
-    const result = await runOnce(database, {
+    const result = await runOnce(database, log, {
       margin: margin * 1_000,
       checkPeriod: period,
       concurrency,
       seesTransactions: await canSeeTransactions(database),
     });
-    console.log(lineOf(result));
+    logRun(log, result);
   } finally {
     await database.destroy();
   }

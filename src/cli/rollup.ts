@@ -9,20 +9,16 @@ import { canSeeTransactions } from "../rollup/write/run/clock.ts";
 import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/run/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
+import { errorFields } from "../telemetry/error-fields.ts";
+import type { Log } from "../telemetry/log.ts";
+import { createSampledLog, logOpenSums } from "../telemetry/sampled-log.ts";
 import { formatError } from "./format-error.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
-import {
-  announcement,
-  isWorthALine,
-  lineOf,
-  nameOf,
-  runOnce,
-  warn,
-  warnOnce,
-} from "./rollup-report.ts";
+import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
+import { announce, isWorthALine, logRun, nameOf, runOnce } from "./rollup-report.ts";
 import { verifyAll } from "./rollup-verify.ts";
-import { runCommand } from "./run.ts";
+import { readLogLevel, runCommand } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -47,6 +43,8 @@ const STEP = 1 / 3;
 const STOP_GRACE = 10_000;
 /** How often a run that lost its connections is tried again, and after how long, in ms. */
 const [RETRIES, RETRY_DELAY] = [3, 1_000];
+/** In so many ms, a reason for which runs fail has one line, and one with the count of the others. */
+const FAILURE_WINDOW = 60_000;
 
 const program = new Command("rollup").description("Brings the rollups up to date.");
 for (const flag of ROLLUP_FLAGS) program.addOption(optionOf(flag));
@@ -69,13 +67,18 @@ program
 
 async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> {
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
-  const connect = () => createRollupPool(url, connectionsFor(flags), warnOnce);
-  if (flags.verify) return verifyAll(connect(), connectionsFor(flags), flags);
-  const { signal } = stopOnSignal();
+  const connections = connectionsFor(flags);
+  // What a comparison prints is its result, for a person or a file, and not the log of a process.
+  const log = flags.verify ? createTerminalLog() : createRollupLog(readLogLevel());
+  const warnOnce = warnOnceTo(log);
+  const connect = () => createRollupPool(url, connections, warnOnce);
+  if (flags.verify) return verifyAll(connect(), connections, flags, log);
+  const { signal } = stopOnSignal(log);
   const { adminPort } = flags;
   await using admin =
-    adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal);
-  await runUntilStopped(connect, flags, signal, admin);
+    adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal, log);
+  await runUntilStopped(connect, { flags, signal, log, warnOnce, admin });
+  logOpenSums();
 }
 
 /** The connections of the command: one for each provider in work, one for the clock, one for the heartbeat. */
@@ -85,12 +88,13 @@ const connectionsFor = ({ concurrency }: Flags) => concurrency + 2;
  * Aborts at SIGTERM, SIGINT or SIGHUP: the command then ends after the piece of work that it is at, or after
  * a grace. A second SIGINT ends it at once. Either loses that piece, and no more.
  */
-function stopOnSignal(): AbortController {
+function stopOnSignal(log: Log): AbortController {
   const stop = new AbortController();
   const abort = () => {
     stop.abort();
     setTimeout(() => {
-      warn(`the database did not answer within ${STOP_GRACE / 1_000} s of the signal`);
+      const text = `the database did not answer within ${STOP_GRACE / 1_000} s of the signal`;
+      log.warn({ text }, text);
       process.exit(1);
     }, STOP_GRACE).unref();
   };
@@ -100,18 +104,26 @@ function stopOnSignal(): AbortController {
   return stop;
 }
 
+/** What runs need besides their connections. */
+interface RunParts {
+  readonly flags: Flags;
+  readonly signal: AbortSignal;
+  readonly log: Log;
+  readonly warnOnce: (warning: string) => void;
+  readonly admin: RollupAdmin | undefined;
+}
+
 /**
  * Runs once, or until the signal aborts. After a failure the connections are closed: they may lead
  * to a server that no longer is the primary.
  */
 async function runUntilStopped(
   connect: () => Knex,
-  flags: Flags,
-  signal: AbortSignal,
-  admin?: RollupAdmin,
+  { flags, signal, log, warnOnce, admin }: RunParts,
 ): Promise<void> {
   const { watch, margin, checkPeriod, concurrency, rebuild = false } = flags;
   const heartbeat = createHeartbeat();
+  const failureLog = createSampledLog(log, { by: "reason", limit: 1, window: FAILURE_WINDOW });
   let [first, failures, waitedFor] = [true, 0, 0];
   let database = connect();
   // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
@@ -127,11 +139,9 @@ async function runUntilStopped(
         if (seesTransactions === undefined) {
           await checkSession(database, {}, connectionsFor(flags), warnOnce);
           seesTransactions = await canSeeTransactions(database);
-          if (watch !== undefined || !seesTransactions) {
-            console.log(announcement(seesTransactions, margin));
-          }
+          if (watch !== undefined || !seesTransactions) announce(log, seesTransactions, margin);
         }
-        const result = await runOnce(database, {
+        const result = await runOnce(database, log, {
           report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
           repaired: () => admin?.repaired(),
           // Also if some providers failed: a rebuild builds the others once.
@@ -147,7 +157,11 @@ async function runUntilStopped(
           signal,
           ...(watch !== undefined && { maxTime: pause, step: margin * STEP * 1_000, heartbeat }),
         });
-        if (watch === undefined || isWorthALine(result)) console.log(lineOf(result, signal));
+        if (watch === undefined || isWorthALine(result)) logRun(log, result, signal);
+        if (failures > 0) {
+          const text = `runs succeed again, after ${failures} that failed`;
+          log.info({ text, failures }, "runs succeed again");
+        }
         failures = 0;
         admin?.succeeded(result);
         const { waitsFor } = result;
@@ -155,7 +169,11 @@ async function runUntilStopped(
         // The start of a statement is known to a second only: the same one may look a second older.
         if (waitsFor && began !== undefined && Math.abs(began - waitedFor) > 1_000) {
           waitedFor = began;
-          warn(`the watermark waits for ${nameOf(waitsFor)}`);
+          const text = `the watermark waits for ${nameOf(waitsFor)}`;
+          log.warn(
+            { text, began: waitsFor.began ?? "before the start of the database" },
+            "the watermark waits",
+          );
         }
         if (result.unfinished) pause = 0;
       } catch (error) {
@@ -165,7 +183,9 @@ async function runUntilStopped(
         failures++;
         admin?.failed();
         // An unavailable database may come back. Meanwhile answers read more rows.
-        warn(`run failed, will retry: ${formatError(error)}`);
+        const reason = formatError(error);
+        const text = `run failed, will retry: ${reason}`;
+        failureLog.warn({ text, reason, cause: errorFields(error) }, "run failed, will retry");
         await database.destroy();
         database = connect();
         pause = Math.min(watch === undefined ? RETRY_DELAY : pause, RETRY_DELAY);

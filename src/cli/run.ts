@@ -1,7 +1,7 @@
 /** Runs commands, which use the database in `DATABASE_URL`. */
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
-import { type DatabaseUrl, readDatabaseUrl } from "../config.ts";
+import { type Config, type DatabaseUrl, readDatabaseUrl, VARIABLES } from "../config.ts";
 import { createPool } from "../db/pool.ts";
 import { checkSession } from "../db/session-variables.ts";
 import { formatError } from "./format-error.ts";
@@ -33,6 +33,12 @@ export function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<
       await database.destroy();
     }
   });
+}
+
+/** The level of a command's log. Throws `ConfigError` for a malformed `LOG_LEVEL`. */
+export function readLogLevel(): Config["logLevel"] {
+  const { name, parse, fallback } = VARIABLES.logLevel;
+  return parse(process.env[name] || fallback, name);
 }
 
 /** Removes a variable from the environment if it is empty, which counts as unset. */

@@ -25,13 +25,13 @@ const fill = (provider: number) =>
 const FLAGS = "--margin 0 --watch 0.2 --check-period 1 --admin-port 0";
 async function startWatch(...more: string[]): Promise<void> {
   command = startCommand("rollup", [...FLAGS.split(" "), ...more], proxy.url);
-  base = await poll(() =>
-    command
-      .lines()
-      .map((line) => /^metrics and health on (http:\S+)$/.exec(line)?.[1])
-      .find((url) => url !== undefined),
-  );
+  const { adminHost, adminPort } = await poll(() => log().find(({ msg }) => msg === "listening"));
+  base = `http://${adminHost}:${adminPort}`;
 }
+
+/** The lines of its log so far. */
+const log = () => command.lines().map((line) => JSON.parse(line));
+const linesWith = (message: string) => log().filter(({ msg }) => msg === message);
 
 beforeAll(async () => {
   database = await createDatabase();
@@ -76,10 +76,8 @@ it("adds charges, says how many, and is silent if there are none", async () => {
   // A build may take several runs, and the last may add no charge.
   await untilRuns(2);
   const lines = command.lines();
-  expect(lines.filter((line) => line.startsWith("open transactions are visible: "))).toHaveLength(
-    1,
-  );
-  const added = lines.map((line) => Number(/^(\d+) charges added, 1 /.exec(line)?.[1] ?? 0));
+  expect(linesWith("open transactions are visible")).toMatchObject([{ level: "info" }]);
+  const added = linesWith("run ended").map(({ charges }) => charges);
   expect(added.reduce((sum, count) => sum + count)).toBe(CHARGES);
   await untilRuns(2);
   expect(command.lines()).toEqual(lines);
@@ -116,13 +114,19 @@ async function whileARunWaits(work: () => Promise<unknown>): Promise<void> {
 
 it("writes the heartbeat while a run waits for a lock", () => whileARunWaits(untilBeating));
 
-it("counts failures of its database, and connects again", async () => {
+it("counts failures of its database, connects again, and logs once why runs fail, and that they succeed", async () => {
   const [before, failed] = [proxy.made(), await runs("failed")];
   // What a primary answers that has become read-only.
-  proxy.inject({ errno: 1290, command: "query", times: 4 });
-  await until(async () => (await runs("failed")) > failed);
+  proxy.inject({ errno: 1290, command: "query", times: 100 });
+  await until(async () => (await runs("failed")) > failed + 2);
+  proxy.inject({ errno: 1290, command: "query" });
   await untilRuns(1);
   expect(proxy.made()).toBeGreaterThan(before);
+  const more = (await runs("failed")) - failed;
+  expect(linesWith("run failed, will retry")).toMatchObject([
+    { level: "warn", reason: expect.stringMatching(/^database error: /), cause: { errno: 1290 } },
+  ]);
+  expect(linesWith("runs succeed again")).toMatchObject([{ level: "info", failures: more }]);
 });
 
 it("counts the differences that it removes", async () => {
@@ -131,11 +135,11 @@ it("counts the differences that it removes", async () => {
   await until(async () => sumOf(await metrics(), "revenue_rollup_repairs_total") > 0);
 });
 
-it("stops at SIGTERM with 0, and has told the failure", async () => {
+it("stops at SIGTERM with 0, and tells how many failures had no line", async () => {
   command.signal("SIGTERM");
-  const { code, stderr } = await command.ended;
-  expect(code).toBe(0);
-  expect(stderr).toMatch(/^run failed, will retry: /m);
+  expect(await command.ended).toMatchObject({ code: 0, stderr: "" });
+  const [{ failures }] = linesWith("runs succeed again");
+  expect(linesWith("more: run failed, will retry")).toMatchObject([{ count: failures - 1 }]);
 });
 
 it("--rebuild builds every rollup again once, also if that of one provider fails in every run", async () => {
@@ -164,8 +168,9 @@ it("stops at SIGTERM also while its database is silent, and tells that it did no
   await whileARunWaits(async () => {
     proxy.silence();
     command.signal("SIGTERM");
-    const { code, stderr } = await command.ended;
-    expect(stderr).toMatch(/^the database did not answer within 10 s of the signal\n$/m);
-    expect(code).toBe(1);
+    expect(await command.ended).toMatchObject({ code: 1, stderr: "" });
+    expect(log().at(-1)).toMatchObject({
+      msg: "the database did not answer within 10 s of the signal",
+    });
   });
 });

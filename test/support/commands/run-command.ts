@@ -75,6 +75,14 @@ export function failed(error: string): CommandResult {
   return { code: 1, stdout: "", stderr: `error: ${error}\n` };
 }
 
+/** The lines of a command that logs JSON. */
+export function parseLog(stdout: string): Readonly<Record<string, unknown>>[] {
+  return stdout
+    .split("\n")
+    .slice(0, -1)
+    .map((line) => JSON.parse(line));
+}
+
 /** The last line of a command's output. */
 export function lastLine(text: string): string {
   return text.trimEnd().split("\n").at(-1) ?? "";
