@@ -1,4 +1,4 @@
-/** Calendar months in UTC, with English names. */
+/** The calendar, in UTC: months, with English names, and days. */
 import { monthStart } from "../db/datetime.ts";
 
 const format = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" });
@@ -38,12 +38,16 @@ export function monthOf(instant: number): number {
   return startOf(indexOf(instant));
 }
 
-/** A day, in ms. */
-export const DAY = 86_400_000;
+const DAY = 86_400_000;
 
 /** The start of the day that contains an instant, both in epoch ms. */
 export function dayOf(instant: number): number {
   return Math.floor(instant / DAY) * DAY;
+}
+
+/** The start of the day that comes so many days after another, from the start of that, in epoch ms. */
+export function plusDays(start: number, days: number): number {
+  return start + days * DAY;
 }
 
 /** The number of days that an instant and a later one lie in, and of all between. */
@@ -54,7 +58,7 @@ export function countDays(from: number, to: number): number {
 /** The starts of those days, oldest first. */
 export function startsOfDays(from: number, to: number): readonly number[] {
   const length = Math.max(0, countDays(from, to));
-  return Array.from({ length }, (_, nth) => dayOf(from) + nth * DAY);
+  return Array.from({ length }, (_, nth) => plusDays(dayOf(from), nth));
 }
 
 /** Months from January of year 0 to that of an instant. */

@@ -18,7 +18,7 @@ export interface Period {
 export type RequestedPeriod = { readonly [End in keyof Period]: number | undefined };
 
 /** The default length of a period, in days and in ms. */
-const DEFAULT_DAYS = 30;
+export const DEFAULT_DAYS = 30;
 export const DEFAULT_LENGTH = DEFAULT_DAYS * 86_400_000;
 
 /** SQL: the first instant of a period, from the parameter `:start`, which is "" for the default. */
@@ -52,12 +52,16 @@ export function parsePeriod(startDate: string, endDate: string): RequestedPeriod
 }
 
 /**
- * Completes a period: the end defaults to `now`, the start to 30 days before `now` (epoch ms).
+ * Completes a period: the end defaults to `now` (epoch ms), the start to 30 days before `now`.
  *
  * @throws ServiceError `invalidArgument` if that leaves the start after the end
  */
-export function completePeriod(requested: RequestedPeriod, now: number): Period {
-  const { start = now - DEFAULT_LENGTH, end = now } = requested;
+export function completePeriod(
+  requested: RequestedPeriod,
+  now: number,
+  defaultStart = now - DEFAULT_LENGTH,
+): Period {
+  const { start = defaultStart, end = now } = requested;
   checkOrder({ start, end }, requested);
   return { start, end };
 }
@@ -83,7 +87,8 @@ const FORMAT =
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d|$)/;
 const OFFSET = /^(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)$/i;
 
-const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
+/** The first instant that a period may begin with, and the last one, in epoch ms. */
+export const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
 const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
 
 /** Parses a date or date-time to epoch ms. Digits after the milliseconds are truncated. */

@@ -19,7 +19,7 @@ import { split } from "../fee.ts";
 import { money } from "../message.ts";
 import { completePeriod, type Period, parsePeriod } from "../period.ts";
 import { countUncovered } from "../raw-charges.ts";
-import { daysOf, questionFor } from "./days.ts";
+import { daysOf, defaultStart, isPartial, questionFor } from "./days.ts";
 import { type dailyOfMonth, MAX_DAYS } from "./queries.ts";
 
 type Rows = Awaited<ReturnType<typeof dailyOfMonth.run>>["rows"];
@@ -43,7 +43,7 @@ export function createGetDailyRevenue(read: Read, reportLag: ReportLag) {
       const { rows, asOf } = await statement.run(read, { ...values, provider }, options);
       const [state] = rows.state as [Rows["state"][number]];
       const now = fromDatetime(state.now);
-      const period = completePeriod(requested, now);
+      const period = completePeriod(requested, now, defaultStart(requested, now));
       checkLength(period);
       if (!isDeepStrictEqual(daysOf(requested, now), days)) return { now, answer: undefined };
       const rollup = usedRollup(state);
@@ -59,6 +59,7 @@ export function createGetDailyRevenue(read: Read, reportLag: ReportLag) {
           $typeName: "revenue.v1.DailyRevenue",
           date: toDatetime(day).slice(0, "YYYY-MM-DD".length),
           ...figures(sums.get(day) ?? NO_SUMS),
+          partial: isPartial(day, period, now),
         })),
       };
       return { now, answer: { message, asOf } };

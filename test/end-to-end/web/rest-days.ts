@@ -21,7 +21,7 @@ export function dailyTarget([startDate, endDate]: Period): string {
 
 /** The days, oldest first: every digit as a row of the table, and what is said of the bar. */
 export async function restDays(fixture: Pick<Fixture, "service" | "key">, period: Period) {
-  const day = /"date":"(.*?)",.*?:(.*?),.*?:(.*?),.*?:(.*?),.*?:(.*?)}/g;
+  const day = /"date":"(.*?)",.*?:(.*?),.*?:(.*?),.*?:(.*?),.*?:(.*?),"partial"/g;
   const [, days = ""] = (await restText(fixture, dailyTarget(period))).split('"days":');
   return Array.from(days.matchAll(day), ([, date = "", gross, fees, earnings, number]) => {
     const words = Temporal.PlainDate.from(date).toLocaleString("en-GB", { dateStyle: "long" });

@@ -21,7 +21,10 @@ export function expectedDaily(ledger: Ledger, { start, end }: ExpectedPeriod, no
     ...figures(charges),
     days: Array.from({ length: after + 1 }, (_, days) => {
       const date = first.add({ days }).toString();
-      return { date, ...figures(byDay.get(date) ?? []) };
+      const [firstInstant, lastInstant] = [`${date}T00:00:00.000Z`, `${date}T23:59:59.999Z`];
+      const inside = start <= firstInstant && lastInstant <= end;
+      const partial = !(inside && lastInstant < now);
+      return { date, ...figures(byDay.get(date) ?? []), partial };
     }),
   };
 }

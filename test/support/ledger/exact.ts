@@ -9,7 +9,7 @@ import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "./call.ts";
 import { expectedDaily } from "./daily-oracle.ts";
 import type { Ledger } from "./ledger.ts";
 import { expectedOverview } from "./overview-oracle.ts";
-import type { RequestedPeriod } from "./periods.ts";
+import { type RequestedPeriod, resolvedForDays } from "./periods.ts";
 
 /** A service whose responses are compared. Its functions resolve to the statements that they took. */
 export interface ExactService {
@@ -39,13 +39,16 @@ export function createExactService(read: Read, hostIsAhead = 0): ExactService {
       expect(response, context).toEqual(expectedOverview(ledger, now));
       return statements;
     },
-    async breakdown(ledger, now, { startDate, endDate, resolved }) {
+    async breakdown(ledger, now, period) {
+      const { startDate, endDate, resolved } = period;
       const call = [service, ledger.provider, now, startDate, endDate, hostIsAhead] as const;
       const response = await breakdownOf(...call);
       const statements = recorded.takeNames();
       const context = `${JSON.stringify(resolved)} of ${ledger.provider} at ${now} by ${statements}`;
       expect(response, context).toEqual(expectedBreakdown(ledger, resolved, now));
-      expect(await dailyOf(...call), context).toEqual(expectedDaily(ledger, resolved, now));
+      expect(await dailyOf(...call), context).toEqual(
+        expectedDaily(ledger, resolvedForDays(period), now),
+      );
       recorded.takeNames();
       return statements;
     },

@@ -23,6 +23,14 @@ export function requested(startDate: string, endDate: string, now: string): Requ
   return { startDate, endDate, resolved: { start, end: endDate || now } };
 }
 
+/** What the same texts mean for days: those that end with the day of the end, 30 of them, by default. */
+export function resolvedForDays({ startDate, resolved }: RequestedPeriod): ExpectedPeriod {
+  if (startDate !== "") return resolved;
+  const first = Temporal.PlainDate.from(resolved.end.slice(0, 10)).subtract({ days: 29 });
+  const start = first.year < 1 ? "0001-01-01" : first.toString();
+  return { start: `${start}T00:00:00.000Z`, end: resolved.end };
+}
+
 /** A valid period around `now`: each end omitted or in any form, the start never after the end. */
 export function anyPeriod(now: string): fc.Arbitrary<RequestedPeriod> {
   const instant = around(landmarks(now));
