@@ -132,6 +132,8 @@ export type ServiceErrorKind = keyof typeof serviceErrors;
 interface ServiceErrorOptions {
   readonly cause?: unknown;
   readonly metadata?: Readonly<Record<string, string>>;
+  /** The field of the request that is wrong, by its JSON name. */
+  readonly field?: string;
 }
 
 /**
@@ -143,6 +145,8 @@ export class ServiceError extends Error {
   readonly kind: ServiceErrorKind;
   /** Sent with the error: headers in HTTP, metadata in gRPC. Names are in lower case. */
   readonly metadata: Readonly<Record<string, string>>;
+  /** The field of the request that is wrong, by its JSON name. */
+  readonly field: string | undefined;
 
   /**
    * @param message the catalogue's message by default
@@ -151,6 +155,7 @@ export class ServiceError extends Error {
   constructor(kind: ServiceErrorKind, message?: string, options?: ServiceErrorOptions) {
     super(message ?? serviceErrors[kind].message, options);
     this.kind = kind;
+    this.field = options?.field;
     const { retryAfter } = this.entry;
     this.metadata = {
       ...(retryAfter !== undefined && { "retry-after": String(retryAfter) }),

@@ -11,7 +11,7 @@ import { Metadata } from "@grpc/grpc-js";
 
 /** Metadata of a response, from the value of each key. */
 export class ResponseMetadata extends Metadata {
-  constructor(values: Readonly<Record<string, string>>) {
+  constructor(values: Readonly<Record<string, string | Buffer>>) {
     super();
     for (const [key, value] of Object.entries(values)) this.set(key, value);
   }

@@ -4,6 +4,7 @@
  * INVALID_ARGUMENT.
  */
 import {
+  create,
   type DescMethod,
   type DescMethodUnary,
   type DescService,
@@ -11,6 +12,7 @@ import {
   type Message,
   toBinary,
 } from "@bufbuild/protobuf";
+import { anyPack } from "@bufbuild/protobuf/wkt";
 import type {
   handleUnaryCall,
   Metadata,
@@ -18,9 +20,11 @@ import type {
   ServerUnaryCall,
   StatusObject,
 } from "@grpc/grpc-js";
+import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
 import { ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
 import type { CallResponse, Rpc } from "../rpc/call.ts";
+import { detailsOf, rpcMetadata } from "../rpc/error-details.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { decompress } from "./request.ts";
@@ -158,9 +162,13 @@ function failedStatus(
   error: ServiceError,
   headers: Readonly<Record<string, string>>,
 ): Partial<StatusObject> {
-  return {
-    code: error.entry.code as number,
-    details: error.message,
-    metadata: new ResponseMetadata({ ...headers, ...error.metadata }),
-  };
+  const code: number = error.entry.code;
+  const details = detailsOf(error).map(({ desc, value }) => anyPack(desc, create(desc, value)));
+  const status = create(StatusSchema, { code, message: error.message, details });
+  const metadata = new ResponseMetadata({
+    ...headers,
+    ...rpcMetadata(error),
+    "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status)),
+  });
+  return { code, details: error.message, metadata };
 }

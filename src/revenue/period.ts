@@ -74,6 +74,7 @@ function checkOrder({ start, end }: Period, requested: RequestedPeriod): void {
     requested.start !== undefined
       ? `startDate: expected an instant at or before endDate (${requested.end !== undefined ? to : `now, ${to}`}), got ${from}`
       : `startDate: required because the default, 30 days before now (${from}), is after endDate (${to})`,
+    { field: "startDate" },
   );
 }
 
@@ -122,6 +123,7 @@ function invalid(parameter: string, text: string, reason?: string): ServiceError
   return new ServiceError(
     "invalidArgument",
     `${parameter}: expected an ISO 8601 date or date-time such as 2026-11-20 or 2026-11-20T09:30:00Z, got ${quote(text)}${reason ? ` (${reason})` : ""}`,
+    { field: parameter },
   );
 }
 

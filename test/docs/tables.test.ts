@@ -17,6 +17,7 @@ import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
 import { MAX_SURPLUS } from "../../src/grpc/request.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/rpc/call.ts";
+import { reasonOf } from "../../src/rpc/error-details.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/port-tls.ts";
 import { parseExposition } from "../support/telemetry/exposition.ts";
 import { codeIn, commands, page, rootFile, tableWith } from "./markdown.ts";
@@ -32,18 +33,20 @@ describe("errors", () => {
   interface Row {
     readonly status: number;
     readonly code: string;
+    readonly reason: string;
     readonly fields: Readonly<Record<string, string>>;
     readonly headers: readonly string[];
   }
 
   const HEADERS = ["Retry-After", "WWW-Authenticate", "Allow"];
-  const rows = tableWith("REST", "gRPC and Connect", "when", "body");
-  const documented = rows.map(([rest = "", code = "", , body = ""], index): Row => {
-    const above = rows.slice(0, index).findLast((row) => row[3] !== "the same");
-    const text = body === "the same" ? (above?.[3] ?? "") : body;
+  const rows = tableWith("REST", "gRPC and Connect", "reason", "when", "body");
+  const documented = rows.map(([rest = "", code = "", reason = "", , body = ""], index): Row => {
+    const above = rows.slice(0, index).findLast((row) => row[4] !== "the same");
+    const text = body === "the same" ? (above?.[4] ?? "") : body;
     return {
       status: Number(rest),
       code: code.replaceAll("`", ""),
+      reason: reason.replaceAll("`", ""),
       fields: JSON.parse(text.match(/`(\{.*?\})`/)?.[1] ?? "{}"),
       headers: HEADERS.filter((name) => text.includes(`\`${name}`)),
     };
@@ -57,6 +60,7 @@ describe("errors", () => {
     return {
       status: response.status,
       code: status[error.entry.code] ?? "",
+      reason: reasonOf(kind),
       fields: "message" in fields ? { ...fields, message: "…" } : fields,
       headers: HEADERS.filter((name) => name.toLowerCase() in response.headers),
     };

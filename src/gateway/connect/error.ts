@@ -1,14 +1,16 @@
 /** Errors in Connect and gRPC-Web. */
 import { Code, ConnectError } from "@connectrpc/connect";
 import { ServiceError } from "../../errors.ts";
+import { detailsOf, rpcMetadata } from "../../rpc/error-details.ts";
 import { errorHeaders } from "../errors.ts";
 
 /**
- * A service error as a ConnectError: its code, its message, and its headers as metadata. The cause
- * stays in the process; `ConnectError.from` would send the cause's message to the client.
+ * A service error as a ConnectError: its code, its message, its headers as metadata, and its details. The
+ * cause stays in the process; `ConnectError.from` would send the cause's message to the client.
  */
 export function connectError(error: ServiceError): ConnectError {
-  return new ConnectError(error.message, error.entry.code, errorHeaders(error));
+  const headers = { ...errorHeaders(error), ...rpcMetadata(error) };
+  return new ConnectError(error.message, error.entry.code, headers, detailsOf(error));
 }
 
 /** The error of a request whose message cannot be decoded. */
@@ -27,11 +29,12 @@ const NOT_DECLARED = "received compressed envelope, but do not know how to decom
 const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
 
 /**
- * The service error of a request that Connect-ES refused before the call ran. Where Connect-ES would
- * blame the server, or describe its own configuration, its error is changed in place.
+ * The service error of a request that Connect-ES refused before the call ran. Its details are added to
+ * Connect-ES's error. Where that would blame the server, or describe its own configuration, it is changed in
+ * place.
  *
- * It aborts the call's context with the error before it serializes it, so that a listener of the
- * abort can still change code and message. There is no public way:
+ * Connect-ES aborts the call's context with the error before it serializes it, so that a listener of the
+ * abort can still change it. There is no public way:
  * https://github.com/connectrpc/connect-es/blob/v2.2.0/packages/connect/src/protocol-connect/handler-factory.ts
  * If that ends, test/end-to-end/protocols/messages.test.ts fails.
  *
@@ -39,6 +42,12 @@ const INTERNAL: readonly Code[] = [Code.Internal, Code.Unknown, Code.DataLoss];
  */
 export function refusalOf(reason: unknown): ServiceError {
   if (!(reason instanceof ConnectError)) return malformedMessage();
+  const error = refused(reason);
+  reason.details = detailsOf(error);
+  return error;
+}
+
+function refused(reason: ConnectError): ServiceError {
   if (reason.rawMessage === NOT_DECLARED) return malformedMessage();
   if (INTERNAL.includes(reason.code)) return replace(reason, malformedMessage());
   switch (reason.code) {

@@ -74,6 +74,7 @@ function checkLength({ start, end }: Period): void {
   throw new ServiceError(
     "invalidArgument",
     `startDate: expected a period of at most ${MAX_DAYS} days, got ${days} (from ${from} to ${to})`,
+    { field: "startDate" },
   );
 }
 

@@ -36,7 +36,8 @@ const GENERATED: Readonly<Record<string, RegExp>> = {
   ports: /^gen\/revenue\//,
   revenue: /^gen\/(revenue|google\/type)\//,
   "gateway/transcoding": /^gen\/(google|gateway)\//,
-  grpc: /^gen\/health\//,
+  grpc: /^gen\/(health|google\/rpc)\//,
+  rpc: /^gen\/google\/rpc\//,
 };
 
 /** `src/rpc/call.ts` is in the part rpc; `src/errors.ts` is the leaf errors. */
