@@ -1,7 +1,7 @@
 /**
  * CSV writers: response message to CSV text, by a plan compiled once from the message descriptor.
  *
- * The rows are the messages of one repeated field (`gateway.v1.csv_rows`). If these have a repeated
+ * The rows are the messages of one repeated field, which the option `csv_rows` of the method names. If these have a repeated
  * message field of their own, each of its messages has a row too, after the row that contains it.
  * Such a row repeats the fields of the containing row, except those that it has itself. So there is
  * a column for each JSON name, and the rows with an empty value in the columns of the contained
@@ -17,8 +17,8 @@ import {
   type MessageShape,
   ScalarType,
 } from "@bufbuild/protobuf";
-import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
-import { csv_rows } from "../../../gen/gateway/v1/csv_pb.ts";
+import type { GenExtension } from "@bufbuild/protobuf/codegenv2";
+import { type MethodOptions, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { type Decimal, DecimalSchema } from "../../../gen/google/type/decimal_pb.ts";
 import { writeDecimal } from "./decimal.ts";
 import type { Writer } from "./json-writer.ts";
@@ -47,13 +47,22 @@ const NEEDS_QUOTES = /[",;\t\r\n]/;
  * @throws Error that names the field or the option if it is not supported
  */
 export function compileCsvWriter(method: DescMethod): Writer<DescMessage> | undefined {
-  const name = getOption(method, csv_rows);
-  if (name === "") return undefined;
+  const name = rowsOf(method);
+  if (!name) return undefined;
   const list = method.output.fields.find((field) => field.name === name);
   if (list?.fieldKind !== "list" || list.message === undefined) {
     throw new Error(`csv_rows: ${method.output} has no repeated message field "${name}"`);
   }
   return tableWriter(list.localName, list.message);
+}
+
+/**
+ * The option `csv_rows` of a method: an extension of google.protobuf.MethodOptions in the method's own file. So
+ * whoever copies a contract needs no file of the gateway.
+ */
+function rowsOf(method: DescMethod): string | undefined {
+  const option = method.parent.file.extensions.find(({ name }) => name === "csv_rows");
+  return option && String(getOption(method, option as GenExtension<MethodOptions>));
 }
 
 function tableWriter(property: string, desc: DescMessage): Writer<DescMessage> {

@@ -35,7 +35,7 @@ const GENERATED: Readonly<Record<string, RegExp>> = {
   main: /^gen\/revenue\//,
   ports: /^gen\/revenue\//,
   revenue: /^gen\/(revenue|google\/type)\//,
-  "gateway/transcoding": /^gen\/(google|gateway)\//,
+  "gateway/transcoding": /^gen\/google\//,
   grpc: /^gen\/(health|google\/rpc)\//,
   rpc: /^gen\/google\/rpc\//,
 };

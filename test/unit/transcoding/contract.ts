@@ -9,7 +9,6 @@ const config = {
   version: "v2",
   modules: [
     { path: folder },
-    { path: "proto", includes: ["proto/gateway"] },
     { path: google, includes: [`${google}/google/api`, `${google}/google/type`] },
   ],
 };
