@@ -5,18 +5,13 @@ import { parseDatabaseUrl } from "../src/config.ts";
 import { migrateToLatest } from "../src/db/migrate.ts";
 import { createPool } from "../src/db/pool.ts";
 import { rollUp } from "../src/rollup/write/run.ts";
-import { addCharges, fillLedger, type LedgerSize } from "./ledger.ts";
+import { fillLedger, type LedgerSize } from "./ledger.ts";
 
-/** The number of charges that are added before the last rollup. */
-export const NEW_CHARGES = 10_000;
-
-/** A database with a ledger and rollups. */
+/** A database with a ledger. */
 export interface Fixture {
   readonly url: string;
   /** An API key for each provider. */
   readonly keys: readonly string[];
-  /** The durations of three rollups in ms: the first, one without and one with new charges. */
-  readonly rollups: readonly [first: number, idle: number, next: number];
 }
 
 /**
@@ -30,6 +25,23 @@ export async function createFixture(
   name: string,
   ...sizes: readonly LedgerSize[]
 ): Promise<Fixture> {
+  const fixture = await createLedgers(serverUrl, name, ...sizes);
+  const database = createPool(parseDatabaseUrl(fixture.url));
+  try {
+    await rollUp(database, { margin: 0 });
+    await database.raw("ANALYZE TABLE rollups, rollup_sums");
+    return fixture;
+  } finally {
+    await database.destroy();
+  }
+}
+
+/** Creates a database as `createFixture` does, without rollups. */
+export async function createLedgers(
+  serverUrl: string,
+  name: string,
+  ...sizes: readonly LedgerSize[]
+): Promise<Fixture> {
   const url = await createDatabase(serverUrl, name);
   const database = createPool(parseDatabaseUrl(url));
   try {
@@ -39,16 +51,11 @@ export async function createFixture(
       await fillLedger(database, size, providers + 1);
       providers += size.providers;
     }
-    const first = await time(() => rollUp(database, { margin: 0 }));
-    await database.raw("ANALYZE TABLE rollups, rollup_sums");
-    const idle = await time(() => rollUp(database, { margin: 0 }));
-    await addCharges(database, NEW_CHARGES);
-    const next = await time(() => rollUp(database, { margin: 0 }));
     const keys: string[] = [];
     for (let id = 1; id <= providers; id++) {
       keys.push((await issueKey(database, String(id), "bench", null)).key);
     }
-    return { url, keys, rollups: [first, idle, next] };
+    return { url, keys };
   } finally {
     await database.destroy();
   }

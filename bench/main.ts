@@ -30,6 +30,7 @@ program
     (list: string) => list.split(",").map(Number),
     [50_000, 500_000, 5_000_000],
   )
+  .option("--servers <n>", "servers, each with four instances", Number, 200)
   .option("--requests <n>", "measured requests of each kind per ledger", Number, 200)
   .option("--warm-up <n>", "requests of each kind per ledger before these", Number, 30)
   .action(benchScale);

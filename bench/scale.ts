@@ -1,20 +1,22 @@
 /**
- * Measures how latency depends on the number of charges: a provider with 200 servers and 800
- * instances over 25 months, in databases with more and more charges. The requests alternate
- * between the databases.
+ * Measures how latency and the rollup's cost depend on the number of charges: a provider with four
+ * instances on each server over 25 months, in databases with more and more charges. The requests
+ * alternate between the databases.
  */
 import { type Connection, createConnection } from "mysql2/promise";
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
-import { createFixture, type Fixture, NEW_CHARGES, time } from "./fixture.ts";
+import { createLedgers, time } from "./fixture.ts";
 import { LARGE } from "./ledger.ts";
 import { changeRollup, type RequestKind, requestKinds, sendRequest } from "./load/requests.ts";
 import { type PeerProcess, startProcess } from "./process.ts";
+import { measureRollup } from "./rollup-costs.ts";
 import { quantile } from "./rounds.ts";
 
 /** The options of `npm run bench -- scale`. */
 export interface ScaleOptions {
   /** The number of charges of each ledger, in ascending order. */
   readonly charges: readonly number[];
+  readonly servers: number;
   /** The number of requests of each kind to each ledger. */
   readonly requests: number;
   /** The number of requests of each kind to each ledger before these. */
@@ -36,17 +38,21 @@ interface Latencies {
 }
 
 /** Measures all kinds of requests on all ledgers and prints a table of latencies and one of rollups. */
-export async function benchScale({ charges: sizes, ...options }: ScaleOptions): Promise<void> {
+export async function benchScale({
+  charges: sizes,
+  servers,
+  ...options
+}: ScaleOptions): Promise<void> {
   const log = (line: string) => console.error(line);
   await using database = await startPrivateDatabase({ log, bufferPool: "6G" });
   await using stack = new AsyncDisposableStack();
   const ledgers: Ledger[] = [];
-  const rollups: Record<string, Record<string, string>> = {};
+  const rollups: Record<string, Awaited<ReturnType<typeof measureRollup>>> = {};
   for (const charges of sizes) {
     log(`${charges} charges: filling and rolling up ...`);
-    const size = { ...LARGE, charges };
-    const { url, keys, ...fixture } = await createFixture(database.url, `ledger_${charges}`, size);
-    rollups[charges.toLocaleString("en")] = rollupDurations(charges, fixture.rollups);
+    const size = { ...LARGE, servers, charges };
+    const { url, keys } = await createLedgers(database.url, `ledger_${charges}`, size);
+    rollups[charges.toLocaleString("en")] = await measureRollup(url, charges);
     const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: url }));
     const connection = await createConnection({ uri: url, dateStrings: true, rowsAsArray: true });
     stack.defer(() => connection.end());
@@ -59,19 +65,10 @@ export async function benchScale({ charges: sizes, ...options }: ScaleOptions): 
   console.table(rollups);
 }
 
-function rollupDurations(charges: number, [first, idle, next]: Fixture["rollups"]) {
-  return {
-    "first rollup (s)": (first / 1000).toFixed(1),
-    "charges/s": Math.round((charges / first) * 1000).toLocaleString("en"),
-    "next, nothing new (ms)": idle.toFixed(0),
-    [`next, ${NEW_CHARGES.toLocaleString("en")} new (ms)`]: next.toFixed(0),
-  };
-}
-
 /** Sends the requests one at a time, in turns. The key of the result is `name charges`. */
 async function measure(
   ledgers: readonly Ledger[],
-  { requests, warmUp }: Omit<ScaleOptions, "charges">,
+  { requests, warmUp }: Omit<ScaleOptions, "charges" | "servers">,
 ): Promise<Map<string, Latencies>> {
   const latencies = new Map<string, Latencies>();
   const kinds = Object.entries(requestKinds);
