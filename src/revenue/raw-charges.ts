@@ -4,8 +4,9 @@
  * instant after the watermark), of the charges of the head and the tail, and of those between that are not
  * covered. `first` is `last` if no boundary lies in the period.
  */
+import { fromDatetime, toDatetime } from "../db/datetime.ts";
 import { LAST_INSTANT } from "../rollup/leaves.ts";
-import { after, instant, WATERMARK } from "../rollup/read/sql.ts";
+import { after, BEFORE_ALL, instant, WATERMARK } from "../rollup/read/sql.ts";
 import { PERIOD_END, PERIOD_START } from "./period.ts";
 
 /** How a statement refers to the watermark and the boundaries, as SQL expressions. */
@@ -27,6 +28,24 @@ export function termsOf(first: string, last: string): Terms {
     first: `LEAST(${first}, ${lastOrWatermark})`,
     last: lastOrWatermark,
   };
+}
+
+/**
+ * The same of the rows of a statement, as DATETIME(3) text.
+ *
+ * @param end of the period, epoch ms; undefined for the statement's `now`
+ * @param stored the boundaries in the period, "" for none
+ */
+export function boundariesOf(
+  watermark: string,
+  { end, now }: { readonly end: number | undefined; readonly now: number },
+  stored: { readonly first: string; readonly last: string },
+): { readonly first: string; readonly last: string } {
+  const reachesWatermark = toDatetime(Math.min(end ?? now, now)) >= watermark;
+  const lastStored = stored.last || BEFORE_ALL;
+  const last = reachesWatermark ? toDatetime(fromDatetime(watermark) + 1) : lastStored;
+  const first = stored.first === "" || stored.first > last ? last : stored.first;
+  return { first, last };
 }
 
 /** Where the sums at `last` are looked for: up to there, or at the last boundary there is. */

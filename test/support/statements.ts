@@ -2,6 +2,7 @@
 import { fromDatetime } from "../../src/db/datetime.ts";
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
+import { readBoundaries } from "../../src/revenue/breakdown/reader.ts";
 import { startsOfMonths } from "../../src/revenue/calendar.ts";
 import { daysOf, questionFor } from "../../src/revenue/daily/days.ts";
 import { dailyOfMaximum, dailyOfMonth } from "../../src/revenue/daily/queries.ts";
@@ -69,8 +70,9 @@ export async function cachedValues(read: Read, values: Values): Promise<Values> 
   const { provider = "", start = "", end = LAST_INSTANT } = values;
   const { signal } = new AbortController();
   const { rows } = await fullBreakdown.run(read, { provider, start, end }, { signal });
-  const [{ watermark, first, last }] = rows.state as [(typeof rows.state)[number]];
-  return { watermark, first, last };
+  const [{ watermark }] = rows.state as [(typeof rows.state)[number]];
+  const [first, last] = readBoundaries(rows, periodOf(values));
+  return { watermark, first: first.at, last: last.at };
 }
 
 /** A `Read` that records the statements it runs. */

@@ -50,7 +50,7 @@ const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_EN
 
 /** All but the sums of the rollup. */
 const allButSums = ({ watermark, first, last }: Terms) => ({
-  state: { select: { ...STATE.select, first, last }, from: STATE.from },
+  state: STATE,
   /** Every server, including deleted ones. */
   servers: {
     select: {
@@ -122,32 +122,39 @@ const totalAt = (boundary: string) => ({
   from: `${TOTAL_SUMS} AND at <= ${boundary} ORDER BY at DESC LIMIT 1`,
 });
 
-/** The last boundary that is stored, and the first one, of those that match an SQL condition. */
+/** The last boundary that is stored, or the first one, of those that match an SQL condition. */
 const lastStored = (condition: string) => `(SELECT MAX(at) FROM ${OWNER_SUMS} AND ${condition})`;
 const firstStored = (condition: string) => `(SELECT MIN(at) FROM ${OWNER_SUMS} AND ${condition})`;
 
+/**
+ * The same, as a query: as columns of one row, vtgate would plan them for seconds. Without such a boundary, its
+ * row has a NULL.
+ */
+const stored = (which: "MIN" | "MAX", condition: string) => ({
+  select: { at: `${which}(at)` },
+  from: `${OWNER_SUMS} AND ${condition}`,
+});
+
 const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
+/** The conditions of the boundaries in the period. */
+const [FROM_START, UP_TO_END] = [`at >= ${PERIOD_START}`, `at <= ${after(PERIOD_END)}`];
 const terms = termsOf(
-  `COALESCE(${firstStored(`at >= ${PERIOD_START}`)}, ${END_OF_TIME})`,
-  `COALESCE(${lastStored(`at <= ${after(PERIOD_END)}`)}, ${instant(`'${BEFORE_ALL}'`)})`,
+  `COALESCE(${firstStored(FROM_START)}, ${END_OF_TIME})`,
+  `COALESCE(${lastStored(UP_TO_END)}, ${instant(`'${BEFORE_ALL}'`)})`,
 );
-const others = allButSums(terms);
 /** The boundary of the sums at `last`. */
 const lastRead = lastStored(`at <= ${upTo(after(PERIOD_END))}`);
 
 /** The full query: the sums of the rollup, and everything to add to them. */
 export const fullBreakdown = compileStatement(
   {
-    ...others,
-    state: {
-      ...others.state,
-      select: {
-        ...others.state.select,
-        /** The boundaries before the start and after the end: the same two suit any period between. */
-        previous: lastStored(`at < ${PERIOD_START}`),
-        next: firstStored(`at > ${after(PERIOD_END)}`),
-      },
-    },
+    ...allButSums(terms),
+    /** What `terms` is made of. */
+    firstStored: stored("MIN", FROM_START),
+    lastStored: stored("MAX", UP_TO_END),
+    /** The boundaries before the start and after the end: the same two suit any period between. */
+    previous: stored("MAX", `at < ${PERIOD_START}`),
+    next: stored("MIN", `at > ${after(PERIOD_END)}`),
     sumsAtFirst: sumsAt(terms.first),
     sumsAtLast: sumsAt(lastRead),
     /** What the owners together must have there. */

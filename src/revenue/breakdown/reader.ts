@@ -19,7 +19,7 @@ import {
   periodParameters,
   type RequestedPeriod,
 } from "../period.ts";
-import { countUncovered } from "../raw-charges.ts";
+import { boundariesOf, countUncovered } from "../raw-charges.ts";
 import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { type ByOwner, PeriodTotals, sumsByOwner } from "./totals.ts";
 
@@ -87,28 +87,24 @@ export function createBreakdownReader(
       const isInPeriod = first.at >= start || first.at === last.at;
       if (usedRollup(state).version === rollup.version && isInPeriod) {
         cache.put(provider, rollup, last, first);
-        return breakdown(rows, first.sums, last.sums, rollup, asOf);
+        return breakdown(rows, first, last, rollup, asOf);
       }
     }
     const { rows, asOf } = await fullBreakdown.run(read, values, options);
     const [state] = rows.state as [State];
     const rollup = usedRollup(state);
-    const [first, last] = boundariesOf(rows);
+    const [first, last] = readBoundaries(rows, period);
     const damage = damageOf(rows, first, last);
     if (damage !== undefined) {
       return readLedger(provider, damage, async () => {
-        const completing = {
-          ...values,
-          watermark: NO_WATERMARK,
-          first: BEFORE_ALL,
-          last: BEFORE_ALL,
-        };
+        const { at } = NOTHING;
+        const completing = { ...values, watermark: NO_WATERMARK, first: at, last: at };
         const { rows, asOf } = await uncoveredBreakdown.run(read, completing, options);
-        return breakdown(rows, sumsByOwner([]), sumsByOwner([]), rollup, asOf);
+        return breakdown(rows, NOTHING, NOTHING, rollup, asOf);
       });
     }
     cache.put(provider, rollup, last, first);
-    return breakdown(rows, first.sums, last.sums, rollup, asOf);
+    return breakdown(rows, first, last, rollup, asOf);
   };
 }
 
@@ -160,33 +156,44 @@ function findSums(
   return first && { first: first.at < last.at ? first : last, last };
 }
 
-/** The sums that a full query has read. */
-function boundariesOf({ state, sumsAtFirst, sumsAtLast }: FullRows): [Boundary, Boundary] {
-  const [{ first, last, previous, next }] = state as [FullRows["state"][number]];
-  const atLast: Boundary = { at: last, next: next || LAST_INSTANT, sums: sumsByOwner(sumsAtLast) };
-  const atFirst = first === last ? atLast : { at: first, sums: sumsByOwner(sumsAtFirst) };
+/** The sums that a full query has read, at the first and the last boundary. */
+export function readBoundaries(
+  rows: FullRows,
+  { end }: RequestedPeriod,
+): [first: Boundary, last: Boundary] {
+  const [{ now, ...state }] = rows.state as [State];
+  const at = ([row]: FullRows["next"]) => row?.at ?? "";
+  const stored = { first: at(rows.firstStored), last: at(rows.lastStored) };
+  const [previous, next] = [at(rows.previous), at(rows.next)];
+  const { watermark } = usedRollup(state);
+  const { first, last } = boundariesOf(watermark, { end, now: fromDatetime(now) }, stored);
+  const atLast = { at: last, next: next || LAST_INSTANT, sums: sumsByOwner(rows.sumsAtLast) };
+  const atFirst = first === last ? atLast : { at: first, sums: sumsByOwner(rows.sumsAtFirst) };
   // If no boundary lies in the period, the one before its start is the last.
   return [previous < first ? { ...atFirst, previous } : atFirst, atLast];
 }
 
+/** Before everything. */
+const NOTHING: Boundary = { at: BEFORE_ALL, sums: sumsByOwner([]) };
+
 function breakdown(
   rows: Rows,
-  before: ByOwner<Sums>,
-  upToEnd: ByOwner<Sums>,
+  first: Boundary,
+  last: Boundary,
   rollup: UsedRollup,
   asOf: number,
 ): Breakdown {
-  const totals = new PeriodTotals(before, upToEnd);
+  const totals = new PeriodTotals(first.sums, last.sums);
   const { head, tail, uncovered } = rows;
   const { endsAtHead, startsAtTail, writtenRentals, endingRentals, openRentals } = rows;
   const rentals = [endsAtHead, startsAtTail, writtenRentals, endingRentals, openRentals];
   for (const part of [head, tail, uncovered, ...rentals]) totals.add(part);
-  const [{ last, now }] = rows.state as [State];
+  const [{ now }] = rows.state as [State];
   return {
     rows,
     totals,
     rollup,
-    uncoveredCharges: countUncovered(rows, last, rollup.watermark),
+    uncoveredCharges: countUncovered(rows, last.at, rollup.watermark),
     now: fromDatetime(now),
     asOf,
   };
