@@ -1,11 +1,14 @@
 /** Formats errors for the operator who ran a command or started the service. */
-import { failureOf } from "../db/driver-error.ts";
+import { failureOf, isTooLong, TOO_LONG } from "../db/driver-error.ts";
 
 const UNREACHABLE =
   "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
 const REJECTED =
   "the database in DATABASE_URL rejected the account: check the user, the password and the database name";
 const NO_TABLES = "the database lacks the tables of this service: run `npm run migrate`";
+
+const SHARDED =
+  "DATABASE_URL leads to all shards of a keyspace of Vitess: run this command for each of them, with the shard behind the keyspace's name (mysql://host/revenue:-80)";
 
 const NO_TLS = "the database in DATABASE_URL does not offer TLS, which its ssl-mode requires";
 
@@ -15,6 +18,8 @@ const explanations = new Map([
   ["ER_ACCESS_DENIED_ERROR", REJECTED],
   ["ER_DBACCESS_DENIED_ERROR", REJECTED],
   ["ER_BAD_DB_ERROR", "the database in DATABASE_URL does not exist: create it first"],
+  // A table without a place for its rows on one of the shards: none of ours lacks a primary key.
+  ["ER_REQUIRES_PRIMARY_KEY", SHARDED],
   ["ER_NO_SUCH_TABLE", NO_TABLES],
   ["ER_BAD_FIELD_ERROR", NO_TABLES],
 ]);
@@ -26,6 +31,7 @@ const explanations = new Map([
 export function formatError(thrown: unknown): string {
   if (!(thrown instanceof Error)) return String(thrown);
   if (thrown.name === "KnexTimeoutError") return UNREACHABLE;
+  if (isTooLong(thrown)) return TOO_LONG;
   const code = "code" in thrown ? String(thrown.code) : thrown.name;
   const explanation = explanations.get(code);
   if (explanation !== undefined) return `${explanation} (${code})`;

@@ -2,6 +2,7 @@
 import type { Knex } from "knex";
 import { checkSession } from "../db/session-variables.ts";
 import { canSeeTransactions } from "../rollup/write/run/clock.ts";
+import { readProviders } from "../rollup/write/run/pages.ts";
 import { scheduleCheck } from "../rollup/write/state.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -35,7 +36,7 @@ export async function verifyAll(
   try {
     await checkSession(database, {}, connections, warnOnceTo(log));
     let differences = 0;
-    for (const provider of (await database("providers").orderBy("id").pluck("id")).map(String)) {
+    for (const provider of await readProviders(database)) {
       const before = differences;
       for await (const difference of verify(database, provider)) {
         console.log(difference);

@@ -81,6 +81,15 @@ export function failureOf(error: unknown): Failure | undefined {
   return isLost ? "lost" : undefined;
 }
 
+/** Whether a tablet of Vitess refused a statement because it has too many rows. It does so again. */
+export function isTooLong(error: unknown): boolean {
+  return String((error as Fields | null)?.message).includes("Row count exceeded");
+}
+
+/** What to do about it. */
+export const TOO_LONG =
+  "a statement has more rows than a tablet of Vitess returns: raise its --queryserver-config-max-result-size";
+
 /** Whether the session of an error must not be used again, and a read may be repeated on another. */
 export function isFailedSession(error: unknown): boolean {
   const failure = failureOf(error);
@@ -99,6 +108,9 @@ export function toServiceError(error: unknown, connectTimeout?: number): Service
     const time = connectTimeout === undefined ? "in time" : `within ${connectTimeout} ms`;
     const cause = new Error(`no connection to the database ${time}`);
     return new ServiceError("databaseUnavailable", undefined, { cause });
+  }
+  if (isTooLong(error)) {
+    return ServiceError.from(new Error(TOO_LONG, { cause: error }));
   }
   const failure = failureOf(error);
   if (failure === undefined) return ServiceError.from(error);

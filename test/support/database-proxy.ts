@@ -14,6 +14,8 @@ export interface InjectedError {
   readonly errno?: number;
   /** Five characters; HY000 by default. */
   readonly sqlState?: string;
+  /** "injected" by default. */
+  readonly message?: string;
   /** The command that it answers; execute by default. */
   readonly command?: keyof typeof COMMANDS;
   /** How many commands get it; one by default. */
@@ -100,7 +102,7 @@ export async function startDatabaseProxy(
       injected.left--;
       if (injected.left === 0) injected = undefined;
       if (error.errno === undefined) link.silent = true;
-      else client.write(errorPacket(error.errno, error.sqlState));
+      else client.write(errorPacket(error.errno, error));
     });
     upstream.on("data", (data) => {
       if (!link.silent) client.write(data);
@@ -152,8 +154,11 @@ export async function startDatabaseProxy(
   };
 }
 
-function errorPacket(errno: number, sqlState = "HY000"): Buffer {
-  const text = Buffer.from(`#${sqlState}injected`);
+function errorPacket(
+  errno: number,
+  { sqlState = "HY000", message = "injected" }: InjectedError,
+): Buffer {
+  const text = Buffer.from(`#${sqlState}${message}`);
   const packet = Buffer.alloc(4 + 3 + text.length);
   packet.writeUIntLE(3 + text.length, 0, 3);
   packet[3] = 1;

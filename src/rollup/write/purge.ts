@@ -51,10 +51,10 @@ export async function purgeFormats(database: Knex): Promise<void> {
     .havingRaw("MAX(check_at) < UTC_TIMESTAMP(3) - INTERVAL ? DAY", [UNUSED])
     .pluck("format");
   for (const format of formats) {
-    const providers: string[] = await database(TABLES.rollups)
-      .where({ format })
-      .pluck("provider_id");
-    for (const provider of new Set(providers)) {
+    for (;;) {
+      const row = await database(TABLES.rollups).where({ format }).first("provider_id");
+      if (row === undefined) break;
+      const { provider_id: provider }: { provider_id: string } = row;
       const key = { provider_id: provider, format };
       // A service of that format may still read it: it is no longer read before its sums are deleted.
       await database(TABLES.rollups)

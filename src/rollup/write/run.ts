@@ -14,6 +14,7 @@ import { checkRollups, readCheckAge } from "./run/checks.ts";
 import { type Clock, readClock, type Wait } from "./run/clock.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
 import { findNews, type News } from "./run/news.ts";
+import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific, withRetry } from "./run/retry.ts";
 import { runTasks } from "./run/tasks.ts";
 
@@ -119,7 +120,7 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const { heartbeat = createHeartbeat(), step = 0 } = options;
   await heartbeat(database);
   const clock = await readClock(database, margin, options.seesTransactions ?? false);
-  const ids: string[] = (await database("providers").orderBy("id").pluck("id")).map(String);
+  const ids = await readProviders(database);
   const news = await findNews(database, ids, clock, { all: rebuild, step });
   const behind = new Map(news.map((found) => [found.provider, found]));
   const errors: Error[] = [];

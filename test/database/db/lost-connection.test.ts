@@ -4,7 +4,7 @@
  */
 import { describe, expect, it } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { FAILURES } from "../../../src/db/driver-error.ts";
+import { FAILURES, TOO_LONG } from "../../../src/db/driver-error.ts";
 import { createPool } from "../../../src/db/pool.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
@@ -155,6 +155,16 @@ it("an error of the statement keeps the connection", async () => {
   reads.proxy.inject({ errno: 1317 });
   expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
   expect(await sessionId()).toBe(before);
+});
+
+it("an answer of more rows than a tablet of Vitess returns fails for good, and the cause says why", async () => {
+  const message = "target: plain.0.primary: vttablet: rpc error: Row count exceeded 10000";
+  reads.proxy.inject({ errno: 1317, sqlState: "70100", message });
+  const error = await reads.read("SELECT '1'", [], { signal, operation }).catch((thrown) => thrown);
+  expect(error).toMatchObject({
+    kind: "internal",
+    cause: { message: TOO_LONG, cause: { errno: 1317 } },
+  });
 });
 
 describe("a session that cannot be set up", () => {

@@ -60,6 +60,26 @@ it.each<[string, () => Partial<URL>, string | RegExp]>([
   );
 });
 
+/** What vtgate says, of the kinds that only a cluster has. */
+it.each([
+  [
+    {
+      code: "ER_REQUIRES_PRIMARY_KEY",
+      sqlMessage: "table 'heartbeat' does not have a primary vindex",
+    },
+    "DATABASE_URL leads to all shards of a keyspace of Vitess: run this command for each of them, with the shard behind the keyspace's name (mysql://host/revenue:-80) (ER_REQUIRES_PRIMARY_KEY)",
+  ],
+  [
+    {
+      code: "ER_QUERY_INTERRUPTED",
+      sqlMessage: "target: plain.0.primary: Row count exceeded 10000",
+    },
+    "a statement has more rows than a tablet of Vitess returns: raise its --queryserver-config-max-result-size",
+  ],
+])("an error of Vitess, %j, says what to do", (fields, line) => {
+  expect(formatError(Object.assign(new Error(fields.sqlMessage), fields))).toBe(line);
+});
+
 it("a missing file is not taken for a missing database", () => {
   const message = "ENOENT: no such file or directory, open 'gen/openapi.json'";
   expect(formatError(Object.assign(new Error(message), { code: "ENOENT" }))).toBe(message);

@@ -49,6 +49,7 @@ it("adds every charge once, and accepts a provider without charges", async () =>
 });
 
 it("warns where the server refuses to wait for its cluster, and runs on", async () => {
+  const [wsrep] = await database.knex.raw("SHOW VARIABLES LIKE 'wsrep_sync_wait'");
   // Both names are as long as those that no server knows.
   const proxy = await startDatabaseProxy(database.url, (sent) => {
     const at = sent.indexOf("SET SESSION wsrep_sync_wait");
@@ -63,15 +64,15 @@ it("warns where the server refuses to wait for its cluster, and runs on", async 
   await proxy.close();
   expect({ code, stderr }).toEqual({ code: 0, stderr: "" });
   const warnings = parseLog(stdout).filter(({ level }) => level === "warn");
-  expect(warnings).toEqual([
-    {
-      level: "warn",
-      time: expect.any(String),
-      msg: expect.stringMatching(
-        /^cannot set (wsrep_sync_wait|group_replication_consistency), so the rollup may read a node that lags: /,
-      ),
-    },
-  ]);
+  const warning = {
+    level: "warn",
+    time: expect.any(String),
+    msg: expect.stringMatching(
+      /^cannot set wsrep_sync_wait, so the rollup may read a node that lags: /,
+    ),
+  };
+  // MySQL has the variable of a group in a server that is in none, which is not told to wait.
+  expect(warnings).toEqual(wsrep.length > 0 ? [warning] : []);
 });
 
 it("leaves out what was recorded within the margin, by default 15 minutes", async () => {

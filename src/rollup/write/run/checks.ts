@@ -5,6 +5,7 @@ import { FORMAT } from "../../sums.ts";
 import { checkSlice } from "../check.ts";
 import { purge } from "../purge.ts";
 import type { Repair } from "../repair.ts";
+import { readPages } from "./pages.ts";
 import { withRetry } from "./retry.ts";
 import { runTasks } from "./tasks.ts";
 
@@ -51,19 +52,29 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
  */
 async function findDue(database: Knex, period: number): Promise<DueCheck[]> {
   const rollups = () => database(TABLES.rollups).where({ format: FORMAT, building: 0 });
-  const rows = await rollups()
-    .whereRaw(
-      `(check_at <= GREATEST(UTC_TIMESTAMP(3), ?)
-        OR check_at > UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)`,
-      [rollups().min("check_at"), Math.round(period * 1_000)],
-    )
-    .orderBy("check_at")
-    .select("provider_id", "version");
+  const rows = await readPages<DueRow>((after) =>
+    rollups()
+      .whereRaw(
+        `(check_at <= GREATEST(UTC_TIMESTAMP(3), ?)
+          OR check_at > UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)`,
+        [rollups().min("check_at"), Math.round(period * 1_000)],
+      )
+      .where((where) => after && where.whereRaw("(check_at, provider_id) > (?, ?)", keyOf(after)))
+      .orderBy(["check_at", "provider_id"])
+      .select("provider_id", "version", "check_at"),
+  );
   return rows.map(({ provider_id, version }) => ({
     provider: String(provider_id),
     version: String(version),
   }));
 }
+
+interface DueRow {
+  readonly provider_id: string | number;
+  readonly version: string | number;
+  readonly check_at: string;
+}
+const keyOf = ({ check_at, provider_id }: DueRow) => [check_at, provider_id];
 
 /**
  * How long ago the slice was compared that was compared least recently, in ms, at most; 0 without a rollup.

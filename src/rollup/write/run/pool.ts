@@ -13,6 +13,9 @@ const WAIT_FOR_CLUSTER: Readonly<Record<string, string>> = {
   group_replication_consistency: "'BEFORE'",
 };
 
+/** The variable that names the group that a server of Group Replication is in. */
+const GROUP = "group_replication_group_name";
+
 /**
  * Creates a pool for rollup runs.
  *
@@ -34,20 +37,26 @@ export function createRollupPool(
   return knexModule({ ...config, pool: { ...config.pool, afterCreate } });
 }
 
-/** Sets the variables that the server has. */
+/** Sets the variables of the cluster that the server is in. */
 async function waitForCluster(
   connection: Connection,
   warn: (message: string) => void,
 ): Promise<void> {
   const session = connection.promise();
-  const names = Object.keys(WAIT_FOR_CLUSTER);
+  const names = [...Object.keys(WAIT_FOR_CLUSTER), GROUP];
   const [variables] = await session.query<RowDataPacket[]>(
     `SHOW SESSION VARIABLES WHERE Variable_name IN (${names.map(() => "?").join(", ")})`,
     names,
   );
-  for (const { Variable_name: name } of variables) {
+  const values = new Map<string, string>(
+    variables.map(({ Variable_name: name, Value: value }) => [name, value]),
+  );
+  // A server that is in no group has the other variable all the same, and vtgate does not set it.
+  if (!values.get(GROUP)) values.delete("group_replication_consistency");
+  for (const [name, value] of Object.entries(WAIT_FOR_CLUSTER)) {
+    if (!values.has(name)) continue;
     try {
-      await session.query(`SET SESSION ${name} = ${WAIT_FOR_CLUSTER[name]}`);
+      await session.query(`SET SESSION ${name} = ${value}`);
     } catch (error) {
       if (!(error instanceof Error) || !("sqlState" in error)) throw error;
       warn(`cannot set ${name}, so the rollup may read a node that lags: ${error.message}`);
