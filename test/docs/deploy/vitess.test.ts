@@ -1,0 +1,39 @@
+/** The vschema has a place for the rows of every table: with those of its provider, or on all shards. */
+import { readFileSync } from "node:fs";
+import { expect, it } from "vitest";
+import { databaseOfFile } from "../../database/file-database.ts";
+
+const FOLDER = new URL("../../../deploy/clusters/vitess/", import.meta.url);
+const { tables } = JSON.parse(readFileSync(new URL("revenue.json", FOLDER), "utf8"));
+const shared = readFileSync(new URL("shared.sql", FOLDER), "utf8");
+
+interface Column {
+  readonly name: string;
+  readonly table: string;
+  readonly auto: string | number;
+}
+
+const database = await databaseOfFile();
+const [columns] = await database.knex.raw(
+  `SELECT table_name AS \`table\`, column_name AS name, extra LIKE '%auto_increment%' AS auto
+   FROM information_schema.COLUMNS WHERE table_schema = DATABASE()`,
+);
+const byTable = Object.entries(Object.groupBy(columns as Column[], ({ table }) => table));
+
+it("names the tables that the migrations create, and no other", () => {
+  expect(Object.keys(tables).toSorted()).toEqual(byTable.map(([table]) => table).toSorted());
+});
+
+it.each(byTable)("table %s", (table, own = []) => {
+  const place = { column: table === "providers" ? "id" : "provider_id", name: "provider" };
+  const isOfProvider = own.some(({ name }) => name === place.column);
+  if (!isOfProvider || table.startsWith("knex")) {
+    expect(tables[table]).toEqual({ type: "reference" });
+    return;
+  }
+  expect(tables[table].column_vindexes[0]).toEqual(place);
+  const generated = own.find(({ auto }) => Number(auto) === 1)?.name;
+  const sequence = generated && { column: generated, sequence: `shared.${table}_seq` };
+  expect(tables[table].auto_increment).toEqual(sequence);
+  if (sequence) expect(shared).toContain(`CREATE TABLE ${table}_seq `);
+});
