@@ -16,6 +16,12 @@ process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL("node_modules/.cache/node-compile-cache", import.meta.url),
 );
 
+const VITESS = {
+  name: "vitess",
+  include: ["test/vitess/**/*.test.ts"],
+  fileParallelism: false,
+};
+
 export default defineConfig({
   test: {
     pool: "forks",
@@ -41,6 +47,8 @@ export default defineConfig({
           globalSetup: "test/support/database-server.ts",
         },
       },
+      // On a Vitess that somebody else has started: `npm run test:vitess`. The files share it.
+      ...(process.env.VITESS_URL === undefined ? [] : [{ extends: true as const, test: VITESS }]),
     ],
   },
 });

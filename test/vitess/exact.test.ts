@@ -1,0 +1,63 @@
+/** Every figure is the sum of the ledger's rows, on shards too: raw, rolled up, and after news. */
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { migrateToLatest } from "../../src/db/migrate.ts";
+import { createRead } from "../../src/db/query.ts";
+import { rollUp } from "../../src/rollup/write/run.ts";
+import { verify } from "../../src/rollup/write/verify.ts";
+import { anyLedger } from "../support/ledger/any-ledger.ts";
+import { createExactService } from "../support/ledger/exact.ts";
+import { landmarks } from "../support/ledger/instants.ts";
+import { anyPeriod } from "../support/ledger/periods.ts";
+import { storeLedgers } from "../support/ledger/store.ts";
+import { createComparison } from "../support/rollup/snapshot-oracle.ts";
+import { SOAK } from "../support/soak.ts";
+import { addProviders, openKeyspace, SHARDED, UNSHARDED } from "./keyspaces.ts";
+
+const PROVIDERS = Array.from({ length: 12 }, (_, nth) => BigInt(96 + nth));
+const PERIODS = 10 * SOAK;
+
+it.each([UNSHARDED, SHARDED])("of keyspace %s", async (name) => {
+  await using keyspace = await openKeyspace(name);
+  const { pool, targets } = keyspace;
+  const onShards = await addProviders(keyspace, PROVIDERS);
+  expect(Math.min(...onShards)).toBeGreaterThan(0);
+
+  for (let turn = 0; turn < 2; turn++) {
+    const now = new Date().toISOString();
+    const ledgers = PROVIDERS.map((id) => fc.sample(anyLedger(id, landmarks(now)), 1)[0]).filter(
+      (ledger) => ledger !== undefined,
+    );
+    // Other rows than those that were covered.
+    for (const table of ["rollups", "rollup_sums"]) {
+      await pool(table).whereIn("provider_id", PROVIDERS.map(String)).del();
+    }
+    await storeLedgers(pool, ledgers);
+    for (const phase of ["before", "after"]) {
+      // By prepared statements, as the service reads. The ledger stands still.
+      const service = createExactService(createRead(pool));
+      for (const ledger of ledgers) {
+        await service.overview(ledger, now);
+        for (const period of fc.sample(anyPeriod(now), PERIODS)) {
+          await service.breakdown(ledger, now, period);
+        }
+      }
+      for (const id of PROVIDERS) await createComparison(pool)(String(id));
+      if (phase === "before") {
+        for (const target of targets) await rollUp(target, { margin: 0, rebuild: turn === 1 });
+      }
+    }
+    for (const [nth, target] of targets.entries()) {
+      const found = PROVIDERS.map((id) => Array.fromAsync(verify(target, String(id))));
+      expect((await Promise.all(found)).flat(), `target ${nth}`).toEqual([]);
+    }
+  }
+});
+
+it("the whole of a sharded keyspace is migrated, so nothing is to be done there", async () => {
+  await using keyspace = await openKeyspace(SHARDED);
+  expect(await migrateToLatest(keyspace.pool)).toEqual([]);
+  await expect(rollUp(keyspace.pool, { margin: 0 })).rejects.toMatchObject({
+    code: "ER_REQUIRES_PRIMARY_KEY",
+  });
+});
