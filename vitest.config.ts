@@ -47,7 +47,7 @@ export default defineConfig({
           globalSetup: "test/support/database-server.ts",
         },
       },
-      // On a Vitess that somebody else has started: `npm run test:vitess`. The files share it.
+      // On a Vitess that somebody else has started: `npm run vitess`. The files share it.
       ...(process.env.VITESS_URL === undefined ? [] : [{ extends: true as const, test: VITESS }]),
     ],
   },

@@ -1,4 +1,4 @@
-/** `npm run test:vitess`: the tests on a Vitess that is running, whose vtgate `VITESS_URL` names. */
+/** `npm run vitess`: the tests on a Vitess that is running, whose vtgate `VITESS_URL` names. */
 import { spawnSync } from "node:child_process";
 import { fileURLToPath } from "node:url";
 
