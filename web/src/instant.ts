@@ -1,36 +1,29 @@
-/** Instants and days, always in UTC. */
+/** Instants and days as text: one form for all of the page, always in UTC. */
 
-/** `2026-11-22 06:45:12 UTC` */
-export function instant(date: Date): string {
-  return `${date.toISOString().slice(0, 19).replace("T", " ")} UTC`;
+function form(options: Intl.DateTimeFormatOptions): (date: Date) => string {
+  const format = new Intl.DateTimeFormat("en-GB", { ...options, timeZone: "UTC" });
+  // Three letters for each month, as the service has them.
+  return (date) => format.format(date).replace("Sept", "Sep");
 }
 
-/** The day of an instant: `2026-11-22`. */
-export function day(date: Date): string {
-  return date.toISOString().slice(0, 10);
-}
-
-const long = new Intl.DateTimeFormat("en-GB", {
-  day: "numeric",
-  month: "long",
-  year: "numeric",
-  timeZone: "UTC",
-});
-
-const short = new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
-
-/** `22 November 2026` */
-export function longDay(date: Date): string {
-  return long.format(date);
-}
+const SHORT = { day: "numeric", month: "short" } as const;
+const DAY = { ...SHORT, year: "numeric" } as const;
 
 /** `22 Nov` */
-export function shortDay(date: Date): string {
-  return short.format(date);
+export const shortDay = form(SHORT);
+
+/** `22 Nov 2026` */
+export const longDay = form(DAY);
+
+/** `22 Nov 2026, 06:45` */
+export const instant = form({ ...DAY, hour: "2-digit", minute: "2-digit" });
+
+/** The days of a period: `1 Nov 2026 – 22 Nov 2026` */
+export function days(start: Date, end: Date): string {
+  return `${longDay(start)} – ${longDay(end)}`;
 }
 
-/** The days of a period: `1–22 November 2026 (UTC)` */
-export function days(start: Date, end: Date): string {
-  // Days of one month stand close together.
-  return `${long.formatRange(start, end).replace(/^(\d+)\s–\s(\d+ )/, "$1–$2")} (UTC)`;
+/** The day of an instant for programs: `2026-11-22`. */
+export function isoDay(date: Date): string {
+  return date.toISOString().slice(0, 10);
 }

@@ -1,9 +1,11 @@
 /** Asks for the API key. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { Notice } from "./call/notice.tsx";
 import type { Problem } from "./call/problem.ts";
 
 interface KeyFormProps {
-  /** Why the key before this one is not used any more. */
+  /** The key before this one, and why it is not used any more. */
+  readonly refused: string;
   readonly problem: Problem | undefined;
   readonly onKey: (key: string) => void;
 }
@@ -12,9 +14,11 @@ interface KeyFormProps {
  * Shows the form. The field has no name and the form no action, so that a key can never be
  * submitted into a URL; it is no password field, so that no browser offers to keep the key.
  */
-export function KeyForm({ problem, onKey }: KeyFormProps) {
-  const [key, setKey] = useState("");
+export function KeyForm({ refused, problem, onKey }: KeyFormProps) {
+  const [key, setKey] = useState(refused);
   const [shown, setShown] = useState(false);
+  const field = useRef<HTMLInputElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const submit = (event: Event) => {
     event.preventDefault();
     if (key.trim() !== "") onKey(key.trim());
@@ -24,18 +28,12 @@ export function KeyForm({ problem, onKey }: KeyFormProps) {
       <form class="card" onSubmit={submit} autocomplete="off">
         <h1>Your revenue</h1>
         <p class="quiet">Enter your API key to see what you earned.</p>
-        {problem && (
-          <div class="notice notice-key" role="alert">
-            <div>
-              <strong>{problem.title}</strong>
-              <p>{problem.advice}</p>
-            </div>
-          </div>
-        )}
+        {problem && <Notice id="key-problem" {...problem} />}
         <label for="key">API key</label>
         <div class="key-field">
           <input
             id="key"
+            ref={field}
             type="text"
             class={shown ? "" : "masked"}
             value={key}
@@ -44,7 +42,8 @@ export function KeyForm({ problem, onKey }: KeyFormProps) {
             autocomplete="off"
             autocapitalize="off"
             spellcheck={false}
-            aria-describedby="key-note"
+            aria-invalid={problem !== undefined}
+            aria-describedby={problem ? "key-problem key-note" : "key-note"}
             required
           />
           <button type="button" aria-pressed={shown} onClick={() => setShown(!shown)}>
@@ -60,7 +59,7 @@ export function KeyForm({ problem, onKey }: KeyFormProps) {
         </p>
       </form>
       <p class="quiet small">
-        Prefer code? Read the <a href="/docs">API reference</a>.
+        Prefer code? Read the <a href="docs">API reference</a>.
       </p>
     </main>
   );

@@ -64,16 +64,41 @@ const card = (title: string) =>
 
 const lifetime = () => page.getByRole("table", { name: "All time, by server" });
 const inPeriod = () => page.getByRole("table", { name: "in the period" });
+const monthly = () => page.getByRole("table", { name: "Earnings by month", includeHidden: true });
+const payouts = () => page.getByRole("table", { name: "Latest payouts" });
 
-/** The three tables that can be downloaded, in their order on the page. */
-const [ALL_TIME, PER_DAY, IN_PERIOD] = [0, 1, 2];
+/** Shows the rows of a table that are not shown unasked. */
+const showAll = (table: Locator) =>
+  table.locator("xpath=..").getByRole("button", { name: "Show all" }).click();
 
-/** The name of the file that the button of a table downloads, and its text. */
-async function downloaded(table: number): Promise<[name: string, text: string]> {
-  const download = page.waitForEvent("download");
-  await page.getByRole("button", { name: "Download CSV" }).nth(table).click();
-  const file = await download;
-  return [file.suggestedFilename(), readFileSync(await file.path(), "utf8")];
+/** The menu of exports, while something is done with it. */
+async function withMenu<T>(use: (menu: Locator) => Promise<T>): Promise<T> {
+  await page.getByRole("button", { name: "Export" }).click();
+  const result = await use(page.locator("#export"));
+  await page.keyboard.press("Escape");
+  await page.locator("#export").waitFor({ state: "hidden" });
+  return result;
+}
+
+/** The first day of the test. */
+const START = daysAgo(0);
+
+/**
+ * The file that the menu has of a table: its name before the day of the figures, and its text after
+ * the byte order mark.
+ */
+async function downloaded(table: string): Promise<[name: string, text: string]> {
+  return withMenu(async (menu) => {
+    const download = page.waitForEvent("download");
+    const item = menu.getByRole("region", { name: table, exact: true });
+    await item.getByRole("button", { name: "Download CSV" }).click();
+    const file = await download;
+    const text = readFileSync(await file.path(), "utf8");
+    expect(text[0]).toBe("\ufeff");
+    const [, name = "", day] = /^(.*)_as-of_(.*)\.csv$/.exec(file.suggestedFilename()) ?? [];
+    expect([START, daysAgo(0)]).toContain(day);
+    return [name, text.slice(1)] as [string, string];
+  });
 }
 
 it("shows the very digits of the overview", async () => {
@@ -87,19 +112,38 @@ it("shows the very digits of the overview", async () => {
   for (const [title, field] of Object.entries(shown)) {
     expect(await card(title).textContent(), title).toBe(digitsOf(json, field)[0]);
   }
-  expect(await page.locator(".fee .amount").textContent()).toBe(
+  expect(await page.locator("#overview dd .amount").last().textContent()).toBe(
     digitsOf(json, "platformFeesYTD")[0],
   );
-  const months = page.locator("details tbody td");
-  await page.locator("details").evaluate((details) => details.setAttribute("open", ""));
-  const [, monthly = ""] = /"monthlyEarnings":\[(.*?)\]/.exec(json) ?? [];
-  expect(await months.allTextContents()).toEqual(digitsOf(monthly, "amount"));
+  const [, months = ""] = /"monthlyEarnings":\[(.*?)\]/.exec(json) ?? [];
+  expect(await monthly().locator("td").allTextContents()).toEqual(digitsOf(months, "amount"));
+  await showAll(lifetime());
   const prices = lifetime().locator("td:last-child");
   expect(await prices.allTextContents()).toEqual(digitsOf(json, "pricePerHour"));
-  const [, payouts = ""] = /"recentPayouts":\[(.*?)\]/.exec(json) ?? [];
-  expect(await page.locator(".payouts .amount").allTextContents()).toEqual(
-    digitsOf(payouts, "amount"),
-  );
+  await showAll(payouts());
+  const [, paid = ""] = /"recentPayouts":\[(.*?)\]/.exec(json) ?? [];
+  expect(await payouts().locator(".amount").allTextContents()).toEqual(digitsOf(paid, "amount"));
+});
+
+it("says whose figures these are, and its first link leads past what comes before them", async () => {
+  await page.getByText(`Key …${fixture.key.slice(-4)}`).waitFor();
+  await page.reload();
+  await page.getByText("Rentals running now").waitFor();
+  await page.keyboard.press("Tab");
+  await page.keyboard.press("Enter");
+  expect(await page.evaluate("document.activeElement.tagName")).toBe("MAIN");
+});
+
+it("leads to each of its sections", async () => {
+  const links = page.getByRole("navigation", { name: "Sections" }).getByRole("link");
+  for (const link of await links.all()) {
+    await link.click();
+    const target = page.locator(`${await link.getAttribute("href")}`);
+    // Below what stays at the top, unless the page ends before.
+    const top = (await target.boundingBox())?.y ?? -1;
+    expect(top).toBeGreaterThan((await links.first().boundingBox())?.y ?? 0);
+    expect(top).toBeLessThan(900);
+  }
 });
 
 it("marks the service's order, and is sorted and unfolded by keyboard", async () => {
@@ -120,36 +164,43 @@ it("marks the service's order, and is sorted and unfolded by keyboard", async ()
 });
 
 it("finds a server by a part of its name", async () => {
-  const filter = page.getByPlaceholder("Filter by name");
-  await filter.fill("hyper");
-  const names = inPeriod().locator("tr.server .name");
-  await expect.poll(() => names.allTextContents()).toEqual([FORMULA]);
-  await filter.fill("");
+  for (const table of [lifetime(), inPeriod()]) {
+    const field = table.locator("xpath=..").getByPlaceholder("Find by name");
+    await field.fill("hyper");
+    await expect
+      .poll(() => table.locator("tr:not(.instance) .name").allTextContents())
+      .toEqual([FORMULA]);
+    await field.fill("");
+  }
 });
 
-it("shows a chosen period with its instances, and its CSV is the service's own", async () => {
+it("shows a chosen period with its instances, and its CSV is the service's own after a byte order mark", async () => {
+  await page.getByText("Other days").click();
   await page.getByRole("button", { name: "Last month" }).click();
   const [startDate, endDate] = [
     await page.getByLabel("From").inputValue(),
     await page.getByLabel("To").inputValue(),
   ];
-  const month = new Date(endDate).toLocaleString("en-GB", { month: "long", timeZone: "UTC" });
+  await page.getByText("Other days").click();
+  const month = new Date(endDate).toLocaleString("en-US", { month: "short", timeZone: "UTC" });
   const [year = "", , last = ""] = endDate.split("-");
-  await page.getByText(`1–${last} ${month} ${year} (UTC)`, { exact: true }).waitFor();
+  const shown = `1 ${month} ${year} – ${last} ${month} ${year}`;
+  await page.locator("#period").getByText(shown, { exact: true }).waitFor();
   const path = `/api/provider/revenue/servers?startDate=${startDate}&endDate=${endDate}`;
   const json = await rest(path);
   await page.getByRole("button", { name: "Expand all" }).click();
   const [total, ...rows] = digitsOf(json, "totalRevenue");
   expect(await inPeriod().locator("tr td:nth-child(3)").allTextContents()).toEqual(rows);
   expect(await card("Gross revenue").textContent()).toBe(total);
-  expect(await downloaded(IN_PERIOD)).toEqual([
-    `revenue_${startDate}_${endDate}.csv`,
+  expect(await downloaded("Servers")).toEqual([
+    `revenue_servers_${startDate}_${endDate}`,
     await rest(path, "text/csv"),
   ]);
 });
 
 it("makes a formula in the name of a server harmless in the CSV of all time", async () => {
-  const [, text] = await downloaded(ALL_TIME);
+  const [name, text] = await downloaded("Servers, all time");
+  expect(name).toBe("revenue_servers-all-time");
   expect(text.split("\r\n").filter((line) => line.includes("HYPERLINK"))).toEqual([
     expect.stringContaining(`,"'=HYPERLINK(""x"")",2.50,`),
   ]);
@@ -157,13 +208,14 @@ it("makes a formula in the name of a server harmless in the CSV of all time", as
 
 it("copies a curl command and a TypeScript call that give the same figures", async () => {
   const total = await card("Gross revenue").textContent();
-  const copied = async (button: string) => {
-    await page.evaluate(`navigator.clipboard.writeText("")`);
-    await page.getByRole("button", { name: button }).last().click();
-    await page.getByText("Copied.").waitFor();
-    const clipboard = () => page.evaluate("navigator.clipboard.readText()");
-    return poll(async () => String(await clipboard()) || undefined);
-  };
+  const copied = (button: string) =>
+    withMenu(async (menu) => {
+      await page.evaluate(`navigator.clipboard.writeText("")`);
+      await menu.getByRole("button", { name: button }).last().click();
+      await menu.getByText("Copied.").waitFor();
+      const clipboard = () => page.evaluate("navigator.clipboard.readText()");
+      return poll(async () => String(await clipboard()) || undefined);
+    });
   const env = { ...process.env, REVENUE_API_KEY: fixture.key };
   const command = await copied("Copy curl command");
   const { stdout } = await run("sh", ["-c", `${command} --silent`], { env });
@@ -182,62 +234,77 @@ it("copies a curl command and a TypeScript call that give the same figures", asy
 
 /** The period of the days that the page shows. */
 let shown: Period;
-const days = () => page.getByRole("table", { name: "Revenue per day" }).locator("tbody tr");
+const days = () => page.getByRole("table", { name: "Revenue per day", includeHidden: true });
 /** Shows the days up to now. */
 async function choose(count: number): Promise<void> {
-  const [request] = await Promise.all([
-    page.waitForRequest("**/revenue.v1.RevenueService/GetDailyRevenue"),
+  const [response] = await Promise.all([
+    page.waitForResponse("**/revenue.v1.RevenueService/GetDailyRevenue"),
     page.getByRole("button", { name: `${count} days`, exact: true }).click(),
   ]);
-  await expect.poll(() => days().count()).toBe(count);
-  const message = request.postDataBuffer() ?? new Uint8Array();
+  const message = response.request().postDataBuffer() ?? new Uint8Array();
   const { startDate, endDate } = fromBinary(GetDailyRevenueRequestSchema, message);
   shown = [startDate, endDate];
+  await expect.poll(() => chart().getAttribute("aria-valuemax")).toBe(`${count}`);
 }
+const chart = () => page.getByRole("slider", { name: "Earnings by day" });
+const reading = () => page.locator(".card", { has: chart() }).locator(".reading").textContent();
 
 it("shows 365, 90, 30 and 7 days up to today, with the digits of REST, and their CSV is the service's own", async () => {
+  await page.locator("#days summary").click();
   for (const count of [365, 90, 30, 7]) {
     const today = daysAgo(0);
     await choose(count);
     expect([today, daysAgo(0)]).toContain(shown[1]);
     const first = Temporal.PlainDate.from(shown[1]).subtract({ days: count - 1 });
     expect(shown[0]).toBe(first.toString());
-    const cells = await days().locator("th, td").allTextContents();
+    const buttons = days().locator("xpath=..").getByRole("button");
+    // Up to a month of them is shown unasked, and 50 at once.
+    if (count > 31 && (await days().locator("tbody tr").count()) === 31) await showAll(days());
+    const cells = [];
+    for (;;) {
+      cells.push(...(await days().locator("tbody").locator("th, td").allTextContents()));
+      const next = buttons.filter({ hasText: "Next" });
+      if ((await next.count()) === 0 || !(await next.isEnabled())) break;
+      await next.click();
+    }
     expect(cells).toEqual((await restDays(fixture, shown)).toReversed().flatMap(({ row }) => row));
     const csv = await rest(dailyTarget(shown), "text/csv");
-    expect(await downloaded(PER_DAY)).toEqual([`revenue-per-day_${shown.join("_")}.csv`, csv]);
+    expect(await downloaded("Days")).toEqual([`revenue_days_${shown.join("_")}`, csv]);
   }
 });
 
-it("each bar tells its day and amount by keyboard and under the pointer", async () => {
+it("each bar is read in one place, by arrow keys, under the pointer and under a finger", async () => {
   const bars = (await restDays(fixture, shown)).map(({ bar }) => bar);
-  const chart = page.locator(".card", { has: page.getByText("Earnings by day") });
-  const slider = chart.getByRole("slider", { name: "Day" });
-  const chosen = chart.locator(".chosen p");
-  await slider.focus();
+  await chart().focus();
   await page.keyboard.press("Home");
   for (const bar of bars) {
-    expect(await chosen.textContent()).toBe(bar);
-    const spoken = await slider.getAttribute("aria-valuetext");
+    expect(await reading()).toBe(bar);
+    const spoken = await chart().getAttribute("aria-valuetext");
     expect(spoken?.replaceAll(/[:$,]/g, "")).toBe(bar);
     await page.keyboard.press("ArrowRight");
   }
-  const canvas = chart.locator("canvas");
-  await canvas.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = (await canvas.boundingBox()) ?? expect.fail("no chart");
-  const pointed = new Set<string | null>();
-  for (let part = 0.06; part < 1; part += 0.04) {
-    await page.mouse.move(x + width * part, y + height / 2);
-    pointed.add(await chosen.textContent());
+  await chart().scrollIntoViewIfNeeded();
+  const { x, y, width, height } = (await chart().boundingBox()) ?? expect.fail("no chart");
+  const center = (index: number) => x + (width * (index + 0.5)) / bars.length;
+  for (const [index, bar] of bars.entries()) {
+    await page.mouse.move(center(index), y + height / 2);
+    expect(await reading()).toBe(bar);
   }
-  expect([...pointed].sort()).toEqual(bars.toSorted());
+  const touch = { pointerType: "touch", clientY: y + height / 2 };
+  for (const [index, bar] of bars.entries()) {
+    await chart().dispatchEvent("pointerdown", { ...touch, clientX: center(index) });
+    expect(await reading()).toBe(bar);
+  }
 });
 
 it("axe finds nothing on it, wide and light or narrow and dark, and nothing is cut off", async () => {
-  // Seven days are shown, all servers are unfolded, and a command was copied.
+  // Seven days are shown, also as a table, and all servers are unfolded.
+  await page.getByRole("button", { name: "Export" }).click();
+  for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
+  await page.keyboard.press("Escape");
   for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
   // The name of a server and the amounts are long.
-  for (const width of [1440, 1024, 920, 700, 360]) {
+  for (const width of [2560, 1440, 1024, 920, 700, 360]) {
     expect(await tooNarrow(page, width)).toEqual([]);
   }
 });

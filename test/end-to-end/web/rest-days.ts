@@ -1,6 +1,8 @@
 /** The days of a provider as REST has them, to compare the page with. */
 import type { Fixture } from "../../support/service/fixture.ts";
 
+const MONTHS = "JanFebMarAprMayJunJulAugSepOctNovDec";
+
 /** The first and the last day: `2026-11-01`. */
 export type Period = readonly [startDate: string, endDate: string];
 
@@ -21,10 +23,12 @@ export function dailyTarget([startDate, endDate]: Period): string {
 
 /** The days, oldest first: every digit as a row of the table, and what is said of the bar. */
 export async function restDays(fixture: Pick<Fixture, "service" | "key">, period: Period) {
-  const day = /"date":"(.*?)",.*?:(.*?),.*?:(.*?),.*?:(.*?),.*?:(.*?),"partial"/g;
+  const day = /"date":"(.*?)",.*?:(.*?),.*?:(.*?),.*?:(.*?),.*?:(.*?),"partial":(.*?)}/g;
   const [, days = ""] = (await restText(fixture, dailyTarget(period))).split('"days":');
-  return Array.from(days.matchAll(day), ([, date = "", gross, fees, earnings, number]) => {
-    const words = Temporal.PlainDate.from(date).toLocaleString("en-GB", { dateStyle: "long" });
-    return { row: [date, earnings, fees, gross, number], bar: `${words} ${earnings}` };
+  return Array.from(days.matchAll(day), ([, date = "", gross, fees, earnings, number, partial]) => {
+    const { year, month, day } = Temporal.PlainDate.from(date);
+    const name = `${day} ${MONTHS.slice(3 * month - 3, 3 * month)} ${year}`;
+    const words = partial === "true" ? `${name} so far` : name;
+    return { row: [words, earnings, fees, gross, number], bar: `${words} ${earnings}` };
   });
 }

@@ -1,7 +1,7 @@
 /** Decimal strings on the page: taken apart, compared and added without floating point. */
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { partsOf, permille, scaled, usd } from "../../../web/src/amount/decimal-text.ts";
+import { partsOf, scaled, share, usd } from "../../../web/src/amount/decimal-text.ts";
 
 const DECIMAL = /^-?\d{1,30}(\.\d{1,4})?$/;
 
@@ -35,11 +35,13 @@ it.each([
 });
 
 it.each([
-  [1n, 3n, 333],
-  [0n, 3n, 0],
-  [3n, 3n, 1000],
-  [1n, 0n, undefined],
-  [1n, -5n, undefined],
-])("%d of %d is %d permille", (part, whole, expected) => {
-  expect(permille(part, whole)).toBe(expected);
+  [1n, 3n, 333, "33.3 %"],
+  [3n, 3n, 1000, "100.0 %"],
+  [1n, 1001n, 0, "< 0.1 %"],
+  [0n, 3n, 0, "–"],
+  [-1n, 5n, -200, "-20.0 %"],
+  [1n, 0n, 0, "–"],
+  [1n, -5n, 0, "–"],
+])("%d of %d is %d permille: %s", (part, whole, permille, text) => {
+  expect(share(part, whole)).toEqual({ permille, text });
 });

@@ -4,7 +4,7 @@ import { curlCommand } from "../../../web/src/export/snippets.ts";
 import { presets } from "../../../web/src/period/period.ts";
 
 it("a curl command has the period, and the key as a variable", () => {
-  const parameters = { startDate: "2026-11-01", endDate: "" };
+  const parameters = { startDate: "2026-11-01" };
   expect(curlCommand("https://x", "/a", parameters)).toBe(
     `curl -H "x-api-key: $REVENUE_API_KEY" 'https://x/a?startDate=2026-11-01'`,
   );

@@ -31,7 +31,9 @@ export function scaled(text: string): bigint {
   return BigInt(`${sign}${groups.join("")}${fraction.slice(1).padEnd(4, "0").slice(0, 4)}`);
 }
 
-/** A part of a whole in tenths of a percent, rounded down; undefined if the whole is not positive. */
-export function permille(part: bigint, whole: bigint): number | undefined {
-  return whole > 0n ? Number((part * 1000n) / whole) : undefined;
+/** A part of a whole in tenths of a percent, rounded down, and as text; a dash if there is no whole. */
+export function share(part: bigint, whole: bigint): { permille: number; text: string } {
+  if (whole <= 0n || part === 0n) return { permille: 0, text: "–" };
+  const permille = Number((part * 1000n) / whole);
+  return { permille, text: permille === 0 ? "< 0.1 %" : `${(permille / 10).toFixed(1)} %` };
 }

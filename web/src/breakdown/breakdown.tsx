@@ -1,46 +1,25 @@
 /** A period: its totals, its servers and their instances. */
-import type { CallOptions } from "@connectrpc/connect";
-import { useCallback, useState } from "preact/hooks";
-import {
-  type GetServerBreakdownResponse,
-  RevenueService,
-} from "../../../clients/typescript/src/index.ts";
-import { Amount, Count } from "../amount/amount.tsx";
-import { type Caller, useCall } from "../call/use-call.ts";
-import { ExportBar } from "../export/export-bar.tsx";
-import { FigureCard } from "../figure-card.tsx";
-import { type Period, presets } from "../period/period.ts";
+import type { GetServerBreakdownResponse } from "../../../clients/typescript/src/index.ts";
+import type { PeriodCall } from "../call/use-call.ts";
+import { FigureCards } from "../figure-cards.tsx";
 import { PeriodSection } from "../period/period-section.tsx";
 import { PeriodPicker } from "./period-picker.tsx";
 import { ServerList } from "./server-list.tsx";
 
-/** Shows the period; first the current month. */
-export function Breakdown({ client, reject }: Caller) {
-  const [period, setPeriod] = useState<Period>(firstPeriod);
-  const { startDate, endDate } = period;
-  const send = useCallback(
-    (options: CallOptions) => client.getServerBreakdown({ startDate, endDate }, options),
-    [client, startDate, endDate],
-  );
-  const call = useCall(send, reject);
+/** Shows the period. */
+export function Breakdown({ call }: { call: PeriodCall<GetServerBreakdownResponse> }) {
   return (
     <PeriodSection
+      id="period"
       title="Servers in a period"
       call={call}
-      picker={<PeriodPicker period={period} onPeriod={setPeriod} />}
+      picker={<PeriodPicker period={call.period} onPeriod={call.setPeriod} />}
     >
-      {(breakdown, dates) => (
+      {(breakdown) => (
         <>
-          <Totals breakdown={breakdown} />
+          <FigureCards figures={totalsOf(breakdown)} />
           <section class="card" aria-label="Servers and instances">
-            <ServerList servers={breakdown.servers}>
-              <ExportBar
-                file={`revenue_${dates}`}
-                method={RevenueService.method.getServerBreakdown}
-                response={breakdown}
-                parameters={{ startDate, endDate }}
-              />
-            </ServerList>
+            <ServerList servers={breakdown.servers} />
           </section>
         </>
       )}
@@ -48,27 +27,12 @@ export function Breakdown({ client, reject }: Caller) {
   );
 }
 
-function firstPeriod(): Period {
-  const [{ startDate, endDate } = { startDate: "", endDate: "" }] = presets(new Date());
-  return { startDate, endDate };
-}
-
-function Totals({ breakdown }: { breakdown: GetServerBreakdownResponse }) {
+function totalsOf(breakdown: GetServerBreakdownResponse) {
   const { totalRevenue, totalRentals, activeRentals, activeServers, totalServers } = breakdown;
-  return (
-    <dl class="cards">
-      <FigureCard title="Gross revenue">
-        <Amount value={totalRevenue} currency />
-      </FigureCard>
-      <FigureCard title="Rentals in the period">
-        <Count value={totalRentals} />
-      </FigureCard>
-      <FigureCard title="Rentals running now">
-        <Count value={activeRentals} />
-      </FigureCard>
-      <FigureCard title="Active servers">
-        {activeServers} <span class="quiet">of {totalServers}</span>
-      </FigureCard>
-    </dl>
-  );
+  return [
+    { title: "Gross revenue", value: totalRevenue },
+    { title: "Rentals in the period", value: totalRentals },
+    { title: "Rentals running now", value: activeRentals },
+    { title: `Active of ${totalServers.toLocaleString("en-US")} servers`, value: activeServers },
+  ];
 }

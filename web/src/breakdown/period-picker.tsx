@@ -1,5 +1,6 @@
 /** Chooses a period: by a button, or by its two days. */
 import { useState } from "preact/hooks";
+import { Notice } from "../call/notice.tsx";
 import { faultOf, type Period, presets } from "../period/period.ts";
 import { PresetButtons } from "../period/preset-buttons.tsx";
 
@@ -10,43 +11,37 @@ interface PeriodPickerProps {
   readonly onPeriod: (period: Period) => void;
 }
 
-/** Shows the buttons and the fields, and what is wrong with the days in them. */
+/** Shows the buttons, the fields for other days, and what is wrong with the days in them. */
 export function PeriodPicker({ period, onPeriod }: PeriodPickerProps) {
   const [chosen, setChosen] = useState(period);
-  const { startDate, endDate } = chosen;
   const fault = faultOf(chosen);
   const choose = (next: Period) => {
     setChosen(next);
     if (faultOf(next) === undefined) onPeriod(next);
   };
+  const field = (title: string, end: keyof Period) => (
+    <label>
+      {title}
+      <input
+        type="date"
+        value={chosen[end]}
+        onChange={(event) => choose({ ...chosen, [end]: event.currentTarget.value })}
+      />
+    </label>
+  );
   return (
     <>
       <fieldset class="period">
         <legend class="hidden">Period</legend>
         <PresetButtons presetsAt={presets} period={chosen} onPeriod={choose} />
-        <label>
-          From
-          <input
-            type="date"
-            value={startDate}
-            onChange={(event) => choose({ startDate: event.currentTarget.value, endDate })}
-          />
-        </label>
-        <label>
-          To
-          <input
-            type="date"
-            value={endDate}
-            onChange={(event) => choose({ startDate, endDate: event.currentTarget.value })}
-          />
-        </label>
-        <span class="quiet small">UTC, both days inclusive</span>
+        <details class="other-days">
+          <summary>Other days</summary>
+          {field("From", "startDate")}
+          {field("To", "endDate")}
+          <span class="quiet small">UTC, both days inclusive</span>
+        </details>
       </fieldset>
-      {fault && (
-        <div class="notice notice-request" role="alert">
-          <strong>{fault}</strong>
-        </div>
-      )}
+      {fault && <Notice kind="request" title={fault} />}
     </>
   );
 }

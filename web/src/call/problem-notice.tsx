@@ -1,29 +1,29 @@
-/** A problem, and the way to try again. */
+/** What is wrong with the calls of the page, and the way to try again. */
+import { Notice } from "./notice.tsx";
 import type { CallState } from "./use-call.ts";
 
-/** Shows the problem of a call, if it has one. What was loaded before stays below it. */
-export function ProblemNotice<T>({ call }: { call: CallState<T> }) {
-  const { problem, loading, reload, data } = call;
+/** Shows the problem of the first call that has one. What was loaded before stays below it. */
+export function ProblemNotice({ calls }: { calls: readonly CallState<unknown>[] }) {
+  // A period that cannot be asked for is told of where it was chosen.
+  const failed = calls.filter(({ problem }) => problem && problem.kind !== "request");
+  const problem = failed[0]?.problem;
   if (problem === undefined) return null;
-  return (
-    <div class={`notice notice-${problem.kind}`} role="alert">
-      <div>
-        <strong>{problem.title}</strong>
-        <p>{problem.advice}</p>
-        {data !== undefined && problem.kind !== "request" && (
-          <p class="quiet">The figures below are the ones that were loaded before.</p>
-        )}
-        {problem.requestId !== undefined && (
-          <p class="quiet">
-            Request id: <code>{problem.requestId}</code>
-          </p>
-        )}
-      </div>
-      {problem.kind !== "request" && (
-        <button type="button" onClick={reload} disabled={loading}>
-          {loading ? "Trying …" : "Try again"}
-        </button>
+  const loading = failed.some((call) => call.loading);
+  const advice = (
+    <>
+      {problem.advice} {failed.some(({ data }) => data) && "The figures are those of before."}{" "}
+      {problem.requestId && (
+        <>
+          Request id: <code>{problem.requestId}</code>
+        </>
       )}
-    </div>
+    </>
+  );
+  return (
+    <Notice kind={problem.kind} title={problem.title} advice={advice}>
+      <button type="button" onClick={() => failed.map(({ reload }) => reload())} disabled={loading}>
+        {loading ? "Trying …" : "Try again"}
+      </button>
+    </Notice>
   );
 }

@@ -22,52 +22,31 @@ export function problemOf(thrown: unknown): Problem {
 }
 
 function kindOf(code: Code, answered: boolean): ProblemKind {
-  switch (code) {
-    case Code.Unauthenticated:
-      return "key";
-    case Code.InvalidArgument:
-      return "request";
-    case Code.ResourceExhausted:
-      return "busy";
-    case Code.Unavailable:
-      return answered ? "unavailable" : "offline";
-    case Code.DeadlineExceeded:
-      return answered ? "unavailable" : "offline";
-    default:
-      return "fault";
-  }
+  if (code === Code.Unauthenticated) return "key";
+  if (code === Code.InvalidArgument) return "request";
+  if (code === Code.ResourceExhausted) return "busy";
+  if (code !== Code.Unavailable && code !== Code.DeadlineExceeded) return "fault";
+  return answered ? "unavailable" : "offline";
 }
 
 function describe(kind: ProblemKind, error: ConnectError): Pick<Problem, "title" | "advice"> {
-  switch (kind) {
-    case "key":
-      return {
-        title: "This API key is not valid",
-        advice: "It is mistyped, expired or revoked. Enter another one.",
-      };
-    case "request":
-      return { title: "This period cannot be shown", advice: `${error.rawMessage}.` };
-    case "busy": {
-      const seconds = retryAfter(error) ?? 1;
-      return {
-        title: "Too many requests",
-        advice: `Other programs use this key at the moment. Try again in ${seconds} s.`,
-      };
-    }
-    case "unavailable":
-      return {
-        title: "The figures are temporarily unavailable",
-        advice: "The service cannot read its database. Nothing is lost. Try again in a moment.",
-      };
-    case "offline":
-      return {
-        title: "The service cannot be reached",
-        advice: "Check your network connection, then try again.",
-      };
-    case "fault":
-      return {
-        title: "Something went wrong",
-        advice: "Try again. If it happens again, report it with the id below.",
-      };
-  }
+  const texts: Readonly<Record<ProblemKind, readonly [title: string, advice: string]>> = {
+    key: [
+      "This API key is not valid",
+      "It is mistyped, expired or revoked. Correct it, or enter another one.",
+    ],
+    request: ["This period cannot be shown", `${error.rawMessage}.`],
+    busy: [
+      "Too many requests",
+      `Other programs use this key at the moment. Try again in ${retryAfter(error) ?? 1} s.`,
+    ],
+    unavailable: [
+      "The figures are temporarily unavailable",
+      "The service cannot read its database. Nothing is lost. Try again in a moment.",
+    ],
+    offline: ["The service cannot be reached", "Check your network connection, then try again."],
+    fault: ["Something went wrong", "Try again. If it happens again, report it with the id below."],
+  };
+  const [title, advice] = texts[kind];
+  return { title, advice };
 }

@@ -1,16 +1,9 @@
 /** A call of the service as state of a component. */
 
 import type { CallOptions } from "@connectrpc/connect";
-import { useCallback, useEffect, useState } from "preact/hooks";
-import type { createRevenueClient } from "../../../clients/typescript/src/index.ts";
+import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
+import type { Period } from "../period/period.ts";
 import { type Problem, problemOf } from "./problem.ts";
-
-/** What a part of the page needs to call the service. */
-export interface Caller {
-  readonly client: ReturnType<typeof createRevenueClient>;
-  /** Is told of a key that is not valid. */
-  readonly reject: (problem: Problem) => void;
-}
 
 /** A call and its latest answer. */
 export interface CallState<T> {
@@ -27,6 +20,12 @@ export interface CallState<T> {
   reload(): void;
 }
 
+/** A call about a period that a person chooses. */
+export interface PeriodCall<T> extends CallState<T> {
+  readonly period: Period;
+  setPeriod(period: Period): void;
+}
+
 /** How long the page only says that it loads, in ms. */
 const PATIENCE = 2_000;
 
@@ -40,11 +39,11 @@ type Settled<T> = Omit<CallState<T>, "reload">;
 /**
  * Calls now, and again whenever `send` changes. A call that is replaced is aborted.
  *
- * @param send the call, memoized
+ * @param send the call, memoized; undefined for none yet
  * @param reject is told of a key that is not valid
  */
 export function useCall<T>(
-  send: (options: CallOptions) => Promise<T>,
+  send: ((options: CallOptions) => Promise<T>) | undefined,
   reject: (problem: Problem) => void,
 ): CallState<T> {
   const [run, setRun] = useState(0);
@@ -57,6 +56,7 @@ export function useCall<T>(
   });
   // `run` starts the call again.
   useEffect(() => {
+    if (send === undefined) return;
     const controller = new AbortController();
     setState((before) => ({ ...before, loading: true, slow: false }));
     const timer = setTimeout(() => setState((before) => ({ ...before, slow: true })), PATIENCE);
@@ -85,4 +85,18 @@ export function useCall<T>(
   }, [send, reject, run]);
   const reload = useCallback(() => setRun((count) => count + 1), []);
   return { ...state, reload };
+}
+
+/** Calls an RPC of the client about a period, the first one at first; `ask` is undefined for no call yet. */
+export function usePeriodCall<T>(
+  ask: ((request: Period, options: CallOptions) => Promise<T>) | undefined,
+  first: Period,
+  reject: (problem: Problem) => void,
+): PeriodCall<T> {
+  const [period, setPeriod] = useState(first);
+  const send = useMemo(
+    () => ask && ((options: CallOptions) => ask(period, options)),
+    [ask, period],
+  );
+  return { ...useCall(send, reject), period, setPeriod };
 }

@@ -1,103 +1,92 @@
 /** The days up to now: their totals, and the revenue of each as bars and as a table. */
-import type { CallOptions } from "@connectrpc/connect";
-import { useCallback, useMemo, useState } from "preact/hooks";
-import {
-  type DailyRevenue,
-  type GetDailyRevenueResponse,
-  RevenueService,
+import { useMemo } from "preact/hooks";
+import type {
+  DailyRevenue,
+  GetDailyRevenueResponse,
 } from "../../../clients/typescript/src/index.ts";
-import { Amount, Count } from "../amount/amount.tsx";
-import { type Caller, useCall } from "../call/use-call.ts";
+import type { PeriodCall } from "../call/use-call.ts";
 import { BarChart } from "../chart/bar-chart.tsx";
-import { ExportBar } from "../export/export-bar.tsx";
-import { FigureCard } from "../figure-card.tsx";
+import { FigureCards } from "../figure-cards.tsx";
 import { longDay, shortDay } from "../instant.ts";
-import { lastDays, type Period } from "../period/period.ts";
+import { lastDays } from "../period/period.ts";
 import { PeriodSection } from "../period/period-section.tsx";
 import { PresetButtons } from "../period/preset-buttons.tsx";
-import { DayList } from "./day-list.tsx";
+import { type Column, counts, decimals } from "../table/columns.tsx";
+import { DataTable } from "../table/data-table.tsx";
 
 const LENGTHS = [7, 30, 90, 365];
 const presetsAt = (now: Date) =>
   LENGTHS.map((count) => ({ title: `${count} days`, ...lastDays(count, now) }));
 
-/** Shows the days; first the last 30. */
-export function Daily({ client, reject }: Caller) {
-  const [period, setPeriod] = useState<Period>(() => lastDays(30, new Date()));
-  const { startDate, endDate } = period;
-  const send = useCallback(
-    (options: CallOptions) => client.getDailyRevenue({ startDate, endDate }, options),
-    [client, startDate, endDate],
-  );
-  const call = useCall(send, reject);
+/** Shows the days. */
+export function Daily({ call }: { call: PeriodCall<GetDailyRevenueResponse> }) {
   return (
     <PeriodSection
+      id="days"
       title="Revenue per day"
       call={call}
       picker={
         <fieldset class="period">
           <legend class="hidden">Days up to now</legend>
-          <PresetButtons presetsAt={presetsAt} period={period} onPeriod={setPeriod} />
+          <PresetButtons presetsAt={presetsAt} period={call.period} onPeriod={call.setPeriod} />
         </fieldset>
       }
     >
-      {(daily, dates) => (
-        <>
-          <Totals daily={daily} />
-          <section class="card" aria-labelledby="days-title">
-            <div class="card-head">
-              <h3 id="days-title">Earnings by day</h3>
-              <ExportBar
-                file={`revenue-per-day_${dates}`}
-                method={RevenueService.method.getDailyRevenue}
-                response={daily}
-                parameters={{ startDate, endDate }}
-              />
-            </div>
-            <DayBars days={daily.days} />
-            <DayList days={daily.days} />
-          </section>
-        </>
-      )}
+      {(daily) =>
+        daily.charges === 0 ? (
+          <p class="card empty">No charges in these days.</p>
+        ) : (
+          <>
+            <FigureCards figures={totalsOf(daily)} />
+            <section class="card" aria-labelledby="bars-title">
+              <h3 id="bars-title">Earnings by day, after fees</h3>
+              <Days days={daily.days} />
+            </section>
+          </>
+        )
+      }
     </PeriodSection>
   );
 }
 
-function Totals({ daily }: { daily: GetDailyRevenueResponse }) {
-  return (
-    <dl class="cards">
-      <FigureCard title="Total earnings">
-        <Amount value={daily.earnings} currency />
-      </FigureCard>
-      <FigureCard title="Total fees">
-        <Amount value={daily.platformFees} currency />
-      </FigureCard>
-      <FigureCard title="Total gross">
-        <Amount value={daily.grossRevenue} currency />
-      </FigureCard>
-      <FigureCard title="Total charges">
-        <Count value={daily.charges} />
-      </FigureCard>
-    </dl>
-  );
+function totalsOf({ earnings, platformFees, grossRevenue, charges }: GetDailyRevenueResponse) {
+  return [
+    { title: "Total earnings", value: earnings },
+    { title: "Total fees", value: platformFees },
+    { title: "Total gross", value: grossRevenue },
+    { title: "Total charges", value: charges },
+  ];
 }
 
-function DayBars({ days }: { days: readonly DailyRevenue[] }) {
+const COLUMNS: readonly Column<DailyRevenue>[] = [
+  { title: "Day", value: ({ date }) => date },
+  decimals("Earnings", ({ earnings }) => earnings),
+  decimals("Fees", ({ platformFees }) => platformFees),
+  decimals("Gross", ({ grossRevenue }) => grossRevenue),
+  counts("Charges", ({ charges }) => charges),
+];
+
+function Days({ days }: { days: readonly DailyRevenue[] }) {
   const bars = useMemo(
     () =>
-      days.map(({ date, earnings }) => ({
-        label: shortDay(new Date(date)),
-        title: longDay(new Date(date)),
-        amount: earnings,
-      })),
+      days.map(({ date, earnings, partial }) => {
+        const day = new Date(date);
+        return { label: shortDay(day), title: longDay(day), amount: earnings, partial };
+      }),
     [days],
   );
   return (
-    <BarChart
-      bars={bars}
-      unit="Day"
-      note="After the platform fee. The last bar is today so far."
-      empty="No earnings in these days."
-    />
+    <BarChart title="Earnings by day" bars={bars} empty="No earnings in these days.">
+      <DataTable
+        label="Revenue per day"
+        columns={COLUMNS}
+        main="Earnings"
+        order="Day"
+        rows={days}
+        few={31}
+        keyOf={({ date }) => date}
+        heading={({ date, partial }) => longDay(new Date(date)) + (partial ? " so far" : "")}
+      />
+    </BarChart>
   );
 }

@@ -2,7 +2,7 @@
 import { type DescMethod, getOption } from "@bufbuild/protobuf";
 import { http } from "../../../gen/google/api/annotations_pb.ts";
 
-/** Parameters of a request; empty ones are left out. */
+/** Parameters of a request. */
 export type Parameters = Readonly<Record<string, string>>;
 
 /** The path of a method in the REST API. */
@@ -12,14 +12,16 @@ export function pathOf(method: DescMethod): string {
 
 /** A curl command for a path of the REST API. */
 export function curlCommand(origin: string, path: string, parameters: Parameters): string {
-  const query = new URLSearchParams(given(parameters)).toString();
+  const query = new URLSearchParams(parameters).toString();
   const url = `${origin}${path}${query && `?${query}`}`;
   return `curl -H "x-api-key: $REVENUE_API_KEY" '${url}'`;
 }
 
 /** A program that calls a method of the TypeScript client. */
 export function typescriptCall(origin: string, method: string, parameters: Parameters): string {
-  const fields = given(parameters).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
+  const fields = Object.entries(parameters).map(
+    ([name, value]) => `${name}: ${JSON.stringify(value)}`,
+  );
   const request = fields.length === 0 ? "{}" : `{ ${fields.join(", ")} }`;
   return [
     'import { createRevenueClient } from "revenue-service-client";',
@@ -31,8 +33,4 @@ export function typescriptCall(origin: string, method: string, parameters: Param
     `const response = await client.${method}(${request});`,
     "",
   ].join("\n");
-}
-
-function given(parameters: Parameters): [string, string][] {
-  return Object.entries(parameters).filter(([, value]) => value !== "");
 }

@@ -3,14 +3,11 @@ import { useMemo } from "preact/hooks";
 import {
   decimal,
   type GetOverviewResponse,
-  RevenueService,
   type ServerRevenue,
 } from "../../../clients/typescript/src/index.ts";
-import { permille, scaled } from "../amount/decimal-text.ts";
-import { ExportBar } from "../export/export-bar.tsx";
+import { scaled, share } from "../amount/decimal-text.ts";
 import { type Column, decimals } from "../table/columns.tsx";
-import { useSorting } from "../table/sorting.ts";
-import { Row, Table } from "../table/table.tsx";
+import { DataTable } from "../table/data-table.tsx";
 
 const columnsOf = (whole: bigint): readonly Column<ServerRevenue>[] => [
   { title: "Server", value: ({ serverName }) => serverName },
@@ -21,11 +18,13 @@ const columnsOf = (whole: bigint): readonly Column<ServerRevenue>[] => [
     cell: ({ grossRevenue }) => <Share part={scaled(decimal(grossRevenue))} whole={whole} />,
   },
   decimals("Earnings", ({ totalEarnings }) => totalEarnings),
-  decimals("Fees", ({ platformFees }) => platformFees),
+  decimals("Fees", ({ platformFees }) => platformFees, { detail: true }),
   decimals("Gross", ({ grossRevenue }) => grossRevenue),
-  decimals("Hours", ({ totalHours }) => totalHours, { currency: false }),
-  decimals("Price/hour", ({ pricePerHour }) => pricePerHour),
+  decimals("Hours", ({ totalHours }) => totalHours, { currency: false, detail: true }),
+  decimals("Price/hour", ({ pricePerHour }) => pricePerHour, { detail: true }),
 ];
+
+const namesOf = ({ serverName }: ServerRevenue) => [serverName];
 
 /** Shows the servers. */
 export function Servers({ overview }: { overview: GetOverviewResponse }) {
@@ -35,51 +34,37 @@ export function Servers({ overview }: { overview: GetOverviewResponse }) {
       columnsOf(servers.reduce((sum, { grossRevenue }) => sum + scaled(decimal(grossRevenue)), 0n)),
     [servers],
   );
-  // The service sorts by gross revenue.
-  const sorting = useSorting(servers, columns, "Gross");
   return (
-    <section class="card" aria-labelledby="servers-title">
+    <section class="card" id="servers" aria-labelledby="servers-title">
       <div class="card-head">
-        <div>
-          <h3 id="servers-title">All time, by server</h3>
-          <p class="quiet small">
-            {servers.length} {servers.length === 1 ? "server" : "servers"}. Share is the part of
-            gross revenue. Hours are estimated from gross revenue and the current price.
-          </p>
-        </div>
-        <ExportBar
-          file="revenue-all-time"
-          method={RevenueService.method.getOverview}
-          response={overview}
-          parameters={{}}
-        />
+        <h3 id="servers-title">All time, by server</h3>
+        <p class="quiet small">
+          Share is the part of gross revenue; hours are estimated from it and the current price.
+        </p>
       </div>
-      {servers.length === 0 ? (
-        <p class="empty">No servers yet.</p>
-      ) : (
-        <Table label="All time, by server" columns={columns} sorting={sorting}>
-          {sorting.rows.map((server) => (
-            <Row key={server.serverId} columns={columns} of={server}>
-              <span class="name" title={server.serverName}>
-                {server.serverName}
-              </span>
-            </Row>
-          ))}
-        </Table>
-      )}
+      <DataTable
+        label="All time, by server"
+        empty="No servers yet."
+        columns={columns}
+        main="Gross"
+        rows={servers}
+        keyOf={({ serverId }) => serverId}
+        namesOf={namesOf}
+        heading={({ serverName }) => (
+          <span class="name" title={serverName}>
+            {serverName}
+          </span>
+        )}
+      />
     </section>
   );
 }
 
 function Share({ part, whole }: { part: bigint; whole: bigint }) {
-  const share = permille(part, whole);
-  if (share === undefined) return "–";
+  const { permille, text } = share(part, whole);
   return (
-    <span class="share">
-      <span class="share-bar" aria-hidden="true">
-        <span style={{ width: `${Math.max(0, share) / 10}%` }} />
-      </span>
-      {(share / 10).toFixed(1)} %
+    <span class="share" style={{ backgroundSize: `${Math.max(0, permille) / 10}%` }}>
+      {text}
     </span>
   );
 }

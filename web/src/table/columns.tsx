@@ -9,6 +9,8 @@ export interface Column<Row> {
   readonly title: string;
   /** Numbers are aligned to the right, and sorted from the largest. */
   readonly numeric?: boolean;
+  /** On a narrow screen it is not among what is shown unasked. */
+  readonly detail?: boolean;
   /** The value to sort by. */
   readonly value: (row: Row) => string | number | bigint;
   /** What a cell shows. The first column has none: its cells are the headings of the rows. */
@@ -19,11 +21,12 @@ export interface Column<Row> {
 export function decimals<Row>(
   title: string,
   of: (row: Row) => Decimal | undefined,
-  { currency = true } = {},
+  { currency = true, detail = false } = {},
 ): Column<Row> {
   return {
     title,
     numeric: true,
+    detail,
     value: (row) => scaled(decimal(of(row))),
     cell: (row) => <Amount value={of(row)} currency={currency} />,
   };

@@ -2,18 +2,10 @@
 import { useMemo, useState } from "preact/hooks";
 import type { Column } from "./columns.tsx";
 
-/** The order of a table. */
-export interface Order {
-  /** The title of the column. */
+/** The order of a table: the title of a column, and its direction. */
+interface Order {
   readonly by: string;
   readonly descending: boolean;
-}
-
-/** Sorted rows, their order, and how to sort by another column. */
-export interface Sorting<Row> {
-  readonly rows: readonly Row[];
-  readonly order: Order;
-  sortBy(column: Column<Row>): void;
 }
 
 /**
@@ -25,7 +17,7 @@ export function useSorting<Row>(
   rows: readonly Row[],
   columns: readonly Column<Row>[],
   first: string,
-): Sorting<Row> {
+) {
   const [order, setOrder] = useState<Order>({ by: first, descending: true });
   const sorted = useMemo(() => sort(rows, columns, order), [rows, columns, order]);
   const sortBy = ({ title, numeric = false }: Column<Row>) =>
