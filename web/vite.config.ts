@@ -7,6 +7,8 @@ const ROOT = import.meta.dirname;
 
 export default defineConfig({
   root: ROOT,
+  // A proxy may serve the pages below a path.
+  base: "./",
   logLevel: "warn",
   publicDir: false,
   plugins: [guide()],
@@ -15,7 +17,7 @@ export default defineConfig({
     emptyOutDir: true,
     target: "es2022",
     // The Content-Security-Policy allows neither inline scripts nor data: URLs of code.
-    modulePreload: false,
+    modulePreload: { polyfill: false },
     assetsInlineLimit: 0,
     chunkSizeWarningLimit: 2_000,
     // The licences of the packages ask that their texts go with the code.

@@ -130,7 +130,7 @@ export const documentParts = (service: DescService): DocumentParts => ({
     contact: { name: "The operator of the service" },
     license: { name: "Apache License 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
-  servers: [{ url: "/", description: "The service that serves this document" }],
+  servers: [{ url: ".", description: "The service that serves this document" }],
   securitySchemes: {
     apiKey: {
       type: "apiKey",

@@ -35,7 +35,8 @@ export function serveWeb(
 ): void {
   for (const file of files) serveFile(app, file, gateway);
   for (const url of redirected(files)) {
-    const headers = { location: url.slice(0, -1) };
+    // Relative: a proxy may serve the pages below a path.
+    const headers = { location: `..${url.slice(0, -1)}` };
     app.route({
       method: [...READ_METHODS],
       url,

@@ -30,7 +30,7 @@ let url: string;
 let script: string;
 beforeAll(async () => {
   url = `http://127.0.0.1:${await gateway.listen("127.0.0.1", 0)}`;
-  script = /src="(\/assets\/[^"]+\.js)"/.exec((await get("/")).text)?.[1] ?? "";
+  script = `/${/src="\.\/(assets\/[^"]+\.js)"/.exec((await get("/")).text)?.[1]}`;
 });
 afterAll(() => gateway.stop(0));
 
@@ -95,7 +95,7 @@ it("HEAD is GET without a body, and other methods are not allowed", async () => 
 
 it("/docs/ leads to /docs, and nothing else is found", async () => {
   const { status, headers } = await get("/docs/");
-  expect({ status, location: headers.location }).toEqual({ status: 308, location: "/docs" });
+  expect({ status, location: headers.location }).toEqual({ status: 308, location: "../docs" });
   const unknown = ["/index.html", "/assets/", "/assets/x.js", "/assets/../docs"];
   for (const path of [...unknown, "/..%2fpackage.json"]) {
     const { status, headers } = await get(path);
