@@ -1,1 +1,0 @@
-var e=`revenue-api-key`;function t(){return sessionStorage.getItem(e)??void 0}function n(t){sessionStorage.setItem(e,t)}function r(){sessionStorage.removeItem(e)}export{n,t as r,r as t};
