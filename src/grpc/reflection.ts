@@ -2,22 +2,32 @@
  * Server reflection, `v1` and `v1alpha`, for clients without a schema: `buf curl`, grpcurl. It needs no
  * key. So its streams have a number and a time, beyond which they end with RESOURCE_EXHAUSTED.
  */
-import { type DescFile, toBinary } from "@bufbuild/protobuf";
-import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
+import { create, type DescFile, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
-  type handleBidiStreamingCall,
   type Server,
   type ServerDuplexStream,
+  type ServiceDefinition,
   status,
-  type UntypedHandleCall,
 } from "@grpc/grpc-js";
-import { ReflectionService } from "@grpc/reflection";
+import {
+  ServerReflection,
+  type ServerReflectionRequest,
+  ServerReflectionRequestSchema,
+  type ServerReflectionResponse,
+  ServerReflectionResponseSchema,
+} from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
+import { reflectFiles } from "./reflected-files.ts";
 
 /** Open streams of all connections. */
 export const MAX_REFLECTIONS = 50;
 /** How long a stream may be open, in ms. */
 const REFLECTION_TIMEOUT = 60_000;
+
+/** The second has the messages of the first. */
+const VERSIONS = ["v1", "v1alpha"] as const;
+
+type Stream = ServerDuplexStream<Buffer, ServerReflectionResponse>;
 
 /**
  * Adds reflection to a server, for the services in `files` and everything that these import.
@@ -29,32 +39,57 @@ export function addReflection(
   files: readonly DescFile[],
   report: ReportEvent,
 ): void {
-  const fileDescriptorProtos = withImports(files).map((file) =>
-    Buffer.from(toBinary(FileDescriptorProtoSchema, file.proto)),
-  );
-  // A package as @grpc/proto-loader describes it, with one entry: of entries, only the files are read.
-  const format = "Protocol Buffer 3 EnumDescriptorProto" as const;
-  const definition = { everything: { format, type: {}, fileDescriptorProtos } };
+  const answerTo = reflectFiles(files);
   const limit = createLimit(report);
-  new ReflectionService(definition).addToServer({
-    addService: (service, handlers) => {
-      const limited = Object.entries(handlers).map(([name, handler]) => [name, limit(handler)]);
-      server.addService(service, Object.fromEntries(limited));
-    },
-  });
+  const reflect = (call: Stream) => {
+    if (!limit(call)) return;
+    call.on("data", (bytes: Buffer) => {
+      const request = parse(bytes);
+      if (request === undefined) {
+        call.emit("error", MALFORMED);
+        return;
+      }
+      const response = create(ServerReflectionResponseSchema, {
+        validHost: request.host,
+        originalRequest: request,
+        messageResponse: answerTo(request.messageRequest),
+      });
+      // Nothing more is read while the client does not read.
+      if (!call.write(response)) call.pause().once("drain", () => call.resume());
+    });
+    call.on("end", () => call.end());
+  };
+  for (const version of VERSIONS) {
+    server.addService(define(version), {
+      [ServerReflection.method.serverReflectionInfo.name]: reflect,
+    });
+  }
 }
 
-/** Limits the streams of all handlers together. */
-function createLimit(report: ReportEvent) {
+const MALFORMED = {
+  code: status.INVALID_ARGUMENT,
+  details: `the request is not a valid ${ServerReflectionRequestSchema.typeName}`,
+};
+
+function parse(bytes: Buffer): ServerReflectionRequest | undefined {
+  try {
+    return fromBinary(ServerReflectionRequestSchema, bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Limits the streams together. Returns whether a stream is within the limit; ends it otherwise. */
+function createLimit(report: ReportEvent): (call: Stream) => boolean {
   let open = 0;
-  return (reflect: UntypedHandleCall) => (call: ServerDuplexStream<unknown, unknown>) => {
+  return (call) => {
     const end = (details: string) => {
       report("reflectionLimit");
       call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
     };
     if (open >= MAX_REFLECTIONS) {
       end("too many reflection streams are open");
-      return;
+      return false;
     }
     open++;
     const timer = setTimeout(
@@ -66,21 +101,23 @@ function createLimit(report: ReportEvent) {
       open--;
       clearTimeout(timer);
     });
-    (reflect as handleBidiStreamingCall<unknown, unknown>)(call);
-    // @grpc/reflection answers whatever it reads, whether or not its client does.
-    call.on("data", () => {
-      if (call.writableNeedDrain) call.pause().once("drain", () => call.resume());
-    });
+    return true;
   };
 }
 
-function withImports(files: readonly DescFile[]): DescFile[] {
-  const found = new Map<string, DescFile>();
-  const visit = (file: DescFile) => {
-    if (found.has(file.name)) return;
-    found.set(file.name, file);
-    file.dependencies.forEach(visit);
+/** The handler decodes requests: grpc-js would answer INTERNAL to one that is malformed. */
+function define(version: (typeof VERSIONS)[number]): ServiceDefinition {
+  const { name, output } = ServerReflection.method.serverReflectionInfo;
+  return {
+    [name]: {
+      path: `/grpc.reflection.${version}.${ServerReflection.name}/${name}`,
+      requestStream: true,
+      responseStream: true,
+      requestSerialize: (bytes: Buffer) => bytes,
+      requestDeserialize: (bytes: Buffer) => bytes,
+      responseSerialize: (message: ServerReflectionResponse) =>
+        Buffer.from(toBinary(output, message)),
+      responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
+    },
   };
-  files.forEach(visit);
-  return [...found.values()];
 }

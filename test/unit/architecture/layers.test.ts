@@ -36,7 +36,7 @@ const GENERATED: Readonly<Record<string, RegExp>> = {
   ports: /^gen\/revenue\//,
   revenue: /^gen\/(revenue|google\/type)\//,
   "gateway/transcoding": /^gen\/google\//,
-  grpc: /^gen\/(health|google\/rpc)\//,
+  grpc: /^gen\/(health|google\/rpc|grpc)\//,
   rpc: /^gen\/google\/rpc\//,
 };
 

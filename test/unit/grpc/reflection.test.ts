@@ -1,0 +1,158 @@
+/** What reflection answers: files as they were compiled, whatever names them. */
+import {
+  create,
+  createFileRegistry,
+  fromBinary,
+  getOption,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
+import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
+import { type ServiceError, status } from "@grpc/grpc-js";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { http } from "../../../gen/google/api/annotations_pb.ts";
+import {
+  ServerReflectionRequestSchema,
+  type ServerReflectionResponse,
+  ServerReflectionResponseSchema,
+} from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { file_revenue_v1_revenue, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { grpcClient } from "../../support/clients/grpc-client.ts";
+import { listen } from "./grpc-server.ts";
+
+type Question = NonNullable<
+  MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]
+>;
+
+let port: number;
+beforeEach(async () => {
+  ({ port } = await listen());
+});
+
+/** Sends messages on a stream of reflection. Resolves to the responses, and rejects if it fails. */
+function exchange(messages: readonly Buffer[], version = "v1") {
+  const client = grpcClient(`127.0.0.1:${port}`);
+  onTestFinished(() => client.close());
+  const stream = client.makeBidiStreamRequest(
+    `/grpc.reflection.${version}.ServerReflection/ServerReflectionInfo`,
+    (bytes: Buffer) => bytes,
+    (bytes) => fromBinary(ServerReflectionResponseSchema, bytes),
+  );
+  for (const message of messages) stream.write(message);
+  stream.end();
+  return stream.toArray() as Promise<ServerReflectionResponse[]>;
+}
+
+async function ask(messageRequest: Question, version?: string) {
+  const request = create(ServerReflectionRequestSchema, { host: "h", messageRequest });
+  const bytes = Buffer.from(toBinary(ServerReflectionRequestSchema, request));
+  const [response] = await exchange([bytes], version);
+  expect(response).toMatchObject({ validHost: "h", originalRequest: request });
+  return response?.messageResponse;
+}
+
+/** The files of an answer. */
+async function filesOf(question: Question, version?: string) {
+  const answer = await ask(question, version);
+  if (answer?.case !== "fileDescriptorResponse") expect.unreachable(JSON.stringify(answer));
+  return answer.value.fileDescriptorProto.map((bytes) =>
+    fromBinary(FileDescriptorProtoSchema, bytes),
+  );
+}
+
+const CONTRACT = "revenue/v1/revenue.proto";
+const OPTIONS = "google.protobuf.MethodOptions";
+
+describe.each(["v1", "v1alpha"])("%s", (version) => {
+  it("lists the services", async () => {
+    expect(await ask({ case: "listServices", value: "*" }, version)).toMatchObject({
+      value: { service: [{ name: RevenueService.typeName }, { name: "grpc.health.v1.Health" }] },
+    });
+  });
+
+  it.each<[string, Question]>([
+    ["its name", { case: "fileByFilename", value: CONTRACT }],
+    ["its service", { case: "fileContainingSymbol", value: RevenueService.typeName }],
+    ["an RPC", { case: "fileContainingSymbol", value: `${RevenueService.typeName}.GetOverview` }],
+    ["a message", { case: "fileContainingSymbol", value: "revenue.v1.Summary" }],
+    ["a field", { case: "fileContainingSymbol", value: "revenue.v1.Payout.amount" }],
+    ["an extension", { case: "fileContainingSymbol", value: "revenue.v1.csv_rows" }],
+    [
+      "the number of an extension",
+      {
+        case: "fileContainingExtension",
+        value: { containingType: OPTIONS, extensionNumber: 50001 },
+      },
+    ],
+  ])("%s gives the contract as it was compiled, and all that it imports", async (_, question) => {
+    const files = await filesOf(question, version);
+    const [sent, compiled] = [files[0], file_revenue_v1_revenue.proto].map(
+      (file) => file && toBinary(FileDescriptorProtoSchema, file),
+    );
+    expect(sent).toEqual(compiled);
+    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files.reverse() }));
+    const service = registry.getService(RevenueService.typeName);
+    const paths = service?.methods.map((method) => getOption(method, http).pattern.value);
+    expect(paths).toEqual(RevenueService.methods.map((one) => getOption(one, http).pattern.value));
+    expect(paths).toContain("/api/provider/revenue");
+  });
+});
+
+it.each<[Question, string]>([
+  [{ case: "fileContainingSymbol", value: "google.type.Decimal" }, "google/type/decimal.proto"],
+  // a value of an enum stands beside the enum
+  [
+    {
+      case: "fileContainingSymbol",
+      value: "grpc.health.v1.HealthCheckResponse.SERVING",
+    },
+    "health/v1/health.proto",
+  ],
+  [
+    {
+      case: "fileContainingExtension",
+      value: { containingType: OPTIONS, extensionNumber: 72_295_728 },
+    },
+    "google/api/annotations.proto",
+  ],
+])("%j is in %s", async (question, name) => {
+  const [file] = await filesOf(question);
+  expect(file?.name).toBe(name);
+});
+
+it("tells the numbers of all extensions of a type, which may have none", async () => {
+  const numbers = async (value: string) => {
+    const answer = await ask({ case: "allExtensionNumbersOfType", value });
+    return answer?.case === "allExtensionNumbersResponse" && answer.value.extensionNumber;
+  };
+  expect((await numbers(OPTIONS)) || []).toEqual(expect.arrayContaining([50_001, 72_295_728]));
+  expect(await numbers("revenue.v1.Summary")).toEqual([]);
+});
+
+it.each<[Question, number]>([
+  [{ case: "fileByFilename", value: "other.proto" }, status.NOT_FOUND],
+  [{ case: "fileContainingSymbol", value: "revenue.v1.Other" }, status.NOT_FOUND],
+  [{ case: "fileContainingSymbol", value: "constructor" }, status.NOT_FOUND],
+  [{ case: "allExtensionNumbersOfType", value: "revenue.v1.Other" }, status.NOT_FOUND],
+  [
+    { case: "fileContainingExtension", value: { containingType: OPTIONS, extensionNumber: 1 } },
+    status.NOT_FOUND,
+  ],
+  [{ case: undefined }, status.INVALID_ARGUMENT],
+])("%j is answered with the error %i", async (question, errorCode) => {
+  expect(await ask(question)).toMatchObject({ case: "errorResponse", value: { errorCode } });
+});
+
+it("a malformed question ends the stream, once", async () => {
+  const failed: ServiceError = await exchange([Buffer.of(0xff), Buffer.of(0xff)]).then(
+    () => expect.unreachable(),
+    (error) => error,
+  );
+  expect(failed.code).toBe(status.INVALID_ARGUMENT);
+});
+
+it("the contract imports Google's files alone, so that it compiles wherever its folder is copied", () => {
+  const { dependencies } = file_revenue_v1_revenue;
+  expect(dependencies.length).toBeGreaterThan(0);
+  for (const { name } of dependencies) expect(name).toMatch(/^google\//);
+});
