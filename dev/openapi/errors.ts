@@ -14,6 +14,7 @@ import {
 } from "../../src/gateway/errors.ts";
 import { READ_METHODS } from "../../src/gateway/path.ts";
 import type { HttpResponse } from "../../src/gateway/response.ts";
+import { pathsToName } from "../../src/gateway/rest/unmatched.ts";
 import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
 import { parsePeriod } from "../../src/revenue/period.ts";
 import { parseJson } from "./json.ts";
@@ -61,7 +62,10 @@ function refused(run: () => unknown): HttpResponse {
 }
 
 /** Each error that a REST caller can see. `bind` binds the query of a breakdown. */
-const examplesOf = (bind: (query: string) => unknown): Readonly<Record<string, Example>> => ({
+const examplesOf = (
+  bind: (query: string) => unknown,
+  paths: readonly string[],
+): Readonly<Record<string, Example>> => ({
   malformedDate: {
     summary: "A date that does not exist",
     response: refused(() => parsePeriod("2026-02-30", "")),
@@ -79,7 +83,7 @@ const examplesOf = (bind: (query: string) => unknown): Readonly<Record<string, E
     response: refused(() => bind("endDate=2026-11-01&endDate=2026-11-20")),
   },
   unauthenticated: { summary: "No valid API key", response: ofKind("unauthenticated") },
-  notFound: { summary: "An unknown path", response: notFound() },
+  notFound: { summary: "An unknown path", response: notFound(paths) },
   methodNotAllowed: { summary: "Another method", response: methodNotAllowed(READ_METHODS) },
   notAcceptable: { summary: "Neither JSON nor CSV", response: ofKind("notAcceptable") },
   requestTimeout: ofHttp(408, "A request that does not end"),
@@ -97,7 +101,7 @@ const examplesOf = (bind: (query: string) => unknown): Readonly<Record<string, E
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "The request is invalid: a malformed date, a start after the end, an unknown or repeated parameter, or not valid HTTP. The message names the parameter, the value received and what was expected.",
   401: "There is no valid API key: it is missing, malformed, unknown, expired or revoked, or was sent more than once. The response is the same for all of these.",
-  404: "There is no resource at this path.",
+  404: "There is no resource at this path. The message names the paths that there are.",
   405: "The path does not have this method.",
   406: "The request's `Accept` allows neither JSON nor CSV.",
   408: "The request did not arrive in time.",
@@ -111,8 +115,10 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 
 /** The responses of each operation of a service, by status. */
 export function errorResponses(service: DescService): readonly ResponseDetails[] {
-  const breakdown = bindRoutes(service).find(({ method }) => method.name === "GetServerBreakdown");
-  const all = Object.entries(examplesOf((query) => breakdown?.bind({}, query)));
+  const routes = bindRoutes(service);
+  const breakdown = routes.find(({ method }) => method.name === "GetServerBreakdown");
+  const paths = pathsToName(service, routes);
+  const all = Object.entries(examplesOf((query) => breakdown?.bind({}, query), paths));
   return Object.entries(DESCRIPTIONS).map(([text, description]) => {
     const status = Number(text);
     const examples = all.filter(([, { response }]) => response.status === status);

@@ -21,9 +21,11 @@ export function errorHeaders(error: ServiceError): Readonly<Record<string, strin
   return entry.status === 401 ? { "www-authenticate": "Bearer", ...metadata } : metadata;
 }
 
-/** The response for an unknown path. */
-export function notFound(): HttpResponse {
-  return errorResponse(new ServiceError("notFound"));
+/** The response for an unknown path. It names those that there are. */
+export function notFound(paths: readonly string[]): HttpResponse {
+  const { message } = serviceErrors.notFound;
+  const named = `${message}; the paths are ${paths.join(", ")}`;
+  return errorResponse(new ServiceError("notFound", named));
 }
 
 /** The response for a method other than the `allowed` ones of a path. */

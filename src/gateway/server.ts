@@ -26,7 +26,7 @@ import { READ_METHODS } from "./path.ts";
 import { REQUEST_ID } from "./response.ts";
 import { OPENAPI_PATH, serveOpenApi } from "./rest/openapi.ts";
 import { serveRoute } from "./rest/route.ts";
-import { handleFastifyError, unmatched } from "./rest/unmatched.ts";
+import { handleFastifyError, pathsToName, unmatched } from "./rest/unmatched.ts";
 import { bindRoutes } from "./transcoding/routes.ts";
 import { serveWeb, webPaths } from "./web/serve-web.ts";
 import type { WebFile } from "./web/web-files.ts";
@@ -132,6 +132,7 @@ function createApp(
     ...(openApi === undefined ? [] : [OPENAPI_PATH]),
     ...webPaths(web),
   ];
+  const named = pathsToName(service, routes);
   const observation = observeRequest && createObservation(observeRequest);
   const app = fastify({
     logger: false,
@@ -158,14 +159,14 @@ function createApp(
         rejectRequest(gateway, reply, rejection);
       } else if (request.is404 || request.method === "OPTIONS") {
         // Not in a not-found handler: Fastify would check the body's content type before that.
-        rejectRequest(gateway, reply, unmatched(paths, request.raw.url ?? ""));
+        rejectRequest(gateway, reply, unmatched(paths, named, request.raw.url ?? ""));
       } else {
         done();
       }
     }),
   );
   app.setErrorHandler(handleFastifyError(gateway));
-  for (const route of routes) serveRoute(app, route, gateway);
+  for (const route of routes) serveRoute(app, route, named, gateway);
   serveConnect(app, service, gateway);
   if (openApi !== undefined) serveOpenApi(app, openApi, gateway);
   serveWeb(app, web, gateway);

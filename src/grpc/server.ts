@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
+import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
 import { file_health_v1_health } from "../../gen/health/v1/health_pb.ts";
 import type { Addresses } from "../net/address.ts";
 import type { AcceptConnection } from "../net/connection-limit.ts";
@@ -75,7 +76,8 @@ export function createGrpcServer(
   server.addService(definition, handlers);
   // "" stands for the whole server.
   const health = addHealthService(server, ["", service.typeName]);
-  const reflected = [service.file, file_health_v1_health];
+  // With the details of errors, which clients look up to show them.
+  const reflected = [service.file, file_health_v1_health, file_google_rpc_error_details];
   if (options.reflection !== "off") addReflection(server, reflected, report);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = createListener({

@@ -115,7 +115,7 @@ it.each(Object.entries(REQUESTS))("the error %s is the service's", async (name, 
 /** Errors of Connect, gRPC-Web and gRPC only. */
 const NOT_IN_REST: readonly ServiceErrorKind[] = ["unsupported"];
 /** Errors whose message is always more specific than the catalogue's. */
-const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "methodNotAllowed"];
+const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "notFound", "methodNotAllowed"];
 
 const { paths, components } = JSON.parse(text);
 

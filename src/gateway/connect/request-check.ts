@@ -1,6 +1,7 @@
 /** Checks of requests on Connect paths that Connect-ES does not make, or not well. */
 import type { IncomingMessage } from "node:http";
 import { base64Decode } from "@bufbuild/protobuf/wire";
+import { quote } from "../../quote.ts";
 import { httpError, methodNotAllowed } from "../errors.ts";
 import type { HttpResponse } from "../response.ts";
 import { malformedMessage } from "./error.ts";
@@ -25,12 +26,21 @@ export function checkRequest({
   const target = headers.host === undefined ? null : URL.parse(url, `http://${headers.host}`);
   if (target === null) return httpError(400, "invalid Host header");
   if (!METHODS.includes(method)) return methodNotAllowed(METHODS);
-  const isCall =
-    method === "GET"
-      ? ENCODINGS.includes(target.searchParams.get("encoding"))
-      : CONTENT_TYPE.test(headers["content-type"] ?? "");
-  return isCall ? undefined : httpError(415);
+  if (method === "GET") {
+    return ENCODINGS.includes(target.searchParams.get("encoding"))
+      ? undefined
+      : httpError(415, WITHOUT_ENCODING);
+  }
+  const { "content-type": type = "" } = headers;
+  return CONTENT_TYPE.test(type)
+    ? undefined
+    : httpError(415, `unsupported content type ${quote(type)}; ${EXPECTED_TYPES}`);
 }
+
+const WITHOUT_ENCODING =
+  "a Connect GET has its message in the query: expected encoding=json&message=%7B%7D, or encoding=proto";
+const EXPECTED_TYPES =
+  "expected application/json or application/proto (Connect), or application/grpc-web, also with +proto or +json (gRPC-Web, whose text mode is not served)";
 
 /**
  * Checks the base64 of a GET's message, for which Connect-ES would throw a plain Error, and so

@@ -39,8 +39,17 @@ type Represent = (message: Message) => Representation;
 /** The forms of a response, in order of preference. */
 type Forms = ReadonlyMap<MediaType, Represent>;
 
-/** Serves a route. HEAD is GET without the response body. */
-export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayContext): void {
+/**
+ * Serves a route. HEAD is GET without the response body.
+ *
+ * @param named the paths that a 404 names
+ */
+export function serveRoute(
+  app: FastifyInstance,
+  route: Route,
+  named: readonly string[],
+  gateway: GatewayContext,
+): void {
   const forms = formsOf(route);
   app.route<RestRequest>({
     method: [...READ_METHODS],
@@ -49,7 +58,7 @@ export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayC
       // A path variable matches one non-empty segment (google/api/http.proto). Fastify's router
       // also matches an empty one.
       if (Object.values(request.params).includes("")) {
-        return rejectRequest(gateway, reply, notFound());
+        return rejectRequest(gateway, reply, notFound(named));
       }
       return sendResponse(reply, await respond(route, forms, request, reply, gateway));
     },
@@ -108,7 +117,13 @@ function bind(route: Route, request: FastifyRequest<RestRequest>): Message {
   try {
     return route.bind(request.params, request.query.raw);
   } catch (error) {
-    if (error instanceof RequestError) throw new ServiceError("invalidArgument", error.message);
-    throw error;
+    if (!(error instanceof RequestError)) throw error;
+    const hint = FORMAT_PARAMETER.test(request.query.raw) ? FORMAT_HINT : "";
+    throw new ServiceError("invalidArgument", error.message + hint);
   }
 }
+
+/** What callers of other services try. */
+const FORMAT_PARAMETER = /(?:^|&)format=/;
+const FORMAT_HINT =
+  "; the header Accept chooses the format of the response: application/json or text/csv";

@@ -1,16 +1,31 @@
 /** Responses to requests that no route handles, and to those that Fastify itself rejects. */
+import type { DescService } from "@bufbuild/protobuf";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, httpError, methodNotAllowed, notFound } from "../errors.ts";
 import { matches, pathOf, type ServedPath } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
+import type { Route } from "../transcoding/routes.ts";
 
-/** The response to a request without a route: 405 with `Allow` on a served path, otherwise 404. */
-export function unmatched(served: readonly ServedPath[], target: string): HttpResponse {
+/** The paths that a 404 names: those of REST, and where Connect and gRPC-Web are. */
+export function pathsToName(service: DescService, routes: readonly Route[]): string[] {
+  return [...routes.map(({ template }) => template), `/${service.typeName}/{method}`];
+}
+
+/**
+ * The response to a request without a route: 405 with `Allow` on a served path, otherwise 404.
+ *
+ * @param named those of `pathsToName`
+ */
+export function unmatched(
+  served: readonly ServedPath[],
+  named: readonly string[],
+  target: string,
+): HttpResponse {
   const path = pathOf(target);
   const known = served.find(({ segments }) => matches(segments, path));
-  return known ? methodNotAllowed(known.methods) : notFound();
+  return known ? methodNotAllowed(known.methods) : notFound(named);
 }
 
 /** Fastify's error handler: what the client got wrong is a 4xx, anything else a 500. */

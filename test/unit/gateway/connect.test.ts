@@ -52,22 +52,36 @@ test("over gRPC-Web the response of an overloaded service is the last of its con
 });
 
 const ALLOWED = "allowed methods: GET, POST";
+const TYPES =
+  "expected application/json or application/proto (Connect), or application/grpc-web, also with +proto or +json (gRPC-Web, whose text mode is not served)";
 
 test.each([
   [
     415,
     "an unknown content type",
     post("<a/>", "Content-Type: text/xml"),
-    "unsupported content type",
+    `unsupported content type "text/xml"; ${TYPES}`,
   ],
-  [415, "gRPC", post("", "Content-Type: application/grpc"), "unsupported content type"],
+  [
+    415,
+    "gRPC-Web's text mode",
+    post("", "Content-Type: application/grpc-web-text"),
+    `unsupported content type "application/grpc-web-text"; ${TYPES}`,
+  ],
+  [415, "no content type", post(""), `unsupported content type ""; ${TYPES}`],
+  [
+    415,
+    "GET without a message",
+    lastRequest(`GET ${PATH}`),
+    "a Connect GET has its message in the query: expected encoding=json&message=%7B%7D, or encoding=proto",
+  ],
   [405, "another method", lastRequest(`PUT ${PATH}`), ALLOWED],
   [405, "a method of WebDAV", lastRequest(`PROPFIND ${PATH}`), ALLOWED],
   [
     404,
     "another procedure",
     lastRequest("POST /revenue.v1.RevenueService/Nope"),
-    "no resource at this path",
+    `no resource at this path; the paths are /api/provider/revenue, /api/provider/revenue/servers, /api/provider/revenue/daily, /revenue.v1.RevenueService/{method}`,
   ],
 ])("%i for %s, in JSON and in the log, and counted", async (status, _name, request, message) => {
   const counted: number[] = [];

@@ -63,12 +63,28 @@ test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/thi
   "%s is a 404",
   async (target) => {
     const { port } = await listen(service, () => thing);
-    expect(parse(await exchange(port, lastRequest(`GET ${target}`)))).toMatchObject({
-      status: 404,
-      body: '{"error":"Not Found","message":"no resource at this path"}',
+    const { status, body } = parse(await exchange(port, lastRequest(`GET ${target}`)));
+    expect(status).toBe(404);
+    expect(JSON.parse(body)).toMatchObject({
+      error: "Not Found",
+      message: expect.stringMatching(
+        /^no resource at this path; the paths are \/v1\/things\/\{thing_id\}, /,
+      ),
     });
   },
 );
+
+test("a format that is asked for in the query is refused with the header to ask for it", async () => {
+  const { port } = await listen(service, ({ request }) => {
+    request();
+    return thing;
+  });
+  const { status, body } = parse(await exchange(port, lastRequest("GET /v1/things/t1?format=csv")));
+  expect(status).toBe(400);
+  expect(JSON.parse(body).message).toMatch(
+    /^unknown query parameter "format"; allowed parameters: .*; the header Accept chooses the format of the response: application\/json or text\/csv$/,
+  );
+});
 
 test("a finished call is not canceled, and a kept-alive connection does not accumulate listeners", async () => {
   using warn = vi.spyOn(process, "emitWarning");

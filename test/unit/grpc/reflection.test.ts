@@ -100,6 +100,11 @@ describe.each(["v1", "v1alpha"])("%s", (version) => {
 
 it.each<[Question, string]>([
   [{ case: "fileContainingSymbol", value: "google.type.Decimal" }, "google/type/decimal.proto"],
+  // the details of errors, which grpcurl looks up
+  [
+    { case: "fileContainingSymbol", value: "google.rpc.ErrorInfo" },
+    "google/rpc/error_details.proto",
+  ],
   // a value of an enum stands beside the enum
   [
     {
