@@ -1,5 +1,5 @@
 /** Checks with `buf breaking` that the contract is compatible with the main branch's. */
-import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { copyFile, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { acceptedChanges } from "./accepted-changes.ts";
@@ -32,12 +32,13 @@ async function compareWith(revision: string): Promise<CheckResult> {
   const folder = await mkdtemp(join(tmpdir(), "revenue-contract-"));
   try {
     const archive = join(folder, "contract.tar");
-    const packed = await git("archive", `--output=${archive}`, revision, "proto", "buf.yaml");
+    const packed = await git("archive", `--output=${archive}`, revision, "proto");
     if (packed.outcome !== "passed") {
       return notDone(`git archive of ${revision} failed: ${packed.output}`);
     }
     await runTool("tar", ["-xf", archive, "-C", folder]);
-    // The contract's imports are in npm packages.
+    // buf compares workspaces with the same modules. All but the contract are of npm packages.
+    await copyFile(join(ROOT, "buf.yaml"), join(folder, "buf.yaml"));
     await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
     const args = ["breaking", "--against", folder, "--error-format", "json"];
     return { ...withoutAccepted(await runTool("buf", args)), note: `with ${revision}` };
