@@ -82,7 +82,8 @@ export function newVersion(): string {
 
 /**
  * Makes the whole rollup of a provider due for a check: its first slice was due a period ago. The period
- * must be far below the week after which a format whose checks are not made counts as unused.
+ * must be far below the week after which a format whose checks are not made counts as unused. The version
+ * is a new one, so that a check that is at work cannot write over it.
  *
  * @param period the time within which a whole rollup is compared, in ms
  */
@@ -94,6 +95,7 @@ export async function scheduleCheck(
   await database(TABLES.rollups)
     .where({ provider_id: provider, format: FORMAT, building: 0 })
     .update({
+      version: newVersion(),
       next_from: FIRST_INSTANT,
       check_at: database.raw("UTC_TIMESTAMP(3) - INTERVAL ? MICROSECOND", [period * 1_000]),
     });

@@ -5,6 +5,7 @@ import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FIRST_INSTANT, LEAVES } from "../../../../src/rollup/leaves.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile } from "../../file-database.ts";
 import { build, charge, DAY, rental, rollupOf } from "./built.ts";
@@ -32,7 +33,7 @@ beforeEach(async () => {
   }
 });
 
-const state = () => knex(TABLES.rollups).first();
+const state = () => knex(TABLES.rollups).where({ building: 0 }).first();
 const now = async () => fromDatetime((await knex.raw("SELECT UTC_TIMESTAMP(3) AS now"))[0][0].now);
 /** When the next slice is due, as a part of the period from now. */
 const dueIn = async () => (fromDatetime((await state()).check_at) - (await now())) / PERIOD;
@@ -146,4 +147,27 @@ it("a run compares each slice once, also if all are due again at once", async ()
     });
   }
   await expectStored(knex, "2");
+});
+
+it("a check that is asked for while another is at work is not lost", async () => {
+  await check(); // the first slice
+  const charges = knex("charges").where({ provider_id: 1 });
+  await charges.orderBy("charged_at").limit(1).update({ gross: "7.00" });
+  let transactions = 0;
+  const interrupted = new Proxy(knex, {
+    get(target, name, receiver) {
+      if (name !== "transaction") return Reflect.get(target, name, receiver);
+      return async (...args: Parameters<typeof knex.transaction>) => {
+        // Between the snapshot of the check and its write.
+        if (++transactions === 2) await scheduleCheck(knex, "1", PERIOD);
+        return knex.transaction(...args);
+      };
+    },
+  });
+  const repaired = () => {};
+  await checkSlice(interrupted, "1", { period: PERIOD, repaired, rows: ROWS });
+  expect(transactions).toBe(2);
+  expect(await dueIn()).toBeLessThanOrEqual(-1);
+  expect(await check()).toMatchObject({ found: [expect.anything()] });
+  await expectStored(knex);
 });
