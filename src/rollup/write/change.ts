@@ -12,6 +12,8 @@ import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from 
 
 /** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
 const MAX_CHANGED_ROWS = 500_000;
+/** The same for the leaves that it compares, each of which may be a boundary that is new. */
+export const MAX_CHANGED_LEAVES = 1_000;
 
 /** A change of a rollup. */
 export interface Change {
@@ -24,7 +26,7 @@ export interface Change {
 }
 
 /**
- * Computes a change. Resolves to "too large" if it would write too many rows.
+ * Computes a change. Resolves to "too large" if it has too many leaves, or would write too many rows.
  *
  * @param limit the maximum number of rows, about
  */
@@ -36,6 +38,7 @@ export async function computeChange(
   until: string,
   limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
+  if (compared.leaves.length > MAX_CHANGED_LEAVES) return "too large";
   const differences: Difference[] = [];
   const stored = new Set(boundaries.owners);
   let rows = 0;
@@ -111,7 +114,9 @@ async function addDifferences(
       before: stored.findLast((each) => each < at),
     }));
   });
-  await copyBoundaries(transaction, rollup, added);
+  for (let start = 0; start < added.length; start += BATCH) {
+    await copyBoundaries(transaction, rollup, added.slice(start, start + BATCH));
+  }
   const empty = added.filter(({ before }) => before === undefined);
   const ownerOf = ({ total, server, instance }: Difference) => `${total} ${server} ${instance}`;
   const additions = [...Map.groupBy(differences, ownerOf).values()]
@@ -122,7 +127,7 @@ async function addDifferences(
   }
 }
 
-/** The number of additions in one INSERT. */
+/** The number of new boundaries, or of additions, in one INSERT. */
 const BATCH = 500;
 
 /** What is added to the sums of an owner at the boundaries from `from` on; before `until`, if there is one. */

@@ -4,6 +4,7 @@ import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
 import { FIRST_INSTANT, justBefore, LAST_INSTANT, leafAt, leavesOf, type Span } from "../leaves.ts";
 import type { Boundaries } from "./boundaries.ts";
+import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";
 import { byLeaf, ownersOf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
@@ -100,8 +101,11 @@ export interface Slice {
   readonly next: string;
 }
 
-/** The maximum numbers of leaves in a slice, and of the rows of their boundaries if it has several. */
-const [MAX_SLICE_LEAVES, MAX_SLICE_ROWS] = [1_000, 100_000];
+/**
+ * The maximum numbers of leaves in a slice, as many as a change may have, and of the rows of their
+ * boundaries if it has several.
+ */
+const [MAX_SLICE_LEAVES, MAX_SLICE_ROWS] = [MAX_CHANGED_LEAVES, 100_000];
 
 /**
  * The leaves of a rollup from an event time on that have about `rows` charges, starts and ends of

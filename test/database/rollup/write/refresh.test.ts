@@ -73,6 +73,24 @@ it("charges in very many new leaves, whose boundaries are too many rows, are a c
   expect(await refreshTo(NEXT)).toEqual(adds(5));
 });
 
+it("more than 1,000 leaves are a case for a build; as many are added in statements that stay small", async () => {
+  await build(knex, "1", WATERMARK, FIVE_MINUTES);
+  const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 300_000);
+  await knex("charges").insert(Array.from({ length: 1_001 }, (_, n) => charge(at(n), NEXT)));
+  expect(await refresh(knex, "1", NEXT)).toBe("build");
+  await knex("charges")
+    .where({ charged_at: at(1_000) })
+    .del();
+  let longest = 0;
+  const note = ({ sql }: { readonly sql: string }) => {
+    longest = Math.max(longest, sql.length);
+  };
+  knex.on("query", note);
+  expect(await refreshTo(NEXT)).toEqual(adds(1_000));
+  knex.off("query", note);
+  expect(longest).toBeLessThan(256 * 1_024);
+});
+
 it("the watermark never moves back", async () => {
   await refreshTo(NEXT);
   const before = await rollupOf(knex, "1");
