@@ -38,14 +38,15 @@ export async function checkSlice(
   { period, repaired, rows = SLICE_ROWS }: CheckOptions,
 ): Promise<Checked> {
   const found = await inSnapshot(database, async (reader) => {
-    const { current } = await readRollups(reader, provider);
+    const { current, build } = await readRollups(reader, provider);
     // A watermark in the future is a case for a build, not for a comparison.
     if (current === undefined || current.watermark > current.now) return undefined;
-    return compareSlice(reader, current, rows);
+    return { ...(await compareSlice(reader, current, rows)), isBuilding: build !== undefined };
   });
   if (found === undefined) return "done";
-  const { rollup, change, next, share, damaged, outgrown } = found;
-  if (damaged) repaired(damagedRollup(provider, rollup.watermark));
+  const { rollup, change, next, share, damaged, outgrown, isBuilding } = found;
+  // A build that takes many runs is one repair.
+  if (damaged && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
   if (change === "too large" || damaged || outgrown) return "build";
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;

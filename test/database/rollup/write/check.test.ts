@@ -8,7 +8,7 @@ import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { databaseOfFile } from "../../file-database.ts";
-import { build, charge, DAY, rental, rollupOf } from "./built.ts";
+import { begin, build, charge, DAY, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const PERIOD = 86_400_000;
@@ -170,4 +170,12 @@ it("a check that is asked for while another is at work is not lost", async () =>
   expect(await dueIn()).toBeLessThanOrEqual(-1);
   expect(await check()).toMatchObject({ found: [expect.anything()] });
   await expectStored(knex);
+});
+
+it("a damaged rollup is reported once, not by each run of a build that goes on", async () => {
+  await knex(TABLES.sums).where({ total: 1 }).increment("gross", 1);
+  await setDue(0);
+  expect(await check()).toEqual({ result: "build", found: [FIRST_INSTANT.slice(0, 10)] });
+  await begin(knex, "1", (await state()).watermark, DAY);
+  expect(await check()).toEqual({ result: "build", found: [] });
 });
