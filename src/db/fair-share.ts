@@ -90,7 +90,7 @@ export function createFairShare(size: number, maxWait: number): FairShare {
         };
         const timer = setTimeout(() => {
           leave();
-          reject(overloaded(`no connection became free within ${maxWait} ms; ${free} are free`));
+          reject(overloaded(`no connection became free within ${time} ms; ${free} are free`));
         }, time);
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);

@@ -50,6 +50,14 @@ it("waiting ends as overloaded after its time, and leaves nothing behind", async
   expect(share.take("c")).toBe(true);
 });
 
+it("the reason names the time that was waited", async () => {
+  const share = createFairShare(1, 60_000);
+  share.take("a");
+  await expect(share.wait("b", signal, 20)).rejects.toMatchObject({
+    cause: { message: "no connection became free within 20 ms; 0 are free" },
+  });
+});
+
 it("a place without a connection is free again after a second, and its owner can have another", async () => {
   vi.useFakeTimers();
   const share = createFairShare(2, 60_000);
