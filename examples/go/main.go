@@ -4,36 +4,31 @@ package main
 
 import (
 	"context"
+	_ "embed"
 	"fmt"
 	"log"
 	"os"
 	"time"
 
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
+	_ "google.golang.org/grpc/health" // or the health check of the service config is left out
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	revenuev1 "revenue-example/gen/revenue/v1"
 )
 
-// gRPC itself retries UNAVAILABLE, with growing pauses, within the call's deadline. Every request is
-// safe to retry. RESOURCE_EXHAUSTED may be retried too if it has Retry-After, which a policy cannot say.
-const serviceConfig = `{
-  "methodConfig": [{
-    "name": [{"service": "revenue.v1.RevenueService"}],
-    "retryPolicy": {
-      "maxAttempts": 4,
-      "initialBackoff": "1s",
-      "maxBackoff": "5s",
-      "backoffMultiplier": 2,
-      "retryableStatusCodes": ["UNAVAILABLE"]
-    }
-  }]
-}`
+// gRPC itself balances over the addresses of the service, leaves out those that are not healthy, and retries
+// what was refused, when the service says so. Every request is safe to retry.
+//
+//go:embed service-config.json
+var serviceConfig string
 
 func main() {
 	// In production: credentials.NewTLS(&tls.Config{}) in place of insecure.NewCredentials().
-	conn, err := grpc.NewClient(os.Getenv("REVENUE_GRPC"),
+	conn, err := grpc.NewClient("dns:///"+os.Getenv("REVENUE_GRPC"),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultServiceConfig(serviceConfig))
 	if err != nil {
@@ -48,7 +43,7 @@ func main() {
 
 	overview, err := client.GetOverview(ctx, &revenuev1.GetOverviewRequest{})
 	if err != nil {
-		log.Fatal(err)
+		fail(err)
 	}
 	// Amounts are decimal strings. Calculate with a decimal package or with integers of cents.
 	fmt.Println("earnings this year:", overview.GetSummary().GetTotalEarningsYtd().GetValue())
@@ -56,10 +51,20 @@ func main() {
 
 	breakdown, err := client.GetServerBreakdown(ctx, &revenuev1.GetServerBreakdownRequest{})
 	if err != nil {
-		log.Fatal(err)
+		fail(err)
 	}
 	for _, server := range breakdown.GetServers() {
 		fmt.Printf("%14s  %s\n", server.GetTotalRevenue().GetValue(), server.GetServerName())
 	}
 	fmt.Printf("%14s  in all\n", breakdown.GetTotalRevenue().GetValue())
+}
+
+// fail ends the program with an error of the service. Programs branch on its reason, not on its text.
+func fail(err error) {
+	for _, detail := range status.Convert(err).Details() {
+		if info, ok := detail.(*errdetails.ErrorInfo); ok {
+			log.Fatalf("%s: %v", info.GetReason(), err)
+		}
+	}
+	log.Fatal(err)
 }

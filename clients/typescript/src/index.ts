@@ -1,5 +1,10 @@
 /** The typed client of the revenue service, for Node and browsers. */
 export { Code, ConnectError } from "@connectrpc/connect";
+export {
+  BadRequestSchema,
+  ErrorInfoSchema,
+  RetryInfoSchema,
+} from "../../../gen/google/rpc/error_details_pb.ts";
 export type { Decimal } from "../../../gen/google/type/decimal_pb.ts";
 export * from "../../../gen/revenue/v1/revenue_pb.ts";
 export {

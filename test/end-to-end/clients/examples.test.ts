@@ -4,7 +4,7 @@
  * the network.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -137,6 +137,14 @@ describe("the TypeScript client, packed and installed", () => {
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
 
+  it("names its types also for a moduleResolution that knows no exports", () => {
+    const manifest = rootFile("clients/typescript/package.json");
+    const { main, types, exports } = JSON.parse(manifest);
+    expect({ default: main, types }).toEqual(exports["."]);
+    const installed = join(project, "node_modules/revenue-service-client");
+    for (const path of [main, types]) expect(existsSync(join(installed, path)), path).toBe(true);
+  });
+
   it("its README's example compiles and prints the ledger's digits", async () => {
     const [example = "", handling = ""] = blocksOf(rootFile("clients/typescript/README.md"))
       .filter(({ language }) => language === "ts")
@@ -173,6 +181,12 @@ describe("the TypeScript client, packed and installed", () => {
       stderr: "the service cannot be reached\n",
     });
   });
+});
+
+it("what the examples make is not in the way of git", () => {
+  const made = ["examples/go/gen/revenue/v1/revenue.pb.go", "clients/typescript/dist/LICENSE"];
+  const { stdout } = spawnSync("git", ["check-ignore", ...made], { cwd: ROOT, encoding: "utf8" });
+  expect(stdout.trim().split("\n")).toEqual(made);
 });
 
 // Which answers it repeats: test/unit/clients/client.test.ts.
