@@ -4,10 +4,13 @@
  */
 import { fromDatetime, instantOf, monthStart, toDatetime } from "../db/datetime.ts";
 
-/** The first instant that a row is dated at. Rows that are dated before it count as dated at it. */
+/**
+ * The first instant that a row is dated at. Rows that are dated before it count as dated at it. As a watermark, it
+ * is that of a provider without a rollup: before every recording.
+ */
 export const FIRST_INSTANT = "0001-01-01 00:00:00.000";
 
-/** The last instant that a row can be dated at. */
+/** The last instant that a row can be dated at: no row there is covered, so it is no boundary of a rollup. */
 export const LAST_INSTANT = "9999-12-31 23:59:59.999";
 
 /** A stretch of event time: [from, to). */
@@ -102,7 +105,7 @@ export function boundariesOfTotal({ from, to }: Leaf): string[] {
 
 /** Whether a leaf ends at an instant. */
 export function isBoundary(at: string, length: LeafLength): boolean {
-  return at === LAST_INSTANT || leafAt(at, length).from === at;
+  return leafAt(at, length).from === at;
 }
 
 /** The leaves that lie between two instants, both included, in order. */
@@ -115,7 +118,7 @@ function* leavesBetween(first: string, last: string, length: LeafLength): Genera
 
 /** The last instant before a boundary, as a span. */
 export function justBefore(boundary: string): Span {
-  const at = boundary === LAST_INSTANT ? boundary : toDatetime(fromDatetime(boundary) - 1);
+  const at = toDatetime(fromDatetime(boundary) - 1);
   return { from: at, to: at };
 }
 

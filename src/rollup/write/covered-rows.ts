@@ -1,6 +1,6 @@
 /** What the ledger has in a stretch of time: its covered rows, added up. */
 import { chargeCovered, rentalCovered } from "../coverage.ts";
-import { FIRST_INSTANT, LAST_INSTANT, type Leaf } from "../leaves.ts";
+import { FIRST_INSTANT, type Leaf } from "../leaves.ts";
 import { SUM_NAMES, SUMS, type SumName, sumIf } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
@@ -49,10 +49,9 @@ export function ledgerBranches(
     const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?");
     // Rows that are dated before the first leaf count as dated in it.
     const after = from === FIRST_INSTANT ? "" : `AND ${datedBy} >= ?`;
-    const before = `${datedBy} ${to === LAST_INSTANT ? "<=" : "<"} ?`;
     return {
       sql: `SELECT ${select(datedBy)}, ${columns.join(", ")} FROM ${table}
-        WHERE provider_id = ? ${after} AND ${before} AND ${covered} GROUP BY ${group(datedBy)}`,
+        WHERE provider_id = ? ${after} AND ${datedBy} < ? AND ${covered} GROUP BY ${group(datedBy)}`,
       bindings: [
         ...own.flatMap(() => [watermark, watermark]),
         provider,
