@@ -17,8 +17,6 @@ export interface Context {
   readonly now: number;
   /** Aborted if the caller gives up or the deadline passes. */
   readonly signal: AbortSignal;
-  /** When the response is due, in epoch ms. */
-  readonly deadline: number;
 }
 
 /** The answer of a handler. */

@@ -13,22 +13,14 @@ const MAX_IN_FLIGHT = 2;
 /** A run no longer counts as in flight after this many ms: its connection may be dead. */
 const RUN_TIMEOUT = 1_000;
 
-/** Until when a caller waits, or a run is of use. */
-interface Waiting {
-  /** Aborts when the caller leaves; for a run, when the last of its callers leaves. */
-  readonly signal: AbortSignal;
-  /** Epoch ms; for a run, the latest of its callers' deadlines. */
-  readonly deadline: number;
-}
-
-type Work<T> = (run: Waiting) => Promise<T>;
+/** What a run does. Its signal aborts when the last of its callers leaves. */
+type Work<T> = (signal: AbortSignal) => Promise<T>;
 
 /** A run that is waiting or in flight, and its callers. */
 interface Run {
   readonly controller: AbortController;
   readonly result: PromiseWithResolvers<unknown>;
   readonly work: Work<unknown>;
-  deadline: number;
   callers: number;
 }
 
@@ -57,8 +49,7 @@ export function createCoalescing() {
       start(key, queue);
     };
     const timeout = setTimeout(release, RUN_TIMEOUT).unref();
-    const { deadline, controller } = run;
-    Promise.try(run.work, { signal: controller.signal, deadline })
+    Promise.try(run.work, run.controller.signal)
       .then(run.result.resolve, run.result.reject)
       .finally(() => {
         clearTimeout(timeout);
@@ -71,12 +62,12 @@ export function createCoalescing() {
    * what the run rejects with, or with the reason of the caller's signal as soon as it aborts; the
    * run goes on for the other callers.
    */
-  return async <T>(key: string, caller: Waiting, work: Work<T>): Promise<T> => {
-    caller.signal.throwIfAborted();
+  return async <T>(key: string, signal: AbortSignal, work: Work<T>): Promise<T> => {
+    signal.throwIfAborted();
     const queue = queues.getOrInsertComputed(key, () => ({ inFlight: 0, next: undefined }));
     // A waiting run without callers was aborted when the last one left; it is replaced.
     if (!queue.next?.callers) queue.next = createRun(work);
-    const result = join(queue.next, caller);
+    const result = join(queue.next, signal);
     if (queue.inFlight < MAX_IN_FLIGHT) {
       queue.inFlight++;
       // After the calls that arrive in the same turn of the event loop, which join the run.
@@ -89,13 +80,12 @@ export function createCoalescing() {
 function createRun(work: Work<unknown>): Run {
   const result = Promise.withResolvers<unknown>();
   result.promise.catch(() => {}); // every caller may have left
-  return { controller: new AbortController(), result, work, deadline: 0, callers: 0 };
+  return { controller: new AbortController(), result, work, callers: 0 };
 }
 
 /** Waits for a run's result; leaves the run if the signal aborts first. */
-function join(run: Run, { signal, deadline }: Waiting): Promise<unknown> {
+function join(run: Run, signal: AbortSignal): Promise<unknown> {
   run.callers++;
-  run.deadline = Math.max(run.deadline, deadline);
   return new Promise((resolve, reject) => {
     const leave = () => {
       reject(signal.reason);

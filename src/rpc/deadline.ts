@@ -8,8 +8,6 @@ export interface Deadline {
    * `deadlineExceeded` or `canceled`.
    */
   readonly signal: AbortSignal;
-  /** When the deadline passes, in epoch ms. */
-  readonly deadline: number;
   /** Stops the timer and detaches from the caller's signal. `signal` does not abort after this. */
   clear(): void;
 }
@@ -38,7 +36,6 @@ export function startDeadline(
   else callerSignal.addEventListener("abort", cancel, { once: true });
   return {
     signal: controller.signal,
-    deadline: now + remaining,
     clear() {
       clearTimeout(timer);
       callerSignal.removeEventListener("abort", cancel);

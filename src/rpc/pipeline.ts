@@ -110,7 +110,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
         metadata,
         async run(decode) {
           signal.removeEventListener("abort", abandon);
-          const call = { method, caller, deadline, decode, trace };
+          const call = { method, caller, signal, decode, trace };
           try {
             const { response, coalesced } = await within(trace, () => runCall(call));
             end(undefined, coalesced);

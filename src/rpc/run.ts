@@ -9,7 +9,6 @@ import type { Answer, Caller, Context } from "../handler.ts";
 import { type CallTrace, within } from "../telemetry/traces/call-trace.ts";
 import type { CallResponse } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
-import type { Deadline } from "./deadline.ts";
 import { entriesOf, type WaitForTurn } from "./large-results.ts";
 
 /** The handlers of a service, by the RPC's name in TypeScript: `getOverview`. */
@@ -34,7 +33,8 @@ export interface RunParts<Methods extends Record<string, DescMethodUnary>> {
 interface RunningCall {
   readonly method: DescMethodUnary;
   readonly caller: Caller;
-  readonly deadline: Deadline;
+  /** Aborts at the call's deadline, or when the caller cancels. */
+  readonly signal: AbortSignal;
   readonly decode: () => Message;
   readonly trace: CallTrace | undefined;
 }
@@ -59,7 +59,7 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
     Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
 
-  return async ({ method, caller, deadline: { signal, deadline }, decode, trace }) => {
+  return async ({ method, caller, signal, decode, trace }) => {
     signal.throwIfAborted();
     const handler = handlerOf.get(method);
     if (!handler) throw new Error(`no handler for ${method}`);
@@ -67,12 +67,12 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
     // No RPC has side effects, so any may be shared: `bindRoutes` (src/gateway/transcoding) refuses others.
     const key = coalescingKey(caller, method, request);
     let started = false;
-    const answer = await coalesce(key, { signal, deadline }, (run) => {
+    const answer = await coalesce(key, signal, (signal) => {
       started = true;
       // The end of another call's run may be what starts this one.
       return within(trace, async () => {
         // `now` is the start of the run, which is after the arrival of all its calls.
-        const made = await handler(request, { caller, now: clock(), ...run });
+        const made = await handler(request, { caller, now: clock(), signal });
         trace?.made(made);
         return made;
       });

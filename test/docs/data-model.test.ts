@@ -77,7 +77,6 @@ describe("a rental from start to payout", () => {
       caller: { providerId: "1" },
       now: Date.parse(now),
       signal: new AbortController().signal,
-      deadline: Infinity,
     };
     const answer = await callAt(now, () => service[route.method.localName]?.(request, context));
     if (answer === undefined) throw new Error(`no function ${route.method.localName}`);

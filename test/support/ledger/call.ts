@@ -80,7 +80,6 @@ async function responseOf<Schema extends DescMessage>(
     caller: { providerId: String(provider) },
     now: Date.parse(now) + ahead,
     signal: new AbortController().signal,
-    deadline: Infinity,
   };
   const { message } = await callAt(now, () => call(context));
   return toJson(schema, message, { alwaysEmitImplicit: true });

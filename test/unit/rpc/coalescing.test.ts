@@ -8,7 +8,7 @@ afterEach(() => void vi.useRealTimers());
 /** Work whose runs the test settles, in the order in which they started. */
 function controlledWork() {
   const runs: { signal: AbortSignal; result: PromiseWithResolvers<string> }[] = [];
-  const work = ({ signal }: { signal: AbortSignal }) => {
+  const work = (signal: AbortSignal) => {
     const result = Promise.withResolvers<string>();
     runs.push({ signal, result });
     return result.promise;
@@ -18,10 +18,7 @@ function controlledWork() {
 }
 
 /** A caller that never leaves. */
-const staying = () => ({ signal: new AbortController().signal, deadline: Infinity });
-
-/** A caller with this signal. */
-const leaving = (signal: AbortSignal) => ({ signal, deadline: Infinity });
+const staying = () => new AbortController().signal;
 
 const outcome = (result: Promise<string>) => result.catch((reason) => `rejected: ${reason}`);
 
@@ -121,7 +118,7 @@ describe("a caller that leaves", () => {
   async function waiting() {
     const { run, runs, work, resolve } = await twoInFlight();
     const [one, other] = [new AbortController(), new AbortController()];
-    const results = [one, other].map(({ signal }) => outcome(run("key", leaving(signal), work)));
+    const results = [one, other].map(({ signal }) => outcome(run("key", signal, work)));
     return { runs, resolve, one, other, results, join: () => run("key", staying(), work) };
   }
 
@@ -164,9 +161,7 @@ describe("a caller that leaves", () => {
   it("before it joins starts no run", async () => {
     const run = createCoalescing();
     const { runs, work } = controlledWork();
-    expect(await outcome(run("key", leaving(AbortSignal.abort("gone")), work))).toBe(
-      "rejected: gone",
-    );
+    expect(await outcome(run("key", AbortSignal.abort("gone"), work))).toBe("rejected: gone");
     expect(runs).toEqual([]);
   });
 });

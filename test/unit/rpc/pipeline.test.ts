@@ -23,7 +23,6 @@ describe("a call", () => {
     expect(handle).toHaveBeenCalledExactlyOnceWith(request, {
       caller: { providerId: "7" },
       now: NOW,
-      deadline: NOW + 10_000,
       signal: expect.any(AbortSignal),
     });
   });
