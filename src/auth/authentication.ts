@@ -26,7 +26,7 @@ export function createAuthentication(lookup: KeyLookup, countFailure: CountFailu
     const key = readCredentials(credentials);
     const issued = key === undefined ? undefined : await lookup(hashKey(key), request);
     if (issued !== undefined && isValid(issued, now)) return { providerId: issued.providerId };
-    throw await countFailure(request.address, request.signal);
+    throw countFailure(request.address);
   };
 }
 
