@@ -80,51 +80,29 @@ export interface Gateway {
  * Makes the gateway of a service. It does not listen yet. Throws an Error that names the RPC and
  * the reason if an annotation of the service cannot be served.
  */
-export function createGateway({
-  service,
-  rpc,
-  addresses,
-  openApi,
-  web = [],
-  log,
-  countRejection,
-  observeRequest,
-  corsOrigins = [],
-  limits = {},
-  acceptConnection = () => true,
-  report = () => {},
-  tls,
-}: GatewayParts): Gateway {
-  const gateway: GatewayContext = {
-    rpc,
-    log,
-    countRejection,
-    addresses,
-    connections: new Map(),
-    draining: false,
-  };
-  const parts = { gateway, limits, acceptConnection, report, tls };
-  const app = createApp(service, openApi, web, parts, observeRequest, corsOrigins);
+export function createGateway(parts: GatewayParts): Gateway {
+  const { rpc, log, countRejection, addresses, tls } = parts;
+  const connections: GatewayContext["connections"] = new Map();
+  const gateway = { rpc, log, countRejection, addresses, connections, draining: false };
+  const { limits = {}, acceptConnection = () => true, report = () => {} } = parts;
+  const http = { gateway, limits, acceptConnection, report, tls };
+  const app = createApp(parts, http);
   return {
     server: app.server,
-    unread: () => unreadOf(gateway.connections.keys()),
+    unread: () => unreadOf(connections.keys()),
     async listen(host, port) {
       await app.listen({ host, port });
       return (app.server.address() as AddressInfo).port;
     },
-    stop: (grace) => shutDown(app, parts, grace),
+    stop: (grace) => shutDown(app, http, grace),
   };
 }
 
 function createApp(
-  service: DescService,
-  openApi: string | undefined,
-  web: readonly WebFile[],
-  parts: HttpServerParts,
-  observeRequest: ObserveHttpRequest | undefined,
-  corsOrigins: readonly string[],
+  { service, openApi, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
+  http: HttpServerParts,
 ): FastifyInstance {
-  const { gateway } = parts;
+  const { gateway, limits } = http;
   const routes = bindRoutes(service);
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
@@ -139,12 +117,12 @@ function createApp(
     exposeHeadRoutes: false,
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
-    serverFactory: (handler) => createHttpServer(observation?.wrap(handler) ?? handler, parts),
+    serverFactory: (handler) => createHttpServer(observation?.wrap(handler) ?? handler, http),
     clientErrorHandler: (error, socket) => handleClientError(gateway, error, socket),
     frameworkErrors: handleFastifyError(gateway),
     routerOptions: {
       // A path variable is limited by the size of the headers only.
-      maxParamLength: parts.limits.maxHeaderSize ?? HTTP_LIMITS.maxHeaderSize,
+      maxParamLength: limits.maxHeaderSize ?? HTTP_LIMITS.maxHeaderSize,
       // The binder parses the query, because it knows the parameters.
       querystringParser: (raw) => ({ raw }),
     },
