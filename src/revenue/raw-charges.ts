@@ -5,8 +5,7 @@
  * covered. `first` is `last` if no boundary lies in the period.
  */
 import { fromDatetime, toDatetime } from "../db/datetime.ts";
-import { LAST_INSTANT } from "../rollup/leaves.ts";
-import { after, BEFORE_ALL, instant, WATERMARK } from "../rollup/read/sql.ts";
+import { after, BEFORE_ALL, END_OF_TIME, WATERMARK } from "../rollup/read/sql.ts";
 import { PERIOD_END, PERIOD_START } from "./period.ts";
 
 /** How a statement refers to the watermark and the boundaries, as SQL expressions. */
@@ -16,7 +15,6 @@ export interface Terms {
   readonly last: string;
 }
 
-const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
 /** SQL condition: the period has everything that is covered. */
 const REACHES_WATERMARK = `${PERIOD_END} >= ${WATERMARK}`;
 

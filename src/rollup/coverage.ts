@@ -11,7 +11,7 @@ export const TABLES = { rollups: "rollups", sums: "rollup_sums" } as const;
 export interface UsedRollup {
   /** Another one after each change of what the rollup holds; `NO_VERSION` without a rollup. */
   readonly version: string;
-  /** The watermark, as DATETIME(3) text in UTC; `NO_WATERMARK` without a rollup. */
+  /** The watermark, as DATETIME(3) text in UTC; `FIRST_INSTANT` without a rollup. */
   readonly watermark: string;
   /**
    * A stored watermark that lies ahead of the database's clock, "" if it does not. It cannot be
@@ -22,9 +22,6 @@ export interface UsedRollup {
 
 /** The version of a provider without a rollup. */
 export const NO_VERSION = "0";
-
-/** The watermark of a provider without a rollup: before every recording. */
-export const NO_WATERMARK = "0001-01-01 00:00:00.000";
 
 /** SQL condition: the rental has ended, and it ran. */
 export const RENTAL_RAN = "ended_at >= started_at";

@@ -4,11 +4,11 @@
  */
 import { compileStatement } from "../../db/statement.ts";
 import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
-import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import {
   after,
   BEFORE_ALL,
   CACHED_WATERMARK,
+  END_OF_TIME,
   instant,
   NOW,
   OWNER_SUMS,
@@ -135,7 +135,6 @@ const stored = (which: "MIN" | "MAX", condition: string) => ({
   from: `${OWNER_SUMS} AND ${condition}`,
 });
 
-const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
 /** The conditions of the boundaries in the period. */
 const [FROM_START, UP_TO_END] = [`at >= ${PERIOD_START}`, `at <= ${after(PERIOD_END)}`];
 const terms = termsOf(

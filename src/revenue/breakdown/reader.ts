@@ -6,9 +6,9 @@
 import { fromDatetime, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
-import { NO_WATERMARK, type UsedRollup } from "../../rollup/coverage.ts";
+import type { UsedRollup } from "../../rollup/coverage.ts";
 import { sumsOf } from "../../rollup/difference.ts";
-import { LAST_INSTANT } from "../../rollup/leaves.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { BEFORE_ALL, usedRollup } from "../../rollup/read/sql.ts";
@@ -98,7 +98,7 @@ export function createBreakdownReader(
     if (damage !== undefined) {
       return readLedger(provider, damage, async () => {
         const { at } = NOTHING;
-        const completing = { ...values, watermark: NO_WATERMARK, first: at, last: at };
+        const completing = { ...values, watermark: FIRST_INSTANT, first: at, last: at };
         const { rows, asOf } = await uncoveredBreakdown.run(read, completing, options);
         return breakdown(rows, NOTHING, NOTHING, rollup, asOf);
       });

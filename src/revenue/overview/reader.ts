@@ -6,8 +6,9 @@ import { type Cents, parseCents } from "../../db/cents.ts";
 import { fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
-import { NO_WATERMARK, type UsedRollup } from "../../rollup/coverage.ts";
+import type { UsedRollup } from "../../rollup/coverage.ts";
 import { differences, sumsOf } from "../../rollup/difference.ts";
+import { FIRST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { type BoundarySums, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
@@ -89,7 +90,7 @@ export function createOverviewReader(
       const damage = damageOf(rows);
       if (damage !== undefined) {
         const answer = await readLedger(provider, damage, async () => {
-          const values = { provider, watermark: NO_WATERMARK };
+          const values = { provider, watermark: FIRST_INSTANT };
           const { rows, asOf } = await uncoveredOverview.run(read, values, options);
           return overview(NO_OVERVIEW_SUMS, rows, rollup, asOf);
         });

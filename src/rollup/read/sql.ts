@@ -9,7 +9,8 @@
  * Each scalar subquery reads one index entry. MySQL and MariaDB evaluate such a subquery as a
  * constant before they choose a plan. The database's clock stands still during a statement.
  */
-import { NO_VERSION, NO_WATERMARK, TABLES, type UsedRollup } from "../coverage.ts";
+import { NO_VERSION, TABLES, type UsedRollup } from "../coverage.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** The instant of a statement. Nothing that is dated after it counts. */
@@ -20,6 +21,9 @@ export const BEFORE_ALL = "0000-00-00 00:00:00.000";
 
 /** A parameter or a text as an instant. */
 export const instant = (sql: string): string => `CAST(${sql} AS DATETIME(3))`;
+
+/** After every covered row. */
+export const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
 
 /** The first instant after one. */
 export const after = (sql: string): string => instant(`${sql} + INTERVAL 1000 MICROSECOND`);
@@ -34,7 +38,7 @@ const IS_READ = `format = ${FORMAT} AND building = 0`;
 const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ} AND watermark <= ${NOW}`;
 
 /** The watermark, for a statement that reads sums of the rollup. */
-export const WATERMARK = `COALESCE((SELECT watermark FROM ${ROLLUP}), ${instant(`'${NO_WATERMARK}'`)})`;
+export const WATERMARK = `COALESCE((SELECT watermark FROM ${ROLLUP}), ${instant(`'${FIRST_INSTANT}'`)})`;
 
 /** The watermark that cached sums were read with, for a statement that completes them. */
 export const CACHED_WATERMARK = instant(":watermark");
@@ -69,5 +73,5 @@ export function usedRollup(
   const isUsed = version !== "" && ahead === "";
   return isUsed
     ? { version, watermark, ahead }
-    : { version: NO_VERSION, watermark: NO_WATERMARK, ahead };
+    : { version: NO_VERSION, watermark: FIRST_INSTANT, ahead };
 }

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { NO_VERSION, NO_WATERMARK, type UsedRollup } from "../../../src/rollup/coverage.ts";
+import { NO_VERSION, type UsedRollup } from "../../../src/rollup/coverage.ts";
+import { FIRST_INSTANT } from "../../../src/rollup/leaves.ts";
 import { createLagLog } from "../../../src/rollup/read/lag-log.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
@@ -10,7 +11,7 @@ const NOW = Date.parse("2026-11-20T09:30:00.000Z");
 const MINUTE = 60_000;
 /** The uncovered charges from which a rollup is behind. */
 const MANY = 1_000;
-const MISSING = { ahead: "", version: NO_VERSION, watermark: NO_WATERMARK };
+const MISSING = { ahead: "", version: NO_VERSION, watermark: FIRST_INSTANT };
 const at = (watermark: string) => ({ version: "3", watermark, ahead: "" });
 const CURRENT = at("2026-11-20 09:15:00.000");
 const BEHIND = at("2026-11-20 08:30:00.000");

@@ -1,7 +1,8 @@
 /** Which providers a run has to work on. */
 import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
-import { NO_WATERMARK, TABLES } from "../../coverage.ts";
+import { TABLES } from "../../coverage.ts";
+import { FIRST_INSTANT } from "../../leaves.ts";
 import { FORMAT } from "../../sums.ts";
 import type { Clock } from "./clock.ts";
 
@@ -26,7 +27,7 @@ const latest = (table: string, key: string, column: string, condition = "") =>
     WHERE provider_id = provider.id AND ${column} <= :until ${condition}
     ORDER BY provider_id DESC, ${column} DESC LIMIT 1)`;
 
-const WATERMARK = `COALESCE(rollup.watermark, TIMESTAMP'${NO_WATERMARK}')`;
+const WATERMARK = `COALESCE(rollup.watermark, TIMESTAMP'${FIRST_INSTANT}')`;
 
 /**
  * The providers of which a row was recorded, dated or ended between the watermark and the new one, or
@@ -77,7 +78,7 @@ export async function findNews(
       news.push({
         provider: String(row.id),
         version: row.version === null ? undefined : String(row.version),
-        watermark: row.watermark ?? NO_WATERMARK,
+        watermark: row.watermark ?? FIRST_INSTANT,
         building: Number(row.building) === 1,
         ahead: Number(row.ahead) === 1,
       });

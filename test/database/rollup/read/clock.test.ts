@@ -6,7 +6,8 @@ import { describe, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
-import { NO_VERSION, NO_WATERMARK, TABLES } from "../../../../src/rollup/coverage.ts";
+import { NO_VERSION, TABLES } from "../../../../src/rollup/coverage.ts";
+import { FIRST_INSTANT } from "../../../../src/rollup/leaves.ts";
 import type { Use } from "../../../../src/rollup/read/lag-log.ts";
 import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
 import { build, charge, DAY, FIVE_MINUTES } from "../write/built.ts";
@@ -59,7 +60,7 @@ it("what answers used is reported: the rollup, and the charges that it does not 
       return [rollup, uncoveredCharges];
     });
   };
-  const none = { version: NO_VERSION, watermark: NO_WATERMARK, ahead: "" };
+  const none = { version: NO_VERSION, watermark: FIRST_INSTANT, ahead: "" };
   expect(await report()).toEqual([
     [none, 4],
     [none, 3], // of the year

@@ -2,7 +2,8 @@
 import { beforeEach, describe, expect, it } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
-import { NO_WATERMARK, TABLES } from "../../../../src/rollup/coverage.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { FIRST_INSTANT } from "../../../../src/rollup/leaves.ts";
 import {
   type BoundarySums,
   createLedgerReads,
@@ -147,7 +148,7 @@ it("a lost boundary at the end of a month is found by the check, and the rollup 
 
 describe("reads of the ledger", () => {
   const damage: BoundarySums = {
-    at: NO_WATERMARK,
+    at: FIRST_INSTANT,
     owners: NO_SUMS,
     total: { ...NO_SUMS, charges: 2n },
   };
