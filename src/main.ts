@@ -137,7 +137,7 @@ async function start(config: Config): Promise<void> {
   }
   const ports = createPorts({ config, rpc, log, report, metrics, certificates });
   const { gateway, grpc } = ports;
-  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness });
+  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness, maxLag: readMaxLag });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
   const { grace } = config;

@@ -2,6 +2,7 @@
 import type { Knex } from "knex";
 import { parseCertificates, readContents } from "../config/certificates.ts";
 import { type Config, ConfigError, tlsFiles } from "../config.ts";
+import { staleness } from "../db/freshness.ts";
 import { formatError } from "./format-error.ts";
 
 /**
@@ -34,7 +35,11 @@ export async function check(
     print(`ok: the database answers: ${session.version}, ${encryption}`);
     print("ok: a session of it is as the service sets it up");
     print("ok: the schema is up to date");
-    return true;
+    if (config.readMaxLag === 0) return true;
+    const stale = await staleness(database, config.readMaxLag);
+    if (stale === undefined) print("ok: the data is not too old (DATABASE_READ_MAX_LAG_MS)");
+    else console.error(`error: calls would fail: ${stale}`);
+    return stale === undefined;
   } catch (error) {
     const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
     for (const reason of reasons) console.error(`error: ${reason}`);

@@ -6,13 +6,16 @@
  * commits in their order. One that is too old is not taken; the read is tried again on another
  * connection, which may lead to another node.
  */
+import type { Knex } from "knex";
 import { fromDatetime, toDatetime } from "./datetime.ts";
 import type { Read, Row } from "./query.ts";
 import { isSnapshot, SNAPSHOT } from "./statement.ts";
 
-/** What a limited statement begins with: both instants, in the column of the first. */
-const SNAPSHOT_AND_HEARTBEAT =
-  "SELECT 0, CONCAT_WS('/', UTC_TIMESTAMP(3), (SELECT written_at FROM heartbeat WHERE id = 1))";
+/** Both instants as text: when the statement began, and when its heartbeat was written, if there is one. */
+const INSTANTS =
+  "CONCAT_WS('/', UTC_TIMESTAMP(3), (SELECT written_at FROM heartbeat WHERE id = 1))";
+/** What a limited statement begins with: the instants in the column of the first. */
+const SNAPSHOT_AND_HEARTBEAT = `SELECT 0, ${INSTANTS}`;
 
 /** An answer that must not be given. */
 class StaleAnswer extends Error {
@@ -31,19 +34,10 @@ class StaleAnswer extends Error {
  */
 export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void = () => {}): Read {
   const check = (rows: readonly Row[]) => {
-    const [instant, heartbeat] = instantsOf(rows);
-    if (Number.isNaN(heartbeat)) {
-      throw new StaleAnswer(
-        "there is no heartbeat, which tells the age of the data: run `npm run rollup -- --watch`",
-      );
-    }
-    const age = instant - heartbeat;
-    onAge(age);
-    if (age > maxLag) {
-      throw new StaleAnswer(
-        `the heartbeat is ${age} ms old, ${maxLag} ms are allowed: the node is behind, or \`npm run rollup -- --watch\` does not run`,
-      );
-    }
+    const age = ageOf(instantsOf(rows));
+    if (!Number.isNaN(age)) onAge(age);
+    const problem = problemOf(age, maxLag);
+    if (problem !== undefined) throw new StaleAnswer(problem);
   };
   return async (sql, bindings, options) => {
     const rows = await read(sql.replace(SNAPSHOT, SNAPSHOT_AND_HEARTBEAT), bindings, {
@@ -55,8 +49,34 @@ export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void
   };
 }
 
+/**
+ * Why answers of the node would not be given, in words; undefined if they would. Rejects with the driver's
+ * error if it cannot be read.
+ */
+export async function staleness(database: Knex, maxLag: number): Promise<string | undefined> {
+  const [[{ instants }]] = await database.raw(`SELECT ${INSTANTS} AS instants`);
+  return problemOf(ageOf(parseInstants(instants)), maxLag);
+}
+
 /** When the statement began and when its heartbeat was written, in epoch ms; NaN without one. */
-function instantsOf(rows: readonly Row[]): [number, number] {
-  const [instant = "", heartbeat = ""] = rows.find(isSnapshot)?.[1]?.split("/") ?? [];
+function instantsOf(rows: readonly Row[]): Instants {
+  return parseInstants(rows.find(isSnapshot)?.[1] ?? "");
+}
+
+type Instants = readonly [instant: number, heartbeat: number];
+
+function parseInstants(text: string): Instants {
+  const [instant = "", heartbeat = ""] = text.split("/");
   return [fromDatetime(instant), fromDatetime(heartbeat)];
+}
+
+const ageOf = ([instant, heartbeat]: Instants) => instant - heartbeat;
+
+function problemOf(age: number, maxLag: number): string | undefined {
+  if (Number.isNaN(age)) {
+    return "there is no heartbeat, which tells the age of the data: run `npm run rollup -- --watch`";
+  }
+  return age <= maxLag
+    ? undefined
+    : `the heartbeat is ${age} ms old, ${maxLag} ms are allowed: the node is behind, or \`npm run rollup -- --watch\` does not run`;
 }

@@ -143,6 +143,19 @@ it("--check of a valid environment, with the database's URL in a file, ends with
   ]);
 });
 
+it("--check tells data that is too old, with which every call would fail", async () => {
+  const environment = { DATABASE_URL: database.url, DATABASE_READ_MAX_LAG_MS: "600000" };
+  expect(await runService(environment, ["--check"])).toMatchObject({
+    ending: 1,
+    stderr:
+      "error: calls would fail: there is no heartbeat, which tells the age of the data: run `npm run rollup -- --watch`\n",
+  });
+  await database.knex.raw("INSERT INTO heartbeat VALUES (1, UTC_TIMESTAMP(3))");
+  const { ending, stdout } = await runService(environment, ["--check"]);
+  expect(ending).toBe(0);
+  expect(stdout).toMatch(/\nok: the data is not too old \(DATABASE_READ_MAX_LAG_MS\)\n$/);
+});
+
 it("a proxy that swallows what the service sets in its sessions is told", async () => {
   const set = "SET SESSION ";
   const proxy = await startDatabaseProxy(database.url, (sent) => {

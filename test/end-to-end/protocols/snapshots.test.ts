@@ -103,7 +103,7 @@ it("data-as-of is the database's time during the call", async () => {
   for (const instant of given) expect([before, instant, after].toSorted()[1]).toBe(instant);
 });
 
-it("with DATABASE_READ_MAX_LAG_MS, data-as-of is the heartbeat", async () => {
+it("with DATABASE_READ_MAX_LAG_MS, data-as-of is the heartbeat, and /readyz tells if there is none", async () => {
   const { database } = fixture;
   const service = await startService(database.url, { DATABASE_READ_MAX_LAG_MS: "3600000" });
   const clients = openClients(service);
@@ -117,4 +117,7 @@ it("with DATABASE_READ_MAX_LAG_MS, data-as-of is the heartbeat", async () => {
   const { written_at } = await database.knex("heartbeat").first();
   const heartbeat = `${written_at.replace(" ", "T")}Z`;
   expect(new Set(await instants(clients))).toEqual(new Set([heartbeat]));
+  await database.knex("heartbeat").del();
+  const report = async () => (await fetch(`${service.admin}/readyz?verbose`)).text();
+  await until(async () => /\[!\]data too old.*there is no heartbeat/.test(await report()));
 });
