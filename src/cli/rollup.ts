@@ -18,7 +18,7 @@ import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
 import { announce, isWorthALine, logRun, nameOf, runOnce } from "./rollup-report.ts";
 import { verifyAll } from "./rollup-verify.ts";
-import { readLogLevel, runCommand } from "./run.ts";
+import { misspelledSettings, readLogLevel, runCommand } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -71,6 +71,7 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
   // What a comparison prints is its result, for a person or a file, and not the log of a process.
   const log = flags.verify ? createTerminalLog() : createRollupLog(readLogLevel());
   const warnOnce = warnOnceTo(log);
+  misspelledSettings(ROLLUP_FLAGS).forEach(warnOnce);
   const connect = () => createRollupPool(url, connections, warnOnce);
   if (flags.verify) return verifyAll(connect(), connections, flags, log);
   const { signal } = stopOnSignal(log);

@@ -1,6 +1,7 @@
 /** Runs commands, which use the database in `DATABASE_URL`. */
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
+import { misspelled } from "../config/doubts.ts";
 import { type Config, type DatabaseUrl, readDatabaseUrl, VARIABLES } from "../config.ts";
 import { createPool } from "../db/pool.ts";
 import { checkSession } from "../db/session-variables.ts";
@@ -39,6 +40,14 @@ export function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<
 export function readLogLevel(): Config["logLevel"] {
   const { name, parse, fallback } = VARIABLES.logLevel;
   return parse(process.env[name] || fallback, name);
+}
+
+/** The variables that are set and are almost settings, of the service or with the names of flags. */
+export function misspelledSettings(flags: readonly { readonly name: string }[]): string[] {
+  return misspelled(
+    process.env,
+    flags.map(({ name }) => name),
+  );
 }
 
 /** Removes a variable from the environment if it is empty, which counts as unset. */

@@ -48,14 +48,33 @@ it("every mistake in the environment and in its files is told", async () => {
     HTTP_PORT: "http",
     ...files.files,
     TLS_CLIENT_CA_FILE: missing,
+    LOG_LEVLE: "info",
   });
   expect(result).toMatchObject({ ending: 1, stdout: "" });
   expect(result.stderr.split("\n")).toEqual([
     'cannot start: DATABASE_URL starts with "postgres://"; expected mysql://user:password@host:3306/database',
     'cannot start: HTTP_PORT is "http"; expected a port from 0 to 65535',
     `cannot start: TLS_CLIENT_CA_FILE names ${missing}, which cannot be read (ENOENT)`,
+    "cannot start: LOG_LEVLE is set, which is no setting: did you mean LOG_LEVEL?",
     "",
   ]);
+});
+
+it("a name that is almost that of a setting, and settings that contradict each other, are warnings", async () => {
+  const environment = { MAX_CONECTIONS: "5", MAX_CALLS: "100" };
+  const warnings = [
+    "MAX_CONECTIONS is set, which is no setting: did you mean MAX_CONNECTIONS?",
+    "MAX_CALLS_PER_PROVIDER (250) is above MAX_CALLS (100), which is reached first",
+  ];
+  const service = await startService(database.url, environment);
+  onTestFinished(async () => void (await service.kill()));
+  const logged = service.log().filter(({ level }) => level === "warn");
+  expect(logged.map(({ msg }) => msg)).toEqual(warnings);
+  const checked = await runService({ ...environment, DATABASE_URL: database.url }, ["--check"]);
+  expect(checked).toMatchObject({
+    ending: 0,
+    stderr: warnings.map((line) => `warning: ${line}\n`).join(""),
+  });
 });
 
 it("a schema that is behind is told", async () => {

@@ -1,0 +1,61 @@
+/** What is told at start about an environment that is valid, and probably not what is meant. */
+import { expect, it } from "vitest";
+import { conflicts, misspelled } from "../../src/config/doubts.ts";
+import { readConfig, VARIABLES } from "../../src/config.ts";
+
+it.each([
+  ["MAX_CONECTIONS", "MAX_CONNECTIONS"],
+  ["MAX_CONECTION", "MAX_CONNECTIONS"],
+  ["LOG_LEVLE", "LOG_LEVEL"],
+  ["log_level", "LOG_LEVEL"],
+  ["LOGLEVEL", "LOG_LEVEL"],
+  ["DATABASE_URI", "DATABASE_URL"],
+  ["CORS_ORIGIN", "CORS_ORIGINS"],
+  ["STOP_GRACE", "STOP_GRACE_MS"],
+  ["ROLLUP_WATCH", "ROLLUP_WATCH_SECONDS"],
+])("%s is taken for a slip of %s", (name, meant) => {
+  expect(misspelled({ [name]: "1" }, ["ROLLUP_WATCH_SECONDS"])).toEqual([
+    `${name} is set, which is no setting: did you mean ${meant}?`,
+  ]);
+});
+
+it("what others use is none: theirs, Node's, Kubernetes', a shell's", () => {
+  const others = `HOME HOSTNAME HOSTS POST PORT PATH PWD USER SHELL TERM LANG TZ SHLVL EDITOR MAIL LOGNAME
+    DATABASE DATABASE_HOST DATABASE_USER DATABASE_PASSWORD MYSQL_HOST DB_URL MYSQLD WEBS HTTP_PROXY HTTPS_PROXY
+    NO_PROXY NODE_ENV NODE_OPTIONS NODE_EXTRA_CA_CERTS SSL_CERT_FILE SSL_CERT_DIR GRPC_TRACE GRPC_VERBOSITY DEBUG
+    UV_THREADPOOL_SIZE INVOCATION_ID JOURNAL_STREAM LISTEN_FDS NOTIFY_SOCKET CREDENTIALS_DIRECTORY
+    KUBERNETES_SERVICE_HOST KUBERNETES_PORT REVENUE_PORT REVENUE_SERVICE_PORT_HTTP REVENUE_GRPC_PORT
+    OTEL_SERVICE_NAME OTEL_EXPORTER_OTLP_ENDPOINT npm_config_cache npm_package_json`;
+  const environment = Object.fromEntries(others.split(/\s+/).map((name) => [name, "1"]));
+  expect(misspelled(environment)).toEqual([]);
+  const ours = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, "1"]));
+  expect(misspelled(ours)).toEqual([]);
+});
+
+it.each([
+  [{}, []],
+  [
+    { MAX_CALLS: "100" },
+    ["MAX_CALLS_PER_PROVIDER (250) is above MAX_CALLS (100), which is reached first"],
+  ],
+  [
+    { MAX_CONNECTIONS: "5000" },
+    ["MAX_CONNECTIONS_PER_ADDRESS (15000) is above MAX_CONNECTIONS (5000), which is reached first"],
+  ],
+  [
+    { RATE_LIMIT_BURST: "20" },
+    ["RATE_LIMIT_BURST (20) has no effect, because RATE_LIMIT is 0: there is no limit"],
+  ],
+  [
+    { MAX_CALL_MS: "20000" },
+    ["STOP_GRACE_MS (10000) is below MAX_CALL_MS (20000): a stop cuts long calls off"],
+  ],
+  [
+    { DATABASE_READ_MAX_LAG_MS: "1000" },
+    [
+      "DATABASE_READ_MAX_LAG_MS (1000) is below 2000: the heartbeat is written once a second, and calls fail if it is late",
+    ],
+  ],
+])("of %j, what contradicts each other is told", (environment, lines) => {
+  expect(conflicts(readConfig({ DATABASE_URL: "mysql://u:p@h/d", ...environment }))).toEqual(lines);
+});
