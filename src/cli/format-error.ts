@@ -4,13 +4,16 @@ import { failureOf, isTooLong, TOO_LONG } from "../db/driver-error.ts";
 const UNREACHABLE =
   "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
 const REJECTED =
-  "the database in DATABASE_URL rejected the account: check the user, the password and the database name";
+  "the database in DATABASE_URL rejected the account: check the user, the password, percent-encoded, and the database name";
 const NO_TABLES = "the database lacks the tables of this service: run `npm run migrate`";
 
 const SHARDED =
   "DATABASE_URL leads to all shards of a keyspace of Vitess: run this command for each of them, with the shard behind the keyspace's name (mysql://host/revenue:-80)";
 
 const NO_TLS = "the database in DATABASE_URL does not offer TLS, which its ssl-mode requires";
+
+/** The driver's message for a plugin of the server that it lacks; `client_ed25519`, for example. */
+const UNKNOWN_PLUGIN = /authentication using unknown plugin (\w+)/;
 
 /** By the `code` of errors of mysql2 and the database. */
 const explanations = new Map([
@@ -39,6 +42,10 @@ export function formatError(thrown: unknown): string {
     return `TLS with the database in DATABASE_URL failed: ${thrown.message} (${code})`;
   }
   if ("sqlMessage" in thrown) return `database error: ${thrown.sqlMessage} (${code})`;
+  const plugin = UNKNOWN_PLUGIN.exec(thrown.message)?.[1];
+  if (plugin !== undefined) {
+    return `the account in DATABASE_URL authenticates with ${plugin}, which is not supported: use caching_sha2_password on MySQL, and on MariaDB mysql_native_password (ALTER USER … IDENTIFIED VIA mysql_native_password USING PASSWORD('…'))`;
+  }
   const failure = failureOf(thrown);
   return failure === "refused" || failure === "lost" ? `${UNREACHABLE} (${code})` : thrown.message;
 }

@@ -50,10 +50,15 @@ export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseU
     try {
       return decodeURIComponent(part);
     } catch {
-      throw invalid(`has a malformed percent-encoding in its ${component}`);
+      throw invalid(`has a malformed percent-encoding in its ${component}: % itself is %25`);
     }
   };
   if (!text) throw invalid("is not set");
+  // Everything up to the last "@": each of these would end the password early.
+  const [, account = ""] = /^\w+:\/\/(.*)@/s.exec(text) ?? [];
+  if (/[#/?]/.test(account)) {
+    throw invalid("has #, / or ? in its user or password: percent-encode them as %23, %2F and %3F");
+  }
   const url = URL.parse(text);
   if (!url) throw invalid("is not a URL");
   if (url.protocol !== "mysql:") throw invalid(`starts with "${url.protocol}//"`);
@@ -61,6 +66,7 @@ export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseU
   const database = decode(url.pathname.slice(1), "database");
   if (!database || database.includes("/")) throw invalid("does not name exactly one database");
   if (!url.username) throw invalid("has no user");
+  if (url.hash) throw invalid("has a #, which does not belong to it: percent-encode it as %23");
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   let ssl: DatabaseUrl["ssl"];
   for (const [parameter, value] of url.searchParams) {

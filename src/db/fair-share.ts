@@ -90,7 +90,12 @@ export function createFairShare(size: number, maxWait: number): FairShare {
         };
         const timer = setTimeout(() => {
           leave();
-          reject(overloaded(`no connection became free within ${time} ms; ${free} are free`));
+          const busy = `within ${time} ms; ${free} of ${size} are free, for other providers`;
+          const reason =
+            free > 0
+              ? `no connection of the provider's share became free ${busy}`
+              : `no connection became free within ${time} ms`;
+          reject(overloaded(reason));
         }, time);
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);

@@ -59,8 +59,9 @@ export async function migrateToLatest(
     if (name === "MigrationLocked") throw new AnotherRun(message);
     if (message.startsWith("The migration directory is corrupt")) {
       throw new Error(
-        "the database was migrated by a version with other migrations: create a new database, " +
-          `and run \`npm run migrate\` on that (${message})`,
+        "the database has the layout of an older version, which cannot be changed into this one: create a " +
+          "new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, " +
+          `"Backup and restore"); rollups are built from them (${message})`,
       );
     }
     throw error;

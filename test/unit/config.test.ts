@@ -7,6 +7,8 @@ const mistakesIn = (environment: Readonly<Record<string, string>>) =>
   mistakesOf(() => readConfig(environment));
 
 const URL_FORM = "expected mysql://user:password@host:3306/database";
+const PERCENT_ENCODE =
+  "has #, / or ? in its user or password: percent-encode them as %23, %2F and %3F";
 const LOG_LEVELS = "trace, debug, info, warn, error, fatal, silent";
 
 it.each<[string, Record<string, string>, string[]]>([
@@ -76,7 +78,13 @@ it.each<[string, Record<string, string>, string[]]>([
 it.each([
   ["hunter2", "is not a URL"],
   ["mysql://h/d", "has no user"],
-  ["mysql://u:hunter2%@h/d", "has a malformed percent-encoding in its password"],
+  ["mysql://u:hunter2%@h/d", "has a malformed percent-encoding in its password: % itself is %25"],
+  ["mysql://u:hunter2#@h/d", PERCENT_ENCODE],
+  ["mysql://u:1#hunter2@h/d", PERCENT_ENCODE],
+  ["mysql://u:1/hunter2@h/d", PERCENT_ENCODE],
+  ["mysql://u:1?hunter2@h/d", PERCENT_ENCODE],
+  ["mysql://u:1@h/d?hunter2@h/d", PERCENT_ENCODE],
+  ["mysql://u:hunter2@h/d#x", "has a #, which does not belong to it: percent-encode it as %23"],
   ["mysql://u:hunter2@h/d?timezone=local", 'has an unknown parameter "timezone" (known: ssl-mode)'],
   [
     "mysql://u:hunter2@10.0.0.1/d?ssl-mode=VERIFY_IDENTITY",
@@ -84,6 +92,15 @@ it.each([
   ],
 ])("the mistake in DATABASE_URL=%s is told without the password: it %s", (url, mistake) => {
   expect(mistakesIn({ DATABASE_URL: url })).toEqual([`DATABASE_URL ${mistake}; ${URL_FORM}`]);
+});
+
+it.each([
+  ["p@ss", "p@ss"],
+  ["p:ss", "p:ss"],
+  ["p%40%23%2F%3F%25", "p@#/?%"],
+])("the password %s is %s", (text, password) => {
+  const { databaseUrl } = readConfig({ DATABASE_URL: `mysql://u:${text}@h/d` });
+  expect(databaseUrl).toMatchObject({ host: "h", password, database: "d" });
 });
 
 it.each([

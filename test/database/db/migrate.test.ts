@@ -93,7 +93,7 @@ describe("migrating", () => {
       .where({ name: FILES.at(-1) })
       .update("name", "0009_a.ts");
     await expect(migrateToLatest(database.knex)).rejects.toThrow(
-      "the database was migrated by a version with other migrations: create a new database, and run `npm run migrate` on that (The migration directory is corrupt, the following files are missing: 0009_a.ts)",
+      'the database has the layout of an older version, which cannot be changed into this one: create a new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, "Backup and restore"); rollups are built from them (The migration directory is corrupt, the following files are missing: 0009_a.ts)',
     );
     expect(await locks()).toEqual([0]);
   });

@@ -1,4 +1,6 @@
 /** What a start or a command says if something is wrong with the database: one line, without a stack. */
+import { once } from "node:events";
+import { type AddressInfo, createServer } from "node:net";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { formatError } from "../../../src/cli/format-error.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
@@ -42,7 +44,7 @@ it.each<[string, () => Partial<URL>, string | RegExp]>([
   [
     "that rejects the account",
     () => ({ password: "wrong" }),
-    "the database in DATABASE_URL rejected the account: check the user, the password and the database name (ER_ACCESS_DENIED_ERROR)",
+    "the database in DATABASE_URL rejected the account: check the user, the password, percent-encoded, and the database name (ER_ACCESS_DENIED_ERROR)",
   ],
   [
     "that does not exist",
@@ -78,6 +80,29 @@ it.each([
   ],
 ])("an error of Vitess, %j, says what to do", (fields, line) => {
   expect(formatError(Object.assign(new Error(fields.sqlMessage), fields))).toBe(line);
+});
+
+it("a plugin of the server that the driver lacks is named, with what to use", async () => {
+  // Asks every client to go on with MariaDB's ed25519, which its smallest packages do not have.
+  const packet = (nth: number, ...parts: readonly (string | readonly number[])[]) => {
+    const body = Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+    return Buffer.concat([Buffer.from([body.length, 0, 0, nth]), body]);
+  };
+  const salt = "abcdefghijklmnopqrst";
+  const flags = [0xff, 0xf7, 45, 2, 0, 0xff, 0x81, 21, ...Buffer.alloc(10)];
+  const greeting = [[10], "11.4.2-MariaDB\0", [1, 0, 0, 0], salt.slice(0, 8), [0], flags] as const;
+  const server = createServer((socket) => {
+    socket.on("error", () => {});
+    socket.write(packet(0, ...greeting, `${salt.slice(8)}\0mysql_native_password\0`));
+    socket.once("data", () => socket.write(packet(2, [0xfe], `client_ed25519\0${salt}${salt}`)));
+  });
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  const line = await lineFor({ host: `127.0.0.1:${port}` });
+  server.close();
+  expect(line).toBe(
+    "the account in DATABASE_URL authenticates with client_ed25519, which is not supported: use caching_sha2_password on MySQL, and on MariaDB mysql_native_password (ALTER USER … IDENTIFIED VIA mysql_native_password USING PASSWORD('…'))",
+  );
 });
 
 it("a missing file is not taken for a missing database", () => {

@@ -125,3 +125,15 @@ it("whatever happens, places are neither lost nor multiplied, and nobody waits i
     }),
   );
 });
+
+it("who gets no place is told whether the share was in use, or all places", async () => {
+  const causes = async (owners: readonly string[]) => {
+    const share = createFairShare(4, 10);
+    for (const owner of owners) share.take(owner);
+    return share.wait("a", signal).catch((error: ServiceError) => (error.cause as Error).message);
+  };
+  expect(await causes(["a", "a"])).toBe(
+    "no connection of the provider's share became free within 10 ms; 2 of 4 are free, for other providers",
+  );
+  expect(await causes(["a", "a", "b", "c"])).toBe("no connection became free within 10 ms");
+});
