@@ -83,7 +83,7 @@ it("the service has an account, and each command that writes has one", () => {
   expect(accounts.map(({ command }) => command).sort()).toEqual([...writers, "npm start"]);
 });
 
-it("the account of the rollup can build, refresh, rebuild and verify, but not change the ledger", async () => {
+it("the account of the rollup can build, refresh, rebuild and verify, but not change the ledger, nor read keys and wallets", async () => {
   const run = (sql: string) => server.query(sql.replaceAll("$", `${database}.`));
   const charge = `INSERT INTO $charges (provider_id, server_id, charged_at, gross)
     VALUES (1, 1, '2026-01-01', 1)`;
@@ -106,6 +106,7 @@ it("the account of the rollup can build, refresh, rebuild and verify, but not ch
       charge.replace("$", ""),
       "UPDATE charges SET gross = 0",
       "UPDATE wallets SET available_balance = 0",
+      ...["api_keys", "wallets", "payouts"].map((table) => `SELECT * FROM ${table}`),
     ]) {
       const code = "ER_TABLEACCESS_DENIED_ERROR";
       await expect(pool.raw(statement), statement).rejects.toMatchObject({ code });
