@@ -44,8 +44,12 @@ export function readDatabaseUrl(
  * @throws ConfigError with what is wrong, without the text itself
  */
 export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseUrl {
+  // What comes before the last "@" is the account, or a part of a password that ended early.
+  const mayHaveEnded = /^\w+:\/\/.*[#/?].*@/s.test(text);
   const invalid = (what: string) =>
-    new ConfigError([`${name} ${what}; expected mysql://user:password@host:3306/database`]);
+    new ConfigError([
+      `${name} ${what}${mayHaveEnded ? ENDED : ""}; expected mysql://user:password@host:3306/database`,
+    ]);
   const decode = (part: string, component: string) => {
     try {
       return decodeURIComponent(part);
@@ -54,11 +58,6 @@ export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseU
     }
   };
   if (!text) throw invalid("is not set");
-  // Everything up to the last "@": each of these would end the password early.
-  const [, account = ""] = /^\w+:\/\/(.*)@/s.exec(text) ?? [];
-  if (/[#/?]/.test(account)) {
-    throw invalid("has #, / or ? in its user or password: percent-encode them as %23, %2F and %3F");
-  }
   const url = URL.parse(text);
   if (!url) throw invalid("is not a URL");
   if (url.protocol !== "mysql:") throw invalid(`starts with "${url.protocol}//"`);
@@ -66,12 +65,13 @@ export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseU
   const database = decode(url.pathname.slice(1), "database");
   if (!database || database.includes("/")) throw invalid("does not name exactly one database");
   if (!url.username) throw invalid("has no user");
-  if (url.hash) throw invalid("has a #, which does not belong to it: percent-encode it as %23");
+  if (url.hash) throw invalid("has a part after #");
   const host = url.hostname.replace(/^\[(.*)\]$/, "$1");
   let ssl: DatabaseUrl["ssl"];
   for (const [parameter, value] of url.searchParams) {
     if (parameter !== "ssl-mode") {
-      throw invalid(`has an unknown parameter "${parameter}" (known: ssl-mode)`);
+      const shown = mayHaveEnded ? "" : ` "${parameter}"`;
+      throw invalid(`has an unknown parameter${shown} (known: ssl-mode)`);
     }
     if (!Object.hasOwn(SSL_MODES, value)) {
       throw invalid(`has ssl-mode "${value}" (known: ${Object.keys(SSL_MODES).join(", ")})`);
@@ -91,6 +91,10 @@ export function parseDatabaseUrl(text: string, name = "DATABASE_URL"): DatabaseU
     ...(ssl && { ssl }),
   };
 }
+
+/** Each of these ends the account of a URL. */
+const ENDED =
+  "; if its password has #, / or ?, percent-encode the password: %23, %2F and %3F stand for them";
 
 /** TLS to the database, by the names of MySQL's `--ssl-mode`. */
 const SSL_MODES: Readonly<Record<string, DatabaseUrl["ssl"]>> = {

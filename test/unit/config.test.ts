@@ -8,7 +8,7 @@ const mistakesIn = (environment: Readonly<Record<string, string>>) =>
 
 const URL_FORM = "expected mysql://user:password@host:3306/database";
 const PERCENT_ENCODE =
-  "has #, / or ? in its user or password: percent-encode them as %23, %2F and %3F";
+  "; if its password has #, / or ?, percent-encode the password: %23, %2F and %3F stand for them";
 const LOG_LEVELS = "trace, debug, info, warn, error, fatal, silent";
 
 it.each<[string, Record<string, string>, string[]]>([
@@ -79,12 +79,13 @@ it.each([
   ["hunter2", "is not a URL"],
   ["mysql://h/d", "has no user"],
   ["mysql://u:hunter2%@h/d", "has a malformed percent-encoding in its password: % itself is %25"],
-  ["mysql://u:hunter2#@h/d", PERCENT_ENCODE],
-  ["mysql://u:1#hunter2@h/d", PERCENT_ENCODE],
-  ["mysql://u:1/hunter2@h/d", PERCENT_ENCODE],
-  ["mysql://u:1?hunter2@h/d", PERCENT_ENCODE],
-  ["mysql://u:1@h/d?hunter2@h/d", PERCENT_ENCODE],
-  ["mysql://u:hunter2@h/d#x", "has a #, which does not belong to it: percent-encode it as %23"],
+  ["mysql://u:hunter2#@h/d", `is not a URL${PERCENT_ENCODE}`],
+  ["mysql://u:1#hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
+  ["mysql://u:1/hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
+  ["mysql://u:1?hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
+  ["mysql://u:1@h/d?hunter2@h/d", `has an unknown parameter (known: ssl-mode)${PERCENT_ENCODE}`],
+  ["mysql://u:1@h/d#hunter2@h/d", `has a part after #${PERCENT_ENCODE}`],
+  ["mysql://u:hunter2@h/d#x", "has a part after #"],
   ["mysql://u:hunter2@h/d?timezone=local", 'has an unknown parameter "timezone" (known: ssl-mode)'],
   [
     "mysql://u:hunter2@10.0.0.1/d?ssl-mode=VERIFY_IDENTITY",
@@ -92,6 +93,11 @@ it.each([
   ],
 ])("the mistake in DATABASE_URL=%s is told without the password: it %s", (url, mistake) => {
   expect(mistakesIn({ DATABASE_URL: url })).toEqual([`DATABASE_URL ${mistake}; ${URL_FORM}`]);
+});
+
+it("a database may have an @, as a target of Vitess has", () => {
+  const { databaseUrl } = readConfig({ DATABASE_URL: "mysql://u:p@h/revenue:-80@replica" });
+  expect(databaseUrl).toMatchObject({ host: "h", database: "revenue:-80@replica" });
 });
 
 it.each([
