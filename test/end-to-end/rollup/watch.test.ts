@@ -122,6 +122,7 @@ it("counts failures of its database, connects again, and logs once why runs fail
   proxy.inject({ errno: 1290, command: "query" });
   await untilRuns(1);
   expect(proxy.made()).toBeGreaterThan(before);
+  await until(() => linesWith("runs succeed again").length > 0);
   const more = (await runs("failed")) - failed;
   expect(linesWith("run failed, will retry")).toMatchObject([
     { level: "warn", reason: expect.stringMatching(/^database error: /), cause: { errno: 1290 } },
