@@ -1,20 +1,26 @@
 # The service with its production dependencies. Node runs the TypeScript sources; there is no build
 # step, and nothing writes to the file system.
-FROM node:26-slim
+# The Node of the tests, which the package `node` in package.json pins.
+FROM node:26.10.0-slim
+LABEL org.opencontainers.image.licenses=Apache-2.0
 
 WORKDIR /app
 ENV NODE_ENV=production HOST=::
 
-COPY package.json package-lock.json .npmrc ./
+COPY LICENSE package.json package-lock.json .npmrc ./
 # npm leaves 40 MB of its cache, which nothing reads.
 RUN npm ci --omit=dev && rm -rf /root/.npm /tmp/*
 
 COPY gen gen
 COPY src src
 # They keep the modes of the checkout, which may be its owner's alone (umask 077).
-RUN chmod -R a+rX package.json gen src
+RUN chmod -R a+rX LICENSE package.json gen src
 
 USER node
 EXPOSE 8080 50051 9464
+# Whether it should get traffic. The image has no curl. Of the commands, only the rollups serve it, with
+# `--admin-port 9464`.
+HEALTHCHECK --interval=5s --timeout=5s --start-period=30s --retries=3 \
+  CMD ["node", "--eval", "const port = process.env.ADMIN_PORT || 9464; if (port !== 'off') fetch(`http://127.0.0.1:${port}/readyz`).then(({ ok }) => process.exit(ok ? 0 : 1), () => process.exit(1))"]
 # As `npm start`, without npm, which would stay as a second process and write logs.
 CMD ["node", "--require", "./src/node-version.cjs", "src/main.ts"]

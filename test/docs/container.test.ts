@@ -64,14 +64,22 @@ function productionPackages(): string[] {
     .filter((path, _, all) => !all.some((outer) => path.startsWith(`${outer}/`)));
 }
 
-/** The exit code of the health check of compose.yaml at a port. */
-function healthAt(node: string, port: unknown): number | null {
-  const [how, program, ...args] = compose.services.service?.healthcheck?.test ?? [];
-  expect([how, program]).toEqual(["CMD", "node"]);
-  return spawnSync(
-    node,
-    args.map((arg) => arg.replace(":9464/", `:${port}/`)),
-  ).status;
+/** The exit codes of the health checks of the image and of compose.yaml at a port. */
+function healthAt(node: string, port: unknown): (number | null)[] {
+  const ofImage = [
+    "CMD",
+    ...JSON.parse(rootFile("Dockerfile").match(/(?<=^ +CMD ).*$/m)?.[0] ?? ""),
+  ];
+  const ofCompose = compose.services.service?.healthcheck?.test ?? [];
+  return [ofImage, ofCompose].map(([how, program, ...args]) => {
+    expect([how, program]).toEqual(["CMD", "node"]);
+    const env = { ...process.env, ADMIN_PORT: `${port}` };
+    return spawnSync(
+      node,
+      args.map((arg) => arg.replace(":9464/", `:${port}/`)),
+      { env },
+    ).status;
+  });
 }
 
 it("the command of the image answers as an unprivileged user, is healthy, and stops in order at SIGTERM", async () => {
@@ -117,7 +125,10 @@ it("the command of the image answers as an unprivileged user, is healthy, and st
   const url = `http://127.0.0.1:${httpPort}`;
   const response = await rawHttp(url, { target: paths.GetOverview, headers: withKey(key) });
   expect(response).toMatchObject({ status: 200 });
-  expect([healthAt(node, adminPort), healthAt(node, 1)]).toEqual([0, 1]);
+  expect([healthAt(node, adminPort), healthAt(node, 1)]).toEqual([
+    [0, 0],
+    [1, 1],
+  ]);
   // It is Node itself, which gets the signal, and no shell.
   const command = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0").slice(0, -1);
   expect(command).toEqual([program, ...args]);
@@ -128,12 +139,16 @@ it("the command of the image answers as an unprivileged user, is healthy, and st
   expect(output.stderr).toBe("");
 });
 
-it("the Dockerfile has the Node of development, another user than root, and the default ports", () => {
+it("the Dockerfile has the Node of development, to the patch, the licence, another user than root, and the default ports", () => {
   const admitted = rootFile(".dockerignore").match(/(?<=^!).*$/gm) ?? [];
   expect(admitted.sort()).toEqual(copied().sort());
-  const major = manifest.devDependencies.node.split(".")[0];
-  expect(instructionsOf("FROM")).toEqual([`node:${major}-slim`]);
-  expect(manifest.engines.node).toBe(`>=${major}`);
+  const { node } = manifest.devDependencies;
+  expect(node).toMatch(/^\d+\.\d+\.\d+$/);
+  expect(instructionsOf("FROM")).toEqual([`node:${node}-slim`]);
+  expect(manifest.engines.node).toBe(`>=${node.split(".")[0]}`);
+  expect(instructionsOf("LABEL")).toEqual([
+    `org.opencontainers.image.licenses=${manifest.license}`,
+  ]);
   expect(instructionsOf("USER")).toEqual(["node"]);
   const { httpPort, grpcPort, adminPort } = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
   expect(instructionsOf("EXPOSE")).toEqual([`${httpPort} ${grpcPort} ${adminPort}`]);
