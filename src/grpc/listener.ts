@@ -10,12 +10,11 @@ import { stopListening } from "../net/listen.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 
-/** What a client of HTTP/2 begins with: RFC 9113, section 3.4. */
-const PREFACE = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-/** The preface and the header of the SETTINGS behind it, in bytes. */
-const PREFACE_BYTES = PREFACE.length + 9;
-/** The first byte of a TLS handshake: RFC 8446, section 5.1. */
-const HANDSHAKE = 0x16;
+/**
+ * What a client of HTTP/2 begins with (RFC 9113, section 3.4), in bytes: 24 that are always the same, and the
+ * header of its SETTINGS. Node ends a connection that begins otherwise.
+ */
+const PREFACE_BYTES = 24 + 9;
 
 /** What a listener is made of. */
 export interface ListenerParts {
@@ -27,7 +26,7 @@ export interface ListenerParts {
   readonly prefaceTimeout: number;
   /** How long the client may take to close a connection that this side has closed, in ms. */
   readonly closeTimeout: number;
-  /** Counts connections that are closed: `prefaceTimeout`, `tlsOnPlainPort`, `notHttp2`. */
+  /** Counts connections that are closed: `prefaceTimeout`. */
   readonly report: ReportEvent;
   /** Called with each TCP connection that is admitted. */
   readonly onConnection: (transport: Socket) => void;
@@ -57,47 +56,27 @@ export function createListener({
   onConnection,
   serve,
 }: ListenerParts): Listener {
-  /** The connections whose preface has not arrived: there is no call to wait for. */
-  const withoutPreface = new Set<Socket>();
+  /** What is served. */
+  const served = new Set<Socket>();
+  const hasBegun = (socket: Socket) => socket.bytesRead >= PREFACE_BYTES;
 
   function open(socket: Socket): void {
+    served.add(socket);
     const timer = setTimeout(() => {
-      if (socket.bytesRead >= PREFACE_BYTES) return;
+      if (hasBegun(socket)) return;
       report("prefaceTimeout");
       socket.destroy();
     }, prefaceTimeout).unref();
-    socket.once("close", () => clearTimeout(timer));
+    socket.once("close", () => {
+      served.delete(socket);
+      clearTimeout(timer);
+    });
     // Node closes a session gracefully, and then waits for the client without a limit.
     socket.once("finish", () => {
       const last = setTimeout(() => socket.destroy(), closeTimeout).unref();
       socket.once("close", () => clearTimeout(last));
     });
-    serveHttp2(socket);
-  }
-
-  /** Serves a connection once its preface has come. One that begins otherwise is closed. */
-  function serveHttp2(socket: Socket): void {
-    let received = Buffer.alloc(0);
-    withoutPreface.add(socket);
-    socket.once("close", () => withoutPreface.delete(socket));
-    const read = () => {
-      const data: Buffer | null = socket.read();
-      if (data === null) return;
-      received = Buffer.concat([received, data]);
-      const length = Math.min(received.length, PREFACE.length);
-      if (received.compare(PREFACE, 0, length, 0, length) !== 0) {
-        report(received[0] === HANDSHAKE && tls === undefined ? "tlsOnPlainPort" : "notHttp2");
-        socket.destroy();
-      } else if (length === PREFACE.length) {
-        socket.off("readable", read);
-        withoutPreface.delete(socket);
-        // Node's HTTP/2 begins with what was put back, which its documentation does not promise.
-        // Fails without it: "one whose preface comes in pieces is served".
-        socket.unshift(received);
-        serve(socket);
-      }
-    };
-    socket.on("readable", read);
+    serve(socket);
   }
 
   // It never listens: connections are handed to it, after they are admitted.
@@ -123,7 +102,8 @@ export function createListener({
     stopListening: () => stopListening(server),
     closeUnused() {
       tls?.closeIncomplete();
-      for (const socket of withoutPreface) socket.destroy();
+      // There is no call to wait for.
+      for (const socket of served) if (!hasBegun(socket)) socket.destroy();
     },
     closed: new Promise<void>((resolve) => void server.once("close", resolve)),
   };

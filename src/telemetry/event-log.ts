@@ -9,8 +9,6 @@ import { createSampledLog } from "./sampled-log.ts";
 const MESSAGES: Readonly<Record<string, string>> = {
   tlsHandshakeFailed: "a TLS handshake failed",
   tlsHandshakeTimeout: "a TLS handshake was not complete in time",
-  tlsOnPlainPort: "a client spoke TLS to a port without TLS",
-  notHttp2: "a client of the gRPC port did not speak HTTP/2",
 };
 
 /** Reports that an event happened. Events are a few fixed strings, without data of a request. */

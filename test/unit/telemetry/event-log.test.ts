@@ -29,9 +29,9 @@ describe("the event log", () => {
 
   it("has what is no limit at info", () => {
     const { log, entries } = collectLog();
-    createEventLog(log)("tlsOnPlainPort");
+    createEventLog(log)("tlsHandshakeFailed");
     expect(entries()).toEqual([
-      { level: "info", event: "tlsOnPlainPort", msg: "a client spoke TLS to a port without TLS" },
+      { level: "info", event: "tlsHandshakeFailed", msg: "a TLS handshake failed" },
     ]);
   });
 });
