@@ -84,6 +84,6 @@ it("a malformed reflection request is refused", async () => {
   const headers = { "content-type": "application/grpc", te: "trailers" };
   const body = Buffer.from("00000000010a", "hex");
   expect(await callMutant(target.port("grpc"), { path, headers, body }, 30_000)).toBe(
-    "13 Error deserializing request",
+    "3 the request is not a valid grpc.reflection.v1.ServerReflectionRequest",
   );
 });
