@@ -6,7 +6,6 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import type { AcceptConnection } from "../net/connection-limit.ts";
-import { stopListening } from "../net/listen.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 
@@ -39,7 +38,7 @@ export interface Listener {
   /** Resolves to the port. Rejects with an Error that names the address if it cannot be listened on. */
   listen(host: string, port: number): Promise<number>;
   /** Accepts no further connections. */
-  stopListening(): Promise<void>;
+  stopListening(): void;
   /** Closes connections that have not begun HTTP/2. */
   closeUnused(): void;
   /** Resolves when it does not listen any more, and all connections are closed. */
@@ -99,7 +98,7 @@ export function createListener({
       await once(server, "listening");
       return (server.address() as AddressInfo).port;
     },
-    stopListening: () => stopListening(server),
+    stopListening: () => server.close(),
     closeUnused() {
       tls?.closeIncomplete();
       // There is no call to wait for.

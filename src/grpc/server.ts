@@ -104,7 +104,7 @@ export function createGrpcServer(
     async stop(grace) {
       health.setServing(false);
       const graceOver = pause(grace);
-      await listener.stopListening();
+      listener.stopListening();
       const announced = Promise.all([streams.announceEnd(), pause(FIRST_BYTES)]);
       await Promise.race([announced, pause(grace / 2)]);
       listener.closeUnused();

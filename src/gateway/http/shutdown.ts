@@ -7,7 +7,6 @@
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
-import { stopListening } from "../../net/listen.ts";
 import type { HttpServerParts } from "./http-server.ts";
 
 /** How long step 1 takes, in ms. */
@@ -29,7 +28,7 @@ export async function shutDown(
   // Emitted when the last connection is closed.
   const closed = once(app.server, "close");
   // Connections that exist stay open: http-server.ts.
-  await stopListening(app.server);
+  app.server.close();
   gateway.draining = true;
   await sleep(Math.min(LAST_RESPONSES, grace));
   tls?.closeIncomplete();
