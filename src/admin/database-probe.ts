@@ -90,7 +90,7 @@ export function startDatabaseProbe({
   }
 
   /** A schema that cannot be read is what it was when it was last read. */
-  async function checkSchema(): Promise<void> {
+  async function lookAtSchema(): Promise<void> {
     const pending = await withTimeout(pendingMigrations(database), times.schemaTimeout);
     const [next] = pending;
     if (signal.aborted) return;
@@ -113,7 +113,7 @@ export function startDatabaseProbe({
       if (failures === 0 && maxLag > 0) await checkHeartbeat().catch(() => {});
       if (failures === 0 && performance.now() >= schemaAt) {
         schemaAt = performance.now() + times.schemaPeriod;
-        await checkSchema().catch(() => {});
+        await lookAtSchema().catch(() => {});
       }
     }
   }

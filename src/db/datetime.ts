@@ -11,8 +11,15 @@ export function fromDatetime(text: string): number {
   return Date.parse(`${text.slice(0, 10)}T${text.slice(11)}Z`);
 }
 
-/** The first instant that a row can be dated at, in epoch ms. */
-const FIRST = fromDatetime("0001-01-01 00:00:00.000");
+/** A day in UTC, in ms. */
+export const DAY = 86_400_000;
+
+/**
+ * The first instant that a row is dated at. Rows that are dated before it count as dated at it. As a watermark, it
+ * is that of a provider without a rollup: before every recording.
+ */
+export const FIRST_INSTANT = "0001-01-01 00:00:00.000";
+const FIRST = fromDatetime(FIRST_INSTANT);
 
 /**
  * Parses DATETIME text of any row to epoch ms. What is dated before the year 1 counts as dated at its

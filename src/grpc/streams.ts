@@ -12,7 +12,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
-import { endsOf } from "../net/address.ts";
+import { connectionId } from "../net/address.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import { type Connection, createConnection } from "./connection.ts";
@@ -65,7 +65,7 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
     };
     // grpc-js handles the first error of a stream. Node may emit another one, which would be uncaught.
     stream.on("error", () => {});
-    const connection = stream.session && connections.get(endsOf(stream.session.socket));
+    const connection = stream.session && connections.get(connectionId(stream.session.socket));
     if (connection === undefined) return;
     if (inTurn++ === 0) setImmediate(startTurn);
     if (inTurn > limits.maxStreams || connection.isClosed) {
@@ -133,7 +133,7 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
 
   return {
     follow(transport) {
-      const ends = endsOf(transport);
+      const ends = connectionId(transport);
       const connection = createConnection(transport, limits, report);
       connections.set(ends, connection);
       transport.once("close", () => {
@@ -141,7 +141,7 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
         if (connections.get(ends) === connection) connections.delete(ends);
       });
     },
-    serve: (socket) => connections.get(endsOf(socket))?.serve(socket),
+    serve: (socket) => connections.get(connectionId(socket))?.serve(socket),
     async announceEnd() {
       await Promise.all([...connections.values()].map((connection) => connection.announceEnd()));
     },

@@ -75,7 +75,7 @@ function keyOf(text: string): string {
  * What an open connection is known by: both of its ends. A client may have one port for connections to
  * several addresses of this host.
  */
-export function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
+export function connectionId({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
   return `${localAddress}:${localPort} ${remoteAddress}:${remotePort}`;
 }
 

@@ -1,5 +1,5 @@
 /** The calendar, in UTC: months, with English names, and days. */
-import { monthStart } from "../db/datetime.ts";
+import { DAY, monthStart } from "../db/datetime.ts";
 
 const format = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" });
 const NAMES = Array.from({ length: 12 }, (_, month) => format.format(Date.UTC(2000, month)));
@@ -37,8 +37,6 @@ export function startsOfMonths(now: number): readonly number[] {
 export function monthOf(instant: number): number {
   return startOf(indexOf(instant));
 }
-
-const DAY = 86_400_000;
 
 /** The start of the day that contains an instant, both in epoch ms. */
 export function dayOf(instant: number): number {

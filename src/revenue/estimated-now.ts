@@ -5,7 +5,7 @@
 import { ServiceError } from "../errors.ts";
 
 /** What a statement with an estimate led to. */
-export interface Attempt<T> {
+export interface Estimated<T> {
   /** The instant of the statement, in epoch ms. */
   readonly now: number;
   /** Undefined if the parameters do not suit it. */
@@ -21,7 +21,7 @@ const ATTEMPTS = 2;
  */
 export async function withEstimatedNow<T>(
   estimate: number,
-  attempt: (now: number) => Promise<Attempt<T>>,
+  attempt: (now: number) => Promise<Estimated<T>>,
 ): Promise<T> {
   let estimated = estimate;
   for (let made = 0; made < ATTEMPTS; made++) {

@@ -2,10 +2,10 @@
  * The period of a request, parsed from the texts of `startDate` and `endDate`. All protocols pass the
  * texts unchanged, so they accept the same formats.
  */
-import { toDatetime } from "../db/datetime.ts";
+import { DAY, FIRST_INSTANT, fromDatetime, toDatetime } from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
-import { FIRST_INSTANT, LAST_INSTANT, toBoundary } from "../rollup/leaves.ts";
+import { LAST_INSTANT, toBoundary } from "../rollup/leaves.ts";
 import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
@@ -19,7 +19,7 @@ export type RequestedPeriod = { readonly [End in keyof Period]: number | undefin
 
 /** The default length of a period, in days and in ms. */
 export const DEFAULT_DAYS = 30;
-export const DEFAULT_LENGTH = DEFAULT_DAYS * 86_400_000;
+export const DEFAULT_LENGTH = DEFAULT_DAYS * DAY;
 
 /** SQL: the first instant of a period, from the parameter `:start`, which is "" for the default. */
 export const PERIOD_START = `COALESCE(${instant("NULLIF(:start, '')")}, ${NOW} - INTERVAL ${DEFAULT_DAYS} DAY)`;
@@ -89,8 +89,8 @@ const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d|$)/;
 const OFFSET = /^(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)$/i;
 
 /** The first instant that a period may begin with, and the last one, in epoch ms. */
-export const EARLIEST = Date.parse("0001-01-01T00:00:00Z");
-const LATEST = Date.parse("9999-12-31T23:59:59.999Z");
+export const EARLIEST = fromDatetime(FIRST_INSTANT);
+const LATEST = fromDatetime(LAST_INSTANT);
 
 /** Parses a date or date-time to epoch ms. Digits after the milliseconds are truncated. */
 function parseInstant(parameter: string, text: string, defaultTime: string): number {

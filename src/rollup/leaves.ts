@@ -2,13 +2,7 @@
  * The leaves of a rollup: stretches of event time between marks of the calendar, in UTC. All leaves of
  * a rollup have the same length. Instants are DATETIME(3) text, which sorts in order of time.
  */
-import { fromDatetime, instantOf, monthStart, toDatetime } from "../db/datetime.ts";
-
-/**
- * The first instant that a row is dated at. Rows that are dated before it count as dated at it. As a watermark, it
- * is that of a provider without a rollup: before every recording.
- */
-export const FIRST_INSTANT = "0001-01-01 00:00:00.000";
+import { DAY, fromDatetime, instantOf, monthStart, toDatetime } from "../db/datetime.ts";
 
 /** The last instant that a row can be dated at: no row there is covered, so it is no boundary of a rollup. */
 export const LAST_INSTANT = "9999-12-31 23:59:59.999";
@@ -51,7 +45,6 @@ export function leafOfTotal(length: LeafLength): LeafLength {
   return stepsShorter(length, "P1D") > 0 ? length : "P1D";
 }
 
-const DAY = 86_400_000;
 /** The units of lengths, in ms or in months. */
 const UNITS: Readonly<Record<string, readonly [ms: number, months: number]>> = {
   TM: [60_000, 0],

@@ -66,7 +66,7 @@ export function createCoalescing() {
     signal.throwIfAborted();
     const queue = queues.getOrInsertComputed(key, () => ({ inFlight: 0, next: undefined }));
     // A waiting run without callers was aborted when the last one left; it is replaced.
-    if (!queue.next?.callers) queue.next = createRun(work);
+    if (!queue.next?.callers) queue.next = createSharedRun(work);
     const result = join(queue.next, signal);
     if (queue.inFlight < MAX_IN_FLIGHT) {
       queue.inFlight++;
@@ -77,7 +77,7 @@ export function createCoalescing() {
   };
 }
 
-function createRun(work: Work<unknown>): Run {
+function createSharedRun(work: Work<unknown>): Run {
   const result = Promise.withResolvers<unknown>();
   result.promise.catch(() => {}); // every caller may have left
   return { controller: new AbortController(), result, work, callers: 0 };

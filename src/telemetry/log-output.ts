@@ -11,7 +11,7 @@ export const MAX_QUEUED = 1_048_576;
 /** How long a line waits for others, in ms. */
 const GATHER = 20;
 /** The length of the lines, in characters, from which they do not wait. */
-const BATCH = 65_536;
+const MAX_WRITE = 65_536;
 /** The time until the next attempt to write, in ms. It doubles until one succeeds. */
 const MIN_RETRY = 1;
 const MAX_RETRY = 128;
@@ -102,7 +102,7 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
       } else {
         lines.push(line);
         characters += line.length;
-        if (characters >= BATCH && failure === undefined) writeOut();
+        if (characters >= MAX_WRITE && failure === undefined) writeOut();
       }
       schedule(GATHER);
     },

@@ -3,7 +3,7 @@ import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, Server, TlsOptions } from "node:tls";
 import type { Certificates } from "../config/certificates.ts";
-import { endsOf } from "../net/address.ts";
+import { connectionId } from "../net/address.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
@@ -55,7 +55,7 @@ export function createPortTls({
   const incomplete = new Map<string, { readonly transport: Socket; end(): void }>();
 
   function begin(transport: Socket): void {
-    const ends = endsOf(transport);
+    const ends = connectionId(transport);
     const handshake = {
       transport,
       /** Ends the time limit. False if it has ended before. */
@@ -90,7 +90,7 @@ export function createPortTls({
       server.on("connection", begin);
       server.on("secureConnection", (socket) => {
         socket.on("error", () => {});
-        incomplete.get(endsOf(socket))?.end();
+        incomplete.get(connectionId(socket))?.end();
       });
       server.on("tlsClientError", (_error, socket) => void socket.destroy());
     },

@@ -9,7 +9,7 @@ import {
   periodParameters,
   type RequestedPeriod,
 } from "../period.ts";
-import { dailyOfMaximum, dailyOfMonth, endsOf, MAX_DAYS, MONTH } from "./queries.ts";
+import { dailyOfMaximum, dailyOfMonth, endNames, MAX_DAYS, MONTH } from "./queries.ts";
 
 /** The days of a period, by their starts in epoch ms. */
 export interface Days {
@@ -59,6 +59,6 @@ export function questionFor(requested: RequestedPeriod, { from, to, first, last 
   };
   const ends = startsOfDays(first, to).map((day) => toBoundary(plusDays(day, 1)));
   // A place without a day repeats the first boundary, which adds nothing.
-  for (const [nth, name] of endsOf(length).entries()) values[name] = ends[nth] ?? firstDay;
+  for (const [nth, name] of endNames(length).entries()) values[name] = ends[nth] ?? firstDay;
   return { statement, values };
 }

@@ -13,7 +13,7 @@ export const MAX_DAYS = 400;
 
 const ENDS = Array.from({ length: MAX_DAYS }, (_, nth) => `end${nth}`);
 /** The parameters that are the ends of so many days. */
-export const endsOf = (days: number): readonly string[] => ENDS.slice(0, days);
+export const endNames = (days: number): readonly string[] => ENDS.slice(0, days);
 
 const terms = termsOf(instant(":firstDay"), instant(":lastDay"));
 
@@ -39,12 +39,12 @@ const dailyRevenueOf = (days: number) =>
       before: sumsAt(`at <= ${instant(":firstDay")} ORDER BY at DESC LIMIT 1`),
       /** The sums at the ends of days up to the last one, or to that of the watermark's day. */
       sums: sumsAt(
-        `at IN (${endsOf(days).map((end) => instant(`:${end}`))}) AND at <= ${upTo(instant(":lastDay"))}
+        `at IN (${endNames(days).map((end) => instant(`:${end}`))}) AND at <= ${upTo(instant(":lastDay"))}
           AND ${WATERMARK} >= ${instant(":firstDay")}`,
       ),
       ...rawCharges(terms, sumCharges),
     },
-    ["provider", "start", "end", "firstDay", "lastDay", ...endsOf(days)],
+    ["provider", "start", "end", "firstDay", "lastDay", ...endNames(days)],
     "daily",
   );
 

@@ -3,12 +3,11 @@
  * its version, only the other rows are read.
  */
 import { type Cents, parseCents } from "../../db/cents.ts";
-import { fromDatetime, instantOf } from "../../db/datetime.ts";
+import { FIRST_INSTANT, fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { differences, sumsOf } from "../../rollup/difference.ts";
-import { FIRST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { type BoundarySums, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";

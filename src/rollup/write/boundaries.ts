@@ -1,14 +1,9 @@
 /** The stored boundaries of a rollup. */
+
 import type { Knex } from "knex";
+import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import {
-  boundariesOfTotal,
-  FIRST_INSTANT,
-  isBoundary,
-  justBefore,
-  leafAt,
-  leafOfTotal,
-} from "../leaves.ts";
+import { boundariesOfTotal, isBoundary, justBefore, leafAt, leafOfTotal } from "../leaves.ts";
 import { FORMAT, SUM_NAMES } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 

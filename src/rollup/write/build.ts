@@ -3,9 +3,11 @@
  * short transaction, in order of the timeline, so a build that was killed goes on where it was. Its
  * watermark is fixed when it begins. The last step makes the rollup the current one.
  */
+
 import type { Knex } from "knex";
+import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { chooseLeaf, FIRST_INSTANT, LAST_INSTANT, rowsPerLeaf, stepsShorter } from "../leaves.ts";
+import { chooseLeaf, LAST_INSTANT, rowsPerLeaf, stepsShorter } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";

@@ -114,21 +114,21 @@ async function addDifferences(
       before: stored.findLast((each) => each < at),
     }));
   });
-  for (let start = 0; start < added.length; start += BATCH) {
-    await copyBoundaries(transaction, rollup, added.slice(start, start + BATCH));
+  for (let start = 0; start < added.length; start += ROWS_PER_INSERT) {
+    await copyBoundaries(transaction, rollup, added.slice(start, start + ROWS_PER_INSERT));
   }
   const empty = added.filter(({ before }) => before === undefined);
   const ownerOf = ({ total, server, instance }: Difference) => `${total} ${server} ${instance}`;
   const additions = [...Map.groupBy(differences, ownerOf).values()]
     .flatMap(additionsOf)
     .sort((left, right) => (left.from < right.from ? -1 : 1));
-  for (let start = 0; start < additions.length; start += BATCH) {
-    await addBetween(transaction, rollup, additions.slice(start, start + BATCH), empty);
+  for (let start = 0; start < additions.length; start += ROWS_PER_INSERT) {
+    await addBetween(transaction, rollup, additions.slice(start, start + ROWS_PER_INSERT), empty);
   }
 }
 
 /** The number of new boundaries, or of additions, in one INSERT. */
-const BATCH = 500;
+const ROWS_PER_INSERT = 500;
 
 /** What is added to the sums of an owner at the boundaries from `from` on; before `until`, if there is one. */
 interface Addition extends Sums, Pick<Difference, "total" | "server" | "instance"> {
@@ -159,7 +159,7 @@ interface NewBoundary {
 const STORED = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
 
 /** The columns that a change writes. */
-const COLUMNS = [
+const STORED_COLUMNS = [
   "provider_id",
   "format",
   "slot",
@@ -184,7 +184,7 @@ async function copyBoundaries(
          ${SUM_NAMES.join(", ")} FROM ${STORED} AND total = ? AND at = ?`,
   );
   await transaction.raw(
-    `INSERT INTO ${TABLES.sums} (${COLUMNS}) ${copies.join(" UNION ALL ")}`,
+    `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS}) ${copies.join(" UNION ALL ")}`,
     copied.flatMap(({ total, at, before = "" }) => [at, provider, slot, Number(total), before]),
   );
 }
@@ -223,7 +223,7 @@ async function addBetween(
   );
   const known = empty.map(() => "SELECT CAST(? AS UNSIGNED), CAST(? AS DATETIME(3))");
   await transaction.raw(
-    `INSERT INTO ${TABLES.sums} (${COLUMNS})
+    `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS})
      SELECT ?, ${FORMAT}, ?, added.total, boundaries.at, added.server_id, added.instance_id,
        ${SUM_NAMES.map((name) => `added.${name}`).join(", ")}
      FROM (${[first, ...others].join(" UNION ALL ")}) AS added

@@ -8,7 +8,7 @@ import { differences, type SumsRow, sumsOf } from "../difference.ts";
 import { justBefore, type Leaf, leafAt, leafOfTotal } from "../leaves.ts";
 import { FORMAT, isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums } from "../sums.ts";
 import type { Boundaries } from "./boundaries.ts";
-import { type Branch, COLUMNS, ledgerBranches, zero } from "./covered-rows.ts";
+import { type Branch, ledgerBranches, SUM_COLUMNS, zero } from "./covered-rows.ts";
 import { byLeaf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
@@ -75,8 +75,8 @@ async function compareOwners(
     if (before !== undefined) parts.push(ownersAt(rollup, before, nth, ""));
     return parts;
   });
-  const sums = COLUMNS.map((column) => `SUM(${column}) AS ${column}`);
-  const differs = COLUMNS.map((column) => `SUM(${column}) <> 0`);
+  const sums = SUM_COLUMNS.map((column) => `SUM(${column}) AS ${column}`);
+  const differs = SUM_COLUMNS.map((column) => `SUM(${column}) <> 0`);
   const rows = await select(
     reader,
     branches,

@@ -1,6 +1,7 @@
 /** What the ledger has in a stretch of time: its covered rows, added up. */
+import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { chargeCovered, rentalCovered } from "../coverage.ts";
-import { FIRST_INSTANT, type Leaf } from "../leaves.ts";
+import type { Leaf } from "../leaves.ts";
 import { SUM_NAMES, SUMS, type SumName, sumIf } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
@@ -11,7 +12,7 @@ export interface Branch {
 }
 
 /** The columns of sums, and of their parts that became covered since the rollup's watermark. */
-export const COLUMNS = [...SUM_NAMES, ...SUM_NAMES.map((name) => `fresh_${name}` as const)];
+export const SUM_COLUMNS = [...SUM_NAMES, ...SUM_NAMES.map((name) => `fresh_${name}` as const)];
 
 /** The names of the sums that are made of the same rows. */
 const LEDGER = [...Map.groupBy(SUM_NAMES, (name) => SUMS[name].datedBy).values()];
@@ -44,7 +45,7 @@ export function ledgerBranches(
     const sums = (condition?: string) =>
       SUM_NAMES.map((name) => (own.includes(name) ? sumIf(name, condition) : zero(name)));
     const columns = [...sums(), ...sums(FRESH[table])].map(
-      (sql, column) => `${sql} AS ${COLUMNS[column]}`,
+      (sql, column) => `${sql} AS ${SUM_COLUMNS[column]}`,
     );
     const covered = table === "charges" ? chargeCovered("?") : rentalCovered("?");
     // Rows that are dated before the first leaf count as dated in it.

@@ -7,7 +7,7 @@ import { inShortTransaction, readRollups } from "./state.ts";
 /** The time since a check of a rollup of a format was due, after which nobody writes it, in days. */
 const UNUSED = 7;
 /** The number of rows deleted in one transaction. */
-const BATCH = 5_000;
+const ROWS_PER_DELETE = 5_000;
 
 /** Which rows of `rollup_sums` to delete. */
 interface SumsKey {
@@ -29,9 +29,11 @@ export async function deleteInBatches(
   do {
     deleted = await inShortTransaction(database, async (transaction) => {
       const key = await choose(transaction);
-      return key === undefined ? 0 : transaction(TABLES.sums).where(key).limit(BATCH).del();
+      return key === undefined
+        ? 0
+        : transaction(TABLES.sums).where(key).limit(ROWS_PER_DELETE).del();
     });
-  } while (deleted === BATCH);
+  } while (deleted === ROWS_PER_DELETE);
 }
 
 /** Deletes what an earlier rollup has left in the slot that is not used. */

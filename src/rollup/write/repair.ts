@@ -1,6 +1,8 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
+
 import type { Knex } from "knex";
-import { FIRST_INSTANT, type Leaf } from "../leaves.ts";
+import { FIRST_INSTANT } from "../../db/datetime.ts";
+import type { Leaf } from "../leaves.ts";
 import {
   COUNT_NAMES,
   formatSums,

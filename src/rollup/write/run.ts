@@ -4,7 +4,7 @@
  * runs may overlap.
  */
 import type { Knex } from "knex";
-import { fromDatetime } from "../../db/datetime.ts";
+import { DAY, fromDatetime } from "../../db/datetime.ts";
 import { LAST_INSTANT } from "../leaves.ts";
 import { beginBuild, buildStep } from "./build.ts";
 import { purge, purgeFormats } from "./purge.ts";
@@ -21,7 +21,7 @@ import { runTasks } from "./run/tasks.ts";
 /** The default margin, in ms. */
 export const MARGIN = 900_000;
 /** The default of `checkPeriod`, in ms. */
-export const CHECK_PERIOD = 86_400_000;
+export const CHECK_PERIOD = DAY;
 /** The default of `concurrency`. */
 export const CONCURRENCY = 4;
 
@@ -131,7 +131,7 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
     total.repairs++;
     options.repaired?.(repair);
   };
-  const context: Context = {
+  const context: ProviderWork = {
     database,
     clock,
     rebuild,
@@ -203,7 +203,7 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
 }
 
 /** What the work on a provider needs. */
-interface Context {
+interface ProviderWork {
   readonly database: Knex;
   readonly clock: Clock;
   readonly rebuild: boolean;
@@ -215,7 +215,7 @@ interface Context {
 /** Refreshes a rollup. Resolves to false if it needs a build. */
 async function refreshProvider(
   { provider }: News,
-  { database, clock, added, repaired }: Context,
+  { database, clock, added, repaired }: ProviderWork,
 ): Promise<boolean> {
   const result = await withRetry(() => refresh(database, provider, clock.until, { repaired }));
   if (result === "build") return false;
@@ -232,7 +232,7 @@ async function buildProvider(
     ahead,
     building,
   }: Pick<News, "provider" | "version"> & Partial<News>,
-  { database, clock, rebuild, added, repaired, stopped }: Context,
+  { database, clock, rebuild, added, repaired, stopped }: ProviderWork,
 ): Promise<boolean> {
   const begun = await withRetry(() =>
     beginBuild(database, provider, clock.until, version, rebuild),

@@ -1,8 +1,8 @@
 /** Where on the timeline rows lie that a run has to look at. */
 import type { Knex } from "knex";
-import { fromDatetime, toDatetime } from "../../db/datetime.ts";
+import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
-import { FIRST_INSTANT, justBefore, LAST_INSTANT, leafAt, leavesOf, type Span } from "../leaves.ts";
+import { justBefore, LAST_INSTANT, leafAt, leavesOf, type Span } from "../leaves.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";

@@ -1,8 +1,10 @@
 /** The rows of the table `rollups`: the rollup that is read of a provider, and the one that is built. */
+
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
+import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { FIRST_INSTANT, type LeafLength } from "../leaves.ts";
+import type { LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** A rollup of a provider. */
@@ -114,11 +116,11 @@ export function inSnapshot<T>(
   database: Knex,
   work: (reader: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(work, SNAPSHOT);
+  return database.transaction(work, REPEATABLE_READ);
 }
 
 /**
  * The isolation of a snapshot. It is stated as that of short transactions is: behind a proxy (Vitess),
  * what a transaction asks for may hold for the next ones of its session.
  */
-export const SNAPSHOT: Knex.TransactionConfig = { isolationLevel: "repeatable read" };
+export const REPEATABLE_READ: Knex.TransactionConfig = { isolationLevel: "repeatable read" };

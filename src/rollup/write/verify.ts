@@ -1,19 +1,21 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
+
 import type { Knex } from "knex";
+import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { FIRST_INSTANT, LAST_INSTANT } from "../leaves.ts";
+import { LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { isDamaged, misplacedBoundary, readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
-import { readRollups, SNAPSHOT } from "./state.ts";
+import { REPEATABLE_READ, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that are compared at a time, about. */
 const ROWS = 20_000;
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
-  const reader = await database.transaction(undefined, SNAPSHOT);
+  const reader = await database.transaction(undefined, REPEATABLE_READ);
   try {
     const { current: rollup } = await readRollups(reader, provider);
     if (rollup === undefined) return;

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
+import { FIRST_INSTANT } from "../../../src/db/datetime.ts";
 import { NO_VERSION, type UsedRollup } from "../../../src/rollup/coverage.ts";
-import { FIRST_INSTANT } from "../../../src/rollup/leaves.ts";
 import { createLagLog } from "../../../src/rollup/read/lag-log.ts";
 import { collectLog } from "../../support/collected-log.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { FIRST_INSTANT } from "../../../src/db/datetime.ts";
 import {
   chooseLeaf,
-  FIRST_INSTANT,
   LAST_INSTANT,
   LEAVES,
   type LeafLength,

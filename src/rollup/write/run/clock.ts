@@ -4,9 +4,8 @@
  */
 import type { Knex } from "knex";
 import pRetry from "p-retry";
-import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
+import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../../db/datetime.ts";
 import { TABLES } from "../../coverage.ts";
-import { FIRST_INSTANT } from "../../leaves.ts";
 import { FORMAT } from "../../sums.ts";
 
 /** The instants of a run, as DATETIME(3) text in UTC. */

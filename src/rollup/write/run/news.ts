@@ -1,8 +1,7 @@
 /** Which providers a run has to work on. */
 import type { Knex } from "knex";
-import { fromDatetime, toDatetime } from "../../../db/datetime.ts";
+import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../../db/datetime.ts";
 import { TABLES } from "../../coverage.ts";
-import { FIRST_INSTANT } from "../../leaves.ts";
 import { FORMAT } from "../../sums.ts";
 import type { Clock } from "./clock.ts";
 
@@ -19,7 +18,7 @@ export interface News {
 }
 
 /** The number of providers in one statement. */
-const BATCH = 2_000;
+const PROVIDERS_PER_QUERY = 2_000;
 
 /** The latest instant in a column up to `until`: one step back from there in the index. */
 const latest = (table: string, key: string, column: string, condition = "") =>
@@ -70,8 +69,8 @@ export async function findNews(
 ): Promise<News[]> {
   const news: News[] = [];
   const before = toDatetime(fromDatetime(until) - step);
-  for (let start = 0; start < ids.length; start += BATCH) {
-    const batch = ids.slice(start, start + BATCH);
+  for (let start = 0; start < ids.length; start += PROVIDERS_PER_QUERY) {
+    const batch = ids.slice(start, start + PROVIDERS_PER_QUERY);
     const [first, last] = [batch[0] ?? "", batch.at(-1) ?? ""];
     const [rows] = await database.raw(NEWS, { first, last, now, until, before, all });
     for (const row of rows) {

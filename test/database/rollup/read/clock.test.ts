@@ -3,11 +3,10 @@
  * cannot be true: answers read everything raw.
  */
 import { describe, expect, it } from "vitest";
-import { toDatetime } from "../../../../src/db/datetime.ts";
+import { FIRST_INSTANT, toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { NO_VERSION, TABLES } from "../../../../src/rollup/coverage.ts";
-import { FIRST_INSTANT } from "../../../../src/rollup/leaves.ts";
 import type { Use } from "../../../../src/rollup/read/lag-log.ts";
 import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
 import { build, charge, DAY, FIVE_MINUTES } from "../write/built.ts";

@@ -1,9 +1,10 @@
 /** An answer compares the sums of owners with those of the provider as a whole, and uses neither if they differ. */
+
 import { beforeEach, describe, expect, it } from "vitest";
+import { FIRST_INSTANT } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { FIRST_INSTANT } from "../../../../src/rollup/leaves.ts";
 import {
   type BoundarySums,
   createLedgerReads,

@@ -1,8 +1,8 @@
 /** Which slice of a rollup a check compares, and when the next one is due. */
 import { beforeAll, beforeEach, expect, it } from "vitest";
-import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
+import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { FIRST_INSTANT, LEAVES } from "../../../../src/rollup/leaves.ts";
+import { LEAVES } from "../../../../src/rollup/leaves.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
