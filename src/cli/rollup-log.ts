@@ -11,12 +11,17 @@ export function createRollupLog(
   logLevel: Config["logLevel"],
   isTerminal = process.stdout.isTTY,
 ): Log {
-  if (isTerminal) return createTerminalLog();
-  const log = createLog(logLevel);
+  return isTerminal ? createTerminalLog() : withoutKeys(createLog(logLevel));
+}
+
+/** The same log without sentences for a person, and without API keys in the texts of its fields. */
+export function withoutKeys(log: Log): Log {
+  const redact = (_: string, value: unknown) =>
+    typeof value === "string" ? redactKeys(value) : value;
   const write =
     (level: keyof Log) =>
     ({ text: _, ...fields }: { readonly text?: string }, message: string) =>
-      log[level](fields, message);
+      log[level](JSON.parse(JSON.stringify(fields, redact)), message);
   return { info: write("info"), warn: write("warn"), error: write("error") };
 }
 
@@ -35,7 +40,7 @@ export function createTerminalLog(): Log {
 export function warnOnceTo(log: Log): (warning: string) => void {
   const warned = new Set<string>();
   return (warning) => {
-    if (!warned.has(warning)) log.warn({ text: warning }, warning);
+    if (!warned.has(warning)) log.warn({ text: warning, warning }, "warning");
     warned.add(warning);
   };
 }

@@ -78,8 +78,11 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
   const { adminPort } = flags;
   await using admin =
     adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal, log);
-  await runUntilStopped(connect, { flags, signal, log, warnOnce, admin });
-  logOpenSums();
+  try {
+    await runUntilStopped(connect, { flags, signal, log, warnOnce, admin });
+  } finally {
+    logOpenSums();
+  }
 }
 
 /** The connections of the command: one for each provider in work, one for the clock, one for the heartbeat. */

@@ -1,8 +1,9 @@
 /** The log of `npm run rollup` on a terminal. What it writes otherwise is in test/end-to-end/rollup. */
 import { expect, it, vi } from "vitest";
-import { createRollupLog } from "../../../src/cli/rollup-log.ts";
+import { createRollupLog, warnOnceTo, withoutKeys } from "../../../src/cli/rollup-log.ts";
 import { logRun } from "../../../src/cli/rollup-report.ts";
 import type { RollupResult } from "../../../src/rollup/write/run.ts";
+import { collectLog } from "../../support/collected-log.ts";
 
 /** What work prints to a terminal, by stream. */
 function printed(work: (log: ReturnType<typeof createRollupLog>) => void) {
@@ -38,5 +39,17 @@ it("warnings and errors are on stderr, without API keys, and a line without a se
     expect.not.stringContaining(key),
     "error: repaired",
     'more: failed: {"count":3}',
+  ]);
+});
+
+it("JSON lines have fixed messages, and no API keys in their fields", () => {
+  const { log, entries } = collectLog();
+  const cause = { message: `at rvk_${"a".repeat(49)} of`, code: null, errno: 7 };
+  withoutKeys(log).error({ text: "a sentence", cause }, "run failed");
+  const warn = warnOnceTo(withoutKeys(log));
+  for (const _ of [1, 2]) warn("cannot set a variable");
+  expect(entries()).toEqual([
+    { level: "error", msg: "run failed", cause: { ...cause, message: "at rvk_aaaa… of" } },
+    { level: "warn", msg: "warning", warning: "cannot set a variable" },
   ]);
 });
