@@ -130,7 +130,15 @@ export const documentParts = (service: DescService): DocumentParts => ({
     contact: { name: "The operator of the service" },
     license: { name: "Apache License 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
-  servers: [{ url: ".", description: "The service that serves this document" }],
+  // An imported copy has no address of its own, and tools take the first server. The page takes the last.
+  servers: [
+    {
+      url: "{address}",
+      description: "Any service, by its address",
+      variables: { address: { default: "http://127.0.0.1:8080", description: "Its base address" } },
+    },
+    { url: ".", description: "The service that serves this document" },
+  ],
   securitySchemes: {
     apiKey: {
       type: "apiKey",

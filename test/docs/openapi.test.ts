@@ -117,7 +117,13 @@ const NOT_IN_REST: readonly ServiceErrorKind[] = ["unsupported"];
 /** Errors whose message is always more specific than the catalogue's. */
 const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "notFound", "methodNotAllowed"];
 
-const { paths, components } = JSON.parse(text);
+const { paths, components, servers } = JSON.parse(text);
+
+it("an imported copy has an absolute address at first, which is a variable", () => {
+  const [{ url, variables }] = servers;
+  const address = url.replace(/\{(\w+)\}/, (_: string, name: string) => variables[name].default);
+  expect(address).toMatch(/^http:\/\/[\w.]+:\d+$/);
+});
 
 it.each(Object.keys(paths))("%s has every error that a REST caller can see", (path) => {
   const kinds = (Object.keys(serviceErrors) as ServiceErrorKind[]).filter(

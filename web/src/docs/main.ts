@@ -6,6 +6,7 @@ import { storedKey } from "../session.ts";
 import { makeAccessible } from "./accessible.ts";
 import { exactAnswers } from "./exact-answers.ts";
 import { REQUESTS_LAYOUT, requestsLayout } from "./requests-layout.ts";
+import { sameService } from "./same-service.ts";
 
 for (const place of document.querySelectorAll("[data-origin]")) place.textContent = SERVICE_URL;
 
@@ -24,7 +25,7 @@ const ui = SwaggerUi({
   persistAuthorization: false,
   queryConfigEnabled: false,
   syntaxHighlight: false,
-  plugins: [exactAnswers, requestsLayout],
+  plugins: [exactAnswers, requestsLayout, sameService],
   layout: REQUESTS_LAYOUT,
   docExpansion: "list",
   defaultModelsExpandDepth: 0,
