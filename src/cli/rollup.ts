@@ -8,6 +8,7 @@ import { checkSession } from "../db/session-variables.ts";
 import { canSeeTransactions } from "../rollup/write/run/clock.ts";
 import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/run/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
+import { checkRecording } from "../rollup/write/run/recording.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
 import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -142,6 +143,7 @@ async function runUntilStopped(
       try {
         if (seesTransactions === undefined) {
           await checkSession(database, {}, connectionsFor(flags), warnOnce);
+          await checkRecording(database, warnOnce);
           seesTransactions = await canSeeTransactions(database);
           if (watch !== undefined || !seesTransactions) announce(log, seesTransactions, margin);
         }
