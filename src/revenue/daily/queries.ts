@@ -17,11 +17,14 @@ export const endNames = (days: number): readonly string[] => ENDS.slice(0, days)
 
 const terms = termsOf(instant(":firstDay"), instant(":lastDay"));
 
-/** Sums the charges that match an SQL condition, by day. */
+/**
+ * Sums the charges that match an SQL condition, by day: a column of a derived table, because vtgate may not
+ * group by an expression. It may also move the condition out of that table, so this has its columns.
+ */
 const sumCharges = (condition: string) => ({
   select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
-  from: `charges WHERE provider_id = :provider AND ${condition}
-    GROUP BY DATE(charged_at) ORDER BY NULL`,
+  from: `(SELECT charged_at, recorded_at, gross, DATE(charged_at) AS day
+    FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY day ORDER BY NULL`,
 });
 
 /** The sums at boundaries that match an SQL condition: of what is covered and dated before each. */
