@@ -8,7 +8,7 @@ import { ServiceError } from "../errors.ts";
  * - `node`: the server cannot do the work now; another one may.
  * - `busy`: the same may succeed if it is repeated, in another session.
  * - `full`: the server, or the account, has as many connections as it may have.
- * - `refused`: the server cannot be reached.
+ * - `refused`: the server, or a server behind it, cannot be reached.
  * - `ended`: the server has ended the statement at its time limit.
  * - `interrupted`: somebody has ended it.
  */
@@ -34,7 +34,6 @@ export const FAILURES: ReadonlyMap<number | string, Failure> = new Map<number | 
   [1053, "node"], // it is shutting down
   [1077, "node"],
   [1079, "node"],
-  [1105, "node"], // Vitess: no healthy tablet
   [1290, "node"], // it is read-only
   [1836, "node"],
   [2003, "node"], // a proxy cannot reach a server
@@ -54,6 +53,9 @@ export const FAILURES: ReadonlyMap<number | string, Failure> = new Map<number | 
   [1203, "full"], // max_user_connections of the server
   [1226, "full"], // max_user_connections of the account
 
+  // Vitess: a shard has no healthy tablet. The connection is good for the others; a new one might not be,
+  // because vtgate asks one of the shards when a session is set up.
+  [1105, "refused"],
   ["ECONNREFUSED", "refused"],
   ["ETIMEDOUT", "refused"],
   ["ENOTFOUND", "refused"],

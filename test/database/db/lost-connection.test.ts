@@ -73,7 +73,7 @@ it.each([
 
 /** The list of errors, from the servers' and proxies' own documentation. */
 const ERRNOS = [
-  ...[1047, 1053, 1105, 1205, 1213, 1243, 1290, 1461, 1615, 1836, 1927, 2013, 3032, 4031],
+  ...[1047, 1053, 1205, 1213, 1243, 1290, 1461, 1615, 1836, 1927, 2013, 3032, 4031],
   ...[8028, 9001, 9005],
 ];
 
@@ -152,8 +152,11 @@ it("an error of the statement keeps the connection", async () => {
   expect(await outcomeOf(reads.read("SELECT x FROM nowhere", [], { signal, operation }))).toBe(
     "internal",
   );
-  reads.proxy.inject({ errno: 1317 });
-  expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
+  // Somebody ended the statement; Vitess has no tablet for it.
+  for (const errno of [1317, 1105]) {
+    reads.proxy.inject({ errno });
+    expect(await outcomeOf(sessionId())).toBe("databaseUnavailable");
+  }
   expect(await sessionId()).toBe(before);
 });
 
