@@ -1,10 +1,13 @@
-/** The vschema has a place for the rows of every table: with those of its provider, or on all shards. */
+/** The vschema has a place for the rows of every table: with those of its provider, on all shards, or in `shared`. */
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
 import { databaseOfFile } from "../../database/file-database.ts";
 
 const FOLDER = new URL("../../../deploy/clusters/vitess/", import.meta.url);
 const { tables } = JSON.parse(readFileSync(new URL("revenue.json", FOLDER), "utf8"));
+const { rules } = JSON.parse(readFileSync(new URL("routing-rules.json", FOLDER), "utf8"));
+/** Tables that the service reads elsewhere than on the shards. */
+const ELSEWHERE = ["api_keys", "knex_migrations"];
 const shared = readFileSync(new URL("shared.sql", FOLDER), "utf8");
 
 interface Column {
@@ -32,8 +35,19 @@ it.each(byTable)("table %s", (table, own = []) => {
     return;
   }
   expect(tables[table].column_vindexes[0]).toEqual(place);
+  if (ELSEWHERE.includes(table)) return;
   const generated = own.find(({ auto }) => Number(auto) === 1)?.name;
   const sequence = generated && { column: generated, sequence: `shared.${table}_seq` };
   expect(tables[table].auto_increment).toEqual(sequence);
   if (sequence) expect(shared).toContain(`CREATE TABLE ${table}_seq `);
+});
+
+it("routes these tables to the keyspace `shared`", () => {
+  const routed = ELSEWHERE.map((table) => ({
+    from_table: `revenue.${table}`,
+    to_tables: [`shared.${table}`],
+  }));
+  expect(rules).toEqual(routed);
+  const { tables } = JSON.parse(readFileSync(new URL("shared.json", FOLDER), "utf8"));
+  expect(Object.keys(tables)).toEqual(expect.arrayContaining(ELSEWHERE));
 });
