@@ -24,4 +24,6 @@ export interface Answer<Response extends Message> {
   readonly message: Response;
   /** In epoch ms: everything that was committed before is in the message. */
   readonly asOf: number;
+  /** Sent with the response: headers in HTTP, metadata in gRPC. Names are in lower case. */
+  readonly metadata?: Readonly<Record<string, string>>;
 }

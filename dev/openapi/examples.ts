@@ -56,6 +56,13 @@ const daily = {
   target: "/api/provider/revenue/daily?startDate=2026-11-18&endDate=2026-11-20",
 };
 
+const payouts = {
+  rpc: "ListPayouts",
+  name: "payouts",
+  summary: "The two latest payouts, and the token of the next page",
+  target: "/api/provider/revenue/payouts?pageSize=2",
+};
+
 /** All requests. */
 export const examples: readonly ResponseExample[] = [
   { ...overview, ...inFile("application/json", "overview.json.txt") },
@@ -64,6 +71,8 @@ export const examples: readonly ResponseExample[] = [
   { ...breakdown, ...inFile("text/csv", "breakdown.csv") },
   { ...daily, ...inFile("application/json", "daily.json.txt") },
   { ...daily, ...inFile("text/csv", "daily.csv") },
+  { ...payouts, ...inFile("application/json", "payouts.json.txt") },
+  { ...payouts, ...inFile("text/csv", "payouts.csv") },
 ];
 
 /** The successful responses of an RPC as Example Objects, by media type. */
@@ -107,5 +116,9 @@ export const parameterDetails: DetailsByField = {
       date: { summary: "A day, to its last millisecond", value: "2026-11-20" },
       dateTime: { summary: "An instant in UTC", value: "2026-11-20T09:30:00Z" },
     },
+  },
+  page_size: {
+    schema: { minimum: 0 },
+    examples: { most: { summary: "The most that a page holds", value: "1000" } },
   },
 };

@@ -80,6 +80,9 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
     required: true,
     schema: { type: "string", format: "date-time" },
   },
+  "next-page-token": text(
+    "Of payouts: the `pageToken` of the next page, if there is one. In JSON it is also `nextPageToken`.",
+  ),
   "retry-after": {
     description: "Seconds to wait before the next attempt.",
     required: true,
@@ -104,7 +107,14 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
 };
 
 /** The headers of a response with figures, or that they are the same. */
-const onFigures = ["data-as-of", "etag", "vary", "ratelimit-policy", "ratelimit"];
+const onFigures = [
+  "data-as-of",
+  "etag",
+  "vary",
+  "next-page-token",
+  "ratelimit-policy",
+  "ratelimit",
+];
 
 const NOT_MODIFIED: ResponseDetails = {
   status: 304,

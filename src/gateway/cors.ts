@@ -28,6 +28,7 @@ const REQUEST_HEADERS = [
 const RESPONSE_HEADERS = [
   "data-as-of",
   "etag",
+  "next-page-token",
   "ratelimit",
   "ratelimit-policy",
   "retry-after",

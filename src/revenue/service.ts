@@ -8,6 +8,7 @@ import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
 import { createGetDailyRevenue } from "./daily/handler.ts";
 import { createGetOverview } from "./overview/handler.ts";
+import { createListPayouts } from "./payouts/handler.ts";
 
 /** The RPCs. All reject with a `ServiceError`. */
 export type RevenueFunctions = ReturnType<typeof createRevenueService>;
@@ -33,5 +34,6 @@ export function createRevenueService(
     getOverview: createGetOverview(read, reportLag, readLedger, observe("overview")),
     getServerBreakdown: createGetServerBreakdown(read, reportLag, readLedger, observe("breakdown")),
     getDailyRevenue: createGetDailyRevenue(read, reportLag),
+    listPayouts: createListPayouts(read),
   };
 }

@@ -87,8 +87,8 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
   };
 }
 
-function toResponse({ message, asOf }: Answer<Message>): CallResponse {
-  return { message, metadata: { "data-as-of": new Date(asOf).toISOString() } };
+function toResponse({ message, asOf, metadata }: Answer<Message>): CallResponse {
+  return { message, metadata: { "data-as-of": new Date(asOf).toISOString(), ...metadata } };
 }
 
 /** Calls with the same key may share one response: same provider, RPC and request. */

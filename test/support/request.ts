@@ -12,6 +12,7 @@ export const paths: Readonly<Record<MethodName, string>> = {
   GetOverview: "/api/provider/revenue",
   GetServerBreakdown: "/api/provider/revenue/servers",
   GetDailyRevenue: "/api/provider/revenue/daily",
+  ListPayouts: "/api/provider/revenue/payouts",
 };
 
 /** Headers or metadata to send, in order. A name may occur more than once. */
@@ -21,7 +22,12 @@ export type RequestHeaders = readonly (readonly [name: string, value: string])[]
 export interface RpcRequest {
   readonly method: MethodName;
   /** The request's fields by their JSON names; none by default. */
-  readonly message?: { readonly startDate?: string; readonly endDate?: string };
+  readonly message?: {
+    readonly startDate?: string;
+    readonly endDate?: string;
+    readonly pageSize?: number;
+    readonly pageToken?: string;
+  };
   readonly headers?: RequestHeaders;
   /** The client's deadline, in milliseconds from now. Ignored by REST clients. */
   readonly timeout?: number;

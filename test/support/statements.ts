@@ -11,6 +11,8 @@ import {
   monthParameters,
   uncoveredOverview,
 } from "../../src/revenue/overview/queries.ts";
+import { BEFORE_FIRST } from "../../src/revenue/payouts/page-token.ts";
+import { payoutsOfDefault, payoutsOfMaximum } from "../../src/revenue/payouts/queries.ts";
 import type { RequestedPeriod } from "../../src/revenue/period.ts";
 import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
@@ -29,6 +31,8 @@ export const STATEMENTS = {
   uncoveredBreakdown,
   dailyOfMonth,
   dailyOfMaximum,
+  payoutsOfDefault,
+  payoutsOfMaximum,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;
@@ -47,6 +51,8 @@ export function bindingsOf({ parameters }: Statement, values: Values): string[] 
   const all: Values = {
     ...monthParameters(startsOfMonths(now)),
     ...questionFor(periodOf(values), { ...daysOf(periodOf(values), now), from: 0 }).values,
+    // The first page of payouts.
+    ...{ upTo: LAST_INSTANT, ...BEFORE_FIRST },
     ...values,
   };
   return parameters.map((parameter) => {

@@ -9,6 +9,7 @@ import { useCall, usePeriodCall } from "./call/use-call.ts";
 import { Daily } from "./daily/daily.tsx";
 import { ExportMenu } from "./export/export-menu.tsx";
 import { Overview } from "./overview/overview.tsx";
+import { usePayoutPages } from "./overview/payout-pages.ts";
 import { lastDays, thisMonth } from "./period/period.ts";
 import { SERVICE_URL } from "./service-url.ts";
 
@@ -31,6 +32,7 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
     [client],
   );
   const overview = useCall(getOverview, reject);
+  const payouts = usePayoutPages(client, overview.data, reject);
   // The others follow: a wrong key is refused once, and a slow line has the overview first.
   const answered = overview.data !== undefined || overview.problem !== undefined;
   const ready = answered ? client : undefined;
@@ -74,10 +76,10 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
             </a>
           ))}
         </nav>
-        <ProblemNotice calls={calls} />
+        <ProblemNotice calls={payouts.call ? [...calls, payouts.call] : calls} />
       </div>
       <main class="page" id="figures" tabIndex={-1}>
-        <Overview call={overview} />
+        <Overview call={overview} payouts={payouts} />
         <Daily call={daily} />
         <Breakdown call={breakdown} />
       </main>

@@ -99,14 +99,15 @@ function serverRevenue({ rows, grossByServer }: Overview): ServerRevenue[] {
 }
 
 /** The order of payouts. SQL promises none for a part of a UNION. */
-function latestFirst(one: PayoutRow, other: PayoutRow): number {
+export function latestFirst(one: PayoutRow, other: PayoutRow): number {
   if (one.paidAt !== other.paidAt) return one.paidAt > other.paidAt ? -1 : 1;
   return BigInt(one.order) > BigInt(other.order) ? -1 : 1;
 }
 
 type PayoutRow = Overview["rows"]["payouts"][number];
 
-function payout(row: PayoutRow): Payout {
+/** A payout of a response. */
+export function payout(row: PayoutRow): Payout {
   return {
     $typeName: "revenue.v1.Payout",
     payoutId: row.id,

@@ -25,8 +25,8 @@ const SERVER = {
   deleted: "deleted_at IS NOT NULL",
 };
 
-/** One of the 10 latest payouts. */
-const PAYOUT = {
+/** A payout. */
+export const PAYOUT = {
   id: "public_id",
   paidAt: "paid_at",
   amount: "amount",
@@ -34,7 +34,8 @@ const PAYOUT = {
   status: "status",
   order: "id",
 };
-const LATEST_PAYOUTS = "ORDER BY paid_at DESC, id DESC LIMIT 10";
+/** The order of payouts, which is that of their clustered key. */
+export const LATEST_FIRST = "ORDER BY paid_at DESC, id DESC";
 
 /** The parameters of the starts of months, oldest first. */
 const STARTS = Array.from({ length: MONTH_STARTS }, (_, nth) => `month${nth}`);
@@ -70,7 +71,10 @@ const allButSums = (watermark: string) => {
     late: sumCharges(`recorded_at > ${watermark} AND charged_at <= ${watermark}`),
     /** The charges that are dated after the watermark, and not after now. */
     recent: sumCharges(`charged_at > ${watermark} AND charged_at <= ${NOW}`),
-    payouts: { select: PAYOUT, from: `payouts WHERE provider_id = :provider ${LATEST_PAYOUTS}` },
+    payouts: {
+      select: PAYOUT,
+      from: `payouts WHERE provider_id = :provider ${LATEST_FIRST} LIMIT 10`,
+    },
   };
 };
 

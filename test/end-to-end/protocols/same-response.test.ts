@@ -32,6 +32,7 @@ const MESSAGES: Readonly<Record<MethodName, readonly RpcRequest["message"][]>> =
     { startDate: `${YEAR - 1}-06-01T00:00:00.001Z`, endDate: `${YEAR - 1}-06-01T00:00:00.001Z` },
   ],
   GetDailyRevenue: [{ startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` }],
+  ListPayouts: [{}, { pageSize: 1 }, { startDate: "2026-01-02", pageSize: 2_000 }],
 };
 
 const REQUESTS: readonly RpcRequest[] = METHODS.flatMap((method) =>
@@ -158,3 +159,52 @@ it("the CSV of the breakdown has a row per server and per instance, with the fig
   expect(rows.length).toBeGreaterThan(servers.length);
   expect(await csv(target)).toEqual(rows.map(harmless));
 });
+
+it.each(ALL_CLIENTS)("through %s, payouts come page by page, each once", async (name) => {
+  const ids: string[] = [];
+  let pageToken = "";
+  do {
+    const message = { pageSize: 1, pageToken };
+    const outcome = await call(name, "1", { method: "ListPayouts", message });
+    const { payouts, nextPageToken } = (outcome as { response: object }).response as {
+      payouts: { payoutId: string }[];
+      nextPageToken: string;
+    };
+    ids.push(...payouts.map(({ payoutId }) => payoutId));
+    pageToken = nextPageToken;
+    // buf curl prints no headers.
+    if (!name.startsWith("buf")) expect(outcome.headers["next-page-token"] ?? "").toBe(pageToken);
+  } while (pageToken !== "" && ids.length < 5);
+  expect(ids).toEqual(["po-1", "po-0"]);
+});
+
+it("the CSV of payouts has the token of the next page in a header", async () => {
+  const ids: string[] = [];
+  let pageToken = "";
+  do {
+    const target = `${paths.ListPayouts}?pageSize=1&pageToken=${pageToken}`;
+    const headers = [...withKey(keys.get("1") ?? ""), ["accept", "text/csv"] as const];
+    const response = await rawHttp(fixture.service.http, { target, headers });
+    const rows: { payoutId: string }[] = parse(response.text, { columns: true });
+    ids.push(...rows.map(({ payoutId }) => payoutId));
+    pageToken = String(response.headers["next-page-token"] ?? "");
+  } while (pageToken !== "" && ids.length < 5);
+  expect(ids).toEqual(["po-1", "po-0"]);
+});
+
+it.each(FAST_CLIENTS)(
+  "%s refuses a token of another request and a negative page size",
+  async (name) => {
+    const list = (message: RpcRequest["message"] & object) =>
+      call(name, "1", { method: "ListPayouts", message });
+    const refusal = (text: string) => errorThrough(fixture.clients.get(name), badRequest(text));
+    expect(withoutHeaders(await list({ pageToken: "x" }))).toEqual(
+      refusal(
+        'pageToken: expected the nextPageToken of a response to the same startDate and endDate, got "x"',
+      ),
+    );
+    expect(withoutHeaders(await list({ pageSize: -1 }))).toEqual(
+      refusal("pageSize: expected 0 (the default, 50) or more, got -1"),
+    );
+  },
+);

@@ -125,6 +125,20 @@ it("shows the very digits of the overview", async () => {
   expect(await payouts().locator(".amount").allTextContents()).toEqual(digitsOf(paid, "amount"));
 });
 
+it("shows all payouts on demand, and the latest again after a refresh", async () => {
+  const json = await rest("/api/provider/revenue/payouts?pageSize=1000");
+  const amounts = digitsOf(json, "amount");
+  expect(amounts.length).toBeGreaterThan(10);
+  await page.getByRole("button", { name: "Show all payouts" }).click();
+  const all = page.getByRole("table", { name: "Payouts", exact: true });
+  await all.waitFor();
+  if ((await all.locator(".amount").count()) < amounts.length) await showAll(all);
+  expect(await all.locator(".amount").allTextContents()).toEqual(amounts);
+  expect(await page.getByRole("button", { name: "Load older payouts" }).count()).toBe(0);
+  await page.getByRole("button", { name: "Refresh" }).click();
+  await payouts().waitFor();
+});
+
 it("says whose figures these are, and its first link leads past what comes before them", async () => {
   await page.getByText(`Key …${fixture.key.slice(-4)}`).waitFor();
   await page.reload();

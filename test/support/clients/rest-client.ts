@@ -26,7 +26,7 @@ export function createRestClient(baseUrl: string): RpcClient {
 
 /** The path and the query of a call. */
 export function requestTarget({ method, message = {} }: RpcRequest): string {
-  const query = new URLSearchParams(message).toString();
+  const query = new URLSearchParams(message as Record<string, string>).toString();
   return paths[method] + (query === "" ? "" : `?${query}`);
 }
 

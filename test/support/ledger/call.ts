@@ -14,6 +14,9 @@ import {
   GetOverviewResponseSchema,
   GetServerBreakdownRequestSchema,
   GetServerBreakdownResponseSchema,
+  type ListPayoutsRequest,
+  ListPayoutsRequestSchema,
+  ListPayoutsResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Read } from "../../../src/db/query.ts";
@@ -63,10 +66,25 @@ export function dailyOf(...[service, provider, now, startDate, endDate, ahead]: 
   const request = create(GetDailyRevenueRequestSchema, { startDate, endDate });
   return responseOf(GetDailyRevenueResponseSchema, provider, now, ahead, (context) =>
     service.getDailyRevenue(request, context),
-  ).catch((error): JsonValue => {
-    if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
-    throw error;
-  });
+  ).catch(messageIfRefused);
+}
+
+/** A page of payouts. Resolves to the message of the error if the request is refused. */
+export function payoutsOf(
+  service: RevenueFunctions,
+  provider: bigint,
+  request: Partial<Omit<ListPayoutsRequest, "$typeName">>,
+  now = "2026-11-20T09:30:00.000Z",
+) {
+  const message = create(ListPayoutsRequestSchema, request);
+  return responseOf(ListPayoutsResponseSchema, provider, now, 0, (context) =>
+    service.listPayouts(message, context),
+  ).catch(messageIfRefused);
+}
+
+function messageIfRefused(error: unknown): JsonValue {
+  if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
+  throw error;
 }
 
 async function responseOf<Schema extends DescMessage>(

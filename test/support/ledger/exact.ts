@@ -5,14 +5,15 @@ import { createRevenueService } from "../../../src/revenue/service.ts";
 import { formatSums } from "../../../src/rollup/sums.ts";
 import { recordStatements, type StatementName } from "../statements.ts";
 import { expectedBreakdown } from "./breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "./call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf, payoutsOf } from "./call.ts";
 import { expectedDaily } from "./daily-oracle.ts";
 import type { Ledger } from "./ledger.ts";
-import { expectedOverview } from "./overview-oracle.ts";
+import { expectedOverview, expectedPayouts } from "./overview-oracle.ts";
 import { type RequestedPeriod, resolvedForDays } from "./periods.ts";
 
 /** A service whose responses are compared. Its functions resolve to the statements that they took. */
 export interface ExactService {
+  /** An overview, whose statements these are, and then the payouts. */
   overview(ledger: Ledger, now: string): Promise<StatementName[]>;
   /** A breakdown, whose statements these are, and then its days. */
   breakdown(ledger: Ledger, now: string, period: RequestedPeriod): Promise<StatementName[]>;
@@ -37,6 +38,11 @@ export function createExactService(read: Read, hostIsAhead = 0): ExactService {
       const statements = recorded.takeNames();
       const context = `overview of ${ledger.provider} at ${now} by ${statements}`;
       expect(response, context).toEqual(expectedOverview(ledger, now));
+      expect(await payoutsOf(service, ledger.provider, { pageSize: 1_000 }, now)).toEqual({
+        payouts: expectedPayouts(ledger),
+        nextPageToken: "",
+      });
+      recorded.takeNames();
       return statements;
     },
     async breakdown(ledger, now, period) {

@@ -21,8 +21,13 @@ export function expectedOverview(ledger: Ledger, now: string) {
     },
     monthlyEarnings: lastTwelveMonths(now).map((month) => monthlyEarnings(month, past)),
     serverRevenue: serverRevenue(ledger, past),
-    recentPayouts: ledger.payouts.toSorted(latestFirst).slice(0, 10).map(payoutEntry),
+    recentPayouts: expectedPayouts(ledger).slice(0, 10),
   };
+}
+
+/** All payouts, as protobuf JSON. */
+export function expectedPayouts({ payouts }: Ledger) {
+  return payouts.toSorted(latestFirst).map(payoutEntry);
 }
 
 /** The month of `now` and the eleven before it, as `YYYY-MM`. */

@@ -81,7 +81,7 @@ test.each([
     404,
     "another procedure",
     lastRequest("POST /revenue.v1.RevenueService/Nope"),
-    `no resource at this path; the paths are /api/provider/revenue, /api/provider/revenue/servers, /api/provider/revenue/daily, /revenue.v1.RevenueService/{method}`,
+    `no resource at this path; the paths are /api/provider/revenue, /api/provider/revenue/servers, /api/provider/revenue/daily, /api/provider/revenue/payouts, /revenue.v1.RevenueService/{method}`,
   ],
 ])("%i for %s, in JSON and in the log, and counted", async (status, _name, request, message) => {
   const counted: number[] = [];

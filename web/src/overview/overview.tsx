@@ -5,11 +5,17 @@ import { type CallState, progress } from "../call/use-call.ts";
 import { FigureCards } from "../figure-cards.tsx";
 import { instant } from "../instant.ts";
 import { Months } from "./months.tsx";
+import type { PayoutPages } from "./payout-pages.ts";
 import { Payouts } from "./payouts.tsx";
 import { Servers } from "./servers.tsx";
 
+interface OverviewProps {
+  readonly call: CallState<GetOverviewResponse>;
+  readonly payouts: PayoutPages;
+}
+
 /** Shows the overview. */
-export function Overview({ call }: { call: CallState<GetOverviewResponse> }) {
+export function Overview({ call, payouts }: OverviewProps) {
   const { data, loading, asOf } = call;
   return (
     <section id="overview" aria-labelledby="overview-title" aria-busy={loading}>
@@ -24,7 +30,7 @@ export function Overview({ call }: { call: CallState<GetOverviewResponse> }) {
           <FigureCards figures={totalsOf(data.summary)} />
           <div class="columns">
             <Months months={data.monthlyEarnings} />
-            <Payouts payouts={data.recentPayouts} />
+            <Payouts pages={payouts} />
           </div>
           <Servers overview={data} />
         </>

@@ -1,10 +1,12 @@
-/** The latest payouts. */
+/** The payouts: the latest, and all of them if somebody asks. */
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Payout } from "../../../clients/typescript/src/index.ts";
+import { progress } from "../call/use-call.ts";
 import { longDay } from "../instant.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { type Column, decimals } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
+import type { PayoutPages } from "./payout-pages.ts";
 
 const COLUMNS: readonly Column<Payout>[] = [
   { title: "Date", value: ({ date }) => (date ? timestampMs(date) : 0) },
@@ -23,12 +25,14 @@ const COLUMNS: readonly Column<Payout>[] = [
 ];
 
 /** Shows the payouts, latest first. */
-export function Payouts({ payouts }: { payouts: readonly Payout[] }) {
+export function Payouts({ pages }: { pages: PayoutPages }) {
+  const { payouts, isAll, more, call } = pages;
+  const title = isAll ? "Payouts" : "Latest payouts";
   return (
     <section class="card" id="payouts" aria-labelledby="payouts-title">
-      <h3 id="payouts-title">Latest payouts</h3>
+      <h3 id="payouts-title">{title}</h3>
       <DataTable
-        label="Latest payouts"
+        label={title}
         empty="No payouts yet."
         columns={COLUMNS}
         main="Amount"
@@ -38,6 +42,16 @@ export function Payouts({ payouts }: { payouts: readonly Payout[] }) {
         keyOf={({ payoutId }) => payoutId}
         heading={({ date }) => date && longDay(timestampDate(date))}
       />
+      {more && (
+        <button type="button" onClick={more}>
+          {isAll ? "Load older payouts" : "Show all payouts"}
+        </button>
+      )}
+      {call && (
+        <p class="quiet small" role="status">
+          {call.loading && progress(call)}
+        </p>
+      )}
     </section>
   );
 }
