@@ -31,7 +31,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file revenue/v1/revenue.proto.
  */
 export const file_revenue_v1_revenue: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiYgoPTW9udGhseUVhcm5pbmdzEg0KBW1vbnRoGAEgASgJEhoKEm1vbnRoX2FiYnJldmlhdGlvbhgCIAEoCRIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIpgCCg1TZXJ2ZXJSZXZlbnVlEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRIsCg5wcmljZV9wZXJfaG91chgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLAoOdG90YWxfZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDWdyb3NzX3JldmVudWUYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEikKC3RvdGFsX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKLAQoGUGF5b3V0EhEKCXBheW91dF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg4KBm1ldGhvZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkiRwoZR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIrMCChpHZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNdG90YWxfc2VydmVycxgDIAEoBRIWCg5hY3RpdmVfc2VydmVycxgEIAEoBRIrCg10b3RhbF9yZXZlbnVlGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAYgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAcgASgFEiwKB3NlcnZlcnMYCCADKAsyGy5yZXZlbnVlLnYxLlNlcnZlckJyZWFrZG93biLsAQoPU2VydmVyQnJlYWtkb3duEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtzZXJ2ZXJfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAkSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIwCglpbnN0YW5jZXMYCCADKAsyHS5yZXZlbnVlLnYxLkluc3RhbmNlQnJlYWtkb3duIpsBChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUiRAoWR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIrICChdHZXREYWlseVJldmVudWVSZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoNZ3Jvc3NfcmV2ZW51ZRgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg8KB2NoYXJnZXMYBiABKAUSJgoEZGF5cxgHIAMoCzIYLnJldmVudWUudjEuRGFpbHlSZXZlbnVlIsABCgxEYWlseVJldmVudWUSDAoEZGF0ZRgBIAEoCRIrCg1ncm9zc19yZXZlbnVlGAIgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBImCghlYXJuaW5ncxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSDwoHY2hhcmdlcxgFIAEoBRIPCgdwYXJ0aWFsGAYgASgIMr0DCg5SZXZlbnVlU2VydmljZRKCAQoLR2V0T3ZlcnZpZXcSHi5yZXZlbnVlLnYxLkdldE92ZXJ2aWV3UmVxdWVzdBofLnJldmVudWUudjEuR2V0T3ZlcnZpZXdSZXNwb25zZSIykAIBirUYDnNlcnZlcl9yZXZlbnVlgtPkkwIXEhUvYXBpL3Byb3ZpZGVyL3JldmVudWUSmAEKEkdldFNlcnZlckJyZWFrZG93bhIlLnJldmVudWUudjEuR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBomLnJldmVudWUudjEuR2V0U2VydmVyQnJlYWtkb3duUmVzcG9uc2UiM5ACAYq1GAdzZXJ2ZXJzgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvc2VydmVycxKKAQoPR2V0RGFpbHlSZXZlbnVlEiIucmV2ZW51ZS52MS5HZXREYWlseVJldmVudWVSZXF1ZXN0GiMucmV2ZW51ZS52MS5HZXREYWlseVJldmVudWVSZXNwb25zZSIukAIBirUYBGRheXOC0+STAh0SGy9hcGkvcHJvdmlkZXIvcmV2ZW51ZS9kYWlseTo7Cghjc3Zfcm93cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAlSB2NzdlJvd3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_descriptor, file_google_protobuf_timestamp, file_google_type_decimal]);
+  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiYgoPTW9udGhseUVhcm5pbmdzEg0KBW1vbnRoGAEgASgJEhoKEm1vbnRoX2FiYnJldmlhdGlvbhgCIAEoCRIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIpgCCg1TZXJ2ZXJSZXZlbnVlEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRIsCg5wcmljZV9wZXJfaG91chgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLAoOdG90YWxfZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDWdyb3NzX3JldmVudWUYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEikKC3RvdGFsX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKLAQoGUGF5b3V0EhEKCXBheW91dF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg4KBm1ldGhvZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkiRwoZR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIrMCChpHZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNdG90YWxfc2VydmVycxgDIAEoBRIWCg5hY3RpdmVfc2VydmVycxgEIAEoBRIrCg10b3RhbF9yZXZlbnVlGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAYgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAcgASgFEiwKB3NlcnZlcnMYCCADKAsyGy5yZXZlbnVlLnYxLlNlcnZlckJyZWFrZG93biLsAQoPU2VydmVyQnJlYWtkb3duEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtzZXJ2ZXJfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAkSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIwCglpbnN0YW5jZXMYCCADKAsyHS5yZXZlbnVlLnYxLkluc3RhbmNlQnJlYWtkb3duIpsBChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUiRAoWR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIrICChdHZXREYWlseVJldmVudWVSZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoNZ3Jvc3NfcmV2ZW51ZRgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg8KB2NoYXJnZXMYBiABKAUSJgoEZGF5cxgHIAMoCzIYLnJldmVudWUudjEuRGFpbHlSZXZlbnVlIsABCgxEYWlseVJldmVudWUSDAoEZGF0ZRgBIAEoCRIrCg1ncm9zc19yZXZlbnVlGAIgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBImCghlYXJuaW5ncxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSDwoHY2hhcmdlcxgFIAEoBRIPCgdwYXJ0aWFsGAYgASgIImcKEkxpc3RQYXlvdXRzUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJSgQIDxAQIlMKE0xpc3RQYXlvdXRzUmVzcG9uc2USIwoHcGF5b3V0cxgBIAMoCzISLnJldmVudWUudjEuUGF5b3V0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLDBAoOUmV2ZW51ZVNlcnZpY2USggEKC0dldE92ZXJ2aWV3Eh4ucmV2ZW51ZS52MS5HZXRPdmVydmlld1JlcXVlc3QaHy5yZXZlbnVlLnYxLkdldE92ZXJ2aWV3UmVzcG9uc2UiMpACAYq1GA5zZXJ2ZXJfcmV2ZW51ZYLT5JMCFxIVL2FwaS9wcm92aWRlci9yZXZlbnVlEpgBChJHZXRTZXJ2ZXJCcmVha2Rvd24SJS5yZXZlbnVlLnYxLkdldFNlcnZlckJyZWFrZG93blJlcXVlc3QaJi5yZXZlbnVlLnYxLkdldFNlcnZlckJyZWFrZG93blJlc3BvbnNlIjOQAgGKtRgHc2VydmVyc4LT5JMCHxIdL2FwaS9wcm92aWRlci9yZXZlbnVlL3NlcnZlcnMSigEKD0dldERhaWx5UmV2ZW51ZRIiLnJldmVudWUudjEuR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBojLnJldmVudWUudjEuR2V0RGFpbHlSZXZlbnVlUmVzcG9uc2UiLpACAYq1GARkYXlzgtPkkwIdEhsvYXBpL3Byb3ZpZGVyL3JldmVudWUvZGFpbHkSgwEKC0xpc3RQYXlvdXRzEh4ucmV2ZW51ZS52MS5MaXN0UGF5b3V0c1JlcXVlc3QaHy5yZXZlbnVlLnYxLkxpc3RQYXlvdXRzUmVzcG9uc2UiM5ACAYq1GAdwYXlvdXRzgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvcGF5b3V0czo7Cghjc3Zfcm93cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAlSB2NzdlJvd3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_descriptor, file_google_protobuf_timestamp, file_google_type_decimal]);
 
 /**
  * The request of GetOverview. It has no parameters: the API key identifies the
@@ -670,6 +670,83 @@ export const DailyRevenueSchema: GenMessage<DailyRevenue> = /*@__PURE__*/
   messageDesc(file_revenue_v1_revenue, 12);
 
 /**
+ * The request of ListPayouts: a page of the payouts of a period. Both ends are inclusive,
+ * to the millisecond.
+ *
+ * @generated from message revenue.v1.ListPayoutsRequest
+ */
+export type ListPayoutsRequest = Message<"revenue.v1.ListPayoutsRequest"> & {
+  /**
+   * Start of the period in ISO 8601: a date, which means its first millisecond
+   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date-time without an
+   * offset is in UTC. Default: the first payout.
+   *
+   * @generated from field: string start_date = 1;
+   */
+  startDate: string;
+
+  /**
+   * End of the period in ISO 8601: a date, which means its last millisecond
+   * ("2026-11-30"), or a date-time. Must not be before the start. Default: the last
+   * payout, also if it is dated after now.
+   *
+   * @generated from field: string end_date = 2;
+   */
+  endDate: string;
+
+  /**
+   * Maximum number of payouts in the response: 50 if it is 0, and at most 1,000, for which
+   * a larger number stands. It may differ from page to page. Must not be negative.
+   *
+   * @generated from field: int32 page_size = 3;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page. The other
+   * parameters but the page size must be those of the request for the page before.
+   *
+   * @generated from field: string page_token = 4;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message revenue.v1.ListPayoutsRequest.
+ * Use `create(ListPayoutsRequestSchema)` to create a new message.
+ */
+export const ListPayoutsRequestSchema: GenMessage<ListPayoutsRequest> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 13);
+
+/**
+ * A page of payouts.
+ *
+ * @generated from message revenue.v1.ListPayoutsResponse
+ */
+export type ListPayoutsResponse = Message<"revenue.v1.ListPayoutsResponse"> & {
+  /**
+   * The payouts, newest first.
+   *
+   * @generated from field: repeated revenue.v1.Payout payouts = 1;
+   */
+  payouts: Payout[];
+
+  /**
+   * The `page_token` of the next page; empty if there are no further payouts.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+};
+
+/**
+ * Describes the message revenue.v1.ListPayoutsResponse.
+ * Use `create(ListPayoutsResponseSchema)` to create a new message.
+ */
+export const ListPayoutsResponseSchema: GenMessage<ListPayoutsResponse> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 14);
+
+/**
  * RevenueService reports the revenue of a provider. It is read-only.
  *
  * A call is authenticated by an API key, in exactly one of the metadata entries (or
@@ -728,6 +805,20 @@ export const RevenueService: GenService<{
     methodKind: "unary";
     input: typeof GetDailyRevenueRequestSchema;
     output: typeof GetDailyRevenueResponseSchema;
+  },
+  /**
+   * ListPayouts returns the payouts to a provider, newest first, in pages. Beta.
+   *
+   * A payout that is written while a client reads page after page is neither left out nor
+   * repeated if it comes after the pages that were read; one that comes before them is in
+   * the next reading.
+   *
+   * @generated from rpc revenue.v1.RevenueService.ListPayouts
+   */
+  listPayouts: {
+    methodKind: "unary";
+    input: typeof ListPayoutsRequestSchema;
+    output: typeof ListPayoutsResponseSchema;
   },
 }> = /*@__PURE__*/
   serviceDesc(file_revenue_v1_revenue, 0);
