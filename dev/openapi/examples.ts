@@ -117,8 +117,5 @@ export const parameterDetails: DetailsByField = {
       dateTime: { summary: "An instant in UTC", value: "2026-11-20T09:30:00Z" },
     },
   },
-  page_size: {
-    schema: { minimum: 0 },
-    examples: { most: { summary: "The most that a page holds", value: "1000" } },
-  },
+  page_size: { schema: { minimum: 0 } },
 };

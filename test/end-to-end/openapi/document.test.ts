@@ -126,7 +126,13 @@ describe.each(paths)("%s", (path) => {
     const valuesOf = ({ examples = {} }: (typeof all)[number]) =>
       Object.values(examples).map(({ value }) => value);
     // Each with the first of the others: an end alone is a period only as long as it is recent.
-    const firsts = Object.fromEntries(all.map((one) => [one.name, valuesOf(one)[0] ?? ""]));
+    const firsts = Object.fromEntries(
+      all.flatMap((one) =>
+        valuesOf(one)
+          .slice(0, 1)
+          .map((value) => [one.name, value]),
+      ),
+    );
     for (const one of all) {
       for (const value of valuesOf(one)) {
         const query = new URLSearchParams({ ...firsts, [one.name]: value }).toString();

@@ -5,7 +5,8 @@ import { parameterDetails } from "../../../dev/openapi/examples.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { parsePeriod } from "../../../src/revenue/period.ts";
 
-const patterns = Object.values(parameterDetails).map(({ schema }) => String(schema?.pattern));
+const { start_date, end_date } = parameterDetails;
+const patterns = [start_date, end_date].map((details) => String(details?.schema?.pattern));
 const [pattern = ""] = patterns;
 const allowed = new RegExp(pattern, "u");
 /** Texts like instants, right and wrong ones. */
