@@ -41,8 +41,8 @@ async function page(
 /** The JSON of each RPC as a block, by the name of its example. */
 async function responses(): Promise<Record<string, string>> {
   const blocks: Record<string, string> = {};
-  for (const { name, mediaType, file } of examples) {
-    if (mediaType !== "application/json") continue;
+  for (const { name, mediaType, file, isInReadme = true } of examples) {
+    if (mediaType !== "application/json" || !isInReadme) continue;
     const shown = withShortObjects(writeJson(shortened(parseJson(await readFile(file, "utf8")))));
     blocks[name] = `\`\`\`json\n${shown}\`\`\`\n`;
   }

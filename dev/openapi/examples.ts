@@ -29,6 +29,8 @@ export interface ResponseExample {
    * zeros from the digits.
    */
   readonly file: string;
+  /** Whether the README shows the JSON, too, as it does by default. It is short. */
+  readonly isInReadme?: boolean;
 }
 
 const inFile = (mediaType: ResponseExample["mediaType"], file: string) => ({
@@ -61,6 +63,7 @@ const payouts = {
   name: "payouts",
   summary: "The two latest payouts, and the token of the next page",
   target: "/api/provider/revenue/payouts?pageSize=2",
+  isInReadme: false,
 };
 
 /** All requests. */
