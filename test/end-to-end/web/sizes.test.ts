@@ -1,6 +1,6 @@
 /** The page of small and large providers in Chromium: how long it is, what it holds, and what a slow line loads. */
 import type { Knex } from "knex";
-import type { Page } from "playwright-core";
+import type { Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, openPage, tooNarrow } from "../../support/browser/watched-page.ts";
@@ -133,11 +133,14 @@ async function loaded(shown: (page: Page) => Promise<unknown>, key?: string): Pr
   const { page: other } = await openPage(fixture.browser, `${fixture.service.http}/licenses.txt`);
   if (key) await other.evaluate(`sessionStorage.setItem("revenue-api-key", "${key}")`);
   const sizes: Promise<number>[] = [];
-  other.on("requestfinished", (request) => {
+  const record = (request: Request) => {
     sizes.push(request.sizes().then(({ responseBodySize }) => responseBodySize));
-  });
+  };
+  other.on("requestfinished", record);
   await other.goto(fixture.service.http);
   await shown(other);
+  // One that ends later would be asked about when the page is closed.
+  other.off("requestfinished", record);
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   await other.context().close();
   return bytes;
