@@ -1,7 +1,7 @@
 /**
  * Looks at the database in the background, for readiness: whether new connections to it can be
- * made, whether its schema has all migrations of this version, and whether its data is too old. It uses connections of its own
- * and a schedule of its own, whatever the load.
+ * made, whether its schema has all migrations of this version, and whether its data is too old. It
+ * uses connections and a schedule of its own, whatever the load.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseUrl } from "../config.ts";

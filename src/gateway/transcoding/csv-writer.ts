@@ -1,11 +1,11 @@
 /**
  * CSV writers: response message to CSV text, by a plan compiled once from the message descriptor.
  *
- * The rows are the messages of one repeated field, which the option `csv_rows` of the method names. If these have a repeated
- * message field of their own, each of its messages has a row too, after the row that contains it.
- * Such a row repeats the fields of the containing row, except those that it has itself. So there is
- * a column for each JSON name, and the rows with an empty value in the columns of the contained
- * messages add up to the whole.
+ * The rows are the messages of one repeated field, which the option `csv_rows` of the method names.
+ * If these have a repeated message field of their own, each of its messages has a row too, after the
+ * row that contains it. Such a row repeats the fields of the containing row, except those that it has
+ * itself. So there is a column for each JSON name, and the rows with an empty value in the columns of
+ * the contained messages add up to the whole.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
