@@ -35,6 +35,14 @@ export function instantOf(text: string): number {
   return Math.max(FIRST, monthStart(year, next) - 1);
 }
 
+/**
+ * SQL condition: the date in a column exists. The engines have no other way to tell: of a 30th of February most
+ * of their functions make 2 March.
+ */
+export function dateExists(column: string): string {
+  return `COALESCE(DAY(${column}) BETWEEN 1 AND DAY(LAST_DAY(${column})), FALSE)`;
+}
+
 /** The first instant of a month, in epoch ms. `Date.UTC` takes the years before 100 for others. */
 export function monthStart(year: number, month: number): number {
   return new Date(0).setUTCFullYear(year, month, 1);

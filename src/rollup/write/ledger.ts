@@ -1,5 +1,6 @@
 /** Where the rows of a provider's ledger lie, and how many owners they have. */
 import type { Knex } from "knex";
+import { dateExists } from "../../db/datetime.ts";
 import { type LeafLength, type RowsByDay, secondsUpToDay } from "../leaves.ts";
 
 /** The days that count as recent. */
@@ -10,8 +11,8 @@ const RECENT = 90;
  * that does not exist is a group of its own: many of them may lie far from each other.
  */
 export function byLeaf(column: string, leaf: LeafLength): string {
-  const seconds = `TO_SECONDS(${column})`;
-  return `${seconds} DIV ${secondsUpToDay(leaf)}, CASE WHEN ${seconds} IS NULL THEN CAST(${column} AS CHAR) END`;
+  const ofOtherDates = `CASE WHEN ${dateExists(column)} THEN NULL ELSE CAST(${column} AS CHAR) END`;
+  return `TO_SECONDS(${column}) DIV ${secondsUpToDay(leaf)}, ${ofOtherDates}`;
 }
 
 /** The number of servers and instances of a provider. */
