@@ -1,6 +1,5 @@
 /** The stored sums of a rollup as a statement reads them, and what lies between two of them. */
-import { parseCents } from "../db/cents.ts";
-import { minus, NO_SUMS, SUMS, type SumName, type Sums, sumsFrom } from "./sums.ts";
+import { minus, NO_SUMS, parseSum, type SumName, type Sums, sumsFrom } from "./sums.ts";
 
 /** A row of sums. A column that it does not have is zero. */
 export type SumsRow = { readonly [Name in SumName]?: string };
@@ -9,8 +8,7 @@ export type SumsRow = { readonly [Name in SumName]?: string };
 export function sumsOf(row: SumsRow): Sums {
   return sumsFrom((name) => {
     const text = row[name];
-    if (text === undefined) return 0n;
-    return SUMS[name].money ? parseCents(text) : BigInt(text);
+    return text === undefined ? 0n : parseSum(name, text);
   });
 }
 

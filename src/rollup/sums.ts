@@ -2,7 +2,7 @@
  * What a rollup sums. A further sum is an entry of `SUMS`, a column of the same name in `rollup_sums`,
  * and another `FORMAT`.
  */
-import { formatCents } from "../db/cents.ts";
+import { formatCents, parseCents } from "../db/cents.ts";
 
 /**
  * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
@@ -10,20 +10,32 @@ import { formatCents } from "../db/cents.ts";
  */
 export const FORMAT = 3;
 
+/** The units of sums: how the database stores them, and the text of none. */
+const UNITS = {
+  cents: { type: "DECIMAL(20,2)", zero: "0.00" },
+  rows: { type: "SIGNED", zero: "0" },
+} as const;
+
 /**
  * The sums by their names, which are also the columns of `rollup_sums`: the table whose rows are added
- * up, the column that places a row on the timeline, the SQL expression of what a row adds, whether that
- * is an amount of money or a count, and the words for it in messages.
+ * up, the column that places a row on the timeline, the SQL expression of what a row adds, the unit of that,
+ * and the words for it in messages.
  */
 export const SUMS = {
-  gross: { table: "charges", datedBy: "charged_at", adds: "gross", money: true, words: "of gross" },
-  charges: { table: "charges", datedBy: "charged_at", adds: "1", money: false, words: "charges" },
-  started: { table: "rentals", datedBy: "started_at", adds: "1", money: false, words: "starts" },
+  gross: {
+    table: "charges",
+    datedBy: "charged_at",
+    adds: "gross",
+    unit: "cents",
+    words: "of gross",
+  },
+  charges: { table: "charges", datedBy: "charged_at", adds: "1", unit: "rows", words: "charges" },
+  started: { table: "rentals", datedBy: "started_at", adds: "1", unit: "rows", words: "starts" },
   ended: {
     table: "rentals",
     datedBy: "ended_at",
     adds: "1",
-    money: false,
+    unit: "rows",
     words: "ends of rentals",
   },
 } as const;
@@ -35,9 +47,9 @@ export type SumName = keyof typeof SUMS;
 export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 
 /** The names of those that count rows. */
-export const COUNT_NAMES = SUM_NAMES.filter((name) => !SUMS[name].money);
+export const COUNT_NAMES = SUM_NAMES.filter((name) => SUMS[name].unit === "rows");
 
-/** A value for each sum: cents, or a count. */
+/** A value for each sum, in its unit. */
 export type Sums = Readonly<Record<SumName, bigint>>;
 
 /** Sums from a value for each. The names are written out: answers make thousands, four times as fast. */
@@ -70,7 +82,22 @@ export function isZero(sums: Sums): boolean {
 
 /** The decimal text of a value: "12.50" of cents, "3" of a count. */
 export function textOf(name: SumName, value: bigint): string {
-  return SUMS[name].money ? formatCents(value) : String(value);
+  return SUMS[name].unit === "cents" ? formatCents(value) : String(value);
+}
+
+/** Parses the text of a value. */
+export function parseSum(name: SumName, text: string): bigint {
+  return SUMS[name].unit === "cents" ? parseCents(text) : BigInt(text);
+}
+
+/** SQL: the type of a sum, for `CAST`. */
+export function typeOf(name: SumName): string {
+  return UNITS[SUMS[name].unit].type;
+}
+
+/** SQL: a sum of nothing. */
+export function zero(name: SumName): string {
+  return UNITS[SUMS[name].unit].zero;
 }
 
 const list = new Intl.ListFormat("en-GB");
@@ -82,24 +109,37 @@ export function formatSums(sums: Sums): string {
 
 /** SQL: what the rows that match a condition add to a sum; all rows without one. */
 export function sumIf(name: SumName, condition?: string): string {
-  const { adds, money } = SUMS[name];
+  const { adds } = SUMS[name];
   if (condition !== undefined) {
-    return `SUM(CASE WHEN ${condition} THEN ${adds} ELSE ${money ? "0.00" : "0"} END)`;
+    return `SUM(CASE WHEN ${condition} THEN ${adds} ELSE ${zero(name)} END)`;
   }
   return adds === "1" ? "COUNT(*)" : `SUM(${adds})`;
 }
 
-/** SQL: the columns of `rollup_sums`, by the names of the sums. */
-export const STORED_SUMS = Object.fromEntries(SUM_NAMES.map((name) => [name, name])) as Readonly<
-  Record<SumName, string>
->;
+/** A column that places rows on the timeline. */
+export type DatedBy = (typeof SUMS)[SumName]["datedBy"];
 
-/** A sum of charges. */
-type ChargeSumName = {
-  [Name in SumName]: (typeof SUMS)[Name]["table"] extends "charges" ? Name : never;
+/** The names of the sums of the rows that a column dates. */
+type NameDatedBy<Column extends DatedBy> = {
+  [Name in SumName]: (typeof SUMS)[Name]["datedBy"] extends Column ? Name : never;
 }[SumName];
 
-/** SQL: the sums of some charges, by their names. */
-export const CHARGE_SUMS = Object.fromEntries(
-  SUM_NAMES.filter((name) => SUMS[name].table === "charges").map((name) => [name, sumIf(name)]),
-) as Readonly<Record<ChargeSumName, string>>;
+/** SQL expressions by the names of the sums of the rows that some columns date. */
+function expressions<Column extends DatedBy>(
+  columns: readonly Column[],
+  expression: (name: SumName) => string,
+) {
+  const names = SUM_NAMES.filter((name) => columns.some((column) => SUMS[name].datedBy === column));
+  return Object.fromEntries(names.map((name) => [name, expression(name)])) as Readonly<
+    Record<NameDatedBy<Column>, string>
+  >;
+}
+
+/** SQL: the columns of `rollup_sums`, by the names of the sums: of all, or of those of charges. */
+export const STORED_SUMS = expressions(["charged_at", "started_at", "ended_at"], (name) => name);
+export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
+
+/** SQL: the sums of some rows that a column dates, by their names. */
+export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
+  expressions([column], (name) => sumIf(name));
+export const CHARGE_SUMS = sumsDatedBy("charged_at");

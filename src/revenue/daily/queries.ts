@@ -5,7 +5,7 @@
  */
 import { compileStatement } from "../../db/statement.ts";
 import { instant, STATE, TOTAL_SUMS, WATERMARK } from "../../rollup/read/sql.ts";
-import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
+import { CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { rawCharges, termsOf, upTo } from "../raw-charges.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
@@ -29,7 +29,7 @@ const sumCharges = (condition: string) => ({
 
 /** The sums at boundaries that match an SQL condition: of what is covered and dated before each. */
 const sumsAt = (condition: string) => ({
-  select: { at: "at", ...STORED_SUMS },
+  select: { at: "at", ...STORED_CHARGE_SUMS },
   from: `${TOTAL_SUMS} AND ${condition}`,
 });
 

@@ -5,7 +5,7 @@
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { boundariesOfTotal, type Leaf } from "../leaves.ts";
-import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, SUMS, type Sums, textOf } from "../sums.ts";
+import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
@@ -201,9 +201,7 @@ async function addBetween(
     const sums = SUM_NAMES.map((name) => textOf(name, addition[name]));
     return [Number(total), from, until, server, instance, ...sums];
   });
-  const typed = SUM_NAMES.map(
-    (name) => `CAST(? AS ${SUMS[name].money ? "DECIMAL(20,2)" : "SIGNED"}) AS ${name}`,
-  );
+  const typed = SUM_NAMES.map((name) => `CAST(? AS ${typeOf(name)}) AS ${name}`);
   const [first, ...others] = rows.map((_, nth) =>
     nth === 0
       ? `SELECT CAST(? AS UNSIGNED) AS total, CAST(? AS DATETIME(3)) AS first,

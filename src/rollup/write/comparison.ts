@@ -6,9 +6,9 @@ import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { differences, type SumsRow, sumsOf } from "../difference.ts";
 import { justBefore, type Leaf, leafAt, leafOfTotal } from "../leaves.ts";
-import { FORMAT, isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums } from "../sums.ts";
+import { FORMAT, isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums, zero } from "../sums.ts";
 import type { Boundaries } from "./boundaries.ts";
-import { type Branch, ledgerBranches, SUM_COLUMNS, zero } from "./covered-rows.ts";
+import { type Branch, ledgerBranches, SUM_COLUMNS } from "./covered-rows.ts";
 import { byLeaf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 

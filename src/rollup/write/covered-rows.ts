@@ -2,7 +2,7 @@
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { chargeCovered, rentalCovered } from "../coverage.ts";
 import type { Leaf } from "../leaves.ts";
-import { SUM_NAMES, SUMS, type SumName, sumIf } from "../sums.ts";
+import { SUM_NAMES, SUMS, type SumName, sumIf, zero } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
 /** A SELECT, with `?` for its bindings. */
@@ -63,9 +63,4 @@ export function ledgerBranches(
       ],
     };
   });
-}
-
-/** SQL: what the rows of another table add to a sum. */
-export function zero(name: SumName): string {
-  return SUMS[name].money ? "0.00" : "0";
 }
