@@ -43,7 +43,7 @@ async function responses(): Promise<Record<string, string>> {
   const blocks: Record<string, string> = {};
   for (const { name, mediaType, file, isInReadme = true } of examples) {
     if (mediaType !== "application/json" || !isInReadme) continue;
-    const shown = withShortObjects(writeJson(shortened(parseJson(await readFile(file, "utf8")))));
+    const shown = withFilledLines(writeJson(shortened(parseJson(await readFile(file, "utf8")))));
     blocks[name] = `\`\`\`json\n${shown}\`\`\`\n`;
   }
   return blocks;
@@ -59,12 +59,22 @@ function shortened(value: Json): Json {
   );
 }
 
-/** JSON text with each object that fits into a line on one. */
-function withShortObjects(json: string): string {
-  return json.replaceAll(/^.*\{\n[^{}[\]]*\}/gm, (object) => {
-    const line = object.replaceAll(/(?<=[{,])\n +|\n +(?=\})/g, " ");
-    return line.length <= 140 ? line : object;
-  });
+/** A line of JSON text with a scalar field: its indentation, and the field. */
+const SCALAR_FIELD = /^( *)("\w+": [^{}[\]]+)$/;
+/** The longest line of JSON text. */
+const MAX_LINE = 110;
+
+/** JSON text whose scalar fields share lines. */
+function withFilledLines(json: string): string {
+  const lines: string[] = [];
+  for (const line of json.split("\n")) {
+    const [, indentation, field] = SCALAR_FIELD.exec(line) ?? [];
+    const filled = `${lines.at(-1)} ${field}`;
+    const goesOn = SCALAR_FIELD.exec(lines.at(-1) ?? "")?.[1] === indentation;
+    if (field !== undefined && goesOn && filled.length <= MAX_LINE) lines.splice(-1, 1, filled);
+    else lines.push(line);
+  }
+  return lines.join("\n");
 }
 
 if (import.meta.main) {

@@ -8,7 +8,7 @@ import { formatCents, parseCents } from "../db/cents.ts";
  * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
  * one of another format is no rollup to the program, and is left to the programs that know it.
  */
-export const FORMAT = 3;
+export const FORMAT = 4;
 
 /** The units of sums: how the database stores them, and the text of none. */
 const UNITS = {
@@ -38,6 +38,13 @@ export const SUMS = {
     unit: "rows",
     words: "ends of rentals",
   },
+  refunds: {
+    table: "charges",
+    datedBy: "charged_at",
+    adds: "LEAST(gross, 0.00)",
+    unit: "cents",
+    words: "of refunds",
+  },
 } as const;
 
 /** The name of a sum. */
@@ -59,6 +66,7 @@ export function sumsFrom(valueFor: (name: SumName) => bigint): Sums {
     charges: valueFor("charges"),
     started: valueFor("started"),
     ended: valueFor("ended"),
+    refunds: valueFor("refunds"),
   };
 }
 
@@ -102,9 +110,11 @@ export function zero(name: SumName): string {
 
 const list = new Intl.ListFormat("en-GB");
 
-/** Sums in words: "12.50 of gross, 3 charges, 0 starts and 1 ends of rentals". */
+/** Sums in words, without those that are zero: "12.50 of gross, 3 charges and 1 ends of rentals". */
 export function formatSums(sums: Sums): string {
-  return list.format(SUM_NAMES.map((name) => `${textOf(name, sums[name])} ${SUMS[name].words}`));
+  const names = SUM_NAMES.filter((name) => sums[name] !== 0n);
+  const parts = names.map((name) => `${textOf(name, sums[name])} ${SUMS[name].words}`);
+  return list.format(parts) || "nothing";
 }
 
 /** SQL: what the rows that match a condition add to a sum; all rows without one. */

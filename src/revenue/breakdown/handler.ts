@@ -83,7 +83,12 @@ function instanceBreakdowns(
 
 /** The figures that a response has for the provider, each server and each instance. */
 function figures({ sums, rentals, running }: Totals) {
-  return { totalRevenue: money(sums.gross), totalRentals: rentals, activeRentals: running };
+  return {
+    totalRevenue: money(sums.gross),
+    totalRentals: rentals,
+    activeRentals: running,
+    refunds: money(sums.refunds),
+  };
 }
 
 /** The rows to show, in the order of the response, with their totals. */

@@ -90,12 +90,13 @@ function sumsByDay({ before, sums, head, tail, uncovered }: Rows): ReadonlyMap<n
 }
 
 /** The figures that a response has for the period and for each day. */
-function figures({ gross, charges }: Sums) {
+function figures({ gross, charges, refunds }: Sums) {
   const { fee, earnings } = split(gross);
   return {
     grossRevenue: money(gross),
     platformFees: money(fee),
     earnings: money(earnings),
     charges: Number(charges),
+    refunds: money(refunds),
   };
 }

@@ -1,5 +1,5 @@
 /** The expected breakdown of a ledger: its rows filtered and summed, as the comments of the proto file define. */
-import { sum, timestamp, usd } from "./json-figures.ts";
+import { refundsOf, sum, timestamp, usd } from "./json-figures.ts";
 import type { Charge, Ledger, Rental, Server } from "./ledger.ts";
 import { ranked } from "./rank.ts";
 
@@ -84,6 +84,7 @@ function figures(activity: Activity) {
     totalRevenue: usd(grossOf(activity)),
     totalRentals: activity.rentals.length,
     activeRentals: activity.running.length,
+    refunds: usd(refundsOf(activity.charges)),
   };
 }
 

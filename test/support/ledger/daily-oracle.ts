@@ -1,6 +1,6 @@
 /** The expected revenue per day of a ledger: its rows filtered and summed, as the comments of the proto file define. */
 import type { ExpectedPeriod } from "./breakdown-oracle.ts";
-import { sum, tenPercent, timestamp, usd } from "./json-figures.ts";
+import { refundsOf, sum, tenPercent, timestamp, usd } from "./json-figures.ts";
 import type { Charge, Ledger } from "./ledger.ts";
 
 /** The most days that a period may touch. */
@@ -37,5 +37,6 @@ function figures(charges: readonly Charge[]) {
     platformFees: usd(fee),
     earnings: usd(gross - fee),
     charges: charges.length,
+    refunds: usd(refundsOf(charges)),
   };
 }

@@ -5,6 +5,11 @@ export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
 }
 
+/** What the charges below zero add up to, in cents. */
+export function refundsOf(charges: readonly { readonly gross: bigint }[]): bigint {
+  return sum(charges.filter(({ gross }) => gross < 0n).map(({ gross }) => gross));
+}
+
 /** 10 % of an amount in cents, rounded half away from zero. */
 export function tenPercent(cents: bigint): bigint {
   const size = cents < 0n ? -cents : cents;

@@ -10,7 +10,13 @@ type Stored = Record<string, string>;
 
 /** Expects the current rollup of a provider to have the sums of its ledger, and no other row. */
 export async function expectStored(database: Knex, provider = "1"): Promise<void> {
-  expect(SUM_NAMES, "what this compares").toEqual(["gross", "charges", "started", "ended"]);
+  expect(SUM_NAMES, "what this compares").toEqual([
+    "gross",
+    "charges",
+    "started",
+    "ended",
+    "refunds",
+  ]);
   await database.transaction(async (reader) => {
     const rollup = await reader(TABLES.rollups)
       .where({ provider_id: provider, building: 0 })
@@ -19,7 +25,8 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
     const stored: Stored = {};
     for (const { total, at, server_id, instance_id, ...sums } of rows) {
       const key = `${Number(total) === 1 ? "total" : "owners"} ${at} ${server_id}/${instance_id}`;
-      stored[key] = [cents(sums.gross), sums.charges, sums.started, sums.ended].join(" ");
+      const { gross, charges, started, ended, refunds } = sums;
+      stored[key] = [cents(gross), charges, started, ended, cents(refunds)].join(" ");
     }
     expect(stored).toEqual(await expected(reader, provider, rollup));
   });
@@ -29,7 +36,7 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
 interface Event {
   readonly at: string;
   readonly owner: string;
-  /** Gross in cents, charges, starts, ends. */
+  /** Gross in cents, charges, starts, ends, refunds in cents. */
   readonly sums: readonly bigint[];
 }
 
@@ -43,14 +50,16 @@ async function expected(
   const ownerOf = (row: Record<string, string>) => `${row.server_id}/${row.instance_id ?? 0}`;
   for (const row of await of("charges")) {
     if (row.recorded_at > watermark || row.charged_at > watermark) continue;
-    events.push({ at: row.charged_at, owner: ownerOf(row), sums: [cents(row.gross), 1n, 0n, 0n] });
+    const gross = cents(row.gross);
+    const sums = [gross, 1n, 0n, 0n, gross < 0n ? gross : 0n];
+    events.push({ at: row.charged_at, owner: ownerOf(row), sums });
   }
   for (const row of await of("rentals")) {
     const { started_at, ended_at, updated_at } = row;
     if (ended_at === null || ended_at < started_at) continue;
     if (updated_at > watermark || ended_at > watermark) continue;
-    events.push({ at: started_at, owner: ownerOf(row), sums: [0n, 0n, 1n, 0n] });
-    events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0n, 0n, 1n] });
+    events.push({ at: started_at, owner: ownerOf(row), sums: [0n, 0n, 1n, 0n, 0n] });
+    events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0n, 0n, 1n, 0n] });
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
   const lengths = [leaf as LeafLength, "P1D", "P1M"] as const;

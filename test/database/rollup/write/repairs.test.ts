@@ -116,15 +116,14 @@ it("--verify prints each difference, by leaf and owner; the log of a repair has 
   await knex("charges").where({ server_id: 2 }).update({ gross: "7.00" });
   await knex("charges").insert(charge("2025-10-01 08:00:00.000", "2025-12-01"));
   const leaf = "provider 1, 2025-10-01 00:00:00.000 to 2025-10-02 00:00:00.000";
-  const text = (gross: string, charges: number) =>
-    `the rollup differs from the ledger by ${gross} of gross, ${charges} charges, 0 starts and 0 ends of rentals`;
-  expect((await differences(knex)).map((line) => line.replaceAll("-0 ", "0 "))).toEqual([
-    `${leaf}, server 1, instance 0: ${text("-1.00", -1)}`,
-    `${leaf}, server 2, instance 0: ${text("-5.00", 0)}`,
-    `${leaf}, as a whole: ${text("-6.00", -1)}`,
+  const differs = "the rollup differs from the ledger by";
+  expect(await differences(knex)).toEqual([
+    `${leaf}, server 1, instance 0: ${differs} -1.00 of gross and -1 charges`,
+    `${leaf}, server 2, instance 0: ${differs} -5.00 of gross`,
+    `${leaf}, as a whole: ${differs} -6.00 of gross and -1 charges`,
   ]);
   expect((await run()).map(formatRepair)).toEqual([
-    `${leaf}: repaired by 6.00 of gross, 1 charges, 0 starts and 0 ends of rentals (cause: late commit)`,
+    `${leaf}: repaired by 6.00 of gross and 1 charges (cause: late commit)`,
   ]);
 });
 
