@@ -3,6 +3,7 @@
  * and another `FORMAT`.
  */
 import { formatCents, parseCents } from "../db/cents.ts";
+import { DAY } from "../db/datetime.ts";
 
 /**
  * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
@@ -14,7 +15,26 @@ export const FORMAT = 4;
 const UNITS = {
   cents: { type: "DECIMAL(20,2)", zero: "0.00" },
   rows: { type: "SIGNED", zero: "0" },
+  /** Those of a hundred million rentals do not fit into a BIGINT. */
+  ms: { type: "DECIMAL(27,0)", zero: "0" },
 } as const;
+
+/** SQL: the first day. */
+export const FIRST_DAY = "DATE'0001-01-01'";
+/** SQL: the whole ms from the first instant to another one; NULL for a date with a part that is zero. */
+export const sinceFirst = (instant: string) =>
+  `TIMESTAMPDIFF(MICROSECOND, ${FIRST_DAY}, ${instant}) DIV 1000`;
+
+/**
+ * SQL: the ms from the first instant to the one that a date in a column counts at: that of `instantOf`. The engines
+ * count the days of a 30th of February on into March.
+ */
+export function millisecondsOf(column: string): string {
+  const endOfMonth = `${sinceFirst(`LAST_DAY(${column})`)} + ${DAY - 1}`;
+  const january = `CAST(CONCAT(LPAD(YEAR(${column}), 4, '0'), '-01-01') AS DATETIME)`;
+  const startOfMonth = sinceFirst(`${january} + INTERVAL GREATEST(MONTH(${column}), 1) - 1 MONTH`);
+  return `GREATEST(COALESCE(LEAST(${sinceFirst(column)}, ${endOfMonth}), ${startOfMonth} - 1, 0), 0)`;
+}
 
 /**
  * The sums by their names, which are also the columns of `rollup_sums`: the table whose rows are added
@@ -45,6 +65,20 @@ export const SUMS = {
     unit: "cents",
     words: "of refunds",
   },
+  started_ms: {
+    table: "rentals",
+    datedBy: "started_at",
+    adds: millisecondsOf("started_at"),
+    unit: "ms",
+    words: "ms of starts",
+  },
+  ended_ms: {
+    table: "rentals",
+    datedBy: "ended_at",
+    adds: millisecondsOf("ended_at"),
+    unit: "ms",
+    words: "ms of ends",
+  },
 } as const;
 
 /** The name of a sum. */
@@ -67,6 +101,8 @@ export function sumsFrom(valueFor: (name: SumName) => bigint): Sums {
     started: valueFor("started"),
     ended: valueFor("ended"),
     refunds: valueFor("refunds"),
+    started_ms: valueFor("started_ms"),
+    ended_ms: valueFor("ended_ms"),
   };
 }
 
@@ -149,7 +185,9 @@ function expressions<Column extends DatedBy>(
 export const STORED_SUMS = expressions(["charged_at", "started_at", "ended_at"], (name) => name);
 export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
 
-/** SQL: the sums of some rows that a column dates, by their names. */
-export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
-  expressions([column], (name) => sumIf(name));
+/** SQL: the sums of some rows that a column dates, by their names, times a factor (SQL). */
+export const sumsDatedBy = <Column extends DatedBy>(column: Column, factor?: string) =>
+  expressions([column], (name) =>
+    factor === undefined ? sumIf(name) : `${factor} * ${sumIf(name)}`,
+  );
 export const CHARGE_SUMS = sumsDatedBy("charged_at");

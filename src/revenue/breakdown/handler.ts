@@ -6,11 +6,13 @@ import type {
   InstanceBreakdown,
   ServerBreakdown,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { formatFixed } from "../../db/cents.ts";
 import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { ReadLedger } from "../../rollup/read/damage.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
-import { money } from "../message.ts";
+import { divide } from "../fee.ts";
+import { decimal, money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
@@ -20,6 +22,8 @@ import { hadActivity, type PeriodTotals, type Totals } from "./totals.ts";
 const ACTIVE = "Active";
 /** The status of soft-deleted servers. It replaces the stored status. */
 const DELETED = "Deleted";
+/** In ms. */
+const HUNDREDTH_OF_HOUR = 36_000n;
 
 /**
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid
@@ -82,12 +86,13 @@ function instanceBreakdowns(
 }
 
 /** The figures that a response has for the provider, each server and each instance. */
-function figures({ sums, rentals, running }: Totals) {
+function figures({ sums, rentals, running, rented }: Totals) {
   return {
     totalRevenue: money(sums.gross),
     totalRentals: rentals,
     activeRentals: running,
     refunds: money(sums.refunds),
+    rentedHours: decimal(formatFixed(divide(rented, HUNDREDTH_OF_HOUR), 2)),
   };
 }
 

@@ -15,7 +15,14 @@ import {
   STATE,
   TOTAL_SUMS,
 } from "../../rollup/read/sql.ts";
-import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
+import {
+  CHARGE_SUMS,
+  FIRST_DAY,
+  millisecondsOf,
+  STORED_SUMS,
+  sinceFirst,
+  sumsDatedBy,
+} from "../../rollup/sums.ts";
 import { PERIOD_END, PERIOD_START } from "../period.ts";
 import { rawCharges, type Terms, termsOf, upTo } from "../raw-charges.ts";
 
@@ -34,23 +41,59 @@ const sumCharges = (condition: string) => ({
 });
 
 /**
- * Counts the rentals that match an SQL condition, by owner: by how much they change the number of those that
- * ran in the period, and how many of them run now.
+ * Sums covered rentals by owner: those whose start, or end, lies between two instants (SQL expressions), the first
+ * one included; times a factor (SQL).
  */
-const countRentals = (rentals: string, condition: string, running = "0") => ({
-  select: { ...owner, rentals, running },
-  from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
+const sumRentals = (
+  column: "started_at" | "ended_at",
+  [from, to]: readonly [from: string, to: string],
+  watermark: string,
+  factor?: string,
+) => ({
+  select: {
+    ...owner,
+    ...sumsDatedBy(column, factor),
+  },
+  from: `rentals WHERE provider_id = :provider AND ${column} >= ${from} AND ${column} < ${to}
+    AND ${rentalCovered(watermark)} ${BY_OWNER}`,
 });
 
 /** 1 if a condition holds for a row, else 0, added up. */
 const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 
+/**
+ * The period, up to now, in ms from the first instant. What starts before that has a start of its own here: the
+ * functions of the engines take the date zero for NULL, and so for the default.
+ */
+const FROM = `CASE WHEN ${PERIOD_START} < ${FIRST_DAY} THEN 0 ELSE ${sinceFirst(PERIOD_START)} END`;
+const UNTIL = `LEAST(${sinceFirst(PERIOD_END)} + 1, ${sinceFirst(NOW)})`;
+
+/**
+ * Counts uncovered rentals that match an SQL condition, by owner: those that ran in the period, and those that run
+ * now, and how long they ran in the period. `end` is an SQL expression of the ms up to their ends.
+ */
+const countRentals = (rentals: string, end: string, condition: string, running = "0") => ({
+  select: {
+    ...owner,
+    rentals,
+    running,
+    rented: `SUM(GREATEST(LEAST(${end}, ${UNTIL}) - GREATEST(${millisecondsOf("started_at")}, ${FROM}), 0))`,
+  },
+  from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
+});
+const END = millisecondsOf("ended_at");
+
 /** SQL condition: the rental, which has an end, ran at some time of the period. */
 const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`;
 
+/** The time between `first` and the start of the period, whichever is earlier, and whether to take it off. */
+const head = (first: string) =>
+  [`LEAST(${first}, ${PERIOD_START})`, `GREATEST(${first}, ${PERIOD_START})`] as const;
+const signOfHead = (first: string) => `CASE WHEN ${first} > ${PERIOD_START} THEN -1 ELSE 1 END`;
+
 /** All but the sums of the rollup. */
 const allButSums = ({ watermark, first, last }: Terms) => ({
-  state: STATE,
+  state: { select: { ...STATE.select, from: FROM, until: UNTIL }, from: STATE.from },
   /** Every server, including deleted ones. */
   servers: {
     select: {
@@ -77,34 +120,29 @@ const allButSums = ({ watermark, first, last }: Terms) => ({
 
   ...rawCharges({ watermark, first, last }, sumCharges),
 
-  /**
-   * Covered rentals that ended between the start and `first`: they are among the ends before `first`, or
-   * missing there if it lies before the start.
-   */
-  endsAtHead: countRentals(
-    `CASE WHEN ${first} > ${PERIOD_START} THEN 1 ELSE -1 END * COUNT(*)`,
-    `ended_at >= LEAST(${first}, ${PERIOD_START}) AND ended_at < GREATEST(${first}, ${PERIOD_START})
-       AND ${rentalCovered(watermark)}`,
-  ),
-  /** Covered rentals that started between `last` and the end. */
-  startsAtTail: countRentals(
-    "COUNT(*)",
-    `started_at >= ${last} AND started_at <= ${PERIOD_END} AND ${rentalCovered(watermark)}`,
-  ),
+  /** Covered rentals between `first` and the start: what makes its sums those at the start. */
+  startsAtHead: sumRentals("started_at", head(first), watermark, signOfHead(first)),
+  endsAtHead: sumRentals("ended_at", head(first), watermark, signOfHead(first)),
+  /** Covered rentals from `last` to the end. */
+  startsAtTail: sumRentals("started_at", [last, after(PERIOD_END)], watermark),
+  endsAtTail: sumRentals("ended_at", [last, after(PERIOD_END)], watermark),
   /** Those of the period that were written after the watermark, and ended before it. */
   writtenRentals: countRentals(
     "COUNT(*)",
+    END,
     `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
   ),
   /** Those that end after the watermark: of the period, and running now. */
   endingRentals: countRentals(
     countIf(RAN_IN_PERIOD),
+    END,
     `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}`,
     countIf(`ended_at > ${NOW}`),
   ),
   /** Those without an end: of the period, and running now. */
   openRentals: countRentals(
     countIf(`started_at <= ${PERIOD_END}`),
+    UNTIL,
     `ended_at IS NULL AND started_at <= ${NOW}`,
     "COUNT(*)",
   ),

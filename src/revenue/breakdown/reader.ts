@@ -183,12 +183,17 @@ function breakdown(
   rollup: UsedRollup,
   asOf: number,
 ): Breakdown {
-  const totals = new PeriodTotals(first.sums, last.sums);
   const { head, tail, uncovered } = rows;
-  const { endsAtHead, startsAtTail, writtenRentals, endingRentals, openRentals } = rows;
-  const rentals = [endsAtHead, startsAtTail, writtenRentals, endingRentals, openRentals];
-  for (const part of [head, tail, uncovered, ...rentals]) totals.add(part);
-  const [{ now }] = rows.state as [State];
+  const { startsAtHead, endsAtHead, startsAtTail, endsAtTail } = rows;
+  const { writtenRentals, endingRentals, openRentals } = rows;
+  const [{ now, from, until }] = rows.state as [State];
+  const period = { from: BigInt(from), until: BigInt(until) };
+  const totals = new PeriodTotals(first.sums, last.sums, period, {
+    toStart: [...startsAtHead, ...endsAtHead],
+    // The charges before the first boundary: they are in neither of the sums.
+    toEnd: [...head, ...tail, ...uncovered, ...startsAtTail, ...endsAtTail],
+    rentals: [...writtenRentals, ...endingRentals, ...openRentals],
+  });
   return {
     rows,
     totals,

@@ -86,70 +86,109 @@ export interface Totals {
   readonly rentals: number;
   /** The rentals that run now, whatever the period. */
   readonly running: number;
+  /** How long rentals ran in the period, in ms. */
+  readonly rented: bigint;
 }
 
-/** A row of the ledger's queries. A column that it does not have is zero. */
-type RawRow = Owner & SumsRow & { readonly rentals?: string; readonly running?: string };
+/** A period of time, in ms from the first instant there is. */
+export interface Stretch {
+  readonly from: bigint;
+  readonly until: bigint;
+}
 
-const NONE: Totals = { sums: NO_SUMS, rentals: 0, running: 0 };
+/** Rows of the ledger's queries, by what they complete. A column that they do not have is zero. */
+export interface RawRows {
+  /** What to add to the sums at the first boundary, to make them those at the start of the period. */
+  readonly toStart: readonly (Owner & SumsRow)[];
+  /** What to add to the sums at the last boundary, to make them those at the end of the period. */
+  readonly toEnd: readonly (Owner & SumsRow)[];
+  /** Rentals that are not covered. */
+  readonly rentals: readonly (Owner & Readonly<Record<"rentals" | "running" | "rented", string>>)[];
+}
+
+/** What was read from the ledger. */
+interface Raw extends Omit<Totals, "sums"> {
+  readonly toStart: Sums;
+  readonly toEnd: Sums;
+}
+
+const NONE: Raw = { toStart: NO_SUMS, toEnd: NO_SUMS, rentals: 0, running: 0, rented: 0n };
 
 /**
  * The totals of a period: the difference of the sums at two boundaries, completed by what these do not
  * hold.
  */
 export class PeriodTotals {
-  readonly #before: ByOwner<Sums>;
-  readonly #upToEnd: ByOwner<Sums>;
-  readonly #raw = new ByOwner(NONE, (one: Totals, other: Totals) => ({
-    sums: plus(one.sums, other.sums),
+  readonly #atFirst: ByOwner<Sums>;
+  readonly #atLast: ByOwner<Sums>;
+  readonly #period: Stretch;
+  readonly #raw = new ByOwner(NONE, (one: Raw, other: Raw) => ({
+    toStart: plus(one.toStart, other.toStart),
+    toEnd: plus(one.toEnd, other.toEnd),
     rentals: one.rentals + other.rentals,
     running: one.running + other.running,
+    rented: one.rented + other.rented,
   }));
 
   /** From the sums at the first boundary in the period, and at the last one. */
-  constructor(before: ByOwner<Sums>, upToEnd: ByOwner<Sums>) {
-    this.#before = before;
-    this.#upToEnd = upToEnd;
-  }
-
-  /** Adds what was read from the ledger. */
-  add(rows: readonly RawRow[]): void {
-    for (const row of rows) {
-      const { rentals = 0, running = 0 } = row;
-      this.#raw.add(row, { sums: sumsOf(row), rentals: Number(rentals), running: Number(running) });
+  constructor(
+    atFirst: ByOwner<Sums>,
+    atLast: ByOwner<Sums>,
+    period: Stretch,
+    { toStart, toEnd, rentals }: RawRows,
+  ) {
+    this.#atFirst = atFirst;
+    this.#atLast = atLast;
+    this.#period = period;
+    for (const row of toStart) this.#raw.add(row, { ...NONE, toStart: sumsOf(row) });
+    for (const row of toEnd) this.#raw.add(row, { ...NONE, toEnd: sumsOf(row) });
+    for (const row of rentals) {
+      const [ofRow, running] = [Number(row.rentals), Number(row.running)];
+      this.#raw.add(row, { ...NONE, rentals: ofRow, running, rented: BigInt(row.rented) });
     }
   }
 
   /** The totals of the provider. */
   total(): Totals {
-    return complete(this.#before.total(), this.#upToEnd.total(), this.#raw.total());
+    return this.#complete(this.#atFirst.total(), this.#atLast.total(), this.#raw.total());
   }
 
   /** The totals of a server, by `servers.id`, including rows without an instance. */
   server(id: string): Totals {
-    return complete(this.#before.server(id), this.#upToEnd.server(id), this.#raw.server(id));
+    return this.#complete(this.#atFirst.server(id), this.#atLast.server(id), this.#raw.server(id));
   }
 
   /** The totals of an instance, by `servers.id` and `instances.id`. */
   instance(server: string, id: string): Totals {
-    return complete(
-      this.#before.instance(server, id),
-      this.#upToEnd.instance(server, id),
+    return this.#complete(
+      this.#atFirst.instance(server, id),
+      this.#atLast.instance(server, id),
       this.#raw.instance(server, id),
     );
   }
+
+  #complete(atFirst: Sums, atLast: Sums, raw: Raw): Totals {
+    const [atStart, atEnd] = [plus(atFirst, raw.toStart), plus(atLast, raw.toEnd)];
+    // Those that had started by the end, without those that had ended before the start.
+    const rentals = Number(atEnd.started - atStart.ended) + raw.rentals;
+    const { from, until } = this.#period;
+    const rented = rentedBefore(until, atEnd) - rentedBefore(from, atStart) + raw.rented;
+    return {
+      sums: minus(atEnd, atStart),
+      // In a period without a boundary, one that was committed late can have ended and not started.
+      rentals: Math.max(0, rentals),
+      running: raw.running,
+      rented: rented > 0n ? rented : 0n,
+    };
+  }
 }
 
-function complete(before: Sums, upToEnd: Sums, raw: Totals): Totals {
-  const between = minus(upToEnd, before);
-  // Those that ran at the first boundary, and those that started since.
-  const rentals = Number(before.started - before.ended + between.started) + raw.rentals;
-  return {
-    sums: plus(between, raw.sums),
-    // In a period without a boundary, one that was committed late can have ended and not started.
-    rentals: Math.max(0, rentals),
-    running: raw.running,
-  };
+/**
+ * How long rentals ran before an instant, in ms, from the sums of what is dated before it. What starts or ends at
+ * the instant itself makes no difference.
+ */
+function rentedBefore(instant: bigint, { started, ended, started_ms, ended_ms }: Sums): bigint {
+  return instant * (started - ended) - (started_ms - ended_ms);
 }
 
 /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */

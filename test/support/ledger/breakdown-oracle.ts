@@ -1,5 +1,5 @@
 /** The expected breakdown of a ledger: its rows filtered and summed, as the comments of the proto file define. */
-import { refundsOf, sum, timestamp, usd } from "./json-figures.ts";
+import { hundredthsOfHours, refundsOf, sum, timestamp, usd } from "./json-figures.ts";
 import type { Charge, Ledger, Rental, Server } from "./ledger.ts";
 import { ranked } from "./rank.ts";
 
@@ -14,6 +14,9 @@ interface Activity {
   readonly charges: readonly Charge[];
   readonly rentals: readonly Rental[];
   readonly running: readonly Rental[];
+  /** The period, up to now, in epoch ms: the end is the first instant after it. */
+  readonly from: number;
+  readonly until: number;
 }
 
 /** The breakdown of a period at `now` (ISO 8601), as protobuf JSON. */
@@ -28,6 +31,8 @@ export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod
     running: ledger.rentals.filter(
       ({ startedAt, endedAt }) => startedAt <= now && (endedAt === null || endedAt > now),
     ),
+    from: Date.parse(start),
+    until: Math.min(Date.parse(end) + 1, Date.parse(now)),
   };
   const servers = shown(ledger.servers, ({ id }) =>
     only(activity, ({ server }) => server === id),
@@ -85,7 +90,17 @@ function figures(activity: Activity) {
     totalRentals: activity.rentals.length,
     activeRentals: activity.running.length,
     refunds: usd(refundsOf(activity.charges)),
+    rentedHours: usd(hundredthsOfHours(rentedMs(activity))),
   };
+}
+
+/** How long the rentals ran in the period, each by itself. */
+function rentedMs({ rentals, from, until }: Activity): bigint {
+  const each = rentals.map(({ startedAt, endedAt }) => {
+    const end = endedAt === null ? until : Math.min(Date.parse(endedAt), until);
+    return BigInt(Math.max(0, end - Math.max(Date.parse(startedAt), from)));
+  });
+  return sum(each);
 }
 
 function grossOf(activity: Activity): bigint {
@@ -93,10 +108,14 @@ function grossOf(activity: Activity): bigint {
 }
 
 /** The activity of one owner. */
-function only({ charges, rentals, running }: Activity, belongs: (row: Rental | Charge) => boolean) {
+function only(
+  { charges, rentals, running, ...period }: Activity,
+  belongs: (row: Rental | Charge) => boolean,
+): Activity {
   return {
     charges: charges.filter(belongs),
     rentals: rentals.filter(belongs),
     running: running.filter(belongs),
+    ...period,
   };
 }

@@ -40,6 +40,11 @@ export function hours(cents: bigint, price: bigint): { value: string } {
   return usd(cents < 0n ? -hundredths : hundredths);
 }
 
+/** Milliseconds in hundredths of hours, rounded half up. */
+export function hundredthsOfHours(ms: bigint): bigint {
+  return ms / 36_000n + (ms % 36_000n >= 18_000n ? 1n : 0n);
+}
+
 /** An ISO 8601 instant as protobuf JSON writes a Timestamp: with milliseconds only if they are not zero. */
 export function timestamp(iso: string): string {
   return iso.replace(".000Z", "Z");

@@ -1,6 +1,7 @@
 /** What a rollup should have stored, added up in the test from the rows of the ledger. */
 import type { Knex } from "knex";
 import { expect } from "vitest";
+import { instantOf } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { type LeafLength, leafAt } from "../../../../src/rollup/leaves.ts";
 import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
@@ -16,6 +17,8 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
     "started",
     "ended",
     "refunds",
+    "started_ms",
+    "ended_ms",
   ]);
   await database.transaction(async (reader) => {
     const rollup = await reader(TABLES.rollups)
@@ -25,8 +28,9 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
     const stored: Stored = {};
     for (const { total, at, server_id, instance_id, ...sums } of rows) {
       const key = `${Number(total) === 1 ? "total" : "owners"} ${at} ${server_id}/${instance_id}`;
-      const { gross, charges, started, ended, refunds } = sums;
-      stored[key] = [cents(gross), charges, started, ended, cents(refunds)].join(" ");
+      const { gross, charges, started, ended, refunds, started_ms, ended_ms } = sums;
+      const counts = [charges, started, ended, started_ms, ended_ms];
+      stored[key] = [cents(gross), cents(refunds), ...counts].join(" ");
     }
     expect(stored).toEqual(await expected(reader, provider, rollup));
   });
@@ -36,7 +40,7 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
 interface Event {
   readonly at: string;
   readonly owner: string;
-  /** Gross in cents, charges, starts, ends, refunds in cents. */
+  /** Gross and refunds in cents, charges, starts, ends, ms of starts, ms of ends. */
   readonly sums: readonly bigint[];
 }
 
@@ -51,15 +55,23 @@ async function expected(
   for (const row of await of("charges")) {
     if (row.recorded_at > watermark || row.charged_at > watermark) continue;
     const gross = cents(row.gross);
-    const sums = [gross, 1n, 0n, 0n, gross < 0n ? gross : 0n];
+    const sums = [gross, gross < 0n ? gross : 0n, 1n, 0n, 0n, 0n, 0n];
     events.push({ at: row.charged_at, owner: ownerOf(row), sums });
   }
   for (const row of await of("rentals")) {
     const { started_at, ended_at, updated_at } = row;
     if (ended_at === null || ended_at < started_at) continue;
     if (updated_at > watermark || ended_at > watermark) continue;
-    events.push({ at: started_at, owner: ownerOf(row), sums: [0n, 0n, 1n, 0n, 0n] });
-    events.push({ at: ended_at, owner: ownerOf(row), sums: [0n, 0n, 0n, 1n, 0n] });
+    events.push({
+      at: started_at,
+      owner: ownerOf(row),
+      sums: [0n, 0n, 0n, 1n, 0n, ms(started_at), 0n],
+    });
+    events.push({
+      at: ended_at,
+      owner: ownerOf(row),
+      sums: [0n, 0n, 0n, 0n, 1n, 0n, ms(ended_at)],
+    });
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
   const lengths = [leaf as LeafLength, "P1D", "P1M"] as const;
@@ -93,4 +105,7 @@ function running(kind: string, events: readonly Event[], lengths: readonly LeafL
   return stored;
 }
 
+const FIRST = Date.parse("0001-01-01T00:00:00Z");
+/** The ms from the first instant to the one that a date counts at. */
+const ms = (date: string) => BigInt(instantOf(date) - FIRST);
 const cents = (decimal: string) => BigInt(decimal.replace(".", ""));
