@@ -3,6 +3,7 @@
  * which one keeps another from having an effect. It is told at start, and stops nothing: the environment may
  * be that of several programs.
  */
+import distance from "damerau-levenshtein";
 import { type Config, VARIABLES } from "../config.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -33,28 +34,7 @@ export function misspelled(environment: Environment, more: readonly string[] = [
 /** Whether a name is the other one with a few slips, or without its unit. */
 function isAlmost(name: string, other: string): boolean {
   if (`${name}_MS` === other || `${name}_SECONDS` === other) return true;
-  return slips(name, other) <= Math.max(1, Math.floor(other.length / CHARACTERS_PER_SLIP));
-}
-
-/** How many characters have to be added, left out, changed or swapped with the next one. */
-function slips(one: string, other: string): number {
-  const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, column) => column)];
-  const at = (row: number, column: number) => rows[row]?.[column] ?? Infinity;
-  for (let i = 1; i <= one.length; i++) {
-    const row = [i];
-    rows.push(row);
-    for (let j = 1; j <= other.length; j++) {
-      const same = one[i - 1] === other[j - 1] ? 0 : 1;
-      const swapped = one[i - 1] === other[j - 2] && one[i - 2] === other[j - 1];
-      row[j] = Math.min(
-        at(i - 1, j) + 1,
-        at(i, j - 1) + 1,
-        at(i - 1, j - 1) + same,
-        swapped ? at(i - 2, j - 2) + 1 : Infinity,
-      );
-    }
-  }
-  return at(one.length, other.length);
+  return distance(name, other).steps <= Math.max(1, Math.floor(other.length / CHARACTERS_PER_SLIP));
 }
 
 /** The time between two heartbeats, in ms, and what a delay adds. */

@@ -1,5 +1,5 @@
-/** The calendar, in UTC: months, with English names, and days. */
-import { DAY, monthStart } from "../db/datetime.ts";
+/** The calendar of months, in UTC, with English names. */
+import { monthStart } from "../db/datetime.ts";
 
 const format = new Intl.DateTimeFormat("en-US", { month: "long", timeZone: "UTC" });
 const NAMES = Array.from({ length: 12 }, (_, month) => format.format(Date.UTC(2000, month)));
@@ -36,27 +36,6 @@ export function startsOfMonths(now: number): readonly number[] {
 /** The start of the month that contains an instant, both in epoch ms. */
 export function monthOf(instant: number): number {
   return startOf(indexOf(instant));
-}
-
-/** The start of the day that contains an instant, both in epoch ms. */
-export function dayOf(instant: number): number {
-  return Math.floor(instant / DAY) * DAY;
-}
-
-/** The start of the day that comes so many days after another, from the start of that, in epoch ms. */
-export function plusDays(start: number, days: number): number {
-  return start + days * DAY;
-}
-
-/** The number of days that an instant and a later one lie in, and of all between. */
-export function countDays(from: number, to: number): number {
-  return (dayOf(to) - dayOf(from)) / DAY + 1;
-}
-
-/** The starts of those days, oldest first. */
-export function startsOfDays(from: number, to: number): readonly number[] {
-  const length = Math.max(0, countDays(from, to));
-  return Array.from({ length }, (_, nth) => plusDays(dayOf(from), nth));
 }
 
 /** Months from January of year 0 to that of an instant. */

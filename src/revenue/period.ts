@@ -7,6 +7,7 @@ import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
 import { LAST_INSTANT, toBoundary } from "../rollup/leaves.ts";
 import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
+import { type DayNumber, dayOfDate, hasDay, instantAt, startOfDay, UTC } from "./time-zone.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
 export interface Period {
@@ -41,12 +42,15 @@ export const includingEarlier = (at: string): string => (at === FIRST_INSTANT ? 
  * Parses the two ends of a period. An empty text is an omitted parameter. A date without a time is its
  * first millisecond as a start and its last as an end.
  *
+ * @param zone of dates, and of date-times without an offset
  * @throws ServiceError `invalidArgument`; the message names the parameter, the received value and
  *   what is expected
  */
-export function parsePeriod(startDate: string, endDate: string): RequestedPeriod {
-  const start = startDate ? parseInstant("startDate", startDate, "00:00:00.000") : undefined;
-  const end = endDate ? parseInstant("endDate", endDate, "23:59:59.999") : undefined;
+export function parsePeriod(startDate: string, endDate: string, zone = UTC): RequestedPeriod {
+  const firstOf = (day: DayNumber) => startOfDay(day, zone);
+  const lastOf = (day: DayNumber) => startOfDay(day + 1, zone) - 1;
+  const start = startDate ? parseInstant("startDate", startDate, zone, firstOf) : undefined;
+  const end = endDate ? parseInstant("endDate", endDate, zone, lastOf) : undefined;
   if (start !== undefined && end !== undefined) checkOrder({ start, end }, { start, end });
   return { start, end };
 }
@@ -90,23 +94,44 @@ const OFFSET = /^(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)$/i;
 
 /** The first instant that a period may begin with, and the last one, in epoch ms. */
 export const EARLIEST = fromDatetime(FIRST_INSTANT);
-const LATEST = fromDatetime(LAST_INSTANT);
+export const LATEST = fromDatetime(LAST_INSTANT);
 
-/** Parses a date or date-time to epoch ms. Digits after the milliseconds are truncated. */
-function parseInstant(parameter: string, text: string, defaultTime: string): number {
-  const { date, time = defaultTime, offset: rawOffset = "Z" } = FORMAT.exec(text)?.groups ?? {};
+/**
+ * Parses a date or date-time to epoch ms. Digits after the milliseconds are truncated.
+ *
+ * @param ofDay the instant that a day without a time stands for
+ */
+function parseInstant(
+  parameter: string,
+  text: string,
+  zone: string,
+  ofDay: (day: DayNumber) => number,
+): number {
+  const { date, time, offset: rawOffset } = FORMAT.exec(text)?.groups ?? {};
   if (date === undefined) throw invalid(parameter, text);
-  // A "+" that is not percent-encoded in a query string is decoded as a space. "−" is U+2212.
-  const offset = rawOffset.replace(" ", "+").replace("−", "-");
   if (!isDay(date)) throw invalid(parameter, text, `${date} is not a day of the calendar`);
-  if (!TIME.test(time)) throw invalid(parameter, text, "the time must be 00:00:00 to 23:59:59");
-  if (!OFFSET.test(offset)) throw invalid(parameter, text, "the offset must be -23:59 to +23:59");
-  const milliseconds = time.slice(0, "00:00:00.000".length);
-  const instant = Temporal.Instant.from(`${date}T${milliseconds}${offset}`).epochMilliseconds;
-  if (instant < EARLIEST || instant > LATEST) {
-    throw invalid(parameter, text, "the year must be 0001 to 9999, in UTC");
+  if (time === undefined) {
+    const day = dayOfDate(date);
+    if (!hasDay(day, zone)) throw invalid(parameter, text, `${zone} has no ${date}`);
+    return checkYear(parameter, text, ofDay(day));
   }
-  return instant;
+  // A "+" that is not percent-encoded in a query string is decoded as a space. "−" is U+2212.
+  const offset = rawOffset?.replace(" ", "+").replace("−", "-");
+  if (!TIME.test(time)) throw invalid(parameter, text, "the time must be 00:00:00 to 23:59:59");
+  if (offset !== undefined && !OFFSET.test(offset)) {
+    throw invalid(parameter, text, "the offset must be -23:59 to +23:59");
+  }
+  const local = `${date}T${time.slice(0, "00:00:00.000".length)}`;
+  const instant =
+    offset === undefined
+      ? instantAt(local, zone)
+      : Temporal.Instant.from(local + offset).epochMilliseconds;
+  return checkYear(parameter, text, instant);
+}
+
+function checkYear(parameter: string, text: string, instant: number): number {
+  if (instant >= EARLIEST && instant <= LATEST) return instant;
+  throw invalid(parameter, text, "the year must be 0001 to 9999, in UTC");
 }
 
 /** Whether a day exists. `date` is YYYY-MM-DD. */

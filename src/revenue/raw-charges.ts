@@ -16,13 +16,13 @@ export interface Terms {
 }
 
 /** SQL condition: the period has everything that is covered. */
-const REACHES_WATERMARK = `${PERIOD_END} >= ${WATERMARK}`;
+const reaches = (watermark: string) => `${PERIOD_END} >= ${watermark}`;
 
 /** The terms of a statement that reads sums, from the first boundary in the period and the last one. */
-export function termsOf(first: string, last: string): Terms {
-  const lastOrWatermark = `CASE WHEN ${REACHES_WATERMARK} THEN ${after(WATERMARK)} ELSE ${last} END`;
+export function termsOf(first: string, last: string, watermark = WATERMARK): Terms {
+  const lastOrWatermark = `CASE WHEN ${reaches(watermark)} THEN ${after(watermark)} ELSE ${last} END`;
   return {
-    watermark: WATERMARK,
+    watermark,
     first: `LEAST(${first}, ${lastOrWatermark})`,
     last: lastOrWatermark,
   };
@@ -47,8 +47,8 @@ export function boundariesOf(
 }
 
 /** Where the sums at `last` are looked for: up to there, or at the last boundary there is. */
-export function upTo(last: string): string {
-  return `CASE WHEN ${REACHES_WATERMARK} THEN ${END_OF_TIME} ELSE ${last} END`;
+export function upTo(last: string, watermark = WATERMARK): string {
+  return `CASE WHEN ${reaches(watermark)} THEN ${END_OF_TIME} ELSE ${last} END`;
 }
 
 /** The queries of the charges. `sumCharges` makes one of an SQL condition. */

@@ -2,7 +2,14 @@
  * The leaves of a rollup: stretches of event time between marks of the calendar, in UTC. All leaves of
  * a rollup have the same length. Instants are DATETIME(3) text, which sorts in order of time.
  */
-import { DAY, fromDatetime, instantOf, monthStart, toDatetime } from "../db/datetime.ts";
+import {
+  DAY,
+  FIRST_INSTANT,
+  fromDatetime,
+  instantOf,
+  monthStart,
+  toDatetime,
+} from "../db/datetime.ts";
 
 /** The last instant that a row can be dated at: no row there is covered, so it is no boundary of a rollup. */
 export const LAST_INSTANT = "9999-12-31 23:59:59.999";
@@ -40,9 +47,21 @@ export const LEAVES: readonly LeafLength[] = [
   "P1Y",
 ];
 
-/** The length of the leaves of the provider as a whole: those of its owners, or days if these are shorter. */
-export function leafOfTotal(length: LeafLength): LeafLength {
-  return stepsShorter(length, "P1D") > 0 ? length : "P1D";
+/** A quarter of an hour: days of every zone begin at one, but for those of local mean time. */
+export const QUARTER = { leaf: "PT15M", ms: 15 * 60_000 } as const;
+
+/** What the provider as a whole has all boundaries of, on a day with rows: its quarter hours, or its end alone. */
+export type LeafOfTotal = "P1D" | typeof QUARTER.leaf;
+
+/** The lengths of the leaves of a rollup. */
+interface Lengths {
+  readonly leaf: LeafLength;
+  readonly totalLeaf: LeafOfTotal;
+}
+
+/** The length of the leaves of the provider as a whole: its own, or those of its owners if these are shorter. */
+export function leafOfTotal({ leaf, totalLeaf }: Lengths): LeafLength {
+  return stepsShorter(leaf, totalLeaf) > 0 ? leaf : totalLeaf;
 }
 
 /** The units of lengths, in ms or in months. */
@@ -88,12 +107,51 @@ export function secondsUpToDay(length: LeafLength): number {
   return Math.min(ms || DAY, DAY) / 1_000;
 }
 
+/** A day of a zone may reach into the second one after that of its first instant. */
+const DAYS_OF_QUARTERS = 3;
+
 /**
- * The boundaries that the sums of the provider as a whole have for a leaf with rows: its end, and those of its
- * day and its month. So a start of a day or a month that is not stored has no row between it and the one before.
+ * The boundaries that the sums of the provider as a whole have for leaves with rows: their ends, and those of their
+ * days and months. So a start of a day or a month that is not stored has no row between it and the one before. With
+ * quarter hours that holds for the days of every zone: it has all of the leaf's day and of the two after it.
  */
-export function boundariesOfTotal({ from, to }: Leaf): string[] {
-  return [to, leafAt(from, "P1D").to, leafAt(from, "P1M").to];
+export function boundariesOfTotal(leaves: Iterable<Leaf>, totalLeaf: LeafOfTotal): Set<string> {
+  const boundaries = new Set<string>();
+  const days = new Set<string>();
+  for (const { from, to } of leaves) {
+    const day = leafAt(from, "P1D");
+    boundaries.add(to).add(day.to).add(leafAt(from, "P1M").to);
+    days.add(day.from);
+  }
+  if (totalLeaf !== QUARTER.leaf) return boundaries;
+  for (const day of days) {
+    for (let nth = 1; nth <= DAYS_OF_QUARTERS; nth++) {
+      const end = toBoundary(fromDatetime(day) + nth * DAY);
+      for (const boundary of boundariesOfDay(end, totalLeaf)) boundaries.add(boundary);
+    }
+  }
+  return boundaries;
+}
+
+/** The boundaries of the provider as a whole on a day, from its end: its quarter hours, or that end alone. */
+export function boundariesOfDay(end: string, totalLeaf: LeafOfTotal): readonly string[] {
+  if (totalLeaf !== QUARTER.leaf || end === LAST_INSTANT) return [end];
+  const start = fromDatetime(end) - DAY;
+  return Array.from({ length: DAY / QUARTER.ms }, (_, nth) =>
+    toDatetime(start + (nth + 1) * QUARTER.ms),
+  );
+}
+
+/** A part of the timeline that holds some leaves, and the boundaries of the provider as a whole for them. */
+export function spanOfTotal(leaves: readonly Leaf[], totalLeaf: LeafOfTotal): Span {
+  const first = leaves.map(({ from }) => from).sort()[0] ?? FIRST_INSTANT;
+  const to =
+    leaves
+      .map(({ to }) => to)
+      .sort()
+      .at(-1) ?? FIRST_INSTANT;
+  const ends = boundariesOfTotal([{ from: justBefore(to).from, to }], totalLeaf);
+  return { from: leafAt(first, "P1D").from, to: [...ends].sort().at(-1) ?? to };
 }
 
 /** Whether a leaf ends at an instant. */
@@ -169,6 +227,15 @@ export function chooseLeaf(days: RowsByDay, limit: number): LeafLength {
     return days.values().reduce((sum, count) => sum + Math.min(count, inDay), 0);
   };
   return LEAVES.findLast((length) => rows <= limit * leavesOf(length)) ?? "PT5M";
+}
+
+/** The provider as a whole has quarter hours if there are on average so many rows for each. */
+const ROWS_PER_QUARTER = 4;
+
+/** Whether days have enough rows, by a factor, for the provider as a whole to have quarter hours. */
+export function isDense(days: RowsByDay, factor = 1): boolean {
+  const rows = days.values().reduce((sum, count) => sum + count, 0);
+  return rows > factor * ROWS_PER_QUARTER * (DAY / QUARTER.ms) * days.size;
 }
 
 /** How many steps a length of `LEAVES` is shorter than another; negative if it is longer. */

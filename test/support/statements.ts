@@ -4,8 +4,13 @@ import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { readBoundaries } from "../../src/revenue/breakdown/reader.ts";
 import { startsOfMonths } from "../../src/revenue/calendar.ts";
-import { daysOf, questionFor } from "../../src/revenue/daily/days.ts";
-import { dailyOfMaximum, dailyOfMonth } from "../../src/revenue/daily/queries.ts";
+import { daysOf, listDays, questionFor } from "../../src/revenue/daily/days.ts";
+import {
+  dailyOfMaximum,
+  dailyOfMonth,
+  zonedDailyOfMaximum,
+  zonedDailyOfMonth,
+} from "../../src/revenue/daily/queries.ts";
 import {
   fullOverview,
   monthParameters,
@@ -31,6 +36,8 @@ export const STATEMENTS = {
   uncoveredBreakdown,
   dailyOfMonth,
   dailyOfMaximum,
+  zonedDailyOfMonth,
+  zonedDailyOfMaximum,
   payoutsOfDefault,
   payoutsOfMaximum,
 } as const satisfies Record<string, Statement>;
@@ -48,9 +55,12 @@ export type Values = Readonly<Record<string, string>>;
  */
 export function bindingsOf({ parameters }: Statement, values: Values): string[] {
   const now = Date.now();
+  const zone = parameters.includes("leaf") ? "Asia/Kolkata" : "UTC";
+  const days = daysOf(periodOf(values), now, zone);
+  const list = listDays(days.from, days.to, zone);
   const all: Values = {
     ...monthParameters(startsOfMonths(now)),
-    ...questionFor(periodOf(values), { ...daysOf(periodOf(values), now), from: 0 }).values,
+    ...questionFor(periodOf(values), { ...days, from: 0 }, list, zone).values,
     // The first page of payouts.
     ...{ upTo: LAST_INSTANT, ...BEFORE_FIRST },
     ...values,

@@ -6,7 +6,7 @@
 // Conventions:
 //   - Amounts of money are in US dollars, as exact decimal strings with two digits
 //     ("4500.00").
-//   - Instants, days, months and years are in UTC.
+//   - Instants, days, months and years are in UTC, unless a request names a time zone.
 //   - Gross revenue is the sum of charges; refunds are negative charges. The platform
 //     fee is 10 % of gross revenue, rounded once to the cent, half away from zero.
 //     Earnings are gross revenue minus the fee, so that earnings + fees = gross revenue
@@ -31,7 +31,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file revenue/v1/revenue.proto.
  */
 export const file_revenue_v1_revenue: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiYgoPTW9udGhseUVhcm5pbmdzEg0KBW1vbnRoGAEgASgJEhoKEm1vbnRoX2FiYnJldmlhdGlvbhgCIAEoCRIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIpgCCg1TZXJ2ZXJSZXZlbnVlEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRIsCg5wcmljZV9wZXJfaG91chgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLAoOdG90YWxfZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDWdyb3NzX3JldmVudWUYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEikKC3RvdGFsX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKLAQoGUGF5b3V0EhEKCXBheW91dF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg4KBm1ldGhvZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkiRwoZR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQIoYDChpHZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASFQoNdG90YWxfc2VydmVycxgDIAEoBRIWCg5hY3RpdmVfc2VydmVycxgEIAEoBRIrCg10b3RhbF9yZXZlbnVlGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAYgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAcgASgFEiwKB3NlcnZlcnMYCCADKAsyGy5yZXZlbnVlLnYxLlNlcnZlckJyZWFrZG93bhIlCgdyZWZ1bmRzGAkgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIqCgxyZW50ZWRfaG91cnMYCiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIr8CCg9TZXJ2ZXJCcmVha2Rvd24SEQoJc2VydmVyX2lkGAEgASgJEhMKC3NlcnZlcl9uYW1lGAIgASgJEhMKC3NlcnZlcl90eXBlGAMgASgJEg4KBnN0YXR1cxgEIAEoCRIrCg10b3RhbF9yZXZlbnVlGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAYgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAcgASgFEjAKCWluc3RhbmNlcxgIIAMoCzIdLnJldmVudWUudjEuSW5zdGFuY2VCcmVha2Rvd24SJQoHcmVmdW5kcxgJIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKgoMcmVudGVkX2hvdXJzGAogASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCLuAQoRSW5zdGFuY2VCcmVha2Rvd24SEwoLaW5zdGFuY2VfaWQYASABKAkSFQoNaW5zdGFuY2VfbmFtZRgCIAEoCRIrCg10b3RhbF9yZXZlbnVlGAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIVCg10b3RhbF9yZW50YWxzGAQgASgFEhYKDmFjdGl2ZV9yZW50YWxzGAUgASgFEiUKB3JlZnVuZHMYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEioKDHJlbnRlZF9ob3VycxgHIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiRAoWR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJSgQIDxAQItkCChdHZXREYWlseVJldmVudWVSZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoNZ3Jvc3NfcmV2ZW51ZRgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg8KB2NoYXJnZXMYBiABKAUSJgoEZGF5cxgHIAMoCzIYLnJldmVudWUudjEuRGFpbHlSZXZlbnVlEiUKB3JlZnVuZHMYCCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIucBCgxEYWlseVJldmVudWUSDAoEZGF0ZRgBIAEoCRIrCg1ncm9zc19yZXZlbnVlGAIgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBImCghlYXJuaW5ncxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSDwoHY2hhcmdlcxgFIAEoBRIPCgdwYXJ0aWFsGAYgASgIEiUKB3JlZnVuZHMYByABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsImcKEkxpc3RQYXlvdXRzUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJSgQIDxAQIlMKE0xpc3RQYXlvdXRzUmVzcG9uc2USIwoHcGF5b3V0cxgBIAMoCzISLnJldmVudWUudjEuUGF5b3V0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLDBAoOUmV2ZW51ZVNlcnZpY2USggEKC0dldE92ZXJ2aWV3Eh4ucmV2ZW51ZS52MS5HZXRPdmVydmlld1JlcXVlc3QaHy5yZXZlbnVlLnYxLkdldE92ZXJ2aWV3UmVzcG9uc2UiMpACAYq1GA5zZXJ2ZXJfcmV2ZW51ZYLT5JMCFxIVL2FwaS9wcm92aWRlci9yZXZlbnVlEpgBChJHZXRTZXJ2ZXJCcmVha2Rvd24SJS5yZXZlbnVlLnYxLkdldFNlcnZlckJyZWFrZG93blJlcXVlc3QaJi5yZXZlbnVlLnYxLkdldFNlcnZlckJyZWFrZG93blJlc3BvbnNlIjOQAgGKtRgHc2VydmVyc4LT5JMCHxIdL2FwaS9wcm92aWRlci9yZXZlbnVlL3NlcnZlcnMSigEKD0dldERhaWx5UmV2ZW51ZRIiLnJldmVudWUudjEuR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBojLnJldmVudWUudjEuR2V0RGFpbHlSZXZlbnVlUmVzcG9uc2UiLpACAYq1GARkYXlzgtPkkwIdEhsvYXBpL3Byb3ZpZGVyL3JldmVudWUvZGFpbHkSgwEKC0xpc3RQYXlvdXRzEh4ucmV2ZW51ZS52MS5MaXN0UGF5b3V0c1JlcXVlc3QaHy5yZXZlbnVlLnYxLkxpc3RQYXlvdXRzUmVzcG9uc2UiM5ACAYq1GAdwYXlvdXRzgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvcGF5b3V0czo7Cghjc3Zfcm93cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAlSB2NzdlJvd3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_descriptor, file_google_protobuf_timestamp, file_google_type_decimal]);
+  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiYgoPTW9udGhseUVhcm5pbmdzEg0KBW1vbnRoGAEgASgJEhoKEm1vbnRoX2FiYnJldmlhdGlvbhgCIAEoCRIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIpgCCg1TZXJ2ZXJSZXZlbnVlEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRIsCg5wcmljZV9wZXJfaG91chgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLAoOdG90YWxfZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDWdyb3NzX3JldmVudWUYBiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEikKC3RvdGFsX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKLAQoGUGF5b3V0EhEKCXBheW91dF9pZBgBIAEoCRIoCgRkYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIkCgZhbW91bnQYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg4KBm1ldGhvZBgEIAEoCRIOCgZzdGF0dXMYBSABKAkiWgoZR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXRpbWVfem9uZRgDIAEoCUoECA8QECKZAwoaR2V0U2VydmVyQnJlYWtkb3duUmVzcG9uc2USLgoKc3RhcnRfZGF0ZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEhUKDXRvdGFsX3NlcnZlcnMYAyABKAUSFgoOYWN0aXZlX3NlcnZlcnMYBCABKAUSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIsCgdzZXJ2ZXJzGAggAygLMhsucmV2ZW51ZS52MS5TZXJ2ZXJCcmVha2Rvd24SJQoHcmVmdW5kcxgJIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKgoMcmVudGVkX2hvdXJzGAogASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIRCgl0aW1lX3pvbmUYCyABKAkivwIKD1NlcnZlckJyZWFrZG93bhIRCglzZXJ2ZXJfaWQYASABKAkSEwoLc2VydmVyX25hbWUYAiABKAkSEwoLc2VydmVyX3R5cGUYAyABKAkSDgoGc3RhdHVzGAQgASgJEisKDXRvdGFsX3JldmVudWUYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBiABKAUSFgoOYWN0aXZlX3JlbnRhbHMYByABKAUSMAoJaW5zdGFuY2VzGAggAygLMh0ucmV2ZW51ZS52MS5JbnN0YW5jZUJyZWFrZG93bhIlCgdyZWZ1bmRzGAkgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIqCgxyZW50ZWRfaG91cnMYCiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIu4BChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUSJQoHcmVmdW5kcxgGIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKgoMcmVudGVkX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCJXChZHZXREYWlseVJldmVudWVSZXF1ZXN0EhIKCnN0YXJ0X2RhdGUYASABKAkSEAoIZW5kX2RhdGUYAiABKAkSEQoJdGltZV96b25lGAMgASgJSgQIDxAQIuwCChdHZXREYWlseVJldmVudWVSZXNwb25zZRIuCgpzdGFydF9kYXRlGAEgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASKwoNZ3Jvc3NfcmV2ZW51ZRgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgEIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg8KB2NoYXJnZXMYBiABKAUSJgoEZGF5cxgHIAMoCzIYLnJldmVudWUudjEuRGFpbHlSZXZlbnVlEiUKB3JlZnVuZHMYCCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhEKCXRpbWVfem9uZRgJIAEoCSLFAgoMRGFpbHlSZXZlbnVlEgwKBGRhdGUYASABKAkSKwoNZ3Jvc3NfcmV2ZW51ZRgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEg8KB2NoYXJnZXMYBSABKAUSDwoHcGFydGlhbBgGIAEoCBIlCgdyZWZ1bmRzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIuCgpzdGFydF90aW1lGAggASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfdGltZRgJIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXAiZwoSTGlzdFBheW91dHNSZXF1ZXN0EhIKCnN0YXJ0X2RhdGUYASABKAkSEAoIZW5kX2RhdGUYAiABKAkSEQoJcGFnZV9zaXplGAMgASgFEhIKCnBhZ2VfdG9rZW4YBCABKAlKBAgPEBAiUwoTTGlzdFBheW91dHNSZXNwb25zZRIjCgdwYXlvdXRzGAEgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQSFwoPbmV4dF9wYWdlX3Rva2VuGAIgASgJMsMECg5SZXZlbnVlU2VydmljZRKCAQoLR2V0T3ZlcnZpZXcSHi5yZXZlbnVlLnYxLkdldE92ZXJ2aWV3UmVxdWVzdBofLnJldmVudWUudjEuR2V0T3ZlcnZpZXdSZXNwb25zZSIykAIBirUYDnNlcnZlcl9yZXZlbnVlgtPkkwIXEhUvYXBpL3Byb3ZpZGVyL3JldmVudWUSmAEKEkdldFNlcnZlckJyZWFrZG93bhIlLnJldmVudWUudjEuR2V0U2VydmVyQnJlYWtkb3duUmVxdWVzdBomLnJldmVudWUudjEuR2V0U2VydmVyQnJlYWtkb3duUmVzcG9uc2UiM5ACAYq1GAdzZXJ2ZXJzgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvc2VydmVycxKKAQoPR2V0RGFpbHlSZXZlbnVlEiIucmV2ZW51ZS52MS5HZXREYWlseVJldmVudWVSZXF1ZXN0GiMucmV2ZW51ZS52MS5HZXREYWlseVJldmVudWVSZXNwb25zZSIukAIBirUYBGRheXOC0+STAh0SGy9hcGkvcHJvdmlkZXIvcmV2ZW51ZS9kYWlseRKDAQoLTGlzdFBheW91dHMSHi5yZXZlbnVlLnYxLkxpc3RQYXlvdXRzUmVxdWVzdBofLnJldmVudWUudjEuTGlzdFBheW91dHNSZXNwb25zZSIzkAIBirUYB3BheW91dHOC0+STAh8SHS9hcGkvcHJvdmlkZXIvcmV2ZW51ZS9wYXlvdXRzOjsKCGNzdl9yb3dzEh4uZ29vZ2xlLnByb3RvYnVmLk1ldGhvZE9wdGlvbnMY0YYDIAEoCVIHY3N2Um93c2IGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_descriptor, file_google_protobuf_timestamp, file_google_type_decimal]);
 
 /**
  * The request of GetOverview. It has no parameters: the API key identifies the
@@ -300,8 +300,8 @@ export const PayoutSchema: GenMessage<Payout> = /*@__PURE__*/
 export type GetServerBreakdownRequest = Message<"revenue.v1.GetServerBreakdownRequest"> & {
   /**
    * Start of the period in ISO 8601: a date, which means its first millisecond
-   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date-time without an
-   * offset is in UTC. Default: 30 days before now.
+   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date, and a date-time
+   * without an offset, are of the time zone. Default: 30 days before now.
    *
    * @generated from field: string start_date = 1;
    */
@@ -314,6 +314,15 @@ export type GetServerBreakdownRequest = Message<"revenue.v1.GetServerBreakdownRe
    * @generated from field: string end_date = 2;
    */
   endDate: string;
+
+  /**
+   * Time zone of the period, a name of the IANA database: "Asia/Kolkata". Default: UTC. Of
+   * local times that come twice a year, it is the first one; those that are skipped count as
+   * much later. Beta.
+   *
+   * @generated from field: string time_zone = 3;
+   */
+  timeZone: string;
 };
 
 /**
@@ -401,6 +410,13 @@ export type GetServerBreakdownResponse = Message<"revenue.v1.GetServerBreakdownR
    * @generated from field: google.type.Decimal rented_hours = 10;
    */
   rentedHours?: Decimal | undefined;
+
+  /**
+   * Time zone of the request. Beta.
+   *
+   * @generated from field: string time_zone = 11;
+   */
+  timeZone: string;
 };
 
 /**
@@ -568,9 +584,10 @@ export const InstanceBreakdownSchema: GenMessage<InstanceBreakdown> = /*@__PURE_
 export type GetDailyRevenueRequest = Message<"revenue.v1.GetDailyRevenueRequest"> & {
   /**
    * Start of the period in ISO 8601: a date, which means its first millisecond
-   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date-time without an
-   * offset is in UTC. Default: the first instant of the 30 calendar days that end with
-   * the day of the end: without parameters, the last 30 days, today included.
+   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date, and a date-time
+   * without an offset, are of the time zone. Default: the first instant of the 30 calendar
+   * days that end with the day of the end: without parameters, the last 30 days, today
+   * included.
    *
    * @generated from field: string start_date = 1;
    */
@@ -583,6 +600,14 @@ export type GetDailyRevenueRequest = Message<"revenue.v1.GetDailyRevenueRequest"
    * @generated from field: string end_date = 2;
    */
   endDate: string;
+
+  /**
+   * Time zone of the period and of the days, a name of the IANA database: "Asia/Kolkata".
+   * Default: UTC.
+   *
+   * @generated from field: string time_zone = 3;
+   */
+  timeZone: string;
 };
 
 /**
@@ -656,6 +681,13 @@ export type GetDailyRevenueResponse = Message<"revenue.v1.GetDailyRevenueRespons
    * @generated from field: google.type.Decimal refunds = 8;
    */
   refunds?: Decimal | undefined;
+
+  /**
+   * Time zone of the days.
+   *
+   * @generated from field: string time_zone = 9;
+   */
+  timeZone: string;
 };
 
 /**
@@ -720,6 +752,20 @@ export type DailyRevenue = Message<"revenue.v1.DailyRevenue"> & {
    * @generated from field: google.type.Decimal refunds = 7;
    */
   refunds?: Decimal | undefined;
+
+  /**
+   * The first instant of the day.
+   *
+   * @generated from field: google.protobuf.Timestamp start_time = 8;
+   */
+  startTime?: Timestamp | undefined;
+
+  /**
+   * The first instant of the next day that exists, so a day may have 23 or 25 hours.
+   *
+   * @generated from field: google.protobuf.Timestamp end_time = 9;
+   */
+  endTime?: Timestamp | undefined;
 };
 
 /**

@@ -15,6 +15,7 @@ import { divide } from "../fee.ts";
 import { decimal, money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
+import { parseTimeZone } from "../time-zone.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
 import { hadActivity, type PeriodTotals, type Totals } from "./totals.ts";
 
@@ -40,7 +41,8 @@ export function createGetServerBreakdown(
     request: GetServerBreakdownRequest,
     context: Context,
   ): Promise<Answer<GetServerBreakdownResponse>> => {
-    const requested = parsePeriod(request.startDate, request.endDate);
+    const timeZone = parseTimeZone(request.timeZone);
+    const requested = parsePeriod(request.startDate, request.endDate, timeZone);
     const breakdown = await readBreakdown(requested, context);
     const period = completePeriod(requested, breakdown.now);
     reportLag(context.caller.providerId, breakdown);
@@ -53,6 +55,7 @@ export function createGetServerBreakdown(
       activeServers: servers.filter((server) => server.status === ACTIVE).length,
       ...figures(breakdown.totals.total()),
       servers,
+      timeZone,
     };
     return { message, asOf: breakdown.asOf };
   };

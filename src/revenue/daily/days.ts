@@ -1,6 +1,6 @@
 /** The days of a period, and the parameters that they make. */
-import { toBoundary } from "../../rollup/leaves.ts";
-import { countDays, dayOf, plusDays, startsOfDays } from "../calendar.ts";
+import { DAY } from "../../db/datetime.ts";
+import { QUARTER, toBoundary } from "../../rollup/leaves.ts";
 import {
   DEFAULT_DAYS,
   EARLIEST,
@@ -9,56 +9,108 @@ import {
   periodParameters,
   type RequestedPeriod,
 } from "../period.ts";
-import { dailyOfMaximum, dailyOfMonth, endNames, MAX_DAYS, MONTH } from "./queries.ts";
+import { type DayNumber, dateOf, dayAt, startOfDay } from "../time-zone.ts";
+import {
+  dailyOfMaximum,
+  dailyOfMonth,
+  endNames,
+  MAX_DAYS,
+  MONTH,
+  TIMES,
+  zonedDailyOfMaximum,
+  zonedDailyOfMonth,
+} from "./queries.ts";
 
-/** The days of a period, by their starts in epoch ms. */
+/** A calendar day, from its first instant to that of the next day that exists, in epoch ms. */
+export interface Day {
+  readonly date: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** The days of a period, by their numbers. */
 export interface Days {
-  /** Of the first day, and of the last one, of at most `MAX_DAYS`. */
-  readonly from: number;
-  readonly to: number;
-  /** The first start of a day in the period, and the last one up to the instant after its end. */
-  readonly first: number;
-  readonly last: number;
+  /** The first day, and the last one, of at most `MAX_DAYS`. */
+  readonly from: DayNumber;
+  readonly to: DayNumber;
+  /** The first day that begins in the period, and the last one up to the instant after its end. */
+  readonly first: DayNumber;
+  readonly last: DayNumber;
 }
 
 /** The default start of a period that is requested at `now`: of the 30 calendar days up to its end. In epoch ms. */
-export function defaultStart({ end }: RequestedPeriod, now: number): number {
-  return Math.max(plusDays(dayOf(end ?? now), 1 - DEFAULT_DAYS), EARLIEST);
+export function defaultStart({ end }: RequestedPeriod, now: number, zone: string): number {
+  return Math.max(startOfDay(dayAt(end ?? now, zone) + 1 - DEFAULT_DAYS, zone), EARLIEST);
 }
 
 /** The days of a period that is requested at `now` (epoch ms). */
-export function daysOf(requested: RequestedPeriod, now: number): Days {
-  const { start = defaultStart(requested, now), end = now } = requested;
-  const from = dayOf(start);
+export function daysOf(requested: RequestedPeriod, now: number, zone: string): Days {
+  const { start = defaultStart(requested, now, zone), end = now } = requested;
+  const from = dayAt(start, zone);
   return {
     from,
-    to: Math.min(dayOf(end), plusDays(from, MAX_DAYS - 1)),
-    first: start === from ? from : plusDays(from, 1),
-    last: dayOf(end + 1),
+    to: Math.min(dayAt(end, zone), from + MAX_DAYS - 1),
+    first: startOfDay(from, zone) === start ? from : from + 1,
+    last: dayAt(end + 1, zone),
   };
 }
 
-/** Whether a day (its start) is not wholly inside the period, or not over at `now`. */
-export function isPartial(day: number, { start, end }: Period, now: number): boolean {
-  return start > day || Math.min(end + 1, now) < plusDays(day, 1);
+/** The days that a zone has, from one to another. */
+export function listDays(from: DayNumber, to: DayNumber, zone: string): readonly Day[] {
+  const days: Day[] = [];
+  let start = startOfDay(from, zone);
+  for (let day = from; day <= to; day++) {
+    const end = startOfDay(day + 1, zone);
+    if (start < end) days.push({ date: dateOf(day), start, end });
+    start = end;
+  }
+  return days;
+}
+
+/** Whether a day is not wholly inside the period, or not over at `now`. */
+export function isPartial(day: Day, { start, end }: Period, now: number): boolean {
+  return start > day.start || Math.min(end + 1, now) < day.end;
 }
 
 /**
  * The statement for a period with these days, and its parameters. Of a period that is too long, no more is read
  * than of the longest one.
+ *
+ * @param list all of them
  */
-export function questionFor(requested: RequestedPeriod, { from, to, first, last }: Days) {
-  const { start = from, end = Infinity } = requested;
-  const [length, statement] =
-    countDays(from, to) <= MONTH ? [MONTH, dailyOfMonth] : [MAX_DAYS, dailyOfMaximum];
-  const firstDay = includingEarlier(toBoundary(first));
+export function questionFor(
+  requested: RequestedPeriod,
+  { from, to, first, last }: Days,
+  list: readonly Day[],
+  zone: string,
+) {
+  const { start = startOfDay(from, zone), end = Infinity } = requested;
+  const isShort = to - from < MONTH;
+  const [firstStart, lastStart] = [startOfDay(first, zone), startOfDay(last, zone)];
+  const firstDay = includingEarlier(toBoundary(firstStart));
   const values: Record<string, string> = {
-    ...periodParameters({ start, end: Math.min(end, plusDays(from, MAX_DAYS) - 1) }),
+    ...periodParameters({ start, end: Math.min(end, startOfDay(from + MAX_DAYS, zone) - 1) }),
     firstDay,
-    lastDay: includingEarlier(toBoundary(last)),
+    lastDay: includingEarlier(toBoundary(lastStart)),
   };
-  const ends = startsOfDays(first, to).map((day) => toBoundary(plusDays(day, 1)));
+  const ends = list.filter((day) => day.start >= firstStart).map((day) => toBoundary(day.end));
   // A place without a day repeats the first boundary, which adds nothing.
-  for (const [nth, name] of endNames(length).entries()) values[name] = ends[nth] ?? firstDay;
-  return { statement, values };
+  for (const [nth, name] of endNames(isShort ? MONTH : MAX_DAYS).entries())
+    values[name] = ends[nth] ?? firstDay;
+  const starts = [...list.map((day) => day.start), firstStart, lastStart];
+  if (starts.every((at) => at % DAY === 0)) {
+    return { statement: isShort ? dailyOfMonth : dailyOfMaximum, values };
+  }
+  const times = [...new Set(starts.map(timeOfDay))];
+  for (const [nth, name] of TIMES.entries()) {
+    values[name] = String((times[nth] ?? times[0] ?? 0) / 1_000);
+  }
+  // No rollup has boundaries at other times, which local mean time has.
+  values.leaf = times.every((time) => time % QUARTER.ms === 0) ? QUARTER.leaf : "";
+  return { statement: isShort ? zonedDailyOfMonth : zonedDailyOfMaximum, values };
+}
+
+/** The time of day (UTC) of an instant, both in ms. */
+function timeOfDay(instant: number): number {
+  return ((instant % DAY) + DAY) % DAY;
 }

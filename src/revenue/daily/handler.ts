@@ -5,7 +5,7 @@ import type {
   GetDailyRevenueRequest,
   GetDailyRevenueResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { fromDatetime, instantOf, toDatetime } from "../../db/datetime.ts";
+import { fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
@@ -13,13 +13,13 @@ import { differences, sumsOf } from "../../rollup/difference.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
-import { countDays, dayOf, startsOfDays } from "../calendar.ts";
 import { withEstimatedNow } from "../estimated-now.ts";
 import { split } from "../fee.ts";
 import { money } from "../message.ts";
-import { completePeriod, type Period, parsePeriod } from "../period.ts";
+import { completePeriod, EARLIEST, LATEST, type Period, parsePeriod } from "../period.ts";
 import { countUncovered } from "../raw-charges.ts";
-import { daysOf, defaultStart, isPartial, questionFor } from "./days.ts";
+import { dayAt, parseTimeZone } from "../time-zone.ts";
+import { type Day, daysOf, defaultStart, isPartial, listDays, questionFor } from "./days.ts";
 import { type dailyOfMonth, MAX_DAYS } from "./queries.ts";
 
 type Rows = Awaited<ReturnType<typeof dailyOfMonth.run>>["rows"];
@@ -33,42 +33,50 @@ export function createGetDailyRevenue(read: Read, reportLag: ReportLag) {
     request: GetDailyRevenueRequest,
     { caller: { providerId: provider }, now: estimate, signal }: Context,
   ): Promise<Answer<GetDailyRevenueResponse>> => {
-    const requested = parsePeriod(request.startDate, request.endDate);
+    const zone = parseTimeZone(request.timeZone);
+    const requested = parsePeriod(request.startDate, request.endDate, zone);
     const { start, end } = requested;
-    if (start !== undefined && end !== undefined) checkLength({ start, end });
+    if (start !== undefined && end !== undefined) checkLength({ start, end }, zone);
     return withEstimatedNow(estimate, async (estimated) => {
-      const days = daysOf(requested, estimated);
-      const { statement, values } = questionFor(requested, days);
+      const days = daysOf(requested, estimated, zone);
+      const list = listDays(days.from, days.to, zone);
+      const { statement, values } = questionFor(requested, days, list, zone);
       const options = { owner: provider, signal };
       const { rows, asOf } = await statement.run(read, { ...values, provider }, options);
       const [state] = rows.state as [Rows["state"][number]];
       const now = fromDatetime(state.now);
-      const period = completePeriod(requested, now, defaultStart(requested, now));
-      checkLength(period);
-      if (!isDeepStrictEqual(daysOf(requested, now), days)) return { now, answer: undefined };
+      const period = completePeriod(requested, now, defaultStart(requested, now, zone));
+      checkLength(period, zone);
+      if (!isDeepStrictEqual(daysOf(requested, now, zone), days)) return { now, answer: undefined };
       const rollup = usedRollup(state);
       const uncoveredCharges = countUncovered(rows, state.last, rollup.watermark);
       reportLag(provider, { rollup, uncoveredCharges, now });
-      const sums = sumsByDay(rows);
+      const sums = sumsByDay(rows, list);
       const message: GetDailyRevenueResponse = {
         $typeName: "revenue.v1.GetDailyRevenueResponse",
         startDate: timestampFromMs(period.start),
         endDate: timestampFromMs(period.end),
-        ...figures(sums.values().reduce(plus, NO_SUMS)),
-        days: startsOfDays(period.start, period.end).map((day) => ({
+        ...figures(sums.reduce(plus, NO_SUMS)),
+        days: list.map((day, nth) => ({
           $typeName: "revenue.v1.DailyRevenue",
-          date: toDatetime(day).slice(0, "YYYY-MM-DD".length),
-          ...figures(sums.get(day) ?? NO_SUMS),
+          date: day.date,
+          ...figures(sums[nth] ?? NO_SUMS),
           partial: isPartial(day, period, now),
+          startTime: timestampFromMs(Math.max(day.start, EARLIEST)),
+          endTime: timestampFromMs(Math.min(day.end, LATEST)),
         })),
+        timeZone: zone,
       };
       return { now, answer: { message, asOf } };
     });
   };
 }
 
-function checkLength({ start, end }: Period): void {
-  const days = countDays(start, end);
+function checkLength({ start, end }: Period, zone: string): void {
+  const [first, last] = [dayAt(start, zone), dayAt(end, zone)];
+  const numbers = last - first + 1;
+  // A few days more may have one among them that the zone has left out.
+  const days = numbers <= 2 * MAX_DAYS ? listDays(first, last, zone).length : numbers;
   if (days <= MAX_DAYS) return;
   const [from, to] = [start, end].map((at) => new Date(at).toISOString());
   throw new ServiceError(
@@ -78,15 +86,31 @@ function checkLength({ start, end }: Period): void {
   );
 }
 
-/** The sums of each day that has any, by its start in epoch ms. */
-function sumsByDay({ before, sums, head, tail, uncovered }: Rows): ReadonlyMap<number, Sums> {
-  const byDay = new Map<number, Sums>();
-  const add = (at: number, added: Sums) =>
-    byDay.set(dayOf(at), plus(byDay.get(dayOf(at)) ?? NO_SUMS, added));
+/** The sums of each of some consecutive days. */
+function sumsByDay(
+  { before, sums, head, tail, uncovered }: Rows,
+  days: readonly Day[],
+): readonly Sums[] {
+  const byDay = days.map(() => NO_SUMS);
+  const add = (at: number, added: Sums) => {
+    const day = indexOf(at, days);
+    byDay[day] = plus(byDay[day] ?? NO_SUMS, added);
+  };
   for (const row of [...head, ...tail, ...uncovered]) add(instantOf(row.at), sumsOf(row));
   // A boundary is the end of a day.
   for (const [at, added] of differences(before[0], sums)) add(fromDatetime(at) - 1, added);
   return byDay;
+}
+
+/** The place of the day that an instant lies in. */
+function indexOf(instant: number, days: readonly Day[]): number {
+  let [low, high] = [0, days.length - 1];
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if ((days[middle]?.start ?? Infinity) <= instant) low = middle;
+    else high = middle - 1;
+  }
+  return low;
 }
 
 /** The figures that a response has for the period and for each day. */

@@ -38,8 +38,15 @@ const IS_READ = `format = ${FORMAT} AND building = 0`;
  */
 const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ} AND watermark <= ${NOW}`;
 
+/** The watermark, from the rollup's row; without one, everything is uncovered. */
+const watermarkFrom = (row: string) =>
+  `COALESCE((SELECT watermark FROM ${row}), ${instant(`'${FIRST_INSTANT}'`)})`;
+
 /** The watermark, for a statement that reads sums of the rollup. */
-export const WATERMARK = `COALESCE((SELECT watermark FROM ${ROLLUP}), ${instant(`'${FIRST_INSTANT}'`)})`;
+export const WATERMARK = watermarkFrom(ROLLUP);
+/** The same for a statement that uses no rollup but one that matches an SQL condition. */
+export const watermarkIf = (condition: string): string =>
+  watermarkFrom(`${ROLLUP} AND ${condition}`);
 
 /** The watermark that cached sums were read with, for a statement that completes them. */
 export const CACHED_WATERMARK = instant(":watermark");

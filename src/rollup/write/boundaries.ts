@@ -1,70 +1,108 @@
 /** The stored boundaries of a rollup. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT } from "../../db/datetime.ts";
+import { DAY, FIRST_INSTANT, fromDatetime } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { boundariesOfTotal, isBoundary, justBefore, leafAt, leafOfTotal } from "../leaves.ts";
+import {
+  boundariesOfDay,
+  isBoundary,
+  justBefore,
+  leafAt,
+  leafOfTotal,
+  type Span,
+} from "../leaves.ts";
 import { FORMAT, SUM_NAMES } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
-/** The stored boundaries of a rollup, each list in order. */
+/** The stored boundaries of the owners of a rollup, in order. */
 export interface Boundaries {
   readonly owners: readonly string[];
-  readonly totals: readonly string[];
   /** The number of owners at the last one: of rows that a further one has. */
   readonly width: number;
 }
 
-/** Reads the stored boundaries of a rollup. */
+/** The stored boundaries of the provider as a whole, in order: some of them. */
+export interface TotalBoundaries {
+  /** Those of a part of the timeline, and the last one before it. */
+  readonly totals: readonly string[];
+  /** The number of those after it. */
+  readonly later: number;
+}
+
+/** Reads the stored boundaries of the owners of a rollup. */
 export async function readBoundaries(
   reader: Knex.Transaction,
   { provider, slot }: Rollup,
 ): Promise<Boundaries> {
   const [rows] = await reader.raw(
     // With all columns of the index up to `at`, the server skips from one boundary to the next.
-    `SELECT DISTINCT provider_id, format, slot, total, at FROM ${TABLES.sums}
-     WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? ORDER BY total, at`,
+    `SELECT DISTINCT provider_id, format, slot, total, at ${STORED} AND total = 0 ORDER BY at`,
     [provider, slot],
   );
-  const of = (wanted: number): string[] =>
-    rows
-      .filter((row: BoundaryRow) => Number(row.total) === wanted)
-      .map(({ at }: BoundaryRow) => at);
-  const owners = of(0);
+  const owners: string[] = rows.map(({ at }: BoundaryRow) => at);
   const [[{ width }]] = await reader.raw(
-    `SELECT COUNT(*) AS width FROM ${TABLES.sums}
-     WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 0 AND at = ?`,
+    `SELECT COUNT(*) AS width ${STORED} AND total = 0 AND at = ?`,
     [provider, slot, owners.at(-1) ?? FIRST_INSTANT],
   );
-  return { owners, totals: of(1), width: Number(width) };
+  return { owners, width: Number(width) };
 }
 
+/** Reads the stored boundaries of the provider as a whole in a part of the timeline. */
+export async function readTotals(
+  reader: Knex.Transaction,
+  { provider, slot }: Rollup,
+  { from, to }: Span,
+): Promise<TotalBoundaries> {
+  const before = `(SELECT MAX(at) ${STORED} AND total = 1 AND at < ?)`;
+  const [rows] = await reader.raw(
+    `SELECT at ${STORED} AND total = 1 AND at >= COALESCE(${before}, ?) AND at <= ? ORDER BY at`,
+    [provider, slot, provider, slot, from, from, to],
+  );
+  const [[{ later }]] = await reader.raw(
+    `SELECT COUNT(*) AS later ${STORED} AND total = 1 AND at > ?`,
+    [provider, slot, to],
+  );
+  return { totals: rows.map(({ at }: BoundaryRow) => at), later: Number(later) };
+}
+
+/** What follows the columns of stored sums, with bindings for provider and slot. */
+const STORED = `FROM ${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
+
 /**
- * What is wrong with the stored boundaries, so that no run can have stored them: one where no leaf ends; or
- * the end of a day or a month of the provider as a whole is missing, although a leaf of it is there.
+ * What is wrong with stored boundaries, so that no run can have stored them: one where no leaf ends; or the end of a
+ * day or a month of the provider as a whole is missing, or a quarter hour of a day that has others.
+ *
+ * @param totals those of whole days, and the last one before
  */
 export function misplacedBoundary(
-  { owners, totals }: Boundaries,
-  { leaf }: Rollup,
+  { owners }: Boundaries,
+  { totals }: TotalBoundaries,
+  rollup: Rollup,
 ): string | undefined {
-  const total = leafOfTotal(leaf);
+  const length = leafOfTotal(rollup);
   const misplaced =
-    owners.find((at) => !isBoundary(at, leaf)) ?? totals.find((at) => !isBoundary(at, total));
+    owners.find((at) => !isBoundary(at, rollup.leaf)) ??
+    totals.find((at) => !isBoundary(at, length));
   if (misplaced !== undefined) return `has sums at ${misplaced}, where no leaf ends`;
   const stored = new Set(totals);
-  let known = FIRST_INSTANT;
-  for (const at of totals) {
-    if (at <= known) continue;
-    const [, ...ends] = boundariesOfTotal(leafAt(justBefore(at).from, total));
-    const missing = ends.find((end) => !stored.has(end));
-    if (missing !== undefined) return `lacks the sums at ${missing}, the end of a day or a month`;
-    known = ends[0] ?? at;
+  // The first one may be alone, the last one before the others.
+  const days = Map.groupBy(totals.slice(1), (at) => leafAt(justBefore(at).from, "P1D").to);
+  for (const [day, boundaries] of days) {
+    const month = leafAt(justBefore(day).from, "P1M");
+    // The end of a month is stored for any row of it.
+    if (boundaries.length === 1 && boundaries[0] === month.to) continue;
+    const needed = [...boundariesOfDay(day, rollup.totalLeaf)];
+    // The first days of a month may have their quarter hours from rows of the month before.
+    const hasRows =
+      rollup.totalLeaf === "P1D" || fromDatetime(day) - fromDatetime(month.from) > 2 * DAY;
+    if (hasRows) needed.push(month.to);
+    const missing = needed.find((at) => !stored.has(at));
+    if (missing !== undefined) return `lacks the sums at ${missing}`;
   }
   return undefined;
 }
 
 interface BoundaryRow {
-  readonly total: string | number;
   readonly at: string;
 }
 
@@ -75,19 +113,15 @@ interface BoundaryRow {
 export async function isDamaged(
   reader: Knex.Transaction,
   { provider, slot }: Rollup,
-  { owners, totals }: Boundaries,
 ): Promise<boolean> {
   const columns = SUM_NAMES.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`);
-  const branch = `SELECT ${columns.join(", ")} FROM ${TABLES.sums}
-    WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = ? AND at = ?`;
+  const ofAll = [0, 1].map((total) => {
+    const stored = `${STORED} AND total = ${total}`;
+    return `SELECT ${columns.join(", ")} ${stored} AND at = (SELECT MAX(at) ${stored})`;
+  });
   const [rows] = await reader.raw(
-    `SELECT COUNT(*) AS different FROM (${branch} UNION ${branch}) AS sums`,
-    [owners, totals].flatMap((stored, total) => [
-      provider,
-      slot,
-      total,
-      stored.at(-1) ?? FIRST_INSTANT,
-    ]),
+    `SELECT COUNT(*) AS different FROM (${ofAll.join(" UNION ")}) AS sums`,
+    ofAll.flatMap(() => [provider, slot, provider, slot]),
   );
   return Number(rows[0].different) > 1;
 }

@@ -7,7 +7,15 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { chooseLeaf, LAST_INSTANT, rowsPerLeaf, stepsShorter } from "../leaves.ts";
+import {
+  chooseLeaf,
+  isDense,
+  LAST_INSTANT,
+  type LeafOfTotal,
+  QUARTER,
+  rowsPerLeaf,
+  stepsShorter,
+} from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
@@ -48,7 +56,7 @@ export async function beginBuild(
   const isGoingOn = ({ build }: Rollups) => build && !rebuild && build.watermark <= build.now;
   const before = await inSnapshot(database, (reader) => readRollups(reader, provider));
   if (isGoingOn(before)) return true;
-  const { leaf, rows } = await chooseLength(database, provider);
+  const { leaf, totalLeaf, rows } = await chooseLength(database, provider);
   return inShortTransaction(database, async (transaction) => {
     const { current, build } = await readRollups(transaction, provider, true);
     if (isGoingOn({ current, build })) return true;
@@ -58,6 +66,7 @@ export async function beginBuild(
       version: newVersion(),
       watermark,
       leaf,
+      total_leaf: totalLeaf,
       next_from: null,
       check_at: watermark,
       rows_left: rows,
@@ -79,23 +88,32 @@ export async function beginBuild(
   });
 }
 
-/** The length of leaves that suits the rows of a provider, and the number of these. */
+/** The lengths of leaves that suit the rows of a provider, and the number of these. */
 async function chooseLength(reader: Knex, provider: string) {
   const limit = rowsPerLeaf(await ownersOf(reader, provider));
   const [all, recent] = await rowsByDay(reader, provider);
   const rows = all.values().reduce((sum, count) => sum + count, 0);
   const [ofAll, ofRecent] = [chooseLeaf(all, limit), chooseLeaf(recent, limit)];
+  const totalLeaf: LeafOfTotal = isDense(all) || isDense(recent) ? QUARTER.leaf : "P1D";
   return {
     rows,
     leaf: stepsShorter(ofRecent, ofAll) > 0 ? ofRecent : ofAll,
+    totalLeaf,
   };
 }
 
-/** Whether the rows of the last months would have a rollup's leaves two steps shorter. */
+/** How much denser than needed the rows of the last months are before a rollup gets quarter hours. */
+const OUTGROWN = 2;
+
+/**
+ * Whether the rows of the last months would have a rollup's leaves two steps shorter, or are twice as dense as quarter
+ * hours need that it does not have.
+ */
 export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
   const limit = rowsPerLeaf(await ownersOf(reader, rollup.provider));
   const [, recent] = await rowsByDay(reader, rollup.provider, true);
-  return stepsShorter(chooseLeaf(recent, limit), rollup.leaf) >= 2;
+  const lacksQuarters = rollup.totalLeaf !== QUARTER.leaf && isDense(recent, OUTGROWN);
+  return lacksQuarters || stepsShorter(chooseLeaf(recent, limit), rollup.leaf) >= 2;
 }
 
 /** What a step of a build came to. */

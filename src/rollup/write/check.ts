@@ -4,8 +4,8 @@
  */
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../db/datetime.ts";
-import { LAST_INSTANT, type Leaf } from "../leaves.ts";
-import { isDamaged, misplacedBoundary, readBoundaries } from "./boundaries.ts";
+import { LAST_INSTANT, type Leaf, spanOfTotal } from "../leaves.ts";
+import { isDamaged, misplacedBoundary, readBoundaries, readTotals } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
@@ -81,6 +81,11 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
   const from = rollup.nextFrom ?? FIRST_INSTANT;
   const { compared, next } = await nextSlice(reader, rollup, boundaries, from, rows);
   const change = await computeChange(reader, rollup, boundaries, compared, rollup.watermark);
+  const totals = await readTotals(
+    reader,
+    rollup,
+    spanOfTotal(compared.stretches, rollup.totalLeaf),
+  );
   return {
     rollup,
     change,
@@ -88,8 +93,8 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
     share: shareOf(compared.leaves, boundaries.owners, next === LAST_INSTANT),
     /** Whether rows of it were changed or lost. */
     damaged:
-      misplacedBoundary(boundaries, rollup) !== undefined ||
-      (await isDamaged(reader, rollup, boundaries)),
+      misplacedBoundary(boundaries, totals, rollup) !== undefined ||
+      (await isDamaged(reader, rollup)),
     /** Whether its leaves are too long by now. */
     outgrown: next === LAST_INSTANT && (await hasOutgrown(reader, rollup)),
   };

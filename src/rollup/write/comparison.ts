@@ -7,7 +7,7 @@ import { TABLES } from "../coverage.ts";
 import { differences, type SumsRow, sumsOf } from "../difference.ts";
 import { justBefore, type Leaf, leafAt, leafOfTotal } from "../leaves.ts";
 import { FORMAT, isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums, zero } from "../sums.ts";
-import type { Boundaries } from "./boundaries.ts";
+import type { Boundaries, TotalBoundaries } from "./boundaries.ts";
 import { type Branch, ledgerBranches, SUM_COLUMNS } from "./covered-rows.ts";
 import { byLeaf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
@@ -42,7 +42,7 @@ export async function* compareLeaves(
   reader: Knex.Transaction,
   rollup: Rollup,
   { leaves, stretches }: Compared,
-  { owners, totals }: Boundaries,
+  { owners, totals }: Pick<Boundaries & TotalBoundaries, "owners" | "totals">,
   until: string,
 ): AsyncGenerator<Difference[]> {
   for (let start = 0; start < leaves.length; start += MAX_LEAVES) {
@@ -101,7 +101,7 @@ async function compareTotal(
   stored: readonly string[],
   until: string,
 ): Promise<Difference[]> {
-  const length = leafOfTotal(rollup.leaf);
+  const length = leafOfTotal(rollup);
   const branches = stretches.flatMap((stretch, nth) => [
     ...ledgerBranches(rollup, stretch, until, {
       select: (datedBy) => `${nth} AS stretch, MIN(${datedBy}) AS at, 0 AS is_stored`,

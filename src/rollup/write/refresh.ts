@@ -52,7 +52,7 @@ async function changeUpTo(
   until: string,
 ): Promise<Change | "too large" | "damaged"> {
   const boundaries = await readBoundaries(reader, rollup);
-  if (await isDamaged(reader, rollup, boundaries)) return "damaged";
+  if (await isDamaged(reader, rollup)) return "damaged";
   const { covered, late } = await newSpans(reader, rollup, until);
   const { leaf } = rollup;
   const latest = distinct(late.flatMap((span) => leavesOf([span], leaf)));

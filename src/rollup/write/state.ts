@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import type { LeafLength } from "../leaves.ts";
+import type { LeafLength, LeafOfTotal } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** A rollup of a provider. */
@@ -20,6 +20,8 @@ export interface Rollup {
   readonly watermark: string;
   /** The length of the leaves of owners. */
   readonly leaf: LeafLength;
+  /** What the provider as a whole has all boundaries of. */
+  readonly totalLeaf: LeafOfTotal;
   /**
    * Event time from which the next slice of the check begins, or the next step of the build; null
    * while its slot is emptied.
@@ -58,6 +60,7 @@ export async function readRollups(
       version: String(row.version),
       watermark: row.watermark,
       leaf: row.leaf,
+      totalLeaf: row.total_leaf,
       nextFrom: row.next_from,
       rowsLeft: Number(row.rows_left),
       checkAt: row.check_at,

@@ -5,7 +5,7 @@ import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
-import { isDamaged, misplacedBoundary, readBoundaries } from "./boundaries.ts";
+import { isDamaged, misplacedBoundary, readBoundaries, readTotals } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
 import { REPEATABLE_READ, readRollups } from "./state.ts";
@@ -24,16 +24,18 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
       yield `provider ${provider}: the watermark ${watermark} lies in the future`;
     }
     const boundaries = await readBoundaries(reader, rollup);
-    const misplaced = misplacedBoundary(boundaries, rollup);
+    const totals = await readTotals(reader, rollup, { from: FIRST_INSTANT, to: LAST_INSTANT });
+    const misplaced = misplacedBoundary(boundaries, totals, rollup);
     if (misplaced !== undefined) {
       yield `provider ${provider}: the rollup ${misplaced}`;
     }
-    if (await isDamaged(reader, rollup, boundaries)) {
+    if (await isDamaged(reader, rollup)) {
       yield `provider ${provider}: the sums of the rollup's owners and of the provider as a whole differ`;
     }
+    const stored = { ...boundaries, ...totals };
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
       const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
-      for await (const found of compareLeaves(reader, rollup, compared, boundaries, watermark)) {
+      for await (const found of compareLeaves(reader, rollup, compared, stored, watermark)) {
         for (const difference of found) {
           const { total, leaf, server, instance } = difference;
           const owner = total ? "as a whole" : `server ${server}, instance ${instance}`;

@@ -8,6 +8,7 @@ import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
+import type { LeafOfTotal } from "../../../src/rollup/leaves.ts";
 import { beginBuild } from "../../../src/rollup/write/build.ts";
 import { nextSlice } from "../../../src/rollup/write/spans.ts";
 import { readRollups } from "../../../src/rollup/write/state.ts";
@@ -95,8 +96,8 @@ function counting(read: Read): { readonly read: Read; readonly rows: number[] } 
   };
 }
 
-/** The ends of a period of a breakdown, or of its days; undefined for an overview. */
-type Question = readonly [start: string, end: string, byDay?: "by day"] | undefined;
+/** The ends of a period of a breakdown, or of its days in a zone; undefined for an overview. */
+type Question = readonly [start: string, end: string, zone?: string] | undefined;
 
 /** A service that can be asked a question. Resolves to how much each statement read. */
 function asked({ provider }: typeof SHORT, question: Question) {
@@ -107,8 +108,8 @@ function asked({ provider }: typeof SHORT, question: Question) {
     const now = new Date().toISOString();
     if (question === undefined) await overviewOf(service, BigInt(provider), now);
     else {
-      const [start, end, byDay] = question;
-      await (byDay ? dailyOf : breakdownOf)(service, BigInt(provider), now, start, end);
+      const [start, end, zone] = question;
+      await (zone ? dailyOf : breakdownOf)(service, BigInt(provider), now, start, end, 0, zone);
     }
     const read = rows.splice(0);
     return takeNames().map((name, nth) => ({ name, rows: read[nth] ?? Infinity }));
@@ -134,9 +135,10 @@ const QUESTIONS: readonly (readonly [string, Question])[] = [
 ];
 
 /** Builds a rollup up to an hour ago, with leaves of the length that suits the ledger. */
-async function build({ provider }: typeof SHORT): Promise<void> {
+async function build({ provider }: typeof SHORT, totalLeaf: LeafOfTotal = "P1D"): Promise<void> {
   const watermark = toDatetime(NOW - HOUR);
   await beginBuild(database.knex, String(provider), watermark, undefined, true);
+  await database.knex(TABLES.rollups).update({ total_leaf: totalLeaf });
   await finish(database.knex, String(provider), watermark);
 }
 
@@ -157,10 +159,10 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
   });
 
   it.each<[string, Question]>([
-    ["days up to now", ["", "", "by day"]],
-    ["days and parts of two", [ago(90, 3), ago(45, 5), "by day"]],
-    ["a part of a day", [`${day(40)}T09:00Z`, `${day(40)}T10:00Z`, "by day"]],
-    ["days before the first charge", ["0001-01-01", "0001-12-31", "by day"]],
+    ["days up to now", ["", "", "UTC"]],
+    ["days and parts of two", [ago(90, 3), ago(45, 5), "UTC"]],
+    ["a part of a day", [`${day(40)}T09:00Z`, `${day(40)}T10:00Z`, "UTC"]],
+    ["days before the first charge", ["0001-01-01", "0001-12-31", "UTC"]],
   ])("%s", async (_name, question) => {
     const [short, long] = [await rowsRead(SHORT, question), await rowsRead(LONG, question)];
     expect(long[0]?.rows).toBeLessThanOrEqual((short[0]?.rows ?? 0) + TOLERANCE);
@@ -173,7 +175,7 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
     ["none of the charges of a whole day", day(40), day(40), (1.5 * LONG.charges) / LONG.days],
     ["no more of too many days than of 400", day(4000), "", 3 * 400 + 2 * TOLERANCE],
   ])("days read %s", async (_, start, end, fewer) => {
-    const [read] = await rowsRead(LONG, [start, end, "by day"]);
+    const [read] = await rowsRead(LONG, [start, end, "UTC"]);
     expect(read?.rows).toBeLessThan(fewer);
   });
 
@@ -187,6 +189,9 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
     "%s, by its plan, scans no table and no large part of one",
     async (name) => {
       const values = await valuesOf();
+      // The planner reads what the rollup says of itself.
+      const total_leaf = name.startsWith("zoned") ? "PT15M" : "P1D";
+      await database.knex(TABLES.rollups).update({ total_leaf });
       const explain = `EXPLAIN FORMAT=TRADITIONAL ${STATEMENTS[name].sql}`;
       const [steps = []]: Step[][] = await session.raw(
         explain,
@@ -237,10 +242,31 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
       const { current } = await readRollups(reader, "2");
       if (current === undefined) throw new Error("expected a rollup");
       const from = toDatetime(NOW - 300 * DAY);
-      await nextSlice(reader, current, { owners: [], totals: [], width: 0 }, from, ROWS);
+      await nextSlice(reader, current, { owners: [], width: 0 }, from, ROWS);
     });
     // Of each of three columns: up to the end of the slice, and once more to group its rows.
     expect((await readSoFar()) - before).toBeLessThan(3 * 4 * ROWS);
+  });
+});
+
+describe("with the quarter hours of a rollup, the age of the ledger makes no difference to", () => {
+  beforeAll(async () => {
+    for (const ledger of [SHORT, LONG]) await build(ledger, "PT15M");
+    await database.knex.raw(`ANALYZE TABLE ${Object.values(TABLES).join()}`);
+  });
+
+  it.each<[string, Question]>([
+    ["days up to now", ["", "", "Asia/Kathmandu"]],
+    ["days and parts of two", [ago(90, 3), ago(45, 5), "America/New_York"]],
+    ["days of UTC", [ago(90, 3), ago(45, 5), "UTC"]],
+  ])("%s", async (_name, question) => {
+    const [short, long] = [await rowsRead(SHORT, question), await rowsRead(LONG, question)];
+    expect(long[0]?.rows).toBeLessThanOrEqual((short[0]?.rows ?? 0) + TOLERANCE);
+  });
+
+  it("400 days of another zone, of which it reads a row for each", async () => {
+    const [read] = await rowsRead(LONG, [day(399), "", "Asia/Kolkata"]);
+    expect(read?.rows).toBeLessThan(3 * 400 + 2 * TOLERANCE);
   });
 });
 
@@ -256,7 +282,7 @@ describe("without a rollup", () => {
     ["an overview", undefined, LONG.charges],
     ["all of time", ["0001-01-01", "9999-12-31"], LONG.charges + LONG.rentals],
     ["a period", [day(90), day(45)], 46 * (LONG.charges / LONG.days) + LONG.rentals],
-    ["days", [day(90), day(45), "by day"], 46 * (LONG.charges / LONG.days)],
+    ["days", [day(90), day(45), "UTC"], 46 * (LONG.charges / LONG.days)],
   ] as const)("%s reads each of its rows once", async (_name, question, ledger) => {
     for (const { name, rows } of await rowsRead(LONG, question)) {
       // Beside them, the servers, the instances and the groups.

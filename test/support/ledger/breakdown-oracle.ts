@@ -20,7 +20,12 @@ interface Activity {
 }
 
 /** The breakdown of a period at `now` (ISO 8601), as protobuf JSON. */
-export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod, now: string) {
+export function expectedBreakdown(
+  ledger: Ledger,
+  { start, end }: ExpectedPeriod,
+  now: string,
+  timeZone = "UTC",
+) {
   // Nothing that is dated after now counts.
   const last = end < now ? end : now;
   const activity: Activity = {
@@ -53,6 +58,7 @@ export function expectedBreakdown(ledger: Ledger, { start, end }: ExpectedPeriod
     ).length,
     ...figures(activity),
     servers,
+    timeZone,
   };
 }
 

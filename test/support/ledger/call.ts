@@ -51,19 +51,23 @@ export function overviewOf(service: RevenueFunctions, provider: bigint, now: str
 
 type PeriodCall = [
   ...[service: RevenueFunctions, provider: bigint, now: string],
-  ...[startDate: string, endDate: string, ahead?: number],
+  ...[startDate: string, endDate: string, ahead?: number, timeZone?: string],
 ];
 
-export function breakdownOf(...[service, provider, now, startDate, endDate, ahead]: PeriodCall) {
-  const request = create(GetServerBreakdownRequestSchema, { startDate, endDate });
+export function breakdownOf(
+  ...[service, provider, now, startDate, endDate, ahead, timeZone = ""]: PeriodCall
+) {
+  const request = create(GetServerBreakdownRequestSchema, { startDate, endDate, timeZone });
   return responseOf(GetServerBreakdownResponseSchema, provider, now, ahead, (context) =>
     service.getServerBreakdown(request, context),
   );
 }
 
 /** Resolves to the message of the error if the request is refused. */
-export function dailyOf(...[service, provider, now, startDate, endDate, ahead]: PeriodCall) {
-  const request = create(GetDailyRevenueRequestSchema, { startDate, endDate });
+export function dailyOf(
+  ...[service, provider, now, startDate, endDate, ahead, timeZone = ""]: PeriodCall
+) {
+  const request = create(GetDailyRevenueRequestSchema, { startDate, endDate, timeZone });
   return responseOf(GetDailyRevenueResponseSchema, provider, now, ahead, (context) =>
     service.getDailyRevenue(request, context),
   ).catch(messageIfRefused);

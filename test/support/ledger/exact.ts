@@ -16,7 +16,12 @@ export interface ExactService {
   /** An overview, whose statements these are, and then the payouts. */
   overview(ledger: Ledger, now: string): Promise<StatementName[]>;
   /** A breakdown, whose statements these are, and then its days. */
-  breakdown(ledger: Ledger, now: string, period: RequestedPeriod): Promise<StatementName[]>;
+  breakdown(
+    ledger: Ledger,
+    now: string,
+    period: RequestedPeriod,
+    timeZone?: string,
+  ): Promise<StatementName[]>;
 }
 
 /**
@@ -45,15 +50,15 @@ export function createExactService(read: Read, hostIsAhead = 0): ExactService {
       recorded.takeNames();
       return statements;
     },
-    async breakdown(ledger, now, period) {
+    async breakdown(ledger, now, period, zone = "UTC") {
       const { startDate, endDate, resolved } = period;
-      const call = [service, ledger.provider, now, startDate, endDate, hostIsAhead] as const;
+      const call = [service, ledger.provider, now, startDate, endDate, hostIsAhead, zone] as const;
       const response = await breakdownOf(...call);
       const statements = recorded.takeNames();
-      const context = `${JSON.stringify(resolved)} of ${ledger.provider} at ${now} by ${statements}`;
-      expect(response, context).toEqual(expectedBreakdown(ledger, resolved, now));
+      const context = `${JSON.stringify(resolved)} of ${ledger.provider} in ${zone} at ${now} by ${statements}`;
+      expect(response, context).toEqual(expectedBreakdown(ledger, resolved, now, zone));
       expect(await dailyOf(...call), context).toEqual(
-        expectedDaily(ledger, resolvedForDays(period), now),
+        expectedDaily(ledger, resolvedForDays(period, zone), now, zone),
       );
       recorded.takeNames();
       return statements;

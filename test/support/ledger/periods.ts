@@ -24,11 +24,15 @@ export function requested(startDate: string, endDate: string, now: string): Requ
 }
 
 /** What the same texts mean for days: those that end with the day of the end, 30 of them, by default. */
-export function resolvedForDays({ startDate, resolved }: RequestedPeriod): ExpectedPeriod {
+export function resolvedForDays(
+  { startDate, resolved }: RequestedPeriod,
+  timeZone = "UTC",
+): ExpectedPeriod {
   if (startDate !== "") return resolved;
-  const first = Temporal.PlainDate.from(resolved.end.slice(0, 10)).subtract({ days: 29 });
-  const start = first.year < 1 ? "0001-01-01" : first.toString();
-  return { start: `${start}T00:00:00.000Z`, end: resolved.end };
+  const last = Temporal.Instant.from(resolved.end).toZonedDateTimeISO(timeZone).toPlainDate();
+  const first = last.subtract({ days: 29 }).toZonedDateTime(timeZone).epochMilliseconds;
+  const start = new Date(Math.max(first, Date.parse("0001-01-01T00:00:00Z"))).toISOString();
+  return { start, end: resolved.end };
 }
 
 /** A valid period around `now`: each end omitted or in any form, the start never after the end. */

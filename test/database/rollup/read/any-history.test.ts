@@ -80,6 +80,8 @@ type Perform = (knex: Knex, second: number, step: Step) => Promise<unknown>;
 
 const ownerOf = (n: number) => ({ provider_id: 1, ...OWNERS[n % OWNERS.length] });
 
+const totalLeaf = (n: number) => (n % 7 < 3 ? "PT15M" : "P1D");
+
 const STEPS = {
   charges: (knex, second, { instants, n }) =>
     knex("charges").insert(
@@ -127,9 +129,9 @@ const STEPS = {
     if (rollup) await refresh(knex, "1", until);
   },
   build: (knex, second, { n }) =>
-    build(knex, "1", toDatetime(at(second - (n % 2))), LEAVES[n % LEAVES.length]),
+    build(knex, "1", toDatetime(at(second - (n % 2))), LEAVES[n % LEAVES.length], totalLeaf(n)),
   async beginBuild(knex, second, { n }) {
-    await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY);
+    await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY, totalLeaf(n));
     for (let step = 0; step <= n % 4; step++) {
       await buildStep(knex, "1", toDatetime(at(second)));
     }
@@ -153,15 +155,24 @@ const anyStep = fc.record({
   instants: fc.array(anyInstant, { minLength: 1, maxLength: 8 }),
   n: fc.nat(1_000),
 });
+/** Zones with half and quarter hours, summer time, a day that never was, seconds, and midnights that come twice. */
+const ZONES = [
+  "UTC",
+  "Asia/Kolkata",
+  "Asia/Kathmandu",
+  "America/New_York",
+  "America/St_Johns",
+  "Australia/Lord_Howe",
+  "Pacific/Apia",
+  "Africa/Monrovia",
+];
 /** A period, and how far each end moves per step: a later period may use the cached sums. */
 const anyPeriod = fc.tuple(
   fc.tuple(anyInstant, anyInstant).map(([a, b]) => [Math.min(a, b), Math.max(a, b)] as const),
   fc.tuple(fc.constantFrom(0, 0, 1, 1_000), fc.constantFrom(0, 0, 1, 1_000)),
+  fc.constantFrom(...ZONES),
 );
-const ALL_OF_TIME = [
-  [FIRST, LAST],
-  [0, 0],
-] as const;
+const ALL_OF_TIME = [[FIRST, LAST], [0, 0], "UTC"] as const;
 
 it(
   "answers are exact after any history",
@@ -180,12 +191,12 @@ it(
             const ledger = await knex.transaction((reader) => readLedger(reader, "1"));
             const now = new Date(at(second)).toISOString();
             await service.overview(ledger, now);
-            for (const [[from, to], [moveFrom, moveTo]] of [ALL_OF_TIME, ...periods]) {
+            for (const [[from, to], [moveFrom, moveTo], zone] of [ALL_OF_TIME, ...periods]) {
               const last = Math.min(Math.max(to, FIRST) + second * moveTo, LAST);
               const first = Math.min(Math.max(from, FIRST) + second * moveFrom, last);
               const ends = [first, last].map((ms) => new Date(ms).toISOString());
               const period = requested(...(ends as [string, string]), now);
-              const statements = await service.breakdown(ledger, now, period);
+              const statements = await service.breakdown(ledger, now, period, zone);
               answers++;
               if (statements.join() === "uncoveredBreakdown") cached++;
             }

@@ -1,7 +1,7 @@
 /** What a rollup should have stored, added up in the test from the rows of the ledger. */
 import type { Knex } from "knex";
 import { expect } from "vitest";
-import { instantOf } from "../../../../src/db/datetime.ts";
+import { instantOf, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { type LeafLength, leafAt } from "../../../../src/rollup/leaves.ts";
 import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
@@ -47,7 +47,7 @@ interface Event {
 async function expected(
   reader: Knex.Transaction,
   provider: string,
-  { watermark = "", leaf }: Record<string, string>,
+  { watermark = "", leaf = "", total_leaf }: Record<string, string>,
 ): Promise<Stored> {
   const events: Event[] = [];
   const of = (table: string) => reader(table).where({ provider_id: provider });
@@ -74,21 +74,39 @@ async function expected(
     });
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
-  const lengths = [leaf as LeafLength, "P1D", "P1M"] as const;
-  // A leaf of a day is made of whole leaves that are shorter, and of the provider as a whole none is longer.
-  const ofTotal = lengths[0].startsWith("PT") ? lengths : lengths.slice(1);
+  const endsOf = (at: string) => {
+    const day = leafAt(at, "P1D");
+    const ends = [day.to, leafAt(at, "P1M").to];
+    // A leaf of a day is made of whole leaves that are shorter, and of the provider as a whole none is longer.
+    if (leaf.startsWith("PT")) ends.push(leafAt(at, leaf as LeafLength).to);
+    if (total_leaf !== "PT15M") return ends;
+    // All quarter hours of the day and of the two after it.
+    const start = Date.parse(`${day.from.replace(" ", "T")}Z`);
+    return [
+      ...ends,
+      ...Array.from({ length: 3 * 96 }, (_, n) => toDatetime(start + (n + 1) * 900_000)),
+    ];
+  };
   return {
-    ...running("owners", events, lengths.slice(0, 1)),
-    ...running("total", total, ofTotal),
+    ...running("owners", events, (at) => [leafAt(at, leaf as LeafLength).to]),
+    ...running("total", total, endsOf),
   };
 }
 
-/** The running sums at the end of each leaf, of any of the lengths, that has an event. */
-function running(kind: string, events: readonly Event[], lengths: readonly LeafLength[]): Stored {
-  const endsOf = ({ at }: Event) => lengths.map((length) => leafAt(at, length).to);
+/** The running sums at the boundaries of each event, the earliest of which is the first that has it. */
+function running(
+  kind: string,
+  events: readonly Event[],
+  boundariesOf: (at: string) => readonly string[],
+): Stored {
+  const endsOf = ({ at }: Event) => boundariesOf(at).toSorted();
   const sums = new Map<string, readonly bigint[]>();
   const stored: Stored = {};
-  const left = events.map((event) => ({ ...event, end: endsOf(event)[0] ?? "" }));
+  const left = events.map((event) => {
+    // An instant that does not exist sorts after the one that it counts at.
+    const at = toDatetime(instantOf(event.at));
+    return { ...event, end: endsOf(event).find((end) => end > at) ?? "" };
+  });
   left.sort((one, other) => (one.end < other.end ? -1 : 1));
   let next = 0;
   for (const boundary of [...new Set(events.flatMap(endsOf))].sort()) {

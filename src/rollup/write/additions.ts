@@ -1,0 +1,182 @@
+/** Adding differences to the stored sums of a rollup, in a transaction. */
+import type { Knex } from "knex";
+import { TABLES } from "../coverage.ts";
+import { boundariesOfTotal, LAST_INSTANT } from "../leaves.ts";
+import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
+import type { Boundaries, TotalBoundaries } from "./boundaries.ts";
+import type { Difference } from "./comparison.ts";
+import type { Rollup } from "./state.ts";
+
+/** The stored boundaries that a change may add to: of the provider as a whole, those near its leaves. */
+export type Stored = Boundaries & TotalBoundaries;
+
+/** The number of stored boundaries whose sums a difference changes, and its own. */
+export function laterThan({ total, leaf }: Difference, { owners, totals, later }: Stored): number {
+  const stored = total ? totals : owners;
+  return (total ? later : 0) + stored.length - stored.findLastIndex((at) => at < leaf.to);
+}
+
+/** Adds each difference to the boundary of its leaf and to all later ones. */
+export async function addDifferences(
+  transaction: Knex.Transaction,
+  rollup: Rollup,
+  all: readonly Difference[],
+  boundaries: Stored,
+): Promise<void> {
+  const differences = all.filter((difference) => !isZero(difference));
+  const added = addedBoundaries(differences, rollup, boundaries);
+  for (let start = 0; start < added.length; start += ROWS_PER_INSERT) {
+    await copyBoundaries(transaction, rollup, added.slice(start, start + ROWS_PER_INSERT));
+  }
+  const empty = added.filter(({ before }) => before === undefined);
+  const ownerOf = ({ total, server, instance }: Difference) => `${total} ${server} ${instance}`;
+  const additions = [...Map.groupBy(differences, ownerOf).values()]
+    .flatMap(additionsOf)
+    .sort((left, right) => (left.from < right.from ? -1 : 1));
+  for (const total of [false, true]) {
+    const ofKind = additions.filter((addition) => addition.total === total);
+    const without = empty.filter((boundary) => boundary.total === total).map(({ at }) => at);
+    for (let start = 0; start < ofKind.length; start += ROWS_PER_INSERT) {
+      const some = ofKind.slice(start, start + ROWS_PER_INSERT);
+      await addBetween(transaction, rollup, total, some, without);
+    }
+  }
+}
+
+/** The boundaries that differences need, and that are not stored yet. */
+export function addedBoundaries(
+  differences: readonly Difference[],
+  { totalLeaf }: Rollup,
+  { owners, totals }: Stored,
+): NewBoundary[] {
+  const leavesOf = (wanted: boolean) =>
+    differences.filter(({ total }) => total === wanted).map(({ leaf }) => leaf);
+  const missing = (total: boolean, needed: ReadonlySet<string>, stored: readonly string[]) => {
+    const known = new Set(stored);
+    let place = 0;
+    return [...needed].sort().flatMap((at): NewBoundary[] => {
+      while ((stored[place] ?? LAST_INSTANT) < at) place++;
+      return known.has(at) ? [] : [{ total, at, before: stored[place - 1] }];
+    });
+  };
+  return [
+    ...missing(false, new Set(leavesOf(false).map(({ to }) => to)), owners),
+    ...missing(true, boundariesOfTotal(leavesOf(true), totalLeaf), totals),
+  ];
+}
+
+/** The number of new boundaries, or of additions, in one INSERT. */
+const ROWS_PER_INSERT = 500;
+
+/** What is added to the sums of an owner at the boundaries from `from` on; before `until`, if there is one. */
+interface Addition extends Sums, Pick<Difference, "total" | "server" | "instance"> {
+  readonly from: string;
+  readonly until: string | null;
+}
+
+/** The additions of one owner: at each boundary, all differences up to there. So each row is written once. */
+function additionsOf(differences: readonly Difference[]): Addition[] {
+  const inOrder = differences.toSorted((left, right) => (left.leaf.to < right.leaf.to ? -1 : 1));
+  let sums = NO_SUMS;
+  return inOrder.map((difference, nth) => {
+    const { total, server, instance, leaf } = difference;
+    sums = plus(sums, difference);
+    const until = inOrder[nth + 1]?.leaf.to ?? null;
+    return { total, server, instance, from: leaf.to, until, ...sums };
+  });
+}
+
+/** A boundary that is not stored yet, and the last stored one before it. */
+interface NewBoundary {
+  readonly total: boolean;
+  readonly at: string;
+  readonly before: string | undefined;
+}
+
+/** What follows FROM for the sums of a rollup, with bindings for provider and slot. */
+const STORED = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
+
+/** The columns that a change writes. */
+const STORED_COLUMNS = [
+  "provider_id",
+  "format",
+  "slot",
+  "total",
+  "at",
+  "server_id",
+  "instance_id",
+  ...SUM_NAMES,
+].join(", ");
+
+/** Stores boundaries, each with the sums of the one before. */
+async function copyBoundaries(
+  transaction: Knex.Transaction,
+  { provider, slot }: Rollup,
+  added: readonly NewBoundary[],
+): Promise<void> {
+  const copied = added.filter(({ before }) => before !== undefined);
+  if (copied.length === 0) return;
+  const copies = copied.map(
+    () =>
+      `SELECT provider_id, format, slot, total, CAST(? AS DATETIME(3)), server_id, instance_id,
+         ${SUM_NAMES.join(", ")} FROM ${STORED} AND total = ? AND at = ?`,
+  );
+  await transaction.raw(
+    `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS}) ${copies.join(" UNION ALL ")}`,
+    copied.flatMap(({ total, at, before = "" }) => [at, provider, slot, Number(total), before]),
+  );
+}
+
+/**
+ * Writes additions, in the order of their first boundaries.
+ *
+ * @param total whether they are of the provider as a whole
+ * @param empty boundaries that are new, and have no row yet
+ */
+async function addBetween(
+  transaction: Knex.Transaction,
+  { provider, slot }: Rollup,
+  total: boolean,
+  additions: readonly Addition[],
+  empty: readonly string[],
+): Promise<void> {
+  const rows = additions.map((addition) => {
+    const { from, until, server, instance } = addition;
+    const sums = SUM_NAMES.map((name) => textOf(name, addition[name]));
+    return [from, until, server, instance, ...sums];
+  });
+  const typed = SUM_NAMES.map((name) => `CAST(? AS ${typeOf(name)}) AS ${name}`);
+  const added = rows.map((_, nth) =>
+    nth === 0
+      ? `SELECT CAST(? AS DATETIME(3)) AS first, CAST(? AS DATETIME(3)) AS ends,
+           CAST(? AS UNSIGNED) AS server_id, CAST(? AS UNSIGNED) AS instance_id,
+           ${typed.join(", ")}`
+      : `SELECT ?, ?, ?, ?, ${SUM_NAMES.map(() => "?").join(", ")}`,
+  );
+  // Each is compared with all of these boundaries.
+  const from = additions[0]?.from ?? LAST_INSTANT;
+  const ends = additions.map(({ until }) => until ?? LAST_INSTANT);
+  const until = ends.toSorted().at(-1) ?? from;
+  const known = empty.filter((at) => at >= from && at <= until);
+  const boundaries = [
+    `SELECT at FROM (SELECT DISTINCT provider_id, format, slot, total, at
+       FROM ${STORED} AND total = ? AND at >= ? AND at <= ?) AS known`,
+    ...known.map(() => "SELECT CAST(? AS DATETIME(3))"),
+  ];
+  await transaction.raw(
+    `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS})
+     SELECT ?, ${FORMAT}, ?, ?, boundaries.at, added.server_id, added.instance_id,
+       ${SUM_NAMES.map((name) => `added.${name}`).join(", ")}
+     FROM (${added.join(" UNION ALL ")}) AS added
+     JOIN (${boundaries.join(" UNION ")}) AS boundaries
+       ON boundaries.at >= added.first AND COALESCE(boundaries.at < added.ends, TRUE)
+     ON DUPLICATE KEY UPDATE
+       ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`,
+    [
+      ...[provider, slot, Number(total)],
+      ...rows.flat(),
+      ...[provider, slot, Number(total), from, until],
+      ...known,
+    ],
+  );
+}
