@@ -111,6 +111,9 @@ export const NO_SUMS: Sums = sumsFrom(() => 0n);
 
 /** Adds two sums. */
 export function plus(one: Sums, other: Sums): Sums {
+  // Most owners of an answer have nothing to add.
+  if (one === NO_SUMS) return other;
+  if (other === NO_SUMS) return one;
   return sumsFrom((name) => one[name] + other[name]);
 }
 

@@ -69,19 +69,31 @@ const FROM = `CASE WHEN ${PERIOD_START} < ${FIRST_DAY} THEN 0 ELSE ${sinceFirst(
 const UNTIL = `LEAST(${sinceFirst(PERIOD_END)} + 1, ${sinceFirst(NOW)})`;
 
 /**
- * Counts uncovered rentals that match an SQL condition, by owner: those that ran in the period, and those that run
- * now, and how long they ran in the period. `end` is an SQL expression of the ms up to their ends.
+ * Counts uncovered rentals that match an SQL condition and have an end, by owner: those that ran in the period, and
+ * those that run now, and how long they ran in the period.
  */
-const countRentals = (rentals: string, end: string, condition: string, running = "0") => ({
+const countRentals = (rentals: string, condition: string, running = "0") => ({
   select: {
     ...owner,
     rentals,
     running,
-    rented: `SUM(GREATEST(LEAST(${end}, ${UNTIL}) - GREATEST(${millisecondsOf("started_at")}, ${FROM}), 0))`,
+    rented: `SUM(GREATEST(LEAST(${millisecondsOf("ended_at")}, ${UNTIL})
+      - GREATEST(${millisecondsOf("started_at")}, ${FROM}), 0))`,
   },
   from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
-const END = millisecondsOf("ended_at");
+
+/**
+ * Counts rentals without an end that match an SQL condition, by owner. There is one on each instance, so an expression
+ * for the end of the period in each row would cost more than all else.
+ */
+const countOpen = <Column extends string = never>(
+  condition: string,
+  more = {} as Readonly<Record<Column, string>>,
+) => ({
+  select: { ...owner, count: "COUNT(*)", ...more },
+  from: `rentals WHERE provider_id = :provider AND ended_at IS NULL AND ${condition} ${BY_OWNER}`,
+});
 
 /** SQL condition: the rental, which has an end, ran at some time of the period. */
 const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`;
@@ -129,23 +141,20 @@ const allButSums = ({ watermark, first, last }: Terms) => ({
   /** Those of the period that were written after the watermark, and ended before it. */
   writtenRentals: countRentals(
     "COUNT(*)",
-    END,
     `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
   ),
   /** Those that end after the watermark: of the period, and running now. */
   endingRentals: countRentals(
     countIf(RAN_IN_PERIOD),
-    END,
     `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}`,
     countIf(`ended_at > ${NOW}`),
   ),
-  /** Those without an end: of the period, and running now. */
-  openRentals: countRentals(
-    countIf(`started_at <= ${PERIOD_END}`),
-    UNTIL,
-    `ended_at IS NULL AND started_at <= ${NOW}`,
-    "COUNT(*)",
-  ),
+  /** Those without an end, which run now: that had started before the period, in it, and after it. */
+  openBefore: countOpen(`started_at < ${PERIOD_START} AND started_at <= ${NOW}`),
+  openSince: countOpen(`started_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`, {
+    started_ms: `SUM(${millisecondsOf("started_at")})`,
+  }),
+  openAfter: countOpen(`started_at > ${PERIOD_END} AND started_at <= ${NOW}`),
 });
 
 /** The sums at a stored boundary, an SQL expression. */

@@ -102,9 +102,15 @@ export interface RawRows {
   readonly toStart: readonly (Owner & SumsRow)[];
   /** What to add to the sums at the last boundary, to make them those at the end of the period. */
   readonly toEnd: readonly (Owner & SumsRow)[];
-  /** Rentals that are not covered. */
+  /** Rentals that are not covered, and have an end. */
   readonly rentals: readonly (Owner & Readonly<Record<"rentals" | "running" | "rented", string>>)[];
+  /** Numbers of those without one, that had started before the period, in it, and after it. */
+  readonly openBefore: readonly (Owner & Count)[];
+  readonly openSince: readonly (Owner & Count & Readonly<Record<"started_ms", string>>)[];
+  readonly openAfter: readonly (Owner & Count)[];
 }
+
+type Count = Readonly<Record<"count", string>>;
 
 /** What was read from the ledger. */
 interface Raw extends Omit<Totals, "sums"> {
@@ -135,17 +141,30 @@ export class PeriodTotals {
     atFirst: ByOwner<Sums>,
     atLast: ByOwner<Sums>,
     period: Stretch,
-    { toStart, toEnd, rentals }: RawRows,
+    { toStart, toEnd, rentals, openBefore, openSince, openAfter }: RawRows,
   ) {
     this.#atFirst = atFirst;
     this.#atLast = atLast;
     this.#period = period;
-    for (const row of toStart) this.#raw.add(row, { ...NONE, toStart: sumsOf(row) });
-    for (const row of toEnd) this.#raw.add(row, { ...NONE, toEnd: sumsOf(row) });
+    const { from, until } = period;
+    const add = (owner: Owner, raw: Partial<Raw>) => this.#raw.add(owner, { ...NONE, ...raw });
+    for (const row of toStart) add(row, { toStart: sumsOf(row) });
+    for (const row of toEnd) add(row, { toEnd: sumsOf(row) });
     for (const row of rentals) {
       const [ofRow, running] = [Number(row.rentals), Number(row.running)];
-      this.#raw.add(row, { ...NONE, rentals: ofRow, running, rented: BigInt(row.rented) });
+      add(row, { rentals: ofRow, running, rented: BigInt(row.rented) });
     }
+    for (const row of openBefore) {
+      const count = Number(row.count);
+      const rented = until > from ? BigInt(count) * (until - from) : 0n;
+      add(row, { rentals: count, running: count, rented });
+    }
+    for (const row of openSince) {
+      const count = Number(row.count);
+      const rented = BigInt(count) * until - BigInt(row.started_ms);
+      add(row, { rentals: count, running: count, rented });
+    }
+    for (const row of openAfter) add(row, { running: Number(row.count) });
   }
 
   /** The totals of the provider. */

@@ -20,10 +20,10 @@ export function laterThan({ total, leaf }: Difference, { owners, totals, later }
 export async function addDifferences(
   transaction: Knex.Transaction,
   rollup: Rollup,
-  all: readonly Difference[],
+  found: readonly Difference[],
   boundaries: Stored,
 ): Promise<void> {
-  const differences = all.filter((difference) => !isZero(difference));
+  const differences = found.filter((difference) => !isZero(difference));
   const added = addedBoundaries(differences, rollup, boundaries);
   for (let start = 0; start < added.length; start += ROWS_PER_INSERT) {
     await copyBoundaries(transaction, rollup, added.slice(start, start + ROWS_PER_INSERT));
@@ -33,14 +33,16 @@ export async function addDifferences(
   const additions = [...Map.groupBy(differences, ownerOf).values()]
     .flatMap(additionsOf)
     .sort((left, right) => (left.from < right.from ? -1 : 1));
-  for (const total of [false, true]) {
-    const ofKind = additions.filter((addition) => addition.total === total);
-    const without = empty.filter((boundary) => boundary.total === total).map(({ at }) => at);
-    for (let start = 0; start < ofKind.length; start += ROWS_PER_INSERT) {
-      const some = ofKind.slice(start, start + ROWS_PER_INSERT);
-      await addBetween(transaction, rollup, total, some, without);
-    }
+  const ofOwners = additions.filter(({ total }) => !total);
+  const known = empty.filter(({ total }) => !total).map(({ at }) => at);
+  for (let start = 0; start < ofOwners.length; start += ROWS_PER_INSERT) {
+    const some = ofOwners.slice(start, start + ROWS_PER_INSERT);
+    await addBetween(transaction, rollup, some, known);
   }
+  const ofTotal = additions.filter(({ total }) => total);
+  const isTotal = added.filter(({ total }) => total).map(({ at }) => at);
+  const all = [...boundaries.totals, ...isTotal].sort();
+  await addToTotal(transaction, rollup, ofTotal, all, boundaries.to);
 }
 
 /** The boundaries that differences need, and that are not stored yet. */
@@ -118,32 +120,40 @@ async function copyBoundaries(
   if (copied.length === 0) return;
   const copies = copied.map(
     () =>
-      `SELECT provider_id, format, slot, total, CAST(? AS DATETIME(3)), server_id, instance_id,
-         ${SUM_NAMES.join(", ")} FROM ${STORED} AND total = ? AND at = ?`,
+      "SELECT CAST(? AS DATETIME(3)) AS copy, CAST(? AS UNSIGNED) AS kind, CAST(? AS DATETIME(3)) AS original",
   );
   await transaction.raw(
-    `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS}) ${copies.join(" UNION ALL ")}`,
-    copied.flatMap(({ total, at, before = "" }) => [at, provider, slot, Number(total), before]),
+    `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS})
+     SELECT provider_id, format, slot, total, copies.copy, server_id, instance_id, ${SUM_NAMES.join(", ")}
+     FROM (${copies.join(" UNION ALL ")}) AS copies
+     STRAIGHT_JOIN ${STORED} AND total = copies.kind AND at = copies.original`,
+    [
+      ...copied.flatMap(({ total, at, before = "" }) => [at, Number(total), before]),
+      ...[provider, slot],
+    ],
   );
 }
 
+/** SQL: adds to sums that are there already. */
+const ADD = `ON DUPLICATE KEY UPDATE ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`;
+
+/** The texts of sums, in the order of their columns. */
+const textsOf = (sums: Sums) => SUM_NAMES.map((name) => textOf(name, sums[name]));
+
 /**
- * Writes additions, in the order of their first boundaries.
+ * Writes additions to owners, in the order of their first boundaries.
  *
- * @param total whether they are of the provider as a whole
  * @param empty boundaries that are new, and have no row yet
  */
 async function addBetween(
   transaction: Knex.Transaction,
   { provider, slot }: Rollup,
-  total: boolean,
   additions: readonly Addition[],
   empty: readonly string[],
 ): Promise<void> {
   const rows = additions.map((addition) => {
     const { from, until, server, instance } = addition;
-    const sums = SUM_NAMES.map((name) => textOf(name, addition[name]));
-    return [from, until, server, instance, ...sums];
+    return [from, until, server, instance, ...textsOf(addition)];
   });
   const typed = SUM_NAMES.map((name) => `CAST(? AS ${typeOf(name)}) AS ${name}`);
   const added = rows.map((_, nth) =>
@@ -153,30 +163,57 @@ async function addBetween(
            ${typed.join(", ")}`
       : `SELECT ?, ?, ?, ?, ${SUM_NAMES.map(() => "?").join(", ")}`,
   );
-  // Each is compared with all of these boundaries.
   const from = additions[0]?.from ?? LAST_INSTANT;
-  const ends = additions.map(({ until }) => until ?? LAST_INSTANT);
-  const until = ends.toSorted().at(-1) ?? from;
-  const known = empty.filter((at) => at >= from && at <= until);
   const boundaries = [
     `SELECT at FROM (SELECT DISTINCT provider_id, format, slot, total, at
-       FROM ${STORED} AND total = ? AND at >= ? AND at <= ?) AS known`,
-    ...known.map(() => "SELECT CAST(? AS DATETIME(3))"),
+       FROM ${STORED} AND total = 0 AND at >= ?) AS known`,
+    ...empty.map(() => "SELECT CAST(? AS DATETIME(3))"),
   ];
   await transaction.raw(
     `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS})
-     SELECT ?, ${FORMAT}, ?, ?, boundaries.at, added.server_id, added.instance_id,
+     SELECT ?, ${FORMAT}, ?, 0, boundaries.at, added.server_id, added.instance_id,
        ${SUM_NAMES.map((name) => `added.${name}`).join(", ")}
      FROM (${added.join(" UNION ALL ")}) AS added
      JOIN (${boundaries.join(" UNION ")}) AS boundaries
        ON boundaries.at >= added.first AND COALESCE(boundaries.at < added.ends, TRUE)
-     ON DUPLICATE KEY UPDATE
-       ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`,
-    [
-      ...[provider, slot, Number(total)],
-      ...rows.flat(),
-      ...[provider, slot, Number(total), from, until],
-      ...known,
-    ],
+     ${ADD}`,
+    [provider, slot, ...rows.flat(), provider, slot, from, ...empty],
+  );
+}
+
+/**
+ * Writes additions to the provider as a whole, in the order of their first boundaries: to each of some boundaries, and
+ * all of it to those that come after them. There may be many of either, and one row at each.
+ *
+ * @param boundaries in order
+ * @param to the end of the part of the timeline that has them
+ */
+async function addToTotal(
+  transaction: Knex.Transaction,
+  { provider, slot }: Rollup,
+  additions: readonly Addition[],
+  boundaries: readonly string[],
+  to: string,
+): Promise<void> {
+  const last = additions.at(-1);
+  if (last === undefined) return;
+  let place = -1;
+  const rows = boundaries.flatMap((at) => {
+    while ((additions[place + 1]?.from ?? LAST_INSTANT) <= at) place++;
+    const addition = additions[place];
+    return addition === undefined ? [] : [[at, ...textsOf(addition)]];
+  });
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    const some = rows.slice(start, start + ROWS_PER_INSERT);
+    const row = `(?, ${FORMAT}, ?, 1, ?, 0, 0, ${SUM_NAMES.map(() => "?").join(", ")})`;
+    await transaction.raw(
+      `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS}) VALUES ${some.map(() => row).join(", ")} ${ADD}`,
+      some.flatMap((values) => [provider, slot, ...values]),
+    );
+  }
+  await transaction.raw(
+    `UPDATE ${TABLES.sums} SET ${SUM_NAMES.map((name) => `${name} = ${name} + ?`).join(", ")}
+     WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 1 AND at > ?`,
+    [...textsOf(last), provider, slot, to],
   );
 }

@@ -25,6 +25,8 @@ export interface Boundaries {
 export interface TotalBoundaries {
   /** Those of a part of the timeline, and the last one before it. */
   readonly totals: readonly string[];
+  /** The end of that part. */
+  readonly to: string;
   /** The number of those after it. */
   readonly later: number;
 }
@@ -35,8 +37,10 @@ export async function readBoundaries(
   { provider, slot }: Rollup,
 ): Promise<Boundaries> {
   const [rows] = await reader.raw(
-    // With all columns of the index up to `at`, the server skips from one boundary to the next.
-    `SELECT DISTINCT provider_id, format, slot, total, at ${STORED} AND total = 0 ORDER BY at`,
+    // Grouped by all columns of the index up to `at`, the server skips from one boundary to the next, also before it
+    // has statistics of the table.
+    `SELECT provider_id, format, slot, total, at ${STORED} AND total = 0
+     GROUP BY provider_id, format, slot, total, at ORDER BY provider_id, format, slot, total, at`,
     [provider, slot],
   );
   const owners: string[] = rows.map(({ at }: BoundaryRow) => at);
@@ -62,7 +66,7 @@ export async function readTotals(
     `SELECT COUNT(*) AS later ${STORED} AND total = 1 AND at > ?`,
     [provider, slot, to],
   );
-  return { totals: rows.map(({ at }: BoundaryRow) => at), later: Number(later) };
+  return { totals: rows.map(({ at }: BoundaryRow) => at), to, later: Number(later) };
 }
 
 /** What follows the columns of stored sums, with bindings for provider and slot. */
