@@ -3,10 +3,12 @@ import type { ComponentChildren } from "preact";
 import type { Decimal } from "../../clients/typescript/src/index.ts";
 import { Amount, Count } from "./amount/amount.tsx";
 
-/** A figure: US dollars, or a number of things, and what else is said of it. */
+/** A figure: US dollars, hours, or a number of things, and what else is said of it. */
 interface Figure {
   readonly title: string;
   readonly value: Decimal | number | undefined;
+  /** Whether a decimal is US dollars; it is by default. */
+  readonly currency?: boolean;
   readonly note?: ComponentChildren;
 }
 
@@ -14,14 +16,14 @@ interface Figure {
 export function FigureCards({ figures }: { figures: readonly Figure[] }) {
   return (
     <dl class="cards">
-      {figures.map(({ title, value, note }) => (
+      {figures.map(({ title, value, currency = true, note }) => (
         <div class="card" key={title}>
           <dt>{title}</dt>
           <dd>
             {typeof value === "number" ? (
               <Count value={value} />
             ) : (
-              <Amount value={value} currency />
+              <Amount value={value} currency={currency} />
             )}
           </dd>
           {note && <dd class="quiet small">{note}</dd>}

@@ -17,18 +17,30 @@ export async function restText(
 }
 
 /** The target of a request for the days. */
-export function dailyTarget([startDate, endDate]: Period): string {
-  return `/api/provider/revenue/daily?startDate=${startDate}&endDate=${endDate}`;
+export function dailyTarget([startDate, endDate]: Period, timeZone = "UTC"): string {
+  const query = new URLSearchParams({ startDate, endDate, timeZone });
+  return `/api/provider/revenue/daily?${query}`;
 }
 
 /** The days, oldest first: every digit as a row of the table, and what is said of the bar. */
-export async function restDays(fixture: Pick<Fixture, "service" | "key">, period: Period) {
-  const day = /"date":"(.*?)",.*?:(.*?),.*?:(.*?),.*?:(.*?),.*?:(.*?),"partial":(.*?)}/g;
-  const [, days = ""] = (await restText(fixture, dailyTarget(period))).split('"days":');
-  return Array.from(days.matchAll(day), ([, date = "", gross, fees, earnings, number, partial]) => {
-    const { year, month, day } = Temporal.PlainDate.from(date);
-    const name = `${day} ${MONTHS.slice(3 * month - 3, 3 * month)} ${year}`;
-    const words = partial === "true" ? `${name} so far` : name;
-    return { row: [words, earnings, fees, gross, number], bar: `${words} ${earnings}` };
+export async function restDays(
+  fixture: Pick<Fixture, "service" | "key">,
+  period: Period,
+  timeZone = "UTC",
+) {
+  const target = dailyTarget(period, timeZone);
+  const [, days = ""] = (await restText(fixture, target)).split('"days":');
+  return Array.from(days.matchAll(/{.*?}/g), ([day]) => {
+    const of = (field: string) => new RegExp(`"${field}":"?(.*?)"?[,}]`).exec(day)?.[1] ?? "";
+    const name = dayName(of("date"));
+    const words = of("partial") === "true" ? `${name} so far` : name;
+    const amounts = ["earnings", "platformFees", "grossRevenue", "refunds", "charges"].map(of);
+    return { row: [words, ...amounts], bar: `${words} ${of("earnings")}` };
   });
+}
+
+/** A day as the page writes it: `22 Nov 2026`. */
+export function dayName(date: string): string {
+  const { year, month, day } = Temporal.PlainDate.from(date);
+  return `${day} ${MONTHS.slice(3 * month - 3, 3 * month)} ${year}`;
 }

@@ -1,5 +1,8 @@
 /** A period: its totals, its servers and their instances. */
 import type { GetServerBreakdownResponse } from "../../../clients/typescript/src/index.ts";
+import { Amount, Count } from "../amount/amount.tsx";
+import { earningsPerHour } from "../amount/earnings-per-hour.ts";
+import { Refunds } from "../amount/refunds.tsx";
 import type { PeriodCall } from "../call/use-call.ts";
 import { FigureCards } from "../figure-cards.tsx";
 import { PeriodSection } from "../period/period-section.tsx";
@@ -28,11 +31,30 @@ export function Breakdown({ call }: { call: PeriodCall<GetServerBreakdownRespons
 }
 
 function totalsOf(breakdown: GetServerBreakdownResponse) {
-  const { totalRevenue, totalRentals, activeRentals, activeServers, totalServers } = breakdown;
+  const { totalRevenue, refunds, rentedHours, totalRentals, activeRentals } = breakdown;
+  const { activeServers, totalServers } = breakdown;
+  const perHour = earningsPerHour(breakdown);
   return [
-    { title: "Gross revenue", value: totalRevenue },
-    { title: "Rentals in the period", value: totalRentals },
-    { title: "Rentals running now", value: activeRentals },
+    { title: "Gross revenue", value: totalRevenue, note: <Refunds value={refunds} /> },
+    {
+      title: "Rented hours",
+      value: rentedHours,
+      currency: false,
+      note: perHour && (
+        <>
+          Earnings per rented hour <Amount value={perHour} currency />
+        </>
+      ),
+    },
+    {
+      title: "Rentals in the period",
+      value: totalRentals,
+      note: (
+        <>
+          Rentals running now <Count value={activeRentals} />
+        </>
+      ),
+    },
     { title: `Active of ${totalServers.toLocaleString("en-US")} servers`, value: activeServers },
   ];
 }

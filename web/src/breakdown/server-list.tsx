@@ -1,6 +1,7 @@
 /** The servers of a period, each with its instances folded in. */
 import { useState } from "preact/hooks";
 import type { InstanceBreakdown, ServerBreakdown } from "../../../clients/typescript/src/index.ts";
+import { earningsPerHour } from "../amount/earnings-per-hour.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { type Column, counts, decimals } from "../table/columns.tsx";
 import { DataTable, Row } from "../table/data-table.tsx";
@@ -15,6 +16,9 @@ const COLUMNS: readonly Column<Item>[] = [
     cell: (row) => "status" in row && <StatusBadge status={row.status} />,
   },
   decimals("Revenue", ({ totalRevenue }) => totalRevenue),
+  decimals("Refunds", ({ refunds }) => refunds, { detail: true }),
+  decimals("Rented hours", ({ rentedHours }) => rentedHours, { currency: false, detail: true }),
+  decimals("Earnings/hour", earningsPerHour, { detail: true, optional: true }),
   counts("Rentals", ({ totalRentals }) => totalRentals),
   counts("Running now", ({ activeRentals }) => activeRentals),
 ];

@@ -4,6 +4,7 @@ import type {
   DailyRevenue,
   GetDailyRevenueResponse,
 } from "../../../clients/typescript/src/index.ts";
+import { Refunds } from "../amount/refunds.tsx";
 import type { PeriodCall } from "../call/use-call.ts";
 import { BarChart } from "../chart/bar-chart.tsx";
 import { FigureCards } from "../figure-cards.tsx";
@@ -49,11 +50,12 @@ export function Daily({ call }: { call: PeriodCall<GetDailyRevenueResponse> }) {
   );
 }
 
-function totalsOf({ earnings, platformFees, grossRevenue, charges }: GetDailyRevenueResponse) {
+function totalsOf(daily: GetDailyRevenueResponse) {
+  const { earnings, platformFees, grossRevenue, refunds, charges } = daily;
   return [
     { title: "Total earnings", value: earnings },
     { title: "Total fees", value: platformFees },
-    { title: "Total gross", value: grossRevenue },
+    { title: "Total gross", value: grossRevenue, note: <Refunds value={refunds} /> },
     { title: "Total charges", value: charges },
   ];
 }
@@ -63,6 +65,7 @@ const COLUMNS: readonly Column<DailyRevenue>[] = [
   decimals("Earnings", ({ earnings }) => earnings),
   decimals("Fees", ({ platformFees }) => platformFees),
   decimals("Gross", ({ grossRevenue }) => grossRevenue),
+  decimals("Refunds", ({ refunds }) => refunds, { detail: true }),
   counts("Charges", ({ charges }) => charges),
 ];
 

@@ -17,18 +17,19 @@ export interface Column<Row> {
   readonly cell?: (row: Row) => ComponentChildren;
 }
 
-/** A column of US dollars, or of another decimal number. */
+/** A column of US dollars, or of another decimal number. A dash stands for one that is `optional` and absent. */
 export function decimals<Row>(
   title: string,
   of: (row: Row) => Decimal | undefined,
-  { currency = true, detail = false } = {},
+  { currency = true, detail = false, optional = false } = {},
 ): Column<Row> {
+  const isAbsent = (row: Row) => optional && of(row) === undefined;
   return {
     title,
     numeric: true,
     detail,
-    value: (row) => scaled(decimal(of(row))),
-    cell: (row) => <Amount value={of(row)} currency={currency} />,
+    value: (row) => (isAbsent(row) ? Number.NEGATIVE_INFINITY : scaled(decimal(of(row)))),
+    cell: (row) => (isAbsent(row) ? "–" : <Amount value={of(row)} currency={currency} />),
   };
 }
 
