@@ -10,8 +10,13 @@ import { Daily } from "./daily/daily.tsx";
 import { ExportMenu } from "./export/export-menu.tsx";
 import { Overview } from "./overview/overview.tsx";
 import { usePayoutPages } from "./overview/payout-pages.ts";
-import { lastDays, thisMonth } from "./period/period.ts";
+import { choiceOf, lastDays, thisMonth } from "./period/period.ts";
 import { SERVICE_URL } from "./service-url.ts";
+import { useZone } from "./zone/use-zone.ts";
+import { ZoneChoice } from "./zone/zone-choice.tsx";
+
+const LAST_30_DAYS = () => choiceOf((today) => lastDays(30, today));
+const THIS_MONTH = () => choiceOf(thisMonth);
 
 const SECTIONS = ["Overview", "Payouts", "Servers", "Days", "Period"];
 
@@ -36,9 +41,15 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
   // The others follow: a wrong key is refused once, and a slow line has the overview first.
   const answered = overview.data !== undefined || overview.problem !== undefined;
   const ready = answered ? client : undefined;
-  const daily = usePeriodCall(ready?.getDailyRevenue, lastDays(30, new Date()), reject);
-  const breakdown = usePeriodCall(ready?.getServerBreakdown, thisMonth(new Date()), reject);
+  const zone = useZone();
+  const { timeZone, refuse } = zone;
+  const daily = usePeriodCall(ready?.getDailyRevenue, LAST_30_DAYS, timeZone, reject);
+  const breakdown = usePeriodCall(ready?.getServerBreakdown, THIS_MONTH, timeZone, reject);
   const calls = [overview, daily, breakdown];
+  const zoneProblem = calls.find(({ problem }) => problem?.kind === "zone")?.problem;
+  useEffect(() => {
+    if (zoneProblem) refuse(zoneProblem);
+  }, [zoneProblem, refuse]);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (entered) heading.current?.focus();
@@ -54,14 +65,20 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
             Revenue <span class="badge">beta</span>
           </h1>
           <p class="quiet small">
-            Key <code>…{apiKey.slice(-4)}</code> · UTC, US dollars ·{" "}
-            <a href="docs">API reference</a>
+            Key <code>…{apiKey.slice(-4)}</code> · {zone.choices.length === 1 && "UTC, "}US dollars
+            · <a href="docs">API reference</a>
           </p>
+          <ZoneChoice zone={zone} />
           <div class="buttons">
             <button type="button" onClick={() => calls.map(({ reload }) => reload())}>
               Refresh
             </button>
-            <ExportMenu overview={overview} daily={daily} breakdown={breakdown} />
+            <ExportMenu
+              timeZone={timeZone}
+              overview={overview}
+              daily={daily}
+              breakdown={breakdown}
+            />
             <button type="button" onClick={forget}>
               Forget key
             </button>
@@ -79,7 +96,7 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
         <ProblemNotice calls={payouts.call ? [...calls, payouts.call] : calls} />
       </div>
       <main class="page" id="figures" tabIndex={-1}>
-        <Overview call={overview} payouts={payouts} />
+        <Overview call={overview} payouts={payouts} timeZone={timeZone} />
         <Daily call={daily} />
         <Breakdown call={breakdown} />
       </main>

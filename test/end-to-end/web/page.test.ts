@@ -43,6 +43,8 @@ beforeAll(async () => {
   page = fixture.page;
   await enterKey(page, fixture.key);
   await page.getByText("Rentals running now").waitFor();
+  // Like the days of the test.
+  await page.getByRole("button", { name: "UTC" }).click();
 }, BROWSER_TIMEOUT);
 afterEach(() => {
   expect(fixture.faults).toEqual([]);
@@ -198,7 +200,7 @@ it("shows a chosen period with its instances, and its CSV is the service's own a
   await page.getByText("Other days").click();
   const month = new Date(endDate).toLocaleString("en-US", { month: "short", timeZone: "UTC" });
   const [year = "", , last = ""] = endDate.split("-");
-  const shown = `1 ${month} ${year} – ${last} ${month} ${year}`;
+  const shown = `1 ${month} ${year} – ${last} ${month} ${year}, UTC`;
   await page.locator("#period").getByText(shown, { exact: true }).waitFor();
   const path = `/api/provider/revenue/servers?startDate=${startDate}&endDate=${endDate}`;
   const json = await rest(path);
@@ -207,7 +209,7 @@ it("shows a chosen period with its instances, and its CSV is the service's own a
   expect(await inPeriod().locator("tr td:nth-child(3)").allTextContents()).toEqual(rows);
   expect(await card("Gross revenue").textContent()).toBe(total);
   expect(await downloaded("Servers")).toEqual([
-    `revenue_servers_${startDate}_${endDate}`,
+    `revenue_servers_${startDate}_${endDate}_UTC`,
     await rest(path, "text/csv"),
   ]);
 });
@@ -283,7 +285,7 @@ it("shows 365, 90, 30 and 7 days up to today, with the digits of REST, and their
     }
     expect(cells).toEqual((await restDays(fixture, shown)).toReversed().flatMap(({ row }) => row));
     const csv = await rest(dailyTarget(shown), "text/csv");
-    expect(await downloaded("Days")).toEqual([`revenue_days_${shown.join("_")}`, csv]);
+    expect(await downloaded("Days")).toEqual([`revenue_days_${shown.join("_")}_UTC`, csv]);
   }
 });
 

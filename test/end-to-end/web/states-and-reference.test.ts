@@ -159,7 +159,7 @@ it.each([
 );
 
 it("a button of a page that is open since yesterday chooses a period of today", async () => {
-  const other = await fixture.browser.newPage();
+  const other = await fixture.browser.newPage({ timezoneId: "UTC" });
   await other.clock.setFixedTime("2030-05-31T23:59:00Z");
   await other.goto(fixture.service.http);
   await enterKey(other, fixture.key);

@@ -18,11 +18,15 @@ export interface WatchedPage {
   readonly faults: string[];
 }
 
-/** Opens a page at a URL, in English and far from UTC. */
-export async function openPage(browser: Browser, url: string): Promise<WatchedPage> {
+/** Opens a page at a URL, in English and in a time zone, by default one that is far from UTC. */
+export async function openPage(
+  browser: Browser,
+  url: string,
+  timezoneId = "America/New_York",
+): Promise<WatchedPage> {
   const context = await browser.newContext({
     locale: "en-US",
-    timezoneId: "America/New_York",
+    timezoneId,
     permissions: ["clipboard-read", "clipboard-write"],
   });
   const page = await context.newPage();

@@ -16,7 +16,7 @@ export function Breakdown({ call }: { call: PeriodCall<GetServerBreakdownRespons
       id="period"
       title="Servers in a period"
       call={call}
-      picker={<PeriodPicker period={call.period} onPeriod={call.setPeriod} />}
+      picker={<PeriodPicker period={call.period} onChoice={call.choose} />}
     >
       {(breakdown) => (
         <>

@@ -1,31 +1,40 @@
 /** Chooses a period: by a button, or by its two days. */
 import { useState } from "preact/hooks";
 import { Notice } from "../call/notice.tsx";
-import { faultOf, type Period, presets } from "../period/period.ts";
+import {
+  faultOf,
+  type Period,
+  type PeriodChoice,
+  presets,
+  type ZonedPeriod,
+} from "../period/period.ts";
 import { PresetButtons } from "../period/preset-buttons.tsx";
 
 interface PeriodPickerProps {
-  /** The period at first. */
-  readonly period: Period;
+  readonly period: ZonedPeriod;
   /** Is told of a period that can be asked for. */
-  readonly onPeriod: (period: Period) => void;
+  readonly onChoice: (choice: PeriodChoice) => void;
 }
 
 /** Shows the buttons, the fields for other days, and what is wrong with the days in them. */
-export function PeriodPicker({ period, onPeriod }: PeriodPickerProps) {
-  const [chosen, setChosen] = useState(period);
-  const fault = faultOf(chosen);
-  const choose = (next: Period) => {
-    setChosen(next);
-    if (faultOf(next) === undefined) onPeriod(next);
+export function PeriodPicker({ period, onChoice }: PeriodPickerProps) {
+  /** What is in the fields, if it cannot be asked for. */
+  const [faulty, setFaulty] = useState<Period>();
+  const { startDate, endDate } = faulty ?? period;
+  const fault = faulty && faultOf(faulty);
+  const choose = (choice: PeriodChoice) => {
+    setFaulty(undefined);
+    onChoice(choice);
   };
+  const chooseDays = (days: Period) =>
+    faultOf(days) === undefined ? choose(() => days) : setFaulty(days);
   const field = (title: string, end: keyof Period) => (
     <label>
       {title}
       <input
         type="date"
-        value={chosen[end]}
-        onChange={(event) => choose({ ...chosen, [end]: event.currentTarget.value })}
+        value={{ startDate, endDate }[end]}
+        onChange={(event) => chooseDays({ startDate, endDate, [end]: event.currentTarget.value })}
       />
     </label>
   );
@@ -33,12 +42,17 @@ export function PeriodPicker({ period, onPeriod }: PeriodPickerProps) {
     <>
       <fieldset class="period">
         <legend class="hidden">Period</legend>
-        <PresetButtons presetsAt={presets} period={chosen} onPeriod={choose} />
+        <PresetButtons
+          presetsOn={presets}
+          timeZone={period.timeZone}
+          period={{ startDate, endDate }}
+          onChoice={choose}
+        />
         <details class="other-days">
           <summary>Other days</summary>
           {field("From", "startDate")}
           {field("To", "endDate")}
-          <span class="quiet small">UTC, both days inclusive</span>
+          <span class="quiet small">{period.timeZone}, both days inclusive</span>
         </details>
       </fieldset>
       {fault && <Notice kind="request" title={fault} />}

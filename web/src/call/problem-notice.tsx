@@ -4,8 +4,10 @@ import type { CallState } from "./use-call.ts";
 
 /** Shows the problem of the first call that has one. What was loaded before stays below it. */
 export function ProblemNotice({ calls }: { calls: readonly CallState<unknown>[] }) {
-  // A period that cannot be asked for is told of where it was chosen.
-  const failed = calls.filter(({ problem }) => problem && problem.kind !== "request");
+  // A period or a zone that cannot be asked for is told of where it was chosen.
+  const failed = calls.filter(
+    ({ problem }) => problem && problem.kind !== "request" && problem.kind !== "zone",
+  );
   const problem = failed[0]?.problem;
   if (problem === undefined) return null;
   const loading = failed.some((call) => call.loading);

@@ -1,8 +1,13 @@
 /** What went wrong with a call, in the words of the page. */
-import { Code, ConnectError, retryAfter } from "../../../clients/typescript/src/index.ts";
+import {
+  BadRequestSchema,
+  Code,
+  ConnectError,
+  retryAfter,
+} from "../../../clients/typescript/src/index.ts";
 
 /** The kinds of problems: each has a state of the page. */
-export type ProblemKind = "key" | "request" | "busy" | "unavailable" | "offline" | "fault";
+export type ProblemKind = "key" | "request" | "zone" | "busy" | "unavailable" | "offline" | "fault";
 
 /** A problem. */
 export interface Problem {
@@ -17,16 +22,23 @@ export interface Problem {
 export function problemOf(thrown: unknown): Problem {
   const error = ConnectError.from(thrown);
   const requestId = error.metadata.get("x-request-id") ?? undefined;
-  const kind = kindOf(error.code, requestId !== undefined);
+  const kind = kindOf(error, requestId !== undefined);
   return { kind, ...describe(kind, error), requestId };
 }
 
-function kindOf(code: Code, answered: boolean): ProblemKind {
+function kindOf(error: ConnectError, answered: boolean): ProblemKind {
+  const { code } = error;
   if (code === Code.Unauthenticated) return "key";
-  if (code === Code.InvalidArgument) return "request";
+  if (code === Code.InvalidArgument) return isAboutZone(error) ? "zone" : "request";
   if (code === Code.ResourceExhausted) return "busy";
   if (code !== Code.Unavailable && code !== Code.DeadlineExceeded) return "fault";
   return answered ? "unavailable" : "offline";
+}
+
+/** Whether a request is invalid because of its time zone. */
+function isAboutZone(error: ConnectError): boolean {
+  const violations = error.findDetails(BadRequestSchema).flatMap((bad) => bad.fieldViolations);
+  return violations.some(({ field }) => field === "time_zone");
 }
 
 function describe(kind: ProblemKind, error: ConnectError): Pick<Problem, "title" | "advice"> {
@@ -36,6 +48,7 @@ function describe(kind: ProblemKind, error: ConnectError): Pick<Problem, "title"
       "It is mistyped, expired or revoked. Correct it, or enter another one.",
     ],
     request: ["This period cannot be shown", `${error.rawMessage}.`],
+    zone: ["All dates are in UTC", "The service does not know the time zone of your browser."],
     busy: [
       "Too many requests",
       `Other programs use this key at the moment. Try again in ${retryAfter(error) ?? 1} s.`,

@@ -2,7 +2,7 @@
 
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { Period } from "../period/period.ts";
+import type { PeriodChoice, ZonedPeriod } from "../period/period.ts";
 import { type Problem, problemOf } from "./problem.ts";
 
 /** A call and its latest answer. */
@@ -22,8 +22,8 @@ export interface CallState<T> {
 
 /** A call about a period that a person chooses. */
 export interface PeriodCall<T> extends CallState<T> {
-  readonly period: Period;
-  setPeriod(period: Period): void;
+  readonly period: ZonedPeriod;
+  choose(choice: PeriodChoice): void;
 }
 
 /** How long the page only says that it loads, in ms. */
@@ -87,16 +87,25 @@ export function useCall<T>(
   return { ...state, reload };
 }
 
-/** Calls an RPC of the client about a period, the first one at first; `ask` is undefined for no call yet. */
+/**
+ * Calls an RPC of the client about a period, and again whenever the period or the time zone is another.
+ *
+ * @param ask the RPC; undefined for no call yet
+ * @param first makes the choice at first
+ */
 export function usePeriodCall<T>(
-  ask: ((request: Period, options: CallOptions) => Promise<T>) | undefined,
-  first: Period,
+  ask: ((request: ZonedPeriod, options: CallOptions) => Promise<T>) | undefined,
+  first: () => PeriodChoice,
+  timeZone: string,
   reject: (problem: Problem) => void,
 ): PeriodCall<T> {
-  const [period, setPeriod] = useState(first);
+  const [choice, setChoice] = useState(first);
+  const period = useMemo(() => ({ ...choice(timeZone), timeZone }), [choice, timeZone]);
   const send = useMemo(
     () => ask && ((options: CallOptions) => ask(period, options)),
     [ask, period],
   );
-  return { ...useCall(send, reject), period, setPeriod };
+  // A function is no value for a state, but makes one.
+  const choose = (next: PeriodChoice) => setChoice(() => next);
+  return { ...useCall(send, reject), period, choose };
 }

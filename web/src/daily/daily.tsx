@@ -9,15 +9,15 @@ import type { PeriodCall } from "../call/use-call.ts";
 import { BarChart } from "../chart/bar-chart.tsx";
 import { FigureCards } from "../figure-cards.tsx";
 import { longDay, shortDay } from "../instant.ts";
-import { lastDays } from "../period/period.ts";
+import { lastDays, type Presets } from "../period/period.ts";
 import { PeriodSection } from "../period/period-section.tsx";
 import { PresetButtons } from "../period/preset-buttons.tsx";
 import { type Column, counts, decimals } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
 
 const LENGTHS = [7, 30, 90, 365];
-const presetsAt = (now: Date) =>
-  LENGTHS.map((count) => ({ title: `${count} days`, ...lastDays(count, now) }));
+const presetsOn: Presets = (today) =>
+  LENGTHS.map((count) => ({ title: `${count} days`, ...lastDays(count, today) }));
 
 /** Shows the days. */
 export function Daily({ call }: { call: PeriodCall<GetDailyRevenueResponse> }) {
@@ -29,7 +29,12 @@ export function Daily({ call }: { call: PeriodCall<GetDailyRevenueResponse> }) {
       picker={
         <fieldset class="period">
           <legend class="hidden">Days up to now</legend>
-          <PresetButtons presetsAt={presetsAt} period={call.period} onPeriod={call.setPeriod} />
+          <PresetButtons
+            presetsOn={presetsOn}
+            timeZone={call.period.timeZone}
+            period={call.period}
+            onChoice={call.choose}
+          />
         </fieldset>
       }
     >
@@ -73,8 +78,7 @@ function Days({ days }: { days: readonly DailyRevenue[] }) {
   const bars = useMemo(
     () =>
       days.map(({ date, earnings, partial }) => {
-        const day = new Date(date);
-        return { label: shortDay(day), title: longDay(day), amount: earnings, partial };
+        return { label: shortDay(date), title: longDay(date), amount: earnings, partial };
       }),
     [days],
   );
@@ -88,7 +92,7 @@ function Days({ days }: { days: readonly DailyRevenue[] }) {
         rows={days}
         few={31}
         keyOf={({ date }) => date}
-        heading={({ date, partial }) => longDay(new Date(date)) + (partial ? " so far" : "")}
+        heading={({ date, partial }) => longDay(date) + (partial ? " so far" : "")}
       />
     </BarChart>
   );

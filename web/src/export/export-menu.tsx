@@ -9,19 +9,21 @@ import {
 } from "../../../clients/typescript/src/index.ts";
 import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
 import type { CallState, PeriodCall } from "../call/use-call.ts";
-import { days, isoDay } from "../instant.ts";
-import { type Answer, daysOf } from "../period/period-section.tsx";
+import { dayAt } from "../instant.ts";
+import { periodText } from "../period/period.ts";
+import { type Answer, periodOf } from "../period/period-section.tsx";
 import { SERVICE_URL } from "../service-url.ts";
 import { curlCommand, pathOf, typescriptCall } from "./snippets.ts";
 
 interface ExportMenuProps {
+  readonly timeZone: string;
   readonly overview: CallState<GetOverviewResponse>;
   readonly daily: PeriodCall<GetDailyRevenueResponse>;
   readonly breakdown: PeriodCall<GetServerBreakdownResponse>;
 }
 
 /** Shows the menu. It has what is on the page. */
-export function ExportMenu({ overview, daily, breakdown }: ExportMenuProps) {
+export function ExportMenu({ timeZone, overview, daily, breakdown }: ExportMenuProps) {
   const [copied, setCopied] = useState<{ code: string; done: boolean }>();
   const copy = async (code: string) => {
     // The clipboard needs HTTPS or localhost. Without it, people select the text.
@@ -31,6 +33,7 @@ export function ExportMenu({ overview, daily, breakdown }: ExportMenuProps) {
     );
     setCopied({ code, done });
   };
+  const shared = { copy, timeZone };
   const { getOverview, getDailyRevenue, getServerBreakdown } = RevenueService.method;
   return (
     <>
@@ -38,9 +41,9 @@ export function ExportMenu({ overview, daily, breakdown }: ExportMenuProps) {
         Export
       </button>
       <div id="export" class="card export" popover="auto" onToggle={() => setCopied(undefined)}>
-        <Item title="Servers, all time" method={getOverview} call={overview} copy={copy} />
-        <Item title="Days" method={getDailyRevenue} call={daily} copy={copy} />
-        <Item title="Servers" method={getServerBreakdown} call={breakdown} copy={copy} />
+        <Item title="Servers, all time" method={getOverview} call={overview} {...shared} />
+        <Item title="Days" method={getDailyRevenue} call={daily} {...shared} />
+        <Item title="Servers" method={getServerBreakdown} call={breakdown} {...shared} />
         <div role="status">
           {copied && (
             <>
@@ -63,23 +66,26 @@ interface ItemProps<Method extends DescMethod> {
   /** The call whose answer is shown. */
   readonly call: CallState<MessageShape<Method["output"]>>;
   readonly copy: (code: string) => void;
+  /** The zone of the day of the figures. */
+  readonly timeZone: string;
 }
 
 /** What can be exported of one table. The CSV is what the service would write of the answer. */
-function Item<Method extends DescMethod>({ title, method, call, copy }: ItemProps<Method>) {
+function Item<Method extends DescMethod>(props: ItemProps<Method>) {
+  const { title, method, call, copy, timeZone } = props;
   const { data, asOf } = call;
   const writeCsv = compileCsvWriter(method);
   if (data === undefined || asOf === undefined || writeCsv === undefined) return null;
-  const shown = daysOf(data as Answer);
+  const shown = periodOf(data as Answer);
   // What was copied asks for what is shown.
-  const parameters = shown ? { startDate: isoDay(shown[0]), endDate: isoDay(shown[1]) } : {};
-  const file = fileName(title, Object.values(parameters), asOf);
+  const parameters = { ...shown };
+  const file = fileName(title, Object.values(parameters), dayAt(asOf, timeZone));
   const curl = () => curlCommand(SERVICE_URL, pathOf(method), parameters);
   const typescript = () => typescriptCall(SERVICE_URL, method.localName, parameters);
   return (
     <section aria-label={title}>
       <p>
-        <strong>{title}</strong> <span class="quiet small">{shown && days(...shown)}</span>
+        <strong>{title}</strong> <span class="quiet small">{shown && periodText(shown)}</span>
       </p>
       <div class="buttons">
         <button type="button" onClick={() => download(file, writeCsv(data))}>
@@ -96,10 +102,11 @@ function Item<Method extends DescMethod>({ title, method, call, copy }: ItemProp
   );
 }
 
-/** The name of a file: what it holds, of which days, and of which day the figures are. */
-function fileName(title: string, period: readonly string[], asOf: Date): string {
+/** The name of a file: what it holds, of which days in which zone, and of which day the figures are. */
+function fileName(title: string, period: readonly string[], asOf: string): string {
   const what = title.toLowerCase().replaceAll(/\W+/g, "-");
-  return `${["revenue", what, ...period, "as-of", isoDay(asOf)].join("_")}.csv`;
+  const name = ["revenue", what, ...period, "as-of", asOf].join("_");
+  return `${name.replaceAll("/", "-")}.csv`;
 }
 
 /** Spreadsheets read a CSV file as UTF-8 if it begins with a byte order mark. */

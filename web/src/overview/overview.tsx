@@ -3,7 +3,7 @@ import type { GetOverviewResponse, Summary } from "../../../clients/typescript/s
 import { Amount } from "../amount/amount.tsx";
 import { type CallState, progress } from "../call/use-call.ts";
 import { FigureCards } from "../figure-cards.tsx";
-import { instant } from "../instant.ts";
+import { instant, UTC } from "../instant.ts";
 import { Months } from "./months.tsx";
 import type { PayoutPages } from "./payout-pages.ts";
 import { Payouts } from "./payouts.tsx";
@@ -12,25 +12,31 @@ import { Servers } from "./servers.tsx";
 interface OverviewProps {
   readonly call: CallState<GetOverviewResponse>;
   readonly payouts: PayoutPages;
+  readonly timeZone: string;
 }
 
 /** Shows the overview. */
-export function Overview({ call, payouts }: OverviewProps) {
+export function Overview({ call, payouts, timeZone }: OverviewProps) {
   const { data, loading, asOf } = call;
   return (
     <section id="overview" aria-labelledby="overview-title" aria-busy={loading}>
       <div class="section-head">
         <h2 id="overview-title">Overview</h2>
         <p class="quiet small" role="status">
-          {loading ? progress(call) : asOf && `As of ${instant(asOf)}`}
+          {loading ? progress(call) : asOf && `As of ${instant(asOf, timeZone)}, ${timeZone}`}
         </p>
       </div>
       {data && (
         <>
           <FigureCards figures={totalsOf(data.summary)} />
+          {timeZone !== UTC && (
+            <p class="quiet small">
+              Months and years of the overview are in UTC, days and periods below in {timeZone}.
+            </p>
+          )}
           <div class="columns">
             <Months months={data.monthlyEarnings} />
-            <Payouts pages={payouts} />
+            <Payouts pages={payouts} timeZone={timeZone} />
           </div>
           <Servers overview={data} />
         </>

@@ -2,7 +2,7 @@
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Payout } from "../../../clients/typescript/src/index.ts";
 import { progress } from "../call/use-call.ts";
-import { longDay } from "../instant.ts";
+import { dayAt, longDay } from "../instant.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { type Column, decimals } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
@@ -24,8 +24,13 @@ const COLUMNS: readonly Column<Payout>[] = [
   },
 ];
 
+interface PayoutsProps {
+  readonly pages: PayoutPages;
+  readonly timeZone: string;
+}
+
 /** Shows the payouts, latest first. */
-export function Payouts({ pages }: { pages: PayoutPages }) {
+export function Payouts({ pages, timeZone }: PayoutsProps) {
   const { payouts, isAll, more, call } = pages;
   const title = isAll ? "Payouts" : "Latest payouts";
   return (
@@ -40,7 +45,7 @@ export function Payouts({ pages }: { pages: PayoutPages }) {
         rows={payouts}
         few={5}
         keyOf={({ payoutId }) => payoutId}
-        heading={({ date }) => date && longDay(timestampDate(date))}
+        heading={({ date }) => date && longDay(dayAt(timestampDate(date), timeZone))}
       />
       {more && (
         <button type="button" onClick={more}>

@@ -3,12 +3,14 @@ import { type Timestamp, timestampDate } from "@bufbuild/protobuf/wkt";
 import type { ComponentChildren } from "preact";
 import { Notice } from "../call/notice.tsx";
 import { type CallState, progress } from "../call/use-call.ts";
-import { days } from "../instant.ts";
+import { dayAt, UTC } from "../instant.ts";
+import { periodText, type ZonedPeriod } from "./period.ts";
 
 /** The period that an answer is about. */
 export interface Answer {
   readonly startDate?: Timestamp | undefined;
   readonly endDate?: Timestamp | undefined;
+  readonly timeZone?: string;
 }
 
 interface PeriodSectionProps<T extends Answer> {
@@ -21,10 +23,11 @@ interface PeriodSectionProps<T extends Answer> {
   readonly children: (answer: T) => ComponentChildren;
 }
 
-/** The days that an answer is about; undefined without an answer. */
-export function daysOf(answer: Answer | undefined): readonly [Date, Date] | undefined {
-  const { startDate, endDate } = answer ?? {};
-  return startDate && endDate && [timestampDate(startDate), timestampDate(endDate)];
+/** The days that an answer is about, in its zone; undefined without an answer. */
+export function periodOf(answer: Answer | undefined): ZonedPeriod | undefined {
+  const { startDate, endDate, timeZone = UTC } = answer ?? {};
+  const day = (at: Timestamp) => dayAt(timestampDate(at), timeZone);
+  return startDate && endDate && { startDate: day(startDate), endDate: day(endDate), timeZone };
 }
 
 /** Shows the section. What was loaded before stays while it loads, and if that fails. */
@@ -33,13 +36,13 @@ export function PeriodSection<T extends Answer>(props: PeriodSectionProps<T>) {
   const { data, loading, problem } = call;
   const fault = problem?.kind === "request" ? problem : undefined;
   const shown = fault ? undefined : data;
-  const period = daysOf(shown);
+  const period = periodOf(shown);
   return (
     <section id={id} aria-labelledby={`${id}-title`} aria-busy={loading}>
       <div class="section-head">
         <h2 id={`${id}-title`}>{title}</h2>
         <p class="quiet small" role="status">
-          {loading ? progress(call) : period && days(...period)}
+          {loading ? progress(call) : period && periodText(period)}
         </p>
       </div>
       {picker}

@@ -1,28 +1,24 @@
 /** Chooses a period by a button. */
-import type { Period, Preset } from "./period.ts";
+import { dayAt } from "../instant.ts";
+import { choiceOf, type Period, type PeriodChoice, type Preset, type Presets } from "./period.ts";
 
 interface PresetButtonsProps {
-  /** The periods on the day of `now`. */
-  readonly presetsAt: (now: Date) => readonly Preset[];
+  readonly presetsOn: Presets;
+  readonly timeZone: string;
   readonly period: Period;
-  readonly onPeriod: (period: Period) => void;
+  readonly onChoice: (choice: PeriodChoice) => void;
 }
 
 /** Shows the buttons. That of the period is pressed. */
-export function PresetButtons({ presetsAt, period, onPeriod }: PresetButtonsProps) {
-  /** Chooses a period of the present day: the page may have been open since yesterday. */
-  const choose = (nth: number) => {
-    const { startDate, endDate } = presetsAt(new Date())[nth] as Preset;
-    onPeriod({ startDate, endDate });
-  };
+export function PresetButtons({ presetsOn, timeZone, period, onChoice }: PresetButtonsProps) {
   return (
     <div class="buttons">
-      {presetsAt(new Date()).map(({ title, startDate, endDate }, nth) => (
+      {presetsOn(dayAt(new Date(), timeZone)).map(({ title, startDate, endDate }, nth) => (
         <button
           key={title}
           type="button"
           aria-pressed={startDate === period.startDate && endDate === period.endDate}
-          onClick={() => choose(nth)}
+          onClick={() => onChoice(choiceOf((today) => presetsOn(today)[nth] as Preset))}
         >
           {title}
         </button>
