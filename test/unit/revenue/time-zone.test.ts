@@ -1,0 +1,119 @@
+/** Time zones: their names, and what dates and date-times without an offset mean in them. */
+import { describe, expect, it } from "vitest";
+import { ServiceError } from "../../../src/errors.ts";
+import { parsePeriod } from "../../../src/revenue/period.ts";
+import {
+  dateOf,
+  dayAt,
+  dayOfDate,
+  hasDay,
+  parseTimeZone,
+  startOfDay,
+} from "../../../src/revenue/time-zone.ts";
+
+const iso = (instant: number | undefined) => new Date(instant ?? Number.NaN).toISOString();
+
+/** The error that a call throws. */
+function errorOf(call: () => unknown): ServiceError {
+  try {
+    call();
+  } catch (error) {
+    if (error instanceof ServiceError) return error;
+    throw error;
+  }
+  throw new Error("expected an error");
+}
+
+it.each([
+  ["", "UTC"],
+  ["UTC", "UTC"],
+  ["Asia/Kolkata", "Asia/Kolkata"],
+  ["asia/kolkata", "Asia/Kolkata"],
+  ["Asia/Calcutta", "Asia/Calcutta"],
+  ["Etc/GMT+5", "Etc/GMT+5"],
+  ["America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"],
+])("%j is the zone %s", (text, zone) => {
+  expect(parseTimeZone(text)).toBe(zone);
+});
+
+it.each([
+  ["CEST", undefined],
+  ["+05:30", undefined],
+  ["-0800", undefined],
+  ["2026-11-20T00:00:00Z", undefined],
+  ["Asia/Kolkata\0", "Asia/Kolkata"],
+  ["Berlin", "Europe/Berlin"],
+  ["New York", "America/New_York"],
+  ["Asia/Kolkatta", "Asia/Kolkata"],
+  ["Europe/Kiev2", "Europe/Kiev"],
+  ["x".repeat(100_000), undefined],
+])("%.30j is no zone", (text, meant) => {
+  const { kind, field, message } = errorOf(() => parseTimeZone(text)) as ServiceError & {
+    readonly field: string;
+  };
+  expect({ kind, field }).toEqual({ kind: "invalidArgument", field: "timeZone" });
+  expect(message).toMatch(/^timeZone: expected a name of the IANA time zone database/);
+  expect(message.length).toBeLessThan(250);
+  if (meant === undefined) expect(message).not.toMatch("did you mean");
+  else expect(message).toMatch(`did you mean ${meant}?`);
+});
+
+describe("the ends of a period", () => {
+  it.each([
+    ["Asia/Kolkata", "2026-11-01", "2026-10-31T18:30:00.000Z", "2026-11-01T18:29:59.999Z"],
+    // 23 and 25 hours
+    ["Europe/Berlin", "2026-03-29", "2026-03-28T23:00:00.000Z", "2026-03-29T21:59:59.999Z"],
+    ["America/New_York", "2026-11-01", "2026-11-01T04:00:00.000Z", "2026-11-02T04:59:59.999Z"],
+    // the day before one that never was, and a midnight that is skipped
+    ["Pacific/Apia", "2011-12-29", "2011-12-29T10:00:00.000Z", "2011-12-30T09:59:59.999Z"],
+    ["America/Sao_Paulo", "2018-11-04", "2018-11-04T03:00:00.000Z", "2018-11-05T01:59:59.999Z"],
+    // a midnight that comes twice
+    ["America/St_Johns", "2010-11-07", "2010-11-07T02:30:00.000Z", "2010-11-08T03:29:59.999Z"],
+    // seconds, and an offset in the text, which counts
+    ["Africa/Monrovia", "1972-01-06", "1972-01-06T00:44:30.000Z", "1972-01-07T00:44:29.999Z"],
+    ["Asia/Kolkata", "2026-11-01T00:00Z", "2026-11-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z"],
+    ["Asia/Kolkata", "2026-11-01T00:00", "2026-10-31T18:30:00.000Z", "2026-10-31T18:30:00.000Z"],
+    // local times that come twice, and that are skipped
+    [
+      "America/New_York",
+      "2026-11-01T01:30",
+      "2026-11-01T05:30:00.000Z",
+      "2026-11-01T05:30:00.000Z",
+    ],
+    [
+      "America/New_York",
+      "2026-03-08T02:30",
+      "2026-03-08T07:30:00.000Z",
+      "2026-03-08T07:30:00.000Z",
+    ],
+  ])("in %s, %s", (zone, text, start, end) => {
+    const period = parsePeriod(text, text, zone);
+    expect([iso(period.start), iso(period.end)]).toEqual([start, end]);
+  });
+
+  it.each([
+    ["Pacific/Apia", "2011-12-30", "Pacific/Apia has no 2011-12-30"],
+    ["Asia/Kolkata", "0001-01-01", "the year must be 0001 to 9999, in UTC"],
+    ["America/New_York", "9999-12-31", "the year must be 0001 to 9999, in UTC"],
+    ["Asia/Kolkata", "2026-02-30", "2026-02-30 is not a day of the calendar"],
+  ])("%s has no %s", (zone, text, reason) => {
+    expect(errorOf(() => parsePeriod(text, text, zone)).message).toContain(reason);
+  });
+});
+
+it("each instant lies in the day whose start is the last one before it", () => {
+  for (const zone of ["UTC", "America/St_Johns", "Pacific/Apia", "Asia/Kathmandu"]) {
+    const first = dayOfDate("2010-11-01");
+    for (
+      let instant = startOfDay(first, zone);
+      instant < Date.UTC(2012, 0, 5);
+      instant += 900_000
+    ) {
+      const day = dayAt(instant, zone);
+      expect(hasDay(day, zone)).toBe(true);
+      expect(startOfDay(day, zone)).toBeLessThanOrEqual(instant);
+      expect(startOfDay(day + 1, zone)).toBeGreaterThan(instant);
+    }
+  }
+  expect(dateOf(dayAt(Date.parse("2011-12-30T10:00:00Z"), "Pacific/Apia"))).toBe("2011-12-31");
+});
