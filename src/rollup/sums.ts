@@ -188,9 +188,7 @@ function expressions<Column extends DatedBy>(
 export const STORED_SUMS = expressions(["charged_at", "started_at", "ended_at"], (name) => name);
 export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
 
-/** SQL: the sums of some rows that a column dates, by their names, times a factor (SQL). */
-export const sumsDatedBy = <Column extends DatedBy>(column: Column, factor?: string) =>
-  expressions([column], (name) =>
-    factor === undefined ? sumIf(name) : `${factor} * ${sumIf(name)}`,
-  );
+/** SQL: the sums of some rows that a column dates, by their names. */
+export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
+  expressions([column], (name) => sumIf(name));
 export const CHARGE_SUMS = sumsDatedBy("charged_at");

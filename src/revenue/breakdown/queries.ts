@@ -42,18 +42,14 @@ const sumCharges = (condition: string) => ({
 
 /**
  * Sums covered rentals by owner: those whose start, or end, lies between two instants (SQL expressions), the first
- * one included; times a factor (SQL).
+ * one included.
  */
 const sumRentals = (
   column: "started_at" | "ended_at",
   [from, to]: readonly [from: string, to: string],
   watermark: string,
-  factor?: string,
 ) => ({
-  select: {
-    ...owner,
-    ...sumsDatedBy(column, factor),
-  },
+  select: { ...owner, ...sumsDatedBy(column) },
   from: `rentals WHERE provider_id = :provider AND ${column} >= ${from} AND ${column} < ${to}
     AND ${rentalCovered(watermark)} ${BY_OWNER}`,
 });
@@ -98,14 +94,16 @@ const countOpen = <Column extends string = never>(
 /** SQL condition: the rental, which has an end, ran at some time of the period. */
 const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`;
 
-/** The time between `first` and the start of the period, whichever is earlier, and whether to take it off. */
+/** The time between `first` and the start of the period, whichever is earlier. */
 const head = (first: string) =>
   [`LEAST(${first}, ${PERIOD_START})`, `GREATEST(${first}, ${PERIOD_START})`] as const;
-const signOfHead = (first: string) => `CASE WHEN ${first} > ${PERIOD_START} THEN -1 ELSE 1 END`;
 
 /** All but the sums of the rollup. */
 const allButSums = ({ watermark, first, last }: Terms) => ({
-  state: { select: { ...STATE.select, from: FROM, until: UNTIL }, from: STATE.from },
+  state: {
+    select: { ...STATE.select, start: PERIOD_START, from: FROM, until: UNTIL },
+    from: STATE.from,
+  },
   /** Every server, including deleted ones. */
   servers: {
     select: {
@@ -132,9 +130,9 @@ const allButSums = ({ watermark, first, last }: Terms) => ({
 
   ...rawCharges({ watermark, first, last }, sumCharges),
 
-  /** Covered rentals between `first` and the start: what makes its sums those at the start. */
-  startsAtHead: sumRentals("started_at", head(first), watermark, signOfHead(first)),
-  endsAtHead: sumRentals("ended_at", head(first), watermark, signOfHead(first)),
+  /** Covered rentals between `first` and the start: the difference of the sums there. */
+  startsAtHead: sumRentals("started_at", head(first), watermark),
+  endsAtHead: sumRentals("ended_at", head(first), watermark),
   /** Covered rentals from `last` to the end. */
   startsAtTail: sumRentals("started_at", [last, after(PERIOD_END)], watermark),
   endsAtTail: sumRentals("ended_at", [last, after(PERIOD_END)], watermark),

@@ -186,10 +186,11 @@ function breakdown(
   const { head, tail, uncovered } = rows;
   const { startsAtHead, endsAtHead, startsAtTail, endsAtTail } = rows;
   const { writtenRentals, endingRentals, openBefore, openSince, openAfter } = rows;
-  const [{ now, from, until }] = rows.state as [State];
+  const [{ now, start, from, until }] = rows.state as [State];
   const period = { from: BigInt(from), until: BigInt(until) };
   const totals = new PeriodTotals(first.sums, last.sums, period, {
-    toStart: [...startsAtHead, ...endsAtHead],
+    head: [...startsAtHead, ...endsAtHead],
+    isInside: first.at > start,
     // The charges before the first boundary: they are in neither of the sums.
     toEnd: [...head, ...tail, ...uncovered, ...startsAtTail, ...endsAtTail],
     rentals: [...writtenRentals, ...endingRentals],

@@ -98,8 +98,10 @@ export interface Stretch {
 
 /** Rows of the ledger's queries, by what they complete. A column that they do not have is zero. */
 export interface RawRows {
-  /** What to add to the sums at the first boundary, to make them those at the start of the period. */
-  readonly toStart: readonly (Owner & SumsRow)[];
+  /** The difference of the sums at the first boundary and at the start of the period. */
+  readonly head: readonly (Owner & SumsRow)[];
+  /** Whether that boundary comes after the start. */
+  readonly isInside: boolean;
   /** What to add to the sums at the last boundary, to make them those at the end of the period. */
   readonly toEnd: readonly (Owner & SumsRow)[];
   /** Rentals that are not covered, and have an end. */
@@ -141,14 +143,17 @@ export class PeriodTotals {
     atFirst: ByOwner<Sums>,
     atLast: ByOwner<Sums>,
     period: Stretch,
-    { toStart, toEnd, rentals, openBefore, openSince, openAfter }: RawRows,
+    { head, isInside, toEnd, rentals, openBefore, openSince, openAfter }: RawRows,
   ) {
     this.#atFirst = atFirst;
     this.#atLast = atLast;
     this.#period = period;
     const { from, until } = period;
     const add = (owner: Owner, raw: Partial<Raw>) => this.#raw.add(owner, { ...NONE, ...raw });
-    for (const row of toStart) add(row, { toStart: sumsOf(row) });
+    for (const row of head) {
+      const sums = sumsOf(row);
+      add(row, { toStart: isInside ? minus(NO_SUMS, sums) : sums });
+    }
     for (const row of toEnd) add(row, { toEnd: sumsOf(row) });
     for (const row of rentals) {
       const [ofRow, running] = [Number(row.rentals), Number(row.running)];

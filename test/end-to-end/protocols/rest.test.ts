@@ -61,7 +61,8 @@ it("the breakdown of a period of days has every field", async () => {
       `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
       '"totalRevenue":4500.05,"totalRentals":1,"activeRentals":0,' +
       '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":4500.00,' +
-      '"totalRentals":1,"activeRentals":0}]}]}',
+      '"totalRentals":1,"activeRentals":0,"refunds":0.00,"rentedHours":720.00}],' +
+      '"refunds":0.00,"rentedHours":720.00}],"refunds":0.00,"rentedHours":720.00,"timeZone":"UTC"}',
   );
 });
 
@@ -74,7 +75,8 @@ it("the breakdown of a period without charges has zeros", async () => {
       `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
       '"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
       '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":0.00,' +
-      '"totalRentals":0,"activeRentals":0}]}]}',
+      '"totalRentals":0,"activeRentals":0,"refunds":0.00,"rentedHours":0.00}],' +
+      '"refunds":0.00,"rentedHours":0.00}],"refunds":0.00,"rentedHours":0.00,"timeZone":"UTC"}',
   );
 });
 

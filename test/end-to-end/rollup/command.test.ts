@@ -113,7 +113,7 @@ it("--verify prints differences; with --repair it removes them, and says from wh
   const verified = await rollup("--verify", "--repair");
   const line = (owner: string, gross: string) =>
     expect.stringMatching(
-      `^provider 2, \\S+ \\S+ to \\S+ \\S+, ${owner}: the rollup differs from the ledger by ${gross} of gross, .*$`,
+      `^provider 2, \\S+ \\S+ to \\S+ \\S+, ${owner}: the rollup differs from the ledger by ${gross} of gross$`,
     );
   expect(verified.code).toBe(1);
   expect(verified.stdout.trimEnd().split("\n")).toEqual([
@@ -123,7 +123,7 @@ it("--verify prints differences; with --repair it removes them, and says from wh
     expect.stringMatching(/^0 charges added, .* s, 1 difference repaired$/),
   ]);
   expect(verified.stderr).toMatch(
-    /^error: provider 2, .*: repaired by \S+ of gross, 0 charges, .*\n$/,
+    /^error: provider 2, .*: repaired by \S+ of gross \(cause: .*\n$/,
   );
 });
 

@@ -80,7 +80,7 @@ type Perform = (knex: Knex, second: number, step: Step) => Promise<unknown>;
 
 const ownerOf = (n: number) => ({ provider_id: 1, ...OWNERS[n % OWNERS.length] });
 
-const totalLeaf = (n: number) => (n % 7 < 3 ? "PT15M" : "P1D");
+const totalLeaf = (n: number) => (n % 11 === 0 ? "PT15M" : "P1D");
 
 const STEPS = {
   charges: (knex, second, { instants, n }) =>
