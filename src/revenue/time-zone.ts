@@ -95,9 +95,10 @@ export function hasDay(day: DayNumber, zone: string): boolean {
   return startOfDay(day, zone) < startOfDay(day + 1, zone);
 }
 
-/** The date of a day: "2026-11-20". */
+/** The date of a day: "2026-11-20"; of the year 10000, which zones east of UTC come to first, "+010000-01-01". */
 export function dateOf(day: DayNumber): string {
-  return new Date(day * DAY).toISOString().slice(0, "YYYY-MM-DD".length);
+  const text = new Date(day * DAY).toISOString();
+  return text.slice(0, text.indexOf("T"));
 }
 
 /** The day of a date that exists, "2026-11-20". */

@@ -116,4 +116,7 @@ it("each instant lies in the day whose start is the last one before it", () => {
     }
   }
   expect(dateOf(dayAt(Date.parse("2011-12-30T10:00:00Z"), "Pacific/Apia"))).toBe("2011-12-31");
+  expect(dateOf(dayAt(Date.parse("9999-12-31T23:59:59.999Z"), "Asia/Kathmandu"))).toBe(
+    "+010000-01-01",
+  );
 });
