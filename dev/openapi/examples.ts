@@ -120,5 +120,11 @@ export const parameterDetails: DetailsByField = {
       dateTime: { summary: "An instant in UTC", value: "2026-11-20T09:30:00Z" },
     },
   },
+  time_zone: {
+    examples: {
+      utc: { summary: "The default", value: "UTC" },
+      other: { summary: "A zone of the IANA database", value: "Asia/Kolkata" },
+    },
+  },
   page_size: { schema: { minimum: 0 } },
 };

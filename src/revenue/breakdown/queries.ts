@@ -58,8 +58,8 @@ const sumRentals = (
 const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 
 /**
- * The period, up to now, in ms from the first instant. What starts before that has a start of its own here: the
- * functions of the engines take the date zero for NULL, and so for the default.
+ * The period, up to now, in ms from the first instant. The date zero, from which a period begins that has everything,
+ * is a case of its own: functions of dates take it for NULL, of which COALESCE would make the default start.
  */
 const FROM = `CASE WHEN ${PERIOD_START} < ${FIRST_DAY} THEN 0 ELSE ${sinceFirst(PERIOD_START)} END`;
 const UNTIL = `LEAST(${sinceFirst(PERIOD_END)} + 1, ${sinceFirst(NOW)})`;

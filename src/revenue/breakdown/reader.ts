@@ -24,7 +24,7 @@ import { fullBreakdown, uncoveredBreakdown } from "./queries.ts";
 import { type ByOwner, PeriodTotals, sumsByOwner } from "./totals.ts";
 
 /**
- * The maximum size of the cache, in rows of about 80 bytes. Sums take some 7 for each server and
+ * The maximum size of the cache, in rows of about 125 bytes: 100 MB. Sums take some 7 for each server and
  * one for each instance: ten thousand small providers fit in.
  */
 const MAX_CACHED_ROWS = 800_000;

@@ -59,7 +59,7 @@ export class ByOwner<Value> {
     instances.set(instance, known === undefined ? value : this.#add(known, value));
   }
 
-  /** The memory that this takes, in rows of about 80 bytes. */
+  /** The memory that this takes, in rows of about 125 bytes. */
   get size(): number {
     return this.#owners + ROWS_PER_SERVER * this.#servers.size;
   }

@@ -13,7 +13,7 @@ import {
   TOTAL_SUMS,
   WATERMARK,
 } from "../../rollup/read/sql.ts";
-import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
+import { CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { MONTH_STARTS } from "../calendar.ts";
 
 /** Every server, including deleted ones. */
@@ -84,12 +84,12 @@ export const fullOverview = compileStatement(
     ...allButSums(WATERMARK),
     /** The sums at the start of the oldest month; no row if nothing is dated before it. */
     before: {
-      select: STORED_SUMS,
+      select: STORED_CHARGE_SUMS,
       from: `${TOTAL_SUMS} AND at <= ${OLDEST} ORDER BY at DESC LIMIT 1`,
     },
     /** The sums at the end of each month that has charges. */
     sums: {
-      select: { at: "at", ...STORED_SUMS },
+      select: { at: "at", ...STORED_CHARGE_SUMS },
       from: `${TOTAL_SUMS} AND at IN (${ENDS.join(", ")})`,
     },
     /** Everything covered, per server that has a charge. */
