@@ -17,9 +17,12 @@ export function expectedDaily(
   now: string,
   timeZone = "UTC",
 ) {
-  const days = daysBetween(start, end, timeZone);
-  if (days.length > MAX_DAYS) {
-    return `startDate: expected a period of at most 400 days, got ${days.length} (from ${start} to ${end})`;
+  const dates = datesBetween(start, end, timeZone);
+  // The days of a longer period are too many to list; no zone has left out as many.
+  const days = dates > 2 * MAX_DAYS ? [] : daysBetween(start, end, timeZone);
+  const count = days.length || dates;
+  if (count > MAX_DAYS) {
+    return `startDate: expected a period of at most 400 days, got ${count} (from ${start} to ${end})`;
   }
   const charges = ledger.charges.filter(({ at }) => start <= at && at <= end && at <= now);
   return {
@@ -42,6 +45,12 @@ const LAST = "9999-12-31T23:59:59.999Z";
 /** The instant after another one, both ISO 8601, which sorts after the last one, too. */
 const after = (iso: string) => (iso === LAST ? "9999-12-31T24" : shift(iso, 1));
 
+const dateAt = (at: string, timeZone: string) =>
+  Temporal.Instant.from(at).toZonedDateTimeISO(timeZone).toPlainDate();
+
+const datesBetween = (start: string, end: string, timeZone: string) =>
+  dateAt(start, timeZone).until(dateAt(end, timeZone)).days + 1;
+
 /** The days that two instants and all between lie in: their dates, and the first instants of each and of the next. */
 function daysBetween(start: string, end: string, timeZone: string) {
   const firstOf = (date: Temporal.PlainDate) => date.toZonedDateTime(timeZone).toInstant();
@@ -51,16 +60,10 @@ function daysBetween(start: string, end: string, timeZone: string) {
       : instant.epochMilliseconds < Date.parse(FIRST)
         ? FIRST
         : new Date(instant.epochMilliseconds).toISOString();
-  const dateAt = (at: string) =>
-    Temporal.Instant.from(at).toZonedDateTimeISO(timeZone).toPlainDate();
-  const count = dateAt(start).until(dateAt(end)).days + 1;
-  // The message needs no more than the number.
-  if (count > 2 * MAX_DAYS)
-    return Array.from({ length: count }, () => ({ date: "", first: "", next: "" }));
   const days = [];
-  const last = dateAt(end).add({ days: 1 });
+  const last = dateAt(end, timeZone).add({ days: 1 });
   for (
-    let date = dateAt(start);
+    let date = dateAt(start, timeZone);
     Temporal.PlainDate.compare(date, last) <= 0;
     date = date.add({ days: 1 })
   ) {

@@ -209,5 +209,5 @@ it(
     );
     expect(cached / answers).toBeGreaterThan(0.02);
   },
-  300_000 * Math.max(1, SOAK),
+  180_000 * Math.max(1, SOAK),
 );

@@ -69,8 +69,9 @@ it.each([
   expect(await differences(knex)).toEqual([]);
 });
 
-it("late rows of long ago add to all later quarter hours, also beyond those of their days", async () => {
+it("late rows of long ago add to all later quarter hours, also to those of the next month", async () => {
   await addCharges(30, [1, 12, 25]);
+  await knex("charges").insert(charge("2026-11-05 12:00:00.000", "2026-11-06"));
   await build(knex, "1", "2026-11-10 00:00:00.000", DAY, "PT15M");
   await knex("charges").insert([
     charge("2026-10-01 23:59:59.999", "2026-11-11", "-3.00"),
