@@ -40,9 +40,10 @@ export async function addDifferences(
     await addBetween(transaction, rollup, some, known);
   }
   const ofTotal = additions.filter(({ total }) => total);
-  const isTotal = added.filter(({ total }) => total).map(({ at }) => at);
-  const all = [...boundaries.totals, ...isTotal].sort();
-  await addToTotal(transaction, rollup, ofTotal, all, boundaries.to);
+  const newOnes = added.filter(({ total }) => total).map(({ at }) => at);
+  const all = [...boundaries.totals, ...newOnes].sort();
+  const first = boundaries.totals[0] ?? LAST_INSTANT;
+  await addToTotal(transaction, rollup, ofTotal, { all, first, to: boundaries.to });
 }
 
 /** The boundaries that differences need, and that are not stored yet. */
@@ -183,25 +184,24 @@ async function addBetween(
 
 /**
  * Writes additions to the provider as a whole, in the order of their first boundaries: to each of some boundaries, and
- * all of it to those that come after them. There may be many of either, and one row at each.
+ * all of it to those that come after them. There may be many of either, and one row at each. Before the first row of
+ * the ledger are the first quarter hours of its day, with sums of zero.
  *
- * @param boundaries in order
- * @param to the end of the part of the timeline that has them
+ * @param boundaries in order, the first one that was stored before, and the end of the part of the timeline that has them
  */
 async function addToTotal(
   transaction: Knex.Transaction,
   { provider, slot }: Rollup,
   additions: readonly Addition[],
-  boundaries: readonly string[],
-  to: string,
+  boundaries: { readonly all: readonly string[]; readonly first: string; readonly to: string },
 ): Promise<void> {
   const last = additions.at(-1);
   if (last === undefined) return;
   let place = -1;
-  const rows = boundaries.flatMap((at) => {
+  const rows = boundaries.all.flatMap((at) => {
     while ((additions[place + 1]?.from ?? LAST_INSTANT) <= at) place++;
-    const addition = additions[place];
-    return addition === undefined ? [] : [[at, ...textsOf(addition)]];
+    const sums = additions[place] ?? (at < boundaries.first ? NO_SUMS : undefined);
+    return sums === undefined ? [] : [[at, ...textsOf(sums)]];
   });
   for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
     const some = rows.slice(start, start + ROWS_PER_INSERT);
@@ -214,6 +214,6 @@ async function addToTotal(
   await transaction.raw(
     `UPDATE ${TABLES.sums} SET ${SUM_NAMES.map((name) => `${name} = ${name} + ?`).join(", ")}
      WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 1 AND at > ?`,
-    [...textsOf(last), provider, slot, to],
+    [...textsOf(last), provider, slot, boundaries.to],
   );
 }

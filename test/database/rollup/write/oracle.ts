@@ -101,6 +101,12 @@ function running(
 ): Stored {
   const endsOf = ({ at }: Event) => boundariesOf(at).toSorted();
   const sums = new Map<string, readonly bigint[]>();
+  // The first quarter hours of the first day have nothing before them.
+  if (kind === "total" && events.length > 0)
+    sums.set(
+      "0/0",
+      SUM_NAMES.map(() => 0n),
+    );
   const stored: Stored = {};
   const left = events.map((event) => {
     // An instant that does not exist sorts after the one that it counts at.

@@ -69,6 +69,23 @@ it.each([
   expect(await differences(knex)).toEqual([]);
 });
 
+it("a ledger may begin in the middle of a day, and later one of days before", async () => {
+  await knex("charges").insert([
+    charge("2026-10-05 17:40:00.000", RECORDED),
+    charge("2026-10-09 08:01:00.000", RECORDED),
+  ]);
+  await build(knex, "1", "2026-11-10 00:00:00.000", DAY, "PT15M");
+  expect(await differences(knex)).toEqual([]);
+  await expectStored(knex);
+  await knex("charges").insert(charge("2026-10-01 10:00:00.000", "2026-11-11"));
+  const repairs: Repair[] = [];
+  for (let nth = 0; nth < 3; nth++) await run(repairs);
+  expect((await current()).total_leaf).toBe("PT15M");
+  expect(repairs).toEqual([]);
+  expect(await differences(knex)).toEqual([]);
+  await expectStored(knex);
+});
+
 it("late rows of long ago add to all later quarter hours, also to those of the next month", async () => {
   await addCharges(30, [1, 12, 25]);
   await knex("charges").insert(charge("2026-11-05 12:00:00.000", "2026-11-06"));
