@@ -124,13 +124,13 @@ export function boundariesOfTotal(leaves: Iterable<Leaf>, totalLeaf: LeafOfTotal
     days.add(day.from);
   }
   if (totalLeaf !== QUARTER.leaf) return boundaries;
+  const ends = new Set<string>();
   for (const day of days) {
     for (let nth = 1; nth <= DAYS_OF_QUARTERS; nth++) {
-      const end = toBoundary(fromDatetime(day) + nth * DAY);
-      for (const boundary of boundariesOfDay(end, totalLeaf)) boundaries.add(boundary);
+      ends.add(toBoundary(fromDatetime(day) + nth * DAY));
     }
   }
-  return boundaries;
+  return boundaries.union(new Set([...ends].flatMap((end) => boundariesOfDay(end, totalLeaf))));
 }
 
 /** The boundaries of the provider as a whole on a day, from its end: its quarter hours, or that end alone. */

@@ -14,8 +14,9 @@ import {
 import { FORMAT, SUM_NAMES } from "../sums.ts";
 import type { Rollup } from "./state.ts";
 
-/** The stored boundaries of the owners of a rollup, in order. */
+/** The stored boundaries of the owners of a rollup, in order: all, or those of a part of the timeline. */
 export interface Boundaries {
+  /** Those from an event time on, and the last one before it. */
   readonly owners: readonly string[];
   /** The number of owners at the last one: of rows that a further one has. */
   readonly width: number;
@@ -31,17 +32,22 @@ export interface TotalBoundaries {
   readonly later: number;
 }
 
-/** Reads the stored boundaries of the owners of a rollup. */
+/**
+ * Reads the stored boundaries of the owners of a rollup from an event time on, and the last one before it. There is one
+ * for each leaf with rows, so a build that read all of them in each step would take ever longer steps.
+ */
 export async function readBoundaries(
   reader: Knex.Transaction,
   { provider, slot }: Rollup,
+  from: string = FIRST_INSTANT,
 ): Promise<Boundaries> {
   const [rows] = await reader.raw(
     // Grouped by all columns of the index up to `at`, the server skips from one boundary to the next, also before it
     // has statistics of the table.
     `SELECT provider_id, format, slot, total, at ${STORED} AND total = 0
+       AND at >= COALESCE((SELECT MAX(at) ${STORED} AND total = 0 AND at < ?), ?)
      GROUP BY provider_id, format, slot, total, at ORDER BY provider_id, format, slot, total, at`,
-    [provider, slot],
+    [provider, slot, provider, slot, from, from],
   );
   const owners: string[] = rows.map(({ at }: BoundaryRow) => at);
   const [[{ width }]] = await reader.raw(

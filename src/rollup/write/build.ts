@@ -177,8 +177,8 @@ export async function buildStep(
 }
 
 async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number) {
-  const boundaries = await readBoundaries(reader, build);
   const from = build.nextFrom ?? FIRST_INSTANT;
+  const boundaries = await readBoundaries(reader, build, from);
   const { compared, next } = await nextSlice(reader, build, boundaries, from, rows);
   const { watermark } = build;
   // Its slice bounds what it writes, so it has no other limit.

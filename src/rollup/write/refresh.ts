@@ -51,12 +51,13 @@ async function changeUpTo(
   rollup: Rollup,
   until: string,
 ): Promise<Change | "too large" | "damaged"> {
-  const boundaries = await readBoundaries(reader, rollup);
   if (await isDamaged(reader, rollup)) return "damaged";
   const { covered, late } = await newSpans(reader, rollup, until);
   const { leaf } = rollup;
   const latest = distinct(late.flatMap((span) => leavesOf([span], leaf)));
   const leaves = distinct([...leavesOf(covered, leaf), ...latest.slice(0, MAX_LATE_LEAVES)]);
+  const first = leaves.map(({ from }) => from).sort()[0] ?? until;
+  const boundaries = await readBoundaries(reader, rollup, first);
   return computeChange(reader, rollup, boundaries, { leaves, stretches: leaves }, until);
 }
 
