@@ -3,7 +3,7 @@
  * which one keeps another from having an effect. It is told at start, and stops nothing: the environment may
  * be that of several programs.
  */
-import distance from "damerau-levenshtein";
+import { distance } from "fastest-levenshtein";
 import { type Config, VARIABLES } from "../config.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
@@ -12,8 +12,8 @@ type Environment = Readonly<Record<string, string | undefined>>;
 const OTHERS = ["SSL_CERT_FILE"];
 /** Names that are shorter are close to too many words. */
 const SHORTEST = 5;
-/** So many characters of a name may have one slip. */
-const CHARACTERS_PER_SLIP = 6;
+/** So many characters of a name may have one slip; two that are swapped are two. */
+const CHARACTERS_PER_SLIP = 4.5;
 
 /**
  * Variables that are set and almost have the name of a setting, a line for each.
@@ -34,7 +34,7 @@ export function misspelled(environment: Environment, more: readonly string[] = [
 /** Whether a name is the other one with a few slips, or without its unit. */
 function isAlmost(name: string, other: string): boolean {
   if (`${name}_MS` === other || `${name}_SECONDS` === other) return true;
-  return distance(name, other).steps <= Math.max(1, Math.floor(other.length / CHARACTERS_PER_SLIP));
+  return distance(name, other) <= Math.max(1, Math.floor(other.length / CHARACTERS_PER_SLIP));
 }
 
 /** The time between two heartbeats, in ms, and what a delay adds. */

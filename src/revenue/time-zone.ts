@@ -1,5 +1,5 @@
 /** Time zones of the IANA database, and the calendar days of a zone. */
-import distance from "damerau-levenshtein";
+import { distance } from "fastest-levenshtein";
 import { DAY } from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
@@ -34,7 +34,7 @@ export function parseTimeZone(text: string): string {
 
 const EPOCH = Temporal.Instant.fromEpochMilliseconds(0);
 const EPOCH_DATE = new Temporal.PlainDate(1970, 1, 1);
-/** So many characters of a name may have one slip. */
+/** So many characters of a name may have one slip; two that are swapped are two. */
 const CHARACTERS_PER_SLIP = 4;
 /** The longest text that is compared with names: the longest name has 32 characters. */
 const MAX_LENGTH = 40;
@@ -44,22 +44,20 @@ const RENAMED =
     " ",
   );
 
+/** What a text is compared with: each name, and the place in it. */
+const FORMS = [...RENAMED, ...Intl.supportedValuesOf("timeZone")].flatMap((name) => {
+  const known = name.toLowerCase();
+  return [known, known.slice(known.lastIndexOf("/") + 1)].map((form) => ({ name, form }));
+});
+
 /** The name of the zone that a text may mean: almost the same, or almost the same place. */
 function nearest(text: string): string | undefined {
   if (text.length > MAX_LENGTH) return undefined;
   const wanted = text.toLowerCase().replaceAll(" ", "_");
   const most = Math.floor(wanted.length / CHARACTERS_PER_SLIP);
-  const slipsOf = (name: string) => {
-    const known = name.toLowerCase();
-    const forms = [known, known.slice(known.lastIndexOf("/") + 1)];
-    // The distance is at least the difference of the lengths, and takes longer to find.
-    const near = forms.filter(({ length }) => Math.abs(length - wanted.length) <= most);
-    return Math.min(...near.map((form) => distance(wanted, form).steps));
-  };
-  const names = [...RENAMED, ...Intl.supportedValuesOf("timeZone")];
-  const [first] = names
-    .map((name) => ({ name, slips: slipsOf(name) }))
-    .sort((one, other) => one.slips - other.slips);
+  const [first] = FORMS.map(({ name, form }) => ({ name, slips: distance(wanted, form) })).sort(
+    (one, other) => one.slips - other.slips,
+  );
   return first && first.slips <= most ? first.name : undefined;
 }
 
