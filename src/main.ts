@@ -21,7 +21,7 @@ import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
-import { createRead, observeReads, type Read } from "./db/query.ts";
+import { createRead, type Read } from "./db/query.ts";
 import { checkSession } from "./db/session-variables.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
@@ -108,10 +108,9 @@ async function start(config: Config, doubts: readonly string[]): Promise<void> {
 
   const waitForTurn = createTurns();
   const openRead = (name: string, pool: Knex, max: number) => {
-    const read = createRead(pool, { ...sessionOptions(config), waitForTurn });
-    if (!metrics && !tracing) return read;
     const observed = metrics?.observePool({ name, max, connections: () => poolState(pool) });
-    return observeReads(read, createReadObserver(observed, tracing?.tracer));
+    const observe = createReadObserver(observed, tracing?.tracer);
+    return createRead(pool, { ...sessionOptions(config), waitForTurn, observe });
   };
   const rateLimit = createRateLimit({
     rate: config.rateLimit,

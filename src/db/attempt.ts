@@ -9,6 +9,7 @@
  */
 import type { Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";
+import type { ReadObservation } from "../telemetry/read-observer.ts";
 import { withTimeout } from "../timeout.ts";
 import { failureOf, isFailedSession, toServiceError } from "./driver-error.ts";
 import { distrust, recordAnswer } from "./session.ts";
@@ -16,17 +17,19 @@ import { distrust, recordAnswer } from "./session.ts";
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
 
-/** What a caller may look at. */
-export interface AttemptOptions {
+/** A statement, and who follows it. */
+export interface Attempted {
+  readonly sql: string;
+  /** Text, which the database converts to a number or an instant. */
+  readonly bindings: readonly string[];
   /** Aborts when the rows are no longer needed. A statement that was sent goes on to its end. */
   readonly signal: AbortSignal;
-  /** Called when the attempt has a connection. */
-  readonly onConnection?: () => void;
   /**
    * Called with the rows. If it throws, the rows are not taken: the connection is left, as one that
    * has failed, because another may lead to another server.
    */
-  readonly check?: (rows: readonly Row[]) => void;
+  readonly check?: ((rows: readonly Row[]) => void) | undefined;
+  readonly observation?: ReadObservation | undefined;
 }
 
 /** An attempt failed because of its connection. The cause is what went wrong. */
@@ -52,11 +55,7 @@ export class FullServer extends Error {
  * Rejects with a `FailedAttempt` if another attempt may succeed, with `FullServer`, or with a
  * `ServiceError`.
  */
-type Attempt = (
-  sql: string,
-  bindings: readonly string[],
-  options: AttemptOptions,
-) => Promise<Row[]>;
+type Attempt = (statement: Attempted) => Promise<Row[]>;
 
 /**
  * Creates the attempts on one pool.
@@ -90,11 +89,11 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
     }
   }
 
-  return async (sql, bindings, { signal, onConnection, check }) => {
+  return async ({ sql, bindings, signal, observation, check }) => {
     const connection = await borrow();
     try {
       signal.throwIfAborted(); // the caller may have left while the connection was made
-      onConnection?.();
+      observation?.connected();
       const rows = await run(connection, sql, bindings);
       if (check !== undefined) take(rows, connection, check);
       return rows;

@@ -9,13 +9,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
 import type { ObserveRead } from "../telemetry/read-observer.ts";
-import {
-  type AttemptOptions,
-  createAttempt,
-  FailedAttempt,
-  FullServer,
-  type Row,
-} from "./attempt.ts";
+import { type Attempted, createAttempt, FailedAttempt, FullServer, type Row } from "./attempt.ts";
 import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
 
@@ -38,16 +32,14 @@ export type Read = (
 ) => Promise<Row[]>;
 
 /** For whom a read runs, until when, and which rows are taken. */
-export interface ReadOptions extends AttemptOptions {
+export interface ReadOptions extends Pick<Attempted, "signal" | "check"> {
   /** Whose share of the connections the read uses: a provider's id; "" by default. */
   readonly owner?: string;
   /** A short name of the statement, for metrics and traces. */
   readonly operation: string;
-  /** Called when the rows have arrived, before they wait for their turn. */
-  readonly onRows?: () => void;
 }
 
-/** How long reads wait. */
+/** How long reads wait, and who follows them. */
 export interface ReadLimits {
   /** For a connection, in ms. Default: `POOL_WAIT`. */
   readonly poolWait?: number;
@@ -57,6 +49,8 @@ export interface ReadLimits {
   readonly retryPauses?: readonly number[];
   /** Awaited before rows are handed over. Their place is held meanwhile. Default: no wait. */
   readonly waitForTurn?: (rows: number) => Promise<void> | undefined;
+  /** Follows each read, until its rows have arrived. Default: nobody does. */
+  readonly observe?: ObserveRead;
 }
 
 /** The default of `poolWait`, in ms. */
@@ -79,30 +73,28 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
     maxStatement = MAX_STATEMENT,
     retryPauses = RETRY_PAUSES,
     waitForTurn,
+    observe,
   } = limits;
   const client: Knex.Client = database.client;
   const share = createFairShare(client.config.pool?.max ?? POOL_SIZE, poolWait);
   const attempt = createAttempt(client, maxStatement + ANSWER_GRACE);
 
   /** Runs a statement for a caller that has taken a place, and again if its connection fails. */
-  async function run(
-    sql: string,
-    bindings: readonly string[],
-    options: ReadOptions,
-  ): Promise<Row[]> {
+  async function run(statement: Attempted): Promise<Row[]> {
+    const { signal, observation } = statement;
     for (let failures = 0; ; ) {
       try {
-        const rows = await attempt(sql, bindings, options);
-        options.onRows?.();
+        const rows = await attempt(statement);
+        observation?.ended();
         await waitForTurn?.(rows.length);
         return rows;
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const pause = retryPauses[failures++];
-        if (pause === undefined || options.signal.aborted) {
+        if (pause === undefined || signal.aborted) {
           throw new ServiceError("databaseUnavailable", undefined, { cause: error.cause });
         }
-        await sleep(pause, undefined, { signal: options.signal });
+        await sleep(pause, undefined, { signal });
       }
     }
   }
@@ -112,33 +104,39 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
    * connection, the place is out of use for a while, and the statement waits for another one.
    */
   async function runInPlace(
-    sql: string,
-    bindings: readonly string[],
-    options: ReadOptions,
+    owner: string,
+    statement: Attempted,
     waitUntil: number,
   ): Promise<Row[]> {
-    const { signal, owner = "" } = options;
     for (;;) {
       let isUsable = true;
       try {
-        return await run(sql, bindings, options);
+        return await run(statement);
       } catch (error) {
         if (!(error instanceof FullServer)) throw error;
         isUsable = false;
       } finally {
         share.give(owner, isUsable);
       }
-      await share.wait(owner, signal, waitUntil - performance.now());
+      await share.wait(owner, statement.signal, waitUntil - performance.now());
     }
   }
 
   return async (sql, bindings, options) => {
-    const { signal, owner = "" } = options;
-    if (!sql.startsWith("SELECT ")) throw new Error("expected a statement that starts with SELECT");
-    signal.throwIfAborted();
-    const waitUntil = performance.now() + poolWait;
-    if (!share.take(owner)) await share.wait(owner, signal);
-    return untilAborted(runInPlace(sql, bindings, options, waitUntil), signal);
+    const { signal, check, owner = "", operation } = options;
+    const observation = observe?.(operation);
+    try {
+      if (!sql.startsWith("SELECT "))
+        throw new Error("expected a statement that starts with SELECT");
+      signal.throwIfAborted();
+      const waitUntil = performance.now() + poolWait;
+      if (!share.take(owner)) await share.wait(owner, signal);
+      const statement = { sql, bindings, signal, check, observation };
+      return await untilAborted(runInPlace(owner, statement, waitUntil), signal);
+    } catch (error) {
+      observation?.ended(error);
+      throw error;
+    }
   };
 }
 
@@ -150,26 +148,4 @@ function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
     signal.addEventListener("abort", leave, { once: true });
     work.finally(() => signal.removeEventListener("abort", leave)).then(resolve, reject);
   });
-}
-
-/** Returns a `Read` that does what `read` does, and is followed. */
-export function observeReads(read: Read, observe: ObserveRead): Read {
-  return async (sql, bindings, options) => {
-    const observation = observe(options.operation);
-    const onConnection = () => {
-      observation.connected();
-      options.onConnection?.();
-    };
-    let hasRows = false;
-    const onRows = () => {
-      hasRows = true;
-      observation.ended();
-    };
-    try {
-      return await read(sql, bindings, { ...options, onConnection, onRows });
-    } catch (error) {
-      if (!hasRows) observation.ended(error);
-      throw error;
-    }
-  };
 }

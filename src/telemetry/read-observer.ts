@@ -15,10 +15,10 @@ import {
 import type { ReadMetrics } from "./metrics/database.ts";
 
 /** Follows one read. */
-interface ReadObservation {
+export interface ReadObservation {
   /** It has a connection. Called again if it is tried again on another one. */
   connected(): void;
-  /** It has ended. Called once. */
+  /** It has ended. The first call counts: its caller may leave while the rows wait for their turn. */
   ended(error?: unknown): void;
 }
 
@@ -57,6 +57,7 @@ export function createReadObserver(metrics?: ReadMetrics, tracer?: Tracer): Obse
         span = traces?.startSpan(operation, { kind: SpanKind.CLIENT, attributes }, parent);
       },
       ended(error) {
+        if (hasEnded) return;
         hasEnded = true;
         if (error !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR });
         span?.end();

@@ -3,8 +3,9 @@
  * goes on until the server ends it, and holds its place in its owner's share until then.
  */
 import { describe, expect, it } from "vitest";
-import { createRead, observeReads } from "../../../src/db/query.ts";
+import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { createReadObserver } from "../../../src/telemetry/read-observer.ts";
 import { until } from "../../support/poll.ts";
 import { createReads, operation, outcomeOf, SLOW, signal } from "./reads.ts";
 
@@ -56,17 +57,19 @@ describe("a read", () => {
 it("a read is observed until its rows have arrived, without their wait for a turn", async () => {
   const turn = Promise.withResolvers<void>();
   const events: string[] = [];
-  const read = observeReads(createRead(reads.pool, { waitForTurn: () => turn.promise }), () => ({
-    connected: () => events.push("connected"),
-    ended: (error) => events.push(error === undefined ? "ended" : "failed"),
-  }));
+  const observe = createReadObserver({
+    waits: () => events.push("waits"),
+    waited: () => events.push("waited"),
+    ran: (operation) => events.push(`ran ${operation}`),
+  });
+  const read = createRead(reads.pool, { waitForTurn: () => turn.promise, observe });
   const caller = new AbortController();
   const left = outcomeOf(read("SELECT '1'", [], { signal: caller.signal, operation }));
-  await until(() => events.length === 2);
+  await until(() => events.length === 3);
   caller.abort(canceled);
   expect(await left).toBe("canceled");
   turn.resolve();
-  expect(events).toEqual(["connected", "ended"]);
+  expect(events).toEqual(["waits", "waited", `ran ${operation}`]);
 });
 
 it("a statement that takes too long is ended by the server, and its session is used again", async () => {
