@@ -1,11 +1,11 @@
 /** The split of a gross amount into the platform's fee and the provider's earnings. */
-import type { Cents } from "../db/cents.ts";
+import type { Sums } from "../rollup/sums.ts";
 
 /**
- * Splits a gross amount into fee + earnings. The fee is 10 % of it, rounded once to the cent, half
+ * Splits the gross of some charges into fee + earnings. The fee is 10 % of it, rounded once to the cent, half
  * away from zero.
  */
-export function split(gross: Cents) {
+export function split({ gross }: Pick<Sums, "gross">) {
   const fee = divide(gross, 10n);
   return { gross, fee, earnings: gross - fee };
 }

@@ -115,13 +115,13 @@ function indexOf(instant: number, days: readonly Day[]): number {
 }
 
 /** The figures that a response has for the period and for each day. */
-function figures({ gross, charges, refunds }: Sums) {
-  const { fee, earnings } = split(gross);
+function figures(sums: Sums) {
+  const { gross, fee, earnings } = split(sums);
   return {
     grossRevenue: money(gross),
     platformFees: money(fee),
     earnings: money(earnings),
-    charges: Number(charges),
-    refunds: money(refunds),
+    charges: Number(sums.charges),
+    refunds: money(sums.refunds),
   };
 }

@@ -5,7 +5,7 @@
  */
 import { compileStatement } from "../../db/statement.ts";
 import { instant, STATE, TOTAL_SUMS, WATERMARK, watermarkIf } from "../../rollup/read/sql.ts";
-import { CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
+import { CHARGE_COLUMNS, CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { rawCharges, termsOf, upTo } from "../raw-charges.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
@@ -46,7 +46,7 @@ function dailyRevenueOf(
    */
   const sumCharges = (condition: string) => ({
     select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
-    from: `(SELECT charged_at, recorded_at, gross, ${dates.map((date, nth) => `${date} AS ${keys[nth]}`).join(", ")}
+    from: `(SELECT ${CHARGE_COLUMNS}, ${dates.map((date, nth) => `${date} AS ${keys[nth]}`).join(", ")}
       FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY ${keys.join(", ")} ORDER BY NULL`,
   });
   /** The sums at boundaries that match an SQL condition: of what is covered and dated before each. */

@@ -8,12 +8,13 @@ import type {
   ServerRevenue,
   Summary,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { type Cents, parseCents } from "../../db/cents.ts";
+import { parseCents } from "../../db/cents.ts";
 import { instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { ReadLedger } from "../../rollup/read/damage.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
+import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Month, recentMonths } from "../calendar.ts";
 import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
@@ -39,7 +40,7 @@ export function createGetOverview(
     const message: GetOverviewResponse = {
       $typeName: "revenue.v1.GetOverviewResponse",
       summary: summary(months, overview),
-      monthlyEarnings: months.map((month) => monthlyEarnings(month, grossOf(month, overview))),
+      monthlyEarnings: months.map((month) => monthlyEarnings(month, sumsOf(month, overview))),
       serverRevenue: serverRevenue(overview),
       recentPayouts: overview.rows.payouts.toSorted(latestFirst).map(payout),
     };
@@ -47,8 +48,8 @@ export function createGetOverview(
   };
 }
 
-function grossOf(month: Month, { grossByMonth }: Overview): Cents {
-  return grossByMonth.get(month.start) ?? 0n;
+function sumsOf(month: Month, { byMonth }: Overview): Sums {
+  return byMonth.get(month.start) ?? NO_SUMS;
 }
 
 function summary(months: readonly Month[], overview: Overview): Summary {
@@ -56,34 +57,35 @@ function summary(months: readonly Month[], overview: Overview): Summary {
   const yearToDate = split(
     months
       .filter((month) => month.year === current.year)
-      .reduce((sum, month) => sum + grossOf(month, overview), 0n),
+      .map((month) => sumsOf(month, overview))
+      .reduce(plus, NO_SUMS),
   );
   return {
     $typeName: "revenue.v1.Summary",
     totalEarningsYtd: money(yearToDate.earnings),
     platformFeesYtd: money(yearToDate.fee),
     grossRevenueYtd: money(yearToDate.gross),
-    currentMonthEarnings: money(split(grossOf(current, overview)).earnings),
+    currentMonthEarnings: money(split(sumsOf(current, overview)).earnings),
     availableBalance: money(parseCents(overview.balance || "0.00")),
   };
 }
 
-function monthlyEarnings(month: Month, gross: Cents): MonthlyEarnings {
+function monthlyEarnings(month: Month, sums: Sums): MonthlyEarnings {
   return {
     $typeName: "revenue.v1.MonthlyEarnings",
     month: month.label,
     monthAbbreviation: month.abbreviation,
-    amount: money(split(gross).earnings),
+    amount: money(split(sums).earnings),
   };
 }
 
-function serverRevenue({ rows, grossByServer }: Overview): ServerRevenue[] {
+function serverRevenue({ rows, byServer }: Overview): ServerRevenue[] {
   return rows.servers
-    .filter((server) => server.deleted === "0" || grossByServer.has(server.id))
-    .map((server) => ({ ...server, gross: grossByServer.get(server.id) ?? 0n }))
+    .filter((server) => server.deleted === "0" || byServer.has(server.id))
+    .map((server) => ({ ...server, ...(byServer.get(server.id) ?? NO_SUMS) }))
     .sort(byRank)
     .map((server) => {
-      const { gross, fee, earnings } = split(server.gross);
+      const { gross, fee, earnings } = split(server);
       const price = parseHourlyPrice(server.price);
       return {
         $typeName: "revenue.v1.ServerRevenue",

@@ -13,7 +13,12 @@ import {
   TOTAL_SUMS,
   WATERMARK,
 } from "../../rollup/read/sql.ts";
-import { CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
+import {
+  CHARGE_COLUMNS,
+  CHARGE_SUMS,
+  STORED_CHARGE_SUMS,
+  TOTAL_CHARGE_SUMS,
+} from "../../rollup/sums.ts";
 import { MONTH_STARTS } from "../calendar.ts";
 
 /** Every server, including deleted ones. */
@@ -50,7 +55,7 @@ const CHARGES = { server: "server_id", at: "MAX(charged_at)", ...CHARGE_SUMS };
  * table, so this has its columns.
  */
 const chargesByMonth = (condition: string) =>
-  `(SELECT server_id, charged_at, recorded_at, gross, EXTRACT(YEAR_MONTH FROM charged_at) AS month
+  `(SELECT server_id, ${CHARGE_COLUMNS}, EXTRACT(YEAR_MONTH FROM charged_at) AS month
     FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY server_id, month`;
 
 /** All but the sums of the rollup. `watermark` is an SQL expression. */
@@ -94,7 +99,7 @@ export const fullOverview = compileStatement(
     },
     /** Everything covered, per server that has a charge. */
     sumsByServer: {
-      select: { server: "server_id", charges: "SUM(charges)", gross: "SUM(gross)" },
+      select: { server: "server_id", ...TOTAL_CHARGE_SUMS },
       from: `${OWNER_SUMS} AND at = ${LATEST_BOUNDARY} AND charges > 0 GROUP BY server_id`,
     },
   },

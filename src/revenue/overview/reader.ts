@@ -1,8 +1,7 @@
 /**
- * Reads the rows and the gross sums of an overview. The sums of the rollup are cached; while it keeps
+ * Reads the rows and the sums of an overview. The sums of the rollup are cached; while it keeps
  * its version, only the other rows are read.
  */
-import { type Cents, parseCents } from "../../db/cents.ts";
 import { FIRST_INSTANT, fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
@@ -11,21 +10,21 @@ import { differences, sumsOf } from "../../rollup/difference.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { type BoundarySums, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
-import { NO_SUMS, plus } from "../../rollup/sums.ts";
+import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { monthOf, recentMonths, startsOfMonths } from "../calendar.ts";
 import { withEstimatedNow } from "../estimated-now.ts";
 import { fullOverview, monthParameters, uncoveredOverview } from "./queries.ts";
 
-/** Gross amounts: those of the rollup in the cache, of all charges until now in a response. */
+/** Sums of charges: those of the rollup in the cache, of all until now in a response. */
 interface OverviewSums {
-  /** Gross per month, by `Month.start`. */
-  readonly grossByMonth: ReadonlyMap<number, Cents>;
-  /** Lifetime gross per server that has a charge, by `servers.id`. */
-  readonly grossByServer: ReadonlyMap<string, Cents>;
+  /** By `Month.start`. */
+  readonly byMonth: ReadonlyMap<number, Sums>;
+  /** Lifetime sums of each server that has a charge, by `servers.id`. */
+  readonly byServer: ReadonlyMap<string, Sums>;
 }
 
 /** Those of a provider without a rollup. */
-const NO_OVERVIEW_SUMS: OverviewSums = { grossByMonth: new Map(), grossByServer: new Map() };
+const NO_OVERVIEW_SUMS: OverviewSums = { byMonth: new Map(), byServer: new Map() };
 
 type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
 type Rows = Awaited<ReturnType<typeof uncoveredOverview.run>>["rows"];
@@ -45,7 +44,7 @@ export interface Overview extends OverviewSums {
   readonly asOf: number;
 }
 
-/** The maximum number of rows in the cache, each of about 80 bytes. */
+/** The maximum number of rows in the cache, each of about 205 bytes: 40 MB. */
 const MAX_CACHED_ROWS = 200_000;
 
 /** Reads the overview of a caller. Rejects with a `ServiceError`, as `Read` does. */
@@ -58,7 +57,7 @@ export function createOverviewReader(
   observeCache: (hit: boolean) => void = () => {},
 ): ReadOverview {
   const cache = createSumsCache<OverviewSums>(
-    ({ grossByMonth, grossByServer }) => grossByMonth.size + grossByServer.size,
+    ({ byMonth, byServer }) => byMonth.size + byServer.size,
     MAX_CACHED_ROWS,
   );
   return async ({ caller: { providerId: provider }, now: estimate, signal }) => {
@@ -73,7 +72,7 @@ export function createOverviewReader(
       const state = stateOf(rows);
       const now = fromDatetime(state.now);
       const rollup = usedRollup(state);
-      const fits = rollup.version === version && hasMonths(sums.grossByMonth, now);
+      const fits = rollup.version === version && hasMonths(sums.byMonth, now);
       return { now, answer: fits ? overview(sums, rows, rollup, asOf) : undefined };
     }
 
@@ -84,7 +83,7 @@ export function createOverviewReader(
       const state = stateOf(rows);
       const sums = sumsFromRollup(rows, starts);
       const now = fromDatetime(state.now);
-      if (!hasMonths(sums.grossByMonth, now)) return { now, answer: undefined };
+      if (!hasMonths(sums.byMonth, now)) return { now, answer: undefined };
       const rollup = usedRollup(state);
       const damage = damageOf(rows);
       if (damage !== undefined) {
@@ -110,7 +109,7 @@ function stateOf({ state: [row] }: Rows): Rows["state"][number] {
 }
 
 /** Whether the months of an answer at `now` are there. */
-function hasMonths(months: ReadonlyMap<number, Cents>, now: number): boolean {
+function hasMonths(months: ReadonlyMap<number, Sums>, now: number): boolean {
   return recentMonths(now).every(({ start }) => months.has(start));
 }
 
@@ -119,14 +118,14 @@ function sumsFromRollup(
   { before, sums, sumsByServer }: FullRows,
   starts: readonly number[],
 ): OverviewSums {
-  const grossByMonth = new Map(starts.slice(0, -1).map((start) => [start, 0n]));
+  const byMonth = new Map(starts.slice(0, -1).map((start) => [start, NO_SUMS]));
   // A boundary is the end of a month.
-  for (const [at, { gross }] of differences(before[0], sums)) {
-    grossByMonth.set(monthOf(fromDatetime(at) - 1), gross);
+  for (const [at, added] of differences(before[0], sums)) {
+    byMonth.set(monthOf(fromDatetime(at) - 1), added);
   }
   return {
-    grossByMonth,
-    grossByServer: new Map(sumsByServer.map((row) => [row.server, parseCents(row.gross)])),
+    byMonth,
+    byServer: new Map(sumsByServer.map((row) => [row.server, sumsOf(row)])),
   };
 }
 
@@ -136,20 +135,21 @@ function sumsFromRollup(
  */
 function damageOf({ sumsByServer, before, sums }: FullRows): BoundarySums | undefined {
   const [latest = before[0]] = sums.toSorted((one, other) => (one.at > other.at ? -1 : 1));
-  const { gross, charges } = latest === undefined ? NO_SUMS : sumsOf(latest);
+  const total = latest === undefined ? NO_SUMS : sumsOf(latest);
   const owners = sumsByServer.map(sumsOf).reduce(plus, NO_SUMS);
-  return findDamage([{ at: "W", owners, total: { ...NO_SUMS, gross, charges } }]);
+  return findDamage([{ at: "W", owners, total }]);
 }
 
 /** Completes the sums of a rollup. */
 function overview(sums: OverviewSums, rows: Rows, rollup: UsedRollup, asOf: number): Overview {
-  const grossByMonth = new Map(sums.grossByMonth);
-  const grossByServer = new Map(sums.grossByServer);
+  const byMonth = new Map(sums.byMonth);
+  const byServer = new Map(sums.byServer);
   let uncoveredCharges = 0;
-  for (const { at, server, charges, gross } of [...rows.late, ...rows.recent]) {
-    increase(grossByMonth, monthOf(instantOf(at)), parseCents(gross));
-    increase(grossByServer, server, parseCents(gross));
-    uncoveredCharges += Number(charges);
+  for (const row of [...rows.late, ...rows.recent]) {
+    const sums = sumsOf(row);
+    increase(byMonth, monthOf(instantOf(row.at)), sums);
+    increase(byServer, row.server, sums);
+    uncoveredCharges += Number(sums.charges);
   }
   const { balance } = stateOf(rows);
   return {
@@ -159,11 +159,11 @@ function overview(sums: OverviewSums, rows: Rows, rollup: UsedRollup, asOf: numb
     uncoveredCharges,
     now: fromDatetime(stateOf(rows).now),
     asOf,
-    grossByMonth,
-    grossByServer,
+    byMonth,
+    byServer,
   };
 }
 
-function increase<Key>(sums: Map<Key, Cents>, key: Key, amount: Cents): void {
-  sums.set(key, (sums.get(key) ?? 0n) + amount);
+function increase<Key>(sums: Map<Key, Sums>, key: Key, added: Sums): void {
+  sums.set(key, plus(sums.get(key) ?? NO_SUMS, added));
 }

@@ -90,7 +90,7 @@ describe("the split", () => {
     ["90071992547409.95", "9007199254741.00", "81064793292668.95"],
     ["-90071992547409.95", "-9007199254741.00", "-81064793292668.95"],
   ])("of a gross of %s is a fee of %s and earnings of %s", (gross, fee, earnings) => {
-    const parts = split(parseCents(gross));
+    const parts = split({ gross: parseCents(gross) });
     expect([parts.fee, parts.earnings].map(formatCents)).toEqual([fee, earnings]);
     expect(parts.gross).toBe(parts.fee + parts.earnings);
   });

@@ -18,7 +18,7 @@ interface Rented {
 export function earningsPerHour({ totalRevenue, rentedHours }: Rented): Decimal | undefined {
   const hundredthsOfHours = hundredths(rentedHours);
   if (hundredthsOfHours === 0n) return undefined;
-  const { earnings } = split(hundredths(totalRevenue));
+  const { earnings } = split({ gross: hundredths(totalRevenue) });
   return decimalOf(formatCents(divide(earnings * 100n, hundredthsOfHours)));
 }
 
