@@ -3,8 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import type { Config } from "./config.ts";
+import { JSON_TYPE } from "./gateway/response.ts";
 import { createGateway, type Gateway } from "./gateway/server.ts";
-import { readWebFiles } from "./gateway/web/web-files.ts";
+import { readWebFiles, type WebFile } from "./gateway/web/web-files.ts";
 import { GRPC_LIMITS } from "./grpc/limits.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
 import { createAddresses } from "./net/address.ts";
@@ -63,8 +64,7 @@ export function createPorts(parts: PortParts): Ports {
     countRejection: metrics?.rejectedRequest,
     acceptConnection,
     report,
-    openApi: config.web === "on" ? readFileSync(OPENAPI_FILE, "utf8") : undefined,
-    web: config.web === "on" ? readWebFiles(WEB_FOLDER) : undefined,
+    web: config.web === "on" ? [...readWebFiles(WEB_FOLDER), readOpenApi()] : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
     limits: { keepAliveTimeout: config.httpIdle },
@@ -80,4 +80,8 @@ export function createPorts(parts: PortParts): Ports {
   });
   limitUnread({ sources: [gateway.unread, grpc.unread], report });
   return { gateway, grpc };
+}
+
+function readOpenApi(): WebFile {
+  return { path: "/openapi.json", type: JSON_TYPE, body: readFileSync(OPENAPI_FILE) };
 }

@@ -24,7 +24,6 @@ import { unreadOf } from "./http/unread.ts";
 import { createObservation } from "./observation.ts";
 import { READ_METHODS } from "./path.ts";
 import { REQUEST_ID } from "./response.ts";
-import { OPENAPI_PATH, serveOpenApi } from "./rest/openapi.ts";
 import { serveRoute } from "./rest/route.ts";
 import { handleFastifyError, pathsToName, unmatched } from "./rest/unmatched.ts";
 import { bindRoutes } from "./transcoding/routes.ts";
@@ -39,9 +38,7 @@ export interface GatewayParts {
   readonly rpc: Rpc;
   /** Finds the address of a client. */
   readonly addresses: Addresses;
-  /** The OpenAPI document, which is served without an API key; by default it is not served. */
-  readonly openApi?: string | undefined;
-  /** The files of the pages, which are served without an API key; none by default. */
+  /** The files of the pages, and the OpenAPI document, which are served without an API key; none by default. */
   readonly web?: readonly WebFile[] | undefined;
   /** Logs rejected requests. */
   readonly log: Log;
@@ -99,7 +96,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 function createApp(
-  { service, openApi, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
+  { service, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
   http: HttpServerParts,
 ): FastifyInstance {
   const { gateway, limits } = http;
@@ -107,7 +104,6 @@ function createApp(
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
     ...connectPaths(service),
-    ...(openApi === undefined ? [] : [OPENAPI_PATH]),
     ...webPaths(web),
   ];
   const named = pathsToName(service, routes);
@@ -146,7 +142,6 @@ function createApp(
   app.setErrorHandler(handleFastifyError(gateway));
   for (const route of routes) serveRoute(app, route, named, gateway);
   serveConnect(app, service, gateway);
-  if (openApi !== undefined) serveOpenApi(app, openApi, gateway);
   serveWeb(app, web, gateway);
   return app;
 }

@@ -1,6 +1,6 @@
 /**
- * The pages on the HTTP port, without an API key: they hold no figures. Their scripts call the
- * service with the key that a person enters.
+ * The pages and the OpenAPI document on the HTTP port, without an API key: they hold no figures. The
+ * scripts of the pages call the service with the key that a person enters.
  */
 import type { FastifyInstance } from "fastify";
 import { BEST } from "../compression.ts";
@@ -11,10 +11,15 @@ import { sendResponse } from "../response.ts";
 import { SECURITY_HEADERS } from "./security-headers.ts";
 import type { WebFile } from "./web-files.ts";
 
-/** Names of files in `/assets/` contain a hash of their content. */
-const ASSET_CACHING = "public, max-age=31536000, immutable";
-/** Any other file is asked for again each time, and answered with 304 while it is the same. */
-const PAGE_CACHING = "no-cache";
+/** How caches keep files, by the start of their paths. */
+const CACHING: readonly (readonly [string, string])[] = [
+  // Names contain a hash of the content.
+  ["/assets/", "public, max-age=31536000, immutable"],
+  // A new version of the service may change the document.
+  ["/openapi.json", "public, max-age=300"],
+  // Any other file is asked for again each time, and answered with 304 while it is the same.
+  ["/", "no-cache"],
+];
 
 /** The paths of the files, for 405. */
 export function webPaths(files: readonly WebFile[]): ServedPath[] {
@@ -58,11 +63,8 @@ function serveFile(
   { log }: GatewayContext,
 ): void {
   const representation = createRepresentation(body, type, BEST);
-  const isAsset = path.startsWith("/assets/");
-  const headers = {
-    "cache-control": isAsset ? ASSET_CACHING : PAGE_CACHING,
-    ...SECURITY_HEADERS,
-  };
+  const [, caching = ""] = CACHING.find(([start]) => path.startsWith(start)) ?? [];
+  const headers = { "cache-control": caching, ...SECURITY_HEADERS };
   app.route({
     method: [...READ_METHODS],
     url: path,
