@@ -19,7 +19,8 @@ export interface Family {
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const LABELS = String.raw`\{((?:[a-zA-Z_]\w*="(?:[^"\\\n]|\\[\\"n])*",?)*)\}`;
-const NUMBER = String.raw`(?:[+-]?Inf|NaN|[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)`;
+/** The client writes `Nan`. In both formats, the case does not matter. */
+const NUMBER = String.raw`(?:[+-]?Inf|N[Aa][Nn]|[+-]?\d+(?:\.\d+)?(?:e[+-]?\d+)?)`;
 const SAMPLE = new RegExp(`^(${NAME})(?:${LABELS})? (${NUMBER})$`);
 const EXEMPLAR = new RegExp(` # ${LABELS} ${NUMBER} ${NUMBER}$`);
 
