@@ -145,7 +145,7 @@ async function start(config: Config, doubts: readonly string[]): Promise<void> {
   }
   const ports = createPorts({ config, rpc, log, report, metrics, certificates });
   const { gateway, grpc } = ports;
-  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness, maxLag: readMaxLag });
+  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
   const { grace } = config;

@@ -1,12 +1,11 @@
 /**
  * Looks at the database in the background, for readiness: whether new connections to it can be
- * made, whether its schema has all migrations of this version, and whether its data is too old. It
- * uses connections and a schedule of its own, whatever the load.
+ * made, and whether its schema has all migrations of this version. It uses connections and a schedule
+ * of its own, whatever the load.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseUrl } from "../config.ts";
 import { failureOf } from "../db/driver-error.ts";
-import { staleness } from "../db/freshness.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
 import { CONNECT_TIMEOUT, createPool, tryConnect } from "../db/pool.ts";
 import { withTimeout } from "../timeout.ts";
@@ -24,8 +23,6 @@ export interface ProbeTimes {
   readonly connectTimeout: number;
   /** The longest look at the schema. */
   readonly schemaTimeout: number;
-  /** The longest look at the heartbeat: with `connectTimeout` at most about a period. */
-  readonly heartbeatTimeout: number;
 }
 
 /**
@@ -38,9 +35,8 @@ const PROBE_TIMES: ProbeTimes = {
   connectTimeout: CONNECT_TIMEOUT,
   schemaPeriod: 30_000,
   schemaTimeout: 5_000,
-  heartbeatTimeout: 1_000,
 };
-/** The most connections that it has at once: an attempt, and one that looks at schema and heartbeat. */
+/** The most connections that it has at once: an attempt, and one that looks at the schema. */
 export const PROBE_CONNECTIONS = 2;
 /** The failed connection attempts in a row from which the database cannot be reached. */
 const MAX_FAILED_ATTEMPTS = 3;
@@ -49,8 +45,6 @@ const MAX_FAILED_ATTEMPTS = 3;
 export interface ProbeParts {
   readonly url: DatabaseUrl;
   readonly readiness: Readiness;
-  /** The greatest age of an answer, in ms; 0, the default, for no limit. */
-  readonly maxLag?: number;
   readonly times?: ProbeTimes;
 }
 
@@ -58,7 +52,6 @@ export interface ProbeParts {
 export function startDatabaseProbe({
   url,
   readiness,
-  maxLag = 0,
   times = PROBE_TIMES,
 }: ProbeParts): () => Promise<void> {
   const stop = new AbortController();
@@ -97,11 +90,6 @@ export function startDatabaseProbe({
     readiness.set("schema", next === undefined ? undefined : `migrations are pending: ${next}`);
   }
 
-  /** Data whose age cannot be read is as old as it was. */
-  async function checkHeartbeat(): Promise<void> {
-    readiness.setStale(await withTimeout(staleness(database, maxLag), times.heartbeatTimeout));
-  }
-
   async function run(): Promise<void> {
     let schemaAt = performance.now() + times.schemaPeriod;
     let startedAt = performance.now();
@@ -110,7 +98,6 @@ export function startDatabaseProbe({
       await sleep(Math.max(0, next - performance.now()), undefined, { signal, ref: false });
       startedAt = performance.now();
       await checkDatabase();
-      if (failures === 0 && maxLag > 0) await checkHeartbeat().catch(() => {});
       if (failures === 0 && performance.now() >= schemaAt) {
         schemaAt = performance.now() + times.schemaPeriod;
         await lookAtSchema().catch(() => {});

@@ -1,8 +1,7 @@
 /**
  * Whether the process should get traffic. Each check has a state that other parts set in the
- * background; a request only reads it. A database that is slow does not make the process unready:
- * every replica would be, and the calls that could still be answered would be lost. The same goes for data that
- * is too old: it is told, and no check.
+ * background; a request only reads it. A database that is slow, or whose data is too old, does not make
+ * the process unready: every replica would be, and the calls that could still be answered would be lost.
  */
 
 /** The checks, in the order of the report. All pass at first. */
@@ -15,8 +14,6 @@ export type Check = (typeof CHECKS)[number];
 export interface Readiness {
   /** Sets the state of a check: undefined if it passes, otherwise the reason in a few words. */
   set(check: Check, problem: string | undefined): void;
-  /** Sets why answers are too old to be given, in a few words; undefined if they are not. */
-  setStale(problem: string | undefined): void;
   isReady(): boolean;
   /** The checks and their result, as `/readyz?verbose` of Kubernetes lists them. */
   report(): string;
@@ -31,11 +28,7 @@ export function createReadiness(
   onChange: (ready: boolean, failed: readonly Check[]) => void = () => {},
 ): Readiness {
   const problems = new Map<Check, string>();
-  let stale: string | undefined;
   return {
-    setStale(problem) {
-      stale = problem;
-    },
     set(check, problem) {
       const wasReady = problems.size === 0;
       if (problem === undefined) problems.delete(check);
@@ -49,7 +42,6 @@ export function createReadiness(
         const problem = problems.get(check);
         return problem === undefined ? `[+]${check} ok` : `[-]${check} failed: ${problem}`;
       });
-      if (stale !== undefined) lines.push(`[!]data too old, calls fail: ${stale}`);
       return `${lines.join("\n")}\nreadyz check ${problems.size === 0 ? "passed" : "failed"}\n`;
     },
   };

@@ -13,9 +13,7 @@ const TIMES = {
   schemaPeriod: 50,
   connectTimeout: 500,
   schemaTimeout: 5_000,
-  heartbeatTimeout: 5_000,
 };
-const MAX_LAG = 60_000;
 
 const database = await databaseOfFile();
 let proxy: DatabaseProxy;
@@ -28,7 +26,6 @@ beforeEach(async () => {
   stop = startDatabaseProbe({
     url: parseDatabaseUrl(proxy.url),
     readiness,
-    maxLag: MAX_LAG,
     times: TIMES,
   });
 });
@@ -91,19 +88,4 @@ it("a probe that was stopped makes no further connection, while another makes so
   await attempts(5);
   expect(stopped.made()).toBe(made);
   await stopped.close();
-});
-
-it("data that is too old is told, and leaves the process ready", async () => {
-  const told = (text: string) => until(() => readiness.report().includes(text));
-  const beat = (secondsAgo: number) =>
-    database.knex.raw(
-      `REPLACE INTO heartbeat VALUES (1, UTC_TIMESTAMP(3) - INTERVAL ${secondsAgo} SECOND)`,
-    );
-  await told("\n[!]data too old, calls fail: there is no heartbeat");
-  expect(readiness.isReady()).toBe(true);
-  await beat(3_600);
-  await told("\n[!]data too old, calls fail: the heartbeat is 36");
-  expect(readiness.report()).toContain("\nreadyz check passed\n");
-  await beat(0);
-  await until(() => !readiness.report().includes("[!]"));
 });
