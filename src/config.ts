@@ -57,7 +57,7 @@ export const VARIABLES = {
     fallback: "0",
     parse: optionalMs,
     description:
-      "the greatest age of an answer, by the heartbeat of `npm run rollup`; 0 for no limit",
+      "the greatest age of an answer, by the heartbeat that `npm run rollup` writes each second; 0 for no limit",
   },
   host: {
     name: "HOST",
@@ -192,7 +192,7 @@ export const VARIABLES = {
     name: "RATE_LIMIT_BURST",
     fallback: "0",
     parse: count(0, 1_000_000),
-    description: "requests of one provider at once; 0 for as many as per second",
+    description: "requests of one provider at once; 0 for as many as `RATE_LIMIT`",
   },
   lameDuck: {
     name: "STOP_LAME_DUCK_MS",
@@ -204,7 +204,7 @@ export const VARIABLES = {
     name: "STOP_GRACE_MS",
     fallback: "10000",
     parse: optionalMs,
-    description: "how long calls in flight may then take",
+    description: "how long calls may then take; below `MAX_CALL_MS`, some are cut off",
   },
 } satisfies Record<string, Variable>;
 

@@ -16,7 +16,7 @@ import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
 import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
-import { conflicts, misspelled } from "./config/doubts.ts";
+import { misspelled } from "./config/misspellings.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
@@ -57,32 +57,30 @@ const POOL_GRACE = 1_000;
 let stopOnSigterm: () => unknown = () => process.exit();
 process.on("SIGTERM", () => stopOnSigterm());
 
+const misspellings = misspelled(process.env);
 try {
   const { values } = parseArgs({ options: { check: { type: "boolean" } } });
   const config = readConfig(process.env);
-  const doubts = [...misspelled(process.env), ...conflicts(config)];
   if (values.check) {
     const database = openPool(config, 1);
     const checkAll = (warn: (message: string) => void) => {
-      doubts.forEach(warn);
+      misspellings.forEach(warn);
       return checkDatabase(config, database, warn);
     };
     process.exit((await check(config, database, checkAll)) ? 0 : 1);
   }
-  await start(config, doubts);
+  await start(config);
 } catch (error) {
   const reasons =
-    error instanceof ConfigError
-      ? [...error.mistakes, ...misspelled(process.env)]
-      : [formatError(error)];
+    error instanceof ConfigError ? [...error.mistakes, ...misspellings] : [formatError(error)];
   for (const reason of reasons) console.error(`cannot start: ${reason}`);
   process.exit(1);
 }
 
-async function start(config: Config, doubts: readonly string[]): Promise<void> {
+async function start(config: Config): Promise<void> {
   const logOutput = createLogOutput(openStdout());
   const log = createLog(config.logLevel, logOutput);
-  for (const doubt of doubts) log.warn(doubt);
+  for (const line of misspellings) log.warn(line);
   const readiness = createReadiness((ready, failed) => {
     const expected = ready || failed.every((check) => check === "shutdown");
     log[expected ? "info" : "warn"](ready ? {} : { failed }, ready ? "ready" : "not ready");

@@ -1,7 +1,7 @@
 /** Runs commands, which use the database in `DATABASE_URL`. */
 import type { Knex } from "knex";
 import { redactKeys } from "../auth/api-key.ts";
-import { misspelled } from "../config/doubts.ts";
+import { misspelled } from "../config/misspellings.ts";
 import { type Config, type DatabaseUrl, readDatabaseUrl, VARIABLES } from "../config.ts";
 import { createPool } from "../db/pool.ts";
 import { checkSession } from "../db/session-variables.ts";

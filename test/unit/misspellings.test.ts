@@ -1,7 +1,7 @@
-/** What is told at start about an environment that is valid, and probably not what is meant. */
+/** What is told at start about names that are almost those of settings. */
 import { expect, it } from "vitest";
-import { conflicts, misspelled } from "../../src/config/doubts.ts";
-import { readConfig, VARIABLES } from "../../src/config.ts";
+import { misspelled } from "../../src/config/misspellings.ts";
+import { VARIABLES } from "../../src/config.ts";
 
 it.each([
   ["MAX_CONECTIONS", "MAX_CONNECTIONS"],
@@ -30,32 +30,4 @@ it("what others use is none: theirs, Node's, Kubernetes', a shell's", () => {
   expect(misspelled(environment)).toEqual([]);
   const ours = Object.fromEntries(Object.values(VARIABLES).map(({ name }) => [name, "1"]));
   expect(misspelled(ours)).toEqual([]);
-});
-
-it.each([
-  [{}, []],
-  [
-    { MAX_CALLS: "100" },
-    ["MAX_CALLS_PER_PROVIDER (250) is above MAX_CALLS (100), which is reached first"],
-  ],
-  [
-    { MAX_CONNECTIONS: "5000" },
-    ["MAX_CONNECTIONS_PER_ADDRESS (15000) is above MAX_CONNECTIONS (5000), which is reached first"],
-  ],
-  [
-    { RATE_LIMIT_BURST: "20" },
-    ["RATE_LIMIT_BURST (20) has no effect, because RATE_LIMIT is 0: there is no limit"],
-  ],
-  [
-    { MAX_CALL_MS: "20000" },
-    ["STOP_GRACE_MS (10000) is below MAX_CALL_MS (20000): a stop cuts long calls off"],
-  ],
-  [
-    { DATABASE_READ_MAX_LAG_MS: "1000" },
-    [
-      "DATABASE_READ_MAX_LAG_MS (1000) is below 2000: the heartbeat is written once a second, and calls fail if it is late",
-    ],
-  ],
-])("of %j, what contradicts each other is told", (environment, lines) => {
-  expect(conflicts(readConfig({ DATABASE_URL: "mysql://u:p@h/d", ...environment }))).toEqual(lines);
 });
