@@ -52,7 +52,7 @@ export interface GatewayParts {
   readonly limits?: Partial<HttpLimits>;
   /** Counts a connection; by default all are accepted. */
   readonly acceptConnection?: AcceptConnection;
-  /** Counts connections that are closed: `responseTimeout`. */
+  /** Counts connections that are closed, `responseTimeout`, and those that could not be accepted, `acceptFailed`. */
   readonly report?: ReportEvent;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: PortTls | undefined;

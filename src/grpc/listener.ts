@@ -5,6 +5,7 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
+import { reportAcceptErrors } from "../net/accept-errors.ts";
 import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
@@ -25,7 +26,7 @@ export interface ListenerParts {
   readonly prefaceTimeout: number;
   /** How long the client may take to close a connection that this side has closed, in ms. */
   readonly closeTimeout: number;
-  /** Counts connections that are closed: `prefaceTimeout`. */
+  /** Counts connections that are closed, `prefaceTimeout`, and those that could not be accepted, `acceptFailed`. */
   readonly report: ReportEvent;
   /** Called with each TCP connection that is admitted. */
   readonly onConnection: (transport: Socket) => void;
@@ -92,6 +93,7 @@ export function createListener({
     if (tlsServer) tlsServer.emit("connection", transport);
     else open(transport);
   });
+  reportAcceptErrors(server, report);
   return {
     async listen(host, port) {
       server.listen(port, host);

@@ -15,6 +15,7 @@ import {
 } from "node:http";
 import { Server as SecureServer } from "node:https";
 import { Socket } from "node:net";
+import { reportAcceptErrors } from "../../net/accept-errors.ts";
 import type { AcceptConnection } from "../../net/connection-limit.ts";
 import type { ReportEvent } from "../../telemetry/event-log.ts";
 import type { PortTls } from "../../tls/port-tls.ts";
@@ -37,7 +38,7 @@ export interface HttpServerParts {
   readonly limits: Partial<HttpLimits>;
   /** Counts a connection. False if it was refused, and destroyed. */
   readonly acceptConnection: AcceptConnection;
-  /** Counts connections that are closed: `responseTimeout`. */
+  /** Counts connections that are closed, `responseTimeout`, and those that could not be accepted, `acceptFailed`. */
   readonly report: ReportEvent;
   /** TLS; without it, connections are not encrypted. */
   readonly tls: PortTls | undefined;
@@ -83,6 +84,7 @@ export function createHttpServer(
     requireHostHeader: false,
     ServerResponse: GuardedResponse as typeof ServerResponse,
   });
+  reportAcceptErrors(server, report);
   server.setTimeout(limits.connectionTimeout);
   server.on(tls ? "secureConnection" : "connection", (socket: Socket) => {
     socket.on("error", ignore);
