@@ -17,10 +17,10 @@ export interface FairShare {
   /** Takes a place at once. Returns false if the owner has to wait for one. */
   take(owner: string): boolean;
   /**
-   * Waits for a place, for some ms. Rejects with `ServiceError("overloaded")` if there is none in time,
-   * and with the signal's reason as soon as it aborts.
+   * Waits for a place, for the whole wait or for what is left of it, in ms. Rejects with
+   * `ServiceError("overloaded")` if there is none in time, and with the signal's reason as soon as it aborts.
    */
-  wait(owner: string, signal: AbortSignal, time?: number): Promise<void>;
+  wait(owner: string, signal: AbortSignal, left?: number): Promise<void>;
   /** Gives a place back. One that is not usable, for want of a connection, is free only after a second. */
   give(owner: string, isUsable?: boolean): void;
 }
@@ -32,7 +32,7 @@ const UNUSABLE = 1_000;
  * Creates the queue of one pool.
  *
  * @param size the number of places
- * @param maxWait how long to wait for a place, in ms, if it is not said otherwise
+ * @param maxWait how long to wait for a place, in ms
  */
 export function createFairShare(size: number, maxWait: number): FairShare {
   let free = size;
@@ -69,7 +69,7 @@ export function createFairShare(size: number, maxWait: number): FairShare {
 
   return {
     take,
-    wait(owner, signal, time = maxWait) {
+    wait(owner, signal, left = maxWait) {
       if (waitingCount >= MAX_WAITING) return Promise.reject(overloaded("too many reads wait"));
       return new Promise((resolve, reject) => {
         const queue = waiting.getOrInsertComputed(owner, () => new Set());
@@ -90,13 +90,13 @@ export function createFairShare(size: number, maxWait: number): FairShare {
         };
         const timer = setTimeout(() => {
           leave();
-          const busy = `within ${time} ms; ${free} of ${size} are free, for other providers`;
+          const busy = `within ${maxWait} ms; ${free} of ${size} are free, for other providers`;
           const reason =
             free > 0
               ? `no connection of the provider's share became free ${busy}`
-              : `no connection became free within ${time} ms`;
+              : `no connection became free within ${maxWait} ms`;
           reject(overloaded(reason));
-        }, time);
+        }, left);
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);
         waitingCount++;

@@ -113,6 +113,10 @@ describe("an account that may have fewer connections than the pool", () => {
     expect(await Promise.all(Array.from({ length: 20 }, readOne))).toEqual(
       Array(20).fill("overloaded"),
     );
+    // The whole wait, whatever was left of it when the server refused the connection.
+    await expect(read("SELECT '1'", [], { signal, operation })).rejects.toMatchObject({
+      cause: { message: expect.stringMatching(/^no connection .*became free within 500 ms(;|$)/) },
+    });
     await held.destroy();
     await expect.poll(readOne).toEqual([["1"]]);
     await pool.destroy();
