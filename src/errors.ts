@@ -18,6 +18,9 @@ interface Entry {
   readonly retryAfter?: number;
 }
 
+/** The largest request message that any protocol accepts, in bytes, compressed or not. A request has few short fields. */
+export const MAX_MESSAGE_BYTES = 64 * 1024;
+
 /** The only field of a REST response with status 500, whatever the cause. */
 const INTERNAL_ERROR = "An error occurred while retrieving revenue data";
 
@@ -60,7 +63,7 @@ export const serviceErrors = {
     code: Code.ResourceExhausted,
     status: 413,
     error: "Content Too Large",
-    message: "the message is too large: at most 65536 bytes are allowed, compressed or not",
+    message: `the message is too large: at most ${MAX_MESSAGE_BYTES} bytes are allowed, compressed or not`,
   },
   /** An unknown compression, or a call without exactly one message. */
   unsupported: {

@@ -11,8 +11,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { gunzipSync, inflateSync } from "node:zlib";
 import type { Metadata } from "@grpc/grpc-js";
-import { ServiceError } from "../errors.ts";
-import { MAX_MESSAGE_BYTES } from "../rpc/call.ts";
+import { MAX_MESSAGE_BYTES, ServiceError } from "../errors.ts";
 import { parseGrpcTimeout } from "../rpc/grpc-timeout.ts";
 
 /** The headers that grpc-js and this service need. */

@@ -7,9 +7,6 @@ import type { TraceHeaders } from "../telemetry/traces/call-trace.ts";
 /** The protocol of a call, as the log names it. */
 export type Protocol = "rest" | "connect" | "grpc-web" | "grpc";
 
-/** The largest request message that any protocol accepts, in bytes, compressed or not. A request has few short fields. */
-export const MAX_MESSAGE_BYTES = 64 * 1024;
-
 /** What is known of a call from its headers. */
 export interface IncomingCall<
   I extends DescMessage = DescMessage,

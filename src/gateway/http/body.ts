@@ -1,6 +1,6 @@
 /** Bodies that are not read, because they are too large. Node discards them. */
 import type { IncomingMessage } from "node:http";
-import { MAX_MESSAGE_BYTES } from "../../rpc/call.ts";
+import { MAX_MESSAGE_BYTES } from "../../errors.ts";
 
 /** The header of a message's envelope in gRPC-Web, in bytes. */
 const ENVELOPE = 5;

@@ -35,7 +35,7 @@ export function addRollupMetrics(registry: MetricsRegistry) {
     registry,
     {
       name: "revenue_rollup_providers_behind",
-      help: "Providers with answers in the last 5 minutes whose rollup lags by 30 minutes and 1,000 charges.",
+      help: "Providers with answers in the last 5 minutes whose rollup is behind, as the log warns.",
     },
     () => current().filter(({ isBehind }) => isBehind).length,
   );

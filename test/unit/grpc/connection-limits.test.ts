@@ -6,9 +6,9 @@ import { gzipSync } from "node:zlib";
 import type { Message } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../dev/free-port.ts";
+import { MAX_MESSAGE_BYTES } from "../../../src/errors.ts";
 import { MAX_WATCHES } from "../../../src/grpc/health.ts";
 import { MAX_REFLECTIONS } from "../../../src/grpc/reflection.ts";
-import { MAX_MESSAGE_BYTES } from "../../../src/rpc/call.ts";
 import {
   frame,
   headers,
