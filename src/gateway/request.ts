@@ -1,11 +1,13 @@
-/** What REST and Connect read from an HTTP exchange for a call: credentials, cancellation, trace. */
+/** What REST and Connect read from an HTTP exchange for a call: credentials, cancellation, trace, size. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials } from "../auth/credentials.ts";
-import { ServiceError } from "../errors.ts";
+import { MAX_MESSAGE_BYTES, ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
 import type { IncomingCall } from "../rpc/call.ts";
 
 const NONE: readonly string[] = [];
+/** The header of a message's envelope in gRPC-Web, in bytes. */
+const ENVELOPE = 5;
 
 /**
  * The credentials in a message's `rawHeaders` (name, value, name, value …), repeated headers
@@ -47,6 +49,11 @@ export function traceHeadersOf({ headers }: IncomingMessage): IncomingCall["trac
 export function addressOf(addresses: Addresses, { socket, headers }: IncomingMessage): string {
   const forwardedFor = headers["x-forwarded-for"];
   return addresses.clientOf(socket.remoteAddress, forwardedFor?.toString());
+}
+
+/** Whether a request declares a body that is too large for any message. It is not read: Node discards it. */
+export function isBodyTooLarge({ headers }: IncomingMessage): boolean {
+  return Number(headers["content-length"] ?? 0) > MAX_MESSAGE_BYTES + ENVELOPE;
 }
 
 /**

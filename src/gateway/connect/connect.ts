@@ -14,10 +14,15 @@ import type { FastifyInstance } from "fastify";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../../errors.ts";
 import type { IncomingCall } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
-import { isBodyTooLarge } from "../http/body.ts";
 import { setStatus } from "../http/response-status.ts";
 import type { ServedPath } from "../path.ts";
-import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
+import {
+  addressOf,
+  closeSignalOf,
+  credentialsOf,
+  isBodyTooLarge,
+  traceHeadersOf,
+} from "../request.ts";
 import { commonHeaders } from "../response.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
 import { connectCompressions } from "./compression.ts";

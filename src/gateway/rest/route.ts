@@ -9,7 +9,6 @@ import { memoize } from "../../rpc/memoize.ts";
 import { FASTEST } from "../compression.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, notFound } from "../errors.ts";
-import { isBodyTooLarge } from "../http/body.ts";
 import { chooseMediaType, type MediaType } from "../negotiation.ts";
 import { READ_METHODS, routerPath } from "../path.ts";
 import {
@@ -17,7 +16,13 @@ import {
   type Representation,
   representationResponse,
 } from "../representation.ts";
-import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
+import {
+  addressOf,
+  closeSignalOf,
+  credentialsOf,
+  isBodyTooLarge,
+  traceHeadersOf,
+} from "../request.ts";
 import { type Body, type HttpResponse, JSON_TYPE, sendResponse } from "../response.ts";
 import { RequestError } from "../transcoding/request-error.ts";
 import type { Route } from "../transcoding/routes.ts";
