@@ -9,8 +9,11 @@ import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import { PROBE_CONNECTIONS, startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
 import { createAdminServer } from "./admin/server.ts";
-import { type Authenticate, createAuthentication } from "./auth/authentication.ts";
-import { createFailureLimit, FAILURES_PER_ADDRESS } from "./auth/failure-limit.ts";
+import {
+  type Authenticate,
+  createAuthentication,
+  FAILURES_PER_ADDRESS,
+} from "./auth/authentication.ts";
 import { cacheKeys } from "./auth/key-cache.ts";
 import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
@@ -231,5 +234,5 @@ function createAuthenticate(read: Read, metrics?: Metrics): Authenticate {
     unknown: keyQueue("unknown"),
     observe: (hit) => metrics?.cacheRequest("keys", hit),
   });
-  return createAuthentication(keys, createFailureLimit(createTokenBuckets(FAILURES_PER_ADDRESS)));
+  return createAuthentication(keys, createTokenBuckets(FAILURES_PER_ADDRESS));
 }

@@ -3,7 +3,7 @@ import { parseEnv } from "node:util";
 import { status } from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
 import { environmentExample } from "../../dev/settings.ts";
-import { FAILURES_PER_ADDRESS } from "../../src/auth/failure-limit.ts";
+import { FAILURES_PER_ADDRESS } from "../../src/auth/authentication.ts";
 import { KEY_QUERY_TIMEOUT, MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
 import { ROLLUP_FLAGS } from "../../src/cli/rollup-flags.ts";
 import { readConfig, VARIABLES } from "../../src/config.ts";

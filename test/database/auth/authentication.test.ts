@@ -1,7 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type ApiKey, generateKey, hashKey, hintOf } from "../../../src/auth/api-key.ts";
 import { type Authenticate, createAuthentication } from "../../../src/auth/authentication.ts";
-import { createFailureLimit } from "../../../src/auth/failure-limit.ts";
 import {
   createFindKeys,
   type FindKeys,
@@ -35,10 +34,7 @@ beforeEach(() => {
     lookups.push(...keyHashes);
     return findKeys(keyHashes, signal);
   };
-  authenticate = createAuthentication(
-    createKeyQueue(counted),
-    createFailureLimit(() => ({ allowed: true })),
-  );
+  authenticate = createAuthentication(createKeyQueue(counted), () => ({ allowed: true }));
 });
 
 const issue = async (expiresAt: number | null = null, providerId = "1") =>

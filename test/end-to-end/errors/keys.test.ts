@@ -5,7 +5,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type ApiKey, generateKey, hashKey } from "../../../src/auth/api-key.ts";
-import { FAILURES_PER_ADDRESS } from "../../../src/auth/failure-limit.ts";
+import { FAILURES_PER_ADDRESS } from "../../../src/auth/authentication.ts";
 import { revokeKey } from "../../../src/auth/key-registry.ts";
 import { withoutHeaders } from "../../support/clients/client.ts";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
