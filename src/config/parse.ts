@@ -41,12 +41,17 @@ export function oneOf<Choice extends string>(choices: readonly Choice[]) {
   };
 }
 
-/** Parses a comma-separated list of IP addresses and networks: `10.0.0.0/8,::1`. */
-export function networks(text: string, name: string): readonly string[] {
-  const items = text
+/** The items of a comma-separated list. */
+function itemsOf(text: string): readonly string[] {
+  return text
     .split(",")
     .map((item) => item.trim())
     .filter((item) => item !== "");
+}
+
+/** Parses a comma-separated list of IP addresses and networks: `10.0.0.0/8,::1`. */
+export function networks(text: string, name: string): readonly string[] {
+  const items = itemsOf(text);
   for (const item of items) {
     const [ip = "", length, ...rest] = item.split("/");
     const longest = isIP(ip) === 6 ? 128 : 32;
@@ -61,10 +66,7 @@ export function networks(text: string, name: string): readonly string[] {
 
 /** Parses a comma-separated list of origins: `https://app.example.com,http://localhost:5173`, or `*`. */
 export function origins(text: string, name: string): readonly string[] {
-  const items = text
-    .split(",")
-    .map((item) => item.trim())
-    .filter((item) => item !== "");
+  const items = itemsOf(text);
   for (const item of items) {
     const valid = item === "*" || (/^https?:/.test(item) && URL.parse(item)?.origin === item);
     if (!valid) throw mistake(name, item, "origins such as https://app.example.com, or *");
