@@ -2,8 +2,9 @@
  * Logs rollups that an operator should look at: one that is missing or behind, so that queries read
  * many rows of the ledger, and one whose watermark cannot be true.
  */
-import type { Logger } from "pino";
 import { fromDatetime } from "../../db/datetime.ts";
+import type { Log } from "../../telemetry/log.ts";
+import type { RecordLag } from "../../telemetry/metrics/rollups.ts";
 import { createSampledLog } from "../../telemetry/sampled-log.ts";
 import { NO_VERSION, type UsedRollup } from "../coverage.ts";
 
@@ -20,12 +21,6 @@ export interface Use {
 /** Reports what a call of a provider read. */
 export type ReportLag = (provider: string, use: Use) => void;
 
-/**
- * Records how far a watermark lags behind, in ms: not at all if the call read no uncovered charge.
- * `isBehind`: whether this is worth a warning.
- */
-type RecordLag = (provider: string, lag: number, isBehind: boolean) => void;
-
 /** The age of a watermark, in ms, from which a rollup can be behind: twice the default margin. */
 const MAX_LAG = 1_800_000;
 /**
@@ -40,7 +35,7 @@ const [WINDOW, MAX_ENTRIES] = [600_000, 10];
  * Creates a `ReportLag`, sampled. A missing rollup is logged only once the process has seen any: an
  * installation without rollups lacks none.
  */
-export function createLagLog(log: Logger, recordLag: RecordLag = () => {}): ReportLag {
+export function createLagLog(log: Log, recordLag: RecordLag = () => {}): ReportLag {
   let rollupsInUse = false;
   const sampled = createSampledLog(log, { limit: MAX_ENTRIES, window: WINDOW });
 

@@ -5,6 +5,7 @@
  */
 import type { Knex } from "knex";
 import { DAY, fromDatetime } from "../../db/datetime.ts";
+import type { RollupRun } from "../../telemetry/metrics/runs.ts";
 import { LAST_INSTANT } from "../leaves.ts";
 import { beginBuild, buildStep } from "./build.ts";
 import { purge, purgeFormats } from "./purge.ts";
@@ -79,29 +80,14 @@ export interface BuildProgress {
   readonly rowsLeft: number;
 }
 
-/** What a run did. */
-export interface RollupResult {
-  /** The number of providers. */
-  readonly providers: number;
-  /** The number of charges added. */
-  readonly charges: number;
+/** What a run did, also what its metrics do not tell. */
+export interface RollupResult extends RollupRun {
   /** The number of providers that had news. */
   readonly news: number;
   /** The number of rollups of which a slice was compared with the ledger. */
   readonly checked: number;
-  /** How long ago the slice was compared that was compared least recently, in ms, at most. */
-  readonly checkAge: number;
   /** The number of differences that were found and removed. */
   readonly repairs: number;
-  /** The number of providers with news that are not up to date: they failed, or wait for a build. */
-  readonly behind: number;
-  /**
-   * How far the oldest watermark that should have moved lies behind the database's clock, in ms; at
-   * least the margin.
-   */
-  readonly lag: number;
-  /** How long the run took, in ms. */
-  readonly duration: number;
   /** Whether there are builds to go on with at once. */
   readonly unfinished: boolean;
   /** What holds the watermark back, if anything does. */

@@ -8,8 +8,8 @@ const WINDOW = 300_000;
 const MAX_PROVIDERS = 10_000;
 
 /**
- * Records the lag of the watermark, in ms, that an answer to a provider found, and whether it is
- * worth an operator's attention.
+ * Records the lag of the watermark, in ms, that an answer to a provider found: 0 if the answer read no
+ * uncovered charge. `isBehind`: whether this is worth a warning.
  */
 export type RecordLag = (providerId: string, lag: number, isBehind: boolean) => void;
 

@@ -5,14 +5,17 @@ import { addCounter, addDurations, addGauge, createRegistry } from "./registry.t
 
 /** What a run did. Times are in ms. */
 export interface RollupRun {
+  /** The number of providers. */
   readonly providers: number;
+  /** The number of charges added. */
   readonly charges: number;
-  /** The number of providers with new rows that are not up to date. */
+  /** The number of providers with news that are not up to date: they failed, or wait for a build. */
   readonly behind: number;
-  /** How far the oldest watermark that should have moved lies behind. */
+  /** How far the oldest watermark that should have moved lies behind the database's clock; at least the margin. */
   readonly lag: number;
-  /** How long ago the slice of a rollup was compared that was compared least recently. */
+  /** How long ago the slice was compared that was compared least recently, at most. */
   readonly checkAge: number;
+  /** How long the run took. */
   readonly duration: number;
 }
 
