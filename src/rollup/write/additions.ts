@@ -211,8 +211,10 @@ async function addToTotal(
       some.flatMap((values) => [provider, slot, ...values]),
     );
   }
+  // A text without a type would be added as DOUBLE.
+  const added = SUM_NAMES.map((name) => `${name} = ${name} + CAST(? AS ${typeOf(name)})`);
   await transaction.raw(
-    `UPDATE ${TABLES.sums} SET ${SUM_NAMES.map((name) => `${name} = ${name} + ?`).join(", ")}
+    `UPDATE ${TABLES.sums} SET ${added.join(", ")}
      WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 1 AND at > ?`,
     [...textsOf(last), provider, slot, boundaries.to],
   );
