@@ -1,6 +1,7 @@
 /** What `npm run rollup` tells about its runs. */
 import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
+import { fromDatetime } from "../db/datetime.ts";
 import { formatSums } from "../rollup/sums.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
 import type { Wait } from "../rollup/write/run/clock.ts";
@@ -10,7 +11,10 @@ import {
   type RollupResult,
   rollUp,
 } from "../rollup/write/run.ts";
+import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
+import { createSampledLog } from "../telemetry/sampled-log.ts";
+import { formatError } from "./format-error.ts";
 
 /** Whether a run did anything that an operator may want to read about. */
 export function isWorthALine({ news, repairs, unfinished }: RollupResult): boolean {
@@ -30,17 +34,58 @@ export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): vo
   log.info({ text, charges, providers, behind, repairs, ms }, "run ended");
 }
 
-/** Says whether long transactions are safe. */
-export function announce(log: Log, seesTransactions: boolean, margin: number): void {
+/**
+ * Says whether long transactions are safe.
+ *
+ * @param before whether they were; undefined at first
+ */
+export function announce(
+  log: Log,
+  seesTransactions: boolean,
+  margin: number,
+  before?: boolean,
+): void {
   const message = `open transactions are ${seesTransactions ? "" : "not "}visible`;
   const text = seesTransactions
     ? `${message}: the watermark waits for those that are older than the margin`
     : `${message} without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
-  log.info({ text, marginSeconds: margin }, message);
+  log[before ? "warn" : "info"]({ text, marginSeconds: margin }, message);
+}
+
+/** In so many ms, a reason for which runs fail has one line, and one with the count of the others. */
+const FAILURE_WINDOW = 60_000;
+
+/** Creates the log of what runs come to, one after another: failures, their end, and a watermark that waits. */
+export function createOutcomeLog(log: Log) {
+  const failureLog = createSampledLog(log, { by: "reason", limit: 1, window: FAILURE_WINDOW });
+  let [failures, waitedFor] = [0, 0];
+  return {
+    failed(error: unknown): void {
+      failures++;
+      const reason = formatError(error);
+      const text = `run failed, will retry: ${reason}`;
+      failureLog.warn({ text, reason, cause: errorFields(error) }, "run failed, will retry");
+    },
+    succeeded({ waitsFor }: RollupResult): void {
+      if (failures > 0) {
+        const text = `runs succeed again, after ${failures} that failed`;
+        log.info({ text, failures }, "runs succeed again");
+      }
+      failures = 0;
+      if (waitsFor === undefined) return;
+      const began = waitsFor.began ? fromDatetime(waitsFor.began) : -Infinity;
+      // The start of a statement is known to a second only: the same one may look a second older.
+      if (began === waitedFor || Math.abs(began - waitedFor) <= 1_000) return;
+      waitedFor = began;
+      const text = `the watermark waits for ${nameOf(waitsFor)}`;
+      const fields = { text, began: waitsFor.began ?? "before the start of the database" };
+      log.warn(fields, "the watermark waits");
+    },
+  };
 }
 
 /** What the watermark waits for, in words. */
-export function nameOf({ began }: Wait): string {
+function nameOf({ began }: Wait): string {
   return began === undefined
     ? "an XA transaction that was prepared before the database was started (XA RECOVER lists it)"
     : `a transaction or statement that began at ${began} UTC`;

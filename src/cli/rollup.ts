@@ -3,21 +3,23 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import type { Knex } from "knex";
 import type { DatabaseUrl } from "../config.ts";
-import { fromDatetime } from "../db/datetime.ts";
 import { checkSession } from "../db/session-variables.ts";
 import { canSeeTransactions } from "../rollup/write/run/clock.ts";
-import { createHeartbeat, HEARTBEAT_INTERVAL } from "../rollup/write/run/heartbeat.ts";
+import {
+  createHeartbeat,
+  HEARTBEAT_INTERVAL,
+  type Heartbeat,
+} from "../rollup/write/run/heartbeat.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { checkRecording } from "../rollup/write/run/recording.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
-import { errorFields } from "../telemetry/error-fields.ts";
+import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createSampledLog, logOpenSums } from "../telemetry/sampled-log.ts";
-import { formatError } from "./format-error.ts";
+import { logOpenSums } from "../telemetry/sampled-log.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
-import { announce, isWorthALine, logRun, nameOf, runOnce } from "./rollup-report.ts";
+import { announce, createOutcomeLog, isWorthALine, logRun, runOnce } from "./rollup-report.ts";
 import { verifyAll } from "./rollup-verify.ts";
 import { misspelledSettings, readLogLevel, runCommand } from "./run.ts";
 
@@ -42,10 +44,8 @@ const STEP = 1 / 3;
  * gives up a connection after 5 s.
  */
 const STOP_GRACE = 10_000;
-/** How often a run that lost its connections is tried again, and after how long, in ms. */
-const [RETRIES, RETRY_DELAY] = [3, 1_000];
-/** In so many ms, a reason for which runs fail has one line, and one with the count of the others. */
-const FAILURE_WINDOW = 60_000;
+/** With `--watch`, the longest time from a run that lost its connections to the next one, in ms. */
+const RETRY_DELAY = 1_000;
 
 const program = new Command("rollup").description("Brings the rollups up to date.");
 for (const flag of ROLLUP_FLAGS) program.addOption(optionOf(flag));
@@ -119,84 +119,52 @@ interface RunParts {
 }
 
 /**
- * Runs once, or until the signal aborts. After a failure the connections are closed: they may lead
- * to a server that no longer is the primary.
+ * Runs once, or with `--watch` until the signal aborts. The next run comes after the pause, at once if there are
+ * builds to go on with, and
+ *
+ * - after one that failed, it looks at the session again first: it may be one of another server, or of an account
+ *   that has lost a privilege;
+ * - after one that needs new connections, it makes them, after a second at most: the old ones may lead to a server
+ *   that no longer is the primary. What fails for a single provider needs none.
  */
-async function runUntilStopped(
-  connect: () => Knex,
-  { flags, signal, log, warnOnce, admin }: RunParts,
-): Promise<void> {
-  const { watch, margin, checkPeriod, concurrency, rebuild = false } = flags;
+async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<void> {
+  const { signal, admin, flags } = parts;
   const heartbeat = createHeartbeat();
-  const failureLog = createSampledLog(log, { by: "reason", limit: 1, window: FAILURE_WINDOW });
-  let [first, failures, waitedFor] = [true, 0, 0];
+  const [lookAtSession, run] = [createSessionCheck(parts), createRun(parts, heartbeat)];
+  const outcomes = createOutcomeLog(parts.log);
   let database = connect();
   // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
   const beating =
-    watch === undefined
+    flags.watch === undefined
       ? undefined
       : setInterval(() => heartbeat(database).catch(() => {}), HEARTBEAT_INTERVAL).unref();
+  let seesTransactions: boolean | undefined; // until the session has been looked at
   try {
-    let seesTransactions: boolean | undefined;
     for (;;) {
-      let pause = (watch ?? 0) * 1_000;
+      let pause = (flags.watch ?? 0) * 1_000;
       try {
-        if (seesTransactions === undefined) {
-          await checkSession(database, {}, connectionsFor(flags), warnOnce);
-          await checkRecording(database, warnOnce);
-          seesTransactions = await canSeeTransactions(database);
-          if (watch !== undefined || !seesTransactions) announce(log, seesTransactions, margin);
-        }
-        const result = await runOnce(database, log, {
-          report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
-          repaired: () => admin?.repaired(),
-          // Also if some providers failed: a rebuild builds the others once.
-          finished: (result) => {
-            first = false;
-            admin?.finished(result);
-          },
-          margin: margin * 1_000,
-          checkPeriod: checkPeriod * 1_000,
-          seesTransactions,
-          concurrency,
-          rebuild: rebuild && first,
-          signal,
-          ...(watch !== undefined && { maxTime: pause, step: margin * STEP * 1_000, heartbeat }),
-        });
-        if (watch === undefined || isWorthALine(result)) logRun(log, result, signal);
-        if (failures > 0) {
-          const text = `runs succeed again, after ${failures} that failed`;
-          log.info({ text, failures }, "runs succeed again");
-        }
-        failures = 0;
+        seesTransactions ??= await lookAtSession(database);
+        const finished = ({ unfinished }: RollupResult) => {
+          if (unfinished) pause = 0;
+        };
+        const result = await run(database, seesTransactions, finished);
+        outcomes.succeeded(result);
         admin?.succeeded(result);
-        const { waitsFor } = result;
-        const began = waitsFor && (waitsFor.began ? fromDatetime(waitsFor.began) : -Infinity);
-        // The start of a statement is known to a second only: the same one may look a second older.
-        if (waitsFor && began !== undefined && Math.abs(began - waitedFor) > 1_000) {
-          waitedFor = began;
-          const text = `the watermark waits for ${nameOf(waitsFor)}`;
-          log.warn(
-            { text, began: waitsFor.began ?? "before the start of the database" },
-            "the watermark waits",
-          );
-        }
-        if (result.unfinished) pause = 0;
       } catch (error) {
-        const connected = seesTransactions !== undefined;
-        const retry = connected && needsNewConnections(error) && failures < RETRIES;
-        if (watch === undefined && !retry) throw error;
-        failures++;
-        admin?.failed();
+        if (flags.watch === undefined) throw error;
         // An unavailable database may come back. Meanwhile answers read more rows.
-        const reason = formatError(error);
-        const text = `run failed, will retry: ${reason}`;
-        failureLog.warn({ text, reason, cause: errorFields(error) }, "run failed, will retry");
-        await database.destroy();
-        database = connect();
-        pause = Math.min(watch === undefined ? RETRY_DELAY : pause, RETRY_DELAY);
+        outcomes.failed(error);
+        admin?.failed();
+        const isLost = needsNewConnections(error);
+        if (isLost) pause = Math.min(pause, RETRY_DELAY);
+        // A session that is not as it was set up stays so.
+        if (isLost || seesTransactions === undefined) {
+          await database.destroy();
+          database = connect();
+        }
+        seesTransactions = undefined;
       }
-      if (signal.aborted || (watch === undefined && failures === 0)) return;
+      if (flags.watch === undefined || signal.aborted) return;
       await sleep(pause, undefined, { signal }).catch(() => {});
       if (signal.aborted) return;
     }
@@ -204,6 +172,60 @@ async function runUntilStopped(
     clearInterval(beating);
     await database.destroy();
   }
+}
+
+/**
+ * Creates the look at a session before runs: whether it is as it was set up, and rows are recorded in UTC. It
+ * resolves to whether the account may see open transactions, and logs that if it is new.
+ */
+function createSessionCheck({ flags, log, warnOnce }: RunParts) {
+  let before: boolean | undefined;
+  return async (database: Knex): Promise<boolean> => {
+    await checkSession(database, {}, connectionsFor(flags), warnOnce);
+    await checkRecording(database, warnOnce);
+    const sees = await canSeeTransactions(database);
+    const isNews = sees !== before && (flags.watch !== undefined || !sees);
+    if (isNews) announce(log, sees, flags.margin, before);
+    before = sees;
+    return sees;
+  };
+}
+
+/**
+ * Creates the run of the command. `--rebuild` holds for the first one that comes to its end. `finished` is called also
+ * if some providers failed.
+ */
+function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
+  const { watch, margin, checkPeriod, concurrency } = flags;
+  let { rebuild = false } = flags;
+  return async (
+    database: Knex,
+    seesTransactions: boolean,
+    finished: (result: RollupResult) => void,
+  ): Promise<RollupResult> => {
+    const result = await runOnce(database, log, {
+      report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
+      repaired: () => admin?.repaired(),
+      finished: (result) => {
+        rebuild = false;
+        admin?.finished(result);
+        finished(result);
+      },
+      margin: margin * 1_000,
+      checkPeriod: checkPeriod * 1_000,
+      seesTransactions,
+      concurrency,
+      rebuild,
+      signal,
+      ...(watch !== undefined && {
+        maxTime: watch * 1_000,
+        step: margin * STEP * 1_000,
+        heartbeat,
+      }),
+    });
+    if (watch === undefined || isWorthALine(result)) logRun(log, result, signal);
+    return result;
+  };
 }
 
 // At the end, when all constants have their values.

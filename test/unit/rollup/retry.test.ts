@@ -22,6 +22,15 @@ it("a lock that is held for long concerns a provider's rows", () => {
   expect(isProviderSpecific(held)).toBe(true);
 });
 
+it("a host of which no address can be reached concerns the connection, the failures of some providers do not", () => {
+  const refused = ["::1", "127.0.0.1"].map(() => error({ code: "ECONNREFUSED" }));
+  const unreachable = Object.assign(new AggregateError(refused), { code: "ECONNREFUSED" });
+  expect(needsNewConnections(unreachable)).toBe(true);
+  const held = error({ code: "ER_LOCK_WAIT_TIMEOUT", errno: 1205, sqlState: "HY000" });
+  const ofProviders = new AggregateError([new Error("provider 1: Lock wait", { cause: held })]);
+  expect(needsNewConnections(ofProviders)).toBe(false);
+});
+
 it("an error of a provider's data does not concern the connection", () => {
   const own = error({ errno: 1690, sqlState: "22003" });
   expect(needsNewConnections(own)).toBe(false);

@@ -16,8 +16,8 @@ export function withRetry<T>(work: () => Promise<T>): Promise<T> {
 }
 
 /**
- * Whether a run that failed may succeed with new connections: they were lost, or lead to a node
- * that cannot do the work.
+ * Whether a run that failed may succeed with new connections: they were lost, or lead to a node that cannot do the
+ * work. The errors of single providers, of which `rollUp` makes an AggregateError, are none of these.
  */
 export function needsNewConnections(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
