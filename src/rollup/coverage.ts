@@ -13,11 +13,6 @@ export interface UsedRollup {
   readonly version: string;
   /** The watermark, as DATETIME(3) text in UTC; `FIRST_INSTANT` without a rollup. */
   readonly watermark: string;
-  /**
-   * A stored watermark that lies ahead of the database's clock, "" if it does not. It cannot be
-   * true, so the answer used no rollup.
-   */
-  readonly ahead: string;
 }
 
 /** The version of a provider without a rollup. */

@@ -1,7 +1,4 @@
-/**
- * Logs rollups that an operator should look at: one that is missing or behind, so that queries read
- * many rows of the ledger, and one whose watermark cannot be true.
- */
+/** Logs rollups that an operator should look at: one that is missing or behind, so that queries read many rows. */
 import { fromDatetime } from "../../db/datetime.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { RecordLag } from "../../telemetry/metrics/rollups.ts";
@@ -40,11 +37,6 @@ export function createLagLog(log: Log, recordLag: RecordLag = () => {}): ReportL
   const sampled = createSampledLog(log, { limit: MAX_ENTRIES, window: WINDOW });
 
   return (providerId, { rollup, uncoveredCharges, now }) => {
-    if (rollup.ahead) {
-      const fields = { providerId, watermark: rollup.ahead, uncoveredCharges };
-      sampled.error(fields, "rollup is ahead of the database's clock and not used");
-      return;
-    }
     const missing = rollup.version === NO_VERSION;
     rollupsInUse ||= !missing;
     const lag =

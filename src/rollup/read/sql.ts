@@ -29,14 +29,12 @@ export const END_OF_TIME = instant(`'${LAST_INSTANT}'`);
 /** The first instant after one. */
 export const after = (sql: string): string => instant(`${sql} + INTERVAL 1000 MICROSECOND`);
 
-/** SQL condition: the row of `rollups` is one that is read. */
-const IS_READ = `format = ${FORMAT} AND building = 0`;
-
 /**
  * What follows FROM for the provider's rollup. A watermark ahead of the database's clock cannot be
- * true: such a rollup is treated like none.
+ * true: such a rollup is treated like none, and the next run builds another one.
  */
-const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ} AND watermark <= ${NOW}`;
+const ROLLUP = `${TABLES.rollups} WHERE provider_id = :provider AND format = ${FORMAT} AND building = 0
+    AND watermark <= ${NOW}`;
 
 /** The watermark, from the rollup's row; without one, everything is uncovered. */
 const watermarkFrom = (row: string) =>
@@ -63,23 +61,13 @@ export const LATEST_BOUNDARY = `(SELECT MAX(at) FROM ${OWNER_SUMS})`;
 
 /** The provider's row, and the instant. The aggregates make it one row, of NULLs, without a rollup. */
 export const STATE = {
-  select: {
-    version: "MAX(version)",
-    watermark: "MAX(watermark)",
-    ahead: `MAX(watermark) > ${NOW}`,
-    now: NOW,
-  },
-  from: `${TABLES.rollups} WHERE provider_id = :provider AND ${IS_READ}`,
+  select: { version: "MAX(version)", watermark: "MAX(watermark)", now: NOW },
+  from: ROLLUP,
 };
 
 /** The rollup that a statement used, from its row of `STATE`. */
-export function usedRollup(
-  row: Omit<Record<keyof typeof STATE.select, string>, "now">,
-): UsedRollup {
-  const { version, watermark } = row;
-  const ahead = row.ahead === "1" ? watermark : "";
-  const isUsed = version !== "" && ahead === "";
-  return isUsed
-    ? { version, watermark, ahead }
-    : { version: NO_VERSION, watermark: FIRST_INSTANT, ahead };
+export function usedRollup({ version, watermark }: UsedRollup): UsedRollup {
+  return version === ""
+    ? { version: NO_VERSION, watermark: FIRST_INSTANT }
+    : { version, watermark };
 }

@@ -11,7 +11,6 @@ interface Sums {
 const OLD: UsedRollup = {
   version: "7",
   watermark: "2026-11-20 09:30:00.000",
-  ahead: "",
 };
 const NEW: UsedRollup = { ...OLD, version: "3" };
 const MAX_ROWS = 1_000;

@@ -11,8 +11,8 @@ const NOW = Date.parse("2026-11-20T09:30:00.000Z");
 const MINUTE = 60_000;
 /** The uncovered charges from which a rollup is behind. */
 const MANY = 1_000;
-const MISSING = { ahead: "", version: NO_VERSION, watermark: FIRST_INSTANT };
-const at = (watermark: string) => ({ version: "3", watermark, ahead: "" });
+const MISSING = { version: NO_VERSION, watermark: FIRST_INSTANT };
+const at = (watermark: string) => ({ version: "3", watermark });
 const CURRENT = at("2026-11-20 09:15:00.000");
 const BEHIND = at("2026-11-20 08:30:00.000");
 
@@ -55,20 +55,6 @@ it("a provider without a rollup has an entry, once another one's has been seen",
   report("7", MISSING, NOW, MANY);
   expect(entries()).toEqual([
     { level: "warn", providerId: "7", uncoveredCharges: MANY, msg: "provider has no rollup" },
-  ]);
-});
-
-it("a watermark that is ahead of the database's clock is an error", () => {
-  const { report, entries } = createFixture();
-  report("7", { ...MISSING, ahead: "2026-11-20 09:45:00.000" }, NOW, 12);
-  expect(entries()).toEqual([
-    {
-      level: "error",
-      providerId: "7",
-      watermark: "2026-11-20 09:45:00.000",
-      uncoveredCharges: 12,
-      msg: "rollup is ahead of the database's clock and not used",
-    },
   ]);
 });
 
