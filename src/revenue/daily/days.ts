@@ -77,6 +77,7 @@ export function isPartial(day: Day, { start, end }: Period, now: number): boolea
  * than of the longest one.
  *
  * @param list all of them
+ * @throws Error if they begin at more times of day than a statement has
  */
 export function questionFor(
   requested: RequestedPeriod,
@@ -86,7 +87,8 @@ export function questionFor(
 ) {
   const { start = startOfDay(from, zone), end = Infinity } = requested;
   const isShort = to - from < MONTH;
-  const [firstStart, lastStart] = [startOfDay(first, zone), startOfDay(last, zone)];
+  const firstStart = startOfDay(first, zone);
+  const lastStart = startOfDay(Math.min(last, to + 1), zone);
   const firstDay = includingEarlier(toBoundary(firstStart));
   const values: Record<string, string> = {
     ...periodParameters({ start, end: Math.min(end, startOfDay(from + MAX_DAYS, zone) - 1) }),
@@ -102,6 +104,10 @@ export function questionFor(
     return { statement: isShort ? dailyOfMonth : dailyOfMaximum, values };
   }
   const times = [...new Set(starts.map(timeOfDay))];
+  // The charges of a day that begins at yet another time would count with those of the day before or after it.
+  if (times.length > TIMES.length) {
+    throw new Error(`days of ${zone} begin at more than ${TIMES.length} times of day (UTC)`);
+  }
   for (const [nth, name] of TIMES.entries()) {
     values[name] = String((times[nth] ?? times[0] ?? 0) / 1_000);
   }
