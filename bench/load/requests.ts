@@ -1,12 +1,13 @@
 /** The requests of the benchmark `scale`, and the queries that they are compared with. */
+
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
+import { LAST_INSTANT } from "../../src/db/datetime.ts";
 import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { startsOfMonths } from "../../src/revenue/calendar.ts";
 import { fullOverview, monthParameters } from "../../src/revenue/overview/queries.ts";
-import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A kind of request. */
 export interface RequestKind {

@@ -19,7 +19,16 @@ export const DAY = 86_400_000;
  * is that of a provider without a rollup: before every recording.
  */
 export const FIRST_INSTANT = "0001-01-01 00:00:00.000";
-const FIRST = fromDatetime(FIRST_INSTANT);
+/** The last instant that a row can be dated at: no row there is covered, so it is no boundary of a rollup. */
+export const LAST_INSTANT = "9999-12-31 23:59:59.999";
+/** The same two in epoch ms. */
+export const EARLIEST = fromDatetime(FIRST_INSTANT);
+export const LATEST = fromDatetime(LAST_INSTANT);
+
+/** The end of a stretch of time, in epoch ms, as a boundary. What goes on up to the last instant ends with it. */
+export function toBoundary(at: number): string {
+  return at > LATEST ? LAST_INSTANT : toDatetime(at);
+}
 
 /**
  * Parses DATETIME text of any row to epoch ms. What is dated before the year 1 counts as dated at its
@@ -29,10 +38,10 @@ const FIRST = fromDatetime(FIRST_INSTANT);
 export function instantOf(text: string): number {
   const at = fromDatetime(text);
   const exists = Number.isFinite(at) && toDatetime(at).startsWith(text.slice(0, 10));
-  if (exists) return Math.max(at, FIRST);
+  if (exists) return Math.max(at, EARLIEST);
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
   const next = month === 0 || day > 0 ? month : month - 1;
-  return Math.max(FIRST, monthStart(year, next) - 1);
+  return Math.max(EARLIEST, monthStart(year, next) - 1);
 }
 
 /**

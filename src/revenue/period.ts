@@ -2,10 +2,17 @@
  * The period of a request, parsed from the texts of `startDate` and `endDate`. All protocols pass the
  * texts unchanged, so they accept the same formats.
  */
-import { DAY, FIRST_INSTANT, fromDatetime, toDatetime } from "../db/datetime.ts";
+import {
+  DAY,
+  EARLIEST,
+  FIRST_INSTANT,
+  LAST_INSTANT,
+  LATEST,
+  toBoundary,
+  toDatetime,
+} from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
-import { LAST_INSTANT, toBoundary } from "../rollup/leaves.ts";
 import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
 import { type DayNumber, dayOfDate, hasDay, instantAt, startOfDay, UTC } from "./time-zone.ts";
 
@@ -91,10 +98,6 @@ const FORMAT =
 /** Stricter than Temporal, which accepts a leap second. */
 const TIME = /^([01]\d|2[0-3]):[0-5]\d(:[0-5]\d|$)/;
 const OFFSET = /^(Z|[+-]([01]\d|2[0-3])(:?[0-5]\d)?)$/i;
-
-/** The first instant that a period may begin with, and the last one, in epoch ms. */
-export const EARLIEST = fromDatetime(FIRST_INSTANT);
-export const LATEST = fromDatetime(LAST_INSTANT);
 
 /**
  * Parses a date or date-time to epoch ms. Digits after the milliseconds are truncated.

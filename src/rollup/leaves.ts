@@ -7,12 +7,11 @@ import {
   FIRST_INSTANT,
   fromDatetime,
   instantOf,
+  LAST_INSTANT,
   monthStart,
+  toBoundary,
   toDatetime,
 } from "../db/datetime.ts";
-
-/** The last instant that a row can be dated at: no row there is covered, so it is no boundary of a rollup. */
-export const LAST_INSTANT = "9999-12-31 23:59:59.999";
 
 /** A stretch of event time: [from, to). */
 export interface Leaf {
@@ -172,13 +171,6 @@ export function justBefore(boundary: string): Span {
   const at = toDatetime(fromDatetime(boundary) - 1);
   return { from: at, to: at };
 }
-
-/** The boundary at an instant (epoch ms). The last leaf there is ends with the last instant. */
-export function toBoundary(at: number): string {
-  return at > LAST ? LAST_INSTANT : toDatetime(at);
-}
-
-const LAST = fromDatetime(LAST_INSTANT);
 
 function between(from: number, to: number): Leaf {
   return { from: toDatetime(from), to: toBoundary(to) };

@@ -1,5 +1,5 @@
 /** The SQL statements of the revenue service, by name, and a `Read` that records which of them ran. */
-import { fromDatetime } from "../../src/db/datetime.ts";
+import { fromDatetime, LAST_INSTANT } from "../../src/db/datetime.ts";
 import type { Read } from "../../src/db/query.ts";
 import { fullBreakdown, uncoveredBreakdown } from "../../src/revenue/breakdown/queries.ts";
 import { readBoundaries } from "../../src/revenue/breakdown/reader.ts";
@@ -19,7 +19,6 @@ import {
 import { BEFORE_FIRST } from "../../src/revenue/payouts/page-token.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "../../src/revenue/payouts/queries.ts";
 import type { RequestedPeriod } from "../../src/revenue/period.ts";
-import { LAST_INSTANT } from "../../src/rollup/leaves.ts";
 
 /** A compiled statement. */
 export interface Statement {

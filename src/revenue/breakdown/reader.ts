@@ -3,12 +3,11 @@
  * its version, a further period with the same boundaries reads only what they do not hold.
  */
 
-import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../db/datetime.ts";
+import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
 import { sumsOf } from "../../rollup/difference.ts";
-import { LAST_INSTANT } from "../../rollup/leaves.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { BEFORE_ALL, usedRollup } from "../../rollup/read/sql.ts";

@@ -1,9 +1,8 @@
 /** The days of a period, and the parameters that they make. */
-import { DAY } from "../../db/datetime.ts";
-import { QUARTER, toBoundary } from "../../rollup/leaves.ts";
+import { DAY, EARLIEST, toBoundary } from "../../db/datetime.ts";
+import { QUARTER } from "../../rollup/leaves.ts";
 import {
   DEFAULT_DAYS,
-  EARLIEST,
   includingEarlier,
   type Period,
   periodParameters,

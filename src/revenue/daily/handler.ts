@@ -5,7 +5,7 @@ import type {
   GetDailyRevenueRequest,
   GetDailyRevenueResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { fromDatetime, instantOf } from "../../db/datetime.ts";
+import { EARLIEST, fromDatetime, instantOf, LATEST } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
@@ -16,7 +16,7 @@ import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { withEstimatedNow } from "../estimated-now.ts";
 import { split } from "../fee.ts";
 import { money } from "../message.ts";
-import { completePeriod, EARLIEST, LATEST, type Period, parsePeriod } from "../period.ts";
+import { completePeriod, type Period, parsePeriod } from "../period.ts";
 import { countUncovered } from "../raw-charges.ts";
 import { dayAt, parseTimeZone } from "../time-zone.ts";
 import { type Day, daysOf, defaultStart, isPartial, listDays, questionFor } from "./days.ts";

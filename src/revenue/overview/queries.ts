@@ -1,8 +1,8 @@
 /**
  * The SQL of GetOverview, as one statement each: the full query, and the query that completes cached sums.
  */
+import { toBoundary } from "../../db/datetime.ts";
 import { compileStatement } from "../../db/statement.ts";
-import { toBoundary } from "../../rollup/leaves.ts";
 import {
   CACHED_WATERMARK,
   instant,

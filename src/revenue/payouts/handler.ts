@@ -3,12 +3,11 @@ import type {
   ListPayoutsRequest,
   ListPayoutsResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { instantOf } from "../../db/datetime.ts";
+import { instantOf, toBoundary } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
 import { quote } from "../../quote.ts";
-import { toBoundary } from "../../rollup/leaves.ts";
 import { BEFORE_ALL } from "../../rollup/read/sql.ts";
 import { latestFirst, payout } from "../overview/handler.ts";
 import { parsePeriod, periodParameters } from "../period.ts";

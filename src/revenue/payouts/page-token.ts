@@ -4,8 +4,9 @@
  *
  * @see https://google.aip.dev/158
  */
+
 import { createHash } from "node:crypto";
-import { LAST_INSTANT } from "../../rollup/leaves.ts";
+import { LAST_INSTANT } from "../../db/datetime.ts";
 
 /** Where a page ends. */
 export interface Position {

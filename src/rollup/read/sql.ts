@@ -9,9 +9,8 @@
  * Each scalar subquery reads one index entry. MySQL and MariaDB evaluate such a subquery as a
  * constant before they choose a plan. The database's clock stands still during a statement.
  */
-import { FIRST_INSTANT } from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { NO_VERSION, TABLES, type UsedRollup } from "../coverage.ts";
-import { LAST_INSTANT } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** The instant of a statement. Nothing that is dated after it counts. */

@@ -1,7 +1,9 @@
 /** Adding differences to the stored sums of a rollup, in a transaction. */
+
 import type { Knex } from "knex";
+import { LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { boundariesOfTotal, LAST_INSTANT } from "../leaves.ts";
+import { boundariesOfTotal } from "../leaves.ts";
 import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
 import type { Boundaries, TotalBoundaries } from "./boundaries.ts";
 import type { Difference } from "./comparison.ts";

@@ -5,12 +5,11 @@
  */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT } from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import {
   chooseLeaf,
   isDense,
-  LAST_INSTANT,
   type LeafOfTotal,
   QUARTER,
   rowsPerLeaf,

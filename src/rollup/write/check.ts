@@ -3,8 +3,8 @@
  * differs is repaired. Slices come in turn, so that all have been compared within a period.
  */
 import type { Knex } from "knex";
-import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../db/datetime.ts";
-import { LAST_INSTANT, type Leaf, spanOfTotal } from "../leaves.ts";
+import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
+import { type Leaf, spanOfTotal } from "../leaves.ts";
 import { isDamaged, misplacedBoundary, readBoundaries, readTotals } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";

@@ -4,9 +4,8 @@
  * runs may overlap.
  */
 import type { Knex } from "knex";
-import { DAY, fromDatetime } from "../../db/datetime.ts";
+import { DAY, fromDatetime, LAST_INSTANT } from "../../db/datetime.ts";
 import type { RollupRun } from "../../telemetry/metrics/runs.ts";
-import { LAST_INSTANT } from "../leaves.ts";
 import { beginBuild, buildStep } from "./build.ts";
 import { purge, purgeFormats } from "./purge.ts";
 import { refresh } from "./refresh.ts";

@@ -1,8 +1,14 @@
 /** Where on the timeline rows lie that a run has to look at. */
 import type { Knex } from "knex";
-import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../db/datetime.ts";
+import {
+  EARLIEST,
+  FIRST_INSTANT,
+  fromDatetime,
+  LAST_INSTANT,
+  toDatetime,
+} from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
-import { justBefore, LAST_INSTANT, leafAt, leavesOf, type Span } from "../leaves.ts";
+import { justBefore, leafAt, leavesOf, type Span } from "../leaves.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";
@@ -56,9 +62,7 @@ export async function newSpans(
   until: string,
 ): Promise<NewSpans> {
   const { provider, watermark } = rollup;
-  const lookback = toDatetime(
-    Math.max(fromDatetime(FIRST_INSTANT), fromDatetime(watermark) - LOOKBACK),
-  );
+  const lookback = toDatetime(Math.max(EARLIEST, fromDatetime(watermark) - LOOKBACK));
   const values = { provider, since: watermark, until, lookback };
   /** Where rows are dated whose column `by` lies in a range, and that match a condition. */
   const spansOf = (

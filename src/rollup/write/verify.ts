@@ -1,9 +1,8 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT } from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { LAST_INSTANT } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { isDamaged, misplacedBoundary, readBoundaries, readTotals } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { FIRST_INSTANT } from "../../../src/db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../../src/db/datetime.ts";
 import {
   chooseLeaf,
-  LAST_INSTANT,
   LEAVES,
   type LeafLength,
   leafAt,

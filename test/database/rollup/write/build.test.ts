@@ -1,8 +1,7 @@
 /** Builds: beside the rollup that is read, in steps, each of which may be the last of its run. */
 import { beforeEach, describe, expect, it } from "vitest";
-import { toDatetime } from "../../../../src/db/datetime.ts";
+import { LAST_INSTANT, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { LAST_INSTANT } from "../../../../src/rollup/leaves.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { purge } from "../../../../src/rollup/write/purge.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
