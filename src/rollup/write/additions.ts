@@ -5,12 +5,9 @@ import { LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { boundariesOfTotal } from "../leaves.ts";
 import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
-import type { Boundaries, TotalBoundaries } from "./boundaries.ts";
+import type { Stored } from "./boundaries.ts";
 import type { Difference } from "./comparison.ts";
-import type { Rollup } from "./state.ts";
-
-/** The stored boundaries that a change may add to: of the provider as a whole, those near its leaves. */
-export type Stored = Boundaries & TotalBoundaries;
+import { OF_ROLLUP, type Rollup, STORED } from "./state.ts";
 
 /** The number of stored boundaries whose sums a difference changes, and its own. */
 export function laterThan({ total, leaf }: Difference, { owners, totals, later }: Stored): number {
@@ -97,9 +94,6 @@ interface NewBoundary {
   readonly at: string;
   readonly before: string | undefined;
 }
-
-/** What follows FROM for the sums of a rollup, with bindings for provider and slot. */
-const STORED = `${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
 
 /** The columns that a change writes. */
 const STORED_COLUMNS = [
@@ -217,7 +211,7 @@ async function addToTotal(
   const added = SUM_NAMES.map((name) => `${name} = ${name} + CAST(? AS ${typeOf(name)})`);
   await transaction.raw(
     `UPDATE ${TABLES.sums} SET ${added.join(", ")}
-     WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 1 AND at > ?`,
+     WHERE ${OF_ROLLUP} AND total = 1 AND at > ?`,
     [...textsOf(last), provider, slot, boundaries.to],
   );
 }

@@ -2,7 +2,6 @@
 
 import type { Knex } from "knex";
 import { DAY, FIRST_INSTANT, fromDatetime } from "../../db/datetime.ts";
-import { TABLES } from "../coverage.ts";
 import {
   boundariesOfDay,
   isBoundary,
@@ -11,8 +10,8 @@ import {
   leafOfTotal,
   type Span,
 } from "../leaves.ts";
-import { FORMAT, SUM_NAMES } from "../sums.ts";
-import type { Rollup } from "./state.ts";
+import { SUM_NAMES } from "../sums.ts";
+import { type Rollup, STORED } from "./state.ts";
 
 /** The stored boundaries of the owners of a rollup, in order: all, or those of a part of the timeline. */
 export interface Boundaries {
@@ -32,6 +31,9 @@ export interface TotalBoundaries {
   readonly later: number;
 }
 
+/** The stored boundaries that a change may add to: of the provider as a whole, those near its leaves. */
+export type Stored = Boundaries & TotalBoundaries;
+
 /**
  * Reads the stored boundaries of the owners of a rollup from an event time on, and the last one before it. There is one
  * for each leaf with rows, so a build that read all of them in each step would take ever longer steps.
@@ -45,14 +47,14 @@ export async function readBoundaries(
     // Grouped by all columns of the index up to `at`, the server can skip from one boundary to the next. It does once
     // its statistics say that boundaries have many rows: those of a table that is being filled do not, nor those of
     // providers with quarter hours.
-    `SELECT provider_id, format, slot, total, at ${STORED} AND total = 0
-       AND at >= COALESCE((SELECT MAX(at) ${STORED} AND total = 0 AND at < ?), ?)
+    `SELECT provider_id, format, slot, total, at FROM ${STORED} AND total = 0
+       AND at >= COALESCE((SELECT MAX(at) FROM ${STORED} AND total = 0 AND at < ?), ?)
      GROUP BY provider_id, format, slot, total, at ORDER BY provider_id, format, slot, total, at`,
     [provider, slot, provider, slot, from, from],
   );
   const owners: string[] = rows.map(({ at }: BoundaryRow) => at);
   const [[{ width }]] = await reader.raw(
-    `SELECT COUNT(*) AS width ${STORED} AND total = 0 AND at = ?`,
+    `SELECT COUNT(*) AS width FROM ${STORED} AND total = 0 AND at = ?`,
     [provider, slot, owners.at(-1) ?? FIRST_INSTANT],
   );
   return { owners, width: Number(width) };
@@ -64,20 +66,17 @@ export async function readTotals(
   { provider, slot }: Rollup,
   { from, to }: Span,
 ): Promise<TotalBoundaries> {
-  const before = `(SELECT MAX(at) ${STORED} AND total = 1 AND at < ?)`;
+  const before = `(SELECT MAX(at) FROM ${STORED} AND total = 1 AND at < ?)`;
   const [rows] = await reader.raw(
-    `SELECT at ${STORED} AND total = 1 AND at >= COALESCE(${before}, ?) AND at <= ? ORDER BY at`,
+    `SELECT at FROM ${STORED} AND total = 1 AND at >= COALESCE(${before}, ?) AND at <= ? ORDER BY at`,
     [provider, slot, provider, slot, from, from, to],
   );
   const [[{ later }]] = await reader.raw(
-    `SELECT COUNT(*) AS later ${STORED} AND total = 1 AND at > ?`,
+    `SELECT COUNT(*) AS later FROM ${STORED} AND total = 1 AND at > ?`,
     [provider, slot, to],
   );
   return { totals: rows.map(({ at }: BoundaryRow) => at), to, later: Number(later) };
 }
-
-/** What follows the columns of stored sums, with bindings for provider and slot. */
-const STORED = `FROM ${TABLES.sums} WHERE provider_id = ? AND format = ${FORMAT} AND slot = ?`;
 
 /**
  * What is wrong with stored boundaries, so that no run can have stored them: one where no leaf ends; or the end of a
@@ -127,7 +126,7 @@ export async function isDamaged(
 ): Promise<boolean> {
   const columns = SUM_NAMES.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`);
   const ofAll = [0, 1].map((total) => {
-    const stored = `${STORED} AND total = ${total}`;
+    const stored = `FROM ${STORED} AND total = ${total}`;
     return `SELECT ${columns.join(", ")} ${stored} AND at = (SELECT MAX(at) ${stored})`;
   });
   const [rows] = await reader.raw(

@@ -4,8 +4,8 @@
  */
 import type { Knex } from "knex";
 import { spanOfTotal } from "../leaves.ts";
-import { addDifferences, addedBoundaries, laterThan, type Stored } from "./additions.ts";
-import { type Boundaries, readTotals } from "./boundaries.ts";
+import { addDifferences, addedBoundaries, laterThan } from "./additions.ts";
+import { type Boundaries, readTotals, type Stored } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 

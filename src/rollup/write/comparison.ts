@@ -3,14 +3,13 @@
  * verification. They differ only in which leaves they compare, and at which watermark.
  */
 import type { Knex } from "knex";
-import { TABLES } from "../coverage.ts";
 import { differences, type SumsRow, sumsOf } from "../difference.ts";
 import { justBefore, type Leaf, leafAt, leafOfTotal } from "../leaves.ts";
-import { FORMAT, isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums, zero } from "../sums.ts";
-import type { Boundaries, TotalBoundaries } from "./boundaries.ts";
+import { isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums, zero } from "../sums.ts";
+import type { Stored } from "./boundaries.ts";
 import { type Branch, ledgerBranches, SUM_COLUMNS } from "./covered-rows.ts";
 import { byLeaf } from "./ledger.ts";
-import type { Rollup } from "./state.ts";
+import { type Rollup, STORED } from "./state.ts";
 
 /** What the ledger has in a leaf, and the rollup lacks; negative if it has more. */
 export interface Difference extends Sums {
@@ -42,7 +41,7 @@ export async function* compareLeaves(
   reader: Knex.Transaction,
   rollup: Rollup,
   { leaves, stretches }: Compared,
-  { owners, totals }: Pick<Boundaries & TotalBoundaries, "owners" | "totals">,
+  { owners, totals }: Pick<Stored, "owners" | "totals">,
   until: string,
 ): AsyncGenerator<Difference[]> {
   for (let start = 0; start < leaves.length; start += MAX_LEAVES) {
@@ -154,8 +153,8 @@ async function select(
 function ownersAt({ provider, slot }: Rollup, at: string, nth: number, sign: "-" | ""): Branch {
   const columns = [...SUM_NAMES.map((name) => `${sign}${name}`), ...SUM_NAMES.map(zero)];
   return {
-    sql: `SELECT ${nth}, server_id, instance_id, ${columns.join(", ")} FROM ${TABLES.sums}
-      WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 0 AND at = ?`,
+    sql: `SELECT ${nth}, server_id, instance_id, ${columns.join(", ")}
+      FROM ${STORED} AND total = 0 AND at = ?`,
     bindings: [provider, slot, at],
   };
 }
@@ -163,8 +162,8 @@ function ownersAt({ provider, slot }: Rollup, at: string, nth: number, sign: "-"
 /** The sums of the provider as a whole at all boundaries from one to another. */
 function totalFrom({ provider, slot }: Rollup, first: string, last: string, nth: number): Branch {
   return {
-    sql: `SELECT ${nth}, at, 1, ${[...SUM_NAMES, ...SUM_NAMES.map(zero)].join(", ")} FROM ${TABLES.sums}
-      WHERE provider_id = ? AND format = ${FORMAT} AND slot = ? AND total = 1 AND at BETWEEN ? AND ?`,
+    sql: `SELECT ${nth}, at, 1, ${[...SUM_NAMES, ...SUM_NAMES.map(zero)].join(", ")}
+      FROM ${STORED} AND total = 1 AND at BETWEEN ? AND ?`,
     bindings: [provider, slot, first, last],
   };
 }

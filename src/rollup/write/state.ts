@@ -80,6 +80,11 @@ export function rowOf(database: Knex.Transaction, { provider, building }: RowKey
 }
 type RowKey = Pick<Rollup, "provider" | "building">;
 
+/** SQL condition: the sums are those of a rollup. It has bindings for provider and slot. */
+export const OF_ROLLUP = `provider_id = ? AND format = ${FORMAT} AND slot = ?`;
+/** What follows FROM for them. */
+export const STORED = `${TABLES.sums} WHERE ${OF_ROLLUP}`;
+
 /** A version that no rollup has had. It has 63 bits: MySQL takes a parameter for a signed number. */
 export function newVersion(): string {
   return String(BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n);
