@@ -6,9 +6,10 @@ import {
   boundariesOfDay,
   isBoundary,
   justBefore,
+  type Leaf,
   leafAt,
   leafOfTotal,
-  type Span,
+  spanOfTotal,
 } from "../leaves.ts";
 import { SUM_NAMES } from "../sums.ts";
 import { type Rollup, STORED } from "./state.ts";
@@ -21,8 +22,8 @@ export interface Boundaries {
   readonly width: number;
 }
 
-/** The stored boundaries of the provider as a whole, in order: some of them. */
-export interface TotalBoundaries {
+/** The stored boundaries that a change may add to: beside those of owners, some of the provider as a whole, in order. */
+export interface Stored extends Boundaries {
   /** Those of a part of the timeline, and the last one before it. */
   readonly totals: readonly string[];
   /** The end of that part. */
@@ -30,9 +31,6 @@ export interface TotalBoundaries {
   /** The number of those after it. */
   readonly later: number;
 }
-
-/** The stored boundaries that a change may add to: of the provider as a whole, those near its leaves. */
-export type Stored = Boundaries & TotalBoundaries;
 
 /**
  * Reads the stored boundaries of the owners of a rollup from an event time on, and the last one before it. There is one
@@ -60,12 +58,14 @@ export async function readBoundaries(
   return { owners, width: Number(width) };
 }
 
-/** Reads the stored boundaries of the provider as a whole in a part of the timeline. */
-export async function readTotals(
+/** Reads those of the provider as a whole near some stretches of time, and adds them to the given ones of owners. */
+export async function readStored(
   reader: Knex.Transaction,
-  { provider, slot }: Rollup,
-  { from, to }: Span,
-): Promise<TotalBoundaries> {
+  { provider, slot, totalLeaf }: Rollup,
+  boundaries: Boundaries,
+  stretches: readonly Leaf[],
+): Promise<Stored> {
+  const { from, to } = spanOfTotal(stretches, totalLeaf);
   const before = `(SELECT MAX(at) FROM ${STORED} AND total = 1 AND at < ?)`;
   const [rows] = await reader.raw(
     `SELECT at FROM ${STORED} AND total = 1 AND at >= COALESCE(${before}, ?) AND at <= ? ORDER BY at`,
@@ -75,20 +75,16 @@ export async function readTotals(
     `SELECT COUNT(*) AS later FROM ${STORED} AND total = 1 AND at > ?`,
     [provider, slot, to],
   );
-  return { totals: rows.map(({ at }: BoundaryRow) => at), to, later: Number(later) };
+  return { ...boundaries, totals: rows.map(({ at }: BoundaryRow) => at), to, later: Number(later) };
 }
 
 /**
  * What is wrong with stored boundaries, so that no run can have stored them: one where no leaf ends; or the end of a
  * day or a month of the provider as a whole is missing, or a quarter hour of a day that has others.
  *
- * @param totals those of whole days, and the last one before
+ * @param stored of the provider as a whole those of whole days, and the last one before
  */
-export function misplacedBoundary(
-  { owners }: Boundaries,
-  { totals }: TotalBoundaries,
-  rollup: Rollup,
-): string | undefined {
+export function misplacedBoundary({ owners, totals }: Stored, rollup: Rollup): string | undefined {
   const length = leafOfTotal(rollup);
   const misplaced =
     owners.find((at) => !isBoundary(at, rollup.leaf)) ??

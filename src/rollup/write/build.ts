@@ -16,7 +16,7 @@ import {
   stepsShorter,
 } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
-import { readBoundaries } from "./boundaries.ts";
+import { readBoundaries, readStored } from "./boundaries.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
 import { deleteInBatches } from "./purge.ts";
@@ -181,7 +181,8 @@ async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number
   const { compared, next } = await nextSlice(reader, build, boundaries, from, rows);
   const { watermark } = build;
   // Its slice bounds what it writes, so it has no other limit.
-  const change = await computeChange(reader, build, boundaries, compared, watermark, Infinity);
+  const stored = await readStored(reader, build, boundaries, compared.stretches);
+  const change = await computeChange(reader, build, stored, compared, watermark, Infinity);
   return { change: change as Change, next };
 }
 

@@ -3,15 +3,14 @@
  * one short transaction, unless the rollup has changed in between.
  */
 import type { Knex } from "knex";
-import { spanOfTotal } from "../leaves.ts";
 import { addDifferences, addedBoundaries, laterThan } from "./additions.ts";
-import { type Boundaries, readTotals, type Stored } from "./boundaries.ts";
+import type { Stored } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 
 /** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
 const MAX_CHANGED_ROWS = 500_000;
-/** The same for the leaves that it compares, each of which may be a boundary that is new. */
+/** The maximum number of leaves that it compares, each of which may be a boundary that is new. */
 export const MAX_CHANGED_LEAVES = 1_000;
 
 /** A change of a rollup. */
@@ -25,37 +24,35 @@ export interface Change {
 }
 
 /**
- * Computes a change. Resolves to "too large" if it has too many leaves, or would write too many rows.
+ * Computes a change. Resolves to "too large" if it would write too many rows.
  *
+ * @param stored those near what is compared
  * @param limit the maximum number of rows, about
  */
 export async function computeChange(
   reader: Knex.Transaction,
   rollup: Rollup,
-  boundaries: Boundaries,
+  stored: Stored,
   compared: Compared,
   until: string,
   limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
-  if (compared.leaves.length > MAX_CHANGED_LEAVES) return "too large";
   const differences: Difference[] = [];
-  const span = spanOfTotal([...compared.leaves, ...compared.stretches], rollup.totalLeaf);
-  const all = { ...boundaries, ...(await readTotals(reader, rollup, span)) };
-  const stored = new Set(boundaries.owners);
+  const known = new Set(stored.owners);
   let rows = 0;
-  for await (const found of compareLeaves(reader, rollup, compared, all, until)) {
+  for await (const found of compareLeaves(reader, rollup, compared, stored, until)) {
     for (const difference of found) {
       differences.push(difference);
-      rows += laterThan(difference, all);
-      if (difference.total || stored.has(difference.leaf.to)) continue;
-      stored.add(difference.leaf.to);
-      rows += boundaries.width;
+      rows += laterThan(difference, stored);
+      if (difference.total || known.has(difference.leaf.to)) continue;
+      known.add(difference.leaf.to);
+      rows += stored.width;
     }
     if (rows > limit) return "too large";
   }
-  const added = addedBoundaries(differences, rollup, all).filter(({ total }) => total);
+  const added = addedBoundaries(differences, rollup, stored).filter(({ total }) => total);
   if (rows + added.length > limit) return "too large";
-  return { rollup, until, differences, boundaries: all };
+  return { rollup, until, differences, boundaries: stored };
 }
 
 /**

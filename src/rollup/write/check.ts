@@ -4,8 +4,8 @@
  */
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
-import { type Leaf, spanOfTotal } from "../leaves.ts";
-import { isDamaged, misplacedBoundary, readBoundaries, readTotals } from "./boundaries.ts";
+import type { Leaf } from "../leaves.ts";
+import { isDamaged, misplacedBoundary, readBoundaries, readStored } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
@@ -80,21 +80,15 @@ async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: numb
   const boundaries = await readBoundaries(reader, rollup);
   const from = rollup.nextFrom ?? FIRST_INSTANT;
   const { compared, next } = await nextSlice(reader, rollup, boundaries, from, rows);
-  const change = await computeChange(reader, rollup, boundaries, compared, rollup.watermark);
-  const totals = await readTotals(
-    reader,
-    rollup,
-    spanOfTotal(compared.stretches, rollup.totalLeaf),
-  );
+  const stored = await readStored(reader, rollup, boundaries, compared.stretches);
+  const change = await computeChange(reader, rollup, stored, compared, rollup.watermark);
   return {
     rollup,
     change,
     next,
     share: shareOf(compared.leaves, boundaries.owners, next === LAST_INSTANT),
     /** Whether rows of it were changed or lost. */
-    damaged:
-      misplacedBoundary(boundaries, totals, rollup) !== undefined ||
-      (await isDamaged(reader, rollup)),
+    damaged: misplacedBoundary(stored, rollup) !== undefined || (await isDamaged(reader, rollup)),
     /** Whether its leaves are too long by now. */
     outgrown: next === LAST_INSTANT && (await hasOutgrown(reader, rollup)),
   };

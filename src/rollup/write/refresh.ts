@@ -1,8 +1,8 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
 import { type Leaf, leavesOf } from "../leaves.ts";
-import { isDamaged, readBoundaries } from "./boundaries.ts";
-import { type Change, computeChange } from "./change.ts";
+import { isDamaged, readBoundaries, readStored } from "./boundaries.ts";
+import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
@@ -56,9 +56,11 @@ async function changeUpTo(
   const { leaf } = rollup;
   const latest = distinct(late.flatMap((span) => leavesOf([span], leaf)));
   const leaves = distinct([...leavesOf(covered, leaf), ...latest.slice(0, MAX_LATE_LEAVES)]);
+  if (leaves.length > MAX_CHANGED_LEAVES) return "too large";
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);
-  return computeChange(reader, rollup, boundaries, { leaves, stretches: leaves }, until);
+  const stored = await readStored(reader, rollup, boundaries, leaves);
+  return computeChange(reader, rollup, stored, { leaves, stretches: leaves }, until);
 }
 
 /** The leaves without repetitions. */

@@ -4,7 +4,7 @@ import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
-import { isDamaged, misplacedBoundary, readBoundaries, readTotals } from "./boundaries.ts";
+import { isDamaged, misplacedBoundary, readBoundaries, readStored } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { nextSlice } from "./spans.ts";
 import { REPEATABLE_READ, readRollups } from "./state.ts";
@@ -23,15 +23,15 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
       yield `provider ${provider}: the watermark ${watermark} lies in the future`;
     }
     const boundaries = await readBoundaries(reader, rollup);
-    const totals = await readTotals(reader, rollup, { from: FIRST_INSTANT, to: LAST_INSTANT });
-    const misplaced = misplacedBoundary(boundaries, totals, rollup);
+    const whole = { from: FIRST_INSTANT, to: LAST_INSTANT };
+    const stored = await readStored(reader, rollup, boundaries, [whole]);
+    const misplaced = misplacedBoundary(stored, rollup);
     if (misplaced !== undefined) {
       yield `provider ${provider}: the rollup ${misplaced}`;
     }
     if (await isDamaged(reader, rollup)) {
       yield `provider ${provider}: the sums of the rollup's owners and of the provider as a whole differ`;
     }
-    const stored = { ...boundaries, ...totals };
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
       const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
       for await (const found of compareLeaves(reader, rollup, compared, stored, watermark)) {
