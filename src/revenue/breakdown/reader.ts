@@ -7,10 +7,10 @@ import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { sumsOf } from "../../rollup/difference.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { BEFORE_ALL, usedRollup } from "../../rollup/read/sql.ts";
+import { sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, type Sums } from "../../rollup/sums.ts";
 import {
   DEFAULT_LENGTH,

@@ -1,5 +1,5 @@
 /** Totals of a breakdown by owner: sums and rentals per server and per instance. */
-import { type SumsRow, sumsOf } from "../../rollup/difference.ts";
+import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 
 /** The server and instance of a row. The instance is "0" if the row has none. */

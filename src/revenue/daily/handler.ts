@@ -9,9 +9,9 @@ import { EARLIEST, fromDatetime, instantOf, LATEST } from "../../db/datetime.ts"
 import type { Read } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
-import { differences, sumsOf } from "../../rollup/difference.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
+import { increments, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { withEstimatedNow } from "../estimated-now.ts";
 import { split } from "../fee.ts";
@@ -99,7 +99,7 @@ function sumsByDay(
   };
   for (const row of [...head, ...tail, ...uncovered]) add(instantOf(row.at), sumsOf(row));
   // A boundary is the end of a day.
-  for (const [at, added] of differences(before[0], sums)) add(fromDatetime(at) - 1, added);
+  for (const [at, added] of increments(before[0], sums)) add(fromDatetime(at) - 1, added);
   return byDay;
 }
 

@@ -6,10 +6,10 @@ import { FIRST_INSTANT, fromDatetime, instantOf } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
 import type { UsedRollup } from "../../rollup/coverage.ts";
-import { differences, sumsOf } from "../../rollup/difference.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { type BoundarySums, findDamage, type ReadLedger } from "../../rollup/read/damage.ts";
 import { usedRollup } from "../../rollup/read/sql.ts";
+import { increments, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { monthOf, recentMonths, startsOfMonths } from "../calendar.ts";
 import { withEstimatedNow } from "../estimated-now.ts";
@@ -120,7 +120,7 @@ function sumsFromRollup(
 ): OverviewSums {
   const byMonth = new Map(starts.slice(0, -1).map((start) => [start, NO_SUMS]));
   // A boundary is the end of a month.
-  for (const [at, added] of differences(before[0], sums)) {
+  for (const [at, added] of increments(before[0], sums)) {
     byMonth.set(monthOf(fromDatetime(at) - 1), added);
   }
   return {

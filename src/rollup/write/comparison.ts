@@ -3,8 +3,8 @@
  * verification. They differ only in which leaves they compare, and at which watermark.
  */
 import type { Knex } from "knex";
-import { differences, type SumsRow, sumsOf } from "../difference.ts";
 import { justBefore, type Leaf, leafAt, leafOfTotal } from "../leaves.ts";
+import { increments, type SumsRow, sumsOf } from "../stored-sums.ts";
 import { isZero, minus, NO_SUMS, plus, SUM_NAMES, type Sums, zero } from "../sums.ts";
 import type { Stored } from "./boundaries.ts";
 import { type Branch, ledgerBranches, SUM_COLUMNS } from "./covered-rows.ts";
@@ -123,7 +123,7 @@ async function compareTotal(
     const boundaries = inRollup.filter(({ stretch }) => Number(stretch) === nth);
     const before = boundaries.find(({ at }) => at <= from);
     const inside = boundaries.filter(({ at }) => at > from);
-    for (const [at, sums] of differences(before, inside)) {
+    for (const [at, sums] of increments(before, inside)) {
       add(justBefore(at).from, minus(NO_SUMS, sums), NO_SUMS);
     }
   }

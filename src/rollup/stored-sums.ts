@@ -1,4 +1,4 @@
-/** The stored sums of a rollup as a statement reads them, and what lies between two of them. */
+/** The stored sums of a rollup as a statement reads them, and the increments between them. */
 import { minus, NO_SUMS, parseSum, type SumName, type Sums, sumsFrom } from "./sums.ts";
 
 /** A row of sums. A column that it does not have is zero. */
@@ -18,7 +18,7 @@ export function sumsOf(row: SumsRow): Sums {
  *
  * @param before the row of the boundary before the first one; undefined if there is none
  */
-export function* differences(
+export function* increments(
   before: SumsRow | undefined,
   boundaries: readonly (SumsRow & { readonly at: string })[],
 ): Generator<readonly [at: string, sums: Sums]> {
