@@ -12,7 +12,7 @@ import type { Connection, RowDataPacket } from "mysql2";
 import type { ReadObservation } from "../telemetry/read-observer.ts";
 import { withTimeout } from "../timeout.ts";
 import { failureOf, isFailedSession, toServiceError } from "./driver-error.ts";
-import { distrust, recordAnswer } from "./session.ts";
+import { distrust, isVitess, recordAnswer } from "./session.ts";
 
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
@@ -129,12 +129,17 @@ function isSilence(error: unknown): boolean {
   return (error as { readonly code?: unknown }).code === "ETIMEDOUT";
 }
 
-/** Runs a prepared statement. The driver prepares it once per connection. */
+/**
+ * Runs a statement: prepared, which the driver does once per connection. Vitess gets it as text: while vtgate improves
+ * the plan of one that is prepared, which knows no value, others run by that plan, as many statements on several
+ * snapshots. In a text all places of a provider are one value from the first time on.
+ */
 function execute(connection: Connection, sql: string, bindings: readonly string[]): Promise<Row[]> {
+  const options = { sql, values: bindings as string[], rowsAsArray: true };
   return new Promise((resolve, reject) => {
-    connection.execute<RowDataPacket[][]>(
-      { sql, values: bindings as string[], rowsAsArray: true },
-      (error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])),
-    );
+    const done = (error: Error | null, rows: RowDataPacket[][]) =>
+      error ? reject(error) : resolve(rows as unknown as Row[]);
+    if (isVitess(connection)) connection.query(options, done);
+    else connection.execute(options, done);
   });
 }

@@ -7,7 +7,7 @@
  * are not lent again. So a power cut costs the statements that were under way, and not a time limit
  * for each connection of the pool. The same goes for a server that says that it is of no use now.
  */
-import type { Connection } from "mysql2";
+import type { Connection, RowDataPacket } from "mysql2";
 import { type SessionOptions, settingStatements } from "./session-variables.ts";
 
 /** How a connection is made. */
@@ -23,6 +23,8 @@ export interface ConnectOptions extends SessionOptions {
 export interface PoolState {
   /** Connections that have not answered since this time may have died with another. */
   trustedSince: number;
+  /** Whether they lead to Vitess's vtgate. Undefined before the first one was made. */
+  isVitess?: boolean;
 }
 
 /** The default of `connectTimeout`, in ms. */
@@ -40,6 +42,11 @@ const sessions = new WeakMap<Connection, Session>();
 export function isTrusted(connection: Connection): boolean {
   const session = sessions.get(connection);
   return session !== undefined && session.answeredAt > session.pool.trustedSince;
+}
+
+/** Whether a connection leads to Vitess's vtgate. */
+export function isVitess(connection: Connection): boolean {
+  return sessions.get(connection)?.pool.isVitess === true;
 }
 
 /** Records that a connection has answered. */
@@ -61,10 +68,15 @@ export async function prepareSession(
   pool: PoolState,
 ): Promise<void> {
   outliveListeners(connection);
+  const { connectTimeout: timeout = CONNECT_TIMEOUT } = options;
   try {
     for (const sql of settingStatements(options)) {
-      const { connectTimeout: timeout = CONNECT_TIMEOUT } = options;
       await connection.promise().query({ sql, timeout });
+    }
+    if (pool.isVitess === undefined) {
+      const version = { sql: "SELECT @@version", timeout, rowsAsArray: true };
+      const [[row]] = await connection.promise().query<RowDataPacket[][]>(version);
+      pool.isVitess = /vitess/i.test(String(row?.[0]));
     }
   } catch (error) {
     connection.destroy();

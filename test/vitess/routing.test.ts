@@ -1,7 +1,9 @@
 /** Each statement of a call is one statement on one shard, and vtgate plans it in a moment. */
+import { readFile } from "node:fs/promises";
 import { expect, it } from "vitest";
 import { keysByHash, MAX_BATCH } from "../../src/auth/key-lookup.ts";
 import { createRead } from "../../src/db/query.ts";
+import { until } from "../support/poll.ts";
 import { bindingsOf, STATEMENT_NAMES, STATEMENTS } from "../support/statements.ts";
 import { addProviders, openKeyspace, SHARDED } from "./keyspaces.ts";
 
@@ -17,13 +19,15 @@ const VALUES = {
   last: "2026-10-19 00:00:00.000",
 };
 
+/** A statement that vtgate has no plan for: it keeps them by their texts, without comments at the end. */
+const marked = (sql: string, mark: string) => sql.replace("SELECT ", `SELECT /* ${mark} */ `);
+
 it.each(STATEMENT_NAMES)("%s", async (name) => {
   await using keyspace = await openKeyspace(SHARDED);
   await addProviders(keyspace, [96n]);
   const { sql } = STATEMENTS[name];
   const bindings = bindingsOf(STATEMENTS[name], VALUES);
-  // vtgate keeps plans by the text of a statement: a comment makes it a new one.
-  const unplanned = `${sql} /* ${crypto.randomUUID()} */`;
+  const unplanned = marked(sql, crypto.randomUUID());
   const began = performance.now();
   const signal = AbortSignal.timeout(60_000);
   await createRead(keyspace.pool)(unplanned, bindings, { signal, operation: name });
@@ -33,6 +37,32 @@ it.each(STATEMENT_NAMES)("%s", async (name) => {
   const [queries] = await keyspace.pool.raw(`VEXPLAIN QUERIES ${sql}`, bindings);
   expect(queries).toHaveLength(1);
 });
+
+/** The file of vtgate's `--log-queries-to-file`: the only place that tells how many statements one became on shards. */
+const QUERY_LOG = process.env.VITESS_QUERIES;
+const CALLS = 24;
+
+it.skipIf(QUERY_LOG === undefined)(
+  "many calls at once of a statement that vtgate has not seen are one statement on one shard each",
+  async () => {
+    await using keyspace = await openKeyspace(SHARDED);
+    await addProviders(keyspace, [96n]);
+    const { sql } = STATEMENTS.fullBreakdown;
+    const mark = crypto.randomUUID();
+    const read = createRead(keyspace.pool);
+    const options = { signal: AbortSignal.timeout(120_000), operation: "new" };
+    const bindings = bindingsOf(STATEMENTS.fullBreakdown, VALUES);
+    const calls = Array.from({ length: CALLS }, () => read(marked(sql, mark), bindings, options));
+    await Promise.all(calls);
+    const logged = async () => {
+      const lines = (await readFile(QUERY_LOG ?? "", "utf8")).split("\n");
+      return lines.filter((line) => line.includes(mark) && !line.startsWith("Prepare\t"));
+    };
+    await until(async () => (await logged()).length >= CALLS);
+    const shardStatements = (await logged()).map((line) => Number(line.split("\t")[14]));
+    expect(shardStatements).toEqual(Array(CALLS).fill(1));
+  },
+);
 
 it("a look-up of many keys is one statement, which needs no shard", async () => {
   await using keyspace = await openKeyspace(SHARDED);
