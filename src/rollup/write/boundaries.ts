@@ -26,7 +26,8 @@ export interface Boundaries {
 export interface Stored extends Boundaries {
   /** Those of a part of the timeline, and the last one before it. */
   readonly totals: readonly string[];
-  /** The end of that part. */
+  /** That part: whole days. */
+  readonly from: string;
   readonly to: string;
   /** The number of those after it. */
   readonly later: number;
@@ -75,24 +76,27 @@ export async function readStored(
     `SELECT COUNT(*) AS later FROM ${STORED} AND total = 1 AND at > ?`,
     [provider, slot, to],
   );
-  return { ...boundaries, totals: rows.map(({ at }: BoundaryRow) => at), to, later: Number(later) };
+  const totals = rows.map(({ at }: BoundaryRow) => at);
+  return { ...boundaries, totals, from, to, later: Number(later) };
 }
 
 /**
  * What is wrong with stored boundaries, so that no run can have stored them: one where no leaf ends; or the end of a
  * day or a month of the provider as a whole is missing, or a quarter hour of a day that has others.
- *
- * @param stored of the provider as a whole those of whole days, and the last one before
  */
-export function misplacedBoundary({ owners, totals }: Stored, rollup: Rollup): string | undefined {
+export function misplacedBoundary(
+  { owners, totals, from }: Stored,
+  rollup: Rollup,
+): string | undefined {
   const length = leafOfTotal(rollup);
   const misplaced =
     owners.find((at) => !isBoundary(at, rollup.leaf)) ??
     totals.find((at) => !isBoundary(at, length));
   if (misplaced !== undefined) return `has sums at ${misplaced}, where no leaf ends`;
   const stored = new Set(totals);
-  // The first one may be alone, the last one before the others.
-  const days = Map.groupBy(totals.slice(1), (at) => leafAt(justBefore(at).from, "P1D").to);
+  // One at the start of the part belongs to the day before it.
+  const inside = totals.filter((at) => at > from);
+  const days = Map.groupBy(inside, (at) => leafAt(justBefore(at).from, "P1D").to);
   for (const [day, boundaries] of days) {
     const month = leafAt(justBefore(day).from, "P1M");
     // The end of a month is stored for any row of it.

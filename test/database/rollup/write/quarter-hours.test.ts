@@ -2,6 +2,7 @@
 import { beforeEach, expect, it } from "vitest";
 import { createRead } from "../../../../src/db/query.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createExactService } from "../../../support/ledger/exact.ts";
@@ -85,6 +86,26 @@ it("a ledger may begin in the middle of a day, and later one of days before", as
   expect(await differences(knex)).toEqual([]);
   await expectStored(knex);
 });
+
+it.each([DAY, "P2D", "PT5M"] as const)(
+  "all slices of the check find leaves of %s right",
+  async (leaf) => {
+    await addCharges(12, [1, 2, 3, 9, 10, 30, 31]);
+    await knex("charges").insert(charge("2026-11-05 12:00:00.000", "2026-11-06"));
+    await build(knex, "1", "2026-11-10 00:00:00.000", leaf, "PT15M");
+    const starts = new Set<string>();
+    for (let nth = 0; nth < 80; nth++) {
+      starts.add((await current()).next_from);
+      const checked = await checkSlice(knex, "1", {
+        period: 1,
+        rows: 5,
+        repaired: (repair) => expect(repair).toBeUndefined(),
+      });
+      expect(checked).not.toBe("build");
+    }
+    expect(starts.size).toBeGreaterThan(3);
+  },
+);
 
 it("late rows of long ago add to all later quarter hours, also to those of the next month", async () => {
   await addCharges(30, [1, 12, 25]);
