@@ -36,7 +36,7 @@ it.each([UNSHARDED, SHARDED])("of keyspace %s", async (name) => {
     }
     await storeLedgers(pool, ledgers);
     for (const phase of ["before", "after"]) {
-      // By prepared statements, as the service reads. The ledger stands still.
+      // As the service reads: by statements as text. The ledger stands still.
       const service = createExactService(createRead(pool));
       for (const ledger of ledgers) {
         await service.overview(ledger, now);
