@@ -31,10 +31,11 @@ interface Ledger {
   readonly connection: Connection;
 }
 
-/** The durations of the requests and of their bare queries, in ms. */
-interface Latencies {
+/** The durations of the requests and of their bare queries, in ms, and the bytes of the answers. */
+interface Measured {
   readonly service: number[];
   readonly query: number[];
+  readonly bytes: number[];
 }
 
 /** Measures all kinds of requests on all ledgers and prints a table of latencies and one of rollups. */
@@ -69,8 +70,8 @@ export async function benchScale({
 async function measure(
   ledgers: readonly Ledger[],
   { requests, warmUp }: Omit<ScaleOptions, "charges" | "servers">,
-): Promise<Map<string, Latencies>> {
-  const latencies = new Map<string, Latencies>();
+): Promise<Map<string, Measured>> {
+  const latencies = new Map<string, Measured>();
   const kinds = Object.entries(requestKinds);
   // A change also outdates what the others would find in the cache.
   for (const part of [undefined, true]) {
@@ -78,11 +79,16 @@ async function measure(
     for (let round = 0; round < requests + warmUp; round++) {
       for (const [name, kind] of ofPart) {
         for (const ledger of ledgers) {
-          const { duration, queryDuration } = await measureOnce(ledger, kind);
+          const { duration, queryDuration, bytes } = await measureOnce(ledger, kind);
           if (round < warmUp) continue;
           const key = `${name} ${ledger.charges}`;
-          const entry = latencies.getOrInsertComputed(key, () => ({ service: [], query: [] }));
+          const entry = latencies.getOrInsertComputed(key, () => ({
+            service: [],
+            query: [],
+            bytes: [],
+          }));
           entry.service.push(duration);
+          entry.bytes.push(bytes);
           if (queryDuration !== undefined) entry.query.push(queryDuration);
         }
       }
@@ -94,20 +100,22 @@ async function measure(
 async function measureOnce({ service, key, connection }: Ledger, kind: RequestKind) {
   const { path, query, changed } = kind;
   if (changed) await changeRollup(connection);
-  const duration = await time(() =>
-    sendRequest(`${service.url}/api/provider/revenue${path()}`, key),
-  );
+  const url = `${service.url}/api/provider/revenue${path()}`;
+  let bytes = 0;
+  const duration = await time(async () => {
+    bytes = await sendRequest(url, key);
+  });
   const queryDuration = query && (await time(() => query(connection)));
-  return { duration, queryDuration };
+  return { duration, queryDuration, bytes };
 }
 
-function summarize(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, Latencies>) {
+function summarize(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, Measured>) {
   const of = (name: string, ledger: Ledger | undefined) =>
-    latencies.get(`${name} ${ledger?.charges}`) ?? { service: [], query: [] };
+    latencies.get(`${name} ${ledger?.charges}`) ?? { service: [], query: [], bytes: [] };
   return Object.fromEntries(
     Object.keys(requestKinds).flatMap((name) =>
       ledgers.map((ledger) => {
-        const { service, query } = of(name, ledger);
+        const { service, query, bytes } = of(name, ledger);
         const smallest = of(name, ledgers[0]).service;
         const median = quantile(service, 0.5);
         return [
@@ -115,6 +123,8 @@ function summarize(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, La
           {
             median: median.toFixed(2),
             p99: quantile(service, 0.99).toFixed(2),
+            // An owner without a charge in the period has shorter figures, or none.
+            kB: (quantile(bytes, 0.5) / 1_000).toFixed(0),
             "÷ smallest": (median / quantile(smallest, 0.5)).toFixed(2),
             ...(query.length > 0 && { "÷ bare query": (median / quantile(query, 0.5)).toFixed(2) }),
           },

@@ -59,15 +59,19 @@ export const requestKinds: Readonly<Record<string, RequestKind>> = {
 const agent = new Agent({ keepAlive: true });
 
 /**
- * Sends a request and reads the response. Throws an Error if its status is not 200. `fetch` would
- * add its own garbage collections to the highest latencies.
+ * Sends a request and reads the response, which is not decompressed. Resolves to its bytes. Throws an Error if
+ * its status is not 200. `fetch` would add its own garbage collections to the highest latencies.
  */
-export async function sendRequest(url: string, key: string): Promise<void> {
+export async function sendRequest(url: string, key: string): Promise<number> {
   const request = get(url, { agent, headers: { "x-api-key": key } });
   const [response] = (await once(request, "response")) as [IncomingMessage];
-  response.resume();
+  let bytes = 0;
+  response.on("data", (chunk: Buffer) => {
+    bytes += chunk.length;
+  });
   await once(response, "end");
   if (response.statusCode !== 200) throw new Error(`${url}: ${response.statusCode}`);
+  return bytes;
 }
 
 /** Leaves the rollup of provider 1 as a run does: with another version. */
