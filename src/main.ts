@@ -1,8 +1,4 @@
-/**
- * `npm start`: the service. Starts the parts in order, from the database to the ports. On
- * SIGTERM, SIGINT or an uncaught error it stops the public ports first, and then the others.
- */
-import { setTimeout as sleep } from "node:timers/promises";
+/** `npm start`: the service. Starts the parts in order, from the database to the ports. */
 import { parseArgs } from "node:util";
 import type { Knex } from "knex";
 import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
@@ -35,13 +31,12 @@ import { createTurns } from "./rpc/large-results.ts";
 import { createRpc } from "./rpc/pipeline.ts";
 import { createRateLimit } from "./rpc/rate-limit.ts";
 import { createTokenBuckets } from "./rpc/token-buckets.ts";
-import { errorFields } from "./telemetry/error-fields.ts";
+import { stopOnSignals } from "./stop.ts";
 import { createEventLog } from "./telemetry/event-log.ts";
 import { createLog } from "./telemetry/log.ts";
 import { createLogOutput } from "./telemetry/log-output.ts";
 import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
-import { logOpenSums } from "./telemetry/sampled-log.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
@@ -50,8 +45,6 @@ import { watchCertificates } from "./tls/certificate-watch.ts";
 const KEY_CONNECTIONS = 4;
 /** How much longer than a call its statement may run on the database, in ms. */
 const STATEMENT_GRACE = 500;
-/** How long the pools may then take to close, in ms; they wait for a database that hangs. */
-const POOL_GRACE = 1_000;
 
 /**
  * What SIGTERM does, from the first moment on: process 1 of a container ignores signals without a
@@ -149,7 +142,6 @@ async function start(config: Config): Promise<void> {
   const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
-  const { grace } = config;
   const host = listenAddress(config.host);
   const adminHost = config.adminHost && listenAddress(config.adminHost);
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
@@ -161,44 +153,17 @@ async function start(config: Config): Promise<void> {
     ));
   log.info({ host, httpPort, grpcPort, adminHost, adminPort }, "listening");
 
-  let stopping = false;
-  const lameDuck = new AbortController();
-  const stop = async (reason: object, lameDuckMs = 0) => {
-    if (lameDuckMs === 0) lameDuck.abort();
-    if (stopping) return;
-    stopping = true;
-    readiness.set("shutdown", "the process is stopping");
-    log.info({ ...reason, lameDuckMs, graceMs: grace }, "stopping");
-    try {
-      await sleep(lameDuckMs, undefined, { signal: lameDuck.signal }).catch(() => {});
-      await Promise.all([gateway.stop(grace), grpc.stop(grace)]);
-      const closed = Promise.all([
+  stopOnSigterm = stopOnSignals(config, log, {
+    announce: () => readiness.set("shutdown", "the process is stopping"),
+    stopPorts: (grace) => Promise.all([gateway.stop(grace), grpc.stop(grace)]),
+    close: () =>
+      Promise.all([
         admin?.close(),
         database.destroy(),
         keyDatabase.destroy(),
         stopProbe(),
         tracing?.stop(),
-      ]);
-      await Promise.race([closed, sleep(POOL_GRACE)]);
-      logOpenSums();
-      log.info("stopped");
-    } catch (error) {
-      process.exitCode = 1;
-      log.error(errorFields(error), "stop failed");
-    } finally {
-      process.exit();
-    }
-  };
-  stopOnSigterm = () => stop({ signal: "SIGTERM" }, config.lameDuck);
-  // A reload, or a terminal that was closed: neither is a reason to stop.
-  process.on("SIGHUP", (signal) => log.info({ signal }, "nothing to do"));
-  // A person at a terminal, who would not want to wait.
-  process.on("SIGINT", (signal) => stop({ signal }));
-  // The state of the process is unknown after an uncaught error, so the process is replaced.
-  process.on("uncaughtException", (error, origin) => {
-    process.exitCode = 1;
-    log.fatal(errorFields(error), "uncaught error");
-    stop({ reason: origin });
+      ]),
   });
 }
 

@@ -8,6 +8,7 @@ const LEAVES = ["errors", "config", "handler", "quote", "timeout"];
 /** The parts below `main.ts`, from the top down, and the parts that each may import besides itself. */
 const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
   ports: ["gateway", "grpc", "rpc", "net", "tls", "telemetry"],
+  stop: ["telemetry"],
   cli: ["admin", "telemetry", "net", "rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net", "tls"],
   "gateway/transcoding": [],
