@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { Knex } from "knex";
 import type { Row } from "../../../src/db/query.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
+import { REPEATABLE_READ } from "../../../src/rollup/write/state.ts";
 import { createExactService } from "../ledger/exact.ts";
 import { anyPeriod, type RequestedPeriod, requested } from "../ledger/periods.ts";
 import { readLedger } from "../ledger/store.ts";
@@ -34,7 +35,7 @@ export function createComparison(database: Knex): (provider: string) => Promise<
   });
   return async (provider) => {
     const now = new Date().toISOString();
-    reader = await database.transaction(); // REPEATABLE READ, by the pool's default
+    reader = await database.transaction(undefined, REPEATABLE_READ);
     try {
       const ledger = await readLedger(reader, provider);
       const rollup = await reader(TABLES.rollups)
