@@ -86,7 +86,7 @@ export function createGateway(parts: GatewayParts): Gateway {
   const app = createApp(parts, http);
   return {
     server: app.server,
-    unread: () => unreadOf(connections.keys()),
+    unread: () => unreadOf(connections),
     async listen(host, port) {
       await app.listen({ host, port });
       return (app.server.address() as AddressInfo).port;

@@ -1,7 +1,8 @@
 /**
  * A limit on the response bytes that clients have not read yet, of all connections together. The
  * limits of one connection do not bound their sum. Beyond it, the connections with the most unread
- * bytes are closed first.
+ * bytes are closed, and before them those of responses that need no key: nobody who has none may cost
+ * others theirs.
  */
 import type { ReportEvent } from "../telemetry/event-log.ts";
 
@@ -15,6 +16,8 @@ const INTERVAL = 250;
 export interface Unread {
   /** How many bytes the process holds for it. */
   readonly bytes: number;
+  /** Whether the response is one that needs no key. Default: no. */
+  readonly isPublic?: boolean;
   /** Closes the connection and frees them. Must not throw. */
   close(): void;
 }
@@ -42,7 +45,10 @@ export function limitUnread({
     const connections = sources.flatMap((source) => [...source()]);
     let excess = connections.reduce((sum, { bytes }) => sum + bytes, -maxUnreadBytes);
     if (excess <= 0) return;
-    connections.sort((one, other) => other.bytes - one.bytes);
+    connections.sort(
+      (one, other) =>
+        Number(other.isPublic ?? false) - Number(one.isPublic ?? false) || other.bytes - one.bytes,
+    );
     for (const connection of connections) {
       if (excess <= 0) return;
       excess -= connection.bytes;

@@ -25,6 +25,8 @@ export interface Exchanges {
   reject(write: (method?: string) => void): void;
   /** Closes the connection, after the response to a request that is unanswered. */
   drain(): void;
+  /** Whether the latest response needs no key. The handler of its request sets it. */
+  isPublic: boolean;
 }
 
 interface Exchange {
@@ -63,6 +65,7 @@ export function createExchanges(
   function begin(exchange: Exchange): void {
     const { request, response, handle } = exchange;
     open = exchange;
+    exchanges.isPublic = false;
     next = undefined;
     const overdue = setTimeout(() => {
       report("responseTimeout");
@@ -88,7 +91,8 @@ export function createExchanges(
     else if (response?.headersSent === false) response.setHeader("connection", "close");
   }
 
-  return {
+  const exchanges: Exchanges = {
+    isPublic: false,
     add(request, response, handle) {
       if (last || socket.writableEnded) return;
       const exchange = { request, response, handle };
@@ -122,4 +126,5 @@ export function createExchanges(
     },
     drain,
   };
+  return exchanges;
 }

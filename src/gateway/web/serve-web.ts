@@ -60,7 +60,7 @@ function redirected(files: readonly WebFile[]): string[] {
 function serveFile(
   app: FastifyInstance,
   { path, type, body }: WebFile,
-  { log }: GatewayContext,
+  { log, connections }: GatewayContext,
 ): void {
   const representation = createRepresentation(body, type, BEST);
   const [, caching = ""] = CACHING.find(([start]) => path.startsWith(start)) ?? [];
@@ -68,7 +68,13 @@ function serveFile(
   app.route({
     method: [...READ_METHODS],
     url: path,
-    handler: async (request, reply) =>
-      sendResponse(reply, await representationResponse(representation, request, headers, log)),
+    handler: async (request, reply) => {
+      const exchanges = connections.get(request.raw.socket);
+      if (exchanges) exchanges.isPublic = true;
+      return sendResponse(
+        reply,
+        await representationResponse(representation, request, headers, log),
+      );
+    },
   });
 }
