@@ -8,6 +8,8 @@ export interface Deadline {
    * `deadlineExceeded` or `canceled`.
    */
   readonly signal: AbortSignal;
+  /** Whether it is the caller's own: shorter than the service's. */
+  readonly isCallers: boolean;
   /** Stops the timer and detaches from the caller's signal. `signal` does not abort after this. */
   clear(): void;
 }
@@ -36,6 +38,7 @@ export function startDeadline(
   else callerSignal.addEventListener("abort", cancel, { once: true });
   return {
     signal: controller.signal,
+    isCallers: callerDeadline - now < maxCall,
     clear() {
       clearTimeout(timer);
       callerSignal.removeEventListener("abort", cancel);

@@ -66,6 +66,11 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     let providerId: string | undefined;
     let ended = false;
 
+    // Anyone may send a short deadline. Before the key is known, its end is no failure of the service.
+    const counted = (error?: ServiceError) =>
+      error?.kind === "deadlineExceeded" && providerId === undefined && deadline.isCallers
+        ? new ServiceError("canceled")
+        : error;
     const end = (error?: ServiceError, coalesced = false) => {
       if (ended) return;
       ended = true;
@@ -79,7 +84,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
         method: incoming.method.name,
         providerId,
         milliseconds,
-        error,
+        error: counted(error),
         traceId: trace?.traceId ?? traceIdOf(incoming.trace),
         sampled: trace?.sampled ?? false,
         coalesced,
@@ -94,7 +99,6 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     };
 
     try {
-      signal.throwIfAborted();
       const { address, method } = incoming;
       const caller = await authenticate(incoming.credentials, { address, signal }, now);
       providerId = caller.providerId;

@@ -73,10 +73,28 @@ describe("a call", () => {
     expect(entries()).toMatchObject([{ providerId: "7", code: "INVALID_ARGUMENT" }]);
   });
 
-  it("that was cancelled before it started costs nothing", async () => {
-    const { outcome, steps } = testCalls({ signal: AbortSignal.abort() });
-    expect(await outcome()).toBe("canceled");
-    expect(steps).toEqual([]);
+  it.each([
+    ["was cancelled", { signal: AbortSignal.abort() }, "canceled"],
+    ["is too late", { deadline: NOW }, "deadlineExceeded"],
+  ])("that %s before it started needs a valid key all the same, and is not run", async (...row) => {
+    const [, options, kind] = row;
+    const { outcome, steps } = testCalls(options);
+    expect(await outcome()).toBe(kind);
+    expect(steps).toEqual(["authenticate"]);
+    const refused = testCalls({ ...options, authenticate: unauthenticated });
+    expect(await refused.outcome()).toBe("unauthenticated");
+  });
+
+  it("that waits for its key longer than its caller does counts as cancelled, and no other one", async () => {
+    const slow = () => Promise.reject(new ServiceError("deadlineExceeded"));
+    for (const [deadline, logged] of [
+      [NOW + 1, { code: "CANCELLED", level: "info" }],
+      [Infinity, { code: "DEADLINE_EXCEEDED", level: "warn" }],
+    ] as const) {
+      const { outcome, entries } = testCalls({ deadline, authenticate: slow });
+      expect(await outcome()).toBe("deadlineExceeded");
+      expect(entries()).toMatchObject([logged]);
+    }
   });
 
   it("that is cancelled during authentication is not accepted", async () => {
