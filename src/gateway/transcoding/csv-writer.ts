@@ -36,9 +36,15 @@ interface Column {
   readonly write: WriteCell;
 }
 
-/** What a spreadsheet would run as a formula; also the full-width forms of the characters. */
-const FORMULA = /^[=+\-@\t\r＝＋－＠]/;
-/** Also what separates cells in some countries: ";" and tabs. */
+/** What a spreadsheet would run, also with the full-width forms of the characters, and what it skips before. */
+const FORMULA = '["\\s]*[=+\\-@＝＋－＠]';
+/**
+ * Where a spreadsheet may see the start of a cell inside a text: after a line break or a tab, and after ";", which
+ * separates cells where amounts have a decimal comma. Quotes do not help there: they count at the start of a cell,
+ * and that cell begins before the text.
+ */
+const FORMULA_WITHIN = new RegExp(`([;\\t\\r\\n])(?=${FORMULA})`, "g");
+const FORMULA_FIRST = new RegExp(`^(?=${FORMULA}|[\\t\\r])`);
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 /**
@@ -151,8 +157,8 @@ function cellWriter(field: DescField): WriteCell {
   }
 }
 
-/** A text as a cell. A spreadsheet takes a text that starts with an apostrophe as text. */
+/** A text as a cell. A spreadsheet takes a cell that starts with an apostrophe as text. */
 function textCell(text: string): string {
-  const harmless = FORMULA.test(text) ? `'${text}` : text;
+  const harmless = text.replace(FORMULA_WITHIN, "$1'").replace(FORMULA_FIRST, "'");
   return NEEDS_QUOTES.test(harmless) ? `"${harmless.replaceAll('"', '""')}"` : harmless;
 }
