@@ -48,10 +48,17 @@ export function daysOf(requested: RequestedPeriod, now: number, zone: string): D
   const from = dayAt(start, zone);
   return {
     from,
-    to: Math.min(dayAt(end, zone), from + MAX_DAYS - 1),
+    to: lastOfMaximum(from, dayAt(end, zone), zone),
     first: startOfDay(from, zone) === start ? from : from + 1,
     last: dayAt(end + 1, zone),
   };
+}
+
+/** The last day up to `to`, of at most `MAX_DAYS` that the zone has. */
+function lastOfMaximum(from: DayNumber, to: DayNumber, zone: string): DayNumber {
+  const last = from + MAX_DAYS - 1;
+  // One that the zone has left out makes room for another.
+  return to <= last ? to : Math.min(to, last + MAX_DAYS - listDays(from, last, zone).length);
 }
 
 /** The days that a zone has, from one to another. */
@@ -90,7 +97,7 @@ export function questionFor(
   const lastStart = startOfDay(Math.min(last, to + 1), zone);
   const firstDay = includingEarlier(toBoundary(firstStart));
   const values: Record<string, string> = {
-    ...periodParameters({ start, end: Math.min(end, startOfDay(from + MAX_DAYS, zone) - 1) }),
+    ...periodParameters({ start, end: Math.min(end, startOfDay(to + 1, zone) - 1) }),
     firstDay,
     lastDay: includingEarlier(toBoundary(lastStart)),
   };
@@ -99,7 +106,9 @@ export function questionFor(
   for (const [nth, name] of endNames(isShort ? MONTH : MAX_DAYS).entries())
     values[name] = ends[nth] ?? firstDay;
   const starts = [...list.map((day) => day.start), firstStart, lastStart];
-  if (starts.every((at) => at % DAY === 0)) {
+  // On the day on which clocks change, the end is at another time of day.
+  const boundaries = [...starts, ...list.map((day) => day.end)];
+  if (boundaries.every((at) => at % DAY === 0)) {
     return { statement: isShort ? dailyOfMonth : dailyOfMaximum, values };
   }
   const times = [...new Set(starts.map(timeOfDay))];
@@ -111,7 +120,7 @@ export function questionFor(
     values[name] = String((times[nth] ?? times[0] ?? 0) / 1_000);
   }
   // No rollup has boundaries at other times, which local mean time has.
-  values.leaf = times.every((time) => time % QUARTER.ms === 0) ? QUARTER.leaf : "";
+  values.leaf = boundaries.every((at) => at % QUARTER.ms === 0) ? QUARTER.leaf : "";
   return { statement: isShort ? zonedDailyOfMonth : zonedDailyOfMaximum, values };
 }
 

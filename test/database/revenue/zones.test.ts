@@ -207,6 +207,25 @@ it.each([
   expect(lengths).toEqual(expected);
 });
 
+it("a day that a zone has left out makes room for another one in the longest period", async () => {
+  const zone = "Pacific/Apia";
+  const firstOf = (date: string) => Temporal.PlainDate.from(date).toZonedDateTime(zone);
+  const [start, after] = [firstOf("2011-06-01"), firstOf("2012-07-06")].map(
+    ({ epochMilliseconds }) => epochMilliseconds,
+  );
+  const resolved = { start: iso(start ?? 0), end: iso((after ?? 0) - 1) };
+  const period = { startDate: "2011-06-01", endDate: "2012-07-05", resolved };
+  const at = { server: 1n, instance: null, at: resolved.end, gross: 1_000n };
+  const extended = { ...ledger, charges: [...charges, at] };
+  await storeLedgers(knex, [extended]);
+  await createExactService(createRead(knex)).breakdown(extended, NOW, period, zone);
+  const { startDate, endDate } = period;
+  const answer = await dailyOf(service, 1n, NOW, startDate, endDate, 0, zone);
+  const { days } = answer as ReturnType<typeof expectedDaily> & object;
+  expect(days).toHaveLength(400);
+  await record();
+});
+
 it("no more than four times of day begin the days of a period, and all are quarter hours since 1972", async () => {
   const times = new Map<string, Set<number>>();
   for (const zone of ZONES) {
