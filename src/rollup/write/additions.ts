@@ -9,6 +9,10 @@ import type { Stored } from "./boundaries.ts";
 import type { Difference } from "./comparison.ts";
 import { OF_ROLLUP, type Rollup, STORED } from "./state.ts";
 
+/** A key of the owner that a difference is of; of the provider as a whole it is another one. */
+export const ownerOf = ({ total, server, instance }: Difference) =>
+  `${total} ${server} ${instance}`;
+
 /** The number of stored boundaries whose sums a difference changes, and its own. */
 export function laterThan({ total, leaf }: Difference, { owners, totals, later }: Stored): number {
   const stored = total ? totals : owners;
@@ -28,7 +32,6 @@ export async function addDifferences(
     await copyBoundaries(transaction, rollup, added.slice(start, start + ROWS_PER_INSERT));
   }
   const empty = added.filter(({ before }) => before === undefined);
-  const ownerOf = ({ total, server, instance }: Difference) => `${total} ${server} ${instance}`;
   const additions = [...Map.groupBy(differences, ownerOf).values()]
     .flatMap(additionsOf)
     .sort((left, right) => (left.from < right.from ? -1 : 1));

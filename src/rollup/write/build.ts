@@ -162,13 +162,13 @@ export async function buildStep(
   }
   // Without this, answers would read much raw until the next run.
   const refreshed = await refresh(database, provider, until, { building: true });
-  if (refreshed === "build") {
-    // So much was recorded since the build began that another build is less work.
+  if (refreshed === "damaged") {
     await beginBuild(database, provider, until, undefined, true);
     return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
   }
   return {
-    ...refreshed,
+    // What is too much for a refresh is left to the next run. To throw the build away could go on for ever.
+    charges: typeof refreshed === "string" ? 0 : refreshed.charges,
     at: LAST_INSTANT,
     rowsLeft: 0,
     done: await makeCurrent(database, provider),

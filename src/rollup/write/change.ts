@@ -3,7 +3,7 @@
  * one short transaction, unless the rollup has changed in between.
  */
 import type { Knex } from "knex";
-import { addDifferences, addedBoundaries, laterThan } from "./additions.ts";
+import { addDifferences, addedBoundaries, laterThan, ownerOf } from "./additions.ts";
 import type { Stored } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
@@ -40,10 +40,16 @@ export async function computeChange(
   const differences: Difference[] = [];
   const known = new Set(stored.owners);
   let rows = 0;
+  /** By owner, the rows that its earliest difference changes. Those of its later ones are among them. */
+  const changed = new Map<string, number>();
   for await (const found of compareLeaves(reader, rollup, compared, stored, until)) {
     for (const difference of found) {
       differences.push(difference);
-      rows += laterThan(difference, stored);
+      const owner = ownerOf(difference);
+      const counted = changed.get(owner) ?? 0;
+      const more = Math.max(counted, laterThan(difference, stored));
+      rows += more - counted;
+      changed.set(owner, more);
       if (difference.total || known.has(difference.leaf.to)) continue;
       known.add(difference.leaf.to);
       rows += stored.width;

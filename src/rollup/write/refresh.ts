@@ -10,8 +10,8 @@ import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 /** How many leaves a refresh looks at again for rows that were committed late. */
 const MAX_LATE_LEAVES = 10;
 
-/** What a refresh came to: the charges that it added; or that the rollup has to be built anew. */
-export type Refreshed = { readonly charges: number } | "build";
+/** What a refresh came to: the charges that it added, or why the rollup has to be built anew. */
+export type Refreshed = { readonly charges: number } | "no rollup" | "damaged" | "too large";
 
 /** How to refresh. */
 export interface RefreshOptions {
@@ -40,7 +40,7 @@ export async function refresh(
   });
   if (change === "current") return { charges: 0 };
   if (change === "damaged") repaired(damagedRollup(provider, until));
-  if (change === "no rollup" || change === "damaged" || change === "too large") return "build";
+  if (typeof change === "string") return change;
   if (!(await writeRepairs(database, change, repaired))) return { charges: 0 };
   return { charges: chargesOf(change) };
 }

@@ -203,7 +203,7 @@ async function refreshProvider(
   { database, clock, added, repaired }: ProviderWork,
 ): Promise<boolean> {
   const result = await withRetry(() => refresh(database, provider, clock.until, { repaired }));
-  if (result === "build") return false;
+  if (typeof result === "string") return false;
   added(result.charges);
   return true;
 }

@@ -145,6 +145,17 @@ describe("while a build is in progress", () => {
   });
 });
 
+// Regression: it began anew, which could go on for as long as so much was recorded during a build.
+it("a complete build is read, also if too much was recorded meanwhile to refresh it", async () => {
+  await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
+  await begin(knex, "1", WATERMARK, FIVE_MINUTES);
+  const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 300_000);
+  await knex("charges").insert(Array.from({ length: 1_001 }, (_, n) => charge(at(n), NEXT)));
+  await finish(knex, "1", NEXT);
+  expect(await rollupOf(knex, "1")).toMatchObject({ watermark: WATERMARK, gross: "1.00" });
+  await expectStored(knex);
+});
+
 it("of first runs at once, each provider is built by one, and of rebuilds none fails", async () => {
   await fill(200, 300);
   const [first, second] = await Promise.all([1, 2].map(() => rollUp(knex, { margin: 0 })));

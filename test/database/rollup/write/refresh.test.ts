@@ -4,7 +4,7 @@ import { toDatetime } from "../../../../src/db/datetime.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
+import { build, charge, DAY, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";
@@ -23,7 +23,7 @@ async function refreshTo(until: string) {
   const repairs: Repair[] = [];
   const result = await refresh(knex, "1", until, { repaired: (repair) => repairs.push(repair) });
   await expectStored(knex);
-  return { added: result === "build" ? result : result.charges, repairs };
+  return { added: typeof result === "string" ? result : result.charges, repairs };
 }
 const adds = (added: number) => ({ added, repairs: [] });
 
@@ -68,7 +68,7 @@ it("charges in very many new leaves, whose boundaries are too many rows, are a c
   await build(knex, "1", WATERMARK, FIVE_MINUTES);
   const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 300_000);
   await knex("charges").insert(number(leaves).map((n) => charge(at(n), NEXT)));
-  expect(await refresh(knex, "1", NEXT)).toBe("build");
+  expect(await refresh(knex, "1", NEXT)).toBe("too large");
   await knex("charges").where("charged_at", ">", at(4)).del();
   expect(await refreshTo(NEXT)).toEqual(adds(5));
 });
@@ -77,7 +77,7 @@ it("more than 1,000 leaves are a case for a build; as many are added in statemen
   await build(knex, "1", WATERMARK, FIVE_MINUTES);
   const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 300_000);
   await knex("charges").insert(Array.from({ length: 1_001 }, (_, n) => charge(at(n), NEXT)));
-  expect(await refresh(knex, "1", NEXT)).toBe("build");
+  expect(await refresh(knex, "1", NEXT)).toBe("too large");
   await knex("charges")
     .where({ charged_at: at(1_000) })
     .del();
@@ -91,6 +91,17 @@ it("more than 1,000 leaves are a case for a build; as many are added in statemen
   expect(longest).toBeLessThan(256 * 1_024);
 });
 
+// Regression: a row of a late boundary was counted once for each difference before it.
+it("refunds of many days are no case for a build, though each adds to all later quarter hours", async () => {
+  const [days, refunds] = [100, 60];
+  const dayOf = (n: number) => toDatetime(Date.UTC(2024, 10, 1) + n * 86_400_000);
+  await knex("charges").insert(Array.from({ length: days }, (_, n) => charge(dayOf(n), dayOf(n))));
+  await build(knex, "1", WATERMARK, DAY, "PT15M");
+  const refund = (_: unknown, n: number) => charge(dayOf(n), NEXT, "-1.00");
+  await knex("charges").insert(Array.from({ length: refunds }, refund));
+  expect(await refreshTo(NEXT)).toEqual(adds(refunds));
+});
+
 it("the watermark never moves back", async () => {
   await refreshTo(NEXT);
   const before = await rollupOf(knex, "1");
@@ -101,7 +112,7 @@ it("the watermark never moves back", async () => {
 it("of several refreshes at once, one adds a row, and the others write nothing", async () => {
   await knex("charges").insert(charge("2025-11-01", NEXT));
   const results = await Promise.all([1, 2, 3].map(() => refresh(knex, "1", NEXT)));
-  const added = results.map((result) => (result === "build" ? result : result.charges));
+  const added = results.map((result) => (typeof result === "string" ? result : result.charges));
   expect(added.sort()).toEqual([0, 0, 1]);
   await expectStored(knex);
 });
