@@ -93,7 +93,7 @@ it("more than 1,000 leaves are a case for a build; as many are added in statemen
 
 // Regression: a row of a late boundary was counted once for each difference before it.
 it("refunds of many days are no case for a build, though each adds to all later quarter hours", async () => {
-  const [days, refunds] = [100, 60];
+  const [days, refunds] = [150, 100];
   const dayOf = (n: number) => toDatetime(Date.UTC(2024, 10, 1) + n * 86_400_000);
   await knex("charges").insert(Array.from({ length: days }, (_, n) => charge(dayOf(n), dayOf(n))));
   await build(knex, "1", WATERMARK, DAY, "PT15M");
