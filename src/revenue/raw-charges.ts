@@ -59,7 +59,8 @@ export function rawCharges<Query>(
   return {
     head: sumCharges(`charged_at >= ${PERIOD_START} AND charged_at < ${first}`),
     tail: sumCharges(
-      `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at <= ${PERIOD_END}`,
+      // As boundaries do: a 30th of February is after the last instant of the month, and before the next.
+      `charged_at >= GREATEST(${last}, ${PERIOD_START}) AND charged_at < ${after(PERIOD_END)}`,
     ),
     uncovered: sumCharges(
       `recorded_at > ${watermark} AND charged_at >= ${first} AND charged_at < ${last}`,

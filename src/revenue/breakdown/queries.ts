@@ -92,7 +92,7 @@ const countOpen = <Column extends string = never>(
 });
 
 /** SQL condition: the rental, which has an end, ran at some time of the period. */
-const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`;
+const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at < ${after(PERIOD_END)}`;
 
 /** The time between `first` and the start of the period, whichever is earlier. */
 const head = (first: string) =>
@@ -149,10 +149,10 @@ const allButSums = ({ watermark, first, last }: Terms) => ({
   ),
   /** Those without an end, which run now: that had started before the period, in it, and after it. */
   openBefore: countOpen(`started_at < ${PERIOD_START} AND started_at <= ${NOW}`),
-  openSince: countOpen(`started_at >= ${PERIOD_START} AND started_at <= ${PERIOD_END}`, {
+  openSince: countOpen(`started_at >= ${PERIOD_START} AND started_at < ${after(PERIOD_END)}`, {
     started_ms: `SUM(${millisecondsOf("started_at")})`,
   }),
-  openAfter: countOpen(`started_at > ${PERIOD_END} AND started_at <= ${NOW}`),
+  openAfter: countOpen(`started_at >= ${after(PERIOD_END)} AND started_at <= ${NOW}`),
 });
 
 /** The sums at a stored boundary, an SQL expression. */

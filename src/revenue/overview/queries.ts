@@ -52,10 +52,10 @@ const CHARGES = { server: "server_id", at: "MAX(charged_at)", ...CHARGE_SUMS };
  * The charges that match an SQL condition, with their month. Not by the parameters: a CASE of thirteen would
  * cost an overview from the cache a tenth to a fifth more, for rows that it mostly does not have. vtgate can
  * group by a column of a derived table, not by an expression. It may also move the condition out of that
- * table, so this has its columns.
+ * table, so this has its columns. A day 0 is in the month before (`instantOf`).
  */
 const chargesByMonth = (condition: string) =>
-  `(SELECT server_id, ${CHARGE_COLUMNS}, EXTRACT(YEAR_MONTH FROM charged_at) AS month
+  `(SELECT server_id, ${CHARGE_COLUMNS}, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) AS month
     FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY server_id, month`;
 
 /** All but the sums of the rollup. `watermark` is an SQL expression. */

@@ -6,9 +6,9 @@ import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { leafAt } from "../../../../src/rollup/leaves.ts";
 import { newSpans } from "../../../../src/rollup/write/spans.ts";
 import { type Rollup, readRollups } from "../../../../src/rollup/write/state.ts";
-import { atTimeOfCall, overviewOf } from "../../../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, DAY, refreshTo, rental } from "./built.ts";
+import { build, charge, DAY, FIVE_MINUTES, MONTH, refreshTo, rental } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const database = await databaseOfFile(LEDGER);
@@ -53,6 +53,53 @@ it("a refresh compares only the leaves of such rows, and none in between", async
     for (const [first, last] of leaves) expect(last).toBe(first);
     expect(new Set(leaves.flat()).size).toBe(2);
   });
+});
+
+it("such a date counts in the month that it sorts into, with a rollup and without", async () => {
+  const gross = {
+    "2026-02-10": "1",
+    "2026-02-30": "10",
+    "2026-03-00": "100",
+    "2026-03-05": "1000",
+  };
+  const recorded = "2026-04-01";
+  await knex("charges").insert(
+    Object.entries(gross).map(([day, amount]) => charge(day, recorded, `${amount}.00`)),
+  );
+  await knex("rentals").insert(rental("2026-02-30 05:00", "2026-03-00 07:00", recorded, 2));
+  const [now, zone] = ["2026-11-20T09:30:00.000Z", "Asia/Kolkata"] as const;
+  const answers = async () => {
+    const service = createRevenueService(atTimeOfCall(createRead(knex)));
+    const periods = [
+      ["2026-02-01", "2026-02-28"],
+      ["2026-03-01", "2026-03-31"],
+      ["2026-02-01", "2026-03-31"],
+    ] as const;
+    const found: unknown[] = [await overviewOf(service, 1n, now)];
+    for (const [start, end] of periods) {
+      found.push(await breakdownOf(service, 1n, now, start, end));
+      found.push(await dailyOf(service, 1n, now, start, end));
+      found.push(await dailyOf(service, 1n, now, start, end, 0, zone));
+    }
+    return found;
+  };
+  const raw = await answers();
+  expect(raw.slice(1)).toMatchObject([
+    { totalRevenue: { value: "111.00" }, totalRentals: 1 },
+    { grossRevenue: { value: "111.00" } },
+    // There the last hours of the month are those of March.
+    { grossRevenue: { value: "1.00" } },
+    { totalRevenue: { value: "1000.00" }, totalRentals: 0 },
+    { grossRevenue: { value: "1000.00" } },
+    { grossRevenue: { value: "1110.00" } },
+    { totalRevenue: { value: "1111.00" }, totalRentals: 1 },
+    { grossRevenue: { value: "1111.00" } },
+    { grossRevenue: { value: "1111.00" } },
+  ]);
+  for (const [leaf, total] of [[DAY], [MONTH], [FIVE_MINUTES], [DAY, "PT15M"]] as const) {
+    await build(knex, "1", "2026-11-20 09:00:00.000", leaf, total);
+    expect(await answers(), `${leaf} ${total}`).toEqual(raw);
+  }
 });
 
 const NO_DATES = ["2026-00-10 12:00:00.000", "2026-03-00 12:00:00.000", "0000-00-00 00:00:00.000"];
