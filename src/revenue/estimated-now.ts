@@ -12,11 +12,14 @@ export interface Estimated<T> {
   readonly answer: T | undefined;
 }
 
-/** The first time, `now` is this host's estimate, the second time it is what the database said. */
-const ATTEMPTS = 2;
+/**
+ * The first time, `now` is this host's estimate, then it is what the database said. Twice, because a day can begin
+ * there between the two.
+ */
+const ATTEMPTS = 3;
 
 /**
- * Runs `attempt` with an estimate of *now* (epoch ms), and with the database's own if there was no answer.
+ * Runs `attempt` with an estimate of *now* (epoch ms), and with the database's own while there is no answer.
  * Rejects with a `ServiceError`, as `attempt` does, or if the database's nodes do not agree on the time.
  */
 export async function withEstimatedNow<T>(

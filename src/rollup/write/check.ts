@@ -25,8 +25,8 @@ export interface CheckOptions {
   readonly rows?: number;
 }
 
-/** What became of a check: whether more slices are due, or a new build is needed. */
-export type Checked = "more" | "done" | "build";
+/** What became of a check: whether more slices are due, or which version of the rollup has to be built anew. */
+export type Checked = "more" | "done" | { readonly outdated: string };
 
 /**
  * Compares the next slice of a provider's rollup with the ledger, and repairs it. If another run
@@ -47,7 +47,7 @@ export async function checkSlice(
   const { rollup, change, next, share, damaged, outgrown, isBuilding } = found;
   // A build that takes many runs is one repair.
   if (damaged && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
-  if (change === "too large" || damaged || outgrown) return "build";
+  if (change === "too large" || damaged || outgrown) return { outdated: rollup.version };
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is due at once.

@@ -21,24 +21,20 @@ interface Checks {
   readonly outOfTime: () => boolean;
   /** Runs work for one provider, whose own errors do not stop the run. */
   readonly attempt: (provider: string, work: () => Promise<void>) => Promise<void>;
-  /** Builds a provider's rollup again: there is too much to repair, or its leaves are too long. */
-  readonly build: (found: DueCheck) => Promise<unknown>;
-}
-
-/** A rollup to check. */
-interface DueCheck {
-  readonly provider: string;
-  /** Its version. */
-  readonly version: string;
+  /** Builds a version of a provider's rollup again: there is too much to repair, or its leaves are too long. */
+  readonly build: (outdated: {
+    readonly provider: string;
+    readonly version: string;
+  }) => Promise<unknown>;
 }
 
 /** Checks rollups. Resolves to the number of rollups of which a slice was compared. */
 export async function checkRollups(database: Knex, checks: Checks): Promise<number> {
   const { period, concurrency, stopped, outOfTime, attempt } = checks;
   let checked = 0;
-  const check = (due: DueCheck) =>
-    attempt(due.provider, async () => {
-      await checkProvider(database, due, checks);
+  const check = (provider: string) =>
+    attempt(provider, async () => {
+      await checkProvider(database, provider, checks);
       checked++;
     });
   const enough = () => stopped() || (checked > 0 && outOfTime());
@@ -47,10 +43,10 @@ export async function checkRollups(database: Knex, checks: Checks): Promise<numb
 }
 
 /**
- * The rollups of which a slice is due, in order of its time; if there are none, the one that is due next.
+ * The providers with a rollup of which a slice is due, in order of its time; if there are none, the one that is due next.
  * A time more than a period away was set for a longer period, or by a clock that had jumped: it is due.
  */
-async function findDue(database: Knex, period: number): Promise<DueCheck[]> {
+async function findDue(database: Knex, period: number): Promise<string[]> {
   const rollups = () => database(TABLES.rollups).where({ format: FORMAT, building: 0 });
   const rows = await readPages<DueRow>((after) =>
     rollups()
@@ -61,17 +57,13 @@ async function findDue(database: Knex, period: number): Promise<DueCheck[]> {
       )
       .where((where) => after && where.whereRaw("(check_at, provider_id) > (?, ?)", keyOf(after)))
       .orderBy(["check_at", "provider_id"])
-      .select("provider_id", "version", "check_at"),
+      .select("provider_id", "check_at"),
   );
-  return rows.map(({ provider_id, version }) => ({
-    provider: String(provider_id),
-    version: String(version),
-  }));
+  return rows.map(({ provider_id }) => String(provider_id));
 }
 
 interface DueRow {
   readonly provider_id: string | number;
-  readonly version: string | number;
   readonly check_at: string;
 }
 const keyOf = ({ check_at, provider_id }: DueRow) => [check_at, provider_id];
@@ -95,14 +87,13 @@ export async function readCheckAge(database: Knex, period: number): Promise<numb
 /** Compares the slices of a provider that are due, and deletes what a killed run has left. */
 async function checkProvider(
   database: Knex,
-  due: DueCheck,
+  provider: string,
   { period, repaired, stopped, outOfTime, build }: Checks,
 ): Promise<void> {
-  const { provider } = due;
   await withRetry(() => purge(database, provider));
   for (;;) {
-    const result = await withRetry(() => checkSlice(database, provider, { period, repaired }));
-    if (result === "build") await build(due);
-    if (result !== "more" || stopped() || outOfTime()) return;
+    const checked = await withRetry(() => checkSlice(database, provider, { period, repaired }));
+    if (typeof checked === "object") await build({ provider, version: checked.outdated });
+    if (checked !== "more" || stopped() || outOfTime()) return;
   }
 }

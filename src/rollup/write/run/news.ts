@@ -28,6 +28,9 @@ const latest = (table: string, key: string, column: string, condition = "") =>
 
 const WATERMARK = `COALESCE(rollup.watermark, TIMESTAMP'${FIRST_INSTANT}')`;
 
+/** By the clock of now, and not that of the run: another run may have moved it since then. */
+const AHEAD = "rollup.watermark > UTC_TIMESTAMP(3)";
+
 /**
  * The providers of which a row was recorded, dated or ended between the watermark and the new one, or
  * whose rollup is not as it should be. The latest rows up to the new watermark are compared with the
@@ -35,7 +38,7 @@ const WATERMARK = `COALESCE(rollup.watermark, TIMESTAMP'${FIRST_INSTANT}')`;
  * because MySQL sorts otherwise.
  */
 const NEWS = `
-  SELECT provider.id, rollup.version, rollup.watermark, rollup.watermark > :now AS ahead,
+  SELECT provider.id, rollup.version, rollup.watermark, ${AHEAD} AS ahead,
     build.provider_id IS NOT NULL AS building
   FROM providers AS provider
   LEFT JOIN ${TABLES.rollups} AS rollup
@@ -43,7 +46,7 @@ const NEWS = `
   LEFT JOIN ${TABLES.rollups} AS build
     ON build.provider_id = provider.id AND build.format = ${FORMAT} AND build.building = 1
   WHERE provider.id BETWEEN :first AND :last
-    AND (build.provider_id IS NOT NULL OR rollup.watermark > :now
+    AND (build.provider_id IS NOT NULL OR ${AHEAD}
       OR (:all AND rollup.provider_id IS NOT NULL)
       OR (${WATERMARK} <= :before AND (
         ${latest("charges", "charges_by_recording", "recorded_at")} > ${WATERMARK}
@@ -64,7 +67,7 @@ export interface NewsOptions {
 export async function findNews(
   database: Knex,
   ids: readonly string[],
-  { now, until }: Clock,
+  { until }: Pick<Clock, "until">,
   { all, step = 0 }: NewsOptions,
 ): Promise<News[]> {
   const news: News[] = [];
@@ -72,7 +75,7 @@ export async function findNews(
   for (let start = 0; start < ids.length; start += PROVIDERS_PER_QUERY) {
     const batch = ids.slice(start, start + PROVIDERS_PER_QUERY);
     const [first, last] = [batch[0] ?? "", batch.at(-1) ?? ""];
-    const [rows] = await database.raw(NEWS, { first, last, now, until, before, all });
+    const [rows] = await database.raw(NEWS, { first, last, until, before, all });
     for (const row of rows) {
       news.push({
         provider: String(row.id),

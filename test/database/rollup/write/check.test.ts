@@ -175,7 +175,34 @@ it("a check that is asked for while another is at work is not lost", async () =>
 it("a damaged rollup is reported once, not by each run of a build that goes on", async () => {
   await knex(TABLES.sums).where({ total: 1 }).increment("gross", 1);
   await setDue(0);
-  expect(await check()).toEqual({ result: "build", found: [FIRST_INSTANT.slice(0, 10)] });
-  await begin(knex, "1", (await state()).watermark, DAY);
-  expect(await check()).toEqual({ result: "build", found: [] });
+  const { version, watermark } = await state();
+  const result = { outdated: version };
+  expect(await check()).toEqual({ result, found: [FIRST_INSTANT.slice(0, 10)] });
+  await begin(knex, "1", watermark, DAY);
+  expect(await check()).toEqual({ result, found: [] });
+});
+
+// Regression: the repair had made another version, which nobody built.
+it("a run that repairs one slice, and finds the next one damaged, builds the rollup", async () => {
+  const of = { provider_id: 3 };
+  // Three slices, none of which reaches into the month of the latest days but the last.
+  await addBulk(knex, [{ provider: 3, ...LEDGER, charges: 24_000, days: 100 }]);
+  await build(knex, "3", toDatetime(Date.now() - 60_000), DAY);
+  await knex("charges").where(of).orderBy("charged_at").limit(1).update({ gross: "7.00" });
+  const sums = () => knex(TABLES.sums).where({ ...of, total: 1 });
+  const stored = await sums().orderBy("at").pluck("at");
+  const at = String(stored.at(-9));
+  await sums()
+    .where({ at })
+    .update({ at: at.replace("00:00:00", "00:00:01") });
+  await setDue(-1);
+  const causes: string[] = [];
+  await rollUp(knex, {
+    margin: 3_600_000,
+    checkPeriod: PERIOD,
+    repaired: ({ provider, cause }) => provider === "3" && causes.push(cause),
+  });
+  expect(causes[0]).toBe("changed row");
+  expect(causes.at(-1)).toBe("damaged rollup");
+  await expectStored(knex, "3");
 });
