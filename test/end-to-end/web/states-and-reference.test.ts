@@ -74,6 +74,19 @@ it("the key stays in the tab: it survives a reload, is in no cookie or local sto
   expect(await page.evaluate("sessionStorage.length")).toBe(0);
 });
 
+it("a browser that keeps nothing, because site data is blocked, shows the figures all the same", async () => {
+  const blocked = await page.context().newPage();
+  await blocked.addInitScript(`for (const name of ["sessionStorage", "localStorage"]) {
+    Object.defineProperty(window, name, { get() { throw new DOMException("denied", "SecurityError"); } });
+  }`);
+  await blocked.goto(page.url());
+  await enterKey(blocked, fixture.key);
+  await blocked.getByText("Rentals running now").waitFor();
+  await blocked.getByRole("button", { name: "UTC", exact: true }).click();
+  await blocked.getByText("Rentals running now").waitFor();
+  await blocked.close();
+});
+
 it("a provider without a charge sees zeros on cards alone, and is told so", async () => {
   await enterKey(page, await fixture.issueKey(EMPTY_PROVIDER));
   await page.getByText("No servers yet.").waitFor();
@@ -119,10 +132,10 @@ it("without a network the figures stay, and one button brings all of them up to 
   await alert().waitFor({ state: "detached" });
 });
 
-it("a call that waits says that it loads, and then that the service does not answer yet", async () => {
+it("a call that waits says that it loads, and then that it still does", async () => {
   const { promise, resolve } = Promise.withResolvers<Route>();
   await page.route(BREAKDOWN, resolve);
-  const slow = page.getByText("The service does not answer yet, trying again").waitFor();
+  const slow = page.getByText("Still loading …").waitFor();
   // For two seconds only: the browser looks for it before the click.
   await Promise.all([
     page.locator("#period").getByText("Loading …").waitFor(),

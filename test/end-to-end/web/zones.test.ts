@@ -217,6 +217,7 @@ it("older payouts are loaded page by page, until there are none", async () => {
   const around = table.locator("xpath=..");
   await page.getByRole("button", { name: "Show all payouts" }).click();
   await around.getByText("Show all 1000").waitFor();
+  expect(await table.locator("tbody code").count()).toBe(50);
   await older.click();
   await around.getByText(`Show all ${PAYOUTS}`).click();
   expect(await older.count()).toBe(0);

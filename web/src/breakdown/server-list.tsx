@@ -60,11 +60,13 @@ export function ServerList({ servers }: { readonly servers: readonly ServerBreak
           <span class="fold-mark" aria-hidden="true" />
           <span>
             <span class="name" title={server.serverName}>
-              {server.serverName}
+              {server.serverName.trim() || server.serverId}
             </span>
             <span class="quiet small type">{server.serverType}</span>
           </span>
-          <span class="hidden">, {server.instances.length} instances</span>
+          <span class="hidden">
+            , {server.instances.length} {server.instances.length === 1 ? "instance" : "instances"}
+          </span>
         </button>
       )}
       below={({ serverId, instances }) =>

@@ -23,7 +23,7 @@ export function problemOf(thrown: unknown): Problem {
   const error = ConnectError.from(thrown);
   const requestId = error.metadata.get("x-request-id") ?? undefined;
   const kind = kindOf(error, requestId !== undefined);
-  return { kind, ...describe(kind, error), requestId };
+  return { kind, ...describe(kind, error, requestId), requestId };
 }
 
 function kindOf(error: ConnectError, answered: boolean): ProblemKind {
@@ -41,7 +41,17 @@ function isAboutZone(error: ConnectError): boolean {
   return violations.some(({ field }) => field === "time_zone");
 }
 
-function describe(kind: ProblemKind, error: ConnectError): Pick<Problem, "title" | "advice"> {
+/** What came without an id is not of the service: a proxy, or the login page of a network. */
+const report = (requestId: string | undefined) =>
+  requestId === undefined
+    ? "something between here and the service answers in its place"
+    : "report it with the id below";
+
+function describe(
+  kind: ProblemKind,
+  error: ConnectError,
+  requestId: string | undefined,
+): Pick<Problem, "title" | "advice"> {
   const texts: Readonly<Record<ProblemKind, readonly [title: string, advice: string]>> = {
     key: [
       "This API key is not valid",
@@ -58,7 +68,7 @@ function describe(kind: ProblemKind, error: ConnectError): Pick<Problem, "title"
       "The service cannot read its database. Nothing is lost. Try again in a moment.",
     ],
     offline: ["The service cannot be reached", "Check your network connection, then try again."],
-    fault: ["Something went wrong", "Try again. If it happens again, report it with the id below."],
+    fault: ["Something went wrong", `Try again. If it happens again, ${report(requestId)}.`],
   };
   const [title, advice] = texts[kind];
   return { title, advice };

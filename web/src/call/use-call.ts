@@ -31,7 +31,7 @@ const PATIENCE = 2_000;
 
 /** What the page says about a call that has no answer yet. */
 export function progress({ slow }: Pick<CallState<unknown>, "slow">): string {
-  return slow ? "The service does not answer yet, trying again" : "Loading …";
+  return slow ? "Still loading …" : "Loading …";
 }
 
 type Settled<T> = Omit<CallState<T>, "reload">;
@@ -100,12 +100,18 @@ export function usePeriodCall<T>(
   reject: (problem: Problem) => void,
 ): PeriodCall<T> {
   const [choice, setChoice] = useState(first);
-  const period = useMemo(() => ({ ...choice(timeZone), timeZone }), [choice, timeZone]);
+  // The present day is that of the latest choice or call, and not another one when the page stays open.
+  const [now, setNow] = useState(() => new Date());
+  const period = useMemo(() => ({ ...choice(timeZone, now), timeZone }), [choice, timeZone, now]);
   const send = useMemo(
     () => ask && ((options: CallOptions) => ask(period, options)),
     [ask, period],
   );
-  // A function is no value for a state, but makes one.
-  const choose = (next: PeriodChoice) => setChoice(() => next);
-  return { ...useCall(send, reject), period, choose };
+  const reload = useCallback(() => setNow(new Date()), []);
+  const choose = (next: PeriodChoice) => {
+    // A function is no value for a state, but makes one.
+    setChoice(() => next);
+    reload();
+  };
+  return { ...useCall(send, reject), period, choose, reload };
 }

@@ -43,7 +43,7 @@ export function Payouts({ pages, timeZone }: PayoutsProps) {
         main="Amount"
         order="Date"
         rows={payouts}
-        few={5}
+        few={isAll ? 50 : 5}
         keyOf={({ payoutId }) => payoutId}
         heading={({ date }) => date && longDay(dayAt(timestampDate(date), timeZone))}
       />

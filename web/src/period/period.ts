@@ -20,8 +20,8 @@ export interface Preset extends Period {
 /** The periods that have a button, if today is a day. */
 export type Presets = (today: string) => readonly Preset[];
 
-/** What a person has chosen: a period, which may be another one in another time zone. */
-export type PeriodChoice = (timeZone: string) => Period;
+/** What a person has chosen: a period, which may be another one in another time zone, or tomorrow. */
+export type PeriodChoice = (timeZone: string, now: Date) => Period;
 
 /** What is wrong with a period that a person chose; undefined if nothing is. */
 export function faultOf({ startDate, endDate }: Period): string | undefined {
@@ -31,10 +31,9 @@ export function faultOf({ startDate, endDate }: Period): string | undefined {
   return undefined;
 }
 
-/** Chooses a period of the present day, which it remains when the page stays open until tomorrow. */
+/** Chooses a period of the present day. */
 export function choiceOf(periodOn: (today: string) => Period): PeriodChoice {
-  const now = new Date();
-  return (timeZone) => {
+  return (timeZone, now) => {
     const { startDate, endDate } = periodOn(dayAt(now, timeZone));
     return { startDate, endDate };
   };

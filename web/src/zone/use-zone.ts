@@ -5,8 +5,9 @@
 import { useState } from "preact/hooks";
 import type { Problem } from "../call/problem.ts";
 import { UTC } from "../instant.ts";
+import { storedItem } from "../stored-item.ts";
 
-const ITEM = "revenue-time-zone";
+const item = storedItem("localStorage", "revenue-time-zone");
 
 /** The zone, and what it can be. */
 export interface Zone {
@@ -33,11 +34,11 @@ function browserZone(): string {
 /** Keeps the zone. */
 export function useZone(): Zone {
   const [own] = useState(browserZone);
-  const [chosen, setChosen] = useState(() => localStorage.getItem(ITEM) ?? own);
+  const [chosen, setChosen] = useState(() => item.read() ?? own);
   const [problem, setProblem] = useState<Problem>();
   const choose = (timeZone: string) => {
-    if (timeZone === UTC) localStorage.setItem(ITEM, UTC);
-    else localStorage.removeItem(ITEM);
+    if (timeZone === UTC) item.write(UTC);
+    else item.remove();
     setChosen(timeZone);
   };
   const choices = problem || own === UTC ? [UTC] : [own, UTC];

@@ -1,1 +1,0 @@
-var e=new URL(`.`,location.href).href.replace(/\/$/,``),t=`revenue-api-key`;function n(){return sessionStorage.getItem(t)??void 0}function r(e){sessionStorage.setItem(t,e)}function i(){sessionStorage.removeItem(t)}export{e as i,r as n,n as r,i as t};
