@@ -5,7 +5,7 @@
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -110,6 +110,39 @@ describe.skipIf(spawnSync("python3", ["--version"]).status !== 0)("Python", () =
     const { port } = busy.address() as AddressInfo;
     const { stderr } = await python({ url: `http://127.0.0.1:${port}` });
     expect({ requests, stderr }).toEqual({ requests: 4, stderr: "503 busy (request r-1)\n" });
+  });
+
+  it.each<[string, (response: ServerResponse) => void, number, RegExp]>([
+    [
+      "a proxy's page in an outage is retried",
+      (response) => response.writeHead(502, { "retry-after": "0" }).end("<html>Bad Gateway</html>"),
+      4,
+      /^502 Bad Gateway \(request None\)\n$/,
+    ],
+    [
+      "an answer that is no JSON is retried",
+      (response) => response.end("<html>log in</html>"),
+      4,
+      /^the service cannot be reached: Expecting value/,
+    ],
+    [
+      "a redirect is not followed, with the key",
+      (response) => response.writeHead(302, { location: "/elsewhere" }).end(),
+      1,
+      /^302 Found \(request None\)\n$/,
+    ],
+  ])("%s", { timeout: 60_000 }, async (_, answer, times, stderr) => {
+    let requests = 0;
+    const other = createServer((_request, response) => {
+      requests++;
+      answer(response);
+    });
+    await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void other.close());
+    const { port } = other.address() as AddressInfo;
+    const ended = await python({ url: `http://127.0.0.1:${port}` });
+    expect(ended.stderr).toMatch(stderr);
+    expect(requests).toBe(times);
   });
 });
 

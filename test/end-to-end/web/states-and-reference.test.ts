@@ -16,9 +16,11 @@ import { smallLedger } from "../../support/small-ledger.ts";
 const EMPTY_PROVIDER = "2";
 const BREAKDOWN = "**/revenue.v1.RevenueService/GetServerBreakdown";
 
-/** Serves the example. */
+/** Serves the example, with the service's address in it. */
 const example = createServer((_, response) => {
-  response.setHeader("content-type", "text/html").end(rootFile("examples/browser/index.html"));
+  const html = rootFile("examples/browser/index.html");
+  const text = html.replace('"http://127.0.0.1:8080"', JSON.stringify(fixture.service.http));
+  response.setHeader("content-type", "text/html").end(text);
 });
 let exampleOrigin: string;
 let fixture: WebFixture;
@@ -193,7 +195,7 @@ describe("the reference", () => {
     for (const language of ["curl", "TypeScript", "Python"]) {
       await page.locator("summary", { hasText: language }).click();
     }
-    await page.getByText("urllib.request.urlopen").waitFor();
+    await page.getByText("urllib.request.build_opener").waitFor();
     await page.getByText(`export REVENUE_URL=${fixture.service.http}`).waitFor();
     const broken = await page.evaluate(`[...document.querySelectorAll(".contents a")]
       .map((link) => link.getAttribute("href"))
@@ -232,7 +234,7 @@ describe("the reference", () => {
 
 it("the example for browsers shows the very digits, and the message of an error", async () => {
   const page = await fixture.browser.newPage();
-  await page.goto(`${exampleOrigin}/#${fixture.service.http}`);
+  await page.goto(exampleOrigin);
   await page.fill("input", "rvk_wrong");
   await page.click("button");
   await page.getByText("API key authentication is required").waitFor();
