@@ -17,10 +17,14 @@ export function routerPath(segments: readonly Segment[]): string {
     .join("");
 }
 
-/** The path of a request target, without its query: RFC 9112, section 3.2. */
+/** The scheme and the authority of a request target in absolute form. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i;
+
+/** The path of a request target, without its origin and its query: RFC 9112, section 3.2. */
 export function pathOf(target: string): string {
-  const end = target.search(/[?#]/);
-  return end === -1 ? target : target.slice(0, end);
+  const path = target.replace(ORIGIN, "");
+  const end = path.search(/[?#]/);
+  return end === -1 ? path : path.slice(0, end);
 }
 
 /** Whether a request path matches the segments. */
@@ -30,7 +34,12 @@ export function matches(segments: readonly Segment[], path: string): boolean {
   return (
     pieces.length === segments.length &&
     segments.every((segment, index) =>
-      "literal" in segment ? pieces[index] === segment.literal : pieces[index] !== "",
+      "literal" in segment ? decoded(pieces[index]) === segment.literal : pieces[index] !== "",
     )
   );
+}
+
+/** A piece of a path without its percent-encoding, which the router has found valid. */
+function decoded(piece = ""): string {
+  return piece.includes("%") ? decodeURIComponent(piece) : piece;
 }

@@ -26,12 +26,12 @@ export function checkRequest({
   const target = headers.host === undefined ? null : URL.parse(url, `http://${headers.host}`);
   if (target === null) return httpError(400, "invalid Host header");
   if (!METHODS.includes(method)) return methodNotAllowed(METHODS);
-  if (method === "GET") {
-    return ENCODINGS.includes(target.searchParams.get("encoding"))
-      ? undefined
-      : httpError(415, WITHOUT_ENCODING);
+  const isGet = method === "GET";
+  if (isGet && !ENCODINGS.includes(target.searchParams.get("encoding"))) {
+    return httpError(415, WITHOUT_ENCODING);
   }
-  const { "content-type": type = "" } = headers;
+  // A GET needs none.
+  const { "content-type": type = isGet ? "application/json" : "" } = headers;
   return CONTENT_TYPE.test(type)
     ? undefined
     : httpError(415, `unsupported content type ${quote(type)}; ${EXPECTED_TYPES}`);

@@ -60,6 +60,7 @@ export function rejectOnSocket(
     "content-type": JSON_TYPE,
     "content-length": Buffer.byteLength(body),
     connection: "close",
+    date: new Date().toUTCString(),
     ...commonHeaders(requestId),
     ...headers,
   };

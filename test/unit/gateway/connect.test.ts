@@ -75,6 +75,12 @@ test.each([
     lastRequest(`GET ${PATH}`),
     "a Connect GET has its message in the query: expected encoding=json&message=%7B%7D, or encoding=proto",
   ],
+  [
+    415,
+    "GET with a content type of something else",
+    lastRequest(`GET ${PATH}?encoding=json&message=%7B%7D`, "Content-Type: text/plain"),
+    `unsupported content type "text/plain"; ${TYPES}`,
+  ],
   [405, "another method", lastRequest(`PUT ${PATH}`), ALLOWED],
   [405, "a method of WebDAV", lastRequest(`PROPFIND ${PATH}`), ALLOWED],
   [

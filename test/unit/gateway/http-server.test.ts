@@ -51,13 +51,27 @@ test.each([
     "the path is not percent-encoded UTF-8 (RFC 3986)",
   ],
   ["an asterisk", lastRequest("OPTIONS *"), 404, NOT_FOUND],
+  [
+    "another method in absolute form",
+    lastRequest("POST http://a/api/provider/revenue?a"),
+    405,
+    "allowed methods: GET, HEAD",
+  ],
+  [
+    "another method of an encoded path",
+    lastRequest("POST /api/provider/%72evenue"),
+    405,
+    "allowed methods: GET, HEAD",
+  ],
   ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "allowed methods: GET, HEAD"],
   ["an expectation", lastRequest(GET, "Expect: wonders"), 417, "unsupported expectation"],
   ["a long header", `${REQUEST}Authorization: ${LONG}\r\n\r\n`, 431, TOO_LARGE],
 ])("%s is rejected in JSON, with the common headers, and logged", async (...row) => {
   const [, request, status, message] = row;
-  const response = parse(await exchange(gateway.port, request));
+  const raw = await exchange(gateway.port, request);
+  const response = parse(raw);
   expect(response.status).toBe(status);
+  expect(raw).toMatch(/^date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r$/im);
   expect(JSON.parse(response.body)).toEqual({ error: STATUS_CODES[status], message });
   expect(Object.fromEntries(response.headers)).toMatchObject({
     "content-type": "application/json; charset=utf-8",
