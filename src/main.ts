@@ -67,9 +67,9 @@ try {
   }
   await start(config);
 } catch (error) {
-  const reasons =
-    error instanceof ConfigError ? [...error.mistakes, ...misspellings] : [formatError(error)];
+  const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
   for (const reason of reasons) console.error(`cannot start: ${reason}`);
+  for (const line of misspellings) console.error(`warning: ${line}`);
   process.exit(1);
 }
 

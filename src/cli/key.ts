@@ -26,7 +26,7 @@ const program = new Command("npm run key --")
 program
   .command("create")
   .description("issue an API key and print it once; the last line of stdout is the key alone")
-  .requiredOption("--provider <id>", "the provider whose data the key gives access to", toId)
+  .requiredOption("--provider <id>", "the provider whose data the key gives access to", toOneId)
   .option("--name <text>", "a name for the key", toName, "API key")
   .option("--expires <date>", "2027-01-01 or 2027-01-01T09:30:00Z (UTC by default)", toExpiry)
   .action((options: { provider: string; name: string; expires?: number }) =>
@@ -95,6 +95,12 @@ function isId(text: string): boolean {
 function toId(text: string): string {
   if (isId(text)) return text;
   throw new InvalidArgumentError("Expected an id from the table `providers`, such as 1.");
+}
+
+/** Given twice, the last one would win, and get the key to another provider's figures. */
+function toOneId(text: string, before?: string): string {
+  if (before === undefined) return toId(text);
+  throw new InvalidArgumentError("Expected one provider: a key is for no other.");
 }
 
 function toName(text: string): string {

@@ -2,9 +2,10 @@
 import { isIP } from "node:net";
 import { mistake } from "./mistake.ts";
 
-/** Parses an address to listen on. */
+/** Parses an address to listen on, or a name of one, neither of them with a port. */
 export function address(text: string, name: string): string {
-  if (/^[\w.:-]+$/.test(text)) return text;
+  const isName = /^[\w.-]+$/.test(text) && /[a-z]/i.test(text);
+  if (isIP(text) !== 0 || isName) return text;
   throw mistake(name, text, "an address such as 127.0.0.1 or ::");
 }
 

@@ -17,7 +17,7 @@ it.each<[string, Record<string, string>, string[]]>([
     "everything is malformed",
     {
       DATABASE_URL: "postgres://u:hunter2@h/d",
-      HOST: "local host",
+      HOST: "127.0.0.1:8080",
       ADMIN_HOST: "local host",
       HTTP_PORT: "http",
       GRPC_PORT: "65536",
@@ -26,7 +26,7 @@ it.each<[string, Record<string, string>, string[]]>([
     },
     [
       `DATABASE_URL starts with "postgres://"; ${URL_FORM}`,
-      'HOST is "local host"; expected an address such as 127.0.0.1 or ::',
+      'HOST is "127.0.0.1:8080"; expected an address such as 127.0.0.1 or ::',
       'HTTP_PORT is "http"; expected a port from 0 to 65535',
       'GRPC_PORT is "65536"; expected a port from 0 to 65535',
       'ADMIN_HOST is "local host"; expected an address such as 127.0.0.1 or ::',

@@ -47,6 +47,10 @@ it.each<[string[], string]>([
     ["create", "--provider", "1", "--expires", "2020-01-01"],
     "option '--expires <date>' argument '2020-01-01' is invalid. Expected a time in the future, not 2020-01-01 00:00:00 UTC.",
   ],
+  [
+    ["create", "--provider", "1", "--provider", "2"],
+    "option '--provider <id>' argument '2' is invalid. Expected one provider: a key is for no other.",
+  ],
   [["revoke", "999999"], "key 999999 does not exist"],
 ])("a mistake is reported in one line: %j", async (args, stderr) => {
   expect(await key(...args)).toEqual(failed(stderr));

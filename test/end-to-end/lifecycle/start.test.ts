@@ -55,7 +55,7 @@ it("every mistake in the environment and in its files is told", async () => {
     'cannot start: DATABASE_URL starts with "postgres://"; expected mysql://user:password@host:3306/database',
     'cannot start: HTTP_PORT is "http"; expected a port from 0 to 65535',
     `cannot start: TLS_CLIENT_CA_FILE names ${missing}, which cannot be read (ENOENT)`,
-    "cannot start: LOG_LEVLE is set, which is no setting: did you mean LOG_LEVEL?",
+    "warning: LOG_LEVLE is set, which is no setting: did you mean LOG_LEVEL?",
     "",
   ]);
 });
