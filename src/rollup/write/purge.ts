@@ -62,7 +62,7 @@ export async function purgeFormats(database: Knex): Promise<void> {
       await database(TABLES.rollups)
         .where({ ...key, building: 1 })
         .del();
-      await database(TABLES.rollups).where(key).update({ building: 1 });
+      await database(TABLES.rollups).where(key).update({ building: 1, next_from: null });
       await deleteInBatches(database, async () => key);
       await database(TABLES.rollups).where(key).del();
     }

@@ -107,7 +107,9 @@ const NO_WRITE =
 
 /** Whether a statement may write rows of the ledger. Without a reason to the contrary it may. */
 export function mayWrite(statement: string): boolean {
-  const text = statement.replace(/^(\s|\(|\/\*.*?\*\/)+/s, "").replace(/\s+/g, " ");
+  const text = statement
+    .replace(/^(\s|\(|\/\*.*?\*\/|(--(?=\s)|#)[^\n]*\n)+/s, "")
+    .replace(/\s+/g, " ");
   return !NO_WRITE.test(text);
 }
 
