@@ -67,10 +67,9 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     let ended = false;
 
     // Anyone may send a short deadline. Before the key is known, its end is no failure of the service.
+    const hasLeft = () => signal.aborted && deadline.isCallers && providerId === undefined;
     const counted = (error?: ServiceError) =>
-      error?.kind === "deadlineExceeded" && providerId === undefined && deadline.isCallers
-        ? new ServiceError("canceled")
-        : error;
+      error?.kind === "deadlineExceeded" && hasLeft() ? new ServiceError("canceled") : error;
     const end = (error?: ServiceError, coalesced = false) => {
       if (ended) return;
       ended = true;
