@@ -67,9 +67,11 @@ try {
   }
   await start(config);
 } catch (error) {
-  const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
+  const isMistaken = error instanceof ConfigError;
+  const reasons = isMistaken ? error.mistakes : [formatError(error)];
   for (const reason of reasons) console.error(`cannot start: ${reason}`);
-  for (const line of misspellings) console.error(`warning: ${line}`);
+  // They may be why. With a valid configuration the log has them already.
+  if (isMistaken) for (const line of misspellings) console.error(`warning: ${line}`);
   process.exit(1);
 }
 

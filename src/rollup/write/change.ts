@@ -47,9 +47,9 @@ export async function computeChange(
       differences.push(difference);
       const owner = ownerOf(difference);
       const counted = changed.get(owner) ?? 0;
-      const more = Math.max(counted, laterThan(difference, stored));
-      rows += more - counted;
-      changed.set(owner, more);
+      const most = Math.max(counted, laterThan(difference, stored));
+      rows += most - counted;
+      changed.set(owner, most);
       if (difference.total || known.has(difference.leaf.to)) continue;
       known.add(difference.leaf.to);
       rows += stored.width;

@@ -89,6 +89,32 @@ it("a browser that keeps nothing, because site data is blocked, shows the figure
   await blocked.close();
 });
 
+it("a page that stays open past midnight asks for the new day when it is refreshed, and not before", async () => {
+  // Of a context of its own, which has one clock.
+  const context = await page.context().browser()?.newContext({ timezoneId: "America/New_York" });
+  if (context === undefined) throw new Error("expected a browser");
+  const open = await context.newPage();
+  const asked: string[] = [];
+  open.on("request", (request) => {
+    const isDaily = request.url().includes("GetDailyRevenue");
+    if (isDaily) asked.push(decodeURIComponent(request.url() + (request.postData() ?? "")));
+  });
+  await open.goto(page.url());
+  await enterKey(open, fixture.key);
+  await open.getByText("Rentals running now").waitFor();
+  const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000);
+  await open.clock.setFixedTime(dayAfter(3));
+  await open.getByRole("button", { name: "UTC", exact: true }).click();
+  await expect.poll(() => asked.length).toBe(2);
+  await open.getByRole("button", { name: "Refresh" }).click();
+  await expect.poll(() => asked.length).toBe(3);
+  const isOfThatDay = asked.map((request) =>
+    request.includes(dayAfter(3).toISOString().slice(0, 10)),
+  );
+  expect(isOfThatDay).toEqual([false, false, true]);
+  await context.close();
+});
+
 it("a provider without a charge sees zeros on cards alone, and is told so", async () => {
   await enterKey(page, await fixture.issueKey(EMPTY_PROVIDER));
   await page.getByText("No servers yet.").waitFor();

@@ -5,7 +5,7 @@ import { progress } from "../call/use-call.ts";
 import { dayAt, longDay } from "../instant.ts";
 import { StatusBadge } from "../status-badge.tsx";
 import { type Column, decimals } from "../table/columns.tsx";
-import { DataTable } from "../table/data-table.tsx";
+import { DataTable, PAGE } from "../table/data-table.tsx";
 import type { PayoutPages } from "./payout-pages.ts";
 
 const COLUMNS: readonly Column<Payout>[] = [
@@ -43,7 +43,7 @@ export function Payouts({ pages, timeZone }: PayoutsProps) {
         main="Amount"
         order="Date"
         rows={payouts}
-        few={isAll ? 50 : 5}
+        few={isAll ? PAGE : 5}
         keyOf={({ payoutId }) => payoutId}
         heading={({ date }) => date && longDay(dayAt(timestampDate(date), timeZone))}
       />

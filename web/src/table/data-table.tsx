@@ -10,7 +10,7 @@ import type { Column } from "./columns.tsx";
 import { useSorting } from "./sorting.ts";
 
 /** How many rows a page has. */
-const PAGE = 50;
+export const PAGE = 50;
 
 interface DataTableProps<Of> {
   /** What the table holds, for people who do not see it. */
