@@ -87,13 +87,14 @@ describe("a call", () => {
 
   it("that waits for its key longer than its caller does counts as cancelled, and no other one", async () => {
     const slow = () => Promise.reject(new ServiceError("deadlineExceeded"));
-    for (const [deadline, logged] of [
-      [NOW, { code: "CANCELLED", level: "info" }],
-      // The look-up has a time limit of its own.
-      [NOW + 5_000, { code: "DEADLINE_EXCEEDED", level: "warn" }],
-      [Infinity, { code: "DEADLINE_EXCEEDED", level: "warn" }],
+    const failed = { code: "DEADLINE_EXCEEDED", level: "warn" };
+    for (const [options, logged] of [
+      [{ deadline: NOW }, { code: "CANCELLED", level: "info" }],
+      // The look-up has a time limit of its own, and the service has one for all calls.
+      [{ deadline: NOW + 5_000 }, failed],
+      [{ maxCall: 0 }, failed],
     ] as const) {
-      const { outcome, entries } = testCalls({ deadline, authenticate: slow });
+      const { outcome, entries } = testCalls({ ...options, authenticate: slow });
       expect(await outcome()).toBe("deadlineExceeded");
       expect(entries()).toMatchObject([logged]);
     }

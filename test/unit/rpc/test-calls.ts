@@ -31,6 +31,8 @@ export interface Options {
   readonly servers?: number;
   readonly waitForTurn?: WaitForTurn;
   readonly deadline?: number;
+  /** 10 s by default. */
+  readonly maxCall?: number;
   readonly signal?: AbortSignal;
 }
 
@@ -70,7 +72,7 @@ export function testCalls(options: Options = {}) {
     log: collected.log,
     clock: () => NOW,
     limits: options.limits ?? { total: 1_000, perProvider: 250 },
-    maxCall: 10_000,
+    maxCall: options.maxCall ?? 10_000,
     ...(waitForTurn && { waitForTurn }),
   });
   const accept = ({ deadline = Infinity, signal = new AbortController().signal } = options) =>
