@@ -1,13 +1,14 @@
 /**
  * `npm run check`: types, lint, formatting, the contract's lint rules and compatibility with the
  * main branch, whether the generated code is current, the OpenAPI document, and the packages'
- * integrity, licences and signatures. Prints a line per check, and the tool's output if the check
- * does not pass. Changes no file.
+ * integrity, licences, signatures and advisories. Prints a line per check, the tool's output if the
+ * check does not pass, and at last what could not be checked. Changes no file.
  */
 import { checkCompatibility } from "./check/compatibility.ts";
-import { checkIntegrity, checkLicenses, checkSignatures } from "./check/dependencies.ts";
+import { checkIntegrity, checkLicenses } from "./check/dependencies.ts";
 import { checkGeneratedCode } from "./check/generated-code.ts";
 import { checkOpenApi } from "./check/openapi.ts";
+import { checkAdvisories, checkSignatures } from "./check/registry.ts";
 import { type CheckResult, runTool } from "./check/tool.ts";
 
 const checks: Record<string, () => Promise<CheckResult>> = {
@@ -21,7 +22,8 @@ const checks: Record<string, () => Promise<CheckResult>> = {
   "OpenAPI document": checkOpenApi,
   "integrity of packages": checkIntegrity,
   "licences of packages": checkLicenses,
-  "signatures of packages": checkSignatures,
+  "signatures of packages": () => checkSignatures(),
+  "advisories of packages": () => checkAdvisories(),
 };
 
 const results = await Promise.all(
@@ -31,10 +33,12 @@ const results = await Promise.all(
     const seconds = ((performance.now() - startedAt) / 1000).toFixed(1);
     console.log(`${result.outcome.padEnd(8)} ${name} (${result.note ?? `${seconds} s`})`);
     if (result.outcome !== "passed") console.log(indent(result.output));
-    return result;
+    return { ...result, name };
   }),
 );
 
+const notDone = results.filter(({ outcome }) => outcome === "NOT DONE").map(({ name }) => name);
+if (notDone.length > 0) console.log(`NOT DONE here, see above: ${notDone.join(", ")}`);
 if (results.some(({ outcome }) => outcome === "failed")) process.exitCode = 1;
 
 function indent(text: string): string {

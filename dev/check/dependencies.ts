@@ -1,7 +1,4 @@
-/**
- * Checks what the project is made of: every package of the lock file has an integrity hash, an
- * accepted licence, and, if the registry can be reached, a valid signature.
- */
+/** Checks what the project is made of: every package of the lock file has an integrity hash and an accepted licence. */
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -26,9 +23,6 @@ const ACCEPTED_LICENSES = new Set([
   "Unlicense",
   "Zlib",
 ]);
-
-/** What npm prints once it has compared the signatures that the registry publishes. */
-const AUDITED = /^audited \d+ packages?/m;
 
 /**
  * Checks that no package can be replaced by other bytes of the same version. A registry that lacks
@@ -60,19 +54,6 @@ export async function checkLicenses(): Promise<CheckResult> {
   });
   if (refused.length > 0) return { outcome: "failed", output: refused.join("\n") };
   return { outcome: "passed", note: `${components.length} packages`, output: "" };
-}
-
-/** Checks the registry's signatures with `npm audit signatures`. */
-export async function checkSignatures(): Promise<CheckResult> {
-  const audit = await runTool("npm", [
-    "audit",
-    "signatures",
-    "--loglevel=error",
-    "--fetch-retries=0",
-  ]);
-  // Without it, the registry or the server of its keys is away or busy, or it publishes none.
-  if (audit.outcome === "passed" || AUDITED.test(audit.output)) return audit;
-  return { outcome: "NOT DONE", note: "the registry's keys cannot be had here", output: "" };
 }
 
 /** A package in package-lock.json. */

@@ -15,10 +15,23 @@ export interface CheckResult {
   readonly output: string;
 }
 
+/** How a program is run. */
+export interface ToolOptions {
+  /** The working directory; the project's root folder by default. */
+  readonly cwd?: string;
+  /** When it is ended, in ms: what asks a server would wait for a silent one. */
+  readonly timeout?: number;
+}
+
 /** Runs a program, preferably from node_modules. It passes if it exits with code 0. Never rejects. */
-export async function runTool(program: string, args: readonly string[]): Promise<CheckResult> {
+export async function runTool(
+  program: string,
+  args: readonly string[],
+  options?: ToolOptions,
+): Promise<CheckResult> {
   const child = spawn(program, args, {
     cwd: ROOT,
+    ...options,
     env: {
       ...process.env,
       PATH: join(ROOT, "node_modules/.bin") + delimiter + (process.env.PATH ?? ""),
