@@ -1,6 +1,6 @@
 /**
- * `npm run check`: types, lint, formatting, the contract's lint rules and compatibility with the
- * main branch, whether the generated code is current, the OpenAPI document, and the packages'
+ * `npm run check`: types, lint, formatting, the contract's lint rules and compatibility with the last
+ * release, whether the generated code is current, the OpenAPI document, the version, and the packages'
  * integrity, licences, signatures and advisories. Prints a line per check, the tool's output if the
  * check does not pass, and at last what could not be checked. Changes no file.
  */
@@ -10,6 +10,7 @@ import { checkGeneratedCode } from "./check/generated-code.ts";
 import { checkOpenApi } from "./check/openapi.ts";
 import { checkAdvisories, checkSignatures } from "./check/registry.ts";
 import { type CheckResult, runTool } from "./check/tool.ts";
+import { checkVersion } from "./check/version.ts";
 
 const checks: Record<string, () => Promise<CheckResult>> = {
   types: () => runTool("tsc", ["-p", "."]),
@@ -17,9 +18,10 @@ const checks: Record<string, () => Promise<CheckResult>> = {
   "lint and formatting": () => runTool("biome", ["check", "--error-on-warnings", "."]),
   "proto lint": () => runTool("buf", ["lint"]),
   "proto formatting": () => runTool("buf", ["format", "--diff", "--exit-code", "proto"]),
-  "proto compatibility": checkCompatibility,
+  "proto compatibility": () => checkCompatibility(),
   "generated code": checkGeneratedCode,
   "OpenAPI document": checkOpenApi,
+  version: checkVersion,
   "integrity of packages": checkIntegrity,
   "licences of packages": checkLicenses,
   "signatures of packages": () => checkSignatures(),

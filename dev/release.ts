@@ -1,33 +1,51 @@
 /**
- * Part of `npm version`: gives the changes under "Unreleased" in CHANGELOG.md the new version and
- * today's date (UTC).
- */
-import { readFile, writeFile } from "node:fs/promises";
-import { fileURLToPath } from "node:url";
-
-const UNRELEASED = "## [Unreleased]\n";
-
-/**
- * The changelog with the unreleased changes as those of `version`.
+ * The parts of `npm version` in which it changes files, by the name of the script in package.json:
  *
- * @param date YYYY-MM-DD
- * @throws Error if there are no unreleased changes, or the version is there already
+ *   version       before the commit of the release: the changes get its number and today's date (UTC)
+ *   postversion   after it: its hash goes into CHANGELOG.md, and the version becomes the next pre-release
+ *
+ * The TypeScript client has the version of the service.
  */
-export function releaseChanges(changelog: string, version: string, date: string): string {
-  const start = changelog.indexOf(UNRELEASED);
-  if (start === -1) throw new Error('CHANGELOG.md has no heading "## [Unreleased]"');
-  const changes = changelog.slice(start + UNRELEASED.length).split(/^## /m)[0] ?? "";
-  if (changes.trim() === "") throw new Error("CHANGELOG.md has no unreleased changes");
-  if (changelog.includes(`## [${version}]`)) {
-    throw new Error(`CHANGELOG.md has a version ${version} already`);
-  }
-  return changelog.replace(UNRELEASED, `${UNRELEASED}\n## [${version}] - ${date}\n`);
+import { execFileSync } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
+import { nameCommit, releaseChanges } from "./changelog.ts";
+
+const CHANGELOG = "CHANGELOG.md";
+const CLIENT = "clients/typescript/package.json";
+
+const steps: Readonly<Record<string, () => void>> = {
+  version() {
+    const today = new Date().toISOString().slice(0, 10);
+    edit(CHANGELOG, (changelog) => releaseChanges(changelog, currentVersion(), today));
+    setVersionOfClient();
+  },
+  postversion() {
+    const version = currentVersion();
+    // npm has just made the tag.
+    const commit = run("git", "rev-parse", "--verify", `v${version}^{commit}`);
+    edit(CHANGELOG, (changelog) => nameCommit(changelog, version, commit));
+    // From 0.2.1-dev.0 `npm version` makes 0.2.1, 0.3.0 or 1.0.0.
+    run("npm", "version", "prepatch", "--preid=dev", "--no-git-tag-version", "--ignore-scripts");
+    setVersionOfClient();
+  },
+};
+
+const step = steps[process.argv[2] ?? ""];
+if (step === undefined) throw new Error(`expected one of: ${Object.keys(steps).join(", ")}`);
+step();
+
+function currentVersion(): string {
+  return JSON.parse(readFileSync("package.json", "utf8")).version;
 }
 
-if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const version = process.env.npm_package_version;
-  if (!version) throw new Error("npm_package_version is not set: run `npm version`");
-  const today = new Date().toISOString().slice(0, 10);
-  const changelog = await readFile("CHANGELOG.md", "utf8");
-  await writeFile("CHANGELOG.md", releaseChanges(changelog, version, today));
+function setVersionOfClient(): void {
+  edit(CLIENT, (manifest) => manifest.replace(/(?<="version": ")[^"]*/, () => currentVersion()));
+}
+
+function edit(path: string, change: (text: string) => string): void {
+  writeFileSync(path, change(readFileSync(path, "utf8")));
+}
+
+function run(program: string, ...args: readonly string[]): string {
+  return execFileSync(program, args, { encoding: "utf8" }).trim();
 }

@@ -1,78 +1,81 @@
-/** Checks with `buf breaking` that the contract is compatible with the main branch's. */
-import { copyFile, mkdtemp, rm, symlink } from "node:fs/promises";
+/** Checks with `buf breaking` that the contract is compatible with that of the last release. */
+import { copyFile, mkdtemp, readFile, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { acceptedChanges } from "./accepted-changes.ts";
+import { lastRelease } from "../changelog.ts";
 import { type CheckResult, ROOT, runTool } from "./tool.ts";
 
-const MAIN_BRANCHES = ["origin/main", "main"];
-
 /**
- * Compares the working tree's contract with the main branch's, but for `acceptedChanges`. If HEAD is the main branch's
- * commit, as in a fresh clone, the contract is also compared with the parent commit's: otherwise
- * a commit would only be compared with itself.
+ * Compares the working tree's contract with that of the last release that CHANGELOG.md names. A change that breaks it
+ * is accepted if the changes since then quote what buf says about it, where callers find it.
+ *
+ * @param root the folder of a repository, with node_modules
  */
-export async function checkCompatibility(): Promise<CheckResult> {
-  const main = await firstExisting(MAIN_BRANCHES);
-  if (main === undefined) {
-    return notDone(`no branch to compare with: ${MAIN_BRANCHES.join(", ")}`);
-  }
-  const atMain = (await commitOf(main)) === (await commitOf("HEAD"));
-  const parent = atMain ? await firstExisting(["HEAD^"]) : undefined;
-  const bases = parent === undefined ? [main] : [main, parent];
-
-  for (const base of bases) {
-    const result = await compareWith(base);
-    if (result.outcome !== "passed") return result;
-  }
-  return { outcome: "passed", note: `with ${bases.join(" and ")}`, output: "" };
+export async function checkCompatibility(root = ROOT): Promise<CheckResult> {
+  const release = lastRelease(await readFile(join(root, "CHANGELOG.md"), "utf8"));
+  if (release === undefined) return notDone("CHANGELOG.md names no release yet");
+  const { version, commit, changesSince } = release;
+  const missing = await missingCommit(root, version, commit);
+  if (missing !== undefined) return missing;
+  const result = await compareWith(root, commit);
+  return { ...withoutAccepted(result, changesSince), note: `with ${version}` };
 }
 
-async function compareWith(revision: string): Promise<CheckResult> {
+/** Why the release cannot be compared with, or undefined if its commit is here. */
+async function missingCommit(
+  root: string,
+  version: string,
+  commit: string,
+): Promise<CheckResult | undefined> {
+  const git = (...args: string[]) => runTool("git", args, { cwd: root });
+  const name = `${commit}, the commit of ${version}`;
+  if ((await git("merge-base", "--is-ancestor", commit, "HEAD")).outcome === "passed") return;
+  const shallow = await git("rev-parse", "--is-shallow-repository");
+  if (shallow.output.trim() === "false") {
+    return {
+      outcome: "failed",
+      output: `CHANGELOG.md names ${name}: HEAD does not descend from it`,
+    };
+  }
+  if (shallow.outcome !== "passed") return notDone(`without git, there is no ${name}`);
+  if ((await git("cat-file", "-e", commit)).outcome === "passed") return;
+  return notDone(
+    `this clone is shallow, without ${name}.\nFetch it: git fetch --depth 1 origin ${commit}`,
+  );
+}
+
+async function compareWith(root: string, commit: string): Promise<CheckResult> {
   const folder = await mkdtemp(join(tmpdir(), "revenue-contract-"));
   try {
     const archive = join(folder, "contract.tar");
-    const packed = await git("archive", `--output=${archive}`, revision, "proto");
-    if (packed.outcome !== "passed") {
-      return notDone(`git archive of ${revision} failed: ${packed.output}`);
-    }
+    const packing = ["archive", `--output=${archive}`, commit, "proto"];
+    const packed = await runTool("git", packing, { cwd: root });
+    if (packed.outcome !== "passed") return packed;
     await runTool("tar", ["-xf", archive, "-C", folder]);
     // buf compares workspaces with the same modules. All but the contract are of npm packages.
-    await copyFile(join(ROOT, "buf.yaml"), join(folder, "buf.yaml"));
-    await symlink(join(ROOT, "node_modules"), join(folder, "node_modules"));
+    await copyFile(join(root, "buf.yaml"), join(folder, "buf.yaml"));
+    await symlink(join(root, "node_modules"), join(folder, "node_modules"));
     const args = ["breaking", "--against", folder, "--error-format", "json"];
-    return { ...withoutAccepted(await runTool("buf", args)), note: `with ${revision}` };
+    return await runTool("buf", args, { cwd: root });
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
-/** The result without the changes that are accepted. `buf` prints one of them a line, as JSON. */
-function withoutAccepted(result: CheckResult): CheckResult {
+/** The result without the changes that the changelog quotes. `buf` prints one of them a line, as JSON. */
+function withoutAccepted(result: CheckResult, changelog: string): CheckResult {
   if (result.outcome === "passed") return result;
-  const accepted = new Set(acceptedChanges.map(({ message }) => message));
-  const left = result.output
-    .split("\n")
-    .filter((line) => line && !(line.startsWith("{") && accepted.has(JSON.parse(line).message)));
-  return { outcome: left.length > 0 ? "failed" : "passed", output: left.join("\n") };
-}
-
-async function firstExisting(revisions: readonly string[]): Promise<string | undefined> {
-  for (const revision of revisions) {
-    if ((await commitOf(revision)) !== undefined) return revision;
-  }
-  return undefined;
-}
-
-async function commitOf(revision: string): Promise<string | undefined> {
-  const found = await git("rev-parse", "--verify", "--quiet", `${revision}^{commit}`);
-  return found.outcome === "passed" ? found.output.trim() : undefined;
-}
-
-function git(...args: readonly string[]): Promise<CheckResult> {
-  return runTool("git", args);
+  const left = result.output.split("\n").flatMap((line) => {
+    if (!line.startsWith("{")) return line === "" ? [] : [line];
+    const { path, start_line, message } = JSON.parse(line);
+    return changelog.includes(`\`${message}\``) ? [] : [`${path}:${start_line}: ${message}`];
+  });
+  if (left.length === 0) return { outcome: "passed", output: "" };
+  const hint =
+    "If it is meant: quote the message, in backticks, in CHANGELOG.md under Incompatible.";
+  return { outcome: "failed", output: [...left, hint].join("\n") };
 }
 
 function notDone(reason: string): CheckResult {
-  return { outcome: "NOT DONE", note: "!", output: `${reason}\nFetch it: git fetch origin main` };
+  return { outcome: "NOT DONE", note: "!", output: reason };
 }

@@ -1,0 +1,88 @@
+/** `npm version`, in a repository of its own: what it commits, and that it can be done again. */
+import { execFileSync } from "node:child_process";
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, expect, it } from "vitest";
+import { lastRelease } from "../../../dev/changelog.ts";
+import { ROOT } from "../../../dev/check/tool.ts";
+
+const root = mkdtempSync(join(tmpdir(), "revenue-release-"));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const CLIENT = "clients/typescript/package.json";
+const FILES = ["package.json", "package-lock.json", CLIENT, "dev/release.ts", "dev/changelog.ts"];
+
+const person = { NAME: "Test", EMAIL: "test@example.com" };
+const environment = Object.fromEntries(
+  ["AUTHOR", "COMMITTER"].flatMap((role) =>
+    Object.entries(person).map(([name, value]) => [`GIT_${role}_${name}`, value]),
+  ),
+);
+const run = (program: string, ...args: string[]) =>
+  execFileSync(program, args, {
+    cwd: root,
+    encoding: "utf8",
+    stdio: "pipe",
+    env: { ...process.env, ...environment },
+  }).trim();
+
+const read = (path: string) => readFileSync(join(root, path), "utf8");
+const versionsAt = (revision: string): string[] =>
+  ["package.json", "package-lock.json", CLIENT].map(
+    (path) => JSON.parse(run("git", "show", `${revision}:${path}`)).version,
+  );
+
+function write(path: string, text: string): void {
+  writeFileSync(join(root, path), text);
+}
+
+function addChange(text: string): void {
+  write(
+    "CHANGELOG.md",
+    read("CHANGELOG.md").replace(
+      "## [Unreleased]\n",
+      `## [Unreleased]\n\n### Upgrade\n\n- ${text}\n`,
+    ),
+  );
+  run("git", "commit", "--all", "--message", text);
+}
+
+it("makes the commit of a release, which has its number alone, and the one after it, which names it", () => {
+  for (const path of FILES) cpSync(join(ROOT, path), join(root, path), { recursive: true });
+  symlinkSync(join(ROOT, "node_modules"), join(root, "node_modules"));
+  const manifest = JSON.parse(read("package.json"));
+  const { version, postversion } = manifest.scripts;
+  // Neither what the check says nor what is generated is of interest here.
+  const scripts = { version, postversion, generate: "git status --porcelain" };
+  write("package.json", JSON.stringify({ ...manifest, version: "0.1.0", scripts }, null, 2));
+  write(".gitignore", "node_modules\n");
+  write("CHANGELOG.md", "# Changelog\n\n## [Unreleased]\n");
+  run("git", "init", "--quiet");
+  run("git", "add", "--all");
+  run("git", "commit", "--message", "A start");
+
+  addChange("Run npm run migrate.");
+  run("npm", "version", "minor");
+  const first = run("git", "rev-parse", "v0.2.0^{commit}");
+  expect(versionsAt(first)).toEqual(["0.2.0", "0.2.0", "0.2.0"]);
+  expect(run("git", "rev-parse", "HEAD^")).toBe(first);
+  expect(versionsAt("HEAD")).toEqual(["0.2.1-dev.0", "0.2.1-dev.0", "0.2.1-dev.0"]);
+  expect(lastRelease(read("CHANGELOG.md"))).toMatchObject({ version: "0.2.0", commit: first });
+  expect(run("git", "status", "--porcelain")).toBe("");
+
+  addChange("Nothing to do.");
+  run("npm", "version", "patch");
+  addChange("Wait for the build.");
+  run("npm", "version", "minor");
+  expect(run("git", "tag")).toBe("v0.2.0\nv0.2.1\nv0.3.0");
+  const { version: last, commit } = lastRelease(read("CHANGELOG.md")) ?? {};
+  expect([last, commit]).toEqual(["0.3.0", run("git", "rev-parse", "v0.3.0^{commit}")]);
+  expect(versionsAt("HEAD")[0]).toBe("0.3.1-dev.0");
+  expect(read("CHANGELOG.md").match(/^## .*|^Commit|^- .*/gm)).toEqual([
+    "## [Unreleased]",
+    ...[expect.stringContaining("## [0.3.0]"), "Commit", "- Wait for the build."],
+    ...[expect.stringContaining("## [0.2.1]"), "Commit", "- Nothing to do."],
+    ...[expect.stringContaining("## [0.2.0]"), "Commit", "- Run npm run migrate."],
+  ]);
+});
