@@ -1,7 +1,9 @@
 # The service with its production dependencies. Node runs the TypeScript sources; there is no build
 # step, and nothing writes to the file system.
-# The Node of the tests, which the package `node` in package.json pins.
-FROM node:26.10.0-slim
+# The newest patch of Node 26 that the registry has, if it is built with --pull. Another one needs no
+# other change: --build-arg NODE=26.x.y
+ARG NODE=26
+FROM node:$NODE-slim
 LABEL org.opencontainers.image.licenses=Apache-2.0
 
 WORKDIR /app

@@ -39,6 +39,7 @@ import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
+import { versions } from "./telemetry/versions.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
 
 /** Connections to the database for looking up API keys. */
@@ -153,7 +154,7 @@ async function start(config: Config): Promise<void> {
     (await listen("ADMIN_PORT", config.adminPort ?? 0, (port) =>
       admin.listen(adminHost ?? host, port),
     ));
-  log.info({ host, httpPort, grpcPort, adminHost, adminPort }, "listening");
+  log.info({ host, httpPort, grpcPort, adminHost, adminPort, ...versions }, "listening");
 
   stopOnSigterm = stopOnSignals(config, log, {
     announce: () => readiness.set("shutdown", "the process is stopping"),

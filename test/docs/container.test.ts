@@ -139,13 +139,15 @@ it("the command of the image answers as an unprivileged user, is healthy, and st
   expect(output.stderr).toBe("");
 });
 
-it("the Dockerfile has the Node of development, to the patch, the licence, another user than root, and the default ports", () => {
+it("the Dockerfile has the newest Node of the major version that is tested, or the one asked for, the licence, another user than root, and the default ports", () => {
   const admitted = rootFile(".dockerignore").match(/(?<=^!).*$/gm) ?? [];
   expect(admitted.sort()).toEqual(copied().sort());
   const { node } = manifest.devDependencies;
   expect(node).toMatch(/^\d+\.\d+\.\d+$/);
-  expect(instructionsOf("FROM")).toEqual([`node:${node}-slim`]);
-  expect(manifest.engines.node).toBe(`>=${node.split(".")[0]}`);
+  const [major] = node.split(".");
+  expect(instructionsOf("ARG")).toEqual([`NODE=${major}`]);
+  expect(instructionsOf("FROM")).toEqual(["node:$NODE-slim"]);
+  expect(manifest.engines.node).toBe(`>=${major}`);
   expect(instructionsOf("LABEL")).toEqual([
     `org.opencontainers.image.licenses=${manifest.license}`,
   ]);

@@ -1,7 +1,6 @@
 /** Metrics of the process: version, CPU time, memory, heap, garbage collection, event loop lag. */
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { collectDefaultMetrics } from "@prometheus-io/client";
+import { versions } from "../versions.ts";
 import { addGauge, type MetricsRegistry } from "./registry.ts";
 
 /**
@@ -9,8 +8,6 @@ import { addGauge, type MetricsRegistry } from "./registry.ts";
  * long, and the utilization of the event loop needs a timer of 100 ms.
  */
 const LEFT_OUT = /^nodejs_(active_|eventloop_utilization)/;
-/** It has the version of the service. */
-const MANIFEST = join(import.meta.dirname, "../../../package.json");
 /** The time of that timer, in ms: the client has no option to turn it off. */
 const RARELY = 2 ** 31 - 1;
 
@@ -23,17 +20,15 @@ export function addProcessMetrics(registry: MetricsRegistry): void {
   addBuildInfo(registry);
 }
 
-/** Adds the versions of the service and of Node, as Prometheus's programs do: as labels of a 1. */
+/** Adds the versions, as Prometheus's programs do: as labels of a 1. */
 function addBuildInfo(registry: MetricsRegistry): void {
-  const { version }: { readonly version: string } = JSON.parse(readFileSync(MANIFEST, "utf8"));
-  const labels = { version, node: process.versions.node };
   addGauge(
     registry,
     {
       name: "revenue_build_info",
-      help: "1; the labels are the versions of the service and of Node.",
-      labels: Object.keys(labels),
+      help: "1; the labels are the versions of the service, of Node and of its time zone data.",
+      labels: Object.keys(versions),
     },
-    () => [{ labels, value: 1 }],
+    () => [{ labels: versions, value: 1 }],
   );
 }

@@ -1,5 +1,6 @@
 /** The admin port, and its metrics: they agree with what was sent, and a client cannot add series. */
 import { randomBytes } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { Agent } from "node:http";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { freePort } from "../../../dev/free-port.ts";
@@ -33,6 +34,13 @@ it("ADMIN_HOST: the admin port listens on this address only, the other ports on 
   const listening = fixture.service.log().find(({ msg }) => msg === "listening");
   expect(listening).toMatchObject({ host: "127.0.0.1", adminHost: "127.0.0.2" });
   await expect(fetch(`http://127.0.0.1:${listening?.adminPort}/livez`)).rejects.toThrow();
+});
+
+it("the log tells at start what runs: the versions of the service, of Node and of its time zone data", () => {
+  const listening = fixture.service.log().find(({ msg }) => msg === "listening");
+  const { version } = JSON.parse(readFileSync("package.json", "utf8"));
+  const { node, tz } = process.versions;
+  expect(listening).toMatchObject({ version, node, tzdata: tz });
 });
 
 const metrics = async (): Promise<Map<string, Family>> =>

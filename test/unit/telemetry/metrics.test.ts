@@ -100,7 +100,10 @@ it("the versions are labels, and lines that the log dropped are counted", async 
     ]);
     const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
     expect(families.get("revenue_build_info")?.samples).toMatchObject([
-      { labels: { version, node: process.versions.node }, value: 1 },
+      {
+        labels: { version, node: process.versions.node, tzdata: process.versions.tz },
+        value: 1,
+      },
     ]);
   }
 });
