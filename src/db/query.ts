@@ -1,5 +1,5 @@
 /**
- * Reading from the database until a signal aborts. Each read is one prepared statement, and so one
+ * Reading from the database until a signal aborts. Each read is one statement, and so one
  * snapshot. Reads share the pool fairly, and are tried again on another connection if one fails.
  *
  * A statement whose caller has left goes on until it ends, at the latest when the server ends it. Until
