@@ -63,7 +63,7 @@ export const VARIABLES = {
     name: "HOST",
     fallback: "127.0.0.1",
     parse: address,
-    description: "the address on which HTTP and gRPC listen; `::` for every one of both families",
+    description: "where HTTP, gRPC and the admin port listen; `::` for all of both families",
   },
   httpIdle: {
     name: "HTTP_IDLE_TIMEOUT_MS",
@@ -87,7 +87,7 @@ export const VARIABLES = {
     name: "ADMIN_HOST",
     fallback: "",
     parse: optionalAddress,
-    description: "the address of the admin port; that of `HOST` if it is empty",
+    description: "the address of the admin port, a private one; that of `HOST` if it is empty",
   },
   adminPort: {
     name: "ADMIN_PORT",

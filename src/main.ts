@@ -146,15 +146,14 @@ async function start(config: Config): Promise<void> {
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
   const host = listenAddress(config.host);
-  const adminHost = config.adminHost && listenAddress(config.adminHost);
+  const adminHost = listenAddress(config.adminHost ?? config.host);
   const grpcPort = await listen("GRPC_PORT", config.grpcPort, (port) => grpc.listen(host, port));
   const httpPort = await listen("HTTP_PORT", config.httpPort, (port) => gateway.listen(host, port));
   const adminPort =
     admin &&
-    (await listen("ADMIN_PORT", config.adminPort ?? 0, (port) =>
-      admin.listen(adminHost ?? host, port),
-    ));
-  log.info({ host, httpPort, grpcPort, adminHost, adminPort, ...versions }, "listening");
+    (await listen("ADMIN_PORT", config.adminPort ?? 0, (port) => admin.listen(adminHost, port)));
+  const addresses = { host, httpPort, grpcPort, ...(admin && { adminHost, adminPort }) };
+  log.info({ ...addresses, ...versions }, "listening");
 
   stopOnSigterm = stopOnSignals(config, log, {
     announce: () => readiness.set("shutdown", "the process is stopping"),

@@ -5,14 +5,15 @@
  */
 import type { AddressInfo } from "node:net";
 import { type FastifyReply, fastify } from "fastify";
+import { limitConnections } from "./connection-places.ts";
 import type { Readiness } from "./readiness.ts";
 
 /** The limits of the port. Times in ms. */
 export const ADMIN_LIMITS = {
-  /** Open connections; further ones are closed at once. */
+  /** Open connections. A further one takes the place of one that is idle. */
   maxConnections: 100,
-  /** Responses that are being made or sent; further requests are refused with 503. */
-  maxResponses: 32,
+  /** Metrics that are being made or sent; further scrapes are refused with 503. */
+  maxScrapes: 32,
   maxHeaderSize: 8_192,
   /** From the start of a request, or of a connection, to the end of its headers. */
   headersTimeout: 5_000,
@@ -56,18 +57,11 @@ export function createAdminServer({ metrics, readiness }: AdminParts): AdminServ
     // A path that cannot be decoded.
     frameworkErrors: (_error, _request, reply) => refuse(reply, 404, "not found"),
   });
-  app.server.maxConnections = ADMIN_LIMITS.maxConnections;
+  limitConnections(app.server, ADMIN_LIMITS.maxConnections);
   app.server.on("error", () => {}); // a connection that could not be accepted
 
-  let responses = 0;
   app.addHook("onRequest", (request, reply, done) => {
     reply.headers(HEADERS);
-    if (responses >= ADMIN_LIMITS.maxResponses) {
-      refuse(reply, 503, "too many requests are being answered");
-      return;
-    }
-    responses++;
-    reply.raw.once("close", () => responses--);
     if (!request.is404) {
       done();
     } else if (Object.values(PATHS).includes(request.url.replace(/\?.*/, ""))) {
@@ -78,7 +72,13 @@ export function createAdminServer({ metrics, readiness }: AdminParts): AdminServ
   });
   app.setErrorHandler((_error, _request, reply) => refuse(reply, 500, "internal error"));
 
+  let scrapes = 0;
   app.get(PATHS.metrics, async ({ headers }, reply) => {
+    if (scrapes >= ADMIN_LIMITS.maxScrapes) {
+      return refuse(reply, 503, "too many requests are being answered");
+    }
+    scrapes++;
+    reply.raw.once("close", () => scrapes--);
     const { contentType, body } = await metrics(headers.accept ?? "");
     return reply.type(contentType).send(body);
   });

@@ -100,12 +100,14 @@ it("a port that is in use is told", async () => {
   expect(stderr).toContain(port);
 });
 
-it("HOST :: is every address of both families, and the time of idle connections is a setting", async () => {
-  const environment = { HOST: "::", ADMIN_HOST: "::", HTTP_IDLE_TIMEOUT_MS: "90000" };
+it("HOST :: is every address of both families, also for the admin port, as the log says; the time of idle connections is a setting", async () => {
+  const environment = { HOST: "::", HTTP_IDLE_TIMEOUT_MS: "90000" };
   const service = await startService(database.url, environment);
   onTestFinished(async () => void (await service.kill()));
   const { port } = new URL(service.http);
-  const adminPort = service.log().find(({ msg }) => msg === "listening")?.adminPort;
+  const listening = service.log().find(({ msg }) => msg === "listening");
+  expect(listening).toMatchObject({ host: "::", adminHost: "::" });
+  const adminPort = listening?.adminPort;
   for (const host of ["127.0.0.1", "[::1]"]) {
     const response = await fetch(`http://${host}:${port}/api/provider/revenue`);
     expect(response.status).toBe(401);

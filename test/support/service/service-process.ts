@@ -57,7 +57,7 @@ export async function startService(
   return {
     http: `${scheme}://127.0.0.1:${listening.httpPort}`,
     grpc: `127.0.0.1:${listening.grpcPort}`,
-    admin: `http://${listening.adminHost ?? "127.0.0.1"}:${listening.adminPort}`,
+    admin: `http://${environment.ADMIN_HOST ?? "127.0.0.1"}:${listening.adminPort}`,
     ended,
     output: () => output.stdout + output.stderr,
     log,

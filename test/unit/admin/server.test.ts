@@ -1,5 +1,6 @@
 /** The admin port: its three paths, and its limits. */
-import { connect } from "node:net";
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
 import { ADMIN_LIMITS, type AdminServer, createAdminServer } from "../../../src/admin/server.ts";
@@ -88,26 +89,95 @@ describe("/readyz", () => {
   });
 });
 
-it("refuses connections and responses beyond its limits, and recovers", async () => {
+/** Opens connections; resolves once the port has accepted them. */
+function open(port: number, count: number): Promise<Socket[]> {
+  const sockets = Array.from({ length: count }, () => connect(port, "127.0.0.1"));
+  return Promise.all(
+    sockets.map(async (socket) => {
+      await once(
+        socket.on("error", () => {}),
+        "connect",
+      );
+      return socket;
+    }),
+  );
+}
+
+/** Asks on an open connection. Resolves to the first bytes of the response. */
+async function ask(socket: Socket, path: string): Promise<string> {
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
+  const [bytes] = await once(socket, "data");
+  return String(bytes);
+}
+
+const isOpen = ({ destroyed }: Socket) => !destroyed;
+
+describe("with as many connections as it keeps", () => {
+  const { maxConnections } = ADMIN_LIMITS;
+  const probe = async (port: number) => {
+    // A kubelet's: on a connection of its own.
+    const answer = await get(port, "/livez", { headers: { connection: "close" } });
+    return answer.status;
+  };
+
+  it.each([
+    ["that have sent nothing", async (_: Socket) => {}],
+    ["that have sent a part of a request", async (socket: Socket) => void socket.write("GET /")],
+    ["that are kept alive", (socket: Socket) => ask(socket, "/readyz")],
+  ])("%s, a probe comes through, and the one that was idle longest goes", async (_, use) => {
+    const port = await start();
+    const sockets = await open(port, maxConnections);
+    for (const socket of sockets) await use(socket);
+    expect(await Promise.all(Array.from({ length: 20 }, () => probe(port)))).toEqual(
+      Array(20).fill(200),
+    );
+    await until(() => !sockets.slice(0, 1).some(isOpen));
+    expect(sockets.slice(20).every(isOpen)).toBe(true);
+    for (const socket of sockets) socket.destroy();
+  });
+
+  it("one that was used lately, or waits for a response, stays", async () => {
+    let render = () => {};
+    const metrics = () =>
+      new Promise<typeof EXPOSITION>((resolve) => {
+        render = () => resolve(EXPOSITION);
+      });
+    const port = await start(createReadiness(), metrics);
+    const [scraping, used, idle, ...others] = await open(port, maxConnections);
+    const last = others.at(-1);
+    if (!scraping || !used || !idle || !last) expect.fail("no connections");
+    // Once it is answered, all of them have been accepted.
+    await ask(last, "/livez");
+    const scrape = ask(scraping, "/metrics");
+    await ask(used, "/livez");
+    // As many as were open, less the two.
+    const more = await open(port, maxConnections - 2);
+    await until(() => ![idle, ...others].some(isOpen));
+    render();
+    expect(await scrape).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await ask(used, "/livez")).toMatch(/^HTTP\/1\.1 200 /);
+    for (const socket of [scraping, used, ...more]) socket.destroy();
+  });
+});
+
+it("refuses scrapes beyond its limit, answers probes all the same, and recovers", async () => {
   const pending: (() => void)[] = [];
   const port = await start(
     createReadiness(),
     () => new Promise((resolve) => pending.push(() => resolve(EXPOSITION))),
   );
-  const waiting = Array.from({ length: ADMIN_LIMITS.maxResponses }, () => get(port, "/metrics"));
-  await until(() => pending.length === ADMIN_LIMITS.maxResponses);
-  expect((await get(port, "/livez")).status).toBe(503);
+  const waiting = Array.from({ length: ADMIN_LIMITS.maxScrapes }, () => get(port, "/metrics"));
+  await until(() => pending.length === ADMIN_LIMITS.maxScrapes);
+  expect(await get(port, "/metrics")).toMatchObject({
+    status: 503,
+    text: "too many requests are being answered\n",
+  });
+  expect((await get(port, "/livez")).status).toBe(200);
+  expect((await get(port, "/readyz")).status).toBe(200);
   for (const resolve of pending) resolve();
   expect((await Promise.all(waiting)).every(({ status }) => status === 200)).toBe(true);
-  await until(async () => (await get(port, "/livez")).status === 200);
-
-  const sockets = Array.from({ length: ADMIN_LIMITS.maxConnections + 20 }, () =>
-    connect(port, "127.0.0.1").on("error", () => {}),
-  );
-  await until(() => sockets.filter(({ destroyed }) => destroyed).length >= 20);
-  for (const socket of sockets) socket.destroy();
-  await until(async () => {
-    const answer = await get(port, "/livez").catch(() => undefined);
-    return answer?.status === 200;
-  });
+  const scrape = until(async () => (await get(port, "/metrics")).status === 200);
+  await until(() => pending.length > ADMIN_LIMITS.maxScrapes);
+  pending.at(-1)?.();
+  await scrape;
 });
