@@ -1,9 +1,10 @@
 /**
- * The compression of Connect and gRPC-Web: Connect-ES's, but at the level of all responses in place of
- * Brotli's highest, and once for callers that get the same bytes. Connect-ES serializes for each of them.
+ * The compression of Connect and gRPC-Web: gzip in both directions, and Brotli of responses alone. At the level of
+ * all responses in place of Connect-ES's, which is Brotli's highest, and once for callers that get the same
+ * bytes. Connect-ES serializes for each of them.
  */
 import { hash } from "node:crypto";
-import { compressionBrotli, compressionGzip } from "@connectrpc/connect-node";
+import { compressionGzip } from "@connectrpc/connect-node";
 import { LRUCache } from "lru-cache";
 import { compress, FASTEST } from "../compression.ts";
 import type { Coding } from "../negotiation.ts";
@@ -14,7 +15,12 @@ const MAX_KEPT = 16 * 1024 * 1024;
 /** For the option `acceptCompression` of Connect-ES. */
 export const connectCompressions = [
   { ...compressionGzip, compress: cached("gzip") },
-  { ...compressionBrotli, compress: cached("br") },
+  // A request that names it is refused before (request-check.ts).
+  {
+    name: "br",
+    compress: cached("br"),
+    decompress: () => Promise.reject(new Error("unreachable")),
+  },
 ] as const;
 
 /** Compresses bytes, and keeps the results of the last ones, by their SHA-256. */

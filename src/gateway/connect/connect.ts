@@ -27,7 +27,7 @@ import { commonHeaders } from "../response.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
 import { connectCompressions } from "./compression.ts";
 import { connectError, refusalOf } from "./error.ts";
-import { checkMessageParameter, checkRequest, METHODS } from "./request-check.ts";
+import { checkCompression, checkMessageParameter, checkRequest, METHODS } from "./request-check.ts";
 import { takeTimeout } from "./timeout.ts";
 
 /** Serves the unary RPCs of a service. */
@@ -111,6 +111,7 @@ async function accept(
       accepted.reject(error);
     };
     context.signal.addEventListener("abort", reject, { once: true });
+    checkCompression(context);
     if (context.requestMethod === "GET") {
       if (isBodyTooLarge(call.response.req)) throw new ServiceError("messageTooLarge");
       checkMessageParameter(context.url);

@@ -8,7 +8,14 @@
  */
 import { connect as connectHttp2, type IncomingHttpHeaders } from "node:http2";
 import { buffer } from "node:stream/consumers";
-import { deflateSync, gunzipSync, gzipSync } from "node:zlib";
+import {
+  brotliCompressSync,
+  brotliDecompressSync,
+  deflateSync,
+  gunzipSync,
+  gzipSync,
+  zstdCompressSync,
+} from "node:zlib";
 import { status } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
@@ -144,6 +151,43 @@ it("Connect, a response is compressed for a client that accepts it", async () =>
   const response = await post("{}", headers, fixture.key, overview);
   expect(response.headers["content-encoding"]).toBe("gzip");
   expect(connectResult(response).message).toContain("alpha");
+});
+
+it("a response is compressed with Brotli for a client that accepts it, over Connect and gRPC-Web", async () => {
+  const overview = "/revenue.v1.RevenueService/GetOverview";
+  const accepted = (name: string) => [name, "br"] as const;
+  const headers = [["content-type", JSON_TYPE], accepted("accept-encoding")] as const;
+  const unary = await post("{}", headers, fixture.key, overview);
+  expect(unary.headers["content-encoding"]).toBe("br");
+  expect(brotliDecompressSync(unary.bytes).toString()).toContain("alpha");
+
+  const type = ["content-type", "application/grpc-web+json"] as const;
+  const web = [type, GZIP, accepted("grpc-accept-encoding")] as const;
+  const framed = await post(frame(gzipSync("{}"), 1), web, fixture.key, overview);
+  expect(framed.headers["grpc-encoding"]).toBe("br");
+  const end = 5 + framed.bytes.readUInt32BE(1);
+  expect(framed.bytes[0]).toBe(1);
+  expect(brotliDecompressSync(framed.bytes.subarray(5, end)).toString()).toContain("alpha");
+});
+
+const CODINGS = { br: brotliCompressSync, deflate: deflateSync, zstd: zstdCompressSync } as const;
+
+it.each(
+  Object.entries(CODINGS).flatMap(([name, compress]): [string, string, Call][] => {
+    const inQuery = compress("{}").toString("base64url");
+    const query = `encoding=json&base64=1&compression=${name}&message=${inQuery}`;
+    const encoding = ["grpc-encoding", name] as const;
+    return [
+      ["Connect", name, connect(JSON_TYPE, compress("{}"), ["content-encoding", name])],
+      ["Connect, an empty message,", name, connect(PROTO, EMPTY, ["content-encoding", name])],
+      ["Connect GET", name, connectGet(query)],
+      ["gRPC-Web", name, grpcWeb(frame(compress(EMPTY), 1), encoding)],
+    ];
+  }),
+)("%s: %s is no compression of a request, whose key counts first", async (_, name, call) => {
+  const message = `unknown compression "${name}" of a request: expected gzip`;
+  expect(await call()).toEqual({ code: "UNIMPLEMENTED", message });
+  expect(await call("invalid")).toMatchObject({ code: UNAUTHENTICATED.code });
 });
 
 it.each<[name: string, call: Call, code: string]>([
