@@ -39,6 +39,13 @@ describe.each(everyPage.map((one) => [one.path, one] as const))("%s", (_, { path
   });
 });
 
+it("where the documents speak of gRPC, the key's name is in lower case: Python's client refuses capitals", () => {
+  const section = (path: string, title: string) =>
+    new RegExp(`^## ${title}\n([\\s\\S]*?)^## `, "m").exec(page(path))?.[1];
+  expect(section("docs/api.md", "Authentication")).toContain('metadata=[("x-api-key", KEY)]');
+  expect(section("README.md", "gRPC and Connect")).not.toMatch(/X-API-Key|Authorization/);
+});
+
 /** Whether a relative link leads to a file, and its fragment to a heading of it. */
 function leadsSomewhere(from: string, target: string): boolean {
   const [file = "", fragment] = target.split("#");
