@@ -24,7 +24,7 @@ Send an API key in exactly one of two headers: \`X-API-Key: KEY\` or \`Authoriza
 - Instants, days, months and years are in UTC.
 - All figures of a response come from one snapshot of the database.
 - A response has every field: zeros, empty strings and empty arrays included.
-- With \`Accept: text/csv\` the response is CSV, with the same digits: a row per server, in the breakdown a row per instance after its server's, and for the days a row per day.
+- With \`Accept: text/csv\` the response is CSV, with the same digits: a row per server, in the breakdown also a row per instance after its server's, which contains it (add up only the rows without an \`instanceId\`), and for the days a row per day.
 
 ## Parameters
 

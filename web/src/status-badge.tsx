@@ -1,10 +1,23 @@
 /** A status of the platform, as stored: its text is never changed. */
 
-const GOOD = ["Active", "Completed"];
-const OVER = ["Deleted", "Failed", "Cancelled"];
+const TONES = new Map([
+  ["Active", "good"],
+  ["Completed", "good"],
+  ["Deleted", "over"],
+  ["Cancelled", "over"],
+  ["Failed", "bad"],
+]);
+
+/** Whether a status is of something that went wrong. One that is not known has not. */
+export function isBad(status: string): boolean {
+  return toneOf(status) === "bad";
+}
 
 /** Shows a status. The colour only repeats what the text says. */
 export function StatusBadge({ status }: { status: string }) {
-  const tone = GOOD.includes(status) ? "good" : OVER.includes(status) ? "over" : "other";
-  return <span class={`badge badge-${tone}`}>{status}</span>;
+  return <span class={`badge badge-${toneOf(status)}`}>{status}</span>;
+}
+
+function toneOf(status: string): string {
+  return TONES.get(status) ?? "other";
 }

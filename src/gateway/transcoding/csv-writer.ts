@@ -5,7 +5,8 @@
  * If these have a repeated message field of their own, each of its messages has a row too, after the
  * row that contains it. Such a row repeats the fields of the containing row, except those that it has
  * itself. So there is a column for each JSON name, and the rows with an empty value in the columns of
- * the contained messages add up to the whole.
+ * the contained messages add up to the whole. Somebody who adds up all rows counts twice what is in
+ * contained messages: the two kinds of rows can have a table each.
  *
  * @see https://www.rfc-editor.org/rfc/rfc4180
  */
@@ -29,6 +30,9 @@ type Values = Readonly<Record<string, unknown>>;
 
 type WriteCell = (value: unknown) => string;
 
+/** The rows of a table: those of the field, those of the messages contained in them, or both. */
+export type CsvRows = "outer" | "contained" | "all";
+
 /** A field that is a column. */
 interface Column {
   readonly name: string;
@@ -48,18 +52,22 @@ const FORMULA_FIRST = new RegExp(`^(?=${FORMULA}|[\\t\\r])`);
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 /**
- * Compiles the CSV writer of a method's response; undefined if the method has no `csv_rows`.
+ * Compiles the CSV writer of a method's response; undefined if the method has no `csv_rows`, or no rows of
+ * this kind.
  *
  * @throws Error that names the field or the option if it is not supported
  */
-export function compileCsvWriter(method: DescMethod): Writer<DescMessage> | undefined {
+export function compileCsvWriter(
+  method: DescMethod,
+  rows: CsvRows = "all",
+): Writer<DescMessage> | undefined {
   const name = rowsOf(method);
   if (!name) return undefined;
   const list = method.output.fields.find((field) => field.name === name);
   if (list?.fieldKind !== "list" || list.message === undefined) {
     throw new Error(`csv_rows: ${method.output} has no repeated message field "${name}"`);
   }
-  return tableWriter(list.localName, list.message);
+  return tableWriter(list.localName, list.message, rows);
 }
 
 /**
@@ -71,9 +79,15 @@ function rowsOf(method: DescMethod): string | undefined {
   return option && String(getOption(method, option as GenExtension<MethodOptions>));
 }
 
-function tableWriter(property: string, desc: DescMessage): Writer<DescMessage> {
-  const nested = nestedList(desc);
-  const outer = columnsOf(desc, nested?.field);
+function tableWriter(
+  property: string,
+  desc: DescMessage,
+  rows: CsvRows,
+): Writer<DescMessage> | undefined {
+  const list = nestedList(desc);
+  const outer = columnsOf(desc, list?.field);
+  const nested = rows === "outer" ? undefined : list;
+  if (rows === "contained" && nested === undefined) return undefined;
   const inner = nested === undefined ? [] : columnsOf(nested.message);
   const names = [...new Set([...outer, ...inner].map(({ name }) => name))];
   const header = names.map(textCell).join(",");
@@ -82,7 +96,7 @@ function tableWriter(property: string, desc: DescMessage): Writer<DescMessage> {
   return (message: MessageShape<DescMessage>) => {
     let csv = `${header}\r\n`;
     for (const row of (message as unknown as Values)[property] as readonly Values[]) {
-      csv += writeOuter([row]);
+      if (rows !== "contained") csv += writeOuter([row]);
       if (nested === undefined) continue;
       for (const contained of row[nested.field.localName] as readonly Values[]) {
         csv += writeInner([contained, row]);

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { fromBinary } from "@bufbuild/protobuf";
+import { parse } from "csv-parse/sync";
 import type { Locator, Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
@@ -14,7 +15,7 @@ import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, faultsOfLook, LOOKS, tooNarrow } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { poll } from "../../support/poll.ts";
-import { dailyTarget, type Period, restDays, restText } from "./rest-days.ts";
+import { dailyTarget, dayName, type Period, restDays, restText } from "./rest-days.ts";
 
 const run = promisify(execFile);
 /** The name of a server, which a spreadsheet would run. */
@@ -38,6 +39,14 @@ beforeAll(async () => {
     for (const [day, gross] of Object.entries(more)) {
       const charged = { charged_at: `${day} 00:00:00.000`, gross };
       await knex("charges").insert({ provider_id: 1, server_id: first.id, ...charged });
+    }
+    // Of the latest ten two have failed, and one has a status that nobody knows; the eleventh has failed too.
+    const latest = await knex("payouts").where({ provider_id: 1 }).orderBy("paid_at", "desc");
+    const statuses = { 1: "Failed", 2: "Queued", 9: "Failed", 10: "Failed" };
+    for (const [place, status] of Object.entries(statuses)) {
+      await knex("payouts")
+        .where({ id: latest[Number(place)].id })
+        .update({ status });
     }
   });
   page = fixture.page;
@@ -89,11 +98,14 @@ const START = daysAgo(0);
  * The file that the menu has of a table: its name before the day of the figures, and its text after
  * the byte order mark.
  */
-async function downloaded(table: string): Promise<[name: string, text: string]> {
+async function downloaded(
+  table: string,
+  button = "Download CSV",
+): Promise<[name: string, text: string]> {
   return withMenu(async (menu) => {
     const download = page.waitForEvent("download");
     const item = menu.getByRole("region", { name: table, exact: true });
-    await item.getByRole("button", { name: "Download CSV" }).click();
+    await item.getByRole("button", { name: button }).click();
     const file = await download;
     const text = readFileSync(await file.path(), "utf8");
     expect(text[0]).toBe("\ufeff");
@@ -190,7 +202,7 @@ it("finds a server by a part of its name", async () => {
   }
 });
 
-it("shows a chosen period with its instances, and its CSV is the service's own after a byte order mark", async () => {
+it("shows a chosen period with its instances, whose CSV has the rows of the service's: servers add up to the total, instances have a file of their own", async () => {
   await page.getByText("Other days").click();
   await page.getByRole("button", { name: "Last month" }).click();
   const [startDate, endDate] = [
@@ -208,10 +220,53 @@ it("shows a chosen period with its instances, and its CSV is the service's own a
   const [total, ...rows] = digitsOf(json, "totalRevenue");
   expect(await inPeriod().locator("tr td:nth-child(3)").allTextContents()).toEqual(rows);
   expect(await card("Gross revenue").textContent()).toBe(total);
-  expect(await downloaded("Servers")).toEqual([
-    `revenue_servers_${startDate}_${endDate}_UTC`,
-    await rest(path, "text/csv"),
+  const all = await rest(path, "text/csv");
+  const servers = await downloaded("Servers");
+  const instances = await downloaded("Servers", "Download instances");
+  const period = `${startDate}_${endDate}_UTC`;
+  expect([servers[0], instances[0]]).toEqual([
+    `revenue_servers_${period}`,
+    `revenue_instances_${period}`,
   ]);
+  const ownRows = rowsOf(all).filter(({ instanceId }) => instanceId === "");
+  expect(rowsOf(servers[1])).toEqual(
+    ownRows.map(({ instanceId: _, instanceName: __, ...row }) => row),
+  );
+  const cents = rowsOf(servers[1]).map((row) => centsOf(row.totalRevenue));
+  expect(cents.reduce((sum, one) => sum + one, 0n)).toBe(centsOf(total));
+  const contained = rowsOf(all).filter(({ instanceId }) => instanceId !== "");
+  expect(contained.length).toBeGreaterThan(0);
+  expect(rowsOf(instances[1])).toEqual(contained);
+});
+
+/** The rows of a CSV, each by column. */
+const rowsOf = (csv: string): Record<string, string>[] =>
+  parse(csv, { columns: true, record_delimiter: "\r\n" });
+const centsOf = (digits = "") => BigInt(digits.replace(".", ""));
+
+it("a payout that failed is told above the figures and is red; other statuses and payouts before the latest are not", async () => {
+  const line = page.getByRole("alert");
+  expect(await line.locator("strong").textContent()).toBe("2 recent payouts failed");
+  const [failed, earlier] = await fixture.database
+    .knex("payouts")
+    .where({ provider_id: 1, status: "Failed" })
+    .orderBy("paid_at", "desc");
+  const told = [failed, earlier].map(({ amount, method, paid_at: at }) => {
+    return `${amount} on ${dayName(`${at}`.slice(0, 10))} (${method})`;
+  });
+  expect(await line.locator("p").textContent()).toBe(told.join(", "));
+  expect((await line.boundingBox())?.y).toBeLessThan(
+    (await card("Available balance").boundingBox())?.y ?? 0,
+  );
+  await line.getByRole("link", { name: "Payouts" }).click();
+  const colours = (status: string) =>
+    page.evaluate(`[...document.querySelectorAll("#payouts .badge")]
+      .filter((badge) => badge.textContent === "${status}")
+      .map((badge) => getComputedStyle(badge))
+      .map(({ color, backgroundColor }) => [color, backgroundColor])[0]`);
+  await page.emulateMedia({ colorScheme: "light" });
+  expect(await colours("Failed")).toEqual(["rgb(163, 35, 28)", "rgb(253, 236, 235)"]);
+  expect(await colours("Queued")).toEqual(["rgb(122, 75, 0)", "rgb(253, 243, 220)"]);
 });
 
 it("makes a formula in the name of a server harmless in the CSV of all time", async () => {

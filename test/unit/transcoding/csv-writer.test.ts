@@ -62,6 +62,29 @@ test("a contained message has a row after the row that contains it, with that ro
   ]);
 });
 
+test("the two kinds of rows can have a table each, of which the first has no column of the other", () => {
+  const rows = [
+    { text: "outer", count: 2, cells: [{ text: "inner", amount: { value: "1.00" }, own: "x" }] },
+    { text: "alone" },
+  ];
+  const method = methodOf("transcoding.supported.TableService", "GetTable");
+  const write = (kind: "outer" | "contained") =>
+    compileCsvWriter(method, kind)?.(create(table, { rows } as never)).split("\r\n");
+  expect(write("outer")).toEqual([
+    "text,count,big,flag,amount,at,maybe,otherName",
+    "outer,2,0,false,,,,",
+    "alone,0,0,false,,,,",
+    "",
+  ]);
+  expect(write("contained")).toEqual([
+    "text,count,big,flag,amount,at,maybe,otherName,own",
+    "inner,2,0,false,1.00,,,,x",
+    "",
+  ]);
+  const flat = methodOf("transcoding.supported.TableService", "GetFlatTable");
+  expect(compileCsvWriter(flat, "contained")).toBeUndefined();
+});
+
 test("messages without a repeated field are a flat table", () => {
   const write = compileCsvWriter(methodOf("transcoding.supported.TableService", "GetFlatTable"));
   const others = [{ name: "a", price: { value: "1.00" } }];

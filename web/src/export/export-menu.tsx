@@ -70,16 +70,20 @@ interface ItemProps<Method extends DescMethod> {
   readonly timeZone: string;
 }
 
-/** What can be exported of one table. The CSV is what the service would write of the answer. */
+/**
+ * What can be exported of one table. The CSV has the rows that the service would write of the answer, but
+ * those of instances in a file of their own: a column of a file adds up to the figure of the page.
+ */
 function Item<Method extends DescMethod>(props: ItemProps<Method>) {
   const { title, method, call, copy, timeZone } = props;
   const { data, asOf } = call;
-  const writeCsv = compileCsvWriter(method);
+  const writeCsv = compileCsvWriter(method, "outer");
+  const writeInstances = compileCsvWriter(method, "contained");
   if (data === undefined || asOf === undefined || writeCsv === undefined) return null;
   const shown = periodOf(data as Answer);
   // What was copied asks for what is shown.
   const parameters = { ...shown };
-  const file = fileName(title, Object.values(parameters), dayAt(asOf, timeZone));
+  const fileOf = (what: string) => fileName(what, Object.values(parameters), dayAt(asOf, timeZone));
   const curl = () => curlCommand(SERVICE_URL, pathOf(method), parameters);
   const typescript = () => typescriptCall(SERVICE_URL, method.localName, parameters);
   return (
@@ -88,9 +92,14 @@ function Item<Method extends DescMethod>(props: ItemProps<Method>) {
         <strong>{title}</strong> <span class="quiet small">{shown && periodText(shown)}</span>
       </p>
       <div class="buttons">
-        <button type="button" onClick={() => download(file, writeCsv(data))}>
+        <button type="button" onClick={() => download(fileOf(title), writeCsv(data))}>
           Download CSV
         </button>
+        {writeInstances && (
+          <button type="button" onClick={() => download(fileOf("Instances"), writeInstances(data))}>
+            Download instances
+          </button>
+        )}
         <button type="button" onClick={() => copy(curl())}>
           Copy curl command
         </button>

@@ -4,6 +4,7 @@ import { Amount } from "../amount/amount.tsx";
 import { type CallState, progress } from "../call/use-call.ts";
 import { FigureCards } from "../figure-cards.tsx";
 import { instant, UTC } from "../instant.ts";
+import { FailedPayouts } from "./failed-payouts.tsx";
 import { Months } from "./months.tsx";
 import type { PayoutPages } from "./payout-pages.ts";
 import { Payouts } from "./payouts.tsx";
@@ -28,6 +29,7 @@ export function Overview({ call, payouts, timeZone }: OverviewProps) {
       </div>
       {data && (
         <>
+          <FailedPayouts latest={data.recentPayouts} timeZone={timeZone} />
           <FigureCards figures={totalsOf(data.summary)} />
           {timeZone !== UTC && (
             <p class="quiet small">
