@@ -3,9 +3,18 @@ import { useCallback, useState } from "preact/hooks";
 import type { Problem } from "./call/problem.ts";
 import { Figures } from "./figures.tsx";
 import { KeyForm } from "./key-form.tsx";
+import { keyIn } from "./key-text.ts";
 import { forgetKey, storedKey, storeKey } from "./session.ts";
 
-/** A key, and what became of it. */
+/** What is wrong with a text that has no key. It is not sent: many a text cannot be, in a header. */
+const NO_KEY: Problem = {
+  kind: "key",
+  title: "This is not an API key",
+  advice: "A key is rvk_ and 49 letters and digits. Copy one of them, and all of it.",
+  requestId: undefined,
+};
+
+/** A key, or what was entered in place of one, and what became of it. */
 interface Entry {
   readonly key: string;
   /** Whether a person entered it just now. */
@@ -26,9 +35,12 @@ export function App() {
     setEntry((entry) => ({ ...entry, problem }));
   }, []);
   if (key === "" || problem) {
-    const enter = (entered: string) => {
-      storeKey(entered);
-      setEntry({ key: entered, entered: true });
+    const enter = (text: string) => {
+      const key = keyIn(text);
+      if (key !== undefined) storeKey(key);
+      setEntry(
+        key === undefined ? { key: text, entered: true, problem: NO_KEY } : { key, entered: true },
+      );
     };
     return <KeyForm refused={key} problem={problem} onKey={enter} />;
   }

@@ -21,7 +21,9 @@ export function KeyForm({ refused, problem, onKey }: KeyFormProps) {
   useEffect(() => field.current?.focus(), []);
   const submit = (event: Event) => {
     event.preventDefault();
-    if (key.trim() !== "") onKey(key.trim());
+    // If it is none, it is corrected there.
+    field.current?.focus();
+    onKey(key);
   };
   return (
     <main class="welcome">

@@ -4,8 +4,9 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Page, Response, Route } from "playwright-core";
+import type { Page, Request, Response, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { generateKey } from "../../../src/auth/api-key.ts";
 import { rootFile } from "../../docs/markdown.ts";
 import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, faultsOfLook, LOOKS } from "../../support/browser/watched-page.ts";
@@ -48,16 +49,47 @@ const alert = () => page.getByRole("alert");
 const focused = () => page.evaluate("document.activeElement.tagName");
 const keyField = () => page.getByLabel("API key", { exact: true });
 
+it("what is no key is told as that, without a request, and stays in the field", async () => {
+  const asked: string[] = [];
+  const note = (request: Request) =>
+    request.url().includes("/revenue.") && asked.push(request.url());
+  page.on("request", note);
+  // The browser could not send the first, in a header.
+  for (const text of ["rvk_AbCd…", "Bearer", "\u200b"]) {
+    await enterKey(page, text);
+    await alert().getByText("This is not an API key").waitFor();
+    expect(await keyField().inputValue()).toBe(text);
+    expect(await focused()).toBe("INPUT");
+  }
+  page.off("request", note);
+  expect(asked).toEqual([]);
+});
+
+it.each([
+  [
+    "with characters that nobody sees",
+    (key: string) => `\u200e\u200b${key.slice(0, 30)}\u00ad${key.slice(30)}\u2060`,
+  ],
+  ["in quotes", (key: string) => `"${key}"`],
+  ["after its scheme", (key: string) => `Bearer ${key}`],
+])("a key %s is taken", async (_, textOf) => {
+  await enterKey(page, textOf(fixture.key));
+  await figures();
+  expect(await page.evaluate("Object.values(sessionStorage)")).toEqual([fixture.key]);
+  await page.getByRole("button", { name: "Forget key" }).click();
+});
+
 it("a key that is not valid is refused once, leads back to the form, and is not kept", async () => {
   const refused: string[] = [];
   const note = (response: Response) => response.status() === 401 && refused.push(response.url());
   page.on("response", note);
-  await enterKey(page, "rvk_wrong");
+  const revoked = generateKey();
+  await enterKey(page, revoked);
   await alert().getByText("This API key is not valid").waitFor();
   for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
   expect(await page.evaluate("sessionStorage.length")).toBe(0);
   // To be corrected, not to be typed again.
-  expect(await keyField().inputValue()).toBe("rvk_wrong");
+  expect(await keyField().inputValue()).toBe(revoked);
   expect(await focused()).toBe("INPUT");
   await enterKey(page, fixture.key);
   await figures();
@@ -249,7 +281,8 @@ describe("the reference", () => {
     await page.getByRole("button", { name: "Authorize" }).first().click();
     await page.getByRole("button", { name: "Remove authorization" }).click();
     const key = page.locator(".auth-container input").first();
-    await key.fill(await fixture.issueKey(EMPTY_PROVIDER));
+    // As it comes out of a chat.
+    await key.fill(`\u200b"${await fixture.issueKey(EMPTY_PROVIDER)}"`);
     await key.press("Enter");
     await page.getByRole("button", { name: "Close" }).first().click();
     await execute();

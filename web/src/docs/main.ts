@@ -5,6 +5,7 @@ import { SERVICE_URL } from "../service-url.ts";
 import { storedKey } from "../session.ts";
 import { makeAccessible } from "./accessible.ts";
 import { exactAnswers } from "./exact-answers.ts";
+import { withPastedKey } from "./pasted-key.ts";
 import { REQUESTS_LAYOUT, requestsLayout } from "./requests-layout.ts";
 import { sameService } from "./same-service.ts";
 
@@ -31,6 +32,7 @@ const ui = SwaggerUi({
   defaultModelsExpandDepth: 0,
   displayRequestDuration: true,
   supportedSubmitMethods: ["get"],
+  requestInterceptor: withPastedKey,
   onComplete: () => {
     const key = storedKey();
     if (key !== undefined) ui.preauthorizeApiKey("apiKey", key);
