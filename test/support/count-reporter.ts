@@ -1,6 +1,6 @@
 /**
- * Prints the last lines of a test run: what failed and why, and `N passed, N failed`, and
- * `, N skipped` if some were. Each error outside a test counts as one failure: a file that does not
+ * Prints the last lines of a test run: what was skipped, what failed and why, and `N passed, N failed`,
+ * and `, N skipped` if some were. Each error outside a test counts as one failure: a file that does not
  * load, an uncaught error, a failed set-up.
  *
  * A failure is the line `failed: FILE > TEST`, or `failed: outside a test`, with the error's first
@@ -25,13 +25,17 @@ interface Counts {
 export default class CountReporter implements Reporter {
   /** One failure until the run has ended, in case it never does. */
   #counts: Counts = { passed: 0, failed: 1, skipped: 0 };
+  readonly #skipped: string[] = [];
+  /** With `-t`, which skips all others. */
+  #isFiltered = false;
   readonly #failures: string[] = [];
 
-  onInit(_vitest: Vitest): void {
+  onInit(vitest: Vitest): void {
+    this.#isFiltered = vitest.config.testNamePattern !== undefined;
     // Written at the exit, so that it is the last line.
     process.once("exit", () => {
       if (this.#counts.failed > 0) process.exitCode ||= 1;
-      const lines = [...this.#failures, countLine(this.#counts)];
+      const lines = [...this.#skipped, ...this.#failures, countLine(this.#counts)];
       writeSync(process.stdout.fd, `${lines.join("\n")}\n`);
     });
   }
@@ -51,6 +55,7 @@ export default class CountReporter implements Reporter {
         const name = `${module.relativeModuleId} > ${test.fullName}`;
         if (state === "passed" || state === "failed") counts[state]++;
         else counts.skipped++;
+        if (state === "skipped" && !this.#isFiltered) this.#skipped.push(`skipped: ${name}`);
         if (state === "failed") this.#failures.push(failureText(name, errors));
       }
       // No test reports a file that does not load, or a hook that fails.

@@ -61,10 +61,15 @@ const STATEMENT = "UTC_TIMESTAMP() - INTERVAL COALESCE(session.TIME, 0) + 1 SECO
  * the second list. Sessions whose default database is another one are left out: they are other
  * systems on the same server. So are sessions that have ended, whose transactions InnoDB lists a
  * moment longer; a prepared XA transaction has the thread 0 then, on MySQL from the start.
+ *
+ * What threads of the server itself run (`system user`) is no statement of a writer. One of Group
+ * Replication has a text as long as the server is in its group; an applier has one on some engines, and
+ * applies what another node has committed: for that the sessions of a run wait (`pool.ts`). Their
+ * open transactions count as all do: Galera also applies some that have yet to commit.
  */
 const PENDING = `SELECT ${STATEMENT} AS began, LEFT(session.INFO, 1000) AS statement, 0 AS detached
   FROM information_schema.PROCESSLIST AS session
-  WHERE session.INFO IS NOT NULL AND session.ID <> CONNECTION_ID()
+  WHERE session.INFO IS NOT NULL AND session.ID <> CONNECTION_ID() AND session.USER <> 'system user'
     AND (session.DB = DATABASE() OR session.DB IS NULL)
   UNION ALL
   SELECT LEAST(${utcOf("trx.trx_started")},
