@@ -74,14 +74,24 @@ const UNITS: Readonly<Record<string, readonly [ms: number, months: number]>> = {
 
 const parsed = new Map<string, readonly [ms: number, months: number]>();
 
+/** Whether the texts of a row of the database are lengths: somebody may have written others. */
+export function areLengths({ leaf, totalLeaf }: Lengths): boolean {
+  return measure(leaf).some((part) => part > 0) && [QUARTER.leaf, "P1D"].includes(totalLeaf);
+}
+
 /** A length in ms, or in months; the other is 0. */
 function parse(length: string): readonly [ms: number, months: number] {
+  const found = measure(length);
+  if (found[0] + found[1] > 0) return found;
+  throw new Error(`the rollup has leaves of an unknown length: ${JSON.stringify(length)}`);
+}
+
+/** The same; of a text that is no length both are 0. */
+function measure(length: string): readonly [ms: number, months: number] {
   return parsed.getOrInsertComputed(length, () => {
     const [, time = "", count = "", unit = ""] = /^P(T?)(\d+)([MHDY])$/.exec(length) ?? [];
     const [ms = 0, months = 0] = UNITS[time + unit] ?? [];
-    const found = [ms * Number(count), months * Number(count)] as const;
-    if (found[0] + found[1] > 0) return found;
-    throw new Error(`the rollup has leaves of an unknown length: ${JSON.stringify(length)}`);
+    return [ms * Number(count), months * Number(count)];
   });
 }
 

@@ -3,6 +3,7 @@
 import type { Knex } from "knex";
 import { DAY, FIRST_INSTANT, fromDatetime } from "../../db/datetime.ts";
 import {
+  areLengths,
   boundariesOfDay,
   isBoundary,
   justBefore,
@@ -117,13 +118,12 @@ interface BoundaryRow {
 }
 
 /**
- * Whether the sums of all owners differ from those of the provider as a whole, for everything covered. A
- * change writes both, so rows were changed or lost.
+ * Whether rows were changed or lost: its leaves have a length that there is not, or the sums of all owners differ from
+ * those of the provider as a whole, for everything covered. A change writes both.
  */
-export async function isDamaged(
-  reader: Knex.Transaction,
-  { provider, slot }: Rollup,
-): Promise<boolean> {
+export async function isDamaged(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
+  if (!areLengths(rollup)) return true;
+  const { provider, slot } = rollup;
   const columns = SUM_NAMES.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`);
   const ofAll = [0, 1].map((total) => {
     const stored = `FROM ${STORED} AND total = ${total}`;

@@ -8,6 +8,7 @@ import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import {
+  areLengths,
   chooseLeaf,
   isDense,
   type LeafOfTotal,
@@ -39,7 +40,7 @@ const FIRST_CHECK = 86_400;
 
 /**
  * Begins a build up to `watermark`, or goes on with the one in progress. That one begins anew if its
- * watermark lies ahead of the database's clock, which cannot be true.
+ * watermark lies ahead of the database's clock, or its leaves have no length, which cannot be true.
  *
  * @param replaces the version of the rollup to replace, undefined for none. If there is another one by
  *   now, no build begins, and this resolves to false
@@ -52,7 +53,8 @@ export async function beginBuild(
   replaces: string | undefined,
   rebuild: boolean,
 ): Promise<boolean> {
-  const isGoingOn = ({ build }: Rollups) => build && !rebuild && build.watermark <= build.now;
+  const isGoingOn = ({ build }: Rollups) =>
+    build && !rebuild && build.watermark <= build.now && areLengths(build);
   const before = await inSnapshot(database, (reader) => readRollups(reader, provider));
   if (isGoingOn(before)) return true;
   const { leaf, totalLeaf, rows } = await chooseLength(database, provider);

@@ -41,13 +41,15 @@ export async function checkSlice(
     const { current, build } = await readRollups(reader, provider);
     // A watermark in the future is a case for a build, not for a comparison.
     if (current === undefined || current.watermark > current.now) return undefined;
-    return { ...(await compareSlice(reader, current, rows)), isBuilding: build !== undefined };
+    const slice = await compareSlice(reader, current, rows);
+    return { rollup: current, slice, isBuilding: build !== undefined };
   });
   if (found === undefined) return "done";
-  const { rollup, change, next, share, damaged, outgrown, isBuilding } = found;
+  const { rollup, slice, isBuilding } = found;
   // A build that takes many runs is one repair.
-  if (damaged && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
-  if (change === "too large" || damaged || outgrown) return { outdated: rollup.version };
+  if (slice === "damaged" && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
+  if (typeof slice === "string") return { outdated: rollup.version };
+  const { change, next, share } = slice;
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is due at once.
@@ -75,21 +77,17 @@ function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boo
   return leaves.filter(({ to }) => boundaries.has(to)).length / stored.length;
 }
 
-/** Compares the next slice in a snapshot. */
+/** Compares the next slice in a snapshot; or tells why the rollup has to be built anew. */
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
+  if (await isDamaged(reader, rollup)) return "damaged";
   const boundaries = await readBoundaries(reader, rollup);
   const from = rollup.nextFrom ?? FIRST_INSTANT;
   const { compared, next } = await nextSlice(reader, rollup, boundaries, from, rows);
   const stored = await readStored(reader, rollup, boundaries, compared.stretches);
+  if (misplacedBoundary(stored, rollup) !== undefined) return "damaged";
   const change = await computeChange(reader, rollup, stored, compared, rollup.watermark);
-  return {
-    rollup,
-    change,
-    next,
-    share: shareOf(compared.leaves, boundaries.owners, next === LAST_INSTANT),
-    /** Whether rows of it were changed or lost. */
-    damaged: misplacedBoundary(stored, rollup) !== undefined || (await isDamaged(reader, rollup)),
-    /** Whether its leaves are too long by now. */
-    outgrown: next === LAST_INSTANT && (await hasOutgrown(reader, rollup)),
-  };
+  if (change === "too large") return change;
+  const isLast = next === LAST_INSTANT;
+  if (isLast && (await hasOutgrown(reader, rollup))) return "outgrown";
+  return { change, next, share: shareOf(compared.leaves, boundaries.owners, isLast) };
 }

@@ -3,6 +3,7 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
+import { areLengths } from "../leaves.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { isDamaged, misplacedBoundary, readBoundaries, readStored } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
@@ -21,6 +22,10 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     const { watermark, now } = rollup;
     if (watermark > now) {
       yield `provider ${provider}: the watermark ${watermark} lies in the future`;
+    }
+    if (!areLengths(rollup)) {
+      yield `provider ${provider}: the rollup has leaves of an unknown length, "${rollup.leaf}" and "${rollup.totalLeaf}"`;
+      return;
     }
     const boundaries = await readBoundaries(reader, rollup);
     const whole = { from: FIRST_INSTANT, to: LAST_INSTANT };

@@ -35,6 +35,7 @@ beforeAll(async () => {
 afterEach(async () => {
   command.signal("SIGKILL");
   await command.ended;
+  await database.knex.raw("DROP TRIGGER IF EXISTS one_fails");
   await database.knex(TABLES.rollups).del();
 });
 afterAll(async () => {
@@ -76,10 +77,15 @@ it("one provider that fails in every run brings neither the next run forward nor
   await until(async () => (await runs("ok")) > 0);
   command.signal("SIGTERM");
   await command.ended;
-  await database.knex(TABLES.rollups).where({ provider_id: 1 }).update({ leaf: "PT7X" });
+  // Its check is due, so the next run writes its row.
+  await database.knex(TABLES.rollups).where({ provider_id: 1 }).update({ check_at: "2026-01-01" });
+  await database.knex.raw(
+    `CREATE TRIGGER one_fails BEFORE UPDATE ON ${TABLES.rollups} FOR EACH ROW
+     IF OLD.provider_id = 1 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'it fails'; END IF`,
+  );
   await startWatch("600");
   expect(await poll(() => some(linesWith("run failed, will retry")))).toMatchObject([
-    { reason: 'provider 1: the rollup has leaves of an unknown length: "PT7X"' },
+    { reason: "provider 1: it fails" },
   ]);
   const [first] = await sessions();
   const beats = new Set<string>();

@@ -164,9 +164,14 @@ it("of first runs at once, each provider is built by one, and of rebuilds none f
   await expectStored(knex);
 });
 
-it("a build whose watermark lies ahead of the clock begins anew", async () => {
+it.each([
+  ["whose watermark lies ahead of the clock", { watermark: "9000-01-01 00:00:00.000" }],
+  ["whose leaves have no length", { total_leaf: "" }],
+])("a build %s begins anew", async (_, row) => {
   await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
-  await begin(knex, "1", "9000-01-01 00:00:00.000", DAY);
+  await begin(knex, "1", WATERMARK, DAY);
+  await buildStep(knex, "1", WATERMARK);
+  await knex(TABLES.rollups).update(row);
   await beginBuild(knex, "1", WATERMARK, undefined, false);
   await finish(knex, "1", WATERMARK);
   expect(await rollupOf(knex, "1")).toMatchObject({ watermark: WATERMARK, gross: "1.00" });

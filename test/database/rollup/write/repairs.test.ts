@@ -112,6 +112,27 @@ it("a watermark in the future leads to a new build", async () => {
   await expectStored(knex);
 });
 
+// An empty text was the default of the column, for a version that did not write it.
+it.each([
+  ["P1D", ""],
+  ["P1D", "P1M"],
+  ["", "P1D"],
+  ["PT7X", "P1D"],
+])(
+  'a rollup with leaves of "%s" and "%s", of which one is no length, is built again, with news and without',
+  async (leaf, total_leaf) => {
+    for (const hasNews of [false, true]) {
+      if (hasNews) await knex("charges").insert(charge("2025-10-03", "2026-02-01"));
+      await rollups().update({ leaf, total_leaf });
+      expect(await differences(knex)).toEqual([
+        `provider 1: the rollup has leaves of an unknown length, "${leaf}" and "${total_leaf}"`,
+      ]);
+      expect(await run()).toMatchObject([{ cause: "damaged rollup" }]);
+      await expectStored(knex);
+    }
+  },
+);
+
 it("--verify prints each difference, by leaf and owner; the log of a repair has one line for a leaf", async () => {
   await knex("charges").where({ server_id: 2 }).update({ gross: "7.00" });
   await knex("charges").insert(charge("2025-10-01 08:00:00.000", "2025-12-01"));
