@@ -6,10 +6,11 @@ import { formatCents, parseCents } from "../db/cents.ts";
 import { DAY } from "../db/datetime.ts";
 
 /**
- * The format of rollups that this program reads and writes. It changes with what `rollup_sums` holds:
- * one of another format is no rollup to the program, and is left to the programs that know it.
+ * The format of rollups that this program reads and writes. It changes with what the tables of rollups hold, and
+ * a test keeps a digest of that: one of another format is no rollup to the program, and is left to the
+ * programs that know it.
  */
-export const FORMAT = 4;
+export const FORMAT = 5;
 
 /** The units of sums: how the database stores them, and the text of none. */
 const UNITS = {

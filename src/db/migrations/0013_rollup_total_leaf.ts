@@ -1,8 +1,9 @@
 import type { Knex } from "knex";
 
 /**
- * The length of the leaves of the provider as a whole follows from that of its owners now. The version before
- * still writes the column, so it stays, with a default.
+ * A default for what the provider as a whole has all boundaries of. When this was written its leaves were those of
+ * its owners, and the column was no longer used. It is again, and every row of a format since then has a value; the
+ * default, which is no length, is of rows that are older.
  */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
