@@ -65,7 +65,7 @@ const STATEMENT = "UTC_TIMESTAMP() - INTERVAL COALESCE(session.TIME, 0) + 1 SECO
  * What threads of the server itself run (`system user`) is no statement of a writer. One of Group
  * Replication has a text as long as the server is in its group; an applier has one on some engines, and
  * applies what another node has committed: for that the sessions of a run wait (`pool.ts`). Their
- * open transactions count as all do: Galera also applies some that have yet to commit.
+ * open transactions count as all do. Those that Galera streams are of a thread that is not listed, so they do not.
  */
 const PENDING = `SELECT ${STATEMENT} AS began, LEFT(session.INFO, 1000) AS statement, 0 AS detached
   FROM information_schema.PROCESSLIST AS session
