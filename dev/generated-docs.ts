@@ -1,6 +1,6 @@
 /**
  * The parts of the documentation that are made of the code: `.env.example`, the tables of settings in
- * docs/operations.md, and the responses in the README, which are those of the OpenAPI document.
+ * docs/operations.md, the responses in the README, which are those of the OpenAPI document, and the SQL in docs/sql/.
  * `npm run generate` writes them, and `npm run check` compares them.
  */
 import { readFile, writeFile } from "node:fs/promises";
@@ -8,6 +8,7 @@ import { join } from "node:path";
 import { examples } from "./openapi/examples.ts";
 import { isNumber, type Json, parseJson, writeJson } from "./openapi/json.ts";
 import { environmentExample, rollupTable, serviceTable } from "./settings.ts";
+import { statementFiles } from "./statements.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -20,6 +21,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
       "settings of the rollups": rollupTable(),
     }),
     await page("README.md", await responses()),
+    ...statementFiles(),
   ]);
 }
 

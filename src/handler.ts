@@ -13,8 +13,6 @@ export interface Caller {
 /** The call that a handler answers. */
 export interface Context {
   readonly caller: Caller;
-  /** The time of the call by this host's clock, in epoch ms: an estimate. Figures relate to the database's. */
-  readonly now: number;
   /** Aborted if the caller gives up or the deadline passes. */
   readonly signal: AbortSignal;
 }

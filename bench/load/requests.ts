@@ -4,10 +4,12 @@ import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
-import { LAST_INSTANT } from "../../src/db/datetime.ts";
-import { fullBreakdown } from "../../src/revenue/breakdown/queries.ts";
-import { startsOfMonths } from "../../src/revenue/calendar.ts";
-import { fullOverview, monthParameters } from "../../src/revenue/overview/queries.ts";
+import type { Query, Row } from "../../src/db/query.ts";
+import { createBreakdownReader } from "../../src/revenue/breakdown/reader.ts";
+import { createOverviewReader } from "../../src/revenue/overview/reader.ts";
+import { completePeriod } from "../../src/revenue/period.ts";
+import type { Question } from "../../src/rollup/read/ask.ts";
+import { type Facts, readFacts } from "../../src/rollup/read/facts.ts";
 
 /** A kind of request. */
 export interface RequestKind {
@@ -79,25 +81,26 @@ export async function changeRollup(connection: Connection): Promise<void> {
   await connection.query("UPDATE rollups SET version = version + 1 WHERE provider_id = 1");
 }
 
-async function queryOverview(connection: Connection): Promise<void> {
-  const months = monthParameters(startsOfMonths(Date.now()));
-  await query(connection, fullOverview, { provider: "1", ...months });
+/** Asks as the service does, with nothing in its caches. */
+async function askWith(
+  connection: Connection,
+  questionFor: (facts: Facts) => Question<unknown>,
+): Promise<void> {
+  const query: Query = async (sql, bindings) => {
+    const [rows] = await connection.query(sql, [...bindings]);
+    return rows as Row[];
+  };
+  await questionFor(await readFacts(query, "1"))(query);
+}
+
+function queryOverview(connection: Connection): Promise<void> {
+  return askWith(connection, (facts) => createOverviewReader()("1", facts));
 }
 
 /** The last 30 days. */
-async function queryBreakdown(connection: Connection): Promise<void> {
-  await query(connection, fullBreakdown, { provider: "1", start: "", end: LAST_INSTANT });
-}
-
-async function query(
-  connection: Connection,
-  {
-    sql,
-    parameters,
-  }: Pick<typeof fullBreakdown, "sql"> & { readonly parameters: readonly string[] },
-  values: Readonly<Record<string, string>>,
-): Promise<string[][]> {
-  const bindings = parameters.map((name) => values[name]);
-  const [rows] = await connection.query(sql, bindings);
-  return rows as string[][];
+function queryBreakdown(connection: Connection): Promise<void> {
+  return askWith(connection, (facts) => {
+    const period = completePeriod({ start: undefined, end: undefined }, facts.now);
+    return createBreakdownReader()("1", period, facts);
+  });
 }

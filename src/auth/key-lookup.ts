@@ -53,13 +53,16 @@ const QUERIES = SIZES.map((size) => ({ size, sql: keysByHash(size) }));
  */
 export function createFindKeys(read: Read, owner = ""): FindKeys {
   return async (keyHashes, signal) => {
-    const query = QUERIES.find(({ size }) => size >= keyHashes.length);
-    if (query === undefined) throw new Error(`more than ${MAX_BATCH} keys in a batch`);
+    const statement = QUERIES.find(({ size }) => size >= keyHashes.length);
+    if (statement === undefined) throw new Error(`more than ${MAX_BATCH} keys in a batch`);
     const bindings = Array.from(
-      { length: query.size },
+      { length: statement.size },
       (_, index) => keyHashes[Math.min(index, keyHashes.length - 1)]?.toString("hex") ?? "",
     );
-    const rows = await read(query.sql, bindings, { signal, owner, operation: "api_keys" });
+    const rows = await read(({ query }) => query(statement.sql, bindings, "api_keys"), {
+      signal,
+      owner,
+    });
     const found = new Map<string, IssuedKey>();
     for (const [hash, providerId, expiresAt, revokedAt] of rows) {
       if (hash == null || providerId == null) continue;

@@ -1,5 +1,5 @@
 /**
- * One attempt to run a statement: on a connection of the pool, which stays in the pool only if its
+ * One attempt at a read: some statements on one connection of the pool, which stays in the pool only if its
  * session can be used again.
  *
  * Knex's `raw` cannot prepare statements, so an attempt borrows a connection from Knex's pool. The
@@ -17,22 +17,34 @@ import { distrust, isVitess, recordAnswer } from "./session.ts";
 /** One row: the text of each column, or null. Columns of other types need a CAST. */
 export type Row = readonly (string | null)[];
 
-/** A statement, and who follows it. */
-export interface Attempted {
-  readonly sql: string;
-  /** Text, which the database converts to a number or an instant. */
-  readonly bindings: readonly string[];
-  /** Aborts when the rows are no longer needed. A statement that was sent goes on to its end. */
+/**
+ * Runs one SELECT and resolves to its rows. Nothing is sent once the caller has left.
+ *
+ * @param sql a statement that starts with `SELECT `, with `?` for each binding
+ * @param bindings text, which the database converts to a number or an instant
+ * @param operation a short name of the statement, for metrics and traces
+ */
+export type Query = (sql: string, bindings: readonly string[], operation: string) => Promise<Row[]>;
+
+/** A connection that is lent for an attempt. One statement at a time runs on it. */
+export interface Session {
+  readonly query: Query;
+  /** Runs queries in a transaction, and so on one node and one snapshot. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** What an attempt does, and who follows it. */
+export interface Attempted<T> {
+  readonly work: (session: Session) => Promise<T>;
+  /** Aborts when the caller has left. A statement that was sent goes on to its end. */
   readonly signal: AbortSignal;
-  /**
-   * Called with the rows. If it throws, the rows are not taken: the connection is left, as one that
-   * has failed, because another may lead to another server.
-   */
-  readonly check?: ((rows: readonly Row[]) => void) | undefined;
   readonly observation?: ReadObservation | undefined;
 }
 
-/** An attempt failed because of its connection. The cause is what went wrong. */
+/**
+ * An attempt failed because of its connection, which leads to no server, or to one that must not answer; another
+ * one may lead elsewhere. The cause is what went wrong.
+ */
 export class FailedAttempt extends Error {
   override readonly name = "FailedAttempt";
 
@@ -52,18 +64,26 @@ export class FullServer extends Error {
 
 /**
  * Makes one attempt. Settles when the connection is free again, and not before, if the caller leaves.
- * Rejects with a `FailedAttempt` if another attempt may succeed, with `FullServer`, or with a
- * `ServiceError`.
+ * Rejects with a `FailedAttempt` if another attempt may succeed, with `FullServer`, with a
+ * `ServiceError`, or with what the work throws.
  */
-type Attempt = (statement: Attempted) => Promise<Row[]>;
+type Attempt = <T>(attempted: Attempted<T>) => Promise<T>;
+
+/** How a statement is sent. */
+type Send = (connection: Connection, sql: string, bindings: readonly string[]) => Promise<Row[]>;
 
 /**
  * Creates the attempts on one pool.
  *
  * @param timeout the time after which a connection that gives no answer is dead, in ms: longer than
  *   the server lets a statement run
+ * @param waitForTurn awaited with the number of rows before they are handed over
  */
-export function createAttempt(client: Knex.Client, timeout: number): Attempt {
+export function createAttempt(
+  client: Knex.Client,
+  timeout: number,
+  waitForTurn: (rows: number) => Promise<void> | undefined = () => undefined,
+): Attempt {
   async function borrow(): Promise<Connection> {
     try {
       return await client.acquireConnection();
@@ -74,47 +94,63 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
     }
   }
 
-  async function run(connection: Connection, sql: string, bindings: readonly string[]) {
+  async function run(send: Send, connection: Connection, sql: string, bindings: readonly string[]) {
     const since = performance.now();
     try {
-      const rows = await withTimeout(execute(connection, sql, bindings), timeout);
+      const rows = await withTimeout(send(connection, sql, bindings), timeout);
       recordAnswer(connection);
       return rows;
     } catch (error) {
       if (!mustLeave(error)) throw toServiceError(error);
       // Others may have died with it, or lead to the same server. An end says nothing about them.
       if (isSilence(error) || failureOf(error) === "node") distrust(connection, since);
-      connection.destroy();
       throw new FailedAttempt(error);
     }
   }
 
-  return async ({ sql, bindings, signal, observation, check }) => {
+  function sessionOn(
+    connection: Connection,
+    { signal, observation }: Pick<Attempted<unknown>, "signal" | "observation">,
+  ): Session {
+    const query: Query = async (sql, bindings, operation) => {
+      if (!sql.startsWith("SELECT "))
+        throw new Error("expected a statement that starts with SELECT");
+      signal.throwIfAborted();
+      observation?.sent(operation);
+      const rows = await run(execute, connection, sql, bindings);
+      observation?.answered();
+      await waitForTurn(rows.length);
+      return rows;
+    };
+    return {
+      query,
+      async transaction(work) {
+        await run(sendText, connection, "START TRANSACTION", []);
+        try {
+          const result = await work();
+          await run(sendText, connection, "COMMIT", []);
+          return result;
+        } catch (error) {
+          connection.destroy(); // with what is open on it
+          throw error;
+        }
+      },
+    };
+  }
+
+  return async ({ work, signal, observation }) => {
     const connection = await borrow();
     try {
       signal.throwIfAborted(); // the caller may have left while the connection was made
       observation?.connected();
-      const rows = await run(connection, sql, bindings);
-      if (check !== undefined) take(rows, connection, check);
-      return rows;
+      return await work(sessionOn(connection, { signal, observation }));
+    } catch (error) {
+      if (error instanceof FailedAttempt) connection.destroy();
+      throw error;
     } finally {
       client.releaseConnection(connection);
     }
   };
-}
-
-/** Closes the connection if `check` throws. The others of the pool may lead elsewhere. */
-function take(
-  rows: readonly Row[],
-  connection: Connection,
-  check: (rows: readonly Row[]) => void,
-): void {
-  try {
-    check(rows);
-  } catch (error) {
-    connection.destroy();
-    throw new FailedAttempt(error);
-  }
 }
 
 /** Whether the connection of a statement that failed must not be used again. */
@@ -134,12 +170,23 @@ function isSilence(error: unknown): boolean {
  * the plan of one that is prepared, which knows no value, others run by that plan, as many statements on several
  * snapshots. In a text all places of a provider are one value from the first time on.
  */
-function execute(connection: Connection, sql: string, bindings: readonly string[]): Promise<Row[]> {
-  const options = { sql, values: bindings as string[], rowsAsArray: true };
+const execute: Send = (connection, sql, bindings) =>
+  isVitess(connection)
+    ? sendText(connection, sql, bindings)
+    : received((done) =>
+        connection.execute({ sql, values: bindings as string[], rowsAsArray: true }, done),
+      );
+
+const sendText: Send = (connection, sql, bindings) =>
+  received((done) =>
+    connection.query({ sql, values: bindings as string[], rowsAsArray: true }, done),
+  );
+
+/** The rows of a statement that the driver sends. */
+function received(
+  send: (done: (error: Error | null, rows: RowDataPacket[][]) => void) => void,
+): Promise<Row[]> {
   return new Promise((resolve, reject) => {
-    const done = (error: Error | null, rows: RowDataPacket[][]) =>
-      error ? reject(error) : resolve(rows as unknown as Row[]);
-    if (isVitess(connection)) connection.query(options, done);
-    else connection.execute(options, done);
+    send((error, rows) => (error ? reject(error) : resolve(rows as unknown as Row[])));
   });
 }

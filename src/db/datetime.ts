@@ -25,6 +25,21 @@ export const LAST_INSTANT = "9999-12-31 23:59:59.999";
 export const EARLIEST = fromDatetime(FIRST_INSTANT);
 export const LATEST = fromDatetime(LAST_INSTANT);
 
+/** The first instant after one, both as DATETIME(3) text. */
+export function after(at: string): string {
+  return toDatetime(fromDatetime(at) + 1);
+}
+
+/** The earlier of two, as DATETIME(3) text, and the later one. */
+export function earlierOf(one: string, other: string): string {
+  if (one < other) return one;
+  return other;
+}
+export function laterOf(one: string, other: string): string {
+  if (one > other) return one;
+  return other;
+}
+
 /** The end of a stretch of time, in epoch ms, as a boundary. What goes on up to the last instant ends with it. */
 export function toBoundary(at: number): string {
   return at > LATEST ? LAST_INSTANT : toDatetime(at);
@@ -42,14 +57,6 @@ export function instantOf(text: string): number {
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
   const next = month === 0 || day > 0 ? month : month - 1;
   return Math.max(EARLIEST, monthStart(year, next) - 1);
-}
-
-/**
- * SQL condition: the date in a column exists. The engines have no other way to tell: of a 30th of February most
- * of their functions make 2 March.
- */
-export function dateExists(column: string): string {
-  return `COALESCE(DAY(${column}) BETWEEN 1 AND DAY(LAST_DAY(${column})), FALSE)`;
 }
 
 /** The first instant of a month, in epoch ms. `Date.UTC` takes the years before 100 for others. */

@@ -7,8 +7,9 @@
  * connection, which may lead to another node.
  */
 import type { Knex } from "knex";
+import { FailedAttempt } from "./attempt.ts";
 import { fromDatetime, toDatetime } from "./datetime.ts";
-import type { Read, Row } from "./query.ts";
+import type { Query, Read, Row } from "./query.ts";
 import { isSnapshot, SNAPSHOT } from "./statement.ts";
 
 /** Both instants as text: when the statement began, and when its heartbeat was written, if there is one. */
@@ -37,16 +38,18 @@ export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void
     const age = ageOf(instantsOf(rows));
     if (!Number.isNaN(age)) onAge(age);
     const problem = problemOf(age, maxLag);
-    if (problem !== undefined) throw new StaleAnswer(problem);
+    if (problem !== undefined) throw new FailedAttempt(new StaleAnswer(problem));
   };
-  return async (sql, bindings, options) => {
-    const rows = await read(sql.replace(SNAPSHOT, SNAPSHOT_AND_HEARTBEAT), bindings, {
-      ...options,
-      check,
-    });
-    const asOf = toDatetime(Math.min(...instantsOf(rows)));
-    return rows.map((row) => (isSnapshot(row) ? [row[0] ?? null, asOf, ...row.slice(2)] : row));
+  const limited = (query: Query): Query => {
+    return async (sql, ...rest) => {
+      const rows = await query(sql.replace(SNAPSHOT, SNAPSHOT_AND_HEARTBEAT), ...rest);
+      check(rows);
+      const asOf = toDatetime(Math.min(...instantsOf(rows)));
+      return rows.map((row) => (isSnapshot(row) ? [row[0] ?? null, asOf, ...row.slice(2)] : row));
+    };
   };
+  return (work, options) =>
+    read((session) => work({ ...session, query: limited(session.query) }), options);
 }
 
 /**

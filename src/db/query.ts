@@ -1,6 +1,7 @@
 /**
- * Reading from the database until a signal aborts. Each read is one statement, and so one
- * snapshot. Reads share the pool fairly, and are tried again on another connection if one fails.
+ * Reading from the database until a signal aborts. A read is some statements on one connection; each is
+ * one snapshot. Reads share the pool fairly, and are tried again as a whole, on another
+ * connection, if theirs fails.
  *
  * A statement whose caller has left goes on until it ends, at the latest when the server ends it. Until
  * then it holds its place in its owner's share of the pool.
@@ -9,34 +10,33 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
 import type { ObserveRead } from "../telemetry/read-observer.ts";
-import { type Attempted, createAttempt, FailedAttempt, FullServer, type Row } from "./attempt.ts";
+import {
+  type Attempted,
+  createAttempt,
+  FailedAttempt,
+  FullServer,
+  type Session,
+} from "./attempt.ts";
 import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
 
-export type { Row } from "./attempt.ts";
+export type { Query, Row, Session } from "./attempt.ts";
 
 /**
- * Runs one SELECT and resolves to its rows.
+ * Lends a connection to some work, and resolves to what that resolves to. The work begins anew if the
+ * connection fails.
  *
  * Rejects with a `ServiceError`: `databaseUnavailable`; `overloaded` if no connection becomes free
- * in time, and the server accepts no further one; `deadlineExceeded` if the server ends the statement;
- * the signal's reason if it aborts; `internal` for any other error.
- *
- * @param sql a statement that starts with `SELECT `, with `?` for each binding
- * @param bindings text, which the database converts to a number or an instant
+ * in time, and the server accepts no further one; `deadlineExceeded` if the server ends a statement;
+ * `internal` for any other error of the database; with the signal's reason if it aborts; or with what the
+ * work throws.
  */
-export type Read = (
-  sql: string,
-  bindings: readonly string[],
-  options: ReadOptions,
-) => Promise<Row[]>;
+export type Read = <T>(work: (session: Session) => Promise<T>, options: ReadOptions) => Promise<T>;
 
-/** For whom a read runs, until when, and which rows are taken. */
-export interface ReadOptions extends Pick<Attempted, "signal" | "check"> {
+/** For whom a read runs, and until when. */
+export interface ReadOptions extends Pick<Attempted<unknown>, "signal"> {
   /** Whose share of the connections the read uses: a provider's id; "" by default. */
   readonly owner?: string;
-  /** A short name of the statement, for metrics and traces. */
-  readonly operation: string;
 }
 
 /** How long reads wait, and who follows them. */
@@ -77,17 +77,14 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
   } = limits;
   const client: Knex.Client = database.client;
   const share = createFairShare(client.config.pool?.max ?? POOL_SIZE, poolWait);
-  const attempt = createAttempt(client, maxStatement + ANSWER_GRACE);
+  const attempt = createAttempt(client, maxStatement + ANSWER_GRACE, waitForTurn);
 
-  /** Runs a statement for a caller that has taken a place, and again if its connection fails. */
-  async function run(statement: Attempted): Promise<Row[]> {
-    const { signal, observation } = statement;
+  /** Runs work for a caller that has taken a place, and again if its connection fails. */
+  async function run<T>(attempted: Attempted<T>): Promise<T> {
+    const { signal } = attempted;
     for (let failures = 0; ; ) {
       try {
-        const rows = await attempt(statement);
-        observation?.ended();
-        await waitForTurn?.(rows.length);
-        return rows;
+        return await attempt(attempted);
       } catch (error) {
         if (!(error instanceof FailedAttempt)) throw error;
         const pause = retryPauses[failures++];
@@ -100,41 +97,38 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
   }
 
   /**
-   * Runs a statement in the place that its owner has taken. If the server accepts no further
-   * connection, the place is out of use for a while, and the statement waits for another one.
+   * Runs work in the place that its owner has taken. If the server accepts no further
+   * connection, the place is out of use for a while, and the work waits for another one.
    */
-  async function runInPlace(
+  async function runInPlace<T>(
     owner: string,
-    statement: Attempted,
+    attempted: Attempted<T>,
     waitUntil: number,
-  ): Promise<Row[]> {
+  ): Promise<T> {
     for (;;) {
       let isUsable = true;
       try {
-        return await run(statement);
+        return await run(attempted);
       } catch (error) {
         if (!(error instanceof FullServer)) throw error;
         isUsable = false;
       } finally {
         share.give(owner, isUsable);
       }
-      await share.wait(owner, statement.signal, waitUntil - performance.now());
+      await share.wait(owner, attempted.signal, waitUntil - performance.now());
     }
   }
 
-  return async (sql, bindings, options) => {
-    const { signal, check, owner = "", operation } = options;
-    const observation = observe?.(operation);
+  return async (work, { signal, owner = "" }) => {
+    const observation = observe?.();
     try {
-      if (!sql.startsWith("SELECT "))
-        throw new Error("expected a statement that starts with SELECT");
       signal.throwIfAborted();
       const waitUntil = performance.now() + poolWait;
       if (!share.take(owner)) await share.wait(owner, signal);
-      const statement = { sql, bindings, signal, check, observation };
-      return await untilAborted(runInPlace(owner, statement, waitUntil), signal);
+      const attempted = { work, signal, observation };
+      return await untilAborted(runInPlace(owner, attempted, waitUntil), signal);
     } catch (error) {
-      observation?.ended(error);
+      observation?.failed(error);
       throw error;
     }
   };

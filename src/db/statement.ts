@@ -8,7 +8,8 @@
  * of its own would tell it at a higher cost.
  */
 import { fromDatetime } from "./datetime.ts";
-import type { Read, ReadOptions, Row } from "./query.ts";
+import type { Row, Query as SendQuery } from "./query.ts";
+import { NOW } from "./sql-time.ts";
 
 /** A query. `:name` is a parameter. */
 interface Query<Column extends string = string> {
@@ -21,35 +22,31 @@ interface Query<Column extends string = string> {
 /** The rows of a query: the text of each column, "" for NULL. */
 export type Rows<Q> = Q extends Query<infer Column> ? Readonly<Record<Column, string>>[] : never;
 
-/** Queries by name. */
-type Queries = Readonly<Record<string, Query>>;
+/** Queries by name. One that is undefined is left out of the statement, and has no rows. */
+type Queries = Readonly<Record<string, Query | undefined>>;
 
 /** The answer to a statement. */
 export interface Result<Q extends Queries> {
   /** The rows of every query. */
-  readonly rows: { readonly [Name in keyof Q]: Rows<Q[Name]> };
+  readonly rows: { readonly [Name in keyof Q]-?: Rows<NonNullable<Q[Name]>> };
   /** In epoch ms: everything that was committed before is in the rows. */
   readonly asOf: number;
 }
 
 /** Queries compiled into one statement. */
 export interface Statement<Q extends Queries, Parameter extends string> {
+  /** The statement, to be read: with `:name` for each parameter. */
+  readonly text: string;
   /** The statement, with `?` for each binding. */
   readonly sql: string;
   /** The parameter of each `?`, in order. */
   readonly parameters: readonly Parameter[];
-  /** Runs the statement. Rejects with a `ServiceError`, as `Read` does. */
-  run(
-    read: Read,
-    values: Readonly<Record<Parameter, string>>,
-    options: Omit<ReadOptions, "operation">,
-  ): Promise<Result<Q>>;
+  /** Runs the statement. Rejects as `query` does. */
+  run(query: SendQuery, values: Readonly<Record<Parameter, string>>): Promise<Result<Q>>;
 }
 
-/** SQL: the instant of the snapshot. By the clock of the node, the start of the statement. */
-const INSTANT = "UTC_TIMESTAMP(3)";
-/** What every statement begins with: the number of its first branch, and the instant. */
-export const SNAPSHOT = `SELECT 0, CAST(${INSTANT} AS CHAR)`;
+/** What every statement begins with: the number of its first branch, and the instant of the snapshot. */
+export const SNAPSHOT = `SELECT 0, CAST(${NOW} AS CHAR)`;
 /** Whether a row is the one that tells the instant, in its second column. */
 export const isSnapshot = (row: Row): boolean => Number(row[0]) === 0;
 
@@ -57,27 +54,29 @@ export const isSnapshot = (row: Row): boolean => Number(row[0]) === 0;
  * Compiles queries. Done once, at start.
  *
  * @param queries the first of them must always have exactly one row
+ * @param declared the parameters that they may use
  * @param operation a short name, for metrics and traces
- * @throws Error if a query uses a parameter that is not declared, or a declared one is not used
+ * @throws Error if a query uses a parameter that is not declared
  */
 export function compileStatement<Q extends Queries, Parameter extends string>(
   queries: Q,
   declared: readonly Parameter[],
   operation: string,
 ): Statement<Q, Parameter> {
-  const [first, ...others] = Object.entries<Query>(queries);
+  const parts = Object.entries(queries).filter((part): part is [string, Query] => !!part[1]);
+  const [first, ...others] = parts;
   if (first === undefined) throw new Error("expected at least one query");
   const [carrier, { select, from }] = first;
   const branches = [
-    { select: { instant: INSTANT, ...select }, from },
+    { select: { instant: NOW, ...select }, from },
     ...others.map(([, query]) => query),
   ];
-  const { sql, parameters } = compile(branches, declared);
-  const names = Object.keys(queries);
+  const { text, sql, parameters } = compile(branches, declared);
   const shapes = branches.map((branch) => Object.keys(branch.select));
+  const none = Object.fromEntries(Object.keys(queries).map((name) => [name, []]));
 
   function parse(found: readonly Row[]): Result<Q> {
-    const byQuery: Record<string, string>[][] = names.map(() => []);
+    const byQuery: Record<string, string>[][] = parts.map(() => []);
     for (const row of found) {
       const index = Number(row[0]);
       byQuery[index]?.push(toObject(shapes[index] ?? [], row));
@@ -86,16 +85,20 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
     if (snapshot === undefined || more.length > 0) {
       throw new Error(`expected one row of the query ${carrier}, got ${byQuery[0]?.length}`);
     }
-    const rows = Object.fromEntries(names.map((name, index) => [name, byQuery[index]]));
-    return { rows: rows as Result<Q>["rows"], asOf: fromDatetime(snapshot.instant ?? "") };
+    const rows = Object.fromEntries(parts.map(([name], index) => [name, byQuery[index]]));
+    return {
+      rows: { ...none, ...rows } as Result<Q>["rows"],
+      asOf: fromDatetime(snapshot.instant ?? ""),
+    };
   }
 
   return {
+    text,
     sql,
     parameters,
-    async run(read, values, options) {
+    async run(query, values) {
       const bindings = parameters.map((parameter) => values[parameter]);
-      return parse(await read(sql, bindings, { ...options, operation }));
+      return parse(await query(sql, bindings, operation));
     },
   };
 }
@@ -123,10 +126,7 @@ function compile<Parameter extends string>(
     parameters.push(parameter);
     return "?";
   });
-  for (const parameter of declared) {
-    if (!parameters.includes(parameter)) throw new Error(`parameter :${parameter} is not used`);
-  }
-  return { sql, parameters };
+  return { text, sql, parameters };
 }
 
 function toObject(columns: readonly string[], row: Row): Record<string, string> {

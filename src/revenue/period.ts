@@ -2,18 +2,10 @@
  * The period of a request, parsed from the texts of `startDate` and `endDate`. All protocols pass the
  * texts unchanged, so they accept the same formats.
  */
-import {
-  DAY,
-  EARLIEST,
-  FIRST_INSTANT,
-  LAST_INSTANT,
-  LATEST,
-  toBoundary,
-  toDatetime,
-} from "../db/datetime.ts";
+import { DAY, EARLIEST, FIRST_INSTANT, LATEST, toDatetime } from "../db/datetime.ts";
+import { BEFORE_ALL } from "../db/sql-time.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
-import { BEFORE_ALL, instant, NOW } from "../rollup/read/sql.ts";
 import { type DayNumber, dayOfDate, hasDay, instantAt, startOfDay, UTC } from "./time-zone.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
@@ -29,21 +21,25 @@ export type RequestedPeriod = { readonly [End in keyof Period]: number | undefin
 export const DEFAULT_DAYS = 30;
 export const DEFAULT_LENGTH = DEFAULT_DAYS * DAY;
 
-/** SQL: the first instant of a period, from the parameter `:start`, which is "" for the default. */
-export const PERIOD_START = `COALESCE(${instant("NULLIF(:start, '')")}, ${NOW} - INTERVAL ${DEFAULT_DAYS} DAY)`;
-/** SQL: the last one, from the parameter `:end`. Nothing that is dated after now counts. */
-export const PERIOD_END = `LEAST(${instant(":end")}, ${NOW})`;
-
-/** The parameters of `PERIOD_START` and `PERIOD_END`. */
-export function periodParameters({ start, end }: RequestedPeriod) {
-  return {
-    start: start === undefined ? "" : includingEarlier(toDatetime(start)),
-    end: end === undefined ? LAST_INSTANT : toBoundary(end),
-  };
-}
-
 /** DATETIME(3) text of the start of a period. What is dated before the first instant counts as dated at it. */
 export const includingEarlier = (at: string): string => (at === FIRST_INSTANT ? BEFORE_ALL : at);
+
+/** A period up to now, as DATETIME(3) text for parameters of statements. */
+export interface Bounds {
+  readonly start: string;
+  /** The first instant after its end. Nothing that is dated after now counts. */
+  readonly after: string;
+  readonly now: string;
+}
+
+/** The parameters of a period at `now` (epoch ms). */
+export function boundsOf({ start, end }: Period, now: number): Bounds {
+  return {
+    start: includingEarlier(toDatetime(start)),
+    after: toDatetime(Math.min(end, now) + 1),
+    now: toDatetime(now),
+  };
+}
 
 /**
  * Parses the two ends of a period. An empty text is an omitted parameter. A date without a time is its

@@ -3,6 +3,7 @@
  * functions; the functions do not depend on a protocol.
  */
 import type { Read } from "../db/query.ts";
+import { createAsk } from "../rollup/read/ask.ts";
 import { createLedgerReads, type ReportDamage } from "../rollup/read/damage.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
@@ -29,11 +30,11 @@ export function createRevenueService(
   { reportLag = () => {}, reportDamage = () => {}, observeCache = () => {} }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
-  const readLedger = createLedgerReads(reportDamage);
+  const ask = createAsk(read, createLedgerReads(reportDamage));
   return {
-    getOverview: createGetOverview(read, reportLag, readLedger, observe("overview")),
-    getServerBreakdown: createGetServerBreakdown(read, reportLag, readLedger, observe("breakdown")),
-    getDailyRevenue: createGetDailyRevenue(read, reportLag),
+    getOverview: createGetOverview(ask, reportLag, observe("overview")),
+    getServerBreakdown: createGetServerBreakdown(ask, reportLag, observe("breakdown")),
+    getDailyRevenue: createGetDailyRevenue(ask, reportLag, observe("daily")),
     listPayouts: createListPayouts(read),
   };
 }

@@ -7,17 +7,6 @@
 /** The tables of rollups. */
 export const TABLES = { rollups: "rollups", sums: "rollup_sums" } as const;
 
-/** A rollup that an answer used. */
-export interface UsedRollup {
-  /** Another one after each change of what the rollup holds; `NO_VERSION` without a rollup. */
-  readonly version: string;
-  /** The watermark, as DATETIME(3) text in UTC; `FIRST_INSTANT` without a rollup. */
-  readonly watermark: string;
-}
-
-/** The version of a provider without a rollup. */
-export const NO_VERSION = "0";
-
 /** SQL condition: the rental has ended, and it ran. */
 export const RENTAL_RAN = "ended_at >= started_at";
 

@@ -3,7 +3,7 @@
  * and another `FORMAT`.
  */
 import { formatCents, parseCents } from "../db/cents.ts";
-import { DAY } from "../db/datetime.ts";
+import { millisecondsOf } from "../db/sql-time.ts";
 
 /**
  * The format of rollups that this program reads and writes. It changes with what the tables of rollups hold, and
@@ -19,23 +19,6 @@ const UNITS = {
   /** Those of a hundred million rentals do not fit into a BIGINT. */
   ms: { type: "DECIMAL(27,0)", zero: "0" },
 } as const;
-
-/** SQL: the first day. */
-export const FIRST_DAY = "DATE'0001-01-01'";
-/** SQL: the whole ms from the first instant to another one; NULL for a date with a part that is zero. */
-export const sinceFirst = (instant: string) =>
-  `TIMESTAMPDIFF(MICROSECOND, ${FIRST_DAY}, ${instant}) DIV 1000`;
-
-/**
- * SQL: the ms from the first instant to the one that a date in a column counts at: that of `instantOf`. The engines
- * count the days of a 30th of February on into March.
- */
-export function millisecondsOf(column: string): string {
-  const endOfMonth = `${sinceFirst(`LAST_DAY(${column})`)} + ${DAY - 1}`;
-  const january = `CAST(CONCAT(LPAD(YEAR(${column}), 4, '0'), '-01-01') AS DATETIME)`;
-  const startOfMonth = sinceFirst(`${january} + INTERVAL GREATEST(MONTH(${column}), 1) - 1 MONTH`);
-  return `GREATEST(COALESCE(LEAST(${sinceFirst(column)}, ${endOfMonth}), ${startOfMonth} - 1, 0), 0)`;
-}
 
 /**
  * The sums by their names, which are also the columns of `rollup_sums`: the table whose rows are added

@@ -27,6 +27,8 @@ const NONE: Metadata = {};
 interface RpcOptions<Methods extends Record<string, DescMethodUnary>> extends RunParts<Methods> {
   readonly authenticate: Authenticate;
   readonly log: Log;
+  /** Returns the time in epoch ms; the system clock by default. */
+  readonly clock?: () => number;
   /** The limits on concurrent calls. */
   readonly limits: AdmissionLimits;
   /** The longest a call may take, in ms. */

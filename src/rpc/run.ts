@@ -25,8 +25,6 @@ export interface RunParts<Methods extends Record<string, DescMethodUnary>> {
   readonly handlers: Handlers<Methods>;
   /** Awaited before a response is handed over; by default there is no wait. */
   readonly waitForTurn?: WaitForTurn;
-  /** Returns the time in epoch ms; the system clock by default. */
-  readonly clock?: () => number;
 }
 
 /** A call that was accepted. */
@@ -52,7 +50,6 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
   service,
   handlers,
   waitForTurn = () => undefined,
-  clock = Date.now,
 }: RunParts<Methods>): (call: RunningCall) => Promise<RunResult> {
   const coalesce = createCoalescing();
   const handlerOf = new Map<DescMethodUnary, AnyHandler>(
@@ -71,8 +68,7 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
       started = true;
       // The end of another call's run may be what starts this one.
       return within(trace, async () => {
-        // `now` is the start of the run, which is after the arrival of all its calls.
-        const made = await handler(request, { caller, now: clock(), signal });
+        const made = await handler(request, { caller, signal });
         trace?.made(made);
         return made;
       });

@@ -1,6 +1,6 @@
 /**
- * Follows the reads of a pool: one measurement and one span for each statement and for each wait
- * for a connection.
+ * Follows the reads of a pool: one measurement and one span for each wait for a connection, and for each
+ * statement.
  *
  * @see https://opentelemetry.io/docs/specs/semconv/database/database-spans/
  */
@@ -8,22 +8,33 @@ import {
   context,
   type Span,
   SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
 import type { ReadMetrics } from "./metrics/database.ts";
 
-/** Follows one read. */
+/** Follows one read: its wait for a connection, and its statements, one after the other. */
 export interface ReadObservation {
   /** It has a connection. Called again if it is tried again on another one. */
   connected(): void;
-  /** It has ended. The first call counts: its caller may leave while the rows wait for their turn. */
-  ended(error?: unknown): void;
+  /** It sends a statement, by its short name. */
+  sent(operation: string): void;
+  /** The rows of the statement have arrived. */
+  answered(): void;
+  /** It has failed, or its caller has left: nothing after this counts. */
+  failed(error: unknown): void;
 }
 
-/** Starts to follow a read, by the short name of its statement. */
-export type ObserveRead = (operation: string) => ReadObservation;
+/** Starts to follow a read. */
+export type ObserveRead = () => ReadObservation;
+
+/** A statement or a wait that goes on. */
+interface Step {
+  end(): void;
+  readonly span: Span | undefined;
+}
 
 /**
  * Creates the observer of a pool.
@@ -32,39 +43,54 @@ export type ObserveRead = (operation: string) => ReadObservation;
  * @param tracer undefined if there are no traces
  */
 export function createReadObserver(metrics?: ReadMetrics, tracer?: Tracer): ObserveRead {
-  return (operation) => {
+  return () => {
     const parent = context.active();
     // Only recorded calls are in the context.
     const traces = trace.getSpan(parent) === undefined ? undefined : tracer;
-    const startedAt = performance.now();
-    let connectedAt: number | undefined;
-    let hasEnded = false;
-    let span: Span | undefined = traces?.startSpan("wait for a connection", {}, parent);
+    const begin = (ended: (ms: number) => void, name: string, options: SpanOptions = {}): Step => {
+      const startedAt = performance.now();
+      const span = traces?.startSpan(name, options, parent);
+      return { span, end: () => ended(performance.now() - startedAt) };
+    };
     metrics?.waits();
+    const waited = (ms: number) => metrics?.waited(ms);
+    let step: Step | undefined = begin(waited, "wait for a connection");
+    let hasWaited = false;
+    let hasFailed = false;
+
+    function end(error?: unknown): void {
+      if (error !== undefined) step?.span?.setStatus({ code: SpanStatusCode.ERROR });
+      step?.span?.end();
+      step?.end();
+      step = undefined;
+    }
 
     return {
       connected() {
         // A caller that has left may get its connection afterwards.
-        if (hasEnded || connectedAt !== undefined) return;
-        connectedAt = performance.now();
-        metrics?.waited(connectedAt - startedAt);
-        span?.end();
+        if (hasFailed || hasWaited) return;
+        hasWaited = true;
+        end();
+      },
+      sent(operation) {
+        if (hasFailed) return;
+        end(step && FAILED); // of an attempt that is made again
         const attributes = {
           "db.system.name": "mysql",
           "db.operation.name": "SELECT",
           "db.query.summary": operation,
         };
-        span = traces?.startSpan(operation, { kind: SpanKind.CLIENT, attributes }, parent);
+        const ran = (ms: number) => metrics?.ran(operation, ms);
+        step = begin(ran, operation, { kind: SpanKind.CLIENT, attributes });
       },
-      ended(error) {
-        if (hasEnded) return;
-        hasEnded = true;
-        if (error !== undefined) span?.setStatus({ code: SpanStatusCode.ERROR });
-        span?.end();
-        const now = performance.now();
-        if (connectedAt === undefined) metrics?.waited(now - startedAt);
-        else metrics?.ran(operation, now - connectedAt);
+      answered: () => end(),
+      failed(error) {
+        hasFailed = true;
+        end(error);
       },
     };
   };
 }
+
+/** What ended a statement of an attempt that is made again. */
+const FAILED = "the connection failed";

@@ -7,9 +7,8 @@ import type {
   ServerBreakdown,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { formatFixed } from "../../db/cents.ts";
-import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
-import type { ReadLedger } from "../../rollup/read/damage.ts";
+import type { Ask } from "../../rollup/read/ask.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { divide } from "../fee.ts";
 import { decimal, money } from "../message.ts";
@@ -17,7 +16,7 @@ import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
 import { parseTimeZone } from "../time-zone.ts";
 import { type Breakdown, createBreakdownReader } from "./reader.ts";
-import { hadActivity, type PeriodTotals, type Totals } from "./totals.ts";
+import type { Totals, TotalsByOwner } from "./totals.ts";
 
 /** The status of servers that count as active. */
 const ACTIVE = "Active";
@@ -28,36 +27,37 @@ const HUNDREDTH_OF_HOUR = 36_000n;
 
 /**
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid
- * period, otherwise as `Read` does.
+ * period, otherwise as `Ask` does.
  */
 export function createGetServerBreakdown(
-  read: Read,
+  ask: Ask,
   reportLag: ReportLag,
-  readLedger: ReadLedger,
   observeCache?: (hit: boolean) => void,
 ) {
-  const readBreakdown = createBreakdownReader(read, readLedger, observeCache);
+  const breakdownFor = createBreakdownReader(observeCache);
   return async (
     request: GetServerBreakdownRequest,
     context: Context,
   ): Promise<Answer<GetServerBreakdownResponse>> => {
+    const { providerId } = context.caller;
     const timeZone = parseTimeZone(request.timeZone);
     const requested = parsePeriod(request.startDate, request.endDate, timeZone);
-    const breakdown = await readBreakdown(requested, context);
-    const period = completePeriod(requested, breakdown.now);
-    reportLag(context.caller.providerId, breakdown);
+    const { value: breakdown, asOf } = await ask(context, (facts) =>
+      breakdownFor(providerId, completePeriod(requested, facts.now), facts),
+    );
+    reportLag(providerId, breakdown);
     const servers = serverBreakdowns(breakdown);
     const message: GetServerBreakdownResponse = {
       $typeName: "revenue.v1.GetServerBreakdownResponse",
-      startDate: timestampFromMs(period.start),
-      endDate: timestampFromMs(period.end),
+      startDate: timestampFromMs(breakdown.period.start),
+      endDate: timestampFromMs(breakdown.period.end),
       totalServers: servers.length,
       activeServers: servers.filter((server) => server.status === ACTIVE).length,
       ...figures(breakdown.totals.total()),
       servers,
       timeZone,
     };
-    return { message, asOf: breakdown.asOf };
+    return { message, asOf };
   };
 }
 
@@ -77,7 +77,7 @@ function serverBreakdowns({ rows, totals }: Breakdown): ServerBreakdown[] {
 
 function instanceBreakdowns(
   instances: Breakdown["rows"]["instances"],
-  totals: PeriodTotals,
+  totals: TotalsByOwner,
 ): InstanceBreakdown[] {
   const ranked = rank(instances, (instance) => totals.instance(instance.server, instance.id));
   return ranked.map(({ row: instance, totals: ofInstance }) => ({
@@ -89,12 +89,12 @@ function instanceBreakdowns(
 }
 
 /** The figures that a response has for the provider, each server and each instance. */
-function figures({ sums, rentals, running, rented }: Totals) {
+function figures({ gross, refunds, rentals, running, rented }: Totals) {
   return {
-    totalRevenue: money(sums.gross),
+    totalRevenue: money(gross),
     totalRentals: rentals,
     activeRentals: running,
-    refunds: money(sums.refunds),
+    refunds: money(refunds),
     rentedHours: decimal(formatFixed(divide(rented, HUNDREDTH_OF_HOUR), 2)),
   };
 }
@@ -107,8 +107,8 @@ function rank<Row extends { readonly id: string; readonly name: string; readonly
   return rows
     .map((row) => {
       const totals = totalsOf(row);
-      return { row, totals, gross: totals.sums.gross, name: row.name, id: row.id };
+      return { row, totals, gross: totals.gross, name: row.name, id: row.id };
     })
-    .filter(({ row, totals }) => row.deleted === "0" || hadActivity(totals))
+    .filter(({ row, totals }) => row.deleted === "0" || totals.hadActivity)
     .sort(byRank);
 }

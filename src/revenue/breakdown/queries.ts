@@ -1,30 +1,39 @@
 /**
- * The SQL of GetServerBreakdown, as one statement each: the full query, and the query that completes
- * cached sums. The boundaries are stored ones, which the full query finds itself.
+ * The SQL of GetServerBreakdown: a statement that completes the sums of a rollup, and one that reads the ledger
+ * alone. All places in time are parameters.
  */
+import { instant, milliseconds, millisecondsOf } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
-import {
-  after,
-  BEFORE_ALL,
-  CACHED_WATERMARK,
-  END_OF_TIME,
-  instant,
-  NOW,
-  OWNER_SUMS,
-  STATE,
-  TOTAL_SUMS,
-} from "../../rollup/read/sql.ts";
-import {
-  CHARGE_SUMS,
-  FIRST_DAY,
-  millisecondsOf,
-  STORED_SUMS,
-  sinceFirst,
-  sumsDatedBy,
-} from "../../rollup/sums.ts";
-import { PERIOD_END, PERIOD_START } from "../period.ts";
-import { rawCharges, type Terms, termsOf, upTo } from "../raw-charges.ts";
+import { CONFIRMED } from "../../rollup/read/facts.ts";
+import { OWNER_SUMS, sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
+import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
+import { WALLET } from "../wallet.ts";
+
+/** Every server, including deleted ones. */
+const SERVERS = {
+  select: {
+    id: "id",
+    uuid: "uuid",
+    name: "name",
+    type: "type",
+    status: "status",
+    deleted: "deleted_at IS NOT NULL",
+  },
+  from: "servers WHERE provider_id = :provider",
+};
+
+/** Every instance, including deleted ones. */
+const INSTANCES = {
+  select: {
+    id: "id",
+    server: "server_id",
+    publicId: "public_id",
+    name: "name",
+    deleted: "deleted_at IS NOT NULL",
+  },
+  from: "instances WHERE provider_id = :provider",
+};
 
 const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
 
@@ -34,184 +43,148 @@ const owner = { server: "server_id", instance: "COALESCE(instance_id, 0)" };
  */
 const BY_OWNER = "GROUP BY server_id, instance_id ORDER BY NULL";
 
+const [START, AFTER, NOW] = [instant(":start"), instant(":after"), instant(":now")];
+const [FIRST, LAST] = [instant(":first"), instant(":last")];
+const WATERMARK = instant(":watermark");
+/** The period up to now, in ms from the first instant. */
+const [FROM, UNTIL] = [milliseconds(":from"), milliseconds(":until")];
+
 /** Sums the charges that match an SQL condition, by owner. */
 const sumCharges = (condition: string) => ({
   select: { ...owner, ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
-/**
- * Sums covered rentals by owner: those whose start, or end, lies between two instants (SQL expressions), the first
- * one included.
- */
-const sumRentals = (
-  column: "started_at" | "ended_at",
-  [from, to]: readonly [from: string, to: string],
-  watermark: string,
-) => ({
-  select: { ...owner, ...sumsDatedBy(column) },
-  from: `rentals WHERE provider_id = :provider AND ${column} >= ${from} AND ${column} < ${to}
-    AND ${rentalCovered(watermark)} ${BY_OWNER}`,
-});
-
 /** 1 if a condition holds for a row, else 0, added up. */
 const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;
 
-/**
- * The period, up to now, in ms from the first instant. The date zero, from which a period begins that has everything,
- * is a case of its own: functions of dates take it for NULL, of which COALESCE would make the default start.
- */
-const FROM = `CASE WHEN ${PERIOD_START} < ${FIRST_DAY} THEN 0 ELSE ${sinceFirst(PERIOD_START)} END`;
-const UNTIL = `LEAST(${sinceFirst(PERIOD_END)} + 1, ${sinceFirst(NOW)})`;
+/** What rentals add to the totals of their owner. */
+interface RentalFigures {
+  /** Those that ran in the period. */
+  readonly rentals: string;
+  /** Those that run now. */
+  readonly running: string;
+  /** How long they ran in the period, in ms. */
+  readonly rented: string;
+}
 
-/**
- * Counts uncovered rentals that match an SQL condition and have an end, by owner: those that ran in the period, and
- * those that run now, and how long they ran in the period.
- */
-const countRentals = (rentals: string, condition: string, running = "0") => ({
-  select: {
-    ...owner,
-    rentals,
-    running,
-    rented: `SUM(GREATEST(LEAST(${millisecondsOf("ended_at")}, ${UNTIL})
-      - GREATEST(${millisecondsOf("started_at")}, ${FROM}), 0))`,
-  },
+const sumRentals = (condition: string, { rentals, running, rented }: RentalFigures) => ({
+  select: { ...owner, rentals, running, rented },
   from: `rentals WHERE provider_id = :provider AND ${condition} ${BY_OWNER}`,
 });
 
-/**
- * Counts rentals without an end that match an SQL condition, by owner. There is one on each instance, so an expression
- * for the end of the period in each row would cost more than all else.
- */
-const countOpen = <Column extends string = never>(
-  condition: string,
-  more = {} as Readonly<Record<Column, string>>,
-) => ({
-  select: { ...owner, count: "COUNT(*)", ...more },
-  from: `rentals WHERE provider_id = :provider AND ended_at IS NULL AND ${condition} ${BY_OWNER}`,
-});
+/** SQL condition: the rental ran at some time of the period. */
+const RAN_IN_PERIOD = `(ended_at IS NULL OR ended_at >= ${START}) AND started_at < ${AFTER}`;
 
-/** SQL condition: the rental, which has an end, ran at some time of the period. */
-const RAN_IN_PERIOD = `ended_at >= ${PERIOD_START} AND started_at < ${after(PERIOD_END)}`;
-
-/** The time between `first` and the start of the period, whichever is earlier. */
-const head = (first: string) =>
-  [`LEAST(${first}, ${PERIOD_START})`, `GREATEST(${first}, ${PERIOD_START})`] as const;
-
-/** All but the sums of the rollup. */
-const allButSums = ({ watermark, first, last }: Terms) => ({
-  state: {
-    select: { ...STATE.select, start: PERIOD_START, from: FROM, until: UNTIL },
-    from: STATE.from,
-  },
-  /** Every server, including deleted ones. */
-  servers: {
-    select: {
-      id: "id",
-      uuid: "uuid",
-      name: "name",
-      type: "type",
-      status: "status",
-      deleted: "deleted_at IS NOT NULL",
-    },
-    from: `servers WHERE provider_id = :provider`,
-  },
-  /** Every instance, including deleted ones. */
-  instances: {
-    select: {
-      id: "id",
-      server: "server_id",
-      publicId: "public_id",
-      name: "name",
-      deleted: "deleted_at IS NOT NULL",
-    },
-    from: `instances WHERE provider_id = :provider`,
-  },
-
-  ...rawCharges({ watermark, first, last }, sumCharges),
-
-  /** Covered rentals between `first` and the start: the difference of the sums there. */
-  startsAtHead: sumRentals("started_at", head(first), watermark),
-  endsAtHead: sumRentals("ended_at", head(first), watermark),
-  /** Covered rentals from `last` to the end. */
-  startsAtTail: sumRentals("started_at", [last, after(PERIOD_END)], watermark),
-  endsAtTail: sumRentals("ended_at", [last, after(PERIOD_END)], watermark),
-  /** Those of the period that were written after the watermark, and ended before it. */
-  writtenRentals: countRentals(
-    "COUNT(*)",
-    `updated_at > ${watermark} AND ended_at <= ${watermark} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
-  ),
-  /** Those that end after the watermark: of the period, and running now. */
-  endingRentals: countRentals(
-    countIf(RAN_IN_PERIOD),
-    `ended_at > ${watermark} AND started_at <= ${NOW} AND ${RENTAL_RAN}`,
-    countIf(`ended_at > ${NOW}`),
-  ),
-  /** Those without an end, which run now: that had started before the period, in it, and after it. */
-  openBefore: countOpen(`started_at < ${PERIOD_START} AND started_at <= ${NOW}`),
-  openSince: countOpen(`started_at >= ${PERIOD_START} AND started_at < ${after(PERIOD_END)}`, {
-    started_ms: `SUM(${millisecondsOf("started_at")})`,
-  }),
-  openAfter: countOpen(`started_at >= ${after(PERIOD_END)} AND started_at <= ${NOW}`),
-});
-
-/** The sums at a stored boundary, an SQL expression. */
-const sumsAt = (boundary: string) => ({
-  select: { ...owner, ...STORED_SUMS },
-  from: `${OWNER_SUMS} AND at = ${boundary}`,
-});
-
-/** The sums of the provider as a whole at a boundary of owners: its last boundary up to there. */
-const totalAt = (boundary: string) => ({
-  select: STORED_SUMS,
-  from: `${TOTAL_SUMS} AND at <= ${boundary} ORDER BY at DESC LIMIT 1`,
-});
-
-/** The last boundary that is stored, or the first one, of those that match an SQL condition. */
-const lastStored = (condition: string) => `(SELECT MAX(at) FROM ${OWNER_SUMS} AND ${condition})`;
-const firstStored = (condition: string) => `(SELECT MIN(at) FROM ${OWNER_SUMS} AND ${condition})`;
+/** Rentals that match an SQL condition, none of which starts after now, each clipped to the period. */
+const clippedRentals = (condition: string) => {
+  const start = `CASE WHEN started_at < ${START} THEN ${FROM} ELSE ${millisecondsOf("started_at")} END`;
+  const end = `CASE WHEN ended_at IS NULL OR ended_at >= ${AFTER} THEN ${UNTIL} ELSE ${millisecondsOf("ended_at")} END`;
+  return sumRentals(condition, {
+    rentals: countIf(RAN_IN_PERIOD),
+    running: countIf(`ended_at IS NULL OR ended_at > ${NOW}`),
+    rented: `SUM(GREATEST(${end} - ${start}, 0))`,
+  });
+};
 
 /**
- * The same, as a query: as columns of one row, vtgate would plan them for seconds. Without such a boundary, its
- * row has a NULL.
+ * Rentals without an end that had started before the period: each runs through all of it. There is one on most
+ * instances, so an expression for each row would cost more than all else.
  */
-const stored = (which: "MIN" | "MAX", condition: string) => ({
-  select: { at: `${which}(at)` },
-  from: `${OWNER_SUMS} AND ${condition}`,
+const OPEN_BEFORE = {
+  select: { ...owner, count: "COUNT(*)" },
+  from: `rentals WHERE provider_id = :provider
+    AND ended_at IS NULL AND started_at < ${START} AND started_at <= ${NOW} ${BY_OWNER}`,
+};
+
+/**
+ * What makes the sums at the ends of the period of those at the boundaries: covered rentals that start, or end,
+ * between the start and the first boundary, in either order, or from the last boundary to the end. Those at the
+ * start have the sign -1 if the boundary comes after it.
+ */
+const edgeRentals = (column: "started_at" | "ended_at") => {
+  const inHead = `${column} >= ${instant(":headFrom")} AND ${column} < ${instant(":headTo")}`;
+  const inTail = `${column} >= ${LAST} AND ${column} < ${AFTER}`;
+  const headSign = milliseconds(":headSign");
+  const tail = `CASE WHEN ${inTail} THEN 1 ELSE 0 END`;
+  const head = `CASE WHEN ${inHead} THEN ${headSign} ELSE 0 END`;
+  const rented = `SUM(${UNTIL} * ${tail} - ${FROM} * ${head} - ${millisecondsOf(column)} * (${tail} - ${head}))`;
+  // In the period ran those that had started by its end, less those that had ended before its start.
+  const [rentals, sign] = column === "started_at" ? [`SUM(${tail})`, ""] : [`- SUM(${head})`, "- "];
+  return sumRentals(`(${inHead} OR ${inTail}) AND ${rentalCovered(WATERMARK)}`, {
+    rentals,
+    running: "0",
+    rented: `${sign}${rented}`,
+  });
+};
+
+/** The sums of owners at a mark, and what they must be together. */
+const comparedSums = (mark: string) => ({
+  sums: { select: { ...owner, ...STORED_SUMS }, from: sumsAt(OWNER_SUMS, mark) },
+  total: { select: STORED_SUMS, from: sumsAt(TOTAL_SUMS, mark) },
 });
 
-/** The conditions of the boundaries in the period. */
-const [FROM_START, UP_TO_END] = [`at >= ${PERIOD_START}`, `at <= ${after(PERIOD_END)}`];
-const terms = termsOf(
-  `COALESCE(${firstStored(FROM_START)}, ${END_OF_TIME})`,
-  `COALESCE(${lastStored(UP_TO_END)}, ${instant(`'${BEFORE_ALL}'`)})`,
-);
-/** The boundary of the sums at `last`. */
-const lastRead = lastStored(`at <= ${upTo(after(PERIOD_END))}`);
+/**
+ * The statement that completes the sums of a rollup.
+ *
+ * @param marks the number of marks whose sums it reads, too
+ */
+function breakdownOf(marks: 0 | 1 | 2) {
+  const [mark, other] = [":mark", ":other"].map((name, nth) =>
+    nth < marks ? comparedSums(name) : undefined,
+  );
+  return compileStatement(
+    {
+      confirmed: CONFIRMED,
+      servers: SERVERS,
+      instances: INSTANCES,
+      sums: mark?.sums,
+      total: mark?.total,
+      sumsOfOther: other?.sums,
+      totalOfOther: other?.total,
+      /** All charges between the ends of the period and the boundaries. */
+      head: sumCharges(`charged_at >= ${START} AND charged_at < ${FIRST}`),
+      tail: sumCharges(`charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
+      /** Those between the boundaries that their sums do not hold. */
+      uncovered: sumCharges(
+        `recorded_at > ${WATERMARK} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
+      ),
+      startsAtEdges: edgeRentals("started_at"),
+      endsAtEdges: edgeRentals("ended_at"),
+      /** Rentals that were written after the watermark, and ended before it. */
+      written: clippedRentals(
+        `updated_at > ${WATERMARK} AND ended_at <= ${WATERMARK} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
+      ),
+      /** Those that end after it, or have no end and started in the period. */
+      ending: clippedRentals(
+        `(ended_at IS NULL AND started_at >= ${START} OR ended_at > ${WATERMARK} AND ${RENTAL_RAN}) AND started_at <= ${NOW}`,
+      ),
+      open: OPEN_BEFORE,
+    },
+    [
+      ...["provider", "start", "after", "now", "from", "until", "watermark", "slot"],
+      ...["first", "last", "tailFrom", "headFrom", "headTo", "headSign", "mark", "other"],
+    ],
+    "breakdown",
+  );
+}
 
-/** The full query: the sums of the rollup, and everything to add to them. */
-export const fullBreakdown = compileStatement(
+/** Those that read the sums of no mark, of one and of two. */
+export const breakdowns = [breakdownOf(0), breakdownOf(1), breakdownOf(2)] as const;
+
+/** The statement that reads the ledger alone. */
+export const rawBreakdown = compileStatement(
   {
-    ...allButSums(terms),
-    /** What `terms` is made of. */
-    firstStored: stored("MIN", FROM_START),
-    lastStored: stored("MAX", UP_TO_END),
-    /** The boundaries before the start and after the end: the same two suit any period between. */
-    previous: stored("MAX", `at < ${PERIOD_START}`),
-    next: stored("MIN", `at > ${after(PERIOD_END)}`),
-    sumsAtFirst: sumsAt(terms.first),
-    sumsAtLast: sumsAt(lastRead),
-    /** What the owners together must have there. */
-    totalAtFirst: totalAt(terms.first),
-    totalAtLast: totalAt(lastRead),
+    wallet: WALLET,
+    servers: SERVERS,
+    instances: INSTANCES,
+    charges: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
+    /** Rentals that end in the period or after now, or have no end and started in the period. */
+    rentals: clippedRentals(
+      `(ended_at IS NULL AND started_at >= ${START} OR ended_at >= LEAST(${START}, ${NOW}) AND ${RENTAL_RAN}) AND started_at <= ${NOW}`,
+    ),
+    open: OPEN_BEFORE,
   },
-  ["provider", "start", "end"],
-  "breakdown",
-);
-
-/** The query that completes sums at `:first` and `:last`. */
-export const uncoveredBreakdown = compileStatement(
-  allButSums({ watermark: CACHED_WATERMARK, first: instant(":first"), last: instant(":last") }),
-  ["provider", "start", "end", "watermark", "first", "last"],
-  "breakdown_uncovered",
+  ["provider", "start", "after", "now", "from", "until"],
+  "breakdown_raw",
 );

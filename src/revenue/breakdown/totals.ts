@@ -1,6 +1,7 @@
-/** Totals of a breakdown by owner: sums and rentals per server and per instance. */
+/** Totals of a breakdown by owner: what its rows add up to per server and per instance. */
+import { parseCents } from "../../db/cents.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
-import { minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
+import type { Sums } from "../../rollup/sums.ts";
 
 /** The server and instance of a row. The instance is "0" if the row has none. */
 export interface Owner {
@@ -8,86 +9,14 @@ export interface Owner {
   readonly instance: string;
 }
 
-/** The memory of a server beside its owners, in rows. */
-const ROWS_PER_SERVER = 6;
-
-/** Values by owner, which add up to those of servers and of the provider. */
-export class ByOwner<Value> {
-  readonly #none: Value;
-  readonly #add: (one: Value, other: Value) => Value;
-  /** By server id, then by instance id. */
-  readonly #servers = new Map<string, Map<string, Value>>();
-  /** The number of owners. */
-  #owners = 0;
-  /** The totals that were asked for since the last change, by server id; "" for the provider. */
-  readonly #totals = new Map<string, Value>();
-
-  /**
-   * @param none the value of an owner that has none
-   * @param add adds two values
-   */
-  constructor(none: Value, add: (one: Value, other: Value) => Value) {
-    this.#none = none;
-    this.#add = add;
-  }
-
-  /** The total of the provider. */
-  total(): Value {
-    return this.#totals.getOrInsertComputed("", () =>
-      this.#sum(this.#servers.values().flatMap((instances) => instances.values())),
-    );
-  }
-
-  /** The total of a server, by `servers.id`, including rows without an instance. */
-  server(id: string): Value {
-    return this.#totals.getOrInsertComputed(id, () =>
-      this.#sum(this.#servers.get(id)?.values() ?? []),
-    );
-  }
-
-  /** The value of an instance, by `servers.id` and `instances.id`. */
-  instance(server: string, id: string): Value {
-    return this.#servers.get(server)?.get(id) ?? this.#none;
-  }
-
-  /** Adds to the value of an owner. */
-  add({ server, instance }: Owner, value: Value): void {
-    this.#totals.clear();
-    const instances = this.#servers.getOrInsertComputed(server, () => new Map());
-    const known = instances.get(instance);
-    if (known === undefined) this.#owners++;
-    instances.set(instance, known === undefined ? value : this.#add(known, value));
-  }
-
-  /** The memory that this takes, in rows of about 125 bytes. */
-  get size(): number {
-    return this.#owners + ROWS_PER_SERVER * this.#servers.size;
-  }
-
-  #sum(values: Iterable<Value>): Value {
-    let sum = this.#none;
-    for (const value of values) sum = this.#add(sum, value);
-    return sum;
-  }
-}
-
-/** The sums at a boundary, by owner. */
-export function sumsByOwner(rows: readonly (Owner & SumsRow)[]): ByOwner<Sums> {
-  const sums = new ByOwner(NO_SUMS, plus);
-  for (const row of rows) sums.add(row, sumsOf(row));
-  return sums;
-}
-
-/** The totals of an instance, of a server or of the provider in a period. */
-export interface Totals {
-  /** The sums of what is dated in the period. */
+/** The stored sums of an owner. */
+export interface OwnerSums extends Owner {
   readonly sums: Sums;
-  /** The rentals that ran at some time of the period. */
-  readonly rentals: number;
-  /** The rentals that run now, whatever the period. */
-  readonly running: number;
-  /** How long rentals ran in the period, in ms. */
-  readonly rented: bigint;
+}
+
+/** Parses rows of stored sums. */
+export function ownerSums(rows: readonly (Owner & SumsRow)[]): OwnerSums[] {
+  return rows.map((row) => ({ server: row.server, instance: row.instance, sums: sumsOf(row) }));
 }
 
 /** A period of time, in ms from the first instant there is. */
@@ -96,114 +25,85 @@ export interface Stretch {
   readonly until: bigint;
 }
 
-/** Rows of the ledger's queries, by what they complete. A column that they do not have is zero. */
-export interface RawRows {
-  /** The difference of the sums at the first boundary and at the start of the period. */
-  readonly head: readonly (Owner & SumsRow)[];
-  /** Whether that boundary comes after the start. */
-  readonly isInside: boolean;
-  /** What to add to the sums at the last boundary, to make them those at the end of the period. */
-  readonly toEnd: readonly (Owner & SumsRow)[];
-  /** Rentals that are not covered, and have an end. */
-  readonly rentals: readonly (Owner & Readonly<Record<"rentals" | "running" | "rented", string>>)[];
-  /** Numbers of those without one, that had started before the period, in it, and after it. */
-  readonly openBefore: readonly (Owner & Count)[];
-  readonly openSince: readonly (Owner & Count & Readonly<Record<"started_ms", string>>)[];
-  readonly openAfter: readonly (Owner & Count)[];
-}
+/** A row of rentals without an end that had started before the period. */
+type OpenRow = Owner & Readonly<Record<"count", string>>;
+/** A row of charges. */
+type ChargesRow = Owner & Readonly<Record<"gross" | "refunds" | "charges", string>>;
+/** A row of rentals: those of the period, those that run now, and how long they ran in the period, in ms. */
+type RentalsRow = Owner & Readonly<Record<"rentals" | "running" | "rented", string>>;
 
-type Count = Readonly<Record<"count", string>>;
+/** The totals of an instance, of a server or of the provider in a period. */
+export class Totals {
+  /** In cents, as `refunds`. */
+  gross = 0n;
+  refunds = 0n;
+  charges = 0n;
+  /** The rentals that run now, whatever the period. */
+  running = 0;
+  #rentals = 0;
+  #rented = 0n;
 
-/** What was read from the ledger. */
-interface Raw extends Omit<Totals, "sums"> {
-  readonly toStart: Sums;
-  readonly toEnd: Sums;
-}
-
-const NONE: Raw = { toStart: NO_SUMS, toEnd: NO_SUMS, rentals: 0, running: 0, rented: 0n };
-
-/**
- * The totals of a period: the difference of the sums at two boundaries, completed by what these do not
- * hold.
- */
-export class PeriodTotals {
-  readonly #atFirst: ByOwner<Sums>;
-  readonly #atLast: ByOwner<Sums>;
-  readonly #period: Stretch;
-  readonly #raw = new ByOwner(NONE, (one: Raw, other: Raw) => ({
-    toStart: plus(one.toStart, other.toStart),
-    toEnd: plus(one.toEnd, other.toEnd),
-    rentals: one.rentals + other.rentals,
-    running: one.running + other.running,
-    rented: one.rented + other.rented,
-  }));
-
-  /** From the sums at the first boundary in the period, and at the last one. */
-  constructor(
-    atFirst: ByOwner<Sums>,
-    atLast: ByOwner<Sums>,
-    period: Stretch,
-    { head, isInside, toEnd, rentals, openBefore, openSince, openAfter }: RawRows,
-  ) {
-    this.#atFirst = atFirst;
-    this.#atLast = atLast;
-    this.#period = period;
-    const { from, until } = period;
-    const add = (owner: Owner, raw: Partial<Raw>) => this.#raw.add(owner, { ...NONE, ...raw });
-    for (const row of head) {
-      const sums = sumsOf(row);
-      add(row, { toStart: isInside ? minus(NO_SUMS, sums) : sums });
-    }
-    for (const row of toEnd) add(row, { toEnd: sumsOf(row) });
-    for (const row of rentals) {
-      const [ofRow, running] = [Number(row.rentals), Number(row.running)];
-      add(row, { rentals: ofRow, running, rented: BigInt(row.rented) });
-    }
-    for (const row of openBefore) {
-      const count = Number(row.count);
-      const rented = until > from ? BigInt(count) * (until - from) : 0n;
-      add(row, { rentals: count, running: count, rented });
-    }
-    for (const row of openSince) {
-      const count = Number(row.count);
-      const rented = BigInt(count) * until - BigInt(row.started_ms);
-      add(row, { rentals: count, running: count, rented });
-    }
-    for (const row of openAfter) add(row, { running: Number(row.count) });
+  /** The rentals that ran at some time of the period. One that was committed late can have ended and not started. */
+  get rentals(): number {
+    return Math.max(0, this.#rentals);
   }
 
-  /** The totals of the provider. */
-  total(): Totals {
-    return this.#complete(this.#atFirst.total(), this.#atLast.total(), this.#raw.total());
+  /** How long rentals ran in the period, in ms. */
+  get rented(): bigint {
+    return this.#rented > 0n ? this.#rented : 0n;
   }
 
-  /** The totals of a server, by `servers.id`, including rows without an instance. */
-  server(id: string): Totals {
-    return this.#complete(this.#atFirst.server(id), this.#atLast.server(id), this.#raw.server(id));
+  /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
+  get hadActivity(): boolean {
+    return this.charges > 0n || this.rentals > 0;
   }
 
-  /** The totals of an instance, by `servers.id` and `instances.id`. */
-  instance(server: string, id: string): Totals {
-    return this.#complete(
-      this.#atFirst.instance(server, id),
-      this.#atLast.instance(server, id),
-      this.#raw.instance(server, id),
-    );
+  /** Adds the totals of a part. */
+  add(part: Totals): void {
+    this.gross += part.gross;
+    this.refunds += part.refunds;
+    this.charges += part.charges;
+    this.running += part.running;
+    this.#rentals += part.#rentals;
+    this.#rented += part.#rented;
   }
 
-  #complete(atFirst: Sums, atLast: Sums, raw: Raw): Totals {
-    const [atStart, atEnd] = [plus(atFirst, raw.toStart), plus(atLast, raw.toEnd)];
-    // Those that had started by the end, without those that had ended before the start.
-    const rentals = Number(atEnd.started - atStart.ended) + raw.rentals;
-    const { from, until } = this.#period;
-    const rented = rentedBefore(until, atEnd) - rentedBefore(from, atStart) + raw.rented;
-    return {
-      sums: minus(atEnd, atStart),
-      // In a period without a boundary, one that was committed late can have ended and not started.
-      rentals: Math.max(0, rentals),
-      running: raw.running,
-      rented: rented > 0n ? rented : 0n,
-    };
+  addCharges(row: ChargesRow): void {
+    this.gross += parseCents(row.gross);
+    this.refunds += parseCents(row.refunds);
+    this.charges += BigInt(row.charges);
+  }
+
+  addRentals(row: RentalsRow): void {
+    this.#rentals += Number(row.rentals);
+    this.running += Number(row.running);
+    this.#rented += BigInt(row.rented);
+  }
+
+  /** Adds rentals without an end that had started before the period. */
+  addOpen(row: OpenRow, { from, until }: Stretch): void {
+    const count = Number(row.count);
+    this.#rentals += count;
+    this.running += count;
+    if (until > from) this.#rented += BigInt(count) * (until - from);
+  }
+
+  /** Adds the sums at the last boundary, and so what is dated before it. */
+  addEnd(sums: Sums, { until }: Stretch): void {
+    this.gross += sums.gross;
+    this.refunds += sums.refunds;
+    this.charges += sums.charges;
+    this.#rentals += Number(sums.started);
+    this.#rented += rentedBefore(until, sums);
+  }
+
+  /** Takes away those at the first one. A rental that has not ended before it is one of the period. */
+  subtractStart(sums: Sums, { from }: Stretch): void {
+    this.gross -= sums.gross;
+    this.refunds -= sums.refunds;
+    this.charges -= sums.charges;
+    this.#rentals -= Number(sums.ended);
+    this.#rented -= rentedBefore(from, sums);
   }
 }
 
@@ -215,7 +115,62 @@ function rentedBefore(instant: bigint, { started, ended, started_ms, ended_ms }:
   return instant * (started - ended) - (started_ms - ended_ms);
 }
 
-/** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
-export function hadActivity({ sums, rentals }: Totals): boolean {
-  return sums.charges > 0n || rentals > 0;
+/** The totals by owner. */
+export class TotalsByOwner {
+  /** By server id, then by instance id. */
+  readonly #servers = new Map<string, Map<string, Totals>>();
+  readonly #ofServers = new Map<string, Totals>();
+
+  /** The totals of an owner, to add to. */
+  of({ server, instance }: Owner): Totals {
+    return this.#servers
+      .getOrInsertComputed(server, () => new Map())
+      .getOrInsertComputed(instance, () => new Totals());
+  }
+
+  /** The totals of an instance, by `servers.id` and `instances.id`. */
+  instance(server: string, id: string): Totals {
+    return this.#servers.get(server)?.get(id) ?? NOTHING;
+  }
+
+  /** The totals of a server, by `servers.id`, including rows without an instance, once all is added. */
+  server(id: string): Totals {
+    return this.#ofServers.getOrInsertComputed(id, () =>
+      sum(this.#servers.get(id)?.values() ?? []),
+    );
+  }
+
+  /** The totals of the provider, once all is added. */
+  total(): Totals {
+    return sum(this.#servers.keys().map((id) => this.server(id)));
+  }
+}
+
+const NOTHING = new Totals();
+
+function sum(parts: Iterable<Totals>): Totals {
+  const totals = new Totals();
+  for (const part of parts) totals.add(part);
+  return totals;
+}
+
+/** What the totals of a period are made of. */
+export interface Parts {
+  /** The sums of owners at the first boundary, and at the last one. */
+  readonly atFirst: readonly OwnerSums[];
+  readonly atLast: readonly OwnerSums[];
+  readonly charges: Iterable<ChargesRow>;
+  readonly rentals: Iterable<RentalsRow>;
+  readonly open: Iterable<OpenRow>;
+}
+
+/** Adds up the parts of a period. */
+export function totalsOf({ atFirst, atLast, charges, rentals, open }: Parts, period: Stretch) {
+  const totals = new TotalsByOwner();
+  for (const row of atLast) totals.of(row).addEnd(row.sums, period);
+  for (const row of atFirst) totals.of(row).subtractStart(row.sums, period);
+  for (const row of charges) totals.of(row).addCharges(row);
+  for (const row of rentals) totals.of(row).addRentals(row);
+  for (const row of open) totals.of(row).addOpen(row, period);
+  return totals;
 }

@@ -1,12 +1,16 @@
 /**
- * The SQL of GetDailyRevenue: one statement. A day is the difference of the sums of the provider as a whole
- * at its start and its end. From the first start of a day in the period to the last one it comes from the
- * rollup, with the charges that this does not cover; before and after, all charges are read.
+ * The SQL of GetDailyRevenue: a statement that completes the sums of a rollup, and one that reads the ledger alone.
+ * A day is the difference of the sums of the provider as a whole at its start and its end. From the first start of
+ * a day in the period to the last one it comes from the rollup, with the charges that this does not cover; before
+ * and after, all charges are read.
  */
+import { toBoundary } from "../../db/datetime.ts";
+import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
-import { instant, STATE, TOTAL_SUMS, WATERMARK, watermarkIf } from "../../rollup/read/sql.ts";
+import { CONFIRMED } from "../../rollup/read/facts.ts";
+import { sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
 import { CHARGE_COLUMNS, CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
-import { rawCharges, termsOf, upTo } from "../raw-charges.ts";
+import { WALLET } from "../wallet.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
 export const MAX_DAYS = 400;
@@ -18,76 +22,106 @@ export const MONTH = 32;
  */
 export const MAX_TIMES = 4;
 
-const ENDS = Array.from({ length: MAX_DAYS }, (_, nth) => `end${nth}`);
 /** The parameters that are the ends of so many days. */
-export const endNames = (days: number): readonly string[] => ENDS.slice(0, days);
+const endNames = (days: number) => Array.from({ length: days }, (_, nth) => `end${nth}`);
 /** The parameters that are times of day at which days begin, in seconds from midnight. */
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);
 
+const DATE = "DATE(charged_at)";
 /**
- * A statement for so many days.
- *
- * @param watermark of the rollup, if it has the boundaries of the days, as an SQL expression
- * @param dates SQL expressions, of which all are the same for charges of one day, and not for those of two
- * @param more its parameters besides those of all statements
+ * SQL expressions, of which all are the same for charges of one day, and not for those of two: for days that begin
+ * at midnight UTC, and for others. A date that does not exist is the same for all times of day.
  */
-function dailyRevenueOf(
-  days: number,
-  watermark: string,
-  dates: readonly string[],
-  more: readonly string[],
-) {
-  const [firstDay, lastDay] = [instant(":firstDay"), instant(":lastDay")];
-  const terms = termsOf(firstDay, lastDay, watermark);
-  const keys = dates.map((_, nth) => `date${nth}`);
-  /**
-   * Sums the charges that match an SQL condition, by date: columns of a derived table, because vtgate may not
-   * group by an expression. It may also move the condition out of that table, so this has its columns.
-   */
-  const sumCharges = (condition: string) => ({
+const DATES = {
+  utc: [DATE],
+  zoned: [DATE, ...TIMES.map((time) => `DATE(charged_at - INTERVAL :${time} SECOND)`)],
+};
+
+/** Which days a statement is for. */
+export type Days = keyof typeof DATES;
+
+/**
+ * Sums the charges that match an SQL condition, by date: columns of a derived table, because vtgate may not
+ * group by an expression. It may also move the condition out of that table, so this has its columns.
+ */
+const sumCharges = (days: Days, condition: string) => {
+  const keys = DATES[days].map((_, nth) => `date${nth}`);
+  const columns = DATES[days].map((date, nth) => `${date} AS ${keys[nth]}`).join(", ");
+  return {
     select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
-    from: `(SELECT ${CHARGE_COLUMNS}, ${dates.map((date, nth) => `${date} AS ${keys[nth]}`).join(", ")}
+    from: `(SELECT ${CHARGE_COLUMNS}, ${columns}
       FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY ${keys.join(", ")} ORDER BY NULL`,
-  });
-  /** The sums at boundaries that match an SQL condition: of what is covered and dated before each. */
-  const sumsAt = (condition: string) => ({
-    select: { at: "at", ...STORED_CHARGE_SUMS },
-    from: `${TOTAL_SUMS} AND ${condition}`,
-  });
-  return compileStatement(
+  };
+};
+
+const [START, AFTER] = [instant(":start"), instant(":after")];
+const [FIRST, LAST, WATERMARK] = [instant(":first"), instant(":last"), instant(":watermark")];
+
+/** A boundary and its sums. */
+const STORED = { at: "at", ...STORED_CHARGE_SUMS };
+
+/**
+ * The statement that completes the sums of a rollup.
+ *
+ * @param ends the number of days whose sums it reads, too, at most
+ */
+function dailyOf(days: Days, ends: number) {
+  const names = endNames(ends);
+  const statement = compileStatement(
     {
-      state: { select: { ...STATE.select, last: terms.last }, from: STATE.from },
-      /** The sums at the first start of a day; no row if nothing is dated before it. */
-      before: sumsAt(`at <= ${firstDay} ORDER BY at DESC LIMIT 1`),
-      /** The sums at the ends of days up to the last one, or to that of the watermark's day. */
-      sums: sumsAt(
-        `at IN (${endNames(days).map((end) => instant(`:${end}`))}) AND at <= ${upTo(lastDay, watermark)}
-          AND ${watermark} >= ${firstDay}`,
+      confirmed: CONFIRMED,
+      head: sumCharges(days, `charged_at >= ${START} AND charged_at < ${FIRST}`),
+      tail: sumCharges(days, `charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
+      uncovered: sumCharges(
+        days,
+        `recorded_at > ${WATERMARK} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
       ),
-      ...rawCharges(terms, sumCharges),
+      /** The sums at the first start of a day; no row if nothing is dated before it. */
+      before: ends > 0 ? { select: STORED, from: sumsAt(TOTAL_SUMS, ":first") } : undefined,
+      /** The sums at the ends of days. */
+      sums:
+        ends > 0
+          ? {
+              select: STORED,
+              from: `${TOTAL_SUMS} AND at IN (${names.map((name) => instant(`:${name}`)).join(", ")})`,
+            }
+          : undefined,
     },
-    ["provider", "start", "end", "firstDay", "lastDay", ...more, ...endNames(days)],
+    [
+      ...["provider", "start", "after", "watermark", "slot", "first", "last", "tailFrom"],
+      ...TIMES,
+      ...names,
+    ],
     "daily",
   );
+  return { statement, names };
 }
 
-const DATE = "DATE(charged_at)";
+/** The statements, by the number of days whose sums they read at most, in ascending order. */
+const SIZES = [0, MONTH, MAX_DAYS];
+const COMPLETING = {
+  utc: SIZES.map((ends) => dailyOf("utc", ends)),
+  zoned: SIZES.map((ends) => dailyOf("zoned", ends)),
+};
 
-/** The statements for days of UTC: for those of a month, and for the maximum. */
-const ofUtc = (days: number) => dailyRevenueOf(days, WATERMARK, [DATE], []);
-export const dailyOfMonth = ofUtc(MONTH);
-export const dailyOfMaximum = ofUtc(MAX_DAYS);
+/** The statement that reads the sums at the ends of some days (epoch ms), too, and these as its parameters. */
+export function dailyStatement(kind: Days, days: readonly { readonly end: number }[]) {
+  const found = COMPLETING[kind].find(({ names }) => names.length >= days.length);
+  if (found === undefined) throw new Error(`expected at most ${MAX_DAYS} days, got ${days.length}`);
+  const texts = days.map(({ end }) => toBoundary(end));
+  // A place without a day repeats the last one.
+  const ends = found.names.map((name, nth) => [name, texts[nth] ?? texts.at(-1) ?? ""]);
+  return { statement: found.statement, ends: Object.fromEntries(ends) as Record<string, string> };
+}
 
-/**
- * The same for days of another zone, which begin at up to `MAX_TIMES` times of day. The rollup is used if it has the
- * boundaries of `:leaf`. A date that does not exist is the same for all times of day.
- */
-const ofZone = (days: number) =>
-  dailyRevenueOf(
-    days,
-    watermarkIf("total_leaf = :leaf"),
-    [DATE, ...TIMES.map((time) => `DATE(charged_at - INTERVAL :${time} SECOND)`)],
-    ["leaf", ...TIMES],
+/** The statements that read the ledger alone. */
+const rawDaily = (days: Days) =>
+  compileStatement(
+    {
+      wallet: WALLET,
+      charges: sumCharges(days, `charged_at >= ${START} AND charged_at < ${AFTER}`),
+    },
+    ["provider", "start", "after", ...TIMES],
+    "daily_raw",
   );
-export const zonedDailyOfMonth = ofZone(MONTH);
-export const zonedDailyOfMaximum = ofZone(MAX_DAYS);
+export const RAW = { utc: rawDaily("utc"), zoned: rawDaily("zoned") };

@@ -1,42 +1,39 @@
 /** GetOverview: the provider's year to date, last 12 months, servers and latest payouts. */
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
   GetOverviewRequest,
   GetOverviewResponse,
   MonthlyEarnings,
-  Payout,
   ServerRevenue,
   Summary,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { parseCents } from "../../db/cents.ts";
-import { instantOf } from "../../db/datetime.ts";
-import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
-import type { ReadLedger } from "../../rollup/read/damage.ts";
+import type { Ask } from "../../rollup/read/ask.ts";
 import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Month, recentMonths } from "../calendar.ts";
 import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
+import { latestFirst, payout } from "../payouts/payout.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../price.ts";
 import { byRank } from "../ranking.ts";
 import { createOverviewReader, type Overview } from "./reader.ts";
 
-/** Creates the RPC's function. It rejects with a `ServiceError`, as `Read` does. */
+/** Creates the RPC's function. It rejects with a `ServiceError`, as `Ask` does. */
 export function createGetOverview(
-  read: Read,
+  ask: Ask,
   reportLag: ReportLag,
-  readLedger: ReadLedger,
   observeCache?: (hit: boolean) => void,
 ) {
-  const readOverview = createOverviewReader(read, readLedger, observeCache);
+  const overviewFor = createOverviewReader(observeCache);
   return async (
     _request: GetOverviewRequest,
     context: Context,
   ): Promise<Answer<GetOverviewResponse>> => {
-    const overview = await readOverview(context);
-    const months = recentMonths(overview.now);
-    reportLag(context.caller.providerId, overview);
+    const { providerId } = context.caller;
+    const { value: overview, asOf } = await ask(context, (facts) => overviewFor(providerId, facts));
+    const months = recentMonths(overview.facts.now);
+    reportLag(providerId, overview);
     const message: GetOverviewResponse = {
       $typeName: "revenue.v1.GetOverviewResponse",
       summary: summary(months, overview),
@@ -44,7 +41,7 @@ export function createGetOverview(
       serverRevenue: serverRevenue(overview),
       recentPayouts: overview.rows.payouts.toSorted(latestFirst).map(payout),
     };
-    return { message, asOf: overview.asOf };
+    return { message, asOf };
   };
 }
 
@@ -98,24 +95,4 @@ function serverRevenue({ rows, byServer }: Overview): ServerRevenue[] {
         totalHours: decimal(estimateHours(gross, price)),
       };
     });
-}
-
-/** The order of payouts. SQL promises none for a part of a UNION. */
-export function latestFirst(one: PayoutRow, other: PayoutRow): number {
-  if (one.paidAt !== other.paidAt) return one.paidAt > other.paidAt ? -1 : 1;
-  return BigInt(one.order) > BigInt(other.order) ? -1 : 1;
-}
-
-type PayoutRow = Overview["rows"]["payouts"][number];
-
-/** A payout of a response. */
-export function payout(row: PayoutRow): Payout {
-  return {
-    $typeName: "revenue.v1.Payout",
-    payoutId: row.id,
-    date: timestampFromMs(instantOf(row.paidAt)),
-    amount: money(parseCents(row.amount)),
-    method: row.method,
-    status: row.status,
-  };
 }

@@ -3,15 +3,15 @@ import type {
   ListPayoutsRequest,
   ListPayoutsResponse,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { instantOf, toBoundary } from "../../db/datetime.ts";
+import { instantOf, LAST_INSTANT, toBoundary, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
+import { BEFORE_ALL } from "../../db/sql-time.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
 import { quote } from "../../quote.ts";
-import { BEFORE_ALL } from "../../rollup/read/sql.ts";
-import { latestFirst, payout } from "../overview/handler.ts";
-import { parsePeriod, periodParameters } from "../period.ts";
+import { includingEarlier, parsePeriod } from "../period.ts";
 import { BEFORE_FIRST, fromPageToken, type Position, toPageToken } from "./page-token.ts";
+import { latestFirst, payout } from "./payout.ts";
 import { DEFAULT_SIZE, MAX_SIZE, payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
 
 /**
@@ -23,7 +23,10 @@ export function createListPayouts(read: Read) {
     { startDate, endDate, pageSize, pageToken }: ListPayoutsRequest,
     { caller: { providerId: provider }, signal }: Context,
   ): Promise<Answer<ListPayoutsResponse>> => {
-    const { start, end } = periodParameters(parsePeriod(startDate, endDate));
+    const requested = parsePeriod(startDate, endDate);
+    const start =
+      requested.start === undefined ? "" : includingEarlier(toDatetime(requested.start));
+    const end = requested.end === undefined ? LAST_INSTANT : toBoundary(requested.end);
     const size = sizeOf(pageSize);
     const parameters = `${provider} ${start} ${end}`;
     const { at, id } = pageToken === "" ? BEFORE_FIRST : positionOf(pageToken, parameters);
@@ -36,7 +39,10 @@ export function createListPayouts(read: Read) {
       id,
     };
     const statement = size <= DEFAULT_SIZE ? payoutsOfDefault : payoutsOfMaximum;
-    const { rows, asOf } = await statement.run(read, values, { owner: provider, signal });
+    const { rows, asOf } = await read(({ query }) => statement.run(query, values), {
+      owner: provider,
+      signal,
+    });
     const payouts = rows.payouts.toSorted(latestFirst);
     const page = payouts.slice(0, size);
     const last = page.at(-1);

@@ -1,7 +1,8 @@
 /** The SQL of ListPayouts: one statement, which reads a range of the clustered key backwards. */
+import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
-import { instant } from "../../rollup/read/sql.ts";
-import { LATEST_FIRST, PAYOUT } from "../overview/queries.ts";
+import { WALLET } from "../wallet.ts";
+import { LATEST_FIRST, PAYOUT } from "./payout.ts";
 
 /** The time of a payout as text. Its order is that of the times, also of dates that do not exist. */
 const PAID_AT = "CAST(paid_at AS CHAR)";
@@ -13,8 +14,7 @@ const PAID_AT = "CAST(paid_at AS CHAR)";
 const payoutsAfter = (limit: number) =>
   compileStatement(
     {
-      /** One row, to tell the instant. */
-      snapshot: { select: { wallets: "COUNT(*)" }, from: "wallets WHERE provider_id = :provider" },
+      wallet: WALLET,
       payouts: {
         select: PAYOUT,
         from: `payouts WHERE provider_id = :provider

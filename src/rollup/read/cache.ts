@@ -1,39 +1,31 @@
 /**
- * A cache of sums read from rollups, per provider. They are valid as long as the rollup has the version
- * that they were read with: every statement that relies on them also selects the version, in its own
- * snapshot. If that is another one, the caller discards the rows and reads the sums again.
+ * A cache of sums read from rollups: by provider, version of the rollup, and place. A version never comes again, so
+ * sums are valid as long as they are asked for: an answer looks them up by the version of its facts.
  */
 import { LRUCache } from "lru-cache";
-import { NO_VERSION, type UsedRollup } from "../coverage.ts";
+import type { CurrentRollup } from "./facts.ts";
 
-/** What is cached of a provider. */
-export interface Cached<Sums> {
-  readonly rollup: UsedRollup;
-  /** The most recently used come first. */
-  readonly sums: readonly Sums[];
+/** Sums by place: a text that tells of what they are the sums. */
+export interface SumsCache<Sums> {
+  /** What is cached; undefined if it is not. Marks it as used. */
+  get(provider: string, rollup: CurrentRollup, place: string): Sums | undefined;
+  /** Adds sums. What is cached of another version is evicted. */
+  put(provider: string, rollup: CurrentRollup, place: string, sums: Sums): void;
 }
 
-/** Sums by provider. */
-export interface SumsCache<Sums> {
-  /** What is cached of a provider. Marks it as used. */
-  get(provider: string): Cached<Sums> | undefined;
-  /**
-   * Adds sums, or marks them as used. What is cached of another version is evicted. Without a rollup there is
-   * nothing to keep.
-   */
-  put(provider: string, rollup: UsedRollup, ...sums: readonly Sums[]): void;
+/** The sums of a provider. */
+interface Cached<Sums> {
+  readonly version: string;
+  /** The least recently used come first. */
+  readonly byPlace: Map<string, Sums>;
 }
 
 /** The part of a cache that one provider may take. Its least recently used sums are evicted first. */
 const MAX_PART_OF_PROVIDER = 1 / 2;
-const MAX_SUMS_PER_PROVIDER = 16;
+const MAX_PLACES_PER_PROVIDER = 16;
 /** The memory of sums beyond their rows, and of a provider, expressed in rows. */
 const OVERHEAD = 10;
-
-/**
- * How long sums are kept without a use, in ms. A statement that completes sums of an old version reads in vain
- * what came since then.
- */
+/** How long the sums of a provider that does not ask are kept, in ms. */
 const MAX_IDLE = 10 * 60_000;
 
 /**
@@ -41,16 +33,13 @@ const MAX_IDLE = 10 * 60_000;
  *
  * @param countRows returns how many rows of memory sums take
  * @param maxRows the maximum number of rows in all
- * @param merge returns what two sums of one place are together; undefined if they are of two. Default: all
- *   are of one, and the newer ones are kept
  */
 export function createSumsCache<Sums>(
   countRows: (sums: Sums) => number,
   maxRows: number,
-  merge: (newer: Sums, older: Sums) => Sums | undefined = (newer) => newer,
 ): SumsCache<Sums> {
-  const sizeOf = ({ sums }: Cached<Sums>) =>
-    sums.reduce((size, each) => size + OVERHEAD + countRows(each), OVERHEAD);
+  const sizeOf = ({ byPlace }: Cached<Sums>) =>
+    byPlace.values().reduce((size, sums) => size + OVERHEAD + countRows(sums), OVERHEAD);
   const cache = new LRUCache<string, Cached<Sums>>({
     maxSize: maxRows,
     sizeCalculation: sizeOf,
@@ -58,23 +47,26 @@ export function createSumsCache<Sums>(
     updateAgeOnGet: true,
   });
   return {
-    get: (provider) => cache.get(provider),
-    put(provider, rollup, ...added) {
-      if (rollup.version === NO_VERSION) {
-        cache.delete(provider);
-        return;
-      }
+    get(provider, { version }, place) {
       const cached = cache.get(provider);
-      const others = cached?.rollup.version === rollup.version ? cached.sums : [];
-      const sums = others.slice();
-      for (const each of added.toReversed()) {
-        const place = sums.findIndex((known) => merge(each, known) !== undefined);
-        const [known] = place < 0 ? [] : sums.splice(place, 1);
-        sums.unshift((known && merge(each, known)) ?? each);
+      if (cached?.version !== version) return undefined;
+      const sums = cached.byPlace.get(place);
+      if (sums === undefined) return undefined;
+      cached.byPlace.delete(place);
+      cached.byPlace.set(place, sums);
+      return sums;
+    },
+    put(provider, { version }, place, sums) {
+      const cached = cache.get(provider);
+      const byPlace = new Map(cached?.version === version ? cached.byPlace : []);
+      byPlace.delete(place);
+      byPlace.set(place, sums);
+      const isTooLarge = () => sizeOf({ version, byPlace }) > maxRows * MAX_PART_OF_PROVIDER;
+      for (const oldest of byPlace.keys()) {
+        if (byPlace.size <= MAX_PLACES_PER_PROVIDER && !isTooLarge()) break;
+        byPlace.delete(oldest);
       }
-      sums.splice(MAX_SUMS_PER_PROVIDER);
-      while (sizeOf({ rollup, sums }) > maxRows * MAX_PART_OF_PROVIDER) sums.pop();
-      cache.set(provider, { rollup, sums });
+      cache.set(provider, { version, byPlace });
     },
   };
 }

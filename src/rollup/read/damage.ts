@@ -18,9 +18,23 @@ export interface BoundarySums {
   readonly total: Sums;
 }
 
-/** The first boundary whose sums differ; undefined if there is none. */
-export function findDamage(compared: readonly BoundarySums[]): BoundarySums | undefined {
-  return compared.find(({ owners, total }) => !isZero(minus(owners, total)));
+/** Sums that an answer has read differ. */
+export class DamagedRollup extends Error {
+  override readonly name = "DamagedRollup";
+
+  /** Where, and by what. */
+  readonly damage: BoundarySums;
+
+  constructor(damage: BoundarySums) {
+    super("the rollup is damaged");
+    this.damage = damage;
+  }
+}
+
+/** @throws DamagedRollup at the first boundary whose sums differ */
+export function compareSums(compared: readonly BoundarySums[]): void {
+  const damage = compared.find(({ owners, total }) => !isZero(minus(owners, total)));
+  if (damage !== undefined) throw new DamagedRollup(damage);
 }
 
 /** Reports a rollup that is damaged. */

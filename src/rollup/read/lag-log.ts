@@ -3,16 +3,13 @@ import { fromDatetime } from "../../db/datetime.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { RecordLag } from "../../telemetry/metrics/rollups.ts";
 import { createSampledLog } from "../../telemetry/sampled-log.ts";
-import { NO_VERSION, type UsedRollup } from "../coverage.ts";
+import type { Facts } from "./facts.ts";
 
 /** What a call read. */
 export interface Use {
-  /** The rollup that was used. */
-  readonly rollup: UsedRollup;
+  readonly facts: Facts;
   /** The number of charges that were read because the rollup did not cover them. */
   readonly uncoveredCharges: number;
-  /** The instant of the call by the database's clock, in epoch ms. */
-  readonly now: number;
 }
 
 /** Reports what a call of a provider read. */
@@ -36,15 +33,16 @@ export function createLagLog(log: Log, recordLag: RecordLag = () => {}): ReportL
   let rollupsInUse = false;
   const sampled = createSampledLog(log, { limit: MAX_ENTRIES, window: WINDOW });
 
-  return (providerId, { rollup, uncoveredCharges, now }) => {
-    const missing = rollup.version === NO_VERSION;
-    rollupsInUse ||= !missing;
+  return (providerId, { facts: { rollup, now }, uncoveredCharges }) => {
+    rollupsInUse ||= rollup !== undefined;
     const lag =
-      missing || uncoveredCharges === 0 ? 0 : Math.max(0, now - fromDatetime(rollup.watermark));
+      rollup === undefined || uncoveredCharges === 0
+        ? 0
+        : Math.max(0, now - fromDatetime(rollup.watermark));
     const isBehind = lag >= MAX_LAG && uncoveredCharges >= MIN_CHARGES;
     recordLag(providerId, lag, isBehind);
     if (!rollupsInUse || uncoveredCharges < MIN_CHARGES) return;
-    if (missing) {
+    if (rollup === undefined) {
       sampled.warn({ providerId, uncoveredCharges }, "provider has no rollup");
     } else if (isBehind) {
       const { watermark } = rollup;

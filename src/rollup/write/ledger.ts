@@ -1,6 +1,6 @@
 /** Where the rows of a provider's ledger lie, and how many owners they have. */
 import type { Knex } from "knex";
-import { dateExists } from "../../db/datetime.ts";
+import { dateExists } from "../../db/sql-time.ts";
 import { type LeafLength, type RowsByDay, secondsUpToDay } from "../leaves.ts";
 
 /** The days that count as recent. */

@@ -16,7 +16,7 @@ export interface ReadMetrics {
   waits(): void;
   /** It has a connection, or has given up. */
   waited(milliseconds: number): void;
-  /** It has ended, `milliseconds` after it had a connection. */
+  /** A statement has ended, `milliseconds` after it was sent. */
   ran(operation: string, milliseconds: number): void;
 }
 
@@ -28,7 +28,7 @@ export function addDatabaseMetrics(registry: MetricsRegistry) {
 
   const durations = addDurations(registry, {
     name: "db_client_operation_duration_seconds",
-    help: "Time of a read on its connection, retries included, by the short name of its statement.",
+    help: "Time of a statement, by its short name.",
     labels: ["operation"],
   });
   const waits = addDurations(registry, {

@@ -10,7 +10,7 @@ import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { testPool } from "../../support/database.ts";
 import { poll, until } from "../../support/poll.ts";
-import { createReads, operation, outcomeOf, SLOW, signal } from "./reads.ts";
+import { createReads, operation, outcomeOf, SLOW, signal, single } from "./reads.ts";
 
 const OWNERS = ["1", "2", "3", "4"];
 const LIMITS = { retryPauses: [0, 1, 1] };
@@ -63,9 +63,10 @@ it.each([
   ["no such database", { database: "nowhere" }, "internal"],
 ])("a read rejects if there is %s, and says nothing of it", async (_, wrong, kind) => {
   const unavailable = createPool({ ...parseDatabaseUrl(reads.database.url), ...wrong });
-  const error = await createRead(unavailable)("SELECT '1'", [], { signal, operation }).catch(
-    (e) => e,
-  );
+  const error = await single(createRead(unavailable))("SELECT '1'", [], {
+    signal,
+    operation,
+  }).catch((e) => e);
   await unavailable.destroy();
   expect(error).toMatchObject({ kind });
   expect(error.message).not.toMatch(/nobody|wrong|nowhere|127\.0\.0\.1/);
@@ -136,7 +137,7 @@ it("the pause before another try ends if the caller leaves, and the place is fre
   const alone = testPool(reads.proxy.url, { maxConnections: 1 });
   try {
     reads.proxy.inject({ errno: 1047 });
-    const readAlone = createRead(alone, { retryPauses: [600_000] });
+    const readAlone = single(createRead(alone, { retryPauses: [600_000] }));
     const left = readAlone("SELECT '1'", [], { signal: caller.signal, operation });
     await until(() => reads.proxy.made() === 1 && reads.proxy.connections() === 0);
     caller.abort(new ServiceError("canceled"));

@@ -94,7 +94,9 @@ it("each read of a connection is a snapshot of its own, and has all rows", async
   const { signal } = new AbortController();
   const names = async () =>
     (
-      await read("SELECT name FROM providers ORDER BY id", [], { signal, operation: "test" })
+      await read(({ query }) => query("SELECT name FROM providers ORDER BY id", [], "test"), {
+        signal,
+      })
     ).flat();
   expect(await names()).toEqual([NAME, "second"]);
   await pool("providers").where({ id: 2 }).update({ name: "changed" });

@@ -8,7 +8,7 @@ import { createRead } from "../../../src/db/query.ts";
 import { testPool } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
-import { openConnections, operation, outcomeOf } from "./reads.ts";
+import { openConnections, operation, outcomeOf, single } from "./reads.ts";
 
 const database = await databaseOfFile();
 const readOnly = testPool(database.url, { readOnly: true });
@@ -88,7 +88,7 @@ describe("an account that may have fewer connections than the pool", () => {
 
   it("has every read answered while its connections become free in time", async () => {
     const pool = testPool(url.href, { readOnly: true, maxConnections: 10 });
-    const read = createRead(pool, { poolWait: 60_000 });
+    const read = single(createRead(pool, { poolWait: 60_000 }));
     const owners = Array.from({ length: 120 }, (_, nth) => `${nth % 12}`);
     const answers = owners.map((owner) =>
       read("SELECT CAST(SLEEP(0.01) AS CHAR)", [], { signal, owner, operation }),
@@ -108,7 +108,7 @@ describe("an account that may have fewer connections than the pool", () => {
       );
     await until(open);
     const pool = testPool(url.href, { readOnly: true });
-    const read = createRead(pool, { poolWait: 500 });
+    const read = single(createRead(pool, { poolWait: 500 }));
     const readOne = () => outcomeOf(read("SELECT '1'", [], { signal, operation }));
     expect(await Promise.all(Array.from({ length: 20 }, readOne))).toEqual(
       Array(20).fill("overloaded"),

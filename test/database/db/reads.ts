@@ -1,7 +1,13 @@
 /** Reads of a pool that connects through a proxy, new ones for each test of a file. */
 import type { Knex } from "knex";
 import { afterAll, afterEach, beforeEach } from "vitest";
-import { createRead, type Read, type ReadLimits } from "../../../src/db/query.ts";
+import {
+  createRead,
+  type Read,
+  type ReadLimits,
+  type ReadOptions,
+  type Row,
+} from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { testPool } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
@@ -22,6 +28,19 @@ export const SLOW = "SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(30) = 0"
 export const outcomeOf = (result: Promise<unknown>) =>
   result.catch((thrown) => (thrown instanceof ServiceError ? thrown.kind : thrown));
 
+/** A read of one statement. */
+export type ReadOne = (
+  sql: string,
+  bindings: readonly string[],
+  options: ReadOptions & { readonly operation: string },
+) => Promise<Row[]>;
+
+/** Reads of one statement each. */
+export const single =
+  (read: Read): ReadOne =>
+  (sql, bindings, { operation, ...options }) =>
+    read(({ query }) => query(sql, bindings, operation), options);
+
 /** Opens connections, which are idle afterwards. Resolves to the ids of their sessions. */
 export async function openConnections({ client }: Knex, count: number): Promise<number[]> {
   const open = Array.from({ length: count }, () => client.acquireConnection());
@@ -40,7 +59,7 @@ export interface Limits extends ReadLimits {
 interface Connected {
   proxy: DatabaseProxy;
   pool: Knex;
-  read: Read;
+  read: ReadOne;
 }
 
 /**
@@ -59,7 +78,7 @@ export async function createReads(size: number, limits: Limits) {
       await reads.pool?.destroy();
       const options = { readOnly: true, maxConnections: size, ...limits };
       reads.pool = testPool(reads.proxy.url, options);
-      reads.read = createRead(reads.pool, limits);
+      reads.read = single(createRead(reads.pool, limits));
     },
     /** Reads "1" for an owner. Resolves to the rows, or to the kind of the error. */
     readOne: (owner = "") => outcomeOf(reads.read("SELECT '1'", [], { signal, owner, operation })),

@@ -61,7 +61,8 @@ const wallet = compileStatement(
 /** Asks for a wallet, by an answer that is no older than the limit. */
 async function ask(onAge?: (ms: number) => void) {
   const values = { provider: "1", seconds: "0" };
-  const { rows, asOf } = await wallet.run(limitAge(read, MAX_LAG, onAge), values, { signal });
+  const limited = limitAge(read, MAX_LAG, onAge);
+  const { rows, asOf } = await limited(({ query }) => wallet.run(query, values), { signal });
   return { balance: rows.wallet[0]?.balance, asOf };
 }
 
@@ -113,7 +114,8 @@ describe("a node that is behind by more than the limit", () => {
   it("answers without a limit, by its own clock, and its heartbeat is not read", async () => {
     await a.knex.raw("RENAME TABLE heartbeat TO hidden");
     try {
-      const { rows, asOf } = await wallet.run(read, { provider: "1", seconds: "0" }, { signal });
+      const values = { provider: "1", seconds: "0" };
+      const { rows, asOf } = await read(({ query }) => wallet.run(query, values), { signal });
       expect(rows.wallet).toMatchObject([{ balance: "1.00" }]);
       expect(Math.abs(asOf - Date.now())).toBeLessThan(60_000);
     } finally {

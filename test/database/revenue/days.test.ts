@@ -11,7 +11,6 @@ import { databaseOfFile } from "../file-database.ts";
 
 const database = await databaseOfFile();
 
-const HOUR = 3_600_000;
 const NOW = "2026-11-20T09:30:00.123Z";
 
 /** A charge at the first and the last instant of each day from some time ago until tomorrow. */
@@ -83,13 +82,3 @@ it.each<[string, string, string, (string | number)[]]>([
   const resolved = resolvedForDays(requested(start, end, now));
   expect(response).toEqual(expectedDaily(ledger, resolved, now));
 });
-
-it.each([-30 * 24, -24, -10, 15, 24, 800 * 24])(
-  "the default period is that of the database's clock, with a host whose clock is ahead by %i hours",
-  async (hours) => {
-    const response = await dailyOf(service, 1n, NOW, "", "", hours * HOUR);
-    expect(response).toEqual(await dailyOf(service, 1n, NOW, "", ""));
-    const yesterday = await dailyOf(service, 1n, NOW, "", "2026-11-20", hours * HOUR);
-    expect(summary(yesterday).slice(3)).toEqual(["2026-11-20"]);
-  },
-);

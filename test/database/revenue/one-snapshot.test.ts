@@ -46,7 +46,7 @@ const cents = (amount: { readonly value: string } | undefined) => parseCents(amo
 async function respond() {
   const service = createRevenueService(atTimeOfCall(createRead(database.knex), toDatetime(NOW)));
   const { signal } = new AbortController();
-  const context = { caller: { providerId: "1" }, now: NOW, signal };
+  const context = { caller: { providerId: "1" }, signal };
   const overview = await service.getOverview(create(GetOverviewRequestSchema), context);
   const request = create(GetServerBreakdownRequestSchema);
   const breakdown = await service.getServerBreakdown(request, context);

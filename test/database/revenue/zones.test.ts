@@ -138,7 +138,7 @@ const service = createRevenueService(atTimeOfCall(createRead(knex)));
 
 it("the days of a month add up to the month, in any zone", async () => {
   for (const zone of ["Asia/Kolkata", "America/New_York", "Pacific/Apia", "Australia/Lord_Howe"]) {
-    const call = [service, 1n, NOW, "2011-12-01", "2011-12-31", 0, zone] as const;
+    const call = [service, 1n, NOW, "2011-12-01", "2011-12-31", zone] as const;
     const days = (await dailyOf(...call)) as ReturnType<typeof expectedDaily> & object;
     const month = (await breakdownOf(...call)) as ReturnType<typeof expectedBreakdown>;
     const cents = ({ value }: { readonly value: string }) => BigInt(value.replace(".", ""));
@@ -198,7 +198,7 @@ it.each([
     ["1972-01-06 24", "1972-01-07 23.25833333333333", "1972-01-08 24"],
   ],
 ])("%s", async (_name, zone, startDate, endDate, expected) => {
-  const answer = await dailyOf(service, 1n, NOW, startDate, endDate, 0, zone);
+  const answer = await dailyOf(service, 1n, NOW, startDate, endDate, zone);
   const { days } = answer as ReturnType<typeof expectedDaily> & object;
   const lengths = days.map(({ date, startTime, endTime }) => {
     const hours = (Date.parse(endTime) - Date.parse(startTime)) / 3_600_000;
@@ -220,7 +220,7 @@ it("a day that a zone has left out makes room for another one in the longest per
   await storeLedgers(knex, [extended]);
   await createExactService(createRead(knex)).breakdown(extended, NOW, period, zone);
   const { startDate, endDate } = period;
-  const answer = await dailyOf(service, 1n, NOW, startDate, endDate, 0, zone);
+  const answer = await dailyOf(service, 1n, NOW, startDate, endDate, zone);
   const { days } = answer as ReturnType<typeof expectedDaily> & object;
   expect(days).toHaveLength(400);
   await record();

@@ -19,56 +19,75 @@ import {
   ListPayoutsResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
-import type { Read } from "../../../src/db/query.ts";
+import type { Query, Read, Row } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { Answer, Context } from "../../../src/handler.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
+import { factsStatement } from "../../../src/rollup/read/facts.ts";
 
 /** The time of the call that is being made, as DATETIME(3) text. */
 const timeOfCall = new AsyncLocalStorage<string>();
 
-/** A `Read` whose database has the time of the call, or a fixed one (DATETIME(3) text). */
-export const atTimeOfCall =
-  (read: Read, time?: string): Read =>
-  (sql, ...rest) => {
-    const now = `TIMESTAMP'${time ?? timeOfCall.getStore()}'`;
-    return read(sql.replaceAll("UTC_TIMESTAMP(3)", now), ...rest);
+/** The place of the instant, and of the first and the last column of the rollup, in the row of facts. */
+const [, , FACT_NOW, FIRST_OF_ROLLUP] = [0, 1, 2, 3];
+const WATERMARK = FIRST_OF_ROLLUP + 1;
+
+/**
+ * A `Read` whose facts have the time of the call as *now*, or a fixed one (DATETIME(3) text). A rollup whose
+ * watermark is ahead of that is none, as for the database.
+ */
+export const atTimeOfCall = (read: Read, time?: string): Read => {
+  const atTime = (rows: Row[]): Row[] => {
+    const now = time ?? timeOfCall.getStore() ?? "";
+    return rows.map((row) => {
+      const isAhead = (row[WATERMARK] ?? "") > now;
+      return row.map((text, nth) => {
+        if (nth === FACT_NOW) return now;
+        return isAhead && nth >= FIRST_OF_ROLLUP ? null : text;
+      });
+    });
   };
+  return (work, options) =>
+    read((session) => {
+      const query: Query = async (sql, ...rest) => {
+        const rows = await session.query(sql, ...rest);
+        return sql === factsStatement.sql ? atTime(rows) : rows;
+      };
+      return work({ ...session, query });
+    }, options);
+};
 
 /** Makes a call at a time (ISO 8601), for `atTimeOfCall`. */
 export const callAt = <T>(time: string, call: () => T): T =>
   timeOfCall.run(toDatetime(Date.parse(time)), call);
 
-/**
- * Each calls a function of the service for a provider at `now` (ISO 8601), on a host whose clock is
- * ahead of that by some ms. Dates are the request's texts.
- */
-export function overviewOf(service: RevenueFunctions, provider: bigint, now: string, ahead = 0) {
-  return responseOf(GetOverviewResponseSchema, provider, now, ahead, (context) =>
+/** Each calls a function of the service for a provider at `now` (ISO 8601). Dates are the request's texts. */
+export function overviewOf(service: RevenueFunctions, provider: bigint, now: string) {
+  return responseOf(GetOverviewResponseSchema, provider, now, (context) =>
     service.getOverview(create(GetOverviewRequestSchema), context),
   );
 }
 
 type PeriodCall = [
   ...[service: RevenueFunctions, provider: bigint, now: string],
-  ...[startDate: string, endDate: string, ahead?: number, timeZone?: string],
+  ...[startDate: string, endDate: string, timeZone?: string],
 ];
 
 export function breakdownOf(
-  ...[service, provider, now, startDate, endDate, ahead, timeZone = ""]: PeriodCall
+  ...[service, provider, now, startDate, endDate, timeZone = ""]: PeriodCall
 ) {
   const request = create(GetServerBreakdownRequestSchema, { startDate, endDate, timeZone });
-  return responseOf(GetServerBreakdownResponseSchema, provider, now, ahead, (context) =>
+  return responseOf(GetServerBreakdownResponseSchema, provider, now, (context) =>
     service.getServerBreakdown(request, context),
   );
 }
 
 /** Resolves to the message of the error if the request is refused. */
 export function dailyOf(
-  ...[service, provider, now, startDate, endDate, ahead, timeZone = ""]: PeriodCall
+  ...[service, provider, now, startDate, endDate, timeZone = ""]: PeriodCall
 ) {
   const request = create(GetDailyRevenueRequestSchema, { startDate, endDate, timeZone });
-  return responseOf(GetDailyRevenueResponseSchema, provider, now, ahead, (context) =>
+  return responseOf(GetDailyRevenueResponseSchema, provider, now, (context) =>
     service.getDailyRevenue(request, context),
   ).catch(messageIfRefused);
 }
@@ -81,7 +100,7 @@ export function payoutsOf(
   now = "2026-11-20T09:30:00.000Z",
 ) {
   const message = create(ListPayoutsRequestSchema, request);
-  return responseOf(ListPayoutsResponseSchema, provider, now, 0, (context) =>
+  return responseOf(ListPayoutsResponseSchema, provider, now, (context) =>
     service.listPayouts(message, context),
   ).catch(messageIfRefused);
 }
@@ -95,12 +114,10 @@ async function responseOf<Schema extends DescMessage>(
   schema: Schema,
   provider: bigint,
   now: string,
-  ahead = 0,
   call: (context: Context) => Promise<Answer<MessageShape<Schema>>>,
 ): Promise<JsonValue> {
   const context: Context = {
     caller: { providerId: String(provider) },
-    now: Date.parse(now) + ahead,
     signal: new AbortController().signal,
   };
   const { message } = await callAt(now, () => call(context));

@@ -27,10 +27,9 @@ export interface ExactService {
 /**
  * Creates a service with an empty cache, whose rollups must not seem damaged.
  *
- * @param read its queries, with `UTC_TIMESTAMP(3)`, which stands for the `now` of the call
- * @param hostIsAhead how far the clock of its host is wrong, in ms
+ * @param read its queries, whose *now* is that of the call
  */
-export function createExactService(read: Read, hostIsAhead = 0): ExactService {
+export function createExactService(read: Read): ExactService {
   const recorded = recordStatements(atTimeOfCall(read));
   const service = createRevenueService(recorded.read, {
     reportDamage: (_provider, { at, owners, total }) => {
@@ -39,7 +38,7 @@ export function createExactService(read: Read, hostIsAhead = 0): ExactService {
   });
   return {
     async overview(ledger, now) {
-      const response = await overviewOf(service, ledger.provider, now, hostIsAhead);
+      const response = await overviewOf(service, ledger.provider, now);
       const statements = recorded.takeNames();
       const context = `overview of ${ledger.provider} at ${now} by ${statements}`;
       expect(response, context).toEqual(expectedOverview(ledger, now));
@@ -52,7 +51,7 @@ export function createExactService(read: Read, hostIsAhead = 0): ExactService {
     },
     async breakdown(ledger, now, period, zone = "UTC") {
       const { startDate, endDate, resolved } = period;
-      const call = [service, ledger.provider, now, startDate, endDate, hostIsAhead, zone] as const;
+      const call = [service, ledger.provider, now, startDate, endDate, zone] as const;
       const response = await breakdownOf(...call);
       const statements = recorded.takeNames();
       const context = `${JSON.stringify(resolved)} of ${ledger.provider} in ${zone} at ${now} by ${statements}`;

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check";
 import type { Knex } from "knex";
-import type { Row } from "../../../src/db/query.ts";
+import type { Query, Row } from "../../../src/db/query.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { REPEATABLE_READ } from "../../../src/rollup/write/state.ts";
 import { createExactService } from "../ledger/exact.ts";
@@ -28,11 +28,12 @@ export interface Compared {
  */
 export function createComparison(database: Knex): (provider: string) => Promise<Compared> {
   let reader: Knex.Transaction | undefined;
-  const service = createExactService(async (sql, bindings) => {
-    const query = reader?.raw<[Row[], unknown]>(sql, bindings as Knex.RawBinding[]);
-    const [rows] = (await query?.options({ rowsAsArray: true })) ?? [[]];
+  const query: Query = async (sql, bindings) => {
+    const raw = reader?.raw<[Row[], unknown]>(sql, bindings as Knex.RawBinding[]);
+    const [rows] = (await raw?.options({ rowsAsArray: true })) ?? [[]];
     return rows;
-  });
+  };
+  const service = createExactService((work) => work({ query, transaction: (inside) => inside() }));
   return async (provider) => {
     const now = new Date().toISOString();
     reader = await database.transaction(undefined, REPEATABLE_READ);

@@ -1,72 +1,76 @@
 import { describe, expect, it } from "vitest";
-import type { UsedRollup } from "../../../src/rollup/coverage.ts";
 import { createSumsCache, type SumsCache } from "../../../src/rollup/read/cache.ts";
+import type { CurrentRollup } from "../../../src/rollup/read/facts.ts";
 
-/** Sums as the cache sees them: something of a number of rows. */
-interface Sums {
-  readonly name: string;
-  readonly rows: number;
-}
-
-const OLD: UsedRollup = {
+const OLD: CurrentRollup = {
   version: "7",
   watermark: "2026-11-20 09:30:00.000",
+  slot: "0",
+  leaf: "P1D",
+  totalLeaf: "P1D",
 };
-const NEW: UsedRollup = { ...OLD, version: "3" };
+const NEW: CurrentRollup = { ...OLD, version: "3" };
 const MAX_ROWS = 1_000;
 
-const emptyCache = () =>
-  createSumsCache<Sums>(
-    ({ rows }) => rows,
-    MAX_ROWS,
-    (newer, older) => (newer.name === older.name ? newer : undefined),
-  );
-const named = (names: string, rows = 1) => [...names].map((name) => ({ name, rows }));
-/** The names of the sums that are cached of a provider, the most recently used first. */
-const cached = (cache: SumsCache<Sums>, provider: string) =>
-  (cache.get(provider)?.sums ?? []).map(({ name }) => name).join("");
+/** Sums as the cache sees them: something of a number of rows. */
+const emptyCache = () => createSumsCache<number>((rows) => rows, MAX_ROWS);
+const put = (
+  cache: SumsCache<number>,
+  provider: string,
+  places: string,
+  rows = 1,
+  rollup = OLD,
+) => {
+  for (const place of places) cache.put(provider, rollup, place, rows);
+};
+/** The places that are cached of a provider, each of which is used by that. */
+const cached = (cache: SumsCache<number>, provider: string, places: string, rollup = OLD) =>
+  [...places].filter((place) => cache.get(provider, rollup, place) !== undefined).join("");
 
-it("a cache of sums evicts those from before a change of the rollup, and those of no other provider", () => {
+it("a cache of sums has those of one version of a rollup, and evicts those of no other provider", () => {
   const cache = emptyCache();
-  cache.put("1", OLD, ...named("ab"));
-  cache.put("2", OLD, ...named("x"));
-  cache.put("1", NEW, ...named("c")); // a version is random, and may be smaller
-  expect([cached(cache, "1"), cached(cache, "2")]).toEqual(["c", "x"]);
+  put(cache, "1", "ab");
+  put(cache, "2", "x");
+  expect(cached(cache, "1", "ab", NEW)).toBe("");
+  expect(cached(cache, "1", "ab")).toBe("ab");
+  put(cache, "1", "c", 1, NEW); // a version is random, and may be smaller
+  expect(cached(cache, "1", "abc", NEW)).toBe("c");
+  expect([cached(cache, "1", "abc"), cached(cache, "2", "x")]).toEqual(["", "x"]);
 });
 
 describe("a cache of sums evicts the least recently used", () => {
   it("of a provider, beyond sixteen", () => {
     const cache = emptyCache();
-    cache.put("2", OLD, ...named("x"));
-    const all = named("abcdefghijklmnopqr");
-    // What is put again comes first, and is not there twice, also if it was read again.
-    for (const sums of [...all, ...named("q")]) cache.put("1", OLD, sums);
-    expect(cached(cache, "1")).toBe("qrponmlkjihgfedc");
-    expect(cached(cache, "2")).toBe("x");
+    put(cache, "2", "x");
+    put(cache, "1", "abcdefghijklmnop");
+    expect(cached(cache, "1", "a")).toBe("a");
+    put(cache, "1", "bqr"); // what is put again is used, and is not there twice
+    expect(cached(cache, "1", "abcdefghijklmnopqr")).toBe("abefghijklmnopqr");
+    expect(cached(cache, "2", "x")).toBe("x");
   });
 
   it("of a provider, beyond half of the rows", () => {
     const cache = emptyCache();
-    for (const sums of named("abc", 200)) cache.put("1", OLD, sums);
-    expect(cached(cache, "1")).toBe("cb");
-    for (const sums of named("x", MAX_ROWS)) cache.put("2", OLD, sums);
-    expect([cached(cache, "1"), cached(cache, "2")]).toEqual(["cb", ""]);
+    put(cache, "1", "abc", 200);
+    expect(cached(cache, "1", "abc")).toBe("bc");
+    put(cache, "2", "x", MAX_ROWS);
+    expect([cached(cache, "1", "abc"), cached(cache, "2", "x")]).toEqual(["bc", ""]);
   });
 
   it("providers, beyond all rows", () => {
     const cache = emptyCache();
-    for (const provider of "1234") cache.put(provider, OLD, ...named("a", 225));
-    cache.get("1");
-    cache.put("5", OLD, ...named("a", 225));
-    const kept = [..."12345"].filter((provider) => cached(cache, provider) === "a");
+    for (const provider of "1234") put(cache, provider, "a", 225);
+    cached(cache, "1", "a");
+    put(cache, "5", "a", 225);
+    const kept = [..."12345"].filter((provider) => cached(cache, provider, "a") === "a");
     expect(kept).toEqual(["1", "3", "4", "5"]);
   });
 
   it("providers, even if their sums have no rows", () => {
     const cache = emptyCache();
     const providers = Array.from({ length: MAX_ROWS }, (_, index) => String(index));
-    for (const provider of providers) cache.put(provider, OLD, ...named("a", 0));
-    const kept = providers.filter((provider) => cached(cache, provider) === "a");
+    for (const provider of providers) put(cache, provider, "a", 0);
+    const kept = providers.filter((provider) => cached(cache, provider, "a") === "a");
     expect(kept).toEqual(providers.slice(-kept.length));
     expect(kept.length).toBeLessThan(MAX_ROWS / 10);
   });

@@ -1,6 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { FIRST_INSTANT } from "../../../src/db/datetime.ts";
-import { NO_VERSION, type UsedRollup } from "../../../src/rollup/coverage.ts";
+import type { CurrentRollup } from "../../../src/rollup/read/facts.ts";
 import { createLagLog } from "../../../src/rollup/read/lag-log.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
@@ -11,8 +10,14 @@ const NOW = Date.parse("2026-11-20T09:30:00.000Z");
 const MINUTE = 60_000;
 /** The uncovered charges from which a rollup is behind. */
 const MANY = 1_000;
-const MISSING = { version: NO_VERSION, watermark: FIRST_INSTANT };
-const at = (watermark: string) => ({ version: "3", watermark });
+const MISSING = undefined;
+const at = (watermark: string): CurrentRollup => ({
+  version: "3",
+  watermark,
+  slot: "0",
+  leaf: "P1D",
+  totalLeaf: "P1D",
+});
 const CURRENT = at("2026-11-20 09:15:00.000");
 const BEHIND = at("2026-11-20 08:30:00.000");
 
@@ -22,8 +27,12 @@ function createFixture() {
   const report = createLagLog(log);
   return {
     entries,
-    report: (provider: string, rollup: UsedRollup, now: number, uncoveredCharges: number) =>
-      report(provider, { rollup, uncoveredCharges, now }),
+    report: (
+      provider: string,
+      rollup: CurrentRollup | undefined,
+      now: number,
+      uncoveredCharges: number,
+    ) => report(provider, { facts: { rollup, now }, uncoveredCharges }),
   };
 }
 

@@ -22,7 +22,6 @@ describe("a call", () => {
     expect(steps).toEqual(["authenticate", "decode", "handle"]);
     expect(handle).toHaveBeenCalledExactlyOnceWith(request, {
       caller: { providerId: "7" },
-      now: NOW,
       signal: expect.any(AbortSignal),
     });
   });

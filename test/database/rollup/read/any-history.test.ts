@@ -198,7 +198,7 @@ it(
               const period = requested(...(ends as [string, string]), now);
               const statements = await service.breakdown(ledger, now, period, zone);
               answers++;
-              if (statements.join() === "uncoveredBreakdown") cached++;
+              if (statements.join() === "facts,cachedBreakdown") cached++;
             }
           }
           expect(await Array.fromAsync(verify(knex, "1"))).toEqual([]);

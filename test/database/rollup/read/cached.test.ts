@@ -1,12 +1,10 @@
 /** Cached sums are used while the rollup keeps its version, and never change an answer. */
 import { describe, expect, it } from "vitest";
-import { createRead, type Read } from "../../../../src/db/query.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import type { LeafLength } from "../../../../src/rollup/leaves.ts";
 import { buildStep } from "../../../../src/rollup/write/build.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { deleteRows, ROLLUPS } from "../../file-database.ts";
-import { begin, build, charge, DAY, FIVE_MINUTES, MONTH, refreshTo } from "../write/built.ts";
+import { begin, build, charge, DAY, MONTH, refreshTo } from "../write/built.ts";
 import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
 const knex = await createSmallDatabase();
@@ -15,26 +13,29 @@ const insert = (at: string, recordedAt: string) =>
 const MARCH = "2026-03-05 12:00:00.000";
 
 const YEAR = ["2026-01-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"] as const;
-const UNCOVERED = ["uncoveredBreakdown"] as const;
-const FULL = ["fullBreakdown"] as const;
+/** The statements of a breakdown that reads the sums at none of its marks, at one and at two. */
+const CACHED = ["facts", "cachedBreakdown"] as const;
+const HALF = ["facts", "halfBreakdown"] as const;
+const FULL = ["facts", "fullBreakdown"] as const;
 
 describe.each([
-  ["an overview", "overview", "uncoveredOverview", "fullOverview"],
-  ["a breakdown", "breakdown", "uncoveredBreakdown", "fullBreakdown"],
-] as const)("%s", (_name, rpc, uncovered, full) => {
+  ["an overview", "overview", "cachedOverview", "fullOverview", "rawOverview"],
+  ["a breakdown", "breakdown", "cachedBreakdown", "fullBreakdown", "rawBreakdown"],
+] as const)("%s", (_name, rpc, cached, full, raw) => {
   const createCalls = () => {
     const service = createComparedService(knex);
     return () => (rpc === "overview" ? service.overview() : service.breakdown(YEAR));
   };
 
-  it("runs the full query once, then the one that completes it; without a rollup, always the full one", async () => {
+  it("reads the sums once, and afterwards what they lack; without a rollup, always the ledger", async () => {
     const call = createCalls();
-    for (const statement of [full, full]) expect(await call()).toEqual([statement]);
+    for (const statement of [raw, raw]) expect(await call()).toEqual(["facts", statement]);
     await build(knex, "1", minute(2));
-    for (const statement of [full, uncovered, uncovered]) expect(await call()).toEqual([statement]);
+    for (const statement of [full, cached, cached]) {
+      expect(await call()).toEqual(["facts", statement]);
+    }
     await deleteRows(knex, ROLLUPS);
-    expect(await call()).toEqual([uncovered, full]);
-    for (const statement of [full, full]) expect(await call()).toEqual([statement]);
+    for (const statement of [raw, raw]) expect(await call()).toEqual(["facts", statement]);
   });
 
   it("keeps its cached sums while charges of any date are recorded, a new rollup is being built, and another provider's changes", async () => {
@@ -46,7 +47,7 @@ describe.each([
     await begin(knex, "1", minute(6), DAY);
     await buildStep(knex, "1", minute(6));
     await build(knex, "2", minute(6));
-    expect(await call()).toEqual([uncovered]);
+    expect(await call()).toEqual(["facts", cached]);
   });
 
   it("reads the sums again, once, after each change of its rollup", async () => {
@@ -63,8 +64,8 @@ describe.each([
       () => build(knex, "1", minute(6), MONTH),
     ]) {
       await change();
-      expect(await call(), `${change}`).toEqual([uncovered, full]);
-      expect(await call(), `${change}`).toEqual([uncovered]);
+      expect(await call(), `${change}`).toEqual(["facts", full]);
+      expect(await call(), `${change}`).toEqual(["facts", cached]);
     }
   });
 
@@ -85,77 +86,48 @@ describe.each([
       await knex(table).del();
       await knex.raw(`INSERT INTO ${table} SELECT * FROM copy_of_${table}`);
     }
-    expect(await call()).toEqual([uncovered, full]);
+    expect(await call()).toEqual(["facts", full]);
     await insert("2026-03-05 13:00:00.000", minute(5));
     await refreshTo(knex, "1", minute(6)); // the watermark that was cached before
-    expect(await call()).toEqual([uncovered, full]);
+    expect(await call()).toEqual(["facts", full]);
   });
 });
 
-// Boundaries are stored on 1 and 6 January, 6 March and 11 November.
+// The leaves are days.
 it.each([
   [
-    "from and to other instants between the same boundaries",
-    "2026-01-06T00:00:00.001Z",
-    "2026-11-10T23:59:59.998Z",
-    UNCOVERED,
+    "from and to other instants between the same marks",
+    "2026-02-09T00:00:00.001Z",
+    "2026-10-11T23:59:59.998Z",
+    CACHED,
   ],
   [
-    "that starts a millisecond after a boundary before",
-    "2026-01-06T00:00:00.000Z",
+    "that starts a millisecond after a mark",
+    "2026-02-10T00:00:00.001Z",
     "2026-10-10T23:59:59.999Z",
-    FULL,
+    HALF,
   ],
-  [
-    "that ends where the next boundary is",
-    "2026-02-10T00:00:00.000Z",
-    "2026-11-10T23:59:59.999Z",
-    FULL,
-  ],
-  ["up to now", "2026-02-10T00:00:00.000Z", NOW, FULL],
-  ["without a boundary", "2026-03-06T00:00:00.001Z", "2026-11-10T23:59:59.998Z", UNCOVERED],
+  ["that ends on a day", "2026-02-10T00:00:00.000Z", "2026-10-10T23:59:59.998Z", HALF],
+  ["up to now", "2026-02-10T00:00:00.000Z", NOW, HALF],
+  ["within a day", "2026-03-05T00:00:00.001Z", "2026-03-05T23:59:59.998Z", HALF],
+  ["of other days", "2026-03-06T00:00:00.001Z", "2026-11-10T23:59:59.998Z", FULL],
 ] as const)(
-  "a period %s uses the sums at both its boundaries, or reads both",
+  "a period %s uses the cached sums at its marks, and reads the others",
   async (_, start, end, statements) => {
-    await build(knex, "1", minute(2));
+    await build(knex, "1", minute(2), DAY);
     const { breakdown } = createComparedService(knex);
-    await breakdown(["2026-02-10T00:00:00.000Z", "2026-10-10T23:59:59.999Z"]);
+    await breakdown(["2026-02-10T00:00:00.000Z", "2026-10-11T12:00:00.000Z"]);
     expect(await breakdown([start, end])).toEqual(statements);
-    expect(await breakdown([start, end])).toEqual(UNCOVERED);
+    expect(await breakdown([start, end])).toEqual(CACHED);
   },
 );
 
-it("a period by default uses cached sums until its start passes a boundary", async () => {
-  await build(knex, "1", minute(2));
+it("a period by default uses cached sums until its start passes a mark", async () => {
+  await build(knex, "1", minute(2), DAY);
   const { breakdown } = createComparedService(knex);
   const at = (now: string) => breakdown(["", ""], now);
   expect(await at("2026-12-10T10:00:00.000Z")).toEqual(FULL); // from 10 November, 10:00
-  expect(await at("2026-12-10T23:59:59.999Z")).toEqual(UNCOVERED);
-  expect(await at("2026-12-11T00:00:00.000Z")).toEqual(UNCOVERED);
-  expect(await at("2026-12-11T00:00:00.001Z")).toEqual(FULL);
-});
-
-it("a period whose start has passed a boundary by the database's clock alone is read again", async () => {
-  await insert("2026-11-11 00:00:00.000", minute(1));
-  await build(knex, "1", minute(2));
-  const { breakdown } = createComparedService(knex, { hostIsAhead: -10 });
-  expect(await breakdown(["", ""], "2026-12-10T23:59:59.999Z")).toEqual(FULL);
-  const statements = [...UNCOVERED, ...FULL];
-  expect(await breakdown(["", ""], "2026-12-11T00:00:00.001Z")).toEqual(statements);
-});
-
-it("a breakdown is exact if the rollup is built again with other leaves between its statements", async () => {
-  await build(knex, "1", minute(2), DAY);
-  const leaves: LeafLength[] = [];
-  const plain = createRead(knex);
-  const read: Read = async (...statement) => {
-    const leaf = leaves.shift();
-    if (leaf !== undefined) await build(knex, "1", minute(2), leaf);
-    return plain(...statement);
-  };
-  const { breakdown } = createComparedService(knex, { read });
-  await breakdown(["2026-03-04T12:00:00.000Z", NOW]);
-  leaves.push(FIVE_MINUTES, MONTH);
-  const statements = [...UNCOVERED, ...FULL];
-  expect(await breakdown(["2026-03-04T12:00:00.000Z", NOW])).toEqual(statements);
+  expect(await at("2026-12-10T23:59:59.999Z")).toEqual(CACHED);
+  expect(await at("2026-12-11T00:00:00.000Z")).toEqual(CACHED);
+  expect(await at("2026-12-11T00:00:00.001Z")).toEqual(HALF);
 });

@@ -18,13 +18,10 @@ export type Period = readonly [start: string, end: string];
 
 /**
  * A service that asks for provider 1. Each answer is compared with the sums of the rows; what is
- * resolved to are the statements that it took. `hostIsAhead`: how far the clock of its host is wrong, in ms.
+ * resolved to are the statements that it took.
  */
-export function createComparedService(
-  database: Knex,
-  { read = createRead(database), hostIsAhead = 0 } = {},
-) {
-  const service = createExactService(read, hostIsAhead);
+export function createComparedService(database: Knex, read = createRead(database)) {
+  const service = createExactService(read);
   const ledger = () => database.transaction((reader) => readLedger(reader, "1"));
   return {
     overview: async (now = NOW) => service.overview(await ledger(), now),

@@ -68,12 +68,12 @@ it(
     const count = (of: (result: Compared) => boolean) => results.filter(of).length;
     /** Whether the first overview, or breakdown, used sums of an earlier snapshot. */
     const usedCache = (statements: readonly StatementName[] = []) =>
-      statements.length === 1 && statements[0]?.startsWith("uncovered") === true;
+      statements.length === 2 && statements[1]?.startsWith("cached") === true;
     /** The cache was used across snapshots, and was outdated, while watermarks moved. */
     const counts = () => [
       killed,
       new Set(results.map(({ watermark }) => watermark)).size,
-      count(({ statements }) => statements.some(({ length }) => length === 2)),
+      count(({ statements }) => statements.some((names) => names.at(-1)?.startsWith("full"))),
       count(({ statements: [overview] }) => usedCache(overview)),
       count(({ statements: [, breakdown] }) => usedCache(breakdown)),
     ];

@@ -79,7 +79,7 @@ it("such a date counts in the month that it sorts into, with a rollup and withou
     for (const [start, end] of periods) {
       found.push(await breakdownOf(service, 1n, now, start, end));
       found.push(await dailyOf(service, 1n, now, start, end));
-      found.push(await dailyOf(service, 1n, now, start, end, 0, zone));
+      found.push(await dailyOf(service, 1n, now, start, end, zone));
     }
     return found;
   };

@@ -1,0 +1,112 @@
+/**
+ * How every answer of a rollup is made: facts, then one statement. A statement is a pure function of facts and
+ * request, and an answer of facts and rows. If the rollup is another one in the snapshot of the statement, the
+ * facts are asked for again.
+ */
+import type { Query, Read, Session } from "../../db/query.ts";
+import { ServiceError } from "../../errors.ts";
+import type { Context } from "../../handler.ts";
+import { DamagedRollup, type ReadLedger } from "./damage.ts";
+import { type CurrentRollup, type Facts, readFacts } from "./facts.ts";
+
+/** What the rows of a statement led to. */
+interface Found<T> {
+  readonly value: T;
+  /** The instant of the statement's snapshot, in epoch ms. */
+  readonly asOf: number;
+}
+
+/** A statement that is ready to be sent. Resolves to undefined if its rollup has changed. */
+export type Question<T> = (query: Query) => Promise<Found<T> | undefined>;
+
+/** A compiled statement, by the rows that it leads to. */
+interface Sendable<Rows, Parameter extends string> {
+  run(
+    query: Query,
+    values: Readonly<Record<Parameter, string>>,
+  ): Promise<{ readonly rows: Rows; readonly asOf: number }>;
+}
+
+/**
+ * Makes a question of a statement.
+ *
+ * @param rollup what the values were made with: the first query of the statement is `CONFIRMED`, by the name
+ *   `confirmed`. Undefined if they are right with any rollup
+ * @param answer makes an answer of the rows. It throws `DamagedRollup` if they contradict each other
+ */
+export function question<Rows, Parameter extends string, T>(
+  rollup: CurrentRollup | undefined,
+  statement: Sendable<Rows, Parameter>,
+  values: Readonly<Record<Parameter, string>>,
+  answer: (rows: Rows) => T,
+): Question<T> {
+  return async (query) => {
+    const { rows, asOf } = await statement.run(query, values);
+    if (rollup !== undefined && versionIn(rows) !== rollup.version) return undefined;
+    return { value: answer(rows), asOf };
+  };
+}
+
+function versionIn(rows: unknown): string | undefined {
+  const { confirmed } = rows as { readonly confirmed?: readonly { readonly version: string }[] };
+  return confirmed?.[0]?.version;
+}
+
+/**
+ * Asks a question that follows from facts. Rejects with a `ServiceError`: `databaseUnavailable` if no statement
+ * agrees with its facts, otherwise as `Read` does, or as the question throws.
+ */
+export type Ask = <T>(
+  context: Context,
+  questionFor: (facts: Facts) => Question<T>,
+) => Promise<Found<T>>;
+
+/** How often facts are asked for: the last time in a transaction, in which nothing can change. */
+const TRIES = 3;
+/** Facts that were asked for longer ago, in ms, are asked for again, once: the process may have stood still. */
+const MAX_AGE = 250;
+
+/**
+ * Creates `Ask`.
+ *
+ * @param readLedger takes turns for answers without a rollup that is damaged
+ */
+export function createAsk(read: Read, readLedger: ReadLedger): Ask {
+  return async ({ caller: { providerId: provider }, signal }, questionFor) => {
+    const attempt = (withFacts: typeof questionFor) =>
+      read((session) => askIn(session, provider, withFacts), { owner: provider, signal });
+    try {
+      return await attempt(questionFor);
+    } catch (error) {
+      if (!(error instanceof DamagedRollup)) throw error;
+      return readLedger(provider, error.damage, () =>
+        attempt((facts) => questionFor({ ...facts, rollup: undefined })),
+      );
+    }
+  };
+}
+
+/** Asks on one connection. Behind a proxy its statements may still go to several nodes. */
+async function askIn<T>(
+  { query, transaction }: Session,
+  provider: string,
+  questionFor: (facts: Facts) => Question<T>,
+): Promise<Found<T>> {
+  for (let made = 1; made < TRIES; made++) {
+    const askedAt = performance.now();
+    const facts = await readFacts(query, provider);
+    if (made === 1 && performance.now() - askedAt > MAX_AGE) continue;
+    const found = await answerWith(facts);
+    if (found !== undefined) return found;
+  }
+  const found = await transaction(async () => answerWith(await readFacts(query, provider)));
+  if (found !== undefined) return found;
+  const cause = new Error("the rollup differs between statements of one transaction");
+  throw new ServiceError("databaseUnavailable", undefined, { cause });
+
+  async function answerWith(facts: Facts): Promise<Found<T> | undefined> {
+    const found = await questionFor(facts)(query);
+    // Everything that was committed before either instant is in the answer.
+    return found && { ...found, asOf: Math.min(found.asOf, facts.now) };
+  }
+}

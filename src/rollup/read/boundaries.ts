@@ -1,0 +1,39 @@
+/**
+ * Where the stored sums of an answer begin and end: *s'* and *e'* of docs/rollups.md, as values. All instants are
+ * DATETIME(3) text.
+ */
+import { after, earlierOf, FIRST_INSTANT, toDatetime } from "../../db/datetime.ts";
+import { BEFORE_ALL } from "../../db/sql-time.ts";
+import { type LeafLength, leafAt } from "../leaves.ts";
+
+/** `first` is `last` if none lies in the period. */
+export interface Boundaries {
+  /** The first boundary from the start of the period on. */
+  readonly first: string;
+  /** The last one up to the instant after its end; the one after the watermark if it has everything covered. */
+  readonly last: string;
+}
+
+/**
+ * The boundaries of a period.
+ *
+ * @param end its last instant, in epoch ms, at most now
+ * @param marks the first mark of the calendar from its start on, and the last one up to the instant after its end
+ */
+export function boundariesOf(watermark: string, end: number, marks: Boundaries): Boundaries {
+  const last = toDatetime(end) >= watermark ? after(watermark) : marks.last;
+  return { first: earlierOf(marks.first, last), last };
+}
+
+/** The marks of leaves in a period, whose ends are in epoch ms. */
+export function marksOf(leaf: LeafLength, start: number, end: number): Boundaries {
+  const from = toDatetime(start);
+  const leafOfStart = leafAt(from, leaf);
+  const first = leafOfStart.from === from ? from : leafOfStart.to;
+  return { first: mark(first), last: mark(leafAt(toDatetime(end + 1), leaf).from) };
+}
+
+/** The first mark is before all rows: those that are dated before the first instant count as dated at it. */
+function mark(at: string): string {
+  return at === FIRST_INSTANT ? BEFORE_ALL : at;
+}

@@ -1,0 +1,178 @@
+/**
+ * Facts, then one statement that confirms them: whatever happens between the two, an answer is that of one
+ * snapshot, or the database is unavailable.
+ */
+import { describe, expect, it } from "vitest";
+import { fromDatetime } from "../../../../src/db/datetime.ts";
+import { createRead, type Query, type Read, type Session } from "../../../../src/db/query.ts";
+import { createRevenueService } from "../../../../src/revenue/service.ts";
+import { TABLES } from "../../../../src/rollup/coverage.ts";
+import { factsStatement } from "../../../../src/rollup/read/facts.ts";
+import { atTimeOfCall, breakdownOf } from "../../../support/ledger/call.ts";
+import { STATEMENT_NAMES, STATEMENTS } from "../../../support/statements.ts";
+import { build, charge, DAY, FIVE_MINUTES, MONTH } from "../write/built.ts";
+import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
+
+const knex = await createSmallDatabase();
+const YEAR = ["2026-01-01T00:00:00.000Z", NOW] as const;
+const WITHIN_DAYS = ["2026-03-04T12:00:00.000Z", NOW] as const;
+
+/** A `Read` that calls a function after each answer with facts: whether in a transaction, and how often before. */
+function afterFacts(
+  read: Read,
+  act: (inTransaction: boolean, nth: number) => Promise<unknown>,
+): Read {
+  let nth = 0;
+  const watched = (session: Session, inTransaction: boolean): Query => {
+    return async (sql, ...rest) => {
+      const rows = await session.query(sql, ...rest);
+      if (sql === factsStatement.sql) await act(inTransaction, nth++);
+      return rows;
+    };
+  };
+  return (work, options) =>
+    read((session) => {
+      let inTransaction = false;
+      const query: Query = (...statement) => watched(session, inTransaction)(...statement);
+      return work({
+        query,
+        async transaction(inside) {
+          inTransaction = true;
+          return session.transaction(inside);
+        },
+      });
+    }, options);
+}
+
+describe("a rollup that changes between the facts and the statement", () => {
+  it.each([
+    ["once, to other leaves: the facts are asked for again", 1, ["facts", "fullBreakdown"]],
+    [
+      "each time: the facts are asked for a last time in a transaction",
+      Infinity,
+      ["facts", "fullBreakdown", "facts", "fullBreakdown"],
+    ],
+  ])("%s", async (_, times, again) => {
+    await build(knex, "1", minute(2), DAY);
+    const leaves = [FIVE_MINUTES, MONTH, DAY];
+    const read = afterFacts(createRead(knex), async (_inTransaction, nth) => {
+      if (nth < times) await build(knex, "1", minute(2), leaves[nth]);
+    });
+    const { breakdown } = createComparedService(knex, read);
+    expect(await breakdown(WITHIN_DAYS)).toEqual(["facts", "fullBreakdown", ...again]);
+  });
+
+  it("while other leaves are cached: none of these is used", async () => {
+    await build(knex, "1", minute(2), DAY);
+    let leaf: typeof MONTH | undefined;
+    const read = afterFacts(createRead(knex), async () => {
+      if (leaf !== undefined) await build(knex, "1", minute(2), leaf);
+      leaf = undefined;
+    });
+    const { breakdown } = createComparedService(knex, read);
+    expect(await breakdown(WITHIN_DAYS)).toEqual(["facts", "fullBreakdown"]);
+    leaf = MONTH;
+    const statements = ["facts", "cachedBreakdown", "facts", "fullBreakdown"];
+    expect(await breakdown(WITHIN_DAYS)).toEqual(statements);
+  });
+
+  it("is deleted, or its watermark turns out to lie ahead of the clock: the ledger alone is read", async () => {
+    for (const change of [
+      () => knex(TABLES.rollups).del(),
+      // As a clock that is set back makes it.
+      () => knex(TABLES.rollups).update({ watermark: "9000-01-01" }),
+    ]) {
+      await build(knex, "1", minute(2), DAY);
+      const read = afterFacts(createRead(knex), async (_inTransaction, nth) => {
+        if (nth === 0) await change();
+      });
+      const { breakdown } = createComparedService(knex, read);
+      expect(await breakdown(YEAR)).toEqual(["facts", "fullBreakdown", "facts", "rawBreakdown"]);
+    }
+  });
+
+  it("has no leaves that there are: the ledger alone is read", async () => {
+    for (const lengths of [{ leaf: "" }, { leaf: "PT7X" }, { total_leaf: "" }]) {
+      await build(knex, "1", minute(2), DAY);
+      await knex(TABLES.rollups).update(lengths);
+      expect(await createComparedService(knex).breakdown(YEAR)).toEqual(["facts", "rawBreakdown"]);
+    }
+  });
+
+  it("even in a transaction, as behind a proxy that ignores those: the database is unavailable", async () => {
+    await build(knex, "1", minute(2), DAY);
+    const change = () => knex(TABLES.rollups).update({ version: knex.raw("version + 1") });
+    // The statements of the transaction run outside of it.
+    const read: Read = (work, options) =>
+      createRead(knex)(({ query }) => work({ query, transaction: (inside) => inside() }), options);
+    const service = createRevenueService(afterFacts(read, change));
+    await expect(breakdownOf(service, 1n, NOW, ...YEAR)).rejects.toMatchObject({
+      kind: "databaseUnavailable",
+      cause: { message: "the rollup differs between statements of one transaction" },
+    });
+  });
+});
+
+it("facts that were long under way are asked for again, once", async () => {
+  await build(knex, "1", minute(2), DAY);
+  const late = () => new Promise((resolve) => setTimeout(resolve, 260));
+  const { breakdown } = createComparedService(knex, afterFacts(createRead(knex), late));
+  expect(await breakdown(YEAR)).toEqual(["facts", "facts", "fullBreakdown"]);
+});
+
+it("nothing is sent for a caller that has left after the facts", async () => {
+  const caller = new AbortController();
+  const sent: (string | undefined)[] = [];
+  const plain = createRead(knex);
+  const recording: Read = (work, options) =>
+    plain((session) => {
+      const query: Query = async (sql, ...rest) => {
+        const rows = await session.query(sql, ...rest);
+        sent.push(STATEMENT_NAMES.find((name) => STATEMENTS[name].sql === sql));
+        return rows;
+      };
+      return work({ ...session, query });
+    }, options);
+  const read = afterFacts(recording, async () => caller.abort(new Error("left")));
+  const context = { caller: { providerId: "1" }, signal: caller.signal };
+  await expect(
+    createRevenueService(read).getOverview({ $typeName: "revenue.v1.GetOverviewRequest" }, context),
+  ).rejects.toThrow("left");
+  expect(
+    await plain(({ query }) => query("SELECT '1'", [], "test"), {
+      signal: new AbortController().signal,
+    }),
+  ).toEqual([["1"]]);
+  expect(sent).toEqual(["facts"]);
+});
+
+it("what is committed between the two, dated up to now, is in the answer; what is dated later is not", async () => {
+  await build(knex, "1", minute(2), DAY);
+  const read = afterFacts(atTimeOfCall(createRead(knex)), async () => {
+    await knex("charges").insert([
+      charge("2026-11-20 09:30:00.000", minute(40), "5.00"),
+      charge("2026-11-20 09:30:00.001", minute(40), "50.00"),
+    ]);
+  });
+  const answer = await breakdownOf(createRevenueService(read), 1n, NOW, ...YEAR);
+  expect(answer).toMatchObject({ totalRevenue: { value: "105.00" } });
+});
+
+it("an answer is as of the instant of its facts", async () => {
+  const instants: string[] = [];
+  const plain = createRead(knex);
+  const read: Read = (work, options) =>
+    plain((session) => {
+      const query: Query = async (sql, ...rest) => {
+        const rows = await session.query(sql, ...rest);
+        if (sql === factsStatement.sql) instants.push(rows[0]?.[2] ?? "");
+        return rows;
+      };
+      return work({ ...session, query });
+    }, options);
+  const { signal } = new AbortController();
+  const call = { caller: { providerId: "1" }, signal };
+  const request = { $typeName: "revenue.v1.GetOverviewRequest" } as const;
+  const { asOf } = await createRevenueService(read).getOverview(request, call);
+  expect(asOf).toBe(fromDatetime(instants.at(-1) ?? ""));
+});
