@@ -1,0 +1,18 @@
+SELECT 0,
+  CAST(UTC_TIMESTAMP(3) AS CHAR),
+  CAST(MAX(available_balance) AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL
+  FROM wallets WHERE provider_id = :provider
+UNION ALL
+(SELECT 1,
+  CAST(public_id AS CHAR),
+  CAST(paid_at AS CHAR),
+  CAST(amount AS CHAR),
+  CAST(method AS CHAR),
+  CAST(status AS CHAR),
+  CAST(id AS CHAR)
+  FROM payouts WHERE provider_id = :provider AND paid_at >= CAST(:start AS DATETIME(3)) AND paid_at <= LEAST(CAST(:end AS DATETIME(3)),
+  CAST(:upTo AS DATETIME(3))) AND (CAST(paid_at AS CHAR) < :at OR CAST(paid_at AS CHAR) = :at AND id < CAST(:id AS UNSIGNED)) ORDER BY paid_at DESC, id DESC LIMIT 51);
