@@ -102,6 +102,23 @@ it("such a date counts in the month that it sorts into, with a rollup and withou
   }
 });
 
+// Regression: the start by default was worked out twice, once without what is dated before it.
+it.each(["UTC", "America/New_York", "Asia/Tokyo"])(
+  "days in %s from the first instant on, by default or asked for, have the charges of the date zero",
+  async (zone) => {
+    await insertInvalid(["0000-00-00"], "2026-01-10");
+    const now = "2026-11-20T09:30:00.000Z";
+    for (const total of [undefined, "P1D", "PT15M"] as const) {
+      if (total !== undefined) await build(knex, "1", "2026-01-20 00:00:00.000", DAY, total);
+      const service = createRevenueService(atTimeOfCall(createRead(knex)));
+      for (const start of ["", "0001-01-01T00:00:00Z"]) {
+        const answer = await dailyOf(service, 1n, now, start, "0001-01-15", zone);
+        expect(answer, `${start} ${total}`).toMatchObject({ charges: 1 });
+      }
+    }
+  },
+);
+
 const NO_DATES = ["2026-00-10 12:00:00.000", "2026-03-00 12:00:00.000", "0000-00-00 00:00:00.000"];
 
 it("payouts with such a date are listed, after those with a later one", async () => {
