@@ -118,7 +118,7 @@ type Question = readonly [start: string, end: string, zone?: string] | undefined
 /** A service that can be asked a question. Resolves to how much each statement read. */
 function asked({ provider }: typeof SHORT, question: Question) {
   const { read: counted, rows } = counting();
-  const { read, takeNames } = recordStatements(counted);
+  const { read, take } = recordStatements(counted);
   const service = createRevenueService(read);
   return async () => {
     const now = new Date().toISOString();
@@ -128,9 +128,10 @@ function asked({ provider }: typeof SHORT, question: Question) {
       await (zone ? dailyOf : breakdownOf)(service, BigInt(provider), now, start, end, zone);
     }
     const read = rows.splice(0);
-    const answered = takeNames().map((name, nth) => ({ name, rows: read[nth] ?? Infinity }));
-    expect(answered.shift()).toEqual({ name: "facts", rows: expect.toSatisfy((rows) => rows < 5) });
-    return answered;
+    const sent = take().map(({ name }, nth) => ({ name, rows: read[nth] ?? Infinity }));
+    for (const { rows } of sent.filter(({ name }) => name === "facts"))
+      expect(rows).toBeLessThan(5);
+    return sent.filter(({ name }) => name !== "facts");
   };
 }
 

@@ -4,12 +4,12 @@
  */
 import { describe, expect, it } from "vitest";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
-import { createRead, type Query, type Read, type Session } from "../../../../src/db/query.ts";
+import { createRead, type Query, type Read } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { factsStatement } from "../../../../src/rollup/read/facts.ts";
 import { atTimeOfCall, breakdownOf } from "../../../support/ledger/call.ts";
-import { STATEMENT_NAMES, STATEMENTS } from "../../../support/statements.ts";
+import { recordStatements, STATEMENT_NAMES, STATEMENTS } from "../../../support/statements.ts";
 import { build, charge, DAY, FIVE_MINUTES, MONTH } from "../write/built.ts";
 import { createComparedService, createSmallDatabase, minute, NOW } from "./compared.ts";
 
@@ -17,31 +17,27 @@ const knex = await createSmallDatabase();
 const YEAR = ["2026-01-01T00:00:00.000Z", NOW] as const;
 const WITHIN_DAYS = ["2026-03-04T12:00:00.000Z", NOW] as const;
 
-/** A `Read` that calls a function after each answer with facts: whether in a transaction, and how often before. */
-function afterFacts(
-  read: Read,
-  act: (inTransaction: boolean, nth: number) => Promise<unknown>,
-): Read {
+/** A `Read` whose queries are wrapped, given the session's own. */
+const wrapped =
+  (read: Read, wrap: (query: Query) => Query): Read =>
+  (work, options) =>
+    read((session) => work({ ...session, query: wrap(session.query) }), options);
+
+/** Calls a function after each answer with facts. */
+const afterFacts = (read: Read, act: () => Promise<unknown>) =>
+  wrapped(read, (query) => async (sql, ...rest) => {
+    const rows = await query(sql, ...rest);
+    if (sql === factsStatement.sql) await act();
+    return rows;
+  });
+
+/** Calls a function before each statement that follows facts, with how many there were. */
+function beforeStatement(read: Read, act: (nth: number) => Promise<unknown>): Read {
   let nth = 0;
-  const watched = (session: Session, inTransaction: boolean): Query => {
-    return async (sql, ...rest) => {
-      const rows = await session.query(sql, ...rest);
-      if (sql === factsStatement.sql) await act(inTransaction, nth++);
-      return rows;
-    };
-  };
-  return (work, options) =>
-    read((session) => {
-      let inTransaction = false;
-      const query: Query = (...statement) => watched(session, inTransaction)(...statement);
-      return work({
-        query,
-        async transaction(inside) {
-          inTransaction = true;
-          return session.transaction(inside);
-        },
-      });
-    }, options);
+  return wrapped(read, (query) => async (sql, ...rest) => {
+    if (sql !== factsStatement.sql) await act(nth++);
+    return query(sql, ...rest);
+  });
 }
 
 describe("a rollup that changes between the facts and the statement", () => {
@@ -55,7 +51,7 @@ describe("a rollup that changes between the facts and the statement", () => {
   ])("%s", async (_, times, again) => {
     await build(knex, "1", minute(2), DAY);
     const leaves = [FIVE_MINUTES, MONTH, DAY];
-    const read = afterFacts(createRead(knex), async (_inTransaction, nth) => {
+    const read = beforeStatement(createRead(knex), async (nth) => {
       if (nth < times) await build(knex, "1", minute(2), leaves[nth]);
     });
     const { breakdown } = createComparedService(knex, read);
@@ -65,7 +61,7 @@ describe("a rollup that changes between the facts and the statement", () => {
   it("while other leaves are cached: none of these is used", async () => {
     await build(knex, "1", minute(2), DAY);
     let leaf: typeof MONTH | undefined;
-    const read = afterFacts(createRead(knex), async () => {
+    const read = beforeStatement(createRead(knex), async () => {
       if (leaf !== undefined) await build(knex, "1", minute(2), leaf);
       leaf = undefined;
     });
@@ -83,7 +79,7 @@ describe("a rollup that changes between the facts and the statement", () => {
       () => knex(TABLES.rollups).update({ watermark: "9000-01-01" }),
     ]) {
       await build(knex, "1", minute(2), DAY);
-      const read = afterFacts(createRead(knex), async (_inTransaction, nth) => {
+      const read = beforeStatement(createRead(knex), async (nth) => {
         if (nth === 0) await change();
       });
       const { breakdown } = createComparedService(knex, read);
@@ -105,7 +101,7 @@ describe("a rollup that changes between the facts and the statement", () => {
     // The statements of the transaction run outside of it.
     const read: Read = (work, options) =>
       createRead(knex)(({ query }) => work({ query, transaction: (inside) => inside() }), options);
-    const service = createRevenueService(afterFacts(read, change));
+    const service = createRevenueService(beforeStatement(read, change));
     await expect(breakdownOf(service, 1n, NOW, ...YEAR)).rejects.toMatchObject({
       kind: "databaseUnavailable",
       cause: { message: "the rollup differs between statements of one transaction" },
@@ -116,23 +112,20 @@ describe("a rollup that changes between the facts and the statement", () => {
 it("facts that were long under way are asked for again, once", async () => {
   await build(knex, "1", minute(2), DAY);
   const late = () => new Promise((resolve) => setTimeout(resolve, 260));
-  const { breakdown } = createComparedService(knex, afterFacts(createRead(knex), late));
-  expect(await breakdown(YEAR)).toEqual(["facts", "facts", "fullBreakdown"]);
+  const { read, take } = recordStatements(atTimeOfCall(createRead(knex)));
+  await breakdownOf(createRevenueService(afterFacts(read, late)), 1n, NOW, ...YEAR);
+  expect(take().map(({ name }) => name)).toEqual(["facts", "facts", "fullBreakdown"]);
 });
 
 it("nothing is sent for a caller that has left after the facts", async () => {
   const caller = new AbortController();
   const sent: (string | undefined)[] = [];
   const plain = createRead(knex);
-  const recording: Read = (work, options) =>
-    plain((session) => {
-      const query: Query = async (sql, ...rest) => {
-        const rows = await session.query(sql, ...rest);
-        sent.push(STATEMENT_NAMES.find((name) => STATEMENTS[name].sql === sql));
-        return rows;
-      };
-      return work({ ...session, query });
-    }, options);
+  const recording = wrapped(plain, (query) => async (sql, ...rest) => {
+    const rows = await query(sql, ...rest);
+    sent.push(STATEMENT_NAMES.find((name) => STATEMENTS[name].sql === sql));
+    return rows;
+  });
   const read = afterFacts(recording, async () => caller.abort(new Error("left")));
   const context = { caller: { providerId: "1" }, signal: caller.signal };
   await expect(
@@ -148,7 +141,7 @@ it("nothing is sent for a caller that has left after the facts", async () => {
 
 it("what is committed between the two, dated up to now, is in the answer; what is dated later is not", async () => {
   await build(knex, "1", minute(2), DAY);
-  const read = afterFacts(atTimeOfCall(createRead(knex)), async () => {
+  const read = beforeStatement(atTimeOfCall(createRead(knex)), async () => {
     await knex("charges").insert([
       charge("2026-11-20 09:30:00.000", minute(40), "5.00"),
       charge("2026-11-20 09:30:00.001", minute(40), "50.00"),
@@ -160,16 +153,11 @@ it("what is committed between the two, dated up to now, is in the answer; what i
 
 it("an answer is as of the instant of its facts", async () => {
   const instants: string[] = [];
-  const plain = createRead(knex);
-  const read: Read = (work, options) =>
-    plain((session) => {
-      const query: Query = async (sql, ...rest) => {
-        const rows = await session.query(sql, ...rest);
-        if (sql === factsStatement.sql) instants.push(rows[0]?.[2] ?? "");
-        return rows;
-      };
-      return work({ ...session, query });
-    }, options);
+  const read = wrapped(createRead(knex), (query) => async (sql, ...rest) => {
+    const rows = await query(sql, ...rest);
+    if (sql === factsStatement.sql) instants.push(rows[0]?.[2] ?? "");
+    return rows;
+  });
   const { signal } = new AbortController();
   const call = { caller: { providerId: "1" }, signal };
   const request = { $typeName: "revenue.v1.GetOverviewRequest" } as const;
