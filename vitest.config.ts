@@ -4,6 +4,8 @@
  */
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
+import { TIME_LIMIT } from "./dev/time-limit.ts";
+import { SOAK } from "./test/support/soak.ts";
 
 // The tests run far from UTC and from English, so that code that depends on the time zone or the
 // locale of the process fails. Node reads both at its start: they are set here, before vitest
@@ -15,6 +17,9 @@ process.env.LC_ALL = "de_DE.UTF-8";
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
   new URL("node_modules/.cache/node-compile-cache", import.meta.url),
 );
+
+/** A wait that fails says what it waited for. So it fails before its test does, which may have begun long before. */
+const TEST_LIMIT = 2 * TIME_LIMIT * Math.max(1, SOAK);
 
 const VITESS = {
   name: "vitess",
@@ -31,12 +36,11 @@ export default defineConfig({
     maxWorkers: 4,
     reporters: ["default", "./test/support/count-reporter.ts"],
     slowTestThreshold: 5_000,
-    // Only a test that hangs takes so long, however busy the machine is.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    teardownTimeout: 30_000,
-    // As `poll` of the tests' own; one second by default.
-    expect: { poll: { interval: 10, timeout: 45_000 } },
+    testTimeout: TEST_LIMIT,
+    hookTimeout: TEST_LIMIT,
+    teardownTimeout: TIME_LIMIT,
+    // As `poll` of the tests' own.
+    expect: { poll: { interval: 10, timeout: TIME_LIMIT } },
     projects: [
       { extends: true, test: { name: "unit", include: ["test/unit/**/*.test.ts"] } },
       {

@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pretty from "pino-pretty";
 import { freePort, isFree } from "../free-port.ts";
+import { TIME_LIMIT } from "../time-limit.ts";
 import { type RunningScript, startScript } from "./script.ts";
 
 /** The service and its addresses. */
@@ -10,12 +11,9 @@ export interface RunningService extends Pick<RunningScript, "ended" | "stop"> {
   readonly http: string;
   /** `http://127.0.0.1:50051` */
   readonly grpc: string;
-  /** Resolves when the service answers a request with the key. Throws an Error after 30 seconds. */
+  /** Resolves when the service answers a request with the key. Throws an Error if it never does. */
   untilReady(key: string): Promise<void>;
 }
-
-/** How long the service may take to answer, in ms. */
-const START_TIMEOUT = 30_000;
 
 /** Starts the service on a database, on the ports in the environment or on free ones. */
 export async function startService(
@@ -60,11 +58,11 @@ export async function startService(
     ended,
     stop,
     async untilReady(key) {
-      const deadline = Date.now() + START_TIMEOUT;
+      const deadline = performance.now() + TIME_LIMIT;
       while (child.exitCode === null && child.signalCode === null) {
         const status = await requestStatus(`${http}/api/provider/revenue`, key);
         if (status === 200) return;
-        if (Date.now() > deadline) {
+        if (performance.now() > deadline) {
           throw new Error(`the service is not ready (${status ?? "no response"})`);
         }
         await sleep(100);

@@ -1,11 +1,12 @@
 /** Installs Debian packages if apt is present and the user is root. */
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
+import { TIME_LIMIT } from "../time-limit.ts";
 
 const APT = "/usr/bin/apt-get";
 
 /** How long to wait for another apt process to release its lock, in seconds. */
-const LOCK_TIMEOUT = 180;
+const LOCK_TIMEOUT = TIME_LIMIT / 1_000;
 
 /** Reports whether `installPackages` can run: apt is present and the user is root. */
 export function canInstallPackages(): boolean {

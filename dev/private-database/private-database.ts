@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createConnection } from "mysql2/promise";
 import { freePort } from "../free-port.ts";
+import { TIME_LIMIT } from "../time-limit.ts";
 import { writeAccount } from "./account.ts";
 import { createDataDirectory } from "./data-directory.ts";
 import { findServerBinary, type ServerBinary } from "./server-binary.ts";
@@ -21,9 +22,6 @@ export interface PrivateDatabaseOptions extends Partial<ServerSettings> {
   /** Receives a line for each step. Default: none. */
   readonly log?: (line: string) => void;
 }
-
-/** How long a server may take to accept connections, in ms. */
-const START_TIMEOUT = 120_000;
 
 /** How many ports to try if another process takes the chosen one first. */
 const PORT_ATTEMPTS = 5;
@@ -150,15 +148,15 @@ export class PrivateDatabase {
 
 /** Resolves when the server at the URL answers a query, or when the signal aborts. */
 async function untilReady(url: string, signal: AbortSignal): Promise<undefined> {
-  const deadline = Date.now() + START_TIMEOUT;
+  const deadline = performance.now() + TIME_LIMIT;
   while (!signal.aborted) {
     try {
-      const connection = await createConnection({ uri: url, connectTimeout: 2_000 });
+      const connection = await createConnection({ uri: url, connectTimeout: 10_000 });
       await connection.query("SELECT 1");
       await connection.end();
       return;
     } catch (error) {
-      if (Date.now() > deadline) {
+      if (performance.now() > deadline) {
         throw new Error("the private database does not accept connections", { cause: error });
       }
       await sleep(50);

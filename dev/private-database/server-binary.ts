@@ -5,6 +5,7 @@
 import { execFileSync } from "node:child_process";
 import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join } from "node:path";
+import { TIME_LIMIT } from "../time-limit.ts";
 import { canInstallPackages, installPackages } from "./debian-packages.ts";
 
 /** A server program. */
@@ -86,7 +87,7 @@ function readBinary(path: string): ServerBinary | undefined {
     text = execFileSync(path, [...firstOptions, "--version"], {
       encoding: "utf8",
       stdio: ["ignore", "pipe", "ignore"],
-      timeout: 10_000,
+      timeout: TIME_LIMIT,
     });
   } catch {
     return undefined;

@@ -1,6 +1,5 @@
 /** The tables in the documentation are those of the schema, and the example in SQL has the responses shown. */
 import type { Message } from "@bufbuild/protobuf";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
@@ -11,7 +10,7 @@ import { createRevenueService } from "../../src/revenue/service.ts";
 import { TABLES } from "../../src/rollup/coverage.ts";
 import { build } from "../database/rollup/write/built.ts";
 import { parseNumbers } from "../support/clients/exact-json.ts";
-import { createDatabase, type TestDatabase } from "../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../support/database.ts";
 import { atTimeOfCall, callAt } from "../support/ledger/call.ts";
 import { blocksOf, codeIn, page, proseOf, section, tableIn } from "./markdown.ts";
 
@@ -100,7 +99,7 @@ describe("a rental from start to payout", () => {
   const parts = example.split(/(?<=^```\n)(?=\n[^`])/m);
 
   it("has the responses shown, also after a rollup", async () => {
-    const connection = await createConnection({ uri: database.url, multipleStatements: true });
+    const connection = await connectTo(database.url, { multipleStatements: true });
     let responses = 0;
     try {
       for (const part of parts) {

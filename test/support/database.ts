@@ -1,8 +1,9 @@
 /** A database for one test file: a copy of the template, on the run's server. */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
-import { createConnection } from "mysql2/promise";
+import { type Connection, type ConnectionOptions, createConnection } from "mysql2/promise";
 import { inject } from "vitest";
+import { TIME_LIMIT } from "../../dev/time-limit.ts";
 import { parseDatabaseUrl } from "../../src/config.ts";
 import { createPool } from "../../src/db/pool.ts";
 
@@ -22,7 +23,11 @@ const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock"];
 
 /** Creates a pool on a database. A busy machine may take long to connect. */
 export const testPool = (url: string, options: Parameters<typeof createPool>[1] = {}): Knex =>
-  createPool(parseDatabaseUrl(url), { connectTimeout: 30_000, ...options });
+  createPool(parseDatabaseUrl(url), { connectTimeout: TIME_LIMIT, ...options });
+
+/** A connection that belongs to no pool. */
+export const connectTo = (uri: string, options: ConnectionOptions = {}): Promise<Connection> =>
+  createConnection({ uri, connectTimeout: TIME_LIMIT, ...options });
 
 /** Creates a database for the calling test, with the current schema and without data. */
 export async function createDatabase(): Promise<TestDatabase> {
@@ -53,10 +58,7 @@ export async function createDatabase(): Promise<TestDatabase> {
 
 /** Runs statements on the server, in one round trip. */
 async function onServer(statements: readonly string[]): Promise<void> {
-  const connection = await createConnection({
-    uri: inject("databaseServer"),
-    multipleStatements: true,
-  });
+  const connection = await connectTo(inject("databaseServer"), { multipleStatements: true });
   try {
     await connection.query(statements.join(";"));
   } finally {

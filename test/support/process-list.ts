@@ -1,6 +1,7 @@
 /** The connections of one database, from the server's process list. */
-import { type Connection, createConnection } from "mysql2/promise";
+import type { Connection } from "mysql2/promise";
 import { inject } from "vitest";
+import { connectTo } from "./database.ts";
 
 interface Process {
   readonly Id: number;
@@ -29,7 +30,7 @@ export interface ProcessList {
  * list.
  */
 export async function watchProcesses(database: string): Promise<ProcessList> {
-  const admin: Connection = await createConnection(inject("databaseServer"));
+  const admin: Connection = await connectTo(inject("databaseServer"));
   const list = async (): Promise<Process[]> => {
     const [rows] = await admin.query("SHOW FULL PROCESSLIST");
     return (rows as Process[]).filter((process) => process.db === database);

@@ -3,6 +3,7 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { TIME_LIMIT } from "../../dev/time-limit.ts";
 import {
   GetDailyRevenueRequestSchema,
   GetOverviewRequestSchema,
@@ -69,7 +70,7 @@ it("each statement is one on one shard, and planned in a moment", async () => {
     const { sql } = STATEMENTS[name];
     const unplanned = marked(sql, crypto.randomUUID());
     const began = performance.now();
-    const signal = AbortSignal.timeout(60_000);
+    const signal = AbortSignal.timeout(TIME_LIMIT);
     await read(({ query }) => query(unplanned, bindings, name), { signal });
     const took = performance.now() - began;
     console.log(`${name}: first answer after ${took.toFixed(0)} ms`);
@@ -93,7 +94,7 @@ it.skipIf(QUERY_LOG === undefined)(
     const mark = crypto.randomUUID();
     const read = createRead(keyspace.pool);
     const { size: start } = await stat(QUERY_LOG ?? "");
-    const options = { signal: AbortSignal.timeout(120_000) };
+    const options = { signal: AbortSignal.timeout(TIME_LIMIT) };
     const calls = Array.from({ length: CALLS }, () =>
       read(({ query }) => query(marked(sql, mark), bindings, "new"), options),
     );

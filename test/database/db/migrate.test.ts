@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readdirSync } from "node:fs";
 import type { Knex } from "knex";
-import { createConnection } from "mysql2/promise";
 import { afterEach, beforeEach, describe, expect, inject, it } from "vitest";
 import {
   AnotherRun,
@@ -11,7 +10,7 @@ import {
 } from "../../../src/db/migrate.ts";
 import { up as createCharges } from "../../../src/db/migrations/0007_charges.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
-import { createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
 import { watchProcesses } from "../../support/process-list.ts";
 
 const FILES = readdirSync(new URL("../../../src/db/migrations", import.meta.url)).sort();
@@ -24,7 +23,7 @@ afterEach(() => database.drop());
 
 /** Makes the database empty, as before its first migration. */
 async function empty(): Promise<void> {
-  const server = await createConnection(inject("databaseServer"));
+  const server = await connectTo(inject("databaseServer"));
   await server.query(`DROP DATABASE ${database.name}`);
   await server.query(`CREATE DATABASE ${database.name}`);
   await server.end();
@@ -131,7 +130,7 @@ it("a run that gets the lock after another has run its migrations runs none of t
   const [last] = FILES.slice(-1);
   await database.knex("knex_migrations").where({ name: last }).del();
   const processes = await watchProcesses(database.name);
-  const other = await createConnection(database.url);
+  const other = await connectTo(database.url);
   await other.query("BEGIN");
   await other.query("SELECT * FROM knex_migrations_lock FOR UPDATE");
 

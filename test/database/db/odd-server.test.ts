@@ -3,7 +3,6 @@
  * are fresh and complete, texts are what they were, and what is written lasts.
  */
 import knexModule, { type Knex } from "knex";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../../dev/private-database/private-database.ts";
 import { issueKey, listKeys, revokeKey } from "../../../src/auth/key-registry.ts";
@@ -15,7 +14,7 @@ import { createRead } from "../../../src/db/query.ts";
 import { checkSession } from "../../../src/db/session-variables.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
-import { testPool } from "../../support/database.ts";
+import { connectTo, testPool } from "../../support/database.ts";
 
 const server = await startPrivateDatabase({
   bufferPool: "64M",
@@ -26,7 +25,7 @@ const server = await startPrivateDatabase({
     "--loose-skip-character-set-client-handshake",
   ],
 });
-const admin = await createConnection({ uri: server.url, multipleStatements: true });
+const admin = await connectTo(server.url, { multipleStatements: true });
 const isMariaDB = server.server.engine === "MariaDB";
 const tx = isMariaDB ? "tx" : "transaction";
 

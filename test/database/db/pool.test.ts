@@ -1,11 +1,10 @@
 import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { poolState } from "../../../src/db/pool.ts";
 import { createRead } from "../../../src/db/query.ts";
-import { testPool } from "../../support/database.ts";
+import { connectTo, testPool } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
 import { openConnections, operation, outcomeOf, single } from "./reads.ts";
@@ -70,7 +69,7 @@ describe("an account that may have fewer connections than the pool", () => {
   const ALLOWED = 3;
   const account = `few_${randomBytes(6).toString("hex")}`;
   const url = Object.assign(new URL(database.url), { username: account, password: account });
-  const admin = () => createConnection(database.url);
+  const admin = () => connectTo(database.url);
   beforeAll(async () => {
     const server = await admin();
     await server.query(

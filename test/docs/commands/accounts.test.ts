@@ -3,7 +3,7 @@
  * each command under the account that is meant for it.
  */
 import { randomBytes } from "node:crypto";
-import { type Connection, createConnection, type RowDataPacket } from "mysql2/promise";
+import type { Connection, RowDataPacket } from "mysql2/promise";
 import { afterAll, beforeAll, expect, inject, it, onTestFinished } from "vitest";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { createRollupPool } from "../../../src/rollup/write/run/pool.ts";
@@ -11,6 +11,7 @@ import { rollUp } from "../../../src/rollup/write/run.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { type CommandResult, startCommand } from "../../support/commands/run-command.ts";
+import { connectTo } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { startService } from "../../support/service/service-process.ts";
@@ -50,7 +51,7 @@ const accounts: readonly Account[] = blocksWith("sql", "GRANT")
 let server: Connection;
 /** Runs the SQL from top to bottom, as it is pasted, and migrates as soon as there is an account for it. */
 beforeAll(async () => {
-  server = await createConnection(inject("databaseServer"));
+  server = await connectTo(inject("databaseServer"));
   await server.query(`CREATE DATABASE ${database}`);
   for (const { command, statements } of accounts) {
     for (const statement of statements) await server.query(statement);

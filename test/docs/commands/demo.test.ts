@@ -58,7 +58,7 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     await poll(() => {
       if (!isGroupLeft(leader())) throw new Error(`the demo ended:\n${output.stderr}`);
       return output.stdout.includes("Ctrl-C stops") || undefined;
-    }, 110_000);
+    }, "the end of the demo's instructions");
   });
 
   /** Also if the run of the tests is ended meanwhile. */

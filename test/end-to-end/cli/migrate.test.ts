@@ -1,9 +1,8 @@
 /** `npm run migrate`: a run that is killed, and the lock that it leaves behind. */
 import { readdirSync } from "node:fs";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { failed, runCommand, startCommand } from "../../support/commands/run-command.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
 
 /** The migration that is killed. It creates the table `charges`. */
@@ -30,10 +29,10 @@ it("a run that is killed during a migration is completed after its lock was free
   await database.knex("knex_migrations").whereIn("name", PENDING).del();
   // A transaction that has read the table is open, and another session alters the table: the
   // migration waits for both.
-  const reader = await createConnection(database.url);
+  const reader = await connectTo(database.url);
   await reader.query("BEGIN");
   await reader.query("SELECT COUNT(*) FROM charges");
-  const other = await createConnection(database.url);
+  const other = await connectTo(database.url);
   const altered = other.query("ALTER TABLE charges COMMENT = 'altered'");
   await expect.poll(() => processes.waiting("ALTER TABLE charges")).toHaveLength(1);
   const run = startCommand("migrate", [], database.url);

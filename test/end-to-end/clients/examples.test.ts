@@ -131,7 +131,7 @@ describe.skipIf(spawnSync("python3", ["--version"]).status !== 0)("Python", () =
       1,
       /^302 Found \(request None\)\n$/,
     ],
-  ])("%s", { timeout: 60_000 }, async (_, answer, times, stderr) => {
+  ])("%s", async (_, answer, times, stderr) => {
     let requests = 0;
     const other = createServer((_request, response) => {
       requests++;

@@ -4,9 +4,9 @@ import { once } from "node:events";
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createConnection } from "mysql2/promise";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { startPrivateDatabase } from "../../../dev/private-database/private-database.ts";
+import { connectTo } from "../../support/database.ts";
 
 const MODULE = join(import.meta.dirname, "../../../dev/private-database/private-database.ts");
 
@@ -51,11 +51,11 @@ describe.skipIf(process.env.DATABASE_URL)("a private database", () => {
     // As a terminal does: the signal goes to the whole foreground process group.
     process.kill(-(owner.pid ?? 0), "SIGINT");
     await once(owner, "message");
-    const connection = await createConnection(url);
+    const connection = await connectTo(url);
     await connection.query("SELECT 1");
     await connection.end();
     const root = Object.assign(new URL(url), { username: "root", password: "" });
-    await expect(createConnection(root.href)).rejects.toThrow(/Access denied/);
+    await expect(connectTo(root.href)).rejects.toThrow(/Access denied/);
 
     owner.kill("SIGKILL");
     await expect.poll(() => existsSync(folder)).toBe(false);

@@ -31,7 +31,6 @@ beforeAll(async () => {
   fixture = await createFixture(smallLedger, {
     MAX_CALLS: `${MAX_CALLS}`,
     MAX_CALLS_PER_PROVIDER: `${MAX_CALLS_PER_PROVIDER}`,
-    MAX_CALL_MS: "25000",
   });
   second = await fixture.issueKey("2");
 });

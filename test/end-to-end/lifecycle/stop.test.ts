@@ -1,6 +1,7 @@
 /** The end of the service by a signal or an uncaught error: what it finishes, and what does not delay it. */
 import { Agent } from "node:http";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
 import { healthOf } from "../../support/clients/health.ts";
@@ -18,9 +19,6 @@ import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 const PRELOAD = new URL("./throw-on-signal.ts", import.meta.url).href;
-
-/** No call that is held is cut off meanwhile. */
-const UNHURRIED = { MAX_CALL_MS: "25000", STOP_GRACE_MS: "60000" };
 
 let database: TestDatabase;
 let key: string;
@@ -61,8 +59,7 @@ const linesOf = (service: ServiceProcess, message: string) =>
 
 it("SIGINT ends the service at once: neither SIGTERM before it, nor idle connections, nor open watches delay it", async () => {
   const { service, get } = await start({
-    STOP_LAME_DUCK_MS: "100000",
-    STOP_GRACE_MS: "100000",
+    STOP_LAME_DUCK_MS: `${TIME_LIMIT}`,
   });
   await get();
   const watch = healthOf(service.grpc).watch("");
@@ -87,7 +84,7 @@ it("SIGTERM is not lost while the service starts", async () => {
 });
 
 it("SIGHUP cuts no call off, and ends nothing", async () => {
-  const { service, get } = await start(UNHURRIED);
+  const { service, get } = await start();
   await using lock = await lockTable(database, "charges");
   const call = get();
   await lock.waitForQueries(1);
@@ -99,7 +96,7 @@ it("SIGHUP cuts no call off, and ends nothing", async () => {
 });
 
 it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served", async () => {
-  const { service, get } = await start({ STOP_LAME_DUCK_MS: "100000" });
+  const { service, get } = await start({ STOP_LAME_DUCK_MS: `${TIME_LIMIT}` });
   const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
   expect(await statusOf("/readyz")).toBe(200);
   service.signal("SIGTERM");
@@ -113,7 +110,7 @@ it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections 
 
 it("then the ports close, and calls in flight are answered, also after a second signal", async () => {
   const lameDuck = 1_000;
-  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: `${lameDuck}`, ...UNHURRIED });
+  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: `${lameDuck}` });
   await using lock = await lockTable(database, "charges");
   const rest = get();
   await lock.waitForQueries(1); // or the two share a run
@@ -135,7 +132,7 @@ it("then the ports close, and calls in flight are answered, also after a second 
 });
 
 it("calls that take longer than STOP_GRACE_MS are cut", async () => {
-  const { service, get, call } = await start({ STOP_GRACE_MS: "300", MAX_CALL_MS: "25000" });
+  const { service, get, call } = await start({ STOP_GRACE_MS: "300" });
   await using lock = await lockTable(database, "charges");
   const rest = get().catch(() => "cut");
   await lock.waitForQueries(1);
@@ -171,7 +168,7 @@ it("under load, each request is answered, or finds the port closed before anythi
 });
 
 it("an uncaught error is logged, and ends the service with exit code 1 after the calls in flight", async () => {
-  const { service, get } = await start({ NODE_OPTIONS: `--import ${PRELOAD}`, ...UNHURRIED });
+  const { service, get } = await start({ NODE_OPTIONS: `--import ${PRELOAD}` });
   await using lock = await lockTable(database, "charges");
   const call = get();
   await lock.waitForQueries(1);

@@ -4,6 +4,7 @@
  */
 import { connect, type Socket } from "node:net";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { callGrpc, grpcClient } from "../../support/clients/grpc-client.ts";
 import {
   frame,
@@ -86,7 +87,7 @@ it.each<[string, Flood]>([
   onTestFinished(() => client.close());
   // Of another provider: that of the flood has as many calls in flight as it may have.
   const headers = withKey(await target.issueKey("2"));
-  const options = { method: "GetOverview", headers, timeout: 30_000 } as const;
+  const options = { method: "GetOverview", headers, timeout: TIME_LIMIT } as const;
   await callGrpc(client, options);
   const floods = Promise.all(Array.from({ length: CONNECTIONS }, () => flood(sent)));
   const isAnswered = async () => {

@@ -4,6 +4,7 @@
  * the default SEED random.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { SOAK } from "../../support/soak.ts";
 import { attack } from "./traffic/connections.ts";
 import { EXCHANGES } from "./traffic/exchanges.ts";
@@ -30,17 +31,13 @@ async function send(mutant: Mutant): Promise<void> {
   if (internalError !== undefined) throw new Error(`${internalError}\n${mutant.description}`);
 }
 
-it.each(Object.entries(FAMILIES))(
-  `mutants of %s do no harm (SEED=${SEED})`,
-  { timeout: 60_000 * Math.max(1, SOAK) },
-  async (_, mutant) => {
-    for (let first = 0; first < COUNT; first += BATCH) {
-      const seeds = Array.from({ length: BATCH }, (_, index) => SEED * 1_000_003 + first + index);
-      await Promise.all(seeds.map((seed) => send(mutant(seededRandom(seed)))));
-      await target.expectUnharmed(`mutants ${first} to ${first + BATCH - 1}, SEED=${SEED}`);
-    }
-  },
-);
+it.each(Object.entries(FAMILIES))(`mutants of %s do no harm (SEED=${SEED})`, async (_, mutant) => {
+  for (let first = 0; first < COUNT; first += BATCH) {
+    const seeds = Array.from({ length: BATCH }, (_, index) => SEED * 1_000_003 + first + index);
+    await Promise.all(seeds.map((seed) => send(mutant(seededRandom(seed)))));
+    await target.expectUnharmed(`mutants ${first} to ${first + BATCH - 1}, SEED=${SEED}`);
+  }
+});
 
 /** Whether a text has all pieces, one after the other. */
 function hasInOrder(text: string, pieces: readonly string[]): boolean {
@@ -83,7 +80,7 @@ it("a malformed reflection request is refused", async () => {
   const path = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
   const headers = { "content-type": "application/grpc", te: "trailers" };
   const body = Buffer.from("00000000010a", "hex");
-  expect(await callMutant(target.port("grpc"), { path, headers, body }, 30_000)).toBe(
+  expect(await callMutant(target.port("grpc"), { path, headers, body }, TIME_LIMIT)).toBe(
     "3 the request is not a valid grpc.reflection.v1.ServerReflectionRequest",
   );
 });

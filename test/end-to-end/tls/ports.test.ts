@@ -6,6 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { connect as connectTls } from "node:tls";
 import { Client, credentials } from "@grpc/grpc-js";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { callGrpc } from "../../support/clients/grpc-client.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
@@ -65,7 +66,7 @@ function grpcClient(own?: Pair) {
   );
   onTestFinished(() => channel.close());
   return async (key = fixture.key) => {
-    const options = { method: "GetOverview", headers: withKey(key), timeout: 20_000 } as const;
+    const options = { method: "GetOverview", headers: withKey(key), timeout: TIME_LIMIT } as const;
     const outcome = await callGrpc(channel, options);
     return "response" in outcome ? "OK" : outcome.code;
   };

@@ -11,7 +11,6 @@ import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
 import { GetDailyRevenueRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ROOT } from "../../docs/markdown.ts";
-import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, faultsOfLook, LOOKS, tooNarrow } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { poll } from "../../support/poll.ts";
@@ -54,7 +53,7 @@ beforeAll(async () => {
   await page.getByText("Rentals running now").waitFor();
   // Like the days of the test.
   await page.getByRole("button", { name: "UTC" }).click();
-}, BROWSER_TIMEOUT);
+});
 afterEach(() => {
   expect(fixture.faults).toEqual([]);
 });

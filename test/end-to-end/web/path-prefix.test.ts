@@ -3,7 +3,6 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, openPage } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { type Nginx, startNginx } from "../../support/nginx.ts";
@@ -21,7 +20,7 @@ beforeAll(async () => {
   ({ page, faults } = await openPage(fixture.browser, `${nginx.url}/rev/licenses.txt`));
   page.on("request", (request) => paths.push(new URL(request.url()).pathname));
   await page.goto(`${nginx.url}/rev`);
-}, BROWSER_TIMEOUT);
+});
 afterAll(async () => {
   await fixture?.dispose();
   await nginx?.stop();

@@ -2,7 +2,6 @@
 import type { Knex } from "knex";
 import type { Page, Request } from "playwright-core";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, openPage, tooNarrow } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 
@@ -66,7 +65,7 @@ beforeAll(async () => {
   });
   page = fixture.page;
   for (const id of Object.keys(SERVERS)) keys.push(await fixture.issueKey(id));
-}, BROWSER_TIMEOUT);
+});
 afterEach(() => {
   expect(fixture.faults).toEqual([]);
 });

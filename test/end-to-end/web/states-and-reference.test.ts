@@ -8,7 +8,6 @@ import type { Page, Request, Response, Route } from "playwright-core";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { rootFile } from "../../docs/markdown.ts";
-import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import { enterKey, faultsOfLook, LOOKS } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -35,7 +34,7 @@ beforeAll(async () => {
   exampleOrigin = `http://127.0.0.1:${(example.address() as AddressInfo).port}`;
   fixture = await createWebFixture(smallLedger, { CORS_ORIGINS: exampleOrigin });
   page = fixture.page;
-}, BROWSER_TIMEOUT);
+});
 afterEach(() => {
   expect(fixture.faults).toEqual([]);
 });

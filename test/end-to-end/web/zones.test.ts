@@ -5,7 +5,6 @@
 import type { Knex } from "knex";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { BROWSER_TIMEOUT } from "../../support/browser/chromium.ts";
 import {
   enterKey,
   faultsOfLook,
@@ -51,7 +50,7 @@ beforeAll(async () => {
     await smallLedger(database);
     await addHours(database.knex);
   });
-}, BROWSER_TIMEOUT);
+});
 afterAll(() => fixture?.dispose());
 
 /** Opens the page in a zone, with figures. */

@@ -6,13 +6,11 @@ import { promisify } from "node:util";
 import { type Browser, chromium } from "playwright-core";
 import { canInstallPackages } from "../../../dev/private-database/debian-packages.ts";
 import { findProgram } from "../../../dev/private-database/server-binary.ts";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 
 const INSTALL = join(import.meta.dirname, "install-chromium.ts");
 /** Held while the package is installed. */
 const LOCK = join(tmpdir(), "revenue-chromium.lock");
-
-/** How long a hook that starts the browser may take, in ms, if the package is installed first. */
-export const BROWSER_TIMEOUT = 400_000;
 
 /**
  * Starts the browser. Installs Debian's package if there is none.
@@ -42,5 +40,5 @@ async function launch(): Promise<Browser> {
   }
   // The sandbox needs a user other than root. The only pages are the service's.
   const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
-  return chromium.launch({ executablePath, args });
+  return chromium.launch({ executablePath, args, timeout: TIME_LIMIT });
 }

@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Browser, Page } from "playwright-core";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -29,6 +30,7 @@ export async function openPage(
     timezoneId,
     permissions: ["clipboard-read", "clipboard-write"],
   });
+  context.setDefaultTimeout(TIME_LIMIT);
   const page = await context.newPage();
   const { origin } = new URL(url);
   const faults: string[] = [];

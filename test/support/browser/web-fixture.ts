@@ -12,7 +12,7 @@ export interface WebFixture extends Fixture, WatchedPage {
 
 /**
  * Creates the fixture. Once for a file: starting the browser, and a page's first load in it, are
- * the dear part. `beforeAll` needs `BROWSER_TIMEOUT`.
+ * the dear part.
  *
  * @param fill inserts the data, which must include a provider 1
  * @param environment variables of the service

@@ -1,6 +1,7 @@
 /** Programs, among them the commands of the service, each in a process of its own. */
 import { type ExecFileOptions, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
+import { waitFor } from "../poll.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Ends the process if the test process exits first. */
@@ -49,8 +50,8 @@ export function startCommand(name: string, args: readonly string[], url = ""): R
   };
 }
 
-/** Runs a program to its end, in the folder of the repository. It is killed after a minute. */
-export function runProgram(
+/** Runs a program to its end, in the folder of the repository. */
+export async function runProgram(
   program: string,
   args: readonly string[],
   options: Pick<ExecFileOptions, "cwd" | "env"> = {},
@@ -59,15 +60,29 @@ export function runProgram(
   const child = execFile(
     program,
     args,
-    { cwd: ROOT, timeout: 60_000, encoding: "utf8", ...options },
+    { cwd: ROOT, encoding: "utf8", ...options },
     (_, stdout, stderr) => resolve({ code: child.exitCode ?? -1, stdout, stderr }),
   );
-  return promise;
+  try {
+    return await waitFor(promise, `the end of ${[program, ...args].join(" ")}`);
+  } finally {
+    child.kill("SIGKILL");
+  }
 }
 
 /** Runs the command of `npm run NAME` to its end. */
-export function runCommand(...command: Parameters<typeof startCommand>): Promise<CommandResult> {
-  return startCommand(...command).ended;
+export async function runCommand(
+  ...command: Parameters<typeof startCommand>
+): Promise<CommandResult> {
+  const { ended, lines, signal } = startCommand(...command);
+  try {
+    const [name, args] = command;
+    return await waitFor(ended, `the end of npm run ${name} -- ${args.join(" ")}`, () =>
+      lines().join("\n"),
+    );
+  } finally {
+    signal("SIGKILL");
+  }
 }
 
 /** The expected result of a command that printed one error and did nothing else. */

@@ -2,7 +2,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
-import { poll } from "../poll.ts";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
+import { poll, waitFor } from "../poll.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Ends the service if the test process exits first. */
@@ -28,10 +29,10 @@ export interface ServiceProcess {
   output(): string;
   /** The lines of its log so far. */
   log(): LogLine[];
-  /** The log lines of one request. Waits up to two seconds for the first. */
+  /** The log lines of one request. Waits for the first. */
   logOf(requestId: string): Promise<LogLine[]>;
   signal(name: NodeJS.Signals): void;
-  /** Sends SIGTERM, and SIGKILL after 15 s. Does nothing if the process has ended. */
+  /** Sends SIGTERM, and waits for the end. Does nothing if the process has ended. */
   stop(): Promise<Ending>;
   /** Ends the process at once, for the end of a test: it does not wait for clients, as a stop does. */
   kill(): Promise<Ending>;
@@ -52,7 +53,7 @@ export async function startService(
   const listening = await poll(() => {
     if (child.exitCode !== null) throw new Error(`the service ended:\n${output.stderr}`);
     return log().find((line) => line.msg === "listening");
-  });
+  }, "a service that listens");
   const scheme = environment.TLS_CERT_FILE === undefined ? "http" : "https";
   return {
     http: `${scheme}://127.0.0.1:${listening.httpPort}`,
@@ -65,15 +66,13 @@ export async function startService(
       poll(() => {
         const lines = log().filter((line) => line.requestId === requestId);
         return lines.length > 0 ? lines : undefined;
-      }),
+      }, `a line of the request ${requestId} in the log`),
     signal: (name) => {
       child.kill(name);
     },
     async stop() {
-      if (child.exitCode !== null || child.signalCode !== null) return ended;
       child.kill("SIGTERM");
-      const timer = setTimeout(() => child.kill("SIGKILL"), 30_000);
-      return ended.finally(() => clearTimeout(timer));
+      return waitFor(ended, "the end of the service after SIGTERM", () => output.stdout);
     },
     kill() {
       child.kill("SIGKILL");
@@ -89,21 +88,26 @@ export interface ServiceResult {
   readonly stderr: string;
 }
 
-/** Runs a service that is expected to end by itself. Kills it after 45 s. */
+/** Runs a service that is expected to end by itself. */
 export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
 ): Promise<ServiceResult> {
   const child = spawnService(environment, args);
   const { ended, output } = collect(child);
-  const timer = setTimeout(() => child.kill("SIGKILL"), 45_000);
-  const ending = await ended;
-  clearTimeout(timer);
+  try {
+    const ending = await waitFor(ended, "the end of the service", () => output.stdout);
   return { ending, ...output };
+  } finally {
+    child.kill("SIGKILL");
+  }
 }
 
+/** Settings with which a busy machine changes no answer: a stop at once, and as long for a call as there may be. */
+const UNHURRIED = { STOP_LAME_DUCK_MS: "0", STOP_GRACE_MS: `${TIME_LIMIT}`, MAX_CALL_MS: "25000" };
+
 /**
- * Spawns a service on free ports.
+ * Spawns a service on free ports, with `UNHURRIED`.
  *
  * @param stdout a file descriptor; a socket that the test reads by default
  */
@@ -123,7 +127,7 @@ export function spawnService(
       HTTP_PORT: "0",
       GRPC_PORT: "0",
       ADMIN_PORT: "0",
-      STOP_LAME_DUCK_MS: "0",
+      ...UNHURRIED,
       ...environment,
     },
     stdio: ["ignore", stdout ?? "pipe", "pipe", "ipc"],

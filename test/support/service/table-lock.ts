@@ -1,6 +1,5 @@
 /** Holds calls in flight: a locked table blocks every query that reads it. */
-import { createConnection } from "mysql2/promise";
-import type { TestDatabase } from "../database.ts";
+import { connectTo, type TestDatabase } from "../database.ts";
 import { until } from "../poll.ts";
 import { watchProcesses } from "../process-list.ts";
 
@@ -18,7 +17,7 @@ export async function lockTable(
   { url, name }: Pick<TestDatabase, "url" | "name">,
   table: "charges" | "payouts",
 ): Promise<TableLock> {
-  const connection = await createConnection(url);
+  const connection = await connectTo(url);
   const processes = await watchProcesses(name);
   let released: Promise<void> | undefined;
   const release = () => {

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { exchange, listen } from "./gateway.ts";
 import { overview } from "./overview.ts";
@@ -10,7 +11,7 @@ import { overview } from "./overview.ts";
 const PATH = "/api/provider/revenue";
 const CONNECT_PATH = "/revenue.v1.RevenueService/GetOverview?encoding=json&message={}";
 /** Longer than any test may take, in ms: a stop that uses it up fails. */
-const GRACE = 600_000;
+const GRACE = 3 * TIME_LIMIT;
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 

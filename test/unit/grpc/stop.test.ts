@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { Message } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { until } from "../../support/poll.ts";
 import {
   call,
@@ -19,7 +20,7 @@ import {
 } from "./grpc-server.ts";
 
 /** Longer than any test may take, in ms: a stop that uses it up fails. */
-const GRACE = 600_000;
+const GRACE = 3 * TIME_LIMIT;
 
 it("waits for a stream whose message comes after it began", async () => {
   const { port, server } = await listen();

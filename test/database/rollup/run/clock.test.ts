@@ -5,7 +5,6 @@
  */
 import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
-import { createConnection } from "mysql2/promise";
 import { afterAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { startPrivateDatabase } from "../../../../dev/private-database/private-database.ts";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
@@ -18,7 +17,7 @@ import {
 } from "../../../../src/rollup/write/run/clock.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
-import { testPool } from "../../../support/database.ts";
+import { connectTo, testPool } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
 
 vi.stubEnv("TZ", "Australia/Lord_Howe");
@@ -89,7 +88,7 @@ it("statements with bytes that are not text, in other sessions, do not hide open
   const transaction = await writer.transaction();
   await transaction("charges").insert(CHARGE);
   await settle();
-  const busy = await createConnection(server.url);
+  const busy = await connectTo(server.url);
   let ended = false;
   const load = (async () => {
     const sql = "SELECT 1 FROM api_keys WHERE key_hash = ?";
@@ -277,7 +276,7 @@ it("of an XA transaction that was prepared before a restart, the watermark passe
   await settle();
   await rollUp(database, { margin: 0, seesTransactions: true });
   const before = (await database("rollups").first())?.watermark;
-  const prepared = await createConnection(server.url);
+  const prepared = await connectTo(server.url);
   await prepared.query("XA START 'bill'");
   await prepared.query(`${INSERT} VALUES (1, 1, '2026-01-10', 1)`);
   const [[{ recorded_at }]] = (await prepared.query(

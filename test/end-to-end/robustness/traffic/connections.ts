@@ -1,5 +1,6 @@
 /** Raw TCP connections that send bytes and then end in a chosen way. */
 import { connect } from "node:net";
+import { TIME_LIMIT } from "../../../../dev/time-limit.ts";
 
 /** How a client ends its connection after it has sent its bytes. Times are in milliseconds. */
 export type Ending =
@@ -14,10 +15,8 @@ export type Ending =
   /** Read, and reset when all of the response that is expected has arrived. */
   | { readonly kind: "read"; readonly isComplete: (response: string) => boolean };
 
-/** When a connection that has not ended is reset, in milliseconds. */
+/** When a connection that waits for nothing in particular is reset, in milliseconds. */
 const TIMEOUT = 1_000;
-/** The same for one that reads a response that must come. */
-const READ_TIMEOUT = 20_000;
 
 /**
  * Connects to a local port, sends bytes and ends the connection. Resolves to the received bytes when
@@ -57,6 +56,6 @@ export function attack(port: number, bytes: Uint8Array, ending: Ending): Promise
 }
 
 function timeoutOf(ending: Ending): number {
-  if (ending.kind === "read") return READ_TIMEOUT;
+  if (ending.kind === "read") return TIME_LIMIT;
   return ending.kind === "listen" ? ending.first : TIMEOUT;
 }

@@ -1,4 +1,6 @@
 /** A service process under attack, and the check that an attack did not harm it. */
+
+import { TIME_LIMIT } from "../../../../dev/time-limit.ts";
 import { hashKey, parseKey } from "../../../../src/auth/api-key.ts";
 import { callGrpc, grpcClient } from "../../../support/clients/grpc-client.ts";
 import { rawHttp } from "../../../support/clients/raw-http.ts";
@@ -13,8 +15,6 @@ export const KEY = "rvk_NKu0CLHut48hhPlB7dZbMXCf3bpJq71lz2gICEcFE5L0kEJLV";
 /** A well-formed key that is not in the database. */
 export const UNKNOWN_KEY = "rvk_qA7uCwG2rQ39Jb1UdAHmCirUrTv8KBhr94Q11eLYB261ljDqh";
 
-/** How long a valid call may take after an attack, in milliseconds. */
-const CALL_TIMEOUT = 30_000;
 /** Log lines that do not report an error of the service. */
 const HARMLESS = /^\{"level":"(info|warn)"/;
 
@@ -79,13 +79,13 @@ function isError(line: string): boolean {
 async function validCalls(service: ServiceProcess): Promise<string> {
   const client = grpcClient(service.grpc);
   const headers = withKey(KEY);
-  const signal = AbortSignal.timeout(CALL_TIMEOUT);
+  const signal = AbortSignal.timeout(TIME_LIMIT);
   const [rest, grpc] = await Promise.all([
     rawHttp(service.http, { target: "/api/provider/revenue", headers, signal }).then(
       ({ status }) => `${status}`,
       (error: Error) => error.message,
     ),
-    callGrpc(client, { method: "GetOverview", headers, timeout: CALL_TIMEOUT }),
+    callGrpc(client, { method: "GetOverview", headers, timeout: TIME_LIMIT }),
   ]);
   client.close();
   return `${rest}, ${"response" in grpc ? "OK" : `${grpc.code}: ${grpc.message}`}`;
