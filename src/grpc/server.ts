@@ -1,5 +1,5 @@
 /** The gRPC server, on grpc-js: one service with unary RPCs, health and reflection. */
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
 import { file_google_rpc_error_details } from "../../gen/google/rpc/error_details_pb.ts";
@@ -108,6 +108,8 @@ export function createGrpcServer(
       listener.stopListening();
       const announced = Promise.all([streams.announceEnd(), pause(FIRST_BYTES)]);
       await Promise.race([announced, pause(grace / 2)]);
+      // A process that stood still meanwhile has not read the requests that came.
+      await nextTurn();
       listener.closeUnused();
       // GOAWAY. grpc-js's own shutdown does not wait for connections that were handed to it.
       injector.drain(grace);

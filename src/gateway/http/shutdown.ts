@@ -5,7 +5,7 @@
  * 2. Idle connections are closed, the others as soon as their requests in flight are finished.
  */
 import { once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
+import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
 import type { HttpServerParts } from "./http-server.ts";
 
@@ -31,6 +31,8 @@ export async function shutDown(
   app.server.close();
   gateway.draining = true;
   await sleep(Math.min(LAST_RESPONSES, grace));
+  // A process that stood still meanwhile has not read the requests that came.
+  await nextTurn();
   tls?.closeIncomplete();
   for (const exchanges of connections.values()) exchanges.drain();
   await closed;

@@ -56,6 +56,19 @@ test("idle connections outlive the listener, each for one last response, and do 
   await stopping;
 });
 
+test("a request that came while the process stood still is answered, not closed upon", async () => {
+  const { stop, port } = await listen(RevenueService, () => overview);
+  const client = open(port).setEncoding("utf8");
+  client.write(request(PATH));
+  await once(client, "data");
+  const stopping = stop(GRACE);
+  client.write(request(PATH));
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  const [response] = await Promise.race([once(client, "data"), once(client, "close")]);
+  expect(response).toMatch(/^HTTP\/1\.1 200 /);
+  await stopping;
+});
+
 test("a slow reader gets its complete response, and its connection is closed after it", async () => {
   const wide = create(GetOverviewResponseSchema, {
     serverRevenue: Array.from({ length: 50 }, () => ({ serverName: "x".repeat(200_000) })),
