@@ -7,7 +7,7 @@ import { connectionId } from "../net/address.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
-/** The default of `handshakeTimeout`, in ms. */
+/** From the start of a connection to the end of its handshake, in ms. */
 export const HANDSHAKE_TIMEOUT = 10_000;
 
 /** What the TLS of a port is made of. */
@@ -17,8 +17,6 @@ export interface PortTlsParts {
   readonly protocol: "h2" | "http/1.1";
   /** Whether clients must present a certificate, if there are authorities for it. */
   readonly clientCertificates?: boolean;
-  /** From the start of a connection to the end of the handshake, in ms. */
-  readonly handshakeTimeout?: number;
   /** Counts connections that are closed: `tlsHandshakeTimeout`, `tlsHandshakeFailed`. */
   readonly report?: ReportEvent;
 }
@@ -38,7 +36,6 @@ export function createPortTls({
   certificates,
   protocol,
   clientCertificates = false,
-  handshakeTimeout = HANDSHAKE_TIMEOUT,
   report = () => {},
 }: PortTlsParts): PortTls {
   const contextOf = ({ contents }: Certificates): SecureContextOptions => ({
@@ -70,7 +67,7 @@ export function createPortTls({
       handshake.end();
       report("tlsHandshakeTimeout");
       transport.resetAndDestroy();
-    }, handshakeTimeout);
+    }, HANDSHAKE_TIMEOUT);
     incomplete.set(ends, handshake);
     transport.once("close", () => {
       // A load balancer that looks whether the port is open sends nothing.

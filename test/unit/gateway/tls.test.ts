@@ -7,6 +7,7 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { GatewayParts } from "../../../src/gateway/server.ts";
 import { limitUnread } from "../../../src/net/unread.ts";
+import { HANDSHAKE_TIMEOUT } from "../../../src/tls/port-tls.ts";
 import { until } from "../../support/poll.ts";
 import { createAuthority } from "../../support/tls/certificates.ts";
 import { openPortTls } from "../tls/port.ts";
@@ -16,8 +17,8 @@ const authority = await createAuthority();
 const pair = await authority.issue();
 
 /** A gateway with TLS and a response of 6 MB until the end of the test. */
-async function listenTls(options: Partial<GatewayParts> = {}, handshakeTimeout?: number) {
-  const { parts, events } = openPortTls("http/1.1", pair, handshakeTimeout);
+async function listenTls(options: Partial<GatewayParts> = {}) {
+  const { parts, events } = openPortTls("http/1.1", pair);
   const response = create(GetOverviewResponseSchema, {
     serverRevenue: Array.from({ length: 60 }, () => ({ serverName: "x".repeat(100_000) })),
   });
@@ -50,9 +51,15 @@ it("a connection is counted before its handshake", async () => {
 });
 
 it("a handshake that is not complete in time closes the connection", async () => {
-  const { port, events } = await listenTls({}, 200);
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const { port, events } = await listenTls();
   const { socket, closed } = openTcp(port);
   socket.write(Buffer.from([0x16])); // the first byte of one
+  await until(() => {
+    vi.advanceTimersByTime(HANDSHAKE_TIMEOUT);
+    return events.length > 0;
+  });
   await closed;
   // It counts once: the next event is that of another connection.
   const { socket: plain, closed: refused } = openTcp(port);

@@ -44,7 +44,8 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
   );
   expect(events).toEqual(Array(3).fill("requestTimeout"));
   expect(calls).toHaveLength(0);
-  expect(await call(session)).toBe("0 OK");
+  // A busy machine may take that long, too.
+  await until(async () => (await call(session)) === "0 OK");
 });
 
 it("what clients do not read is bounded, from when it is made until it is sent", async () => {

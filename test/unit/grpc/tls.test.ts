@@ -2,6 +2,7 @@
 import { connect as connectHttp2 } from "node:http2";
 import { expect, it, onTestFinished } from "vitest";
 import type { GrpcOptions } from "../../../src/grpc/server.ts";
+import { until } from "../../support/poll.ts";
 import { createAuthority } from "../../support/tls/certificates.ts";
 import { openPortTls } from "../tls/port.ts";
 import { call, listen, openSocket, openStream, statusOf } from "./grpc-server.ts";
@@ -27,5 +28,6 @@ it("a message that does not arrive in time is refused, and the next call is answ
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   expect(await statusOf(openStream(session))).toMatch(/^4 /);
-  expect(await call(session)).toBe("0 OK");
+  // A busy machine may take that long, too.
+  await until(async () => (await call(session)) === "0 OK");
 });

@@ -5,17 +5,13 @@ import { createPortTls, type PortTlsParts } from "../../../src/tls/port-tls.ts";
 import { createFiles, type Pair } from "../../support/tls/certificates.ts";
 
 /** Creates the TLS of a port until the end of the test, and collects its events. */
-export function openPortTls(
-  protocol: PortTlsParts["protocol"],
-  pair: Pair,
-  handshakeTimeout = 10_000,
-) {
+export function openPortTls(protocol: PortTlsParts["protocol"], pair: Pair) {
   const events: string[] = [];
   const report = (event: string) => void events.push(event);
   const { files, ...folder } = createFiles(pair);
   onTestFinished(() => folder[Symbol.dispose]());
   const current = parseCertificates(readContents(files));
   const certificates = { current, failures: 0, onChange() {} };
-  const tls = createPortTls({ certificates, protocol, handshakeTimeout, report });
+  const tls = createPortTls({ certificates, protocol, report });
   return { events, parts: { tls, report } };
 }
