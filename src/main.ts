@@ -20,7 +20,7 @@ import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
-import { createRead, type Read } from "./db/query.ts";
+import { createRead, POOL_WAIT, type Read } from "./db/query.ts";
 import { checkSession } from "./db/session-variables.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
@@ -169,9 +169,14 @@ async function start(config: Config): Promise<void> {
   });
 }
 
-/** How sessions are set up. The database ends a statement after the deadline of its call. */
+/**
+ * How sessions are set up. The database ends a statement after the deadline of its call, and calls that may
+ * take long wait longer for a connection.
+ */
 function sessionOptions({ maxCall }: Config) {
-  return { readOnly: true, maxStatement: maxCall + STATEMENT_GRACE };
+  const wait = Math.max(POOL_WAIT, maxCall / 5);
+  const maxStatement = maxCall + STATEMENT_GRACE;
+  return { readOnly: true, maxStatement, connectTimeout: wait, poolWait: wait };
 }
 
 /** @throws Error if a session of the database, or its schema, is not as it must be */

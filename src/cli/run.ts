@@ -7,6 +7,9 @@ import { createPool } from "../db/pool.ts";
 import { checkSession } from "../db/session-variables.ts";
 import { formatError } from "./format-error.ts";
 
+/** How long a command waits for a connection, in ms. No call waits for it, so a machine may be slow. */
+const CONNECT_TIMEOUT = 30_000;
+
 /**
  * Runs the work of a command. If it fails, prints one line to stderr and sets the exit code to 1. `host`
  * is the address of the command's admin port.
@@ -26,7 +29,7 @@ export async function runCommand(
 /** Runs a command that connects, works and disconnects. */
 export function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<void> {
   return runCommand(async (url) => {
-    const database = createPool(url);
+    const database = createPool(url, { connectTimeout: CONNECT_TIMEOUT });
     try {
       await checkSession(database, {}, 1, (message) => console.error(`warning: ${message}`));
       await work(database);
