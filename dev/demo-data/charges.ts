@@ -1,6 +1,6 @@
 /** The demo's charges: the price of rentals, and refunds. */
 import { DAY, HOUR } from "../duration.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 import type { Rental } from "./rentals.ts";
 
 /** A charge of a rental. */

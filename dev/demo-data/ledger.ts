@@ -1,9 +1,9 @@
 /** The demo's ledger: the history of its providers as table rows. */
 import { DAY } from "../duration.ts";
+import { createRandom, type Random } from "../random.ts";
 import { chargesOf } from "./charges.ts";
 import { settle } from "./payouts.ts";
 import { type DemoProvider, type DemoServer, demoProviders } from "./providers.ts";
-import { createRandom, type Random } from "./random.ts";
 import { rentalsOf } from "./rentals.ts";
 
 /** The tables that the demo fills, in this order. */

@@ -1,6 +1,6 @@
 /** The demo's rentals of servers and instances. */
 import { DAY, HOUR } from "../duration.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../random.ts";
 
 /** A rental, in epoch ms. */
 export interface Rental {

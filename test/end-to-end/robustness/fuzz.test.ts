@@ -4,13 +4,13 @@
  * the default SEED random.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { createRandom } from "../../../dev/random.ts";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { SOAK } from "../../support/soak.ts";
 import { attack } from "./traffic/connections.ts";
 import { EXCHANGES } from "./traffic/exchanges.ts";
 import { callMutant } from "./traffic/grpc-mutants.ts";
 import { FAMILIES, type Mutant } from "./traffic/mutants.ts";
-import { seededRandom } from "./traffic/random.ts";
 import { createTarget, KEY, type Target } from "./traffic/target.ts";
 
 const SEED = Number(process.env.SEED ?? (SOAK === 1 ? 1 : Date.now() % 2 ** 32));
@@ -34,7 +34,7 @@ async function send(mutant: Mutant): Promise<void> {
 it.each(Object.entries(FAMILIES))(`mutants of %s do no harm (SEED=${SEED})`, async (_, mutant) => {
   for (let first = 0; first < COUNT; first += BATCH) {
     const seeds = Array.from({ length: BATCH }, (_, index) => SEED * 1_000_003 + first + index);
-    await Promise.all(seeds.map((seed) => send(mutant(seededRandom(seed)))));
+    await Promise.all(seeds.map((seed) => send(mutant(createRandom(seed)))));
     await target.expectUnharmed(`mutants ${first} to ${first + BATCH - 1}, SEED=${SEED}`);
   }
 });

@@ -2,17 +2,19 @@
  * Compares responses of the service with the raw ledger of the same snapshot. The service reads
  * in a transaction of the test, which has read the ledger. The service's cache outlives it.
  */
-import fc from "fast-check";
 import type { Knex } from "knex";
+import { createRandom } from "../../../dev/random.ts";
 import type { Query, Row } from "../../../src/db/query.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { REPEATABLE_READ } from "../../../src/rollup/write/state.ts";
 import { createExactService } from "../ledger/exact.ts";
 import { anyPeriod, type RequestedPeriod, requested } from "../ledger/periods.ts";
 import { readLedger } from "../ledger/store.ts";
+import { draw, SEED } from "../seed.ts";
 import type { StatementName } from "../statements.ts";
 
 const DAY = 86_400_000;
+const random = createRandom(SEED);
 
 /** The result of a comparison that found no difference. */
 export interface Compared {
@@ -43,7 +45,7 @@ export function createComparison(database: Knex): (provider: string) => Promise<
         .where({ provider_id: provider, building: 0 })
         .first();
       const statements = [await service.overview(ledger, now)];
-      for (const period of [...fixedPeriods(now), ...fc.sample(anyPeriod(now), 4)]) {
+      for (const period of [...fixedPeriods(now), ...draw(random, anyPeriod(now), 4)]) {
         statements.push(await service.breakdown(ledger, now, period));
       }
       return { statements, watermark: rollup?.watermark };

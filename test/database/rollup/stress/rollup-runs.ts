@@ -1,11 +1,14 @@
 /** Continuous rollup runs, to their end and cut off. */
 import { setTimeout as sleep } from "node:timers/promises";
-import fc from "fast-check";
 import type { Knex } from "knex";
+import { createRandom } from "../../../../dev/random.ts";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
 import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
+import { SEED } from "../../../support/seed.ts";
+
+const random = createRandom(SEED);
 
 /**
  * Runs rollups until the signal aborts, every fourth as a rebuild.
@@ -41,8 +44,8 @@ export async function killRollups(
   while (!signal.aborted) {
     const proxy = await startDatabaseProxy(url);
     const pool = createPool(parseDatabaseUrl(proxy.url), { connectTimeout: 1_000 });
-    const [rebuild, lifetime] = fc.sample(fc.tuple(fc.boolean(), fc.nat(200)), 1)[0] ?? [];
-    const run = rollUp(pool, { margin, rebuild: rebuild === true }).catch(() => killed());
+    const [rebuild, lifetime] = [random.happens(0.5), random.integer(0, 200)];
+    const run = rollUp(pool, { margin, rebuild }).catch(() => killed());
     await sleep(lifetime);
     await proxy.close();
     await pool.destroy();

@@ -5,10 +5,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import fc from "fast-check";
 import type { Knex } from "knex";
+import { createRandom } from "../../../../dev/random.ts";
 import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import type { Bulk } from "../../../support/rollup/bulk.ts";
+import { draw, SEED } from "../../../support/seed.ts";
 
 const DAY = 86_400_000;
+const random = createRandom(SEED);
 
 /** The sum of the pauses in a transaction is at most twice this, in ms. */
 const MAX_PAUSES = 480;
@@ -55,7 +58,7 @@ export async function write(
 ): Promise<number> {
   let committed = 0;
   while (!signal.aborted) {
-    for (const plan of fc.sample(anyTransaction, 20)) {
+    for (const plan of draw(random, anyTransaction, 20)) {
       if (signal.aborted) break;
       if (await run(database, bulk, plan, margin)) committed++;
       await sleep(plan.steps[0]?.pause ?? 0);

@@ -1,10 +1,10 @@
 /** gRPC calls over valid HTTP/2 with mutated metadata, framing or message. */
 import { connect, type IncomingHttpHeaders } from "node:http2";
 import { deflateSync, gzipSync } from "node:zlib";
+import type { Random } from "../../../../dev/random.ts";
 import { frame } from "../../../support/clients/raw-clients.ts";
 import { textFields } from "./exchanges.ts";
 import { MUTATIONS, mutate } from "./mutations.ts";
-import type { Random } from "./random.ts";
 import { KEY } from "./target.ts";
 
 /** How long to wait for a response by default, in milliseconds: some of the streams never end. */
@@ -61,7 +61,7 @@ export function grpcMutant(random: Random): GrpcMutant {
     ...(encoding === "identity" ? {} : { "grpc-encoding": encoding }),
   };
   const [name, value] = random.pick(UNUSUAL_HEADERS);
-  if (random.below(3) === 0) headers[name] = value;
+  if (random.integer(0, 3) === 0) headers[name] = value;
   const mutated = (bytes: Buffer) => mutate(MUTATIONS.bytes, bytes, random);
   const compress = { identity: Buffer.from, gzip: gzipSync, deflate: deflateSync }[encoding];
   const valid = frame(compress(message), encoding === "identity" ? 0 : 1);
@@ -69,7 +69,7 @@ export function grpcMutant(random: Random): GrpcMutant {
   const body = random.pick([
     frame(compress(more), valid[0]),
     frame(mutated(compress(message)), valid[0]),
-    frame(more, random.below(256)),
+    frame(more, random.integer(0, 256)),
     mutated(valid),
     Buffer.concat([valid, frame(more)]),
     Buffer.alloc(0),

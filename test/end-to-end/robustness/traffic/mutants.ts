@@ -1,9 +1,10 @@
 /** The families of mutants: randomly changed requests of each protocol. */
+
+import type { Random } from "../../../../dev/random.ts";
 import { attack, type Ending } from "./connections.ts";
 import { BODIES, EXCHANGES, type Exchange, post } from "./exchanges.ts";
 import { callMutant, grpcMutant } from "./grpc-mutants.ts";
 import { MUTATIONS, mutate } from "./mutations.ts";
-import type { Random } from "./random.ts";
 
 /** A request that is perhaps not valid. */
 export interface Mutant {
@@ -55,7 +56,7 @@ export const FAMILIES: Readonly<Record<string, (random: Random) => Mutant>> = {
   "HTTP/2": (random) => connectionMutant("grpc", random),
   "connections that break off"(random) {
     const { protocol, bytes } = random.pick(EXCHANGES);
-    const sent = bytes.subarray(0, random.below(bytes.length + 1));
+    const sent = bytes.subarray(0, random.integer(0, bytes.length + 1));
     return bytesMutant(protocol, random.pick([bytes, sent, sent]), brokenEnding(random));
   },
   "Connect and gRPC-Web messages"(random) {

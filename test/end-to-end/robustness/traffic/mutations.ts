@@ -1,6 +1,6 @@
 /** Random changes of valid bytes, whose results are perhaps not valid. */
 import { FRAME_HEADER, frame, PREFACE } from "../../../../dev/http2-frame.ts";
-import type { Random } from "./random.ts";
+import type { Random } from "../../../../dev/random.ts";
 
 /** Changes a copy of the bytes. `other` is a second valid input. */
 type Mutation = (bytes: Buffer, random: Random, other: Buffer) => Buffer;
@@ -15,8 +15,8 @@ interface Format {
 
 const flipBit: Mutation = (bytes, random) => {
   const flipped = Buffer.from(bytes);
-  const at = random.below(bytes.length);
-  flipped[at] = (flipped[at] ?? 0) ^ (1 << random.below(8));
+  const at = random.integer(0, bytes.length);
+  flipped[at] = (flipped[at] ?? 0) ^ (1 << random.integer(0, 8));
   return flipped;
 };
 
@@ -25,22 +25,25 @@ const EXTREME = ["ffffffff", "7fffffff", "80000000", "00000000", "ffffff", "00ff
 
 /** Replaces some bytes, or none, by others. */
 const replaceBytes: Mutation = (bytes, random, other) => {
-  const start = random.below(bytes.length + 1);
-  const copied = random.below(other.length + 1);
+  const start = random.integer(0, bytes.length + 1);
+  const copied = random.integer(0, other.length + 1);
   const piece = random.pick([
     Buffer.alloc(0),
-    random.bytes(1 + random.below(8)),
+    random.bytes(1 + random.integer(0, 8)),
     Buffer.from(random.pick(EXTREME), "hex"),
-    other.subarray(copied, copied + random.below(64)),
+    other.subarray(copied, copied + random.integer(0, 64)),
   ]);
-  const end = start + random.pick([0, piece.length, random.below(16)]);
+  const end = start + random.pick([0, piece.length, random.integer(0, 16)]);
   return Buffer.concat([bytes.subarray(0, start), piece, bytes.subarray(end)]);
 };
 
 /** Ends the bytes early, or as another input ends. */
 const cut: Mutation = (bytes, random, other) => {
-  const end = random.pick([other.length, random.below(other.length + 1)]);
-  return Buffer.concat([bytes.subarray(0, random.below(bytes.length + 1)), other.subarray(end)]);
+  const end = random.pick([other.length, random.integer(0, other.length + 1)]);
+  return Buffer.concat([
+    bytes.subarray(0, random.integer(0, bytes.length + 1)),
+    other.subarray(end),
+  ]);
 };
 
 /** Drops, repeats, moves, inserts or replaces a part. */
@@ -48,12 +51,12 @@ function changeParts({ parts, strange }: Format): Mutation {
   return (bytes, random) => {
     const changed = parts(bytes);
     // The first part, such as the request line, matters most.
-    const at = random.pick([0, random.below(changed.length)]);
-    const to = random.below(changed.length);
+    const at = random.pick([0, random.integer(0, changed.length)]);
+    const to = random.integer(0, changed.length);
     const [part = bytes] = changed.slice(at, at + 1);
     random.pick([
       () => changed.splice(at, 1),
-      () => changed.splice(at, 0, ...Array<Buffer>(random.below(20)).fill(part)),
+      () => changed.splice(at, 0, ...Array<Buffer>(random.integer(0, 20)).fill(part)),
       () => changed.splice(to, 0, ...changed.splice(at, 1)),
       () => changed.splice(to + 1, 0, strange(random)),
       () => changed.splice(at, 1, strange(random)),
@@ -153,7 +156,7 @@ const NUMBERS = [
 /** Replaces a number that is written in digits. */
 const otherNumber: Mutation = (bytes, random) => {
   const text = latin1(bytes).split(/(\d+)/);
-  text[1 + 2 * random.below((text.length - 1) / 2)] = random.pick(NUMBERS);
+  text[1 + 2 * random.integer(0, (text.length - 1) / 2)] = random.pick(NUMBERS);
   return Buffer.from(text.join(""), "latin1");
 };
 
@@ -196,7 +199,7 @@ export function mutate(
   other: Buffer = bytes,
 ): Buffer {
   let mutant = bytes;
-  for (let left = 1 + random.below(3); left > 0 && mutant.length > 0; left--) {
+  for (let left = 1 + random.integer(0, 3); left > 0 && mutant.length > 0; left--) {
     mutant = random.pick(mutations)(mutant, random, other);
   }
   return mutant;

@@ -1,4 +1,4 @@
-/** A seeded random number generator, so that the demo data is reproducible. */
+/** Random numbers from a seed: the same seed gives the same numbers on every machine. */
 
 /** A random number generator. */
 export interface Random {
@@ -8,11 +8,14 @@ export interface Random {
   integer(from: number, to: number): number;
   /** True with a probability from 0 to 1. */
   happens(probability: number): boolean;
+  /** One of the items. Throws if there are none. */
+  pick<T>(items: readonly T[]): T;
+  bytes(length: number): Buffer;
   /** A string of hexadecimal digits. */
   hex(digits: number): string;
 }
 
-/** Creates a Mulberry32 generator, which is sufficient for demo data. */
+/** Creates the generator Mulberry32: https://gist.github.com/tommyettinger/46a874533244883189143505d203312c */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const fraction = () => {
@@ -27,6 +30,11 @@ export function createRandom(seed: number): Random {
     between,
     integer,
     happens: (probability) => fraction() < probability,
+    pick<T>(items: readonly T[]): T {
+      if (items.length === 0) throw new Error("no items to pick from");
+      return items[integer(0, items.length)] as T;
+    },
+    bytes: (length) => Buffer.from(Array.from({ length }, () => integer(0, 256))),
     hex: (digits) => Array.from({ length: digits }, () => integer(0, 16).toString(16)).join(""),
   };
 }
