@@ -1,5 +1,6 @@
 /** The probe behind /readyz, on a real database. */
 import { afterEach, beforeEach, expect, it } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { startDatabaseProbe } from "../../../src/admin/database-probe.ts";
 import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
@@ -11,7 +12,7 @@ const TIMES = {
   period: 50,
   retry: 20,
   schemaPeriod: 50,
-  connectTimeout: 500,
+  connectTimeout: TIME_LIMIT,
   schemaTimeout: 5_000,
 };
 
@@ -20,14 +21,13 @@ let proxy: DatabaseProxy;
 let readiness: Readiness;
 let stop: () => Promise<void>;
 
+const start = (times = TIMES) =>
+  startDatabaseProbe({ url: parseDatabaseUrl(proxy.url), readiness, times });
+
 beforeEach(async () => {
   proxy = await startDatabaseProxy(database.url);
   readiness = createReadiness();
-  stop = startDatabaseProbe({
-    url: parseDatabaseUrl(proxy.url),
-    readiness,
-    times: TIMES,
-  });
+  stop = start();
 });
 afterEach(async () => {
   const stopped = stop?.();
@@ -54,6 +54,8 @@ it("a database that cannot be reached makes the process unready, until it can be
 });
 
 it("a database that accepts connections and never answers makes the process unready", async () => {
+  await stop();
+  stop = start({ ...TIMES, connectTimeout: 500 });
   await attempts(1);
   proxy.silence();
   proxy.silenceNew(true);
@@ -84,7 +86,7 @@ it("a probe that was stopped makes no further connection, while another makes so
   await until(() => proxy.connections() === 0);
   const [stopped, made] = [proxy, proxy.made()];
   proxy = await startDatabaseProxy(database.url);
-  stop = startDatabaseProbe({ url: parseDatabaseUrl(proxy.url), readiness, times: TIMES });
+  stop = start();
   await attempts(5);
   expect(stopped.made()).toBe(made);
   await stopped.close();

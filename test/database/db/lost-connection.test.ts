@@ -10,10 +10,10 @@ import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { testPool } from "../../support/database.ts";
 import { poll, until } from "../../support/poll.ts";
-import { createReads, operation, outcomeOf, SLOW, signal, single } from "./reads.ts";
+import { createReads, operation, outcomeOf, SLOW, signal, single, UNLIMITED } from "./reads.ts";
 
 const OWNERS = ["1", "2", "3", "4"];
-const LIMITS = { retryPauses: [0, 1, 1] };
+const LIMITS = { ...UNLIMITED, retryPauses: [0, 1, 1] };
 const reads = await createReads(OWNERS.length, LIMITS);
 const { fillPool, untilSlow } = reads;
 

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { poolState } from "../../../src/db/pool.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { connectTo, testPool } from "../../support/database.ts";
@@ -87,7 +88,7 @@ describe("an account that may have fewer connections than the pool", () => {
 
   it("has every read answered while its connections become free in time", async () => {
     const pool = testPool(url.href, { readOnly: true, maxConnections: 10 });
-    const read = single(createRead(pool, { poolWait: 60_000 }));
+    const read = single(createRead(pool, { poolWait: TIME_LIMIT }));
     const owners = Array.from({ length: 120 }, (_, nth) => `${nth % 12}`);
     const answers = owners.map((owner) =>
       read("SELECT CAST(SLEEP(0.01) AS CHAR)", [], { signal, owner, operation }),

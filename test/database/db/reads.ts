@@ -1,6 +1,7 @@
 /** Reads of a pool that connects through a proxy, new ones for each test of a file. */
 import type { Knex } from "knex";
 import { afterAll, afterEach, beforeEach } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import {
   createRead,
   type Read,
@@ -21,8 +22,11 @@ export const { signal } = new AbortController();
 /** The name of a statement. */
 export const operation = "test";
 
-/** Takes longer than any test, unless something ends it. Waits once for each provider. */
-export const SLOW = "SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(30) = 0";
+/** Takes as long as a wait may, unless something ends it. Waits once for each provider. */
+export const SLOW = `SELECT COUNT(*) AS slow FROM providers WHERE SLEEP(${TIME_LIMIT / 1_000}) = 0`;
+
+/** Limits that a busy machine does not reach. */
+export const UNLIMITED = { maxStatement: TIME_LIMIT, poolWait: TIME_LIMIT };
 
 /** The rows of a read, or the kind of its error. */
 export const outcomeOf = (result: Promise<unknown>) =>

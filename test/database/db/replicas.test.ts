@@ -4,6 +4,7 @@
  */
 import type { Knex } from "knex";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
 import { limitAge } from "../../../src/db/freshness.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
@@ -15,7 +16,8 @@ import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
 import { openConnections, signal } from "./reads.ts";
 
-const MAX_LAG = 60_000;
+/** An hour: a heartbeat that is less old by a second stays so on a busy machine. */
+const MAX_LAG = 3_600_000;
 
 /** What provider 1 has in the wallet is "1.00" on a, and "2.00" on b. */
 const [a, b] = [await createNode("1.00"), await createNode("2.00")];
@@ -74,7 +76,7 @@ function connectTo(node: TestDatabase, count: number): Promise<unknown> {
 
 describe("a node that is behind by more than the limit", () => {
   beforeEach(async () => {
-    await beat(a, 61);
+    await beat(a, 3_601);
     await beat(b, 1);
   });
 
@@ -104,11 +106,11 @@ describe("a node that is behind by more than the limit", () => {
     await expect(ask((age) => ages.push(age))).rejects.toMatchObject({
       kind: "databaseUnavailable",
       cause: {
-        message: expect.stringMatching(/^the heartbeat is \d+ ms old, 60000 ms are allowed/),
+        message: expect.stringMatching(/^the heartbeat is \d+ ms old, 3600000 ms are allowed/),
       },
     });
     // Of each of its tries.
-    expect(ages.map((age) => age >= 61_000)).toEqual([true, true, true, true]);
+    expect(ages.map((age) => age >= 3_601_000)).toEqual([true, true, true, true]);
   });
 
   it("answers without a limit, by its own clock, and its heartbeat is not read", async () => {
@@ -117,14 +119,14 @@ describe("a node that is behind by more than the limit", () => {
       const values = { provider: "1", seconds: "0" };
       const { rows, asOf } = await read(({ query }) => wallet.run(query, values), { signal });
       expect(rows.wallet).toMatchObject([{ balance: "1.00" }]);
-      expect(Math.abs(asOf - Date.now())).toBeLessThan(60_000);
+      expect(Math.abs(asOf - Date.now())).toBeLessThan(TIME_LIMIT);
     } finally {
       await a.knex.raw("RENAME TABLE hidden TO heartbeat");
     }
   });
 
   it("is asked again as soon as it has caught up", async () => {
-    read = createRead(pool, { retryPauses: Array(2_000).fill(20) });
+    read = createRead(pool, { retryPauses: Array(TIME_LIMIT / 20).fill(20) });
     const answer = ask();
     await until(() => proxy.made() > 1); // the second try
     await beat(a, 0);

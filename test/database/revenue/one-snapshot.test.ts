@@ -86,18 +86,14 @@ function expectWhole({ overview, breakdown }: Awaited<ReturnType<typeof respond>
   expect(sum(servers.map((server) => BigInt(server.activeRentals)))).toBe(rentals);
 }
 
-it(
-  "responses show all of a transaction that moves money and adds a cent and a rental, or nothing",
-  async () => {
-    let [written, read] = [0, 0];
-    const isEnough = () => Math.min(written, read) >= ROUNDS;
-    const writer = async () => {
-      while (!isEnough()) await move(written++);
-    };
-    const reader = async () => {
-      for (; !isEnough(); read++) expectWhole(await respond());
-    };
-    await Promise.all([writer(), reader(), reader(), reader(), reader()]);
-  },
-  180_000 * SOAK,
-);
+it("responses show all of a transaction that moves money and adds a cent and a rental, or nothing", async () => {
+  let [written, read] = [0, 0];
+  const isEnough = () => Math.min(written, read) >= ROUNDS;
+  const writer = async () => {
+    while (!isEnough()) await move(written++);
+  };
+  const reader = async () => {
+    for (; !isEnough(); read++) expectWhole(await respond());
+  };
+  await Promise.all([writer(), reader(), reader(), reader(), reader()]);
+});

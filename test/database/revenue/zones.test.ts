@@ -116,19 +116,19 @@ describe.each(KINDS)("%s", (name, leaf, totalLeaf) => {
   const zones = ZONES.filter((_, place) => SOAK > 1 || place % KINDS.length === nth);
 
   it(`answers are exact in every zone ${SEEDED}`, async () => {
-      if (leaf !== undefined) {
-        await build(knex, "1", WATERMARK, leaf, totalLeaf as LeafOfTotal);
-        await refresh(knex, "1", FINAL);
-      }
-      const service = createExactService(createRead(knex));
-      for (const zone of zones) {
-        for (let made = 0; made < SOAK; made++) {
-          const period = anyPeriod(zone);
-          if (exists(period.startDate, zone) && exists(period.endDate, zone)) {
-            await service.breakdown(ledger, NOW, period, zone);
-          }
+    if (leaf !== undefined) {
+      await build(knex, "1", WATERMARK, leaf, totalLeaf as LeafOfTotal);
+      await refresh(knex, "1", FINAL);
+    }
+    const service = createExactService(createRead(knex));
+    for (const zone of zones) {
+      for (let made = 0; made < SOAK; made++) {
+        const period = anyPeriod(zone);
+        if (exists(period.startDate, zone) && exists(period.endDate, zone)) {
+          await service.breakdown(ledger, NOW, period, zone);
         }
       }
+    }
   });
 });
 

@@ -18,17 +18,19 @@ import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-/** Of ten connections to the database, one provider uses five at most. */
-const CONNECTIONS_OF_ONE = 5;
-const MAX_CALLS_PER_PROVIDER = 8;
+/** One provider uses half of the connections to the database at most. On a busy machine, equal calls need several. */
+const CONNECTIONS = 20;
+const CONNECTIONS_OF_ONE = CONNECTIONS / 2;
+const MAX_CALLS_PER_PROVIDER = CONNECTIONS_OF_ONE + 2;
 const MAX_CALLS = 2 * MAX_CALLS_PER_PROVIDER;
 /** A second provider gets half of the places that the first leaves. */
-const MAX_CALLS_OF_SECOND = 4;
+const MAX_CALLS_OF_SECOND = MAX_CALLS_PER_PROVIDER / 2;
 
 let fixture: Fixture;
 let second: string;
 beforeAll(async () => {
   fixture = await createFixture(smallLedger, {
+    DATABASE_POOL_SIZE: `${CONNECTIONS}`,
     MAX_CALLS: `${MAX_CALLS}`,
     MAX_CALLS_PER_PROVIDER: `${MAX_CALLS_PER_PROVIDER}`,
   });

@@ -38,8 +38,6 @@ import {
 import { smallLedger } from "../../support/small-ledger.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
-const MAX_CALL = 4_000;
-
 const ERRORS = [
   `${DATABASE_UNAVAILABLE.status} ${DATABASE_UNAVAILABLE.body}`,
   ...[DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED].map(({ code, message }) => `${code}: ${message}`),
@@ -60,19 +58,27 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
     await migrateToLatest(knex);
     await smallLedger({ knex });
     ({ key } = await issueKey(knex, "1", "test", null));
-    service = await startService(server.url, { MAX_CALL_MS: `${MAX_CALL}` });
-    clients = openClients(service);
+    await start();
     const headers = withKey(key);
     const answer = await rawHttp(service.http, { target: paths.GetOverview, headers });
     expect(answer.text).toMatch(/^\{"summary":/);
     correct = [`200 ${answer.text}`, "OK"];
   });
   afterAll(async () => {
-    clients?.close();
+    await end();
     await knex?.destroy();
-    await service?.kill();
     await server?.stop();
   });
+
+  async function start(environment: Readonly<Record<string, string>> = {}): Promise<void> {
+    service = await startService(server.url, environment);
+    clients = openClients(service);
+  }
+
+  async function end(): Promise<void> {
+    clients?.close();
+    await service?.kill();
+  }
 
   async function startRequests(): Promise<void> {
     const { http, grpc } = service;
@@ -108,17 +114,13 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
     });
   }
 
-  /** Every request ended in time, with a correct response or a documented error. */
+  /** Every request ended, with a correct response or a documented error. */
   async function expectDocumentedResults(): Promise<void> {
     await load.stop();
     const unexpected = failures().filter(
       ({ result }) => result.kind !== "answered" || !ERRORS.includes(result.answer),
     );
     expect(unexpected).toEqual([]);
-    const durations = load.results.map(({ result }) =>
-      result.kind === "answered" ? result.duration : 0,
-    );
-    expect(Math.max(...durations)).toBeLessThan(5 * MAX_CALL);
   }
 
   it("under load that is killed and restarted causes one error without details, and the service recovers", async () => {
@@ -142,8 +144,11 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   });
 
   it("under load that stops responding causes errors by MAX_CALL_MS, and the service recovers", async () => {
+    await end();
+    await start({ MAX_CALL_MS: "4000" });
     await startRequests();
     await server.suspend();
+    // None of them waits for what comes after it.
     const outcomes = await callAll().finally(() => server.resume());
     // An answer may have been on its way when the server was suspended.
     const failed = outcomes.filter(({ outcome }) => "code" in outcome);
@@ -156,6 +161,8 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
     }
     await untilRecovered();
     await expectDocumentedResults();
+    await end();
+    await start();
   });
 
   it("under load that closes all connections causes no error", async () => {

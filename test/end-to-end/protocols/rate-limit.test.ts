@@ -56,15 +56,19 @@ it("all keys of a provider spend one budget through every client and RPC, and ot
 it.each(FAST_CLIENTS)("%s: responses and errors tell what is left", async (name) => {
   const client = fixture.clients.get(name);
   const headers = withKey(await newKey());
-  const outcomes = await Promise.all(
-    Array.from({ length: 3 * BURST }, () => client.call({ method: "GetOverview", headers })),
-  );
+  const outcomes: Outcome[] = [];
+  // On a busy machine, as much may be refilled meanwhile.
+  const isRefused = (outcome: Outcome) => !isAllowed(outcome);
+  while (!outcomes.some(isRefused)) {
+    const calls = Array.from({ length: 3 * BURST }, () =>
+      client.call({ method: "GetOverview", headers }),
+    );
+    outcomes.push(...(await Promise.all(calls)));
+  }
   const policy = { "ratelimit-policy": `"default";q=${BURST};w=${BURST}` };
   expect(outcomes.map(rateLimit)).toContain(`"default";r=${BURST - 1};t=1`);
   for (const outcome of outcomes) expect(outcome.headers).toMatchObject(policy);
-  const refused = outcomes.filter((outcome) => !isAllowed(outcome));
-  expect(refused.length).toBeGreaterThan(0);
-  for (const outcome of refused) {
+  for (const outcome of outcomes.filter(isRefused)) {
     expect(withoutHeaders(outcome)).toEqual(errorThrough(client, RATE_LIMITED));
     // A request may come up to 10 ms before its time; then the next one waits for a little over a second.
     expect(outcome.headers).toMatchObject({
@@ -77,8 +81,11 @@ it.each(FAST_CLIENTS)("%s: responses and errors tell what is left", async (name)
 it("malformed requests count too", async () => {
   const headers = withKey(await newKey());
   const target = "/api/provider/revenue/servers?startDate=x";
-  const responses = await Promise.all(
-    Array.from({ length: 3 * BURST }, () => rawHttp(fixture.service.http, { target, headers })),
-  );
-  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([400, 429]));
+  const statuses = new Set<number>();
+  while (!statuses.has(429)) {
+    const send = () => rawHttp(fixture.service.http, { target, headers });
+    const responses = await Promise.all(Array.from({ length: 3 * BURST }, send));
+    for (const { status } of responses) statuses.add(status);
+  }
+  expect(statuses).toEqual(new Set([400, 429]));
 });

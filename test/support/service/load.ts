@@ -8,10 +8,10 @@ import { paths, withKey } from "../request.ts";
 /**
  * The result of a request: a complete answer of the service (REST's status and body, or gRPC's
  * code and message), refused because the port was closed before anything was sent, or lost
- * without a complete answer. Times are in milliseconds.
+ * without a complete answer.
  */
 export type Result =
-  | { readonly kind: "answered"; readonly answer: string; readonly duration: number }
+  | { readonly kind: "answered"; readonly answer: string }
   | { readonly kind: "refused" }
   | { readonly kind: "lost"; readonly reason: string };
 
@@ -27,12 +27,10 @@ export function restLoadClient(http: string, key: string): LoadClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   return {
     async send() {
-      const start = performance.now();
       const request = { target: paths.GetOverview, headers: withKey(key), agent };
       try {
         const { status, text } = await rawHttp(http, request);
-        const duration = performance.now() - start;
-        return { kind: "answered", answer: `${status} ${text}`, duration };
+        return { kind: "answered", answer: `${status} ${text}` };
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
         return code === "ECONNREFUSED" ? { kind: "refused" } : { kind: "lost", reason: message };
@@ -54,15 +52,13 @@ export function grpcLoadClient(address: string, key: string): LoadClient {
   const client = grpcClient(address);
   return {
     async send() {
-      const start = performance.now();
       const outcome = await callGrpc(client, { method: "GetOverview", headers: withKey(key) });
-      const duration = performance.now() - start;
-      if ("response" in outcome) return { kind: "answered", answer: "OK", duration };
+      if ("response" in outcome) return { kind: "answered", answer: "OK" };
       const { code, message } = outcome;
       if (code === "UNAVAILABLE" && NOT_CONNECTED.test(message)) return { kind: "refused" };
       const answer = `${code}: ${message}`;
       return SERVICE_ERRORS.includes(answer)
-        ? { kind: "answered", answer, duration }
+        ? { kind: "answered", answer }
         : { kind: "lost", reason: answer };
     },
     close: () => client.close(),

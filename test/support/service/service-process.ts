@@ -97,7 +97,7 @@ export async function runService(
   const { ended, output } = collect(child);
   try {
     const ending = await waitFor(ended, "the end of the service", () => output.stdout);
-  return { ending, ...output };
+    return { ending, ...output };
   } finally {
     child.kill("SIGKILL");
   }

@@ -81,36 +81,27 @@ it.each(PERIODS)("a rollup as it was built is used: %s to %s", async (...period)
 
 type SumsKey = Record<"total" | "at" | "server_id" | "instance_id", string | number>;
 
-it(
-  "figures are exact whatever row at a boundary is changed or lost, and each answer that reads it tells",
-  async () => {
-    const rows: SumsKey[] = await knex(TABLES.sums).select(
-      "total",
-      "at",
-      "server_id",
-      "instance_id",
-    );
-    let told = 0;
-    for (let nth = 0; nth < 150 * SOAK; nth++) {
-      const { total, at, server_id, instance_id } = rows[nth % rows.length] as SumsKey;
-      const row = knex(TABLES.sums).where({ total, at, server_id, instance_id });
-      const [before] = await row.clone();
-      // Months read sums of the provider as a whole that nothing is compared with, but the last ones.
-      const last = rows.findLast((each) => each.total === total)?.at;
-      if (Number(total) === 1 && at !== last) continue;
-      const column = SUM_NAMES[nth % SUM_NAMES.length] as string;
-      if (nth % 5 === 4) await row.clone().del();
-      else await row.clone().increment(column, (nth % 7) - 3 || 1);
-      reported.length = 0;
-      await expectExact(PERIODS[nth % PERIODS.length] ?? ["", ""]);
-      told += reported.length;
-      await row.clone().del();
-      await knex(TABLES.sums).insert(before);
-    }
-    expect(told).toBeGreaterThan(20 * SOAK);
-  },
-  180_000 * Math.max(1, SOAK),
-);
+it("figures are exact whatever row at a boundary is changed or lost, and each answer that reads it tells", async () => {
+  const rows: SumsKey[] = await knex(TABLES.sums).select("total", "at", "server_id", "instance_id");
+  let told = 0;
+  for (let nth = 0; nth < 150 * SOAK; nth++) {
+    const { total, at, server_id, instance_id } = rows[nth % rows.length] as SumsKey;
+    const row = knex(TABLES.sums).where({ total, at, server_id, instance_id });
+    const [before] = await row.clone();
+    // Months read sums of the provider as a whole that nothing is compared with, but the last ones.
+    const last = rows.findLast((each) => each.total === total)?.at;
+    if (Number(total) === 1 && at !== last) continue;
+    const column = SUM_NAMES[nth % SUM_NAMES.length] as string;
+    if (nth % 5 === 4) await row.clone().del();
+    else await row.clone().increment(column, (nth % 7) - 3 || 1);
+    reported.length = 0;
+    await expectExact(PERIODS[nth % PERIODS.length] ?? ["", ""]);
+    told += reported.length;
+    await row.clone().del();
+    await knex(TABLES.sums).insert(before);
+  }
+  expect(told).toBeGreaterThan(20 * SOAK);
+});
 
 it("the sums of a damaged rollup are not cached", async () => {
   const service = createService();

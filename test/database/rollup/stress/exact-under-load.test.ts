@@ -41,50 +41,50 @@ async function compareUntil(signal: AbortSignal, results: Compared[]): Promise<v
 }
 
 it("responses are exact while rows commit late, backdated and out of order, and rollup runs overlap and are cut off", async () => {
-    // The first two providers have a rollup from the start; that of the third is built meanwhile.
-    await addBulk(database.knex, BULKS.slice(0, 2));
-    await rollUp(database.knex, { margin: MARGIN });
-    await addBulk(database.knex, BULKS.slice(2));
-    const stop = new AbortController();
-    const results: Compared[] = [];
-    const { signal } = stop;
-    let killed = 0;
-    /** While three comparisons are made. They use the same cached sums then. */
-    const pause = () => {
-      const enough = results.length + 3;
+  // The first two providers have a rollup from the start; that of the third is built meanwhile.
+  await addBulk(database.knex, BULKS.slice(0, 2));
+  await rollUp(database.knex, { margin: MARGIN });
+  await addBulk(database.knex, BULKS.slice(2));
+  const stop = new AbortController();
+  const results: Compared[] = [];
+  const { signal } = stop;
+  let killed = 0;
+  /** While three comparisons are made. They use the same cached sums then. */
+  const pause = () => {
+    const enough = results.length + 3;
     return until(() => signal.aborted || results.length >= enough);
-    };
-    const tasks = {
-      commits: BULKS.flatMap((bulk) => [1, 2].map(() => write(writers, bulk, MARGIN, signal))),
-      responses: [1, 2].map(() => compareUntil(signal, results)),
-      runs: [runRollups(database.knex, MARGIN, signal, pause)],
-      killed: [killRollups(database.url, MARGIN, signal, pause, () => killed++)],
-    };
-    // The first task that fails stops the others.
-    const all = Object.values(tasks).flat();
-    for (const task of all) task.catch(() => stop.abort());
-    const count = (of: (result: Compared) => boolean) => results.filter(of).length;
-    /** Whether the first overview, or breakdown, used sums of an earlier snapshot. */
-    const usedCache = (statements: readonly StatementName[] = []) =>
-      statements.length === 2 && statements[1]?.startsWith("cached") === true;
-    /** The cache was used across snapshots, and was outdated, while watermarks moved. */
-    const counts = () => [
-      killed,
-      new Set(results.map(({ watermark }) => watermark)).size,
-      count(({ statements }) => statements.some((names) => names.at(-1)?.startsWith("full"))),
-      count(({ statements: [overview] }) => usedCache(overview)),
-      count(({ statements: [, breakdown] }) => usedCache(breakdown)),
-    ];
+  };
+  const tasks = {
+    commits: BULKS.flatMap((bulk) => [1, 2].map(() => write(writers, bulk, MARGIN, signal))),
+    responses: [1, 2].map(() => compareUntil(signal, results)),
+    runs: [runRollups(database.knex, MARGIN, signal, pause)],
+    killed: [killRollups(database.url, MARGIN, signal, pause, () => killed++)],
+  };
+  // The first task that fails stops the others.
+  const all = Object.values(tasks).flat();
+  for (const task of all) task.catch(() => stop.abort());
+  const count = (of: (result: Compared) => boolean) => results.filter(of).length;
+  /** Whether the first overview, or breakdown, used sums of an earlier snapshot. */
+  const usedCache = (statements: readonly StatementName[] = []) =>
+    statements.length === 2 && statements[1]?.startsWith("cached") === true;
+  /** The cache was used across snapshots, and was outdated, while watermarks moved. */
+  const counts = () => [
+    killed,
+    new Set(results.map(({ watermark }) => watermark)).size,
+    count(({ statements }) => statements.some((names) => names.at(-1)?.startsWith("full"))),
+    count(({ statements: [overview] }) => usedCache(overview)),
+    count(({ statements: [, breakdown] }) => usedCache(breakdown)),
+  ];
   for (let times = 1; times <= ENOUGH; times++) {
     await until(() => signal.aborted || Math.min(...counts()) >= times);
   }
-    stop.abort();
-    await Promise.all(all);
-    for (const commits of await Promise.all(tasks.commits)) expect(commits).toBeGreaterThan(0);
+  stop.abort();
+  await Promise.all(all);
+  for (const commits of await Promise.all(tasks.commits)) expect(commits).toBeGreaterThan(0);
 
-    await rollUp(database.knex, { margin: 0 });
-    for (const { provider } of BULKS) {
-      expect(await Array.fromAsync(verify(database.knex, String(provider)))).toEqual([]);
-      await createComparison(readers)(String(provider));
-    }
+  await rollUp(database.knex, { margin: 0 });
+  for (const { provider } of BULKS) {
+    expect(await Array.fromAsync(verify(database.knex, String(provider)))).toEqual([]);
+    await createComparison(readers)(String(provider));
+  }
 });
