@@ -77,7 +77,7 @@ async function requestStatus(url: string, key: string): Promise<number | undefin
   try {
     const response = await fetch(url, {
       headers: { "x-api-key": key },
-      signal: AbortSignal.timeout(5_000),
+      signal: AbortSignal.timeout(TIME_LIMIT),
     });
     await response.arrayBuffer();
     return response.status;
