@@ -47,7 +47,7 @@ async function sent({ pool, targets }: Keyspace): Promise<Map<StatementName, Ran
   const sent = new Map<StatementName, Ran>();
   for (const id of PROVIDERS) {
     const service = createRevenueService(recorded.read);
-    const call = { caller: { providerId: id }, signal: AbortSignal.timeout(60_000) };
+    const call = { caller: { providerId: id }, signal: AbortSignal.timeout(TIME_LIMIT) };
     await service.listPayouts(create(ListPayoutsRequestSchema), call);
     for (const zone of ["UTC", "Asia/Kolkata"]) {
       for (const startDate of ["", "", "2026-01-01"]) {
