@@ -1,54 +1,63 @@
-/** Logs rollups that an operator should look at: one that is missing or behind, so that queries read many rows. */
+/** Tells operators which rollups they should look at: those that are missing or behind, so that queries read many rows. */
+import { LRUCache } from "lru-cache";
 import { fromDatetime } from "../../db/datetime.ts";
 import type { Log } from "../../telemetry/log.ts";
 import type { RecordLag } from "../../telemetry/metrics/rollups.ts";
-import { createSampledLog } from "../../telemetry/sampled-log.ts";
 import type { Facts } from "./facts.ts";
 
-/** What a call read. */
+/** What a call reads. */
 export interface Use {
   readonly facts: Facts;
-  /** The number of charges that were read because the rollup did not cover them. */
-  readonly uncoveredCharges: number;
+  /**
+   * The number of charges that were read because the rollup did not cover them. Undefined while nobody
+   * knows: before they are read, or if that failed.
+   */
+  readonly uncoveredCharges?: number | undefined;
 }
 
-/** Reports what a call of a provider read. */
+/**
+ * Reports what a call of a provider reads. Without a number of charges a rollup that is missing is
+ * reported, and nothing else: it may be why the read has failed.
+ */
 export type ReportLag = (provider: string, use: Use) => void;
 
 /** The age of a watermark, in ms, from which a rollup can be behind: twice the default margin. */
 const MAX_LAG = 1_800_000;
 /**
- * The uncovered charges from which a rollup is behind. A watermark stays where it is while nothing is
+ * The uncovered charges from which a rollup is missed, or behind. A watermark stays where it is while nothing is
  * recorded, so its age alone means nothing.
  */
 const MIN_CHARGES = 1_000;
-/** In so many ms, so many entries of one kind have a line of their own. */
-const [WINDOW, MAX_ENTRIES] = [600_000, 10];
+/** A provider has one line of a kind in this time, in ms. */
+const WINDOW = 3_600_000;
+/** The lines that are remembered; the oldest ones are forgotten first. */
+const MAX_LINES = 20_000;
 
-/**
- * Creates a `ReportLag`, sampled. A missing rollup is logged only once the process has seen any: an
- * installation without rollups lacks none.
- */
+/** Creates a `ReportLag`. */
 export function createLagLog(log: Log, recordLag: RecordLag = () => {}): ReportLag {
-  let rollupsInUse = false;
-  const sampled = createSampledLog(log, { limit: MAX_ENTRIES, window: WINDOW });
+  const toldAt = new LRUCache<string, number>({ max: MAX_LINES });
+  const warn = (providerId: string, message: string, fields: object) => {
+    const line = `${providerId} ${message}`;
+    const at = performance.now();
+    if (at - (toldAt.get(line) ?? -Infinity) < WINDOW) return;
+    toldAt.set(line, at);
+    log.warn({ providerId, ...fields }, message);
+  };
 
   return (providerId, { facts: { rollup, now }, uncoveredCharges }) => {
-    rollupsInUse ||= rollup !== undefined;
-    const lag =
-      rollup === undefined || uncoveredCharges === 0
-        ? 0
-        : Math.max(0, now - fromDatetime(rollup.watermark));
-    const isBehind = lag >= MAX_LAG && uncoveredCharges >= MIN_CHARGES;
-    recordLag(providerId, lag, isBehind);
-    if (!rollupsInUse || uncoveredCharges < MIN_CHARGES) return;
+    if (uncoveredCharges === undefined && rollup !== undefined) return;
+    const isMuch = uncoveredCharges === undefined || uncoveredCharges >= MIN_CHARGES;
     if (rollup === undefined) {
-      sampled.warn({ providerId, uncoveredCharges }, "provider has no rollup");
-    } else if (isBehind) {
-      const { watermark } = rollup;
-      const behindSeconds = Math.round(lag / 1_000);
-      const fields = { providerId, watermark, behindSeconds, uncoveredCharges };
-      sampled.warn(fields, "rollup is behind");
+      recordLag(providerId, 0, isMuch ? "missing" : "current");
+      if (isMuch) warn(providerId, "provider has no rollup", { uncoveredCharges });
+      return;
     }
+    const { watermark } = rollup;
+    const lag = uncoveredCharges === 0 ? 0 : Math.max(0, now - fromDatetime(watermark));
+    const isBehind = isMuch && lag >= MAX_LAG;
+    recordLag(providerId, lag, isBehind ? "behind" : "current");
+    if (!isBehind) return;
+    const behindSeconds = Math.round(lag / 1_000);
+    warn(providerId, "rollup is behind", { watermark, behindSeconds, uncoveredCharges });
   };
 }

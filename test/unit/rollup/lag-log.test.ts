@@ -18,20 +18,21 @@ const at = (watermark: string): CurrentRollup => ({
   leaf: "P1D",
   totalLeaf: "P1D",
 });
-const CURRENT = at("2026-11-20 09:15:00.000");
 const BEHIND = at("2026-11-20 08:30:00.000");
 
-/** A lag log and its entries. */
+/** A lag log, its entries, and what it records. */
 function createFixture() {
   const { log, entries } = collectLog();
-  const report = createLagLog(log);
+  const recorded: unknown[] = [];
+  const report = createLagLog(log, (...lag) => void recorded.push(lag));
   return {
     entries,
+    recorded,
     report: (
       provider: string,
       rollup: CurrentRollup | undefined,
       now: number,
-      uncoveredCharges: number,
+      uncoveredCharges?: number,
     ) => report(provider, { facts: { rollup, now }, uncoveredCharges }),
   };
 }
@@ -55,31 +56,56 @@ it("a rollup has an entry if it is 30 minutes behind or more, and lacks many cha
   ]);
 });
 
-it("a provider without a rollup has an entry, once another one's has been seen", () => {
-  const { report, entries } = createFixture();
-  report("7", MISSING, NOW, MANY);
-  expect(entries()).toEqual([]);
-  report("8", CURRENT, NOW, 0);
+it("a rollup that many charges miss has an entry, and counts, whether or not another provider has one", () => {
+  const { report, entries, recorded } = createFixture();
   report("9", MISSING, NOW, MANY - 1);
   report("7", MISSING, NOW, MANY);
   expect(entries()).toEqual([
     { level: "warn", providerId: "7", uncoveredCharges: MANY, msg: "provider has no rollup" },
   ]);
+  expect(recorded).toEqual([
+    ["9", 0, "current"],
+    ["7", 0, "missing"],
+  ]);
 });
 
-it("of one kind, ten entries in ten minutes have a line, and the others one together", () => {
-  const { report, entries } = createFixture();
-  report("8", CURRENT, NOW, 0);
-  for (let provider = 0; provider < 300; provider++) {
-    report(`${provider}`, BEHIND, NOW, MANY);
-    report(`${provider}`, MISSING, NOW, MANY);
-  }
-  expect(entries()).toHaveLength(20);
-  vi.advanceTimersByTime(10 * MINUTE);
-  expect(entries().slice(20)).toEqual([
-    { level: "warn", count: 290, seconds: 600, msg: "more: rollup is behind" },
-    { level: "warn", count: 290, seconds: 600, msg: "more: provider has no rollup" },
+it("a rollup is missed also by a read that fails, until an answer tells that there is little to read", () => {
+  const { report, entries, recorded } = createFixture();
+  report("7", MISSING, NOW);
+  expect(entries()).toEqual([{ level: "warn", providerId: "7", msg: "provider has no rollup" }]);
+  report("7", MISSING, NOW, MANY - 1);
+  expect(recorded).toEqual([
+    ["7", 0, "missing"],
+    ["7", 0, "current"],
   ]);
-  report("7", BEHIND, NOW, MANY);
-  expect(entries()).toHaveLength(23);
+});
+
+it("of a rollup that is there, a read that fails tells nothing", () => {
+  const { report, entries, recorded } = createFixture();
+  report("7", BEHIND, NOW);
+  expect({ entries: entries(), recorded }).toEqual({ entries: [], recorded: [] });
+});
+
+it("a provider has one entry of a kind in an hour, however many calls it makes", () => {
+  const { report, entries } = createFixture();
+  const calls = () => {
+    for (const provider of ["7", "8"]) {
+      for (let call = 0; call < 30; call++) {
+        report(provider, MISSING, NOW, MANY);
+        report(provider, MISSING, NOW);
+        report(provider, BEHIND, NOW, MANY);
+      }
+    }
+  };
+  calls();
+  const expected = ["7", "8"].flatMap((providerId) =>
+    ["provider has no rollup", "rollup is behind"].map((msg) => ({ providerId, msg })),
+  );
+  expect(entries()).toMatchObject(expected);
+  vi.advanceTimersByTime(59 * MINUTE);
+  calls();
+  expect(entries()).toHaveLength(4);
+  vi.advanceTimersByTime(MINUTE + 1);
+  calls();
+  expect(entries()).toMatchObject([...expected, ...expected]);
 });

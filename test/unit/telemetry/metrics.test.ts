@@ -71,18 +71,21 @@ it("exemplars are of recorded traces only", async () => {
   expect((await metrics.render("")).body).not.toContain(TRACE);
 });
 
-it("the lag is the largest of the last answers, and providers behind are counted", async () => {
+it("the lag is the largest of the last answers, and providers behind and without a rollup are counted", async () => {
   const metrics = createMetrics(() => false);
   const before = parseExposition((await metrics.render("")).body);
   expect(before.get("revenue_replica_age_seconds")?.samples).toEqual([]);
-  metrics.recordLag("1", 5_000, false);
-  metrics.recordLag("2", 7_200_000, true);
-  metrics.recordLag("3", 9_000_000, true);
-  metrics.recordLag("3", 0, false);
+  metrics.recordLag("1", 5_000, "current");
+  metrics.recordLag("2", 7_200_000, "behind");
+  metrics.recordLag("3", 9_000_000, "behind");
+  metrics.recordLag("3", 0, "current");
+  for (const provider of ["4", "5", "6"]) metrics.recordLag(provider, 0, "missing");
+  metrics.recordLag("6", 60_000, "current");
   metrics.recordReplicaAge(1_250);
   const families = parseExposition((await metrics.render("")).body);
   expect(sumOf(families, "revenue_rollup_watermark_lag_seconds")).toBe(7_200);
   expect(sumOf(families, "revenue_rollup_providers_behind")).toBe(1);
+  expect(sumOf(families, "revenue_rollup_providers_missing")).toBe(2);
   expect(sumOf(families, "revenue_replica_age_seconds")).toBe(1.25);
   expect(families.get("revenue_ready")?.samples).toMatchObject([{ value: 0 }]);
 });
