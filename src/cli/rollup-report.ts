@@ -21,6 +21,15 @@ export function isWorthALine({ news, repairs, unfinished }: RollupResult): boole
   return news > 0 || repairs > 0 || unfinished;
 }
 
+/**
+ * Whether a run left no rollup behind. One that was stopped may have, and so has one whose watermark stays
+ * where it is because of an XA transaction: that finds nothing new.
+ */
+export function isThrough({ behind, waitsFor }: RollupResult): boolean {
+  const staysWhereItIs = waitsFor !== undefined && waitsFor.began === undefined;
+  return behind === 0 && !staysWhereItIs;
+}
+
 /** Logs what a run did. */
 export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): void {
   const { charges, providers, behind, repairs, duration } = result;

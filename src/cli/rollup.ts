@@ -19,7 +19,14 @@ import { logOpenSums } from "../telemetry/sampled-log.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
-import { announce, createOutcomeLog, isWorthALine, logRun, runOnce } from "./rollup-report.ts";
+import {
+  announce,
+  createOutcomeLog,
+  isThrough,
+  isWorthALine,
+  logRun,
+  runOnce,
+} from "./rollup-report.ts";
 import { verifyAll } from "./rollup-verify.ts";
 import { misspelledSettings, readLogLevel, runCommand } from "./run.ts";
 
@@ -119,7 +126,7 @@ interface RunParts {
 }
 
 /**
- * Runs once, or with `--watch` until the signal aborts. The next run comes after the pause, at once if there are
+ * Runs once, with exit code 1 if a rollup was left behind, or with `--watch` until the signal aborts. The next run comes after the pause, at once if there are
  * builds to go on with, and
  *
  * - after one that failed, it looks at the session again first: it may be one of another server, or of an account
@@ -150,6 +157,8 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
         const result = await run(database, seesTransactions, finished);
         outcomes.succeeded(result);
         admin?.succeeded(result);
+        // Scripts wait for a 0 before they start services that need these rollups.
+        if (flags.watch === undefined && !isThrough(result)) process.exitCode = 1;
       } catch (error) {
         if (flags.watch === undefined) throw error;
         // An unavailable database may come back. Meanwhile answers read more rows.
