@@ -12,7 +12,10 @@ import { compose, yamlDocument, yamlFile } from "./files.ts";
 interface Manifest {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
 }
 
 /** A Deployment or a Job: the fields that the tests look at. */
@@ -21,6 +24,7 @@ interface Workload extends Manifest {
     readonly template: {
       readonly spec: {
         readonly terminationGracePeriodSeconds?: number;
+        readonly initContainers?: readonly Container[];
         readonly containers: readonly Container[];
       };
     };
@@ -64,6 +68,12 @@ it.each([BASE, POD_MONITOR, "kubernetes/components/tls", "kubernetes/overlays/ex
 const manifests: readonly Manifest[] = [BASE, POD_MONITOR].flatMap(written);
 const workloads = manifests.filter(({ kind }) => /^(Deployment|Job)$/.test(kind)) as Workload[];
 
+/** All containers of a workload, in the order in which they start. */
+const containersOf = ({ spec: { template } }: Workload) => [
+  ...(template.spec.initContainers ?? []),
+  ...template.spec.containers,
+];
+
 function written(folder: string): Manifest[] {
   const { resources = [] } = kustomizationOf(folder);
   return resources.flatMap((name) => yamlFile<Manifest>(`${folder}/${name}`));
@@ -98,7 +108,8 @@ it("each manifest has the fields of its kind, with values of their types, and no
 
 it("no workload runs as root, with a writable root, more privileges, or a token", () => {
   expect(workloads.length).toBeGreaterThanOrEqual(3);
-  for (const { metadata, spec } of workloads) {
+  for (const workload of workloads) {
+    const { metadata, spec } = workload;
     expect(spec.template.spec, metadata.name).toMatchObject({
       automountServiceAccountToken: false,
       // So that SIGTERM ends a process that does not handle it yet: process 1 would ignore it.
@@ -108,22 +119,23 @@ it("no workload runs as root, with a writable root, more privileges, or a token"
         runAsUser: 1000,
         seccompProfile: { type: "RuntimeDefault" },
       },
-      containers: [
-        {
-          securityContext: {
-            allowPrivilegeEscalation: false,
-            readOnlyRootFilesystem: true,
-            capabilities: { drop: ["ALL"] },
-          },
-        },
-      ],
     });
+    for (const container of containersOf(workload)) {
+      expect(container, metadata.name).toMatchObject({
+        securityContext: {
+          allowPrivilegeEscalation: false,
+          readOnlyRootFilesystem: true,
+          capabilities: { drop: ["ALL"] },
+        },
+      });
+    }
   }
 });
 
 it("each workload gets the settings, reads the database's URL from a file, and has a limit of memory", () => {
-  for (const { metadata, spec } of workloads) {
-    for (const { env, envFrom = [], resources, volumeMounts } of spec.template.spec.containers) {
+  for (const workload of workloads) {
+    const { metadata } = workload;
+    for (const { env, envFrom = [], resources, volumeMounts } of containersOf(workload)) {
       const names = envFrom.map(({ configMapRef }) => configMapRef.name);
       expect(names, metadata.name).toEqual(["revenue-settings"]);
       const file = env.find(({ name }) => name === "DATABASE_URL_FILE")?.value ?? "";
@@ -136,10 +148,12 @@ it("each workload gets the settings, reads the database's URL from a file, and h
 });
 
 it("the rollups and the migration are started as in compose.yaml, and the service by the image", () => {
-  const commandOf = (name: string) =>
-    yamlDocument<Workload>(`${BASE}/${name}.yaml`).spec.template.spec.containers[0]?.command;
-  expect(commandOf("rollup")).toEqual(compose.services.rollup?.command);
-  expect(commandOf("migrate")).toEqual(compose.services.migrate?.command);
+  const commandsOf = (name: string) =>
+    containersOf(yamlDocument<Workload>(`${BASE}/${name}.yaml`)).map(({ command }) => command);
+  const { migrate, rollup } = compose.services;
+  expect(commandsOf("rollup")).toEqual([rollup?.command]);
+  // Without --watch: it ends.
+  expect(commandsOf("migrate")).toEqual([migrate?.command, rollup?.command?.slice(0, 2)]);
   const service = written(BASE).find(({ kind, metadata }) => {
     return kind === "Deployment" && metadata.name === "revenue";
   }) as Workload;
@@ -155,6 +169,21 @@ it("the rollups and the migration are started as in compose.yaml, and the servic
   // It is killed only after it had the time to stop.
   const stop = config.lameDuck + config.grace;
   expect(terminationGracePeriodSeconds * 1_000).toBeGreaterThanOrEqual(stop + 3_000);
+});
+
+it("the first step of an upgrade applies the Job, and neither the service nor the rollups", () => {
+  const [, key = "", values = ""] =
+    /apply -k \S+ -l '(\S+) notin \(([^)]*)\)'/.exec(page("docs/deployment.md")) ?? [];
+  const first = manifests.filter(
+    ({ metadata }) => !values.split(", ").includes(metadata.labels?.[key] ?? "none"),
+  );
+  const kinds = first.map(({ kind }) => kind);
+  expect(kinds).toContain("Job");
+  // What the pod of the Job needs, or what does not change what runs.
+  const harmless = ["ServiceAccount", "NetworkPolicy", "PodMonitor", "Job"];
+  expect(kinds.filter((kind) => !harmless.includes(kind))).toEqual([]);
+  const { env } = containersOf(yamlDocument<Workload>(`${BASE}/migrate.yaml`))[1] as Container;
+  expect(env).toContainEqual({ name: "ROLLUP_WATCH_SECONDS", value: "" });
 });
 
 it("all replicas together open no more connections than a database allows by default", () => {

@@ -55,6 +55,21 @@ it.each([
   expect(page("docs/deployment.md")).toContain(settingOf(unit, "EnvironmentFile"));
 });
 
+it("an upgrade migrates and builds in the new folder, before the link and what runs are changed", () => {
+  const text = page("docs/deployment.md");
+  const upgrade = text.slice(text.indexOf("**To upgrade**"));
+  const order = [
+    "src/cli/migrate.ts\n",
+    "src/cli/rollup.ts\n",
+    "ln -sfn",
+    "systemctl daemon-reload",
+    "systemctl restart revenue-rollup",
+    "systemctl restart revenue@1 && sleep 5 && systemctl restart revenue@2\n",
+  ].map((command) => upgrade.indexOf(command));
+  expect(order).toEqual(order.toSorted((one, other) => one - other));
+  expect(order).not.toContain(-1);
+});
+
 it("a stop has the time that the service takes, and files are open for all connections", () => {
   const stop = (config.lameDuck + config.grace) / 1_000;
   expect(Number(settingOf("revenue@.service", "TimeoutStopSec"))).toBeGreaterThan(stop);
