@@ -30,11 +30,11 @@ export function createRevenueService(
   { reportLag = () => {}, reportDamage = () => {}, observeCache = () => {} }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
-  const ask = createAsk(read, createLedgerReads(reportDamage));
+  const ask = createAsk(read, createLedgerReads(reportDamage), reportLag);
   return {
-    getOverview: createGetOverview(ask, reportLag, observe("overview")),
-    getServerBreakdown: createGetServerBreakdown(ask, reportLag, observe("breakdown")),
-    getDailyRevenue: createGetDailyRevenue(ask, reportLag, observe("daily")),
+    getOverview: createGetOverview(ask, observe("overview")),
+    getServerBreakdown: createGetServerBreakdown(ask, observe("breakdown")),
+    getDailyRevenue: createGetDailyRevenue(ask, observe("daily")),
     listPayouts: createListPayouts(read),
   };
 }

@@ -9,7 +9,6 @@ import type {
 import { formatFixed } from "../../db/cents.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
-import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { divide } from "../fee.ts";
 import { decimal, money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
@@ -29,11 +28,7 @@ const HUNDREDTH_OF_HOUR = 36_000n;
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid
  * period, otherwise as `Ask` does.
  */
-export function createGetServerBreakdown(
-  ask: Ask,
-  reportLag: ReportLag,
-  observeCache?: (hit: boolean) => void,
-) {
+export function createGetServerBreakdown(ask: Ask, observeCache?: (hit: boolean) => void) {
   const breakdownFor = createBreakdownReader(observeCache);
   return async (
     request: GetServerBreakdownRequest,
@@ -45,7 +40,6 @@ export function createGetServerBreakdown(
     const { value: breakdown, asOf } = await ask(context, (facts) =>
       breakdownFor(providerId, completePeriod(requested, facts.now), facts),
     );
-    reportLag(providerId, breakdown);
     const servers = serverBreakdowns(breakdown);
     const message: GetServerBreakdownResponse = {
       $typeName: "revenue.v1.GetServerBreakdownResponse",

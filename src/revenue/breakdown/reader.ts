@@ -9,7 +9,7 @@ import { type Boundaries, boundariesOf, marksOf } from "../../rollup/read/bounda
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
-import { sumsOf } from "../../rollup/stored-sums.ts";
+import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus } from "../../rollup/sums.ts";
 import { type Bounds, boundsOf, type Period } from "../period.ts";
 import { breakdowns, rawBreakdown } from "./queries.ts";
@@ -35,9 +35,6 @@ export interface Breakdown {
   readonly rows: Rows;
   readonly totals: TotalsByOwner;
   readonly period: Period;
-  readonly facts: Facts;
-  /** The number of charges of the period that the rollup does not cover. */
-  readonly uncoveredCharges: number;
 }
 
 /** Creates the question for the breakdown of a provider, given the facts. */
@@ -55,14 +52,15 @@ export function createBreakdownReader(
     const { from, until } = stretch;
     const bounds = boundsOf(period, now);
     const values = { provider, ...bounds, from: String(from), until: String(until) };
-    const breakdown = (rows: Rows, parts: Parts, ...uncovered: (readonly Counted[])[]) => {
-      const totals = totalsOf(parts, stretch);
-      return { rows, totals, period, facts, uncoveredCharges: countCharges(uncovered.flat()) };
-    };
+    const breakdown = (rows: Rows, parts: Parts, uncoveredCharges: number) => ({
+      value: { rows, totals: totalsOf(parts, stretch), period },
+      uncoveredCharges,
+    });
     if (rollup === undefined) {
       return question(undefined, rawBreakdown, values, (rows) => {
         const { charges, rentals, open } = rows;
-        return breakdown(rows, { atFirst: [], atLast: [], charges, rentals, open }, charges);
+        const parts = { atFirst: [], atLast: [], charges, rentals, open };
+        return breakdown(rows, parts, countCharges(charges));
       });
     }
 
@@ -103,18 +101,14 @@ export function createBreakdownReader(
         rentals: [...startsAtEdges, ...endsAtEdges, ...written, ...ending],
         open,
       };
-      return breakdown(rows, parts, uncovered, last > watermark ? tail : []);
+      const ofTail = last > watermark ? countCharges(tail) : 0;
+      return breakdown(rows, parts, countCharges(uncovered) + ofTail);
     });
   };
 }
 
 /** The sums of owners before everything. */
 const NOTHING: readonly OwnerSums[] = [];
-
-type Counted = Readonly<Record<"charges", string>>;
-
-const countCharges = (rows: readonly Counted[]) =>
-  rows.reduce((sum, { charges }) => sum + Number(charges), 0);
 
 /** The period up to now, in ms from the first instant. */
 function stretchOf({ start, end }: Period, now: number): Stretch {

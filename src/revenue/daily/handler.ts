@@ -8,7 +8,6 @@ import { EARLIEST, LATEST } from "../../db/datetime.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
-import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { split } from "../fee.ts";
 import { money } from "../message.ts";
@@ -22,11 +21,7 @@ import { createDailyReader } from "./reader.ts";
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for a period that is
  * invalid or touches more than `MAX_DAYS` days, otherwise as `Ask` does.
  */
-export function createGetDailyRevenue(
-  ask: Ask,
-  reportLag: ReportLag,
-  observeCache?: (hit: boolean) => void,
-) {
+export function createGetDailyRevenue(ask: Ask, observeCache?: (hit: boolean) => void) {
   const dailyFor = createDailyReader(observeCache);
   return async (
     request: GetDailyRevenueRequest,
@@ -43,8 +38,7 @@ export function createGetDailyRevenue(
       checkLength(period, zone);
       return dailyFor(providerId, period, zone, facts);
     });
-    reportLag(providerId, daily);
-    const { period, days, sums, facts } = daily;
+    const { period, days, sums, now } = daily;
     const message: GetDailyRevenueResponse = {
       $typeName: "revenue.v1.GetDailyRevenueResponse",
       startDate: timestampFromMs(period.start),
@@ -54,7 +48,7 @@ export function createGetDailyRevenue(
         $typeName: "revenue.v1.DailyRevenue",
         date: day.date,
         ...figures(sums[nth] ?? NO_SUMS),
-        partial: isPartial(day, period, facts.now),
+        partial: isPartial(day, period, now),
         startTime: timestampFromMs(Math.max(day.start, EARLIEST)),
         endTime: timestampFromMs(Math.min(day.end, LATEST)),
       })),

@@ -7,7 +7,7 @@ import { type Question, question } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { CurrentRollup, Facts } from "../../rollup/read/facts.ts";
-import { increments, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
+import { countCharges, increments, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
 import { type Day, daysOf, indexOf, timesOf } from "./days.ts";
@@ -19,9 +19,7 @@ export interface Daily {
   readonly days: readonly Day[];
   /** The sums of each day. */
   readonly sums: readonly Sums[];
-  readonly facts: Facts;
-  /** The number of charges that the rollup does not cover. */
-  readonly uncoveredCharges: number;
+  readonly now: number;
 }
 
 /** What is added by an instant (epoch ms), which lies in a day or is the end of one. */
@@ -48,7 +46,7 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
         const sums = sumsByDay(charges, [], days);
         // A rollup that has no ends of such days is not behind.
         const uncoveredCharges = rollup === undefined ? countCharges(charges) : 0;
-        return { period, days, sums, facts, uncoveredCharges };
+        return { value: { period, days, sums, now }, uncoveredCharges };
       });
     }
 
@@ -67,24 +65,18 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
     const tailFrom = laterOf(last, bounds.start);
     const { statement, ends } = dailyStatement(kind, known === undefined ? whole : []);
     const all = { ...values, watermark, slot, first, last, tailFrom, ...ends };
-    return question(rollup, statement, all, ({ head, tail, uncovered, before, sums }) => {
-      const added = known ?? covered(before[0], sums);
+    return question(rollup, statement, all, ({ head, tail, uncovered, before, sums: stored }) => {
+      const added = known ?? covered(before[0], stored);
       if (known === undefined) cache.put(provider, rollup, place, added);
-      return {
-        period,
-        days,
-        sums: sumsByDay([...head, ...tail, ...uncovered], added, days),
-        facts,
-        uncoveredCharges: countCharges([...uncovered, ...(last > watermark ? tail : [])]),
-      };
+      const sums = sumsByDay([...head, ...tail, ...uncovered], added, days);
+      const ofTail = last > watermark ? countCharges(tail) : 0;
+      const uncoveredCharges = countCharges(uncovered) + ofTail;
+      return { value: { period, days, sums, now }, uncoveredCharges };
     });
   };
 }
 
 type ChargesRow = SumsRow & Readonly<Record<"at" | "charges", string>>;
-
-const countCharges = (rows: readonly ChargesRow[]) =>
-  rows.reduce((sum, { charges }) => sum + Number(charges), 0);
 
 /** What is covered of days, by their last instants: a boundary is the end of a day. */
 function covered(before: SumsRow | undefined, sums: readonly ChargesRow[]): readonly Added[] {

@@ -9,7 +9,6 @@ import type {
 import { parseCents } from "../../db/cents.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
-import type { ReportLag } from "../../rollup/read/lag-log.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Month, recentMonths } from "../calendar.ts";
 import { split } from "../fee.ts";
@@ -20,11 +19,7 @@ import { byRank } from "../ranking.ts";
 import { createOverviewReader, type Overview } from "./reader.ts";
 
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Ask` does. */
-export function createGetOverview(
-  ask: Ask,
-  reportLag: ReportLag,
-  observeCache?: (hit: boolean) => void,
-) {
+export function createGetOverview(ask: Ask, observeCache?: (hit: boolean) => void) {
   const overviewFor = createOverviewReader(observeCache);
   return async (
     _request: GetOverviewRequest,
@@ -32,8 +27,7 @@ export function createGetOverview(
   ): Promise<Answer<GetOverviewResponse>> => {
     const { providerId } = context.caller;
     const { value: overview, asOf } = await ask(context, (facts) => overviewFor(providerId, facts));
-    const months = recentMonths(overview.facts.now);
-    reportLag(providerId, overview);
+    const months = recentMonths(overview.now);
     const message: GetOverviewResponse = {
       $typeName: "revenue.v1.GetOverviewResponse",
       summary: summary(months, overview),

@@ -13,7 +13,7 @@ import { type Question, question } from "../../rollup/read/ask.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
-import { increments, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
+import { countCharges, increments, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { monthOf, startsOfMonths } from "../calendar.ts";
 import { cachedOverview, fullOverview, rawOverview } from "./queries.ts";
@@ -36,9 +36,7 @@ export interface Overview extends OverviewSums {
   readonly rows: Rows;
   /** The wallet's balance, as decimal text; "" without a wallet. */
   readonly balance: string;
-  readonly facts: Facts;
-  /** The number of charges that the rollup does not cover. */
-  readonly uncoveredCharges: number;
+  readonly now: number;
 }
 
 /** The maximum number of rows in the cache, each of about 205 bytes: 40 MB. */
@@ -56,10 +54,19 @@ export function createOverviewReader(observeCache: (hit: boolean) => void = () =
   return (provider, facts) => {
     const { now, rollup } = facts;
     const values = { provider, now: toDatetime(now) };
+    const overview = (
+      rows: Rows,
+      balance: string,
+      sums: OverviewSums,
+      charges: readonly ChargesRow[],
+    ) => ({
+      value: { rows, balance, now, ...complete(sums, charges) },
+      uncoveredCharges: countCharges(charges),
+    });
     if (rollup === undefined) {
       return question(undefined, rawOverview, values, (rows) => {
         const balance = rows.wallet[0]?.balance ?? "";
-        return { rows, balance, facts, ...complete(NO_OVERVIEW_SUMS, rows.charges) };
+        return overview(rows, balance, NO_OVERVIEW_SUMS, rows.charges);
       });
     }
 
@@ -77,7 +84,7 @@ export function createOverviewReader(observeCache: (hit: boolean) => void = () =
       const sums = known ?? sumsFromRollup(rows, starts);
       if (known === undefined) cache.put(provider, rollup, place, sums);
       const balance = rows.confirmed[0]?.balance ?? "";
-      return { rows, balance, facts, ...complete(sums, [...rows.late, ...rows.recent]) };
+      return overview(rows, balance, sums, [...rows.late, ...rows.recent]);
     });
   };
 }
@@ -107,21 +114,19 @@ function sumsFromRollup(
   };
 }
 
+/** Charges that stored sums do not hold, of a server in a month. */
+type ChargesRow = SumsRow & Readonly<Record<"server" | "at" | "charges", string>>;
+
 /** Completes sums with charges that they do not hold. */
-function complete(
-  sums: OverviewSums,
-  charges: readonly (SumsRow & Readonly<Record<"server" | "at" | "charges", string>>)[],
-) {
+function complete(sums: OverviewSums, charges: readonly ChargesRow[]): OverviewSums {
   const byMonth = new Map(sums.byMonth);
   const byServer = new Map(sums.byServer);
-  let uncoveredCharges = 0;
   for (const row of charges) {
     const sums = sumsOf(row);
     increase(byMonth, monthOf(instantOf(row.at)), sums);
     increase(byServer, row.server, sums);
-    uncoveredCharges += Number(sums.charges);
   }
-  return { byMonth, byServer, uncoveredCharges };
+  return { byMonth, byServer };
 }
 
 function increase<Key>(sums: Map<Key, Sums>, key: Key, added: Sums): void {

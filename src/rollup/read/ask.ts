@@ -8,10 +8,13 @@ import { ServiceError } from "../../errors.ts";
 import type { Context } from "../../handler.ts";
 import { DamagedRollup, type ReadLedger } from "./damage.ts";
 import { type CurrentRollup, type Facts, readFacts } from "./facts.ts";
+import type { ReportLag } from "./lag-log.ts";
 
 /** What the rows of a statement led to. */
 interface Found<T> {
   readonly value: T;
+  /** The number of charges that were read because the rollup did not cover them. */
+  readonly uncoveredCharges: number;
   /** The instant of the statement's snapshot, in epoch ms. */
   readonly asOf: number;
 }
@@ -32,18 +35,19 @@ interface Sendable<Rows, Parameter extends string> {
  *
  * @param rollup what the values were made with: the first query of the statement is `CONFIRMED`, by the name
  *   `confirmed`. Undefined if they are right with any rollup
- * @param answer makes an answer of the rows. It throws `DamagedRollup` if they contradict each other
+ * @param answer makes an answer of the rows, and counts the charges among them that the rollup did not cover. It
+ *   throws `DamagedRollup` if they contradict each other
  */
 export function question<Rows, Parameter extends string, T>(
   rollup: CurrentRollup | undefined,
   statement: Sendable<Rows, Parameter>,
   values: Readonly<Record<Parameter, string>>,
-  answer: (rows: Rows) => T,
+  answer: (rows: Rows) => Pick<Found<T>, "value" | "uncoveredCharges">,
 ): Question<T> {
   return async (query) => {
     const { rows, asOf } = await statement.run(query, values);
     if (rollup !== undefined && versionIn(rows) !== rollup.version) return undefined;
-    return { value: answer(rows), asOf };
+    return { ...answer(rows), asOf };
   };
 }
 
@@ -70,18 +74,29 @@ const MAX_AGE = 250;
  * Creates `Ask`.
  *
  * @param readLedger takes turns for answers without a rollup that is damaged
+ * @param reportLag told what each answer has read, and of a missing rollup that may be why one came too late
  */
-export function createAsk(read: Read, readLedger: ReadLedger): Ask {
+export function createAsk(read: Read, readLedger: ReadLedger, reportLag: ReportLag): Ask {
   return async ({ caller: { providerId: provider }, signal }, questionFor) => {
     const attempt = (withFacts: typeof questionFor) =>
       read((session) => askIn(session, provider, withFacts), { owner: provider, signal });
+    let latest: Facts | undefined;
     try {
-      return await attempt(questionFor);
+      const found = await attempt((facts) => {
+        latest = facts;
+        return questionFor(facts);
+      });
+      if (latest) reportLag(provider, { facts: latest, uncoveredCharges: found.uncoveredCharges });
+      return found;
     } catch (error) {
-      if (!(error instanceof DamagedRollup)) throw error;
-      return readLedger(provider, error.damage, () =>
-        attempt((facts) => questionFor({ ...facts, rollup: undefined })),
-      );
+      if (error instanceof DamagedRollup) {
+        return readLedger(provider, error.damage, () =>
+          attempt(({ now }) => questionFor({ now, rollup: undefined })),
+        );
+      }
+      const isLate = error instanceof ServiceError && error.kind === "deadlineExceeded";
+      if (latest && isLate) reportLag(provider, { facts: latest });
+      throw error;
     }
   };
 }

@@ -31,7 +31,7 @@ let database: TestDatabase;
 let services: ServiceProcess[];
 let ports: InstancePorts[];
 
-beforeAll(() => void findProxies(), 400_000); // they may have to be downloaded
+beforeAll(() => void findProxies());
 
 beforeAll(async () => {
   database = await createDatabase();

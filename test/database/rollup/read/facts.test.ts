@@ -5,9 +5,12 @@
 import { describe, expect, it } from "vitest";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { createRead, type Query, type Read } from "../../../../src/db/query.ts";
+import { ServiceError } from "../../../../src/errors.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { factsStatement } from "../../../../src/rollup/read/facts.ts";
+import { createLagLog, type Use } from "../../../../src/rollup/read/lag-log.ts";
+import { collectLog } from "../../../support/collected-log.ts";
 import { atTimeOfCall, breakdownOf } from "../../../support/ledger/call.ts";
 import { recordStatements, STATEMENT_NAMES, STATEMENTS } from "../../../support/statements.ts";
 import { build, charge, DAY, FIVE_MINUTES, MONTH } from "../write/built.ts";
@@ -137,6 +140,25 @@ it("nothing is sent for a caller that has left after the facts", async () => {
     }),
   ).toEqual([["1"]]);
   expect(sent).toEqual(["facts"]);
+});
+
+it("a read that comes too late tells of the rollup that is missing, and of no other", async () => {
+  const uses: Use[] = [];
+  const late = beforeStatement(atTimeOfCall(createRead(knex)), async () => {
+    throw new ServiceError("deadlineExceeded");
+  });
+  const service = createRevenueService(late, { reportLag: (_provider, use) => uses.push(use) });
+  const call = () => breakdownOf(service, 1n, NOW, ...YEAR);
+  await expect(call()).rejects.toMatchObject({ kind: "deadlineExceeded" });
+  const { log, entries } = collectLog();
+  const report = createLagLog(log);
+  for (const use of uses) report("1", use);
+  expect(entries()).toEqual([{ level: "warn", providerId: "1", msg: "provider has no rollup" }]);
+  await build(knex, "1", minute(2), DAY);
+  uses.length = 0;
+  await expect(call()).rejects.toMatchObject({ kind: "deadlineExceeded" });
+  for (const use of uses) report("2", use);
+  expect(entries()).toHaveLength(1);
 });
 
 it("what is committed between the two, dated up to now, is in the answer; what is dated later is not", async () => {
