@@ -5,12 +5,18 @@
  *
  * @see https://github.com/grpc/grpc-proto/blob/master/grpc/reflection/v1/reflection.proto
  */
-import { type AnyDesc, type DescFile, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
+import {
+  type AnyDesc,
+  create,
+  type DescFile,
+  type MessageInitShape,
+  toBinary,
+} from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
-import type {
-  ServerReflectionRequest,
+import {
+  type ServerReflectionRequest,
   ServerReflectionResponseSchema,
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 
@@ -19,12 +25,12 @@ type Answer = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]
 >;
 
-/** Creates the function that answers questions about files and everything that these import. */
-export function reflectFiles(files: readonly DescFile[]): (question: Question) => Answer {
+/**
+ * Creates the function that answers questions about files and everything that these import, with a
+ * ServerReflectionResponse that has only the answer. The bytes of files are made once: they are many.
+ */
+export function reflectFiles(files: readonly DescFile[]): (question: Question) => Uint8Array {
   const known = withImports(files);
-  const encoded = new Map(
-    known.map((file) => [file, toBinary(FileDescriptorProtoSchema, file.proto)]),
-  );
   const byName = new Map(known.map((file) => [file.proto.name, file]));
   const bySymbol = new Map(
     known.flatMap((file) => symbolsOf(file).map((symbol) => [symbol, file] as const)),
@@ -32,18 +38,16 @@ export function reflectFiles(files: readonly DescFile[]): (question: Question) =
   const extensions = known.flatMap((file) =>
     [...nestedTypes(file)].filter((type) => type.kind === "extension"),
   );
+  const answers = new Map(known.map((file) => [file, encode(sent(file))]));
   const services = files.flatMap((file) => file.services.map(({ typeName: name }) => ({ name })));
 
-  const send = (file: DescFile | undefined, what: string): Answer => {
-    if (file === undefined) return notFound(what);
-    const fileDescriptorProto = withImports([file]).map((one) => encoded.get(one) as Uint8Array);
-    return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
-  };
+  const send = (file: DescFile | undefined, what: string) =>
+    (file && answers.get(file)) ?? encode(notFound(what));
 
   return (question) => {
     switch (question.case) {
       case "listServices":
-        return { case: "listServicesResponse", value: { service: services } };
+        return encode({ case: "listServicesResponse", value: { service: services } });
       case "fileByFilename":
         return send(byName.get(question.value), `file ${question.value}`);
       case "fileContainingSymbol":
@@ -58,16 +62,32 @@ export function reflectFiles(files: readonly DescFile[]): (question: Question) =
       }
       case "allExtensionNumbersOfType": {
         const baseTypeName = question.value;
-        if (!bySymbol.has(baseTypeName)) return notFound(`type ${baseTypeName}`);
+        if (!bySymbol.has(baseTypeName)) return encode(notFound(`type ${baseTypeName}`));
         const extensionNumber = extensions
           .filter(({ extendee }) => extendee.typeName === baseTypeName)
           .map(({ number }) => number);
-        return { case: "allExtensionNumbersResponse", value: { baseTypeName, extensionNumber } };
+        const value = { baseTypeName, extensionNumber };
+        return encode({ case: "allExtensionNumbersResponse", value });
       }
       default:
-        return failed(status.INVALID_ARGUMENT, "the request has no question");
+        return encode(failed(status.INVALID_ARGUMENT, "the request has no question"));
     }
   };
+}
+
+function encode(messageResponse: Answer): Uint8Array {
+  return toBinary(
+    ServerReflectionResponseSchema,
+    create(ServerReflectionResponseSchema, { messageResponse }),
+  );
+}
+
+/** A file, with everything that it imports. */
+function sent(file: DescFile): Answer {
+  const fileDescriptorProto = withImports([file]).map(({ proto }) =>
+    toBinary(FileDescriptorProtoSchema, proto),
+  );
+  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
 function notFound(what: string): Answer {

@@ -1,6 +1,7 @@
 /**
  * Server reflection, `v1` and `v1alpha`, for clients without a schema: `buf curl`, grpcurl. It needs no
- * key. So its streams have a number and a time, beyond which they end with RESOURCE_EXHAUSTED.
+ * key. So its streams have a number and a time, and its questions a rate, beyond which they end with
+ * RESOURCE_EXHAUSTED.
  */
 import { create, type DescFile, fromBinary, toBinary } from "@bufbuild/protobuf";
 import {
@@ -13,9 +14,9 @@ import {
   ServerReflection,
   type ServerReflectionRequest,
   ServerReflectionRequestSchema,
-  type ServerReflectionResponse,
   ServerReflectionResponseSchema,
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { createTokenBuckets } from "../rpc/token-buckets.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import { reflectFiles } from "./reflected-files.ts";
 
@@ -23,11 +24,13 @@ import { reflectFiles } from "./reflected-files.ts";
 export const MAX_REFLECTIONS = 50;
 /** How long a stream may be open, in ms. */
 const REFLECTION_TIMEOUT = 60_000;
+/** Questions of one connection, also in a stream: a tool asks a few for each service. */
+export const QUESTIONS = { rate: 20, burst: 200 };
 
 /** The second has the messages of the first. */
 const VERSIONS = ["v1", "v1alpha"] as const;
 
-type Stream = ServerDuplexStream<Buffer, ServerReflectionResponse>;
+type Stream = ServerDuplexStream<Buffer, Buffer>;
 
 /**
  * Adds reflection to a server, for the services in `files` and everything that these import.
@@ -40,25 +43,30 @@ export function addReflection(
   report: ReportEvent,
 ): void {
   const answerTo = reflectFiles(files);
-  const limit = createLimit(report);
+  const isWithinLimit = createLimit(report);
+  const takeQuestion = createTokenBuckets(QUESTIONS);
   const reflect = (call: Stream) => {
-    if (!limit(call)) return;
-    call.on("data", (bytes: Buffer) => {
+    if (!isWithinLimit(call)) return;
+    const peer = call.getPeer();
+    const answer = (bytes: Buffer) => {
       const request = parse(bytes);
-      if (request === undefined) {
-        call.emit("error", MALFORMED);
-        return;
-      }
-      const response = create(ServerReflectionResponseSchema, {
-        validHost: request.host,
-        originalRequest: request,
-        messageResponse: answerTo(request.messageRequest),
-      });
+      if (request === undefined) end(MALFORMED);
+      else if (!takeQuestion(peer).allowed) end(refusal("too many questions", report));
       // Nothing more is read while the client does not read.
-      if (!call.write(response)) call.pause().once("drain", () => call.resume());
-    });
-    call.on("end", () => call.end());
+      else if (!call.write(responseTo(request))) call.pause().once("drain", () => call.resume());
+    };
+    const end = (failure: object) => {
+      call.off("data", answer).emit("error", failure);
+    };
+    call.on("data", answer).on("end", () => call.end());
   };
+  /** A message is the same as its parts, one after the other. */
+  function responseTo(request: ServerReflectionRequest): Buffer {
+    const asked = { validHost: request.host, originalRequest: request };
+    const head = create(ServerReflectionResponseSchema, asked);
+    const bytes = toBinary(ServerReflectionResponseSchema, head);
+    return Buffer.concat([bytes, answerTo(request.messageRequest)]);
+  }
   for (const version of VERSIONS) {
     server.addService(define(version), {
       [ServerReflection.method.serverReflectionInfo.name]: reflect,
@@ -79,14 +87,17 @@ function parse(bytes: Buffer): ServerReflectionRequest | undefined {
   }
 }
 
+/** The status of what is beyond a limit. */
+function refusal(details: string, report: ReportEvent) {
+  report("reflectionLimit");
+  return { code: status.RESOURCE_EXHAUSTED, details };
+}
+
 /** Limits the streams together. Returns whether a stream is within the limit; ends it otherwise. */
 function createLimit(report: ReportEvent): (call: Stream) => boolean {
   let open = 0;
   return (call) => {
-    const end = (details: string) => {
-      report("reflectionLimit");
-      call.emit("error", { code: status.RESOURCE_EXHAUSTED, details });
-    };
+    const end = (details: string) => void call.emit("error", refusal(details, report));
     if (open >= MAX_REFLECTIONS) {
       end("too many reflection streams are open");
       return false;
@@ -115,8 +126,7 @@ function define(version: (typeof VERSIONS)[number]): ServiceDefinition {
       responseStream: true,
       requestSerialize: (bytes: Buffer) => bytes,
       requestDeserialize: (bytes: Buffer) => bytes,
-      responseSerialize: (message: ServerReflectionResponse) =>
-        Buffer.from(toBinary(output, message)),
+      responseSerialize: (bytes: Buffer) => bytes,
       responseDeserialize: (bytes: Buffer) => fromBinary(output, bytes),
     },
   };

@@ -17,6 +17,7 @@ import {
   ServerReflectionResponseSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
 import { file_revenue_v1_revenue, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { QUESTIONS } from "../../../src/grpc/reflection.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { listen } from "./grpc-server.ts";
 
@@ -154,6 +155,20 @@ it("a malformed question ends the stream, once", async () => {
     (error) => error,
   );
   expect(failed.code).toBe(status.INVALID_ARGUMENT);
+});
+
+it("a connection may ask 200 questions at once", async () => {
+  const question = { case: "listServices", value: "*" } as const;
+  const message = create(ServerReflectionRequestSchema, { messageRequest: question });
+  const bytes = Buffer.from(toBinary(ServerReflectionRequestSchema, message));
+  const { burst } = QUESTIONS;
+  expect(await exchange(Array(burst).fill(bytes))).toHaveLength(burst);
+  // As many again are more than its rate allows meanwhile.
+  const failed: ServiceError = await exchange(Array(40 * burst).fill(bytes)).then(
+    () => expect.unreachable(),
+    (error) => error,
+  );
+  expect(failed.code).toBe(status.RESOURCE_EXHAUSTED);
 });
 
 it("the contract imports Google's files alone, so that it compiles wherever its folder is copied", () => {
