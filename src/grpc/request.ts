@@ -14,23 +14,29 @@ import type { Metadata } from "@grpc/grpc-js";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../errors.ts";
 import { parseGrpcTimeout } from "../rpc/grpc-timeout.ts";
 
-/** The headers that grpc-js and this service need. */
-const NEEDED = new Set([
-  ":method",
-  ":path",
-  ":scheme",
-  ":authority",
-  "content-type",
-  "te",
-  "grpc-timeout",
-  "grpc-encoding",
-  "grpc-accept-encoding",
-  "x-api-key",
-  "authorization",
-  "x-request-id",
-  "x-forwarded-for",
-  "traceparent",
-  "tracestate",
+/** The number of a stream, which `reduceHeaders` adds to the metadata of its call. */
+export const STREAM = "stream";
+
+/**
+ * The headers that grpc-js and this service need, and the longest value of each, in characters: longer than
+ * any that is valid. grpc-js keeps all of them until the stream ends, and quotes some in its answer.
+ */
+const NEEDED = new Map([
+  [":method", 16],
+  [":path", 128],
+  [":scheme", 16],
+  [":authority", 256],
+  ["content-type", 128],
+  ["te", 16],
+  ["grpc-timeout", 16],
+  ["grpc-encoding", 32],
+  ["grpc-accept-encoding", 128],
+  ["x-api-key", 256],
+  ["authorization", 256],
+  ["x-request-id", 256],
+  ["x-forwarded-for", 2_048],
+  ["traceparent", 128],
+  ["tracestate", 1_024],
 ]);
 
 /** What stands for a longer timeout, in ms: longer than the longest call. Beyond 24 days, timers overflow. */
@@ -45,14 +51,21 @@ const RENAMED = "renamed-grpc-encoding";
 const LIMIT = { maxOutputLength: MAX_MESSAGE_BYTES };
 
 /**
- * Reduces the headers of a request to those that are needed, in place. HPACK lets a client name a header
- * of 4 KiB with a byte: 19 KB on the wire became six million buffers.
+ * Reduces the headers of a request to those that are needed, in place, and of one that is too long to its
+ * end: that of `x-forwarded-for` is what the nearest proxy wrote. HPACK lets a client name a header of 4 KiB
+ * with a byte: 19 KB on the wire became six million buffers, and 20 KB became 6 MB of answers.
  *
  * An encoding that `decompress` knows is renamed, so that grpc-js decompresses nothing: 16 KiB can become
  * 10 MiB, on each of a hundred streams.
  */
-export function reduceHeaders(headers: IncomingHttpHeaders): void {
-  for (const name of Object.keys(headers)) if (!NEEDED.has(name)) delete headers[name];
+export function reduceHeaders(headers: IncomingHttpHeaders, stream: string): void {
+  for (const name of Object.keys(headers)) {
+    const value = `${headers[name]}`;
+    const longest = NEEDED.get(name);
+    if (longest === undefined) delete headers[name];
+    else if (value.length > longest) headers[name] = endOf(value, longest);
+  }
+  headers[STREAM] = stream;
   // grpc-js answers 415 to a request without one.
   if (headers[":method"] !== "POST" || !CONTENT_TYPE.test(`${headers["content-type"]}`)) {
     delete headers["content-type"];
@@ -66,6 +79,11 @@ export function reduceHeaders(headers: IncomingHttpHeaders): void {
   delete headers[ENCODING];
 }
 
+/** The end of a text, as a copy: a slice of it would keep all of it in memory. */
+function endOf(value: string, length: number): string {
+  return Buffer.from(value.slice(-length), "latin1").toString("latin1");
+}
+
 /** The flag and the length of a message, in bytes. */
 const PREFIX = 5;
 /** What may follow the message of a request, in bytes. grpc-js says what is wrong with that. */
@@ -73,7 +91,8 @@ export const MAX_SURPLUS = 1_024;
 
 /**
  * Watches the body of a request that has one message, and calls back once if much more follows: a DATA
- * frame of 16 KiB holds 3,276 empty messages.
+ * frame of 16 KiB holds 3,276 empty messages. What follows is made to look like one message that is larger
+ * than any may be, for which grpc-js ends the call.
  */
 export function watchMessage(stream: ServerHttp2Stream, onSurplus: () => void): void {
   const prefix = Buffer.alloc(PREFIX);
@@ -81,11 +100,13 @@ export function watchMessage(stream: ServerHttp2Stream, onSurplus: () => void): 
   const read = (data: Buffer) => {
     if (received < PREFIX) data.copy(prefix, received);
     received += data.length;
-    if (received < PREFIX || received <= PREFIX + prefix.readUInt32BE(1) + MAX_SURPLUS) return;
+    const surplus = received - PREFIX - prefix.readUInt32BE(1);
+    if (received < PREFIX || surplus <= MAX_SURPLUS) return;
+    data.fill(0xff, Math.max(data.length - surplus, 0));
     stream.off("data", read);
     onSurplus();
   };
-  // It reads what grpc-js reads, and when: a listener alone would begin to read. What comes after the
+  // It reads what grpc-js reads, and before: a listener alone would begin to read. What comes after the
   // response nobody else reads, and the stream ends only when it is read.
   stream.on("data", read).pause();
   stream.once("finish", () => stream.resume());

@@ -1,4 +1,21 @@
-/** The gRPC server, on grpc-js: one service with unary RPCs, health and reflection. */
+/**
+ * The gRPC server, on grpc-js: one service with unary RPCs, health and reflection. A call, in order:
+ *
+ * 1. `listener.ts` accepts the connection, within the limits and with the TLS of this service, waits for its
+ *    preface, and hands it to grpc-js. `connection.ts` is what is known of it.
+ * 2. HEADERS: Node tells `streams.ts` before grpc-js. The stream gets a place, or is refused, and
+ *    `request.ts` leaves those headers that are needed, with the number of the stream.
+ * 3. grpc-js reads the headers: it answers what has no method here, a wrong content type or timeout.
+ * 4. DATA: `request.ts` sees it before grpc-js, and ends a request with much more than its message.
+ * 5. END_STREAM: `unary-call.ts` starts the handler a turn later, if the call is still open.
+ * 6. `service-definition.ts` hands it to the pipeline. If the key is accepted, its stream, by that number,
+ *    keeps its place and holds a stop. Only now the message is decompressed and decoded.
+ * 7. The response is written at once, message and status together, and is held until its client reads it
+ *    (`open-stream.ts`, `src/net/unread.ts`).
+ * 8. The last frame is sent: the place is free when Node has freed the stream.
+ *
+ * `health.ts` and `reflection.ts` come after 5, and need no key. `goaway.ts` and `stop` end connections.
+ */
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { DescService } from "@bufbuild/protobuf";
 import { logVerbosity, Server, ServerCredentials, setLogVerbosity } from "@grpc/grpc-js";
@@ -45,11 +62,11 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
 export interface GrpcServer {
   /** Listens on host and port (0 picks a free one), sets SERVING and resolves to the port. */
   listen(host: string, port: number): Promise<number>;
-  /** Sets NOT_SERVING, waits up to `grace` ms for every call that it has accepted, and closes. */
+  /** Sets NOT_SERVING, waits up to `grace` ms for every call whose key it has accepted, and closes. */
   stop(grace: number): Promise<void>;
   /** Sets the health of all services. */
   setServing(serving: boolean): void;
-  /** Its connections with bytes that their clients have not read. */
+  /** Its streams with bytes that their clients have not read. */
   readonly unread: UnreadSource;
 }
 
@@ -73,7 +90,11 @@ export function createGrpcServer(
     "grpc.enable_channelz": 0,
     interceptors: [interceptUnary],
   });
-  const { definition, handlers } = defineService(service, rpc, addresses);
+  const { definition, handlers } = defineService(service, {
+    rpc,
+    addresses,
+    onAccepted: streams.accept,
+  });
   server.addService(definition, handlers);
   // "" stands for the whole server.
   const health = addHealthService(server, ["", service.typeName]);
@@ -115,7 +136,10 @@ export function createGrpcServer(
       injector.drain(grace);
       await Promise.race([streams.callsEnded(), graceOver]);
       streams.end();
-      await Promise.race([listener.closed, graceOver.then(() => pause(LAST_FRAMES))]);
+      const overdue = graceOver.then(() => pause(LAST_FRAMES));
+      await Promise.race([listener.closed, pause(LAST_FRAMES)]);
+      streams.closeStrangers();
+      await Promise.race([listener.closed, overdue]);
       streams.stop();
       await listener.closed;
     },

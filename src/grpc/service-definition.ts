@@ -27,7 +27,7 @@ import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { detailsOf, rpcMetadata } from "../rpc/error-details.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import { decompress } from "./request.ts";
+import { decompress, STREAM } from "./request.ts";
 import { ResponseMetadata } from "./response-metadata.ts";
 
 type Unary = MethodDefinition<Buffer, Message>;
@@ -37,6 +37,14 @@ const CANCELED = new ServiceError("canceled");
 
 /** A call that is cancelled so shortly before its deadline, in ms, has met its deadline. */
 const TIMER_TOLERANCE = 10;
+
+/** What the calls of a service need. */
+export interface CallParts {
+  readonly rpc: Rpc;
+  readonly addresses: Addresses;
+  /** Called with the number of each stream whose key is accepted. */
+  readonly onAccepted: (stream: string) => void;
+}
 
 /** The arguments of `Server.addService`: definitions and handlers, by RPC name. */
 export interface GrpcService {
@@ -49,14 +57,14 @@ export interface GrpcService {
  *
  * @throws Error if the service has an RPC that is not unary
  */
-export function defineService(service: DescService, rpc: Rpc, addresses: Addresses): GrpcService {
+export function defineService(service: DescService, parts: CallParts): GrpcService {
   const definition: Record<string, Unary> = {};
   const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
   for (const method of service.methods) {
     if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
     definition[method.name] = defineMethod(service, method);
     handlers[method.name] = (call, callback) => {
-      serve(rpc, addresses, method, call).then(
+      serve(parts, method, call).then(
         ({ message, metadata }) => callback(null, message, new ResponseMetadata(metadata)),
         callback,
       );
@@ -83,8 +91,7 @@ function defineMethod(service: DescService, method: DescMethodUnary): Unary {
 
 /** Sends the headers of a call that succeeds. Rejects with the status of one that fails. */
 async function serve(
-  rpc: Rpc,
-  addresses: Addresses,
+  { rpc, addresses, onAccepted }: CallParts,
   method: DescMethodUnary,
   call: ServerUnaryCall<Buffer, Message>,
 ): Promise<CallResponse> {
@@ -118,6 +125,7 @@ async function serve(
         tracestate: values(call.metadata, "tracestate").join() || undefined,
       },
     });
+    onAccepted(values(call.metadata, STREAM).join());
     headers = { ...headers, ...accepted.metadata };
     const response = await accepted.run(() => decode(method, call));
     // Together with the message: one write in place of two.

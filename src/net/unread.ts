@@ -1,8 +1,8 @@
 /**
  * A limit on the response bytes that clients have not read yet, of all connections together. The
  * limits of one connection do not bound their sum. Beyond it, the connections with the most unread
- * bytes are closed, and before them those of responses that need no key: nobody who has none may cost
- * others theirs.
+ * bytes are closed (over gRPC the streams), and before them those of responses that need no key: nobody
+ * who has none may cost others theirs.
  */
 import type { ReportEvent } from "../telemetry/event-log.ts";
 
@@ -12,17 +12,17 @@ export const MAX_UNREAD_BYTES = 192 * 1024 * 1024;
 /** How often the sum is checked, in ms. */
 const INTERVAL = 250;
 
-/** A connection with response bytes that its client has not read. */
+/** A connection, or a stream of one, with response bytes that its client has not read. */
 export interface Unread {
   /** How many bytes the process holds for it. */
   readonly bytes: number;
   /** Whether the response is one that needs no key. Default: no. */
   readonly isPublic?: boolean;
-  /** Closes the connection and frees them. Must not throw. */
+  /** Closes it and frees them. Must not throw. */
   close(): void;
 }
 
-/** The connections of one port. Those without unread bytes may be left out. */
+/** The connections or streams of one port. Those without unread bytes may be left out. */
 export type UnreadSource = () => Iterable<Unread>;
 
 /** What is limited, and how. */

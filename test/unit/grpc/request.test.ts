@@ -1,4 +1,5 @@
 /** Headers of gRPC requests, which cost what they are once decoded. */
+import { once } from "node:events";
 import { expect, it } from "vitest";
 import { reduceHeaders } from "../../../src/grpc/request.ts";
 import { EMPTY, listen, OVERVIEW, openSession, openStream, statusOf } from "./grpc-server.ts";
@@ -13,8 +14,36 @@ it("those that nobody needs are left out, and those that calls are made of stay"
     traceparent: "00-1-2-01",
   };
   const headers = { ...needed, "a-bin": "AA==,AA==", "x-other": "1", cookie: "a=b" };
-  reduceHeaders(headers);
-  expect(headers).toEqual(needed);
+  reduceHeaders(headers, "7");
+  expect(headers).toEqual({ ...needed, stream: "7" });
+});
+
+it("of a header that is too long, its end is left", () => {
+  const headers: Record<string, string> = {
+    "x-forwarded-for": `${"1.2.3.4, ".repeat(1_000)}192.0.2.1`,
+  };
+  reduceHeaders(headers, "7");
+  expect(headers["x-forwarded-for"]).toHaveLength(2_048);
+  expect(headers["x-forwarded-for"]).toMatch(/, 1\.2\.3\.4, 192\.0\.2\.1$/);
+});
+
+it.each([
+  [":path", "12 "],
+  ["grpc-timeout", "13 "],
+  ["grpc-encoding", "12 "],
+  ["x-request-id", "0 OK"],
+  ["x-api-key", "0 OK"],
+])("a long %s is not sent back", async (name, status) => {
+  const stream = openStream(openSession((await listen()).port), OVERVIEW, {
+    [name]: `/${"x".repeat(8_000)}`,
+  });
+  const response = once(stream, "response");
+  // A message that says that it is compressed: grpc-js quotes an encoding that it does not know.
+  stream.end(name === "grpc-encoding" ? Buffer.of(1, ...EMPTY.subarray(1)) : EMPTY);
+  expect(await statusOf(stream)).toContain(status);
+  const [headers] = await response;
+  // nginx takes 4 KiB.
+  expect(JSON.stringify(headers).length).toBeLessThan(1_024);
 });
 
 it.each([
@@ -26,7 +55,7 @@ it.each([
   ["a", "a"],
 ])("a timeout of %s is %s", (timeout, expected) => {
   const headers = { "grpc-timeout": timeout };
-  reduceHeaders(headers);
+  reduceHeaders(headers, "7");
   expect(headers["grpc-timeout"]).toBe(expected);
 });
 

@@ -1,9 +1,15 @@
 /** Clients that send their requests, or read their responses, slowly or not at all. */
 import { once } from "node:events";
-import type { ClientHttp2Session } from "node:http2";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { limitUnread } from "../../../src/net/unread.ts";
-import { frame, headers, PREFACE, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
+import {
+  frame,
+  framesIn,
+  headers,
+  NO_FLOW_CONTROL,
+  PREFACE,
+  SETTINGS_ACK,
+} from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
   call,
@@ -49,26 +55,32 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
 });
 
 it("what clients do not read is bounded, from when it is made until it is sent", async () => {
-  const { port, server } = await listen({}, respondWith(40 * KIB));
+  let made = 0;
+  const { port, server, calls } = await listen({}, () =>
+    respondWith((made++ < 5 ? 40 : 60) * KIB)(),
+  );
   const events: string[] = [];
   vi.useFakeTimers({ toFake: ["setInterval"] });
   onTestFinished(() => void vi.useRealTimers());
   const report = (event: string) => void events.push(event);
   limitUnread({ sources: [server.unread], maxUnreadBytes: 500 * KIB, report });
-  const [most, fewer] = [await openUnreading(port), await openUnreading(port)];
-  const statusesOf = (session: ClientHttp2Session, count: number) =>
-    Promise.all(Array.from({ length: count }, () => call(session)));
-  const kept = statusesOf(fewer, 5);
-  const lost = statusesOf(most, 10);
+  const session = await openUnreading(port);
+  const statusesOf = (count: number) => Array.from({ length: count }, () => call(session));
+  const smaller = statusesOf(5);
+  await until(() => calls.length === 5);
+  const larger = statusesOf(10);
   await until(() => {
     vi.advanceTimersByTime(250);
     return events.length > 0;
   });
-  expect(await lost).toEqual(Array(10).fill("closed"));
-  expect(events).toEqual(["tooManyUnreadBytes"]);
-  fewer.settings({ initialWindowSize: 2 ** 20 });
-  fewer.setLocalWindowSize(2 ** 24);
-  expect(await kept).toEqual(Array(5).fill("0 OK"));
+  // 800 KiB: six of the largest are too many. Their connection stays, and serves the others.
+  expect(events).toEqual(Array(6).fill("tooManyUnreadBytes"));
+  session.settings({ initialWindowSize: 2 ** 20 });
+  session.setLocalWindowSize(2 ** 24);
+  expect(await Promise.all(smaller)).toEqual(Array(5).fill("0 OK"));
+  const outcomes = Map.groupBy(await Promise.all(larger), (status) => status);
+  expect(outcomes.get("closed")).toHaveLength(6);
+  expect(outcomes.get("0 OK")).toHaveLength(4);
 });
 
 it("reflection requests are not read while the client does not read the responses", async () => {
@@ -83,21 +95,44 @@ it("reflection requests are not read while the client does not read the response
 /** SETTINGS_INITIAL_WINDOW_SIZE of 0, and WINDOW_UPDATE of stream 1 by one byte. */
 const NO_WINDOW = frame(4, 0, 0, Buffer.from([0, 4, 0, 0, 0, 0]));
 const ONE_BYTE = frame(8, 0, 1, Buffer.from([0, 0, 0, 1]));
+const PING = frame(6, 0, 0, Buffer.alloc(8));
+const RST_STREAM = 3;
 
-it("a client that has not read a response in time is disconnected, even if it reads a byte now and then", async () => {
+it("a response that is not read in time is given up, even if a byte is read now and then, and its connection stays", async () => {
   const { port, events } = await listen({ responseTimeout: TIMEOUT }, respondWith(40 * KIB));
-  const connections = [openSocket(port), openSocket(port)];
-  for (const { socket } of connections) {
-    socket.write(Buffer.concat([PREFACE, NO_WINDOW, SETTINGS_ACK, headers(1, false)]));
-    socket.write(frame(0, 1, 1, EMPTY));
-  }
-  const reads = setInterval(() => connections[0]?.socket.write(ONE_BYTE), 20);
+  const { socket } = openSocket(port);
+  let received = Buffer.alloc(0);
+  socket.on("data", (data: Buffer) => {
+    received = Buffer.concat([received, data]);
+  });
+  socket.write(Buffer.concat([PREFACE, NO_WINDOW, SETTINGS_ACK]));
+  for (const id of [1, 3])
+    socket.write(Buffer.concat([headers(id, false), frame(0, 1, id, EMPTY)]));
+  const reads = setInterval(() => socket.write(ONE_BYTE), 20);
   onTestFinished(() => clearInterval(reads));
-  await Promise.all(connections.map(({ closed }) => closed));
+  const ended = () => framesIn(received).filter(({ type }) => type === RST_STREAM);
+  await until(() => ended().length === 2);
+  expect(ended().map(({ payload }) => payload.readUInt32BE())).toEqual([11, 11]); // ENHANCE_YOUR_CALM
   expect(events).toEqual(["responseTimeout", "responseTimeout"]);
+  socket.write(PING);
+  await until(() => framesIn(received).some(({ type }) => type === 6));
 });
 
-it("the connections with unread bytes are listed and can be closed", async () => {
+it("a connection that nobody reads is closed when one of its streams should have ended", async () => {
+  // More than the kernel takes.
+  const { port, events } = await listen({ responseTimeout: TIMEOUT }, respondWith(16 * KIB * KIB));
+  const { socket, closed } = openSocket(port);
+  socket.pause();
+  socket.write(Buffer.concat([PREFACE, NO_FLOW_CONTROL, SETTINGS_ACK, headers(1, false)]));
+  socket.write(frame(0, 1, 1, EMPTY));
+  // It notices when it writes.
+  const pings = setInterval(() => socket.write(PING), 20);
+  onTestFinished(() => clearInterval(pings));
+  await closed;
+  expect(events).toEqual(["responseTimeout"]);
+});
+
+it("the streams with unread bytes are listed and can be closed", async () => {
   const { port, server } = await listen({}, respondWith(40 * KIB));
   const reader = openSession(port);
   expect(await call(reader)).toBe("0 OK");

@@ -1,8 +1,10 @@
 /** The stop of the gRPC port. */
 import { once } from "node:events";
+import { connect } from "node:net";
 import type { Message } from "@bufbuild/protobuf";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
+import { headers, PREFACE, SETTINGS, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
   call,
@@ -67,6 +69,18 @@ it("health watches, reflection, idle connections and silent ones do not delay it
   // REFUSED_STREAM, which clients read as UNAVAILABLE.
   await until(() => watch.closed && reflection.closed);
   expect([watch.rstCode, reflection.rstCode]).toEqual([7, 7]);
+});
+
+it("strangers do not delay it: requests without an end, and connections that stay open", async () => {
+  const { port, server } = await listen();
+  const begin = [PREFACE, SETTINGS, SETTINGS_ACK];
+  for (const bytes of [begin, [...begin, headers(1, false)]]) {
+    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.on("error", () => {}).write(Buffer.concat(bytes));
+    await once(socket, "data");
+  }
+  await server.stop(GRACE);
 });
 
 it("a watch is told NOT_SERVING, and stays open as long as a call is", async () => {
