@@ -18,7 +18,7 @@ import { errorResponse, methodNotAllowed } from "../../src/gateway/errors.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
 import { MAX_WATCHES } from "../../src/grpc/health.ts";
 import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
-import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
+import { MAX_REFLECTIONS, QUESTIONS } from "../../src/grpc/reflection.ts";
 import { MAX_SURPLUS } from "../../src/grpc/request.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { reasonOf } from "../../src/rpc/error-details.ts";
@@ -107,6 +107,7 @@ describe("limits", () => {
     "reply to the ping": GRPC_LIMITS.keepaliveReply,
     "open health watches": MAX_WATCHES,
     "open reflection streams": MAX_REFLECTIONS,
+    "questions to reflection": QUESTIONS.burst,
     "silence in both directions": HTTP_LIMITS.connectionTimeout,
   };
 
