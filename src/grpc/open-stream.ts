@@ -10,9 +10,6 @@ import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { Connection } from "./connection.ts";
 import type { GrpcLimits } from "./limits.ts";
 
-/** How long the frame that ends a stream may take to be sent, in ms, if anybody reads the connection. */
-const LAST_FRAME = 1_000;
-
 /** A stream from its first frame on, until its last one is sent. */
 export class OpenStream implements Unread {
   readonly connection: Connection;
@@ -23,12 +20,11 @@ export class OpenStream implements Unread {
   /** Whether it has a place among those that are open. */
   hasPlace = true;
   readonly #stream: ServerHttp2Stream;
-  /** When it was opened; and later, when it was ended. */
-  #since = performance.now();
+  readonly #opened = performance.now();
   /** Since when, at a check, the client has not read its response. */
   #unreadSince: number | undefined;
-  /** Whether its response was sent at the last check. */
-  #wasSent = false;
+  /** Whether it only had to be closed at the last check: its response was sent, or it was ended here. */
+  #wasOver = false;
 
   constructor(stream: ServerHttp2Stream, connection: Connection) {
     this.#stream = stream;
@@ -55,7 +51,7 @@ export class OpenStream implements Unread {
   end(code: number): void {
     if (this.isEnded || this.#stream.destroyed) return;
     this.isEnded = true;
-    this.#since = performance.now();
+    this.#wasOver = false;
     this.#stream.close(code);
   }
 
@@ -74,17 +70,18 @@ export class OpenStream implements Unread {
     const stream = this.#stream;
     const isReceived = isComplete(stream);
     if (this.isEnded) {
-      if (now - this.#since > LAST_FRAME) this.connection.close();
+      if (this.#wasOver) this.connection.close();
+      this.#wasOver = true;
     } else if (!isReceived && !stream.headersSent) {
-      if (now - this.#since <= limits.requestTimeout || stream.closed) return;
+      if (now - this.#opened <= limits.requestTimeout || stream.closed) return;
       report("requestTimeout");
       stream.respond(LATE, { endStream: true });
       // RFC 9113, section 8.1: the client need not send the rest of its request.
       this.end(constants.NGHTTP2_NO_ERROR);
     } else if (!isReceived && stream.writableFinished) {
       // The response is sent, but the client has not ended its request.
-      if (this.#wasSent) this.end(constants.NGHTTP2_NO_ERROR);
-      this.#wasSent = true;
+      if (this.#wasOver) this.end(constants.NGHTTP2_NO_ERROR);
+      else this.#wasOver = true;
     } else if (stream.writableLength === 0 && !stream.writableFinished) {
       this.#unreadSince = undefined;
     } else {
