@@ -36,6 +36,11 @@ export class OpenStream implements Unread {
     return !this.isAccepted || this.#unreadSince !== undefined;
   }
 
+  /** Whether a stop waits for it: its key was accepted, or its whole request has come and waits for that. */
+  get holdsStop(): boolean {
+    return this.isAccepted || (isComplete(this.#stream) && !this.#stream.headersSent);
+  }
+
   get bytes(): number {
     return this.#stream.writableLength;
   }

@@ -9,7 +9,7 @@
  * 4. DATA: `request.ts` sees it before grpc-js, and ends a request with much more than its message.
  * 5. END_STREAM: `unary-call.ts` starts the handler a turn later, if the call is still open.
  * 6. `service-definition.ts` hands it to the pipeline. If the key is accepted, its stream, by that number,
- *    keeps its place and holds a stop. Only now the message is decompressed and decoded.
+ *    keeps its place. Only now the message is decompressed and decoded.
  * 7. The response is written at once, message and status together, and is held until its client reads it
  *    (`open-stream.ts`, `src/net/unread.ts`).
  * 8. The last frame is sent: the place is free when Node has freed the stream.
@@ -62,7 +62,7 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
 export interface GrpcServer {
   /** Listens on host and port (0 picks a free one), sets SERVING and resolves to the port. */
   listen(host: string, port: number): Promise<number>;
-  /** Sets NOT_SERVING, waits up to `grace` ms for every call whose key it has accepted, and closes. */
+  /** Sets NOT_SERVING, waits up to `grace` ms for every call whose whole request has come, and closes. */
   stop(grace: number): Promise<void>;
   /** Sets the health of all services. */
   setServing(serving: boolean): void;

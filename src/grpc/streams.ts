@@ -56,7 +56,7 @@ export interface Streams {
   announceEnd(): Promise<void>;
   /** The streams with response bytes that their clients have not read. */
   readonly unread: UnreadSource;
-  /** Resolves when no call is open whose key was accepted. Others need not end. */
+  /** Resolves when no call is open that holds a stop. Others need not end. */
   callsEnded(): Promise<void>;
   /** Ends all streams; their clients see UNAVAILABLE. */
   end(): void;
@@ -95,7 +95,7 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
     stream.once("close", () => {
       if (added.hasPlace) places--;
       // Node frees it when the event loop turns.
-      setImmediate(forget, number, added);
+      setImmediate(forget, number);
     });
     if (!hasPlace) {
       refuseNew(added, headers);
@@ -108,9 +108,9 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
     }
   }
 
-  function forget(number: string, stream: OpenStream): void {
+  function forget(number: string): void {
     open.delete(number);
-    if (stream.isAccepted) whenCallsEnded();
+    whenCallsEnded();
   }
 
   const isFlooded = () => open.size >= 2 * limits.maxStreams;
@@ -150,6 +150,7 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
     const now = performance.now();
     for (const connection of connections.values()) connection.check(now);
     for (const stream of open.values()) stream.check(now, limits, report);
+    whenCallsEnded();
   }, interval).unref();
   subscribe(CREATED, onCreated);
 
@@ -174,7 +175,7 @@ export function createStreams({ limits, report }: StreamsParts): Streams {
     callsEnded: () =>
       new Promise((resolve) => {
         whenCallsEnded = () => {
-          if (![...open.values()].some(({ isAccepted }) => isAccepted)) resolve();
+          if (![...open.values()].some(({ holdsStop }) => holdsStop)) resolve();
         };
         whenCallsEnded();
       }),

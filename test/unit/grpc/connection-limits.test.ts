@@ -189,7 +189,7 @@ it("messages that a unary call sends in excess are not decompressed", async () =
 
 it("a request with much more than its message ends with a status, and its connection stays", async () => {
   const { port, events, calls } = await listen();
-    const session = openSession(port);
+  const session = openSession(port);
   const send = (path: string, bytes: Buffer) => {
     const stream = openStream(session, path);
     stream.end(bytes);
