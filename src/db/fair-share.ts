@@ -88,15 +88,18 @@ export function createFairShare(size: number, maxWait: number): FairShare {
           leave();
           reject(signal.reason);
         };
-        const timer = setTimeout(() => {
-          leave();
-          const busy = `within ${maxWait} ms; ${free} of ${size} are free, for other providers`;
-          const reason =
-            free > 0
-              ? `no connection of the provider's share became free ${busy}`
-              : `no connection became free within ${maxWait} ms`;
-          reject(overloaded(reason));
-        }, left);
+        const timer = setTimeout(
+          () => {
+            leave();
+            const busy = `within ${maxWait} ms; ${free} of ${size} are free, for other providers`;
+            const reason =
+              free > 0
+                ? `no connection of the provider's share became free ${busy}`
+                : `no connection became free within ${maxWait} ms`;
+            reject(overloaded(reason));
+          },
+          Math.max(left, 0),
+        );
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);
         waitingCount++;

@@ -58,6 +58,18 @@ it("the reason names the whole wait, also at the end of what was left of it", as
   });
 });
 
+it("a wait of which nothing is left ends at once, without a warning of the runtime", async () => {
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => warnings.push(name);
+  process.on("warning", onWarning);
+  const share = createFairShare(1, 2_000);
+  share.take("a");
+  await expect(share.wait("b", signal, -1.5)).rejects.toMatchObject({ kind: "overloaded" });
+  await settled();
+  process.off("warning", onWarning);
+  expect(warnings).toEqual([]);
+});
+
 it("a place without a connection is free again after a second, and its owner can have another", async () => {
   vi.useFakeTimers();
   const share = createFairShare(2, 60_000);
