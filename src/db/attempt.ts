@@ -117,8 +117,7 @@ export function createAttempt(
         throw new Error("expected a statement that starts with SELECT");
       signal.throwIfAborted();
       observation?.sent(operation);
-      const rows = await run(execute, connection, sql, bindings);
-      observation?.answered();
+      const rows = await observed(run(execute, connection, sql, bindings), observation);
       await waitForTurn(rows.length);
       return rows;
     };
@@ -142,7 +141,7 @@ export function createAttempt(
     const connection = await borrow();
     try {
       signal.throwIfAborted(); // the caller may have left while the connection was made
-      observation?.connected();
+      observation?.ended(); // its wait
       return await work(sessionOn(connection, { signal, observation }));
     } catch (error) {
       if (error instanceof FailedAttempt) connection.destroy();
@@ -151,6 +150,21 @@ export function createAttempt(
       client.releaseConnection(connection);
     }
   };
+}
+
+/** Settles as a statement does, and tells that it has ended. */
+async function observed<T>(
+  statement: Promise<T>,
+  observation: ReadObservation | undefined,
+): Promise<T> {
+  try {
+    const rows = await statement;
+    observation?.ended();
+    return rows;
+  } catch (error) {
+    observation?.ended(error);
+    throw error;
+  }
 }
 
 /** Whether the connection of a statement that failed must not be used again. */

@@ -128,7 +128,7 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
       const attempted = { work, signal, observation };
       return await untilAborted(runInPlace(owner, attempted, waitUntil), signal);
     } catch (error) {
-      observation?.failed(error);
+      observation?.ended(error);
       throw error;
     }
   };

@@ -15,16 +15,12 @@ import {
 } from "@opentelemetry/api";
 import type { ReadMetrics } from "./metrics/database.ts";
 
-/** Follows one read: its wait for a connection, and its statements, one after the other. */
+/** Follows one read: its wait for a connection, and then its statements, one after the other. */
 export interface ReadObservation {
-  /** It has a connection. Called again if it is tried again on another one. */
-  connected(): void;
   /** It sends a statement, by its short name. */
   sent(operation: string): void;
-  /** The rows of the statement have arrived. */
-  answered(): void;
-  /** It has failed, or its caller has left: nothing after this counts. */
-  failed(error: unknown): void;
+  /** The wait, or the statement, has ended: with an error if it failed, or if the caller has left. */
+  ended(error?: unknown): void;
 }
 
 /** Starts to follow a read. */
@@ -55,26 +51,9 @@ export function createReadObserver(metrics?: ReadMetrics, tracer?: Tracer): Obse
     metrics?.waits();
     const waited = (ms: number) => metrics?.waited(ms);
     let step: Step | undefined = begin(waited, "wait for a connection");
-    let hasWaited = false;
-    let hasFailed = false;
-
-    function end(error?: unknown): void {
-      if (error !== undefined) step?.span?.setStatus({ code: SpanStatusCode.ERROR });
-      step?.span?.end();
-      step?.end();
-      step = undefined;
-    }
 
     return {
-      connected() {
-        // A caller that has left may get its connection afterwards.
-        if (hasFailed || hasWaited) return;
-        hasWaited = true;
-        end();
-      },
       sent(operation) {
-        if (hasFailed) return;
-        end(step && FAILED); // of an attempt that is made again
         const attributes = {
           "db.system.name": "mysql",
           "db.operation.name": "SELECT",
@@ -83,14 +62,13 @@ export function createReadObserver(metrics?: ReadMetrics, tracer?: Tracer): Obse
         const ran = (ms: number) => metrics?.ran(operation, ms);
         step = begin(ran, operation, { kind: SpanKind.CLIENT, attributes });
       },
-      answered: () => end(),
-      failed(error) {
-        hasFailed = true;
-        end(error);
+      // Nothing goes on if a caller has left before, or if the read is tried again.
+      ended(error) {
+        if (error !== undefined) step?.span?.setStatus({ code: SpanStatusCode.ERROR });
+        step?.span?.end();
+        step?.end();
+        step = undefined;
       },
     };
   };
 }
-
-/** What ended a statement of an attempt that is made again. */
-const FAILED = "the connection failed";

@@ -73,6 +73,33 @@ it("a read is observed until its rows have arrived, without their wait for a tur
   expect(events).toEqual(["waits", "waited", `ran ${operation}`]);
 });
 
+it("a statement that fails is observed until then, and not until its read is tried again", async () => {
+  const events: string[] = [];
+  const connections = () => `on connection ${reads.proxy.made()}`;
+  const observe = createReadObserver({
+    waits: () => {},
+    waited: () => {},
+    ran: (operation) => events.push(`${operation} ${connections()}`),
+  });
+  const read = createRead(reads.pool, { ...LIMITS, observe });
+  const first = read(({ query }) => query("SELECT '1'", [], "first"), { signal });
+  await first;
+  reads.proxy.inject({ errno: 2013 });
+  await read(
+    async ({ query }) => {
+      await query("SELECT '1'", [], "first");
+      await query("SELECT '2'", [], "second");
+    },
+    { signal },
+  );
+  expect(events).toEqual([
+    "first on connection 1",
+    "first on connection 1", // the one that failed
+    "first on connection 2",
+    "second on connection 2",
+  ]);
+});
+
 it("a statement that takes too long is ended by the server, and its session is used again", async () => {
   await reads.usePool({ ...LIMITS, maxStatement: 500 });
   // Again, if the answer comes half a second too late: then its connection is given up.
