@@ -25,7 +25,7 @@ export interface Daily {
 /** What is added by an instant (epoch ms), which lies in a day or is the end of one. */
 type Added = readonly [at: number, sums: Sums];
 
-/** The maximum number of days in the cache, each of about 200 bytes: 20 MB. */
+/** The maximum number of days in the cache, each of about 300 bytes: 30 MB. */
 const MAX_CACHED_DAYS = 100_000;
 
 /** Creates the question for the days of a period, given the facts. */
