@@ -25,9 +25,18 @@ export const LAST_INSTANT = "9999-12-31 23:59:59.999";
 export const EARLIEST = fromDatetime(FIRST_INSTANT);
 export const LATEST = fromDatetime(LAST_INSTANT);
 
-/** The first instant after one, both as DATETIME(3) text. */
+const LAST_OF_DAY = " 23:59:59.999";
+
+/**
+ * What sorts first after an instant, both as DATETIME(3) text. After the last instant of a month that is a date which
+ * does not exist, but which a writer without a strict `sql_mode` can store: 2026-11-31, 2026-11-00, 2027-00-00.
+ */
 export function after(at: string): string {
-  return toDatetime(fromDatetime(at) + 1);
+  if (!at.endsWith(LAST_OF_DAY)) return toDatetime(fromDatetime(at) + 1);
+  const [year = 0, month = 0, day = 0] = at.slice(0, 10).split("-").map(Number);
+  const next = day < 31 ? [year, month, day + 1] : month < 12 ? [year, month + 1, 0] : [year + 1];
+  const [y, m, d] = [0, 1, 2].map((part) => String(next[part] ?? 0).padStart(part ? 2 : 4, "0"));
+  return `${y}-${m}-${d} 00:00:00.000`;
 }
 
 /** The earlier of two, as DATETIME(3) text, and the later one. */

@@ -68,6 +68,17 @@ describe("the boundaries of a period", () => {
     expect(boundaries(watermark, end)).toEqual({ first: FIRST, last });
   });
 
+  // Regression: dates that do not exist sort after the last instant of a month, and before the next one.
+  it.each([
+    ["2026-11-29 23:59:59.999", "2026-11-30 00:00:00.000"],
+    ["2026-11-30 23:59:59.999", "2026-11-31 00:00:00.000"],
+    ["2026-10-31 23:59:59.999", "2026-11-00 00:00:00.000"],
+    ["2026-12-31 23:59:59.999", "2027-00-00 00:00:00.000"],
+  ])("that reaches a watermark of %s have nothing after it", (watermark, last) => {
+    const first = "2026-10-02 00:00:00.000";
+    expect(boundaries(watermark, "2027-02-01 00:00:00.000", first)).toEqual({ first, last });
+  });
+
   it("are one and the same if none lies in the period", () => {
     const end = "2026-11-20 09:00:00.000";
     const inOneLeaf = boundaries("2026-11-20 09:30:00.000", end, "2026-11-21 00:00:00.000");

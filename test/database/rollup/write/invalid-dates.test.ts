@@ -102,6 +102,27 @@ it("such a date counts in the month that it sorts into, with a rollup and withou
   }
 });
 
+// Regression: they were in nothing that an answer reads, neither covered nor dated after the watermark.
+it("such dates right after a watermark that is the last instant of a month are uncovered", async () => {
+  const [now, recorded] = ["2026-12-01T00:00:00.000Z", "2026-10-10"] as const;
+  const days = ["2026-10-31", "2026-11-00", "2026-11-30", "2026-11-31"];
+  await knex("charges").insert(days.map((day, nth) => charge(day, recorded, `${10 ** nth}.00`)));
+  for (const watermark of ["2026-10-31 23:59:59.999", "2026-11-30 23:59:59.999"]) {
+    await build(knex, "1", watermark);
+    const service = createRevenueService(atTimeOfCall(createRead(knex)));
+    const period = ["2026-10-01", "2026-12-01"] as const;
+    expect(await breakdownOf(service, 1n, now, ...period)).toMatchObject({
+      totalRevenue: { value: "1111.00" },
+    });
+    expect(await dailyOf(service, 1n, now, ...period)).toMatchObject({
+      grossRevenue: { value: "1111.00" },
+    });
+    expect(await overviewOf(service, 1n, now)).toMatchObject({
+      summary: { grossRevenueYTD: { value: "1111.00" } },
+    });
+  }
+});
+
 // Regression: the start by default was worked out twice, once without what is dated before it.
 it.each(["UTC", "America/New_York", "Asia/Tokyo"])(
   "days in %s from the first instant on, by default or asked for, have the charges of the date zero",
