@@ -3,9 +3,8 @@
  * more and the vschema of `deploy/clusters/vitess/`. `VITESS_URL` is vtgate's, without a keyspace.
  */
 import type { Knex } from "knex";
-import { parseDatabaseUrl } from "../../src/config.ts";
 import { migrateToLatest } from "../../src/db/migrate.ts";
-import { createPool } from "../../src/db/pool.ts";
+import { testPool } from "../support/database.ts";
 
 export interface Keyspace extends AsyncDisposable {
   readonly name: string;
@@ -20,9 +19,12 @@ export const UNSHARDED = "plain";
 export const SHARDED = "revenue";
 
 /** Opens a keyspace, and migrates it. */
-export async function openKeyspace(name: string): Promise<Keyspace> {
+export async function openKeyspace(
+  name: string,
+  options?: Parameters<typeof testPool>[1],
+): Promise<Keyspace> {
   const url = (target: string) => `${process.env.VITESS_URL}/${target}`;
-  const open = (target: string) => createPool(parseDatabaseUrl(url(target)));
+  const open = (target: string) => testPool(url(target), options);
   const pool = open(name);
   const [shards] = await pool.raw("SHOW VITESS_SHARDS LIKE ?", [`${name}/%`]);
   const names: string[] = shards.map((row: object) => String(Object.values(row)[0]).split("/")[1]);

@@ -1,4 +1,4 @@
-/** Each statement of a call is one statement on one shard, and vtgate plans it in a moment. */
+/** Each statement of a call is one statement on one shard, also before vtgate has a plan for it. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { create } from "@bufbuild/protobuf";
@@ -11,70 +11,69 @@ import {
   ListPayoutsRequestSchema,
 } from "../../gen/revenue/v1/revenue_pb.ts";
 import { keysByHash, MAX_BATCH } from "../../src/auth/key-lookup.ts";
+import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
+import { MAX_SIZE } from "../../src/revenue/payouts/queries.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
-import { rollUp } from "../../src/rollup/write/run.ts";
+import { build } from "../database/rollup/write/built.ts";
 import { until } from "../support/poll.ts";
-import {
-  type Ran,
-  recordStatements,
-  STATEMENTS,
-  type StatementName,
-} from "../support/statements.ts";
+import { type Ran, recordStatements, STATEMENT_NAMES, STATEMENTS } from "../support/statements.ts";
 import { addProviders, type Keyspace, openKeyspace, SHARDED } from "./keyspaces.ts";
 
 const PROVIDERS = ["96", "97"] as const;
-
-/** What a statement may cost before the first answer, in ms. On a busy machine this is a lot. */
-const FIRST = 3_000;
+const daysAgo = (days: number) => toDatetime(Date.now() - days * 86_400_000);
 
 /** A statement that vtgate has no plan for: it keeps them by their texts, without comments at the end. */
 const marked = (sql: string, mark: string) => sql.replace("SELECT ", `SELECT /* ${mark} */ `);
 
 /** The statements of all RPCs as the service sends them, for a provider with a rollup and for one without. */
-async function sent({ pool, targets }: Keyspace): Promise<Map<StatementName, Ran>> {
+async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
   for (const id of PROVIDERS) {
     await pool("charges").insert({
       provider_id: id,
       server_id: 1,
-      charged_at: "2026-01-01",
+      charged_at: daysAgo(100),
       gross: "1.00",
     });
   }
-  for (const target of targets) await rollUp(target, { margin: 0 });
+  for (const target of targets) {
+    const [row] = await target("providers").where({ id: PROVIDERS[0] }).select("id");
+    if (row) await build(target, PROVIDERS[0], daysAgo(0), "P1D", "PT15M");
+  }
   await pool("rollups").where({ provider_id: PROVIDERS[1] }).del();
   const recorded = recordStatements(createRead(pool));
-  const sent = new Map<StatementName, Ran>();
-  for (const id of PROVIDERS) {
-    const service = createRevenueService(recorded.read);
-    const call = { caller: { providerId: id }, signal: AbortSignal.timeout(TIME_LIMIT) };
-    await service.listPayouts(create(ListPayoutsRequestSchema), call);
-    for (const zone of ["UTC", "Asia/Kolkata"]) {
-      for (const startDate of ["", "", "2026-01-01"]) {
-        const request = { startDate, endDate: "", timeZone: zone };
-        await service.getOverview(create(GetOverviewRequestSchema), call);
-        await service.getServerBreakdown(create(GetServerBreakdownRequestSchema, request), call);
-        await service.getDailyRevenue(create(GetDailyRevenueRequestSchema, request), call);
+  for (const providerId of PROVIDERS) {
+    const call = { caller: { providerId }, signal: AbortSignal.timeout(TIME_LIMIT) };
+    for (const timeZone of ["UTC", "Asia/Kolkata"]) {
+      const service = createRevenueService(recorded.read);
+      for (const startDate of ["", daysAgo(200).slice(0, 10)]) {
+        const request = { startDate, endDate: "", timeZone };
+        // The second time with cached sums.
+        for (const pageSize of [0, MAX_SIZE]) {
+          await service.listPayouts(create(ListPayoutsRequestSchema, { pageSize }), call);
+          await service.getOverview(create(GetOverviewRequestSchema), call);
+          await service.getServerBreakdown(create(GetServerBreakdownRequestSchema, request), call);
+          await service.getDailyRevenue(create(GetDailyRevenueRequestSchema, request), call);
+        }
       }
     }
-    for (const ran of recorded.take()) sent.set(ran.name, ran);
   }
-  return sent;
+  const byName = new Map(recorded.take().map((ran) => [ran.name, ran]));
+  expect([...byName.keys()].toSorted()).toEqual(STATEMENT_NAMES.toSorted());
+  return [...byName.values()];
 }
 
-it("each statement is one on one shard, and planned in a moment", async () => {
+it("each statement is one on one shard", async () => {
   await using keyspace = await openKeyspace(SHARDED);
   await addProviders(keyspace, PROVIDERS.map(BigInt));
   const read = createRead(keyspace.pool);
-  for (const { name, bindings } of (await sent(keyspace)).values()) {
+  for (const { name, bindings } of await sent(keyspace)) {
     const { sql } = STATEMENTS[name];
     const unplanned = marked(sql, crypto.randomUUID());
     const began = performance.now();
     const signal = AbortSignal.timeout(TIME_LIMIT);
     await read(({ query }) => query(unplanned, bindings, name), { signal });
-    const took = performance.now() - began;
-    console.log(`${name}: first answer after ${took.toFixed(0)} ms`);
-    expect(took, name).toBeLessThan(FIRST);
+    console.log(`${name}: first answer after ${(performance.now() - began).toFixed(0)} ms`);
     const [queries] = await keyspace.pool.raw(`VEXPLAIN QUERIES ${sql}`, bindings as string[]);
     expect(queries, name).toHaveLength(1);
   }
@@ -87,28 +86,35 @@ const CALLS = 24;
 it.skipIf(QUERY_LOG === undefined)(
   "many calls at once of a statement that vtgate has not seen are one statement on one shard each",
   async () => {
-    await using keyspace = await openKeyspace(SHARDED);
+    await using keyspace = await openKeyspace(SHARDED, { maxConnections: CALLS });
     await addProviders(keyspace, PROVIDERS.map(BigInt));
-    const { sql } = STATEMENTS.fullBreakdown;
-    const { bindings = [] } = (await sent(keyspace)).get("fullBreakdown") ?? {};
-    const mark = crypto.randomUUID();
-    const read = createRead(keyspace.pool);
-    const { size: start } = await stat(QUERY_LOG ?? "");
-    const options = { signal: AbortSignal.timeout(TIME_LIMIT) };
-    const calls = Array.from({ length: CALLS }, () =>
-      read(({ query }) => query(marked(sql, mark), bindings, "new"), options),
-    );
-    await Promise.all(calls);
-    const logged = async () => {
-      const written = createReadStream(QUERY_LOG ?? "", { start, encoding: "utf8" });
-      const lines = (await written.toArray()).join("").split("\n");
-      return lines.filter((line) => line.includes(mark) && !line.startsWith("Prepare\t"));
-    };
-    await until(async () => (await logged()).length >= CALLS);
-    const shardStatements = (await logged()).map((line) => Number(line.split("\t")[14]));
-    expect(shardStatements).toEqual(Array(CALLS).fill(1));
+    const read = createRead(keyspace.pool, { poolWait: TIME_LIMIT });
+    for (const { name, bindings } of await sent(keyspace)) {
+      const mark = crypto.randomUUID();
+      const unplanned = marked(STATEMENTS[name].sql, mark);
+      const { size: start } = await stat(QUERY_LOG ?? "");
+      const signal = AbortSignal.timeout(TIME_LIMIT);
+      // Of one owner not all of them would be under way at once.
+      const calls = Array.from({ length: CALLS }, (_, nth) =>
+        read(({ query }) => query(unplanned, bindings, name), { owner: `${nth}`, signal }),
+      );
+      await Promise.all(calls);
+      const logged = () => loggedSince(start, mark);
+      await until(async () => (await logged()).length >= CALLS);
+      expect(await logged(), name).toEqual(Array(CALLS).fill(1));
+    }
   },
 );
+
+/** How many statements on shards each one with a mark became that vtgate logged from a place in its file on. */
+async function loggedSince(start: number, mark: string): Promise<number[]> {
+  const written = createReadStream(QUERY_LOG ?? "", { start, encoding: "utf8" });
+  const lines = (await written.toArray()).join("").split("\n");
+  return lines
+    .slice(0, -1) // what follows the last end of a line is being written
+    .filter((line) => line.includes(mark) && !line.startsWith("Prepare\t"))
+    .map((line) => Number(line.split("\t")[14]));
+}
 
 it("a look-up of many keys is one statement, which needs no shard", async () => {
   await using keyspace = await openKeyspace(SHARDED);
