@@ -180,9 +180,9 @@ function isSilence(error: unknown): boolean {
 }
 
 /**
- * Runs a statement: prepared, which the driver does once per connection. Vitess gets it as text: while vtgate improves
- * the plan of one that is prepared, which knows no value, others run by that plan, as many statements on several
- * snapshots. In a text all places of a provider are one value from the first time on.
+ * Runs a statement: prepared, which the driver does once per connection. Vitess gets it as text, in which all places
+ * of a provider are one value. In a prepared one they are parameters: while vtgate makes a better plan with their
+ * values, others run by the first plan, as one statement for each place on several snapshots.
  */
 const execute: Send = (connection, sql, bindings) =>
   isVitess(connection)
