@@ -1,5 +1,7 @@
 /** The statements of a transaction read one snapshot, as the last try of an answer relies on. */
+
 import { expect, it } from "vitest";
+import { TIME_LIMIT } from "../../dev/time-limit.ts";
 import { createRead } from "../../src/db/query.ts";
 import { testPool } from "../support/database.ts";
 import { addProviders, openKeyspace, SHARDED, UNSHARDED } from "./keyspaces.ts";
@@ -24,7 +26,7 @@ it.each([UNSHARDED, SHARDED])("of keyspace %s", async (name) => {
       });
       return [...inside, await read()];
     },
-    { signal: AbortSignal.timeout(60_000) },
+    { signal: AbortSignal.timeout(TIME_LIMIT) },
   );
   await session.destroy();
   const old = [[`provider ${PROVIDER}`]];
