@@ -16,6 +16,7 @@ import {
   origins,
   path,
 } from "./config/parse.ts";
+import type { Environment, Variable } from "./config/variable.ts";
 
 export { tlsFiles } from "./config/certificates.ts";
 export { type DatabaseUrl, parseDatabaseUrl, readDatabaseUrl } from "./config/database-url.ts";
@@ -145,6 +146,13 @@ export const VARIABLES = {
     parse: oneOf(["on", "off"] as const),
     description: "`off`: gRPC has no reflection",
   },
+  serviceKeys: {
+    name: "SERVICE_KEYS",
+    fallback: "grpc",
+    parse: oneOf(["grpc", "all", "off"] as const),
+    description:
+      "where service keys are accepted: `grpc`, the gRPC port alone; `all`, the HTTP port too; `off`, nowhere",
+  },
   maxConnectionAge: {
     name: "GRPC_MAX_CONNECTION_AGE_MS",
     fallback: "0",
@@ -168,7 +176,7 @@ export const VARIABLES = {
     name: "MAX_CALLS_PER_PROVIDER",
     fallback: "250",
     parse: count(1, 1_000_000),
-    description: "calls in flight of one provider",
+    description: "calls in flight of one provider, or of one service key",
   },
   maxConnections: {
     name: "MAX_CONNECTIONS",
@@ -186,13 +194,15 @@ export const VARIABLES = {
     name: "RATE_LIMIT",
     fallback: "0",
     parse: count(0, 1_000_000),
-    description: "requests of one provider per second, in all protocols together; 0 for no limit",
+    description:
+      "requests of one provider, or of one service key, per second, in all protocols together; 0 for no limit",
   },
   rateLimitBurst: {
     name: "RATE_LIMIT_BURST",
     fallback: "0",
     parse: count(0, 1_000_000),
-    description: "requests of one provider at once; 0 for as many as `RATE_LIMIT`",
+    description:
+      "requests of one provider, or of one service key, at once; 0 for as many as `RATE_LIMIT`",
   },
   lameDuck: {
     name: "STOP_LAME_DUCK_MS",
@@ -208,24 +218,10 @@ export const VARIABLES = {
   },
 } satisfies Record<string, Variable>;
 
-interface Variable {
-  readonly name: string;
-  /** The text that is parsed if the variable is unset or empty. */
-  readonly fallback: string;
-  /** A value for `.env.example`, where the default is none that works. */
-  readonly example?: string;
-  /** Throws `ConfigError`. */
-  readonly parse: (text: string, name: string, environment: Environment) => unknown;
-  /** What it means, in a line of Markdown. */
-  readonly description: string;
-}
-
 /** The configuration of the service. */
 export type Config = {
   readonly [Field in keyof typeof VARIABLES]: ReturnType<(typeof VARIABLES)[Field]["parse"]>;
 };
-
-type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the configuration of the service. An empty variable counts as unset.

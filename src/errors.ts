@@ -39,6 +39,20 @@ export const serviceErrors = {
     message:
       "API key authentication is required: send a valid key in exactly one of the headers X-API-Key or Authorization (Bearer)",
   },
+  /** The same whether the other provider exists. */
+  permissionDenied: {
+    code: Code.PermissionDenied,
+    status: 403,
+    error: "Forbidden",
+    message:
+      "this API key is for its own provider alone: leave out the header x-provider-id, or send that provider's id",
+  },
+  providerNotFound: {
+    code: Code.NotFound,
+    status: 404,
+    error: "Not Found",
+    message: "there is no provider with the id in the header x-provider-id",
+  },
   notFound: {
     code: Code.Unimplemented,
     status: 404,
@@ -84,14 +98,14 @@ export const serviceErrors = {
     code: Code.ResourceExhausted,
     status: 429,
     error: "Too Many Requests",
-    message: "too many requests of this provider; retry after the time in Retry-After",
+    message: "too many requests of this caller; retry after the time in Retry-After",
     retryAfter: 1,
   },
   tooManyCalls: {
     code: Code.ResourceExhausted,
     status: 429,
     error: "Too Many Requests",
-    message: "too many concurrent calls for this provider; retry after one second",
+    message: "too many concurrent calls of this caller; retry after one second",
     retryAfter: 1,
   },
   overloaded: {

@@ -4,7 +4,23 @@
  */
 import type { Message } from "@bufbuild/protobuf";
 
-/** The authenticated caller of an RPC: the provider that owns the API key. */
+/**
+ * The API key of a call: a provider's own, or that of a service of the platform, which may ask about any
+ * provider.
+ */
+export type CallerKey =
+  | { readonly kind: "provider"; readonly id: string; readonly providerId: string }
+  | { readonly kind: "service"; readonly id: string; readonly name: string };
+
+/**
+ * Whose limits and connections a call uses, and with whom it shares runs: all keys of a provider have one
+ * share, and each service key has its own, whichever providers it asks about.
+ */
+export function shareOf(key: CallerKey): string {
+  return key.kind === "provider" ? key.providerId : `service key ${key.id}`;
+}
+
+/** The caller of an RPC, as a handler sees it: the provider that is asked about, and may be. */
 export interface Caller {
   /** `providers.id`, an unsigned 64-bit integer as a decimal string. */
   readonly providerId: string;

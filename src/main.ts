@@ -13,14 +13,16 @@ import {
 import { cacheKeys } from "./auth/key-cache.ts";
 import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
+import { createFindProvider } from "./auth/provider.ts";
 import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
+import { exposures } from "./config/exposure.ts";
 import { misspelled } from "./config/misspellings.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
-import { createRead, POOL_WAIT, type Read } from "./db/query.ts";
+import { createRead, POOL_WAIT, type Read, withShare } from "./db/query.ts";
 import { checkSession } from "./db/session-variables.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
@@ -61,7 +63,7 @@ try {
   if (values.check) {
     const database = openPool(config, 1);
     const checkAll = (warn: (message: string) => void) => {
-      misspellings.forEach(warn);
+      [...misspellings, ...exposures(config)].forEach(warn);
       return checkDatabase(config, database, warn);
     };
     process.exit((await check(config, database, checkAll)) ? 0 : 1);
@@ -79,7 +81,7 @@ try {
 async function start(config: Config): Promise<void> {
   const logOutput = createLogOutput(openStdout());
   const log = createLog(config.logLevel, logOutput);
-  for (const line of misspellings) log.warn(line);
+  for (const line of [...misspellings, ...exposures(config)]) log.warn(line);
   const readiness = createReadiness((ready, failed) => {
     const expected = ready || failed.every((check) => check === "shutdown");
     log[expected ? "info" : "warn"](ready ? {} : { failed }, ready ? "ready" : "not ready");
@@ -125,7 +127,13 @@ async function start(config: Config): Promise<void> {
         observeCache: metrics?.cacheRequest,
       },
     ),
-    authenticate: createAuthenticate(openRead("keys", keyDatabase, KEY_CONNECTIONS), metrics),
+    authenticate: createAuthenticate(
+      config,
+      openRead("keys", keyDatabase, KEY_CONNECTIONS),
+      metrics,
+    ),
+    findProvider: createFindProvider(read),
+    withShare,
     log,
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },
     maxCall: config.maxCall,
@@ -199,12 +207,12 @@ function openPool(config: Config, maxConnections: number, warn?: (message: strin
   });
 }
 
-function createAuthenticate(read: Read, metrics?: Metrics): Authenticate {
+function createAuthenticate({ serviceKeys }: Config, read: Read, metrics?: Metrics): Authenticate {
   const keyQueue = (owner: string) => createKeyQueue(createFindKeys(read, owner));
   const keys = cacheKeys({
     known: keyQueue("known"),
     unknown: keyQueue("unknown"),
     observe: (hit) => metrics?.cacheRequest("keys", hit),
   });
-  return createAuthentication(keys, createTokenBuckets(FAILURES_PER_ADDRESS));
+  return createAuthentication(keys, createTokenBuckets(FAILURES_PER_ADDRESS), serviceKeys);
 }

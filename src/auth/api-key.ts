@@ -1,22 +1,25 @@
 /**
- * The API key: `rvk_`, 256 random bits as 43 base62 digits, and the CRC-32 of these 47 characters
- * as 6 digits; 53 ASCII characters in total.
+ * The API key: `rvk_`, or `rvs_` for a service key, 256 random bits as 43 base62 digits, and the CRC-32
+ * of these 47 characters as 6 digits; 53 ASCII characters in total.
  *
- * The prefix lets people and secret scanners recognise a key, by the regular expression
- * `rvk_[0-9A-Za-z]{49}`. The checksum detects a mistyped key without a query.
+ * The prefix tells the kind, and lets people and secret scanners recognise a key, by the regular
+ * expression `rv[ks]_[0-9A-Za-z]{49}`. The checksum detects a mistyped key without a query.
  *
  * @see https://github.blog/2021-04-05-behind-githubs-new-authentication-token-formats/
  */
 import { hash, randomBytes } from "node:crypto";
 import { crc32 } from "node:zlib";
+import type { CallerKey } from "../handler.ts";
 
-const PREFIX = "rvk_";
+type Kind = CallerKey["kind"];
+
+const PREFIXES = { provider: "rvk_", service: "rvs_" } as const satisfies Record<Kind, string>;
 /** The random bytes, and the base62 digits that encode them: 62^43 > 2^256. */
 const SECRET_BYTES = 32;
 const SECRET_DIGITS = 43;
 const CHECKSUM_DIGITS = 6;
-const HINT_LENGTH = PREFIX.length + 4;
-const FORM = /^rvk_[0-9A-Za-z]{49}$/;
+const HINT_LENGTH = PREFIXES.provider.length + 4;
+const FORM = /^rv[ks]_[0-9A-Za-z]{49}$/;
 /** The base62 digits in ASCII order, as in GitHub's tokens. */
 const ALPHABET = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
 
@@ -25,10 +28,10 @@ declare const apiKey: unique symbol;
 /** A text with the form and the checksum of a key. It may never have been issued. */
 export type ApiKey = string & { readonly [apiKey]: true };
 
-/** Generates a key from the operating system's random source. */
-export function generateKey(): ApiKey {
+/** Generates a key from the operating system's random source: a provider's by default. */
+export function generateKey(kind: Kind = "provider"): ApiKey {
   const secret = BigInt(`0x${randomBytes(SECRET_BYTES).toString("hex")}`);
-  const body = PREFIX + encodeBase62(secret, SECRET_DIGITS);
+  const body = PREFIXES[kind] + encodeBase62(secret, SECRET_DIGITS);
   return (body + checksum(body)) as ApiKey;
 }
 
@@ -41,6 +44,11 @@ export function parseKey(text: string): ApiKey | undefined {
   if (!FORM.test(text)) return undefined;
   const body = text.slice(0, -CHECKSUM_DIGITS);
   return text.endsWith(checksum(body)) ? (text as ApiKey) : undefined;
+}
+
+/** The kind that the prefix of a key tells. */
+export function kindOf(key: ApiKey): Kind {
+  return key.startsWith(PREFIXES.service) ? "service" : "provider";
 }
 
 /**
@@ -61,7 +69,7 @@ export function hintOf(key: ApiKey): string {
  * text that others may read.
  */
 export function redactKeys(text: string): string {
-  return text.replace(/(rvk_\w{0,4})\S*?(?=["']?(?:\s|$))|(\w{4})\w{36,}/gi, "$1$2…");
+  return text.replace(/(rv[ks]_\w{0,4})\S*?(?=["']?(?:\s|$))|(\w{4})\w{36,}/gi, "$1$2…");
 }
 
 function checksum(body: string): string {

@@ -1,7 +1,8 @@
-/** Authentication: from the credentials of a call to its caller. */
+/** Authentication: from the credentials of a call to the key that was issued. */
+import type { Config } from "../config.ts";
 import { ServiceError } from "../errors.ts";
-import type { Caller } from "../handler.ts";
-import { hashKey } from "./api-key.ts";
+import type { CallerKey } from "../handler.ts";
+import { type ApiKey, hashKey, kindOf } from "./api-key.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
 import type { IssuedKey, KeyLookup, LookupRequest } from "./key-lookup.ts";
 
@@ -14,17 +15,23 @@ export const FAILURES_PER_ADDRESS = { rate: 20, burst: 1_000 };
 /** Takes a failure out of the token bucket of an address; not allowed if that is empty. */
 type TakeFailure = (address: string) => { readonly allowed: boolean };
 
+/** For whom a call is authenticated. */
+interface AuthenticationRequest extends LookupRequest {
+  /** As the log names it: "grpc" is the protocol of the gRPC port, and of no other. */
+  readonly protocol: string;
+}
+
 /**
- * Identifies the caller at the instant `now` (epoch ms). Rejects with
+ * Identifies the key of a caller at the instant `now` (epoch ms). Rejects with
  * `ServiceError("unauthenticated")`, the same for a key that is missing, malformed, unknown,
- * expired or revoked; with `tooManyFailures` if too many keys from its address were; or with what
+ * expired or revoked, and for a service key where none is accepted; with `tooManyFailures` if too many keys from its address were; or with what
  * the lookup rejects with.
  */
 export type Authenticate = (
   credentials: Credentials,
-  request: LookupRequest,
+  request: AuthenticationRequest,
   now: number,
-) => Promise<Caller>;
+) => Promise<CallerKey>;
 
 /**
  * Creates authentication by API key. A malformed key is rejected without a lookup: the time of that
@@ -33,11 +40,21 @@ export type Authenticate = (
  * The limit on failures only decides which error one of them gets. It never concerns a valid key, and a
  * success does not reset the count.
  */
-export function createAuthentication(lookup: KeyLookup, takeFailure: TakeFailure): Authenticate {
+export function createAuthentication(
+  lookup: KeyLookup,
+  takeFailure: TakeFailure,
+  serviceKeys: Config["serviceKeys"],
+): Authenticate {
+  const isAccepted = (key: ApiKey, protocol: string) =>
+    kindOf(key) === "provider" || serviceKeys === "all" || serviceKeys === protocol;
+
   return async (credentials, request, now) => {
     const key = readCredentials(credentials);
-    const issued = key === undefined ? undefined : await lookup(hashKey(key), request);
-    if (issued !== undefined && isValid(issued, now)) return { providerId: issued.providerId };
+    if (key !== undefined && isAccepted(key, request.protocol)) {
+      const issued = await lookup(hashKey(key), request);
+      // Only a row that was issued as what its key says counts.
+      if (issued?.key.kind === kindOf(key) && isValid(issued, now)) return issued.key;
+    }
     const { allowed } = takeFailure(request.address);
     throw new ServiceError(allowed ? "unauthenticated" : "tooManyFailures");
   };

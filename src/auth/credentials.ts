@@ -1,16 +1,17 @@
 /**
  * Reads the API key from the headers or the metadata of a call. The key comes in exactly one of
- * `X-API-Key: <key>` and `Authorization: Bearer <key>`.
+ * `X-API-Key: <key>` and `Authorization: Bearer <key>`. A third one names the provider (provider.ts).
  */
 import { type ApiKey, parseKey } from "./api-key.ts";
 
 /**
- * The values of the two headers (or metadata entries) that may carry an API key, unparsed: one
- * item per occurrence of the header, empty values included.
+ * The values of the headers (or metadata entries) that say who calls, and about whom, unparsed: one item
+ * per occurrence of the header, empty values included.
  */
 export interface Credentials {
   readonly xApiKey: readonly string[];
   readonly authorization: readonly string[];
+  readonly xProviderId: readonly string[];
 }
 
 /** A field value; surrounding white space is not part of it: RFC 9110 §5.5. */
@@ -22,7 +23,9 @@ const BEARER = /^[ \t]*bearer +([^ \t]+)[ \t]*$/i;
  * Returns the key of a call, or undefined if there is no well-formed one: neither header is
  * present, both are, one is repeated, the scheme is not Bearer, or the value is not a key.
  */
-export function readCredentials(credentials: Credentials): ApiKey | undefined {
+export function readCredentials(
+  credentials: Pick<Credentials, "xApiKey" | "authorization">,
+): ApiKey | undefined {
   const { xApiKey, authorization } = credentials;
   if (xApiKey.length + authorization.length !== 1) return undefined;
   const [plain] = xApiKey;

@@ -1,15 +1,21 @@
 /** Finds issued API keys in the database by their hashes, many in one query. */
 import { fromDatetime } from "../db/datetime.ts";
 import type { Read } from "../db/query.ts";
+import type { CallerKey } from "../handler.ts";
 
 /** What authentication needs to know of an issued key. */
 export interface IssuedKey {
-  /** `providers.id`, a decimal string. */
-  readonly providerId: string;
+  readonly key: CallerKey;
   /** The key is invalid from this instant, in epoch ms; Infinity if it does not expire. */
   readonly expiresAt: number;
   readonly revoked: boolean;
 }
+
+/**
+ * `api_keys.provider_id` of a service key. No provider has it: ids start at 1, and `npm run key` and
+ * `x-provider-id` take no other.
+ */
+export const NO_PROVIDER = "0";
 
 /** For whom a key is looked up. */
 export interface LookupRequest {
@@ -41,7 +47,7 @@ const SIZES = [1, 8, MAX_BATCH] as const;
  */
 export function keysByHash(count: number): string {
   const places = Array(count).fill("UNHEX(?)").join(", ");
-  return `SELECT LOWER(HEX(key_hash)), provider_id, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
+  return `SELECT LOWER(HEX(key_hash)), id, provider_id, name, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
 }
 
 const QUERIES = SIZES.map((size) => ({ size, sql: keysByHash(size) }));
@@ -64,10 +70,13 @@ export function createFindKeys(read: Read, owner = ""): FindKeys {
       owner,
     });
     const found = new Map<string, IssuedKey>();
-    for (const [hash, providerId, expiresAt, revokedAt] of rows) {
-      if (hash == null || providerId == null) continue;
+    for (const [hash, id, providerId, name, expiresAt, revokedAt] of rows) {
+      if (hash == null || id == null || providerId == null) continue;
       found.set(hash, {
-        providerId,
+        key:
+          providerId === NO_PROVIDER
+            ? { kind: "service", id, name: name ?? "" }
+            : { kind: "provider", id, providerId },
         // An unreadable expiry becomes NaN: every comparison with it is false, so the key is invalid.
         expiresAt: expiresAt == null ? Infinity : fromDatetime(expiresAt),
         revoked: revokedAt != null,

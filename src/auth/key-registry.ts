@@ -4,16 +4,23 @@
  */
 import type { Knex } from "knex";
 import { type ApiKey, generateKey, hashKey, hintOf } from "./api-key.ts";
+import { NO_PROVIDER } from "./key-lookup.ts";
 
 /** A row of the registry. Ids are decimal strings, times `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
 export interface RegisteredKey {
   readonly id: string;
+  /** That of no provider for a service key: `isServiceKey`. */
   readonly providerId: string;
   readonly name: string;
   readonly hint: string;
   readonly createdAt: string;
   readonly expiresAt: string | null;
   readonly revokedAt: string | null;
+}
+
+/** Whether a key is a service key, which may ask about any provider. */
+export function isServiceKey({ providerId }: RegisteredKey): boolean {
+  return providerId === NO_PROVIDER;
 }
 
 /** Selects one key, by `api_keys.id` or by the key itself. */
@@ -39,7 +46,28 @@ export async function issueKey(
   if (provider === undefined) {
     throw new Error(`provider ${providerId} does not exist in the table providers`);
   }
-  const key = generateKey();
+  const issued = await store(database, generateKey(), providerId, name, expiresAt);
+  return { ...issued, providerName: provider.name };
+}
+
+/**
+ * Issues a service key, which may ask about any provider.
+ *
+ * @param expiresAt as for `issueKey`
+ * @returns the key, which cannot be read again later, and the row that the database then has of it
+ * @throws Error, with a message for the operator, if there is no such row
+ */
+export async function issueServiceKey(database: Knex, name: string, expiresAt: number | null) {
+  return store(database, generateKey("service"), NO_PROVIDER, name, expiresAt);
+}
+
+async function store(
+  database: Knex,
+  key: ApiKey,
+  providerId: string,
+  name: string,
+  expiresAt: number | null,
+) {
   await database("api_keys").insert({
     provider_id: providerId,
     name,
@@ -49,7 +77,7 @@ export async function issueKey(
   });
   const row = await findKey(database, { key });
   if (row === undefined) throw new Error("the database has not stored the key: issue another one");
-  return { ...row, key, providerName: provider.name };
+  return { ...row, key };
 }
 
 /** Lists the keys of one provider, or of all, by id; revoked keys included. */

@@ -1,46 +1,57 @@
 /** `npm run key`: issues, lists and revokes API keys. */
 import { Command, InvalidArgumentError } from "commander";
+import type { Knex } from "knex";
 import { parseKey, redactKeys } from "../auth/api-key.ts";
 import { parseExpiry } from "../auth/expiry.ts";
 import {
+  isServiceKey,
   issueKey,
+  issueServiceKey,
   type KeySelector,
   listKeys,
   type RegisteredKey,
   revokeKey,
 } from "../auth/key-registry.ts";
+import { isProviderId } from "../auth/provider.ts";
 import { toDatetime } from "../db/datetime.ts";
 import { runOnDatabase } from "./run.ts";
 import { formatTable, printable } from "./table.ts";
 
-/** The largest bigint unsigned. */
-const MAX_ID = 2n ** 64n - 1n;
 /** The length of the column `api_keys.name`, in characters. */
 const MAX_NAME_LENGTH = 255;
 
 const program = new Command("npm run key --")
-  .description("Issues, lists and revokes the API keys of providers, in DATABASE_URL.")
+  .description("Issues, lists and revokes the API keys of providers and services, in DATABASE_URL.")
   // A mistyped key must not end up in a terminal's log.
   .configureOutput({ outputError: (text, write) => write(redactKeys(text)) });
 
 program
   .command("create")
   .description("issue an API key and print it once; the last line of stdout is the key alone")
-  .requiredOption("--provider <id>", "the provider whose data the key gives access to", toOneId)
-  .option("--name <text>", "a name for the key", toName, "API key")
+  .option("--provider <id>", "the provider whose data the key gives access to", toOneId)
+  .option("--service", "a key for a service of the platform, which may read every provider")
+  .option("--name <text>", 'a name for the key; of a provider\'s key "API key" by default', toName)
   .option("--expires <date>", "2027-01-01 or 2027-01-01T09:30:00Z (UTC by default)", toExpiry)
-  .action((options: { provider: string; name: string; expires?: number }) =>
-    runOnDatabase(async (database) => {
-      const { provider, name, expires = null } = options;
-      const { key, providerName, ...row } = await issueKey(database, provider, name, expires);
+  .action(({ provider, service = false, name, expires = null }: CreateOptions) => {
+    if (service === (provider !== undefined))
+      program.error("error: expected either --provider or --service");
+    if (service && !name?.trim())
+      program.error("error: a service key needs a --name: logs show it");
+    return runOnDatabase(async (database) => {
+      const { key, access, ...row } =
+        provider === undefined
+          ? await createServiceKey(database, name ?? "", expires)
+          : await createProviderKey(database, provider, name ?? "API key", expires);
       const { expiresAt } = row;
       const expiry = expiresAt === null ? "does not expire" : `expires ${toSecond(expiresAt)} UTC`;
-      console.log(`Issued key ${row.id}, "${printable(row.name)}", ${row.hint}…; ${expiry}.`);
-      console.log(`Access to provider ${row.providerId}, "${printable(providerName)}".`);
+      console.log(
+        `Issued ${nounOf(row)} ${row.id}, "${printable(row.name)}", ${row.hint}…; ${expiry}.`,
+      );
+      console.log(`Access to ${access}.`);
       console.log("Store the key now: it cannot be shown again.\n");
       console.log(key);
-    }),
-  );
+    });
+  });
 
 program
   .command("list")
@@ -54,10 +65,11 @@ program
         keys.length === 0
           ? "There are no keys. Issue one: npm run key -- create --provider ID"
           : formatTable(
-              ["ID", "PROVIDER", "KEY", "CREATED (UTC)", "EXPIRES (UTC)", "STATUS", "NAME"],
+              ["ID", "KIND", "PROVIDER", "KEY", "CREATED (UTC)", "EXPIRES (UTC)", "STATUS", "NAME"],
               keys.map((key) => [
                 key.id,
-                key.providerId,
+                isServiceKey(key) ? "service" : "provider",
+                isServiceKey(key) ? "any" : key.providerId,
                 `${key.hint}…`,
                 toSecond(key.createdAt),
                 key.expiresAt === null ? "never" : toSecond(key.expiresAt),
@@ -76,7 +88,8 @@ program
   .action((selector: KeySelector) =>
     runOnDatabase(async (database) => {
       const { row, changed } = await revokeKey(database, selector);
-      const name = `key ${row.id}, "${printable(row.name)}", ${row.hint}… of provider ${row.providerId}`;
+      const owner = isServiceKey(row) ? "" : ` of provider ${row.providerId}`;
+      const name = `${nounOf(row)} ${row.id}, "${printable(row.name)}", ${row.hint}…${owner}`;
       console.log(
         changed
           ? `Revoked ${name}. The service rejects it within one second.`
@@ -87,13 +100,33 @@ program
 
 await program.parseAsync();
 
-/** Whether a text is a value that an id column can hold. */
-function isId(text: string): boolean {
-  return /^[1-9]\d{0,19}$/.test(text) && BigInt(text) <= MAX_ID;
+interface CreateOptions {
+  readonly provider?: string;
+  readonly service?: boolean;
+  readonly name?: string;
+  readonly expires?: number | null;
+}
+
+async function createProviderKey(
+  database: Knex,
+  provider: string,
+  name: string,
+  expires: number | null,
+) {
+  const { providerName, ...issued } = await issueKey(database, provider, name, expires);
+  return { ...issued, access: `provider ${issued.providerId}, "${printable(providerName)}"` };
+}
+
+async function createServiceKey(database: Knex, name: string, expires: number | null) {
+  return { ...(await issueServiceKey(database, name, expires)), access: "every provider" };
+}
+
+function nounOf(key: RegisteredKey): string {
+  return isServiceKey(key) ? "service key" : "key";
 }
 
 function toId(text: string): string {
-  if (isId(text)) return text;
+  if (isProviderId(text)) return text;
   throw new InvalidArgumentError("Expected an id from the table `providers`, such as 1.");
 }
 
@@ -123,7 +156,7 @@ function toExpiry(text: string): number {
 function toSelector(text: string): KeySelector {
   const key = parseKey(text.trim());
   if (key !== undefined) return { key };
-  if (isId(text)) return { id: text };
+  if (isProviderId(text)) return { id: text };
   throw new InvalidArgumentError("Expected an ID from `npm run key -- list`, or a complete key.");
 }
 

@@ -1,6 +1,7 @@
 /** What REST and Connect read from an HTTP exchange for a call: credentials, cancellation, trace, size. */
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Credentials } from "../auth/credentials.ts";
+import { PROVIDER_HEADER } from "../auth/provider.ts";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
 import type { IncomingCall } from "../rpc/call.ts";
@@ -22,6 +23,7 @@ export function credentialsOf(rawHeaders: readonly string[]): Credentials {
   return {
     xApiKey: valuesOf(rawHeaders, "x-api-key"),
     authorization: valuesOf(rawHeaders, "authorization"),
+    xProviderId: valuesOf(rawHeaders, PROVIDER_HEADER),
   };
 }
 

@@ -11,6 +11,7 @@
 import type { IncomingHttpHeaders, ServerHttp2Stream } from "node:http2";
 import { gunzipSync, inflateSync } from "node:zlib";
 import type { Metadata } from "@grpc/grpc-js";
+import { PROVIDER_HEADER } from "../auth/provider.ts";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../errors.ts";
 import { parseGrpcTimeout } from "../rpc/grpc-timeout.ts";
 
@@ -33,6 +34,7 @@ const NEEDED = new Map([
   ["grpc-accept-encoding", 128],
   ["x-api-key", 256],
   ["authorization", 256],
+  [PROVIDER_HEADER, 32],
   ["x-request-id", 256],
   ["x-forwarded-for", 2_048],
   ["traceparent", 128],

@@ -21,6 +21,7 @@ import type {
   StatusObject,
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
+import { PROVIDER_HEADER } from "../auth/provider.ts";
 import { ServiceError } from "../errors.ts";
 import type { Addresses } from "../net/address.ts";
 import type { CallResponse, Rpc } from "../rpc/call.ts";
@@ -113,6 +114,7 @@ async function serve(
       credentials: {
         xApiKey: values(call.metadata, "x-api-key"),
         authorization: values(call.metadata, "authorization"),
+        xProviderId: values(call.metadata, PROVIDER_HEADER),
       },
       address: addresses.clientOf(
         hostOf(call.getPeer()),

@@ -1,5 +1,5 @@
 /**
- * Coalescing: identical concurrent calls of one provider share a run, as transactions share one
+ * Coalescing: identical concurrent calls of one share and provider share a run, as transactions share one
  * write in a group commit. While two runs of a key are in flight, further calls wait, and the
  * next run serves all of them. A caller that repeats one request over many connections thus
  * costs the database two statements at a time.

@@ -1,10 +1,12 @@
 /**
- * The pipeline of every call, whatever its protocol: deadline, authentication, rate limit and admission
- * here, then its run, and in the end its log line.
+ * The pipeline of every call, whatever its protocol: deadline, authentication, rate limit, admission and the
+ * provider that is asked about here, then its run, and in the end its log line.
  */
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { Authenticate } from "../auth/authentication.ts";
+import { type FindProvider, PROVIDER_HEADER } from "../auth/provider.ts";
 import { ServiceError } from "../errors.ts";
+import { type CallerKey, shareOf } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
@@ -26,6 +28,7 @@ const NONE: Metadata = {};
 /** What `createRpc` needs. */
 interface RpcOptions<Methods extends Record<string, DescMethodUnary>> extends RunParts<Methods> {
   readonly authenticate: Authenticate;
+  readonly findProvider: FindProvider;
   readonly log: Log;
   /** Returns the time in epoch ms; the system clock by default. */
   readonly clock?: () => number;
@@ -33,7 +36,7 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> extends Ru
   readonly limits: AdmissionLimits;
   /** The longest a call may take, in ms. */
   readonly maxCall: number;
-  /** The rate limit per provider; none by default. */
+  /** The rate limit of each share; none by default. */
   readonly rateLimit?: RateLimit | undefined;
   /** Measures the calls; by default they are not measured. */
   readonly metrics?: CallMetrics | undefined;
@@ -45,7 +48,8 @@ interface RpcOptions<Methods extends Record<string, DescMethodUnary>> extends Ru
 export function createRpc<Methods extends Record<string, DescMethodUnary>>(
   options: RpcOptions<Methods>,
 ): Rpc {
-  const { authenticate, rateLimit, maxCall, metrics, traceCall, clock = Date.now } = options;
+  const { authenticate, findProvider, rateLimit, maxCall, metrics, traceCall } = options;
+  const { clock = Date.now } = options;
   const admit = createAdmission(options.limits);
   const runCall = createRun(options);
   const logCall = createCallLog(options.log);
@@ -65,11 +69,12 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     const deadline = startDeadline(now, incoming.deadline, incoming.signal, maxCall);
     const { signal } = deadline;
     let release = () => {};
+    let key: CallerKey | undefined;
     let providerId: string | undefined;
     let ended = false;
 
     // Anyone may send a short deadline. Before the key is known, its end is no failure of the service.
-    const hasLeft = () => signal.aborted && deadline.isCallers && providerId === undefined;
+    const hasLeft = () => signal.aborted && deadline.isCallers && key === undefined;
     const counted = (error?: ServiceError) =>
       error?.kind === "deadlineExceeded" && hasLeft() ? new ServiceError("canceled") : error;
     const end = (error?: ServiceError, coalesced = false) => {
@@ -78,11 +83,12 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
       deadline.clear();
       release();
       const milliseconds = performance.now() - started;
-      trace?.end(error);
+      trace?.end(error, key);
       const record = {
         requestId: incoming.requestId,
         protocol: incoming.protocol,
         method: incoming.method.name,
+        key,
         providerId,
         milliseconds,
         error: counted(error),
@@ -100,12 +106,17 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     };
 
     try {
-      const { address, method } = incoming;
-      const caller = await authenticate(incoming.credentials, { address, signal }, now);
-      providerId = caller.providerId;
-      const metadata = rateLimit === undefined ? NONE : spend(rateLimit, providerId);
+      const { address, method, protocol, credentials } = incoming;
+      const caller = await authenticate(credentials, { address, signal, protocol }, now);
+      key = caller;
+      const share = shareOf(caller);
+      const limits = rateLimit === undefined ? NONE : spend(rateLimit, share);
       signal.throwIfAborted();
-      release = admit(providerId);
+      release = admit(share);
+      const provider = await findProvider(caller, credentials.xProviderId, signal);
+      providerId = provider;
+      signal.throwIfAborted();
+      const metadata = caller.kind === "service" ? { ...limits, ...about(provider) } : limits;
 
       // The message may never arrive: until `run`, the call ends at its deadline by itself.
       const abandon = () => fail(signal.reason);
@@ -115,7 +126,8 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
         metadata,
         async run(decode) {
           signal.removeEventListener("abort", abandon);
-          const call = { method, caller, signal, decode, trace };
+          const asked = { providerId: provider };
+          const call = { method, key: caller, caller: asked, signal, decode, trace };
           try {
             const { response, coalesced } = await within(trace, () => runCall(call));
             end(undefined, coalesced);
@@ -135,9 +147,14 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
   return { accept: accept as Rpc["accept"] };
 }
 
-/** Spends a request of a provider's rate limit. Throws `ServiceError("rateLimited")` beyond it. */
-function spend(limit: RateLimit, providerId: string): Metadata {
-  const { allowed, headers } = limit.consume(providerId);
+/** What tells a service key, and every cache, whom the response is about. A provider is told no number. */
+function about(providerId: string): Metadata {
+  return { [PROVIDER_HEADER]: providerId, vary: PROVIDER_HEADER };
+}
+
+/** Spends a request of the rate limit of a share. Throws `ServiceError("rateLimited")` beyond it. */
+function spend(limit: RateLimit, share: string): Metadata {
+  const { allowed, headers } = limit.consume(share);
   if (!allowed) throw new ServiceError("rateLimited", undefined, { metadata: headers });
   return headers;
 }

@@ -1,6 +1,6 @@
 /**
- * The rate limit per provider: one token bucket for all of its requests to this process, whatever
- * the RPC and the protocol (src/rpc/token-buckets.ts says what that guarantees).
+ * The rate limit of each share (a provider, or a service key): one token bucket for all of its requests to
+ * this process, whatever the RPC and the protocol (src/rpc/token-buckets.ts says what that guarantees).
  *
  * Every request is told what is left, in the headers of
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
@@ -9,9 +9,9 @@ import { createTokenBuckets, type Taken } from "./token-buckets.ts";
 
 /** What `createRateLimit` needs. */
 export interface RateLimitOptions {
-  /** Requests per second of one provider, in the long run; 0 for no limit. */
+  /** Requests per second of one share, in the long run; 0 for no limit. */
   readonly rate: number;
-  /** Requests of one provider at once; 0 for as many as `rate`. */
+  /** Requests of one share at once; 0 for as many as `rate`. */
   readonly burst: number;
   /** Returns a monotonic time in ms; that of the process by default. */
   readonly clock?: () => number;
@@ -27,10 +27,10 @@ export interface RateLimitState {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The limit of all providers. */
+/** The limit of all shares. */
 export interface RateLimit {
-  /** Counts a request of a provider. Never throws. */
-  consume(providerId: string): RateLimitState;
+  /** Counts a request of a share. Never throws. */
+  consume(share: string): RateLimitState;
 }
 
 /** Creates the limit; undefined if there is none. */
@@ -49,7 +49,7 @@ export function createRateLimit(options: RateLimitOptions): RateLimit | undefine
     };
     return { allowed, headers: allowed ? headers : { ...headers, "retry-after": `${seconds}` } };
   };
-  return { consume: (providerId) => stateOf(take(providerId)) };
+  return { consume: (share) => stateOf(take(share)) };
 }
 
 /** Rounds up to whole seconds, and to at least one. */

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 
 /** Safe in a header, a log line and a shell command as it is, and not an API key. */
-const SAFE_ID = /^(?!.*rvk_)[A-Za-z0-9._:+=/-]{1,128}$/i;
+const SAFE_ID = /^(?!.*rv[ks]_)[A-Za-z0-9._:+=/-]{1,128}$/i;
 
 /**
  * Returns the caller's `x-request-id` if exactly one was sent and it is safe to repeat;

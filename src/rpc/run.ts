@@ -5,7 +5,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import type { Answer, Caller, Context } from "../handler.ts";
+import { type Answer, type Caller, type CallerKey, type Context, shareOf } from "../handler.ts";
 import { type CallTrace, within } from "../telemetry/traces/call-trace.ts";
 import type { CallResponse } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
@@ -25,11 +25,14 @@ export interface RunParts<Methods extends Record<string, DescMethodUnary>> {
   readonly handlers: Handlers<Methods>;
   /** Awaited before a response is handed over; by default there is no wait. */
   readonly waitForTurn?: WaitForTurn;
+  /** Runs a handler at the cost of a share; by default its reads name their own. */
+  readonly withShare?: <T>(share: string, work: () => T) => T;
 }
 
 /** A call that was accepted. */
 interface RunningCall {
   readonly method: DescMethodUnary;
+  readonly key: CallerKey;
   readonly caller: Caller;
   /** Aborts at the call's deadline, or when the caller cancels. */
   readonly signal: AbortSignal;
@@ -50,29 +53,34 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
   service,
   handlers,
   waitForTurn = () => undefined,
+  withShare = (_share, work) => work(),
 }: RunParts<Methods>): (call: RunningCall) => Promise<RunResult> {
   const coalesce = createCoalescing();
   const handlerOf = new Map<DescMethodUnary, AnyHandler>(
     Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
 
-  return async ({ method, caller, signal, decode, trace }) => {
+  return async ({ method, key, caller, signal, decode, trace }) => {
     signal.throwIfAborted();
     const handler = handlerOf.get(method);
     if (!handler) throw new Error(`no handler for ${method}`);
     const request = decode();
     // No RPC has side effects, so any may be shared: `bindRoutes` (src/gateway/transcoding) refuses others.
-    const key = coalescingKey(caller, method, request);
+    const share = shareOf(key);
     let started = false;
-    const answer = await coalesce(key, signal, (signal) => {
-      started = true;
-      // The end of another call's run may be what starts this one.
-      return within(trace, async () => {
-        const made = await handler(request, { caller, signal });
-        trace?.made(made);
-        return made;
-      });
-    });
+    const answer = await coalesce(
+      coalescingKey(share, caller, method, request),
+      signal,
+      (signal) => {
+        started = true;
+        // The end of another call's run may be what starts this one.
+        return within(trace, async () => {
+          const made = await withShare(share, () => handler(request, { caller, signal }));
+          trace?.made(made);
+          return made;
+        });
+      },
+    );
     if (!started) trace?.answeredBy(answer);
     const turn = waitForTurn(entriesOf(answer.message));
     if (turn !== undefined) {
@@ -87,13 +95,14 @@ function toResponse({ message, asOf, metadata }: Answer<Message>): CallResponse 
   return { message, metadata: { "data-as-of": new Date(asOf).toISOString(), ...metadata } };
 }
 
-/** Calls with the same key may share one response: same provider, RPC and request. */
+/** Calls with the same key may share one response: same share, provider, RPC and request. */
 function coalescingKey(
+  share: string,
   { providerId }: Caller,
   { name, input }: DescMethodUnary,
   request: Message,
 ): string {
   // Unknown fields change no answer.
   const bytes = toBinary(input, request, { writeUnknownFields: false });
-  return `${providerId} ${name} ${Buffer.from(bytes).toString("latin1")}`;
+  return `${share} ${providerId} ${name} ${Buffer.from(bytes).toString("latin1")}`;
 }

@@ -3,6 +3,7 @@
  */
 import { status } from "@grpc/grpc-js";
 import type { ServiceError, ServiceErrorKind } from "../errors.ts";
+import type { CallerKey } from "../handler.ts";
 import { errorFields } from "./error-fields.ts";
 import type { Log } from "./log.ts";
 import { createSampledLog } from "./sampled-log.ts";
@@ -15,6 +16,8 @@ export interface CallRecord {
   /** The RPC's name: "GetOverview". */
   readonly method: string;
   /** Undefined if the caller was not authenticated. */
+  readonly key: CallerKey | undefined;
+  /** The provider that was asked about. Undefined if the caller was not authenticated, or may not ask. */
   readonly providerId: string | undefined;
   readonly milliseconds: number;
   /** Undefined if the call succeeded. */
@@ -38,10 +41,10 @@ export type LogCall = (record: CallRecord) => void;
  */
 export function createCallLog(log: Log): LogCall {
   const failures = createSampledLog(log, { by: "reason" });
-  return ({ requestId, traceId, protocol, method, providerId, milliseconds, error }) => {
+  return ({ requestId, traceId, protocol, method, key, providerId, milliseconds, error }) => {
     const code = error ? status[error.entry.code] : "OK";
     const ms = Math.round(milliseconds * 10) / 10;
-    const line = { requestId, traceId, protocol, method, providerId, code, ms };
+    const line = { requestId, traceId, protocol, method, key: caller(key), providerId, code, ms };
     if (!error) {
       log.info(line, "call");
       return;
@@ -55,6 +58,13 @@ export function createCallLog(log: Log): LogCall {
       failures[level]({ ...line, reason, cause: fields }, "call failed");
     }
   };
+}
+
+/** Who calls. The names of providers' keys are their own free text. */
+function caller(key: CallerKey | undefined) {
+  if (key === undefined) return undefined;
+  const { id, kind } = key;
+  return kind === "service" ? { id, kind, name: key.name } : { id, kind };
 }
 
 function levelOf(reason: ServiceErrorKind): "error" | "warn" | "info" {

@@ -1,6 +1,7 @@
 /** The metrics of the code, each with a sample, as a scrape would see them. */
 import { createMetrics } from "../../src/telemetry/metrics/metrics.ts";
 import { createRunMetrics } from "../../src/telemetry/metrics/runs.ts";
+import { providerKey } from "../support/caller-key.ts";
 
 /** The text of the metrics of the service, and of the rollup command. */
 export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup", string>>> {
@@ -9,6 +10,7 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
     requestId: "r-1",
     protocol: "rest",
     method: "GetOverview",
+    key: providerKey("1"),
     providerId: "1",
     milliseconds: 1,
     error: undefined,

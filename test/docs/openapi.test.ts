@@ -18,6 +18,7 @@ import { createGateway, type Gateway } from "../../src/gateway/server.ts";
 import { createAddresses } from "../../src/net/address.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { createRpc } from "../../src/rpc/pipeline.ts";
+import { findAnyProvider, providerKey } from "../support/caller-key.ts";
 import { parseNumbers } from "../support/clients/exact-json.ts";
 import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
 import { collectLog } from "../support/collected-log.ts";
@@ -35,7 +36,8 @@ beforeAll(async () => {
   const rpc = createRpc({
     service: RevenueService,
     handlers: createRevenueService(read),
-    authenticate: async () => ({ providerId: EXAMPLE_PROVIDER }),
+    authenticate: async () => providerKey(EXAMPLE_PROVIDER),
+    findProvider: findAnyProvider,
     log,
     limits: { total: 10, perProvider: 10 },
     maxCall: 10_000,

@@ -36,6 +36,20 @@ export const UNAUTHENTICATED = withMessage(
   "API key authentication is required: send a valid key in exactly one of the headers X-API-Key or Authorization (Bearer)",
 );
 
+export const FORBIDDEN = withMessage(
+  403,
+  "Forbidden",
+  "PERMISSION_DENIED",
+  "this API key is for its own provider alone: leave out the header x-provider-id, or send that provider's id",
+);
+
+export const PROVIDER_NOT_FOUND = withMessage(
+  404,
+  "Not Found",
+  "NOT_FOUND",
+  "there is no provider with the id in the header x-provider-id",
+);
+
 export const TOO_MANY_FAILURES = withMessage(
   429,
   "Too Many Requests",
@@ -47,7 +61,7 @@ export const TOO_MANY_CALLS = withMessage(
   429,
   "Too Many Requests",
   "RESOURCE_EXHAUSTED",
-  "too many concurrent calls for this provider; retry after one second",
+  "too many concurrent calls of this caller; retry after one second",
 );
 
 export const OVERLOADED = withMessage(

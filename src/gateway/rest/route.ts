@@ -103,7 +103,8 @@ async function respond(
       return bind(route, request);
     });
     const representation = (represent as Represent)(message);
-    const headers = { ...call.metadata, ...metadata, ...HEADERS };
+    const vary = [HEADERS.vary, call.metadata.vary].filter((names) => names !== undefined);
+    const headers = { ...call.metadata, ...metadata, ...HEADERS, vary: vary.join(", ") };
     return await representationResponse(representation, request, headers, gateway.log);
   } catch (thrown) {
     if (!(thrown instanceof ServiceError)) {

@@ -23,8 +23,8 @@ export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
     registry,
     {
       name: "rpc_server_call_duration_seconds",
-      help: "Time from the headers of a call to its result, by its gRPC status code.",
-      labels: ["method", "protocol", "status"],
+      help: "Time from the headers of a call to its result, by its gRPC status code and the kind of its API key.",
+      labels: ["method", "protocol", "status", "key"],
     },
     true,
   );
@@ -54,11 +54,11 @@ export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
     kinds.includes(kind);
   return {
     started: () => active++,
-    ended({ method, protocol, error, milliseconds, traceId, sampled, coalesced: joined }) {
+    ended({ method, protocol, key, error, milliseconds, traceId, sampled, coalesced: joined }) {
       active--;
       const code = error === undefined ? "OK" : (status[error.entry.code] ?? "UNKNOWN");
       durations.observe({
-        labels: { method, protocol, status: code },
+        labels: { method, protocol, status: code, key: key?.kind ?? "none" },
         value: milliseconds / 1_000,
         // A trace that is not recorded helps nobody.
         ...(sampled && traceId && { exemplarLabels: { trace_id: traceId } }),

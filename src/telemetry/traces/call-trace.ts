@@ -7,6 +7,7 @@
 
 import { status } from "@grpc/grpc-js";
 import {
+  type Attributes,
   type Context,
   context,
   ROOT_CONTEXT,
@@ -19,6 +20,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import type { ServiceError } from "../../errors.ts";
+import type { CallerKey } from "../../handler.ts";
 
 /** The headers of W3C Trace Context, as the caller sent them. */
 export interface TraceHeaders {
@@ -46,8 +48,8 @@ export interface CallTrace {
   made(answer: object): void;
   /** Links this call to the one whose run made its answer. */
   answeredBy(answer: object): void;
-  /** Ends the span. */
-  end(error: ServiceError | undefined): void;
+  /** Ends the span of a call, whose key is undefined if its caller was not authenticated. */
+  end(error: ServiceError | undefined, key: CallerKey | undefined): void;
 }
 
 /** Runs work whose spans belong to a trace, if there is one. */
@@ -83,6 +85,15 @@ const SERVER_ERRORS = new Set([
   status.UNAVAILABLE,
   status.DATA_LOSS,
 ]);
+
+/** Who calls. The names of providers' keys are their own free text. */
+function attributesOf(key: CallerKey): Attributes {
+  return {
+    "revenue.key.id": key.id,
+    "revenue.key.kind": key.kind,
+    ...(key.kind === "service" && { "revenue.key.name": key.name }),
+  };
+}
 
 /** Creates the traces of one process. */
 export function createCallTraces(tracer: Tracer, propagator: TextMapPropagator): TraceCall {
@@ -125,7 +136,8 @@ export function createCallTraces(tracer: Tracer, propagator: TextMapPropagator):
         const maker = makers.get(answer);
         if (maker) span.addLink({ context: maker });
       },
-      end(error) {
+      end(error, key) {
+        if (key !== undefined) span.setAttributes(attributesOf(key));
         const code = error?.entry.code;
         span.setAttribute(
           "rpc.response.status_code",

@@ -11,10 +11,11 @@ import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { issueKey, revokeKey } from "../../../src/auth/key-registry.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { shareOf } from "../../../src/handler.ts";
 import { databaseOfFile } from "../file-database.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 9, 30);
-const request = { signal: new AbortController().signal, address: "192.0.2.1" };
+const request = { signal: new AbortController().signal, address: "192.0.2.1", protocol: "grpc" };
 
 const { knex } = await databaseOfFile();
 let lookups: Buffer[];
@@ -34,7 +35,7 @@ beforeEach(() => {
     lookups.push(...keyHashes);
     return findKeys(keyHashes, signal);
   };
-  authenticate = createAuthentication(createKeyQueue(counted), () => ({ allowed: true }));
+  authenticate = createAuthentication(createKeyQueue(counted), () => ({ allowed: true }), "grpc");
 });
 
 const issue = async (expiresAt: number | null = null, providerId = "1") =>
@@ -42,8 +43,8 @@ const issue = async (expiresAt: number | null = null, providerId = "1") =>
 
 /** The caller's provider, or the kind and the message of the error. */
 const outcomeOf = (key: string, now = NOW) =>
-  authenticate({ xApiKey: [key], authorization: [] }, request, now).then(
-    (caller) => caller.providerId,
+  authenticate({ xApiKey: [key], authorization: [], xProviderId: [] }, request, now).then(
+    shareOf,
     (thrown) => (thrown instanceof ServiceError ? `${thrown.kind}: ${thrown.message}` : thrown),
   );
 
@@ -125,7 +126,7 @@ it("lookups at the same time find each key and no other, in batches of every siz
 });
 
 it("the query for keys reads a row for each, through the unique index on the hash", async () => {
-  const keys = Array.from({ length: 500 }, generateKey);
+  const keys = Array.from({ length: 500 }, () => generateKey());
   const row = (key: ApiKey) => ({ key_hash: hashKey(key), hint: hintOf(key) });
   await knex("api_keys").insert(keys.map((key) => ({ provider_id: 1, name: "", ...row(key) })));
   await knex.raw("ANALYZE TABLE api_keys");

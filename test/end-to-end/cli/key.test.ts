@@ -1,6 +1,6 @@
 /** `npm run key`: its output and its mistakes. What it stores is tested in test/database/auth. */
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
-import { generateKey, hashKey, parseKey } from "../../../src/auth/api-key.ts";
+import { type ApiKey, generateKey, hashKey, parseKey } from "../../../src/auth/api-key.ts";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { failed, lastLine, runCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -38,7 +38,34 @@ it("create prints a new key, alone on the last line, and stores its hash", async
   });
 });
 
+it("create makes a service key, for every provider, that list and revoke name as one", async () => {
+  const made = await key("create", "--service", "--name", "billing export");
+  expect(made).toMatchObject({ code: 0, stderr: "" });
+  const issued = lastLine(made.stdout);
+  expect(parseKey(issued)).toBe(issued);
+  expect(issued).toMatch(/^rvs_[0-9A-Za-z]{49}$/);
+  const [{ id, provider_id, key_hash }] = await database.knex("api_keys");
+  expect({ provider_id, key_hash }).toEqual({
+    provider_id: "0",
+    key_hash: hashKey(issued as ApiKey),
+  });
+  expect(made.stdout).toContain(
+    `Issued service key ${id}, "billing export", ${issued.slice(0, 8)}…; does not expire.`,
+  );
+  expect(made.stdout).toContain("Access to every provider.");
+  expect((await key("revoke", issued)).stdout).toBe(
+    `Revoked service key ${id}, "billing export", ${issued.slice(0, 8)}…. The service rejects it within one second.\n`,
+  );
+});
+
 it.each<[string[], string]>([
+  [["create", "--name", "nobody's"], "expected either --provider or --service"],
+  [
+    ["create", "--provider", "1", "--service", "--name", "both"],
+    "expected either --provider or --service",
+  ],
+  [["create", "--service"], "a service key needs a --name: logs show it"],
+  [["create", "--service", "--name", " "], "a service key needs a --name: logs show it"],
   [
     ["create", "--provider", "1", "--expires", "2999-02-29"],
     "option '--expires <date>' argument '2999-02-29' is invalid. Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.",
@@ -82,12 +109,14 @@ it("list shows the hint and the status of each key, but not the key", async () =
       expires_at: "2999-01-01 00:00:00.000",
       revoked_at: "2026-03-04 05:06:07.890",
     },
+    { ...row(10, "export", "rvs_dddd"), provider_id: 0 },
   ]);
   expect((await key("list")).stdout.split("\n")).toEqual([
-    "ID  PROVIDER  KEY        CREATED (UTC)        EXPIRES (UTC)        STATUS                       NAME",
-    "7   1         rvk_aaaa…  2026-01-02 03:04:05  never                active                       runs",
-    "8   1         rvk_bbbb…  2026-01-02 03:04:05  2026-02-03 04:05:06  expired                      expired",
-    "9   22        rvk_cccc…  2026-01-02 03:04:05  2999-01-01 00:00:00  revoked 2026-03-04 05:06:07  gone \\u{1b}[2J",
+    "ID  KIND      PROVIDER  KEY        CREATED (UTC)        EXPIRES (UTC)        STATUS                       NAME",
+    "7   provider  1         rvk_aaaa…  2026-01-02 03:04:05  never                active                       runs",
+    "8   provider  1         rvk_bbbb…  2026-01-02 03:04:05  2026-02-03 04:05:06  expired                      expired",
+    "9   provider  22        rvk_cccc…  2026-01-02 03:04:05  2999-01-01 00:00:00  revoked 2026-03-04 05:06:07  gone \\u{1b}[2J",
+    "10  service   any       rvs_dddd…  2026-01-02 03:04:05  never                active                       export",
     "",
   ]);
   expect((await key("list", "--provider", "2")).stdout).toBe(

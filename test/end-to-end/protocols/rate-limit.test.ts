@@ -14,9 +14,9 @@ const LIMIT = { RATE_LIMIT: "1", RATE_LIMIT_BURST: `${BURST}` };
 
 const RATE_LIMITED = {
   status: 429,
-  body: '{"error":"Too Many Requests","message":"too many requests of this provider; retry after the time in Retry-After"}',
+  body: '{"error":"Too Many Requests","message":"too many requests of this caller; retry after the time in Retry-After"}',
   code: "RESOURCE_EXHAUSTED",
-  message: "too many requests of this provider; retry after the time in Retry-After",
+  message: "too many requests of this caller; retry after the time in Retry-After",
 };
 
 let fixture: Fixture;

@@ -1,5 +1,5 @@
 /** The fixture of an end-to-end test: a database with data, a service that uses it, and clients. */
-import { issueKey } from "../../../src/auth/key-registry.ts";
+import { issueKey, issueServiceKey } from "../../../src/auth/key-registry.ts";
 import { type Clients, openClients } from "../clients/clients.ts";
 import { createDatabase, type TestDatabase } from "../database.ts";
 import { type ServiceProcess, startService } from "./service-process.ts";
@@ -13,6 +13,8 @@ export interface Fixture {
   readonly key: string;
   /** Issues another key. `expiresAt` is in epoch milliseconds; by default the key does not expire. */
   issueKey(providerId: string, expiresAt?: number): Promise<string>;
+  /** Issues a service key. */
+  issueServiceKey(name: string): Promise<string>;
   /** How many calls the service has in flight, by its metrics. */
   activeCalls(): Promise<number>;
   /** Ends the service and drops the database. */
@@ -42,6 +44,7 @@ export async function createFixture(
     clients,
     key,
     issueKey: issue,
+    issueServiceKey: async (name) => (await issueServiceKey(database.knex, name, null)).key,
     async activeCalls() {
       const text = await (await fetch(`${service.admin}/metrics`)).text();
       return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);

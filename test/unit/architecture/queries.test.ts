@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { STATEMENT_NAMES, STATEMENTS } from "../../../dev/statements.ts";
 import { keysByHash } from "../../../src/auth/key-lookup.ts";
+import { PROVIDER_BY_ID } from "../../../src/auth/provider.ts";
 import { reachableFrom, sourceAt, sources } from "./source.ts";
 
 const QUERIES = sources.map(({ path }) => path).filter((path) => path.endsWith("/queries.ts"));
@@ -23,6 +24,10 @@ it.each(STATEMENT_NAMES)("%s restricts each table to the rows of one provider", 
   }
 });
 
+it("the lookup of a provider reads its row by the primary key", () => {
+  expect(PROVIDER_BY_ID).toBe("SELECT id FROM providers WHERE id = ?");
+});
+
 it("only the lookup of a key has no provider: it finds the provider by a unique hash", () => {
   expect(keysByHash(2)).toMatch(
     /^SELECT .* provider_id, .* FROM api_keys WHERE key_hash IN \(UNHEX\(\?\), UNHEX\(\?\)\)$/,
@@ -33,6 +38,7 @@ it("only the lookup of a key has no provider: it finds the provider by a unique 
 const HOMES = [
   ...QUERIES,
   "src/auth/key-lookup.ts",
+  "src/auth/provider.ts",
   // Expressions for the queries that read rollups.
   "src/rollup/coverage.ts",
   "src/rollup/read/facts.ts",

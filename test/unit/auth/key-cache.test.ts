@@ -1,10 +1,11 @@
 import { expect, it } from "vitest";
 import { cacheKeys } from "../../../src/auth/key-cache.ts";
 import type { IssuedKey } from "../../../src/auth/key-lookup.ts";
+import { providerKey } from "../../support/caller-key.ts";
 
 const request = { signal: new AbortController().signal, address: "192.0.2.1" };
 
-const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
+const valid: IssuedKey = { key: providerKey("7"), expiresAt: Infinity, revoked: false };
 const revoked: IssuedKey = { ...valid, revoked: true };
 
 /** A cache over a registry and with a clock that the test may change; `queues` are those of its queries. */
@@ -82,8 +83,8 @@ it("a key that was found before does not wait with those that were not", async (
 it("keys are not confused with each other", async () => {
   const { registry, find } = cached();
   registry.set("a", valid);
-  registry.set("b", { ...valid, providerId: "8" });
+  registry.set("b", { ...valid, key: providerKey("8") });
   await find("a");
-  expect((await find("b"))?.providerId).toBe("8");
-  expect((await find("a"))?.providerId).toBe("7");
+  expect((await find("b"))?.key).toEqual(providerKey("8"));
+  expect((await find("a"))?.key).toEqual(providerKey("7"));
 });

@@ -4,11 +4,13 @@ import type { FindKeys, IssuedKey } from "../../../src/auth/key-lookup.ts";
 import { MAX_BATCH } from "../../../src/auth/key-lookup.ts";
 import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { shareOf } from "../../../src/handler.ts";
+import { providerKey } from "../../support/caller-key.ts";
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
 
-const valid: IssuedKey = { providerId: "7", expiresAt: Infinity, revoked: false };
+const valid: IssuedKey = { key: providerKey("7"), expiresAt: Infinity, revoked: false };
 
 /** A queue over queries that the test ends; each batch is the names of its keys. */
 function controlledQueue(maxWaiting?: number) {
@@ -22,7 +24,7 @@ function controlledQueue(maxWaiting?: number) {
   const queue = createKeyQueue(findKeys, maxWaiting);
   const outcome = (name: string, address = "a", signal = new AbortController().signal) =>
     queue(Buffer.from(name), { address, signal }).then(
-      (key) => key?.providerId,
+      (found) => found && shareOf(found.key),
       (error) => (error instanceof ServiceError ? error.kind : error),
     );
   /** Ends a query, and starts the next one. */

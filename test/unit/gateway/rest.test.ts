@@ -24,18 +24,21 @@ test.each([
   if (fields !== undefined) expect(calls[0]?.request()).toMatchObject(fields);
 });
 
-test("the pipeline gets every value of both credential headers", async () => {
+test("the pipeline gets every value of the headers that say who calls, and about whom", async () => {
   const { port, calls } = await listen(service, () => thing);
   const headers = [
     "Authorization: Bearer 1",
     "X-API-Key: 2",
     "authorization: Bearer 3",
     "x-api-key:",
+    "X-Provider-Id: 7",
+    "x-provider-id:  8 ",
   ];
   await exchange(port, lastRequest("GET /v1/things/t1", ...headers));
   expect(calls[0]?.credentials).toEqual({
     xApiKey: ["2", ""],
     authorization: ["Bearer 1", "Bearer 3"],
+    xProviderId: ["7", "8"],
   });
 });
 

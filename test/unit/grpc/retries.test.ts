@@ -9,6 +9,7 @@ import type { Rpc } from "../../../src/rpc/call.ts";
 import { createRpc } from "../../../src/rpc/pipeline.ts";
 import { createRateLimit } from "../../../src/rpc/rate-limit.ts";
 import { rootFile } from "../../docs/markdown.ts";
+import { findAnyProvider, providerKey } from "../../support/caller-key.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { collectLog } from "../../support/collected-log.ts";
 import { emptyResponse, OVERVIEW } from "./grpc-server.ts";
@@ -81,7 +82,8 @@ it("calls at three times the rate limit all succeed, and none comes again before
   const rpc = createRpc({
     service: { method: { getOverview: RevenueService.method.getOverview } },
     handlers: { getOverview: answer },
-    authenticate: async () => ({ providerId: "1" }),
+    authenticate: async () => providerKey("1"),
+    findProvider: findAnyProvider,
     log: collectLog().log,
     limits: { total: 1_000, perProvider: 1_000 },
     maxCall: 10_000,

@@ -49,6 +49,8 @@ afterAll(async () => {
 const REASONS: Readonly<Record<ServiceErrorKind, readonly [reason: string, seconds?: number]>> = {
   invalidArgument: ["INVALID_ARGUMENT"],
   unauthenticated: ["UNAUTHENTICATED"],
+  permissionDenied: ["PERMISSION_DENIED"],
+  providerNotFound: ["PROVIDER_NOT_FOUND"],
   notFound: ["NOT_FOUND"],
   methodNotAllowed: ["METHOD_NOT_ALLOWED"],
   notAcceptable: ["NOT_ACCEPTABLE"],

@@ -2,6 +2,7 @@ import { create, fromBinary } from "@bufbuild/protobuf";
 import { describe, expect, it, vi } from "vitest";
 import { GetServerBreakdownRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
+import { providerKey } from "../../support/caller-key.ts";
 import { until } from "../../support/poll.ts";
 import { NOW, type Options, outcomeOf, testCalls } from "./test-calls.ts";
 
@@ -32,7 +33,7 @@ describe("a call", () => {
     let accepted = 0;
     const handled: string[] = [];
     const { call } = testCalls({
-      authenticate: async () => ({ providerId: asked[accepted++]?.charAt(0) ?? "" }),
+      authenticate: async () => providerKey(asked[accepted++]?.charAt(0) ?? ""),
       handle: async ({ startDate }, { caller }) => {
         handled.push(`${caller.providerId} ${startDate}`);
       },
@@ -105,7 +106,7 @@ describe("a call", () => {
       signal: caller.signal,
       authenticate: async () => {
         caller.abort();
-        return { providerId: "7" };
+        return providerKey("7");
       },
     });
     expect(await outcomeOf(accept())).toBe("canceled");

@@ -8,10 +8,11 @@ import {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import type { Context } from "../../../src/handler.ts";
+import type { CallerKey, Context } from "../../../src/handler.ts";
 import type { AdmissionLimits } from "../../../src/rpc/admission.ts";
 import type { WaitForTurn } from "../../../src/rpc/large-results.ts";
 import { createRpc } from "../../../src/rpc/pipeline.ts";
+import { findAnyProvider, providerKey } from "../../support/caller-key.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
 /** The pipeline's time. */
@@ -21,7 +22,9 @@ const KEY = generateKey();
 
 export interface Options {
   /** Provider 7 by default. */
-  readonly authenticate?: () => Promise<{ providerId: string }>;
+  readonly authenticate?: () => Promise<CallerKey>;
+  /** The values of `x-provider-id`; none by default. */
+  readonly named?: readonly string[];
   /** The start of the handler, which then returns a response; nothing by default. */
   readonly handle?: (request: GetServerBreakdownRequest, context: Context) => Promise<void>;
   /** Returns an empty request by default. */
@@ -67,8 +70,9 @@ export function testCalls(options: Options = {}) {
     },
     authenticate: async () => {
       steps.push("authenticate");
-      return (await options.authenticate?.()) ?? { providerId: "7" };
+      return (await options.authenticate?.()) ?? providerKey("7");
     },
+    findProvider: findAnyProvider,
     log: collected.log,
     clock: () => NOW,
     limits: options.limits ?? { total: 1_000, perProvider: 250 },
@@ -80,7 +84,7 @@ export function testCalls(options: Options = {}) {
       method: getServerBreakdown,
       protocol: "connect",
       requestId: "r-1",
-      credentials: { xApiKey: [KEY], authorization: [] },
+      credentials: { xApiKey: [KEY], authorization: [], xProviderId: options.named ?? [] },
       address: "192.0.2.1",
       deadline,
       signal,

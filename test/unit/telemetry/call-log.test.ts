@@ -1,12 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
 import { type CallRecord, createCallLog } from "../../../src/telemetry/call-log.ts";
+import { providerKey, serviceKey } from "../../support/caller-key.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
 const RECORD: CallRecord = {
   requestId: "r-1",
   protocol: "rest",
   method: "GetOverview",
+  key: providerKey("18446744073709551615"),
   providerId: "18446744073709551615",
   milliseconds: 12.3456,
   error: undefined,
@@ -24,6 +26,7 @@ const COMMON = {
   requestId: "r-1",
   protocol: "rest",
   method: "GetOverview",
+  key: { id: "5", kind: "provider" },
   providerId: "18446744073709551615",
   ms: 12.3,
 };
@@ -33,9 +36,21 @@ describe("the line of a call", () => {
     expect(lineOf({})).toEqual({ level: "info", ...COMMON, code: "OK", msg: "call" });
   });
 
+  it("has the name of a service key, which is no provider's text", () => {
+    expect(lineOf({ key: serviceKey() })).toMatchObject({
+      key: { id: "12", kind: "service", name: "billing export" },
+    });
+  });
+
+  it("without authentication has no key", () => {
+    expect(lineOf({ key: undefined, providerId: undefined })).not.toHaveProperty("key");
+  });
+
   const KINDS: [ServiceErrorKind, string, "info" | "warn" | "error"][] = [
     ["invalidArgument", "INVALID_ARGUMENT", "info"],
     ["unauthenticated", "UNAUTHENTICATED", "info"],
+    ["permissionDenied", "PERMISSION_DENIED", "info"],
+    ["providerNotFound", "NOT_FOUND", "info"],
     ["notFound", "UNIMPLEMENTED", "info"],
     ["methodNotAllowed", "UNIMPLEMENTED", "info"],
     ["notAcceptable", "INVALID_ARGUMENT", "info"],

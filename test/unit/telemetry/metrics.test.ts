@@ -2,6 +2,7 @@
 import { expect, it } from "vitest";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
 import { createMetrics } from "../../../src/telemetry/metrics/metrics.ts";
+import { providerKey } from "../../support/caller-key.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0";
@@ -9,6 +10,7 @@ const CALL = {
   requestId: "r-1",
   protocol: "rest",
   method: "GetOverview",
+  key: providerKey("7"),
   providerId: "7",
   milliseconds: 12,
   error: undefined,

@@ -1,0 +1,75 @@
+/**
+ * The provider of a call. A provider's key stands for its own provider; a service key names one in the
+ * header or metadata `x-provider-id`.
+ *
+ * It is no field of the request, because limits and shares need it before the message is read.
+ */
+import { LRUCache } from "lru-cache";
+import type { Read } from "../db/query.ts";
+import { ServiceError } from "../errors.ts";
+import { type CallerKey, shareOf } from "../handler.ts";
+
+/** The header that names the provider, and tells a service key which one was asked about. */
+export const PROVIDER_HEADER = "x-provider-id";
+
+/** A number that `providers.id` may have, but for its maximum. */
+const ID = /^[1-9][0-9]{0,19}$/;
+/** The largest bigint unsigned. */
+const MAX_ID = 2n ** 64n - 1n;
+
+/** The value is not repeated: it may be a key that was put into the wrong header. */
+const MALFORMED = `${PROVIDER_HEADER}: with a service key, expected it exactly once, with the number of a provider, such as 7`;
+
+/** How long a provider that was found is known, in ms, and how many are. One that was not found never is. */
+const KNOWN = 600_000;
+const MAX_KNOWN = 10_000;
+
+/** The look-up of a provider by its primary key, and so on its shard. */
+export const PROVIDER_BY_ID = "SELECT id FROM providers WHERE id = ?";
+
+/**
+ * Finds the provider that a key may ask about.
+ *
+ * Rejects with a `ServiceError`: `permissionDenied` for a provider's key with anything but its own id, decided
+ * without a statement; for a service key `invalidArgument` without exactly one id, `providerNotFound`, or
+ * what the look-up rejects with.
+ */
+export type FindProvider = (
+  key: CallerKey,
+  named: readonly string[],
+  signal: AbortSignal,
+) => Promise<string>;
+
+/** Whether a text is a number that `providers.id` can have. */
+export function isProviderId(text: string): boolean {
+  return ID.test(text) && BigInt(text) <= MAX_ID;
+}
+
+/** Creates the search. It looks providers up in the share of the key. */
+export function createFindProvider(read: Read): FindProvider {
+  const known = new LRUCache<string, true>({ max: MAX_KNOWN, ttl: KNOWN });
+
+  async function exists(id: string, key: CallerKey, signal: AbortSignal): Promise<boolean> {
+    if (known.has(id)) return true;
+    const options = { signal, owner: shareOf(key) };
+    const rows = await read(({ query }) => query(PROVIDER_BY_ID, [id], "provider"), options);
+    // The database compares text with a number: it must be this very id.
+    const found = rows.some(([stored]) => stored === id);
+    if (found) known.set(id, true);
+    return found;
+  }
+
+  return async (key, named, signal) => {
+    if (key.kind === "provider") {
+      const isOwn = named.length === 0 || (named.length === 1 && named[0] === key.providerId);
+      if (isOwn) return key.providerId;
+      throw new ServiceError("permissionDenied");
+    }
+    const [id] = named;
+    if (id === undefined || named.length > 1 || !isProviderId(id)) {
+      throw new ServiceError("invalidArgument", MALFORMED);
+    }
+    if (await exists(id, key, signal)) return id;
+    throw new ServiceError("providerNotFound");
+  };
+}
