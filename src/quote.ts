@@ -6,14 +6,19 @@ const MAX_LENGTH = 48;
 /** Control, format, private-use and unassigned characters, lone surrogates, spaces but " ". */
 const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]|(?! )\p{Zs}/gu;
 
+/** The start of an API key, as its hint shows it, and what follows. */
+const KEY = /(rv[ks]_\w{0,4})\w*…?/gi;
+
 /**
  * The text in double quotes: its first 48 characters, then "…" if there are more. Characters that
- * could act on a terminal, or on the direction of text, become escapes.
+ * could act on a terminal, or on the direction of text, become escapes. A key in the wrong place is cut to
+ * its hint, because messages are logged by clients.
  */
 export function quote(text: string): string {
   // A code point has at most two code units. A long text is not split as a whole.
   const points = [...text.slice(0, 2 * MAX_LENGTH + 2)];
-  const short = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join("")}…` : text;
+  const cut = points.length > MAX_LENGTH ? `${points.slice(0, MAX_LENGTH).join("")}…` : text;
+  const short = cut.replace(KEY, (key, hint) => (key === hint ? key : `${hint}…`));
   return `"${short.replace(/["\\]/g, "\\$&").replace(INVISIBLE, escapeCodePoint)}"`;
 }
 

@@ -15,6 +15,9 @@ test.each([
   ["x".repeat(48), `"${"x".repeat(48)}"`],
   ["x".repeat(49), `"${"x".repeat(48)}…"`],
   ["🙂".repeat(49), `"${"🙂".repeat(48)}…"`],
+  [`rvk_AbCd${"e".repeat(45)}`, '"rvk_AbCd…"'],
+  [`key=rvs_AbCd${"e".repeat(45)}&x`, '"key=rvs_AbCd…"'],
+  ["rvs_", '"rvs_"'],
 ])("%j is quoted as %s", (text, expected) => {
   expect(quote(text)).toBe(expected);
 });

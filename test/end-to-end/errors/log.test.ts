@@ -13,8 +13,10 @@ import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 let fixture: Fixture;
+let serviceKey: string;
 beforeAll(async () => {
-  fixture = await createFixture(smallLedger);
+  fixture = await createFixture(smallLedger, { SERVICE_KEYS: "all" });
+  serviceKey = await fixture.issueServiceKey("support");
 });
 afterAll(() => fixture?.dispose());
 
@@ -44,6 +46,7 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
     expect(await logLineOf({ method: "GetOverview", headers: withKey(fixture.key) })).toEqual({
       ...COMMON_FIELDS,
       method: "GetOverview",
+      key: { id: expect.stringMatching(/^\d+$/), kind: "provider" },
       providerId: "1",
       code: "OK",
       msg: "call",
@@ -53,6 +56,7 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
     expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toEqual({
       ...REFUSED,
       method: "GetServerBreakdown",
+      key: { id: expect.stringMatching(/^\d+$/), kind: "provider" },
       providerId: "1",
       code: "INVALID_ARGUMENT",
       reason: "invalidArgument",
@@ -62,6 +66,32 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
       method: "GetOverview",
       code: "UNAUTHENTICATED",
       reason: "unauthenticated",
+    });
+  });
+
+  it("the line of a call with a service key names the key and the provider that was asked about", async () => {
+    const key = { id: expect.stringMatching(/^\d+$/), kind: "service", name: "support" };
+    const about = (id: string) => ({
+      method: "GetOverview" as const,
+      headers: [...withKey(serviceKey), ["x-provider-id", id]] as const,
+    });
+    const fields = { ...COMMON_FIELDS, method: "GetOverview", key };
+    expect(await logLineOf(about("1"))).toEqual({
+      ...fields,
+      providerId: "1",
+      code: "OK",
+      msg: "call",
+    });
+    const refused = { ...fields, ...REFUSED };
+    expect(await logLineOf(about("99"))).toEqual({
+      ...refused,
+      code: "NOT_FOUND",
+      reason: "providerNotFound",
+    });
+    expect(await logLineOf(about("x"))).toEqual({
+      ...refused,
+      code: "INVALID_ARGUMENT",
+      reason: "invalidArgument",
     });
   });
 });
@@ -80,10 +110,22 @@ it.each<[string, (key: string) => { target: string; headers?: [string, string][]
   ],
   ["as an RPC's name", (key) => ({ target: `/revenue.v1.RevenueService/${key}` })],
   ["as the request's id", (key) => ({ target: OVERVIEW, headers: [["x-request-id", key]] })],
+  [
+    "as the provider",
+    (key) => ({
+      target: OVERVIEW,
+      headers: [
+        ["x-api-key", key],
+        ["x-provider-id", key],
+      ],
+    }),
+  ],
   ["as a header", (key) => ({ target: "/nowhere", headers: [[key.toLowerCase(), key]] })],
 ])("a key that is sent %s is not logged", async (_, request) => {
-  const key = await fixture.issueKey("1");
-  const { headers } = await rawHttp(fixture.service.http, request(key));
-  await fixture.service.logOf(`${headers["x-request-id"]}`);
-  expect(fixture.service.output().includes(key.slice(8))).toBe(false);
+  for (const key of [await fixture.issueKey("1"), await fixture.issueServiceKey("leaky")]) {
+    const { headers, text } = await rawHttp(fixture.service.http, request(key));
+    await fixture.service.logOf(`${headers["x-request-id"]}`);
+    expect(fixture.service.output().includes(key.slice(8))).toBe(false);
+    expect(`${text} ${headers["x-request-id"]}`.includes(key.slice(8))).toBe(false);
+  }
 });

@@ -1,0 +1,91 @@
+/** The provider of a call: what a key may ask about, and when the database is asked. */
+import { beforeEach, expect, it } from "vitest";
+import {
+  createFindProvider,
+  type FindProvider,
+  PROVIDER_BY_ID,
+} from "../../../src/auth/provider.ts";
+import { createRead, type Read } from "../../../src/db/query.ts";
+import { ServiceError } from "../../../src/errors.ts";
+import type { CallerKey } from "../../../src/handler.ts";
+import { providerKey, serviceKey } from "../../support/caller-key.ts";
+import { databaseOfFile } from "../file-database.ts";
+
+const { signal } = new AbortController();
+const { knex } = await databaseOfFile(["providers"]);
+const read = createRead(knex);
+
+/** The shares in which providers were looked up. */
+let lookups: (string | undefined)[];
+let find: FindProvider;
+beforeEach(() => {
+  lookups = [];
+  const counted: Read = (work, options) => {
+    lookups.push(options.owner);
+    return read(work, options);
+  };
+  find = createFindProvider(counted);
+});
+
+/** The provider, or the kind of the error. */
+const outcomeOf = (key: CallerKey, ...named: string[]) =>
+  find(key, named, signal).catch((thrown) =>
+    thrown instanceof ServiceError ? thrown.kind : thrown,
+  );
+
+it("of a provider's key no look-up decides, whatever it names", async () => {
+  const named = [[], ["7"], ["8"], [""], ["07"], ["7", "7"], ["7, 7"], ["7,7"], ["rvk_"]];
+  const outcomes = await Promise.all(named.map((ids) => outcomeOf(providerKey("7"), ...ids)));
+  expect(outcomes).toEqual(["7", "7", ...Array(7).fill("permissionDenied")]);
+  expect(lookups).toEqual([]);
+});
+
+it("a service key's provider is looked up once in the share of the key, while it is known", async () => {
+  await knex("providers").insert({ id: 7, name: "seven" });
+  expect(await outcomeOf(serviceKey("12"), "7")).toBe("7");
+  expect(await outcomeOf(serviceKey("13"), "7")).toBe("7");
+  expect(lookups).toEqual(["service key 12"]);
+});
+
+it("a provider that was not found is looked up each time, and found as soon as it is there", async () => {
+  expect(await outcomeOf(serviceKey(), "8")).toBe("providerNotFound");
+  expect(await outcomeOf(serviceKey(), "8")).toBe("providerNotFound");
+  await knex("providers").insert({ id: 8, name: "eight" });
+  expect(await outcomeOf(serviceKey(), "8")).toBe("8");
+  expect(lookups).toHaveLength(3);
+});
+
+it("an id is the very number, also beyond what a double can tell", async () => {
+  await knex("providers").insert({ id: "18446744073709551615", name: "last" });
+  expect(await outcomeOf(serviceKey(), "18446744073709551614")).toBe("providerNotFound");
+  expect(await outcomeOf(serviceKey(), "18446744073709551615")).toBe("18446744073709551615");
+});
+
+it("what is no id is refused without a look-up", async () => {
+  const named = [
+    [],
+    ["0"],
+    ["07"],
+    ["+7"],
+    ["-7"],
+    [" 7"],
+    ["7 "],
+    ["7\n"],
+    ["7.0"],
+    ["7e0"],
+    ["٧"],
+  ];
+  named.push(["7,7"], ["7", "7"], ["18446744073709551616"], ["9".repeat(20)], ["7".repeat(21)]);
+  const outcomes = await Promise.all(named.map((ids) => outcomeOf(serviceKey(), ...ids)));
+  expect(outcomes).toEqual(named.map(() => "invalidArgument"));
+  expect(lookups).toEqual([]);
+});
+
+it("the look-up reads a row by the primary key", async () => {
+  await knex("providers").insert(
+    Array.from({ length: 300 }, (_, id) => ({ id: id + 1, name: "" })),
+  );
+  await knex.raw("ANALYZE TABLE providers");
+  const [plan] = await knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${PROVIDER_BY_ID}`, ["7"]);
+  expect(plan).toMatchObject([{ table: "providers", key: "PRIMARY", type: "const" }]);
+});
