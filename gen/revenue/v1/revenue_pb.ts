@@ -859,10 +859,15 @@ export const ListPayoutsResponseSchema: GenMessage<ListPayoutsResponse> = /*@__P
  * headers) `x-api-key: KEY` and `authorization: Bearer KEY`. The response is about the
  * provider that owns the key.
  *
+ * A service of the platform has a service key, where the operator accepts them, and names
+ * the provider of the call, by its number, in the metadata (or header) `x-provider-id`.
+ *
  * All RPCs return these errors:
  *   - UNAUTHENTICATED: no valid API key.
- *   - INVALID_ARGUMENT: an invalid request. The message names the field.
- *   - RESOURCE_EXHAUSTED: too many calls of the provider, or too many invalid keys from its
+ *   - PERMISSION_DENIED: a provider's key with an `x-provider-id` that is not its own.
+ *   - NOT_FOUND: a service key with the `x-provider-id` of no provider.
+ *   - INVALID_ARGUMENT: an invalid request. The message names the field, or the header.
+ *   - RESOURCE_EXHAUSTED: too many calls of the caller, or too many invalid keys from its
  *     address: retry after `retry-after`. Without that the message is too large.
  *   - UNAVAILABLE: the service is overloaded, or the database is unavailable. Safe to
  *     retry.
