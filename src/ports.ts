@@ -19,8 +19,8 @@ import { createSampledLog } from "./telemetry/sampled-log.ts";
 import type { CertificateWatch } from "./tls/certificate-watch.ts";
 import { createPortTls } from "./tls/port-tls.ts";
 
-/** The OpenAPI document, which `npm run generate` makes. */
-const OPENAPI_FILE = join(import.meta.dirname, "../gen/openapi.json");
+/** The OpenAPI documents, which `npm run generate` makes. */
+const GENERATED = join(import.meta.dirname, "../gen");
 /** The pages, as `npm run generate` builds them. */
 const WEB_FOLDER = join(import.meta.dirname, "../gen/web");
 
@@ -64,7 +64,7 @@ export function createPorts(parts: PortParts): Ports {
     countRejection: metrics?.rejectedRequest,
     acceptConnection,
     report,
-    web: config.web === "on" ? [...readWebFiles(WEB_FOLDER), readOpenApi()] : undefined,
+    web: config.web === "on" ? [...readWebFiles(WEB_FOLDER), readOpenApi(config)] : undefined,
     observeRequest: metrics?.observeHttpRequest,
     corsOrigins: config.corsOrigins,
     limits: { keepAliveTimeout: config.httpIdle },
@@ -82,6 +82,8 @@ export function createPorts(parts: PortParts): Ports {
   return { gateway, grpc };
 }
 
-function readOpenApi(): WebFile {
-  return { path: "/openapi.json", type: JSON_TYPE, body: readFileSync(OPENAPI_FILE) };
+/** The document says of service keys what the HTTP port does with them. */
+function readOpenApi({ serviceKeys }: Config): WebFile {
+  const file = serviceKeys === "all" ? "openapi-service-keys.json" : "openapi.json";
+  return { path: "/openapi.json", type: JSON_TYPE, body: readFileSync(join(GENERATED, file)) };
 }

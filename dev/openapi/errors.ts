@@ -83,6 +83,8 @@ const examplesOf = (
     response: refused(() => bind("endDate=2026-11-01&endDate=2026-11-20")),
   },
   unauthenticated: { summary: "No valid API key", response: ofKind("unauthenticated") },
+  permissionDenied: { summary: "Another provider's id", response: ofKind("permissionDenied") },
+  providerNotFound: { summary: "An unknown provider", response: ofKind("providerNotFound") },
   notFound: { summary: "An unknown path", response: notFound(paths) },
   methodNotAllowed: { summary: "Another method", response: methodNotAllowed(READ_METHODS) },
   notAcceptable: { summary: "Neither JSON nor CSV", response: ofKind("notAcceptable") },
@@ -97,10 +99,14 @@ const examplesOf = (
   overloaded: { summary: "The service is overloaded", response: ofKind("overloaded") },
 });
 
+/** The examples of a port that accepts service keys. */
+const OF_SERVICE_KEYS = ["permissionDenied", "providerNotFound"];
+
 /** When each status is sent. */
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "The request is invalid: a malformed date, a start after the end, an unknown or repeated parameter, or not valid HTTP. The message names the parameter, the value received and what was expected.",
   401: "There is no valid API key: it is missing, malformed, unknown, expired or revoked, or was sent more than once. The response is the same for all of these.",
+  403: "The key is a provider's, and `x-provider-id` is not its own.",
   404: "There is no resource at this path. The message names the paths that there are.",
   405: "The path does not have this method.",
   406: "The request's `Accept` allows neither JSON nor CSV.",
@@ -114,14 +120,19 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
 };
 
 /** The responses of each operation of a service, by status. */
-export function errorResponses(service: DescService): readonly ResponseDetails[] {
+export function errorResponses(
+  service: DescService,
+  serviceKeys: boolean,
+): readonly ResponseDetails[] {
   const routes = bindRoutes(service);
   const breakdown = routes.find(({ method }) => method.name === "GetServerBreakdown");
   const paths = pathsToName(service, routes);
   const all = Object.entries(examplesOf((query) => breakdown?.bind({}, query), paths));
-  return Object.entries(DESCRIPTIONS).map(([text, description]) => {
+  const shown = all.filter(([name]) => serviceKeys || !OF_SERVICE_KEYS.includes(name));
+  return Object.entries(DESCRIPTIONS).flatMap(([text, description]) => {
     const status = Number(text);
-    const examples = all.filter(([, { response }]) => response.status === status);
+    const examples = shown.filter(([, { response }]) => response.status === status);
+    if (examples.length === 0) return [];
     const bodies = examples.map(([name, { summary, response }]) => [
       name,
       { summary, value: parseJson(response.body) },

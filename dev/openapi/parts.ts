@@ -46,7 +46,7 @@ const text = (description: string, required?: true): HeaderDetails => ({
 const headers: Readonly<Record<string, HeaderDetails>> = {
   "x-request-id": {
     description:
-      "Identifies the request in the service's log: the request's own `x-request-id` if it is one value of up to 128 letters, digits and `._:+=/-` without `rvk_`, otherwise a new UUID.",
+      "Identifies the request in the service's log: the request's own `x-request-id` if it is one value of up to 128 letters, digits and `._:+=/-` without `rvk_` and `rvs_`, otherwise a new UUID.",
     required: true,
     schema: { type: "string", pattern: "^[A-Za-z0-9._:+=/-]{1,128}$" },
   },
@@ -101,6 +101,7 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
   "ratelimit-policy": text(
     'The rate limit of the provider, if the operator has set one: `"default";q=100;w=10` is 100 requests in 10 seconds.',
   ),
+  "x-provider-id": text("To a service key: the provider that the figures are of."),
   ratelimit: text(
     'What is left of the rate limit: `"default";r=50;t=5` is 50 requests, and all of them again in 5 seconds; if none is left, `t` is the time until the next one.',
   ),
@@ -123,6 +124,20 @@ const NOT_MODIFIED: ResponseDetails = {
   headers: onFigures,
 };
 
+const SERVICE_KEYS = `
+
+## Service keys
+
+A service of the platform has a service key (\`rvs_\` and 49 letters and digits), and names the provider of each request in the header \`x-provider-id\`. The response is the same as with that provider's own key. An unknown provider is 404, and a provider's own key with another id 403.`;
+
+const X_PROVIDER_ID = {
+  name: "x-provider-id",
+  in: "header",
+  description:
+    "With a service key, required: the number of the provider. A provider's own key needs none.",
+  schema: { type: "string", pattern: "^[1-9][0-9]{0,19}$" },
+};
+
 const IF_NONE_MATCH = {
   name: "if-none-match",
   in: "header",
@@ -130,13 +145,23 @@ const IF_NONE_MATCH = {
   schema: { type: "string" },
 };
 
-/** All of it. */
-export const documentParts = (service: DescService): DocumentParts => ({
+/** Headers by name, without that of service keys where they are not accepted. */
+function headersOf(serviceKeys: boolean): typeof headers {
+  const { "x-provider-id": provider, ...others } = headers;
+  return serviceKeys && provider ? { ...others, "x-provider-id": provider } : others;
+}
+
+/**
+ * All of it.
+ *
+ * @param serviceKeys whether the port accepts service keys
+ */
+export const documentParts = (service: DescService, serviceKeys: boolean): DocumentParts => ({
   info: {
     title: "Revenue API (beta)",
     version,
     summary: "What a provider earned, to the cent",
-    description: DESCRIPTION,
+    description: DESCRIPTION + (serviceKeys ? SERVICE_KEYS : ""),
     contact: { name: "The operator of the service" },
     license: { name: "Apache License 2.0", url: "https://www.apache.org/licenses/LICENSE-2.0" },
   },
@@ -159,11 +184,11 @@ export const documentParts = (service: DescService): DocumentParts => ({
     bearer: { type: "http", scheme: "bearer", description: "The same API key as a bearer token." },
   },
   operation: BETA,
-  headers,
+  headers: headersOf(serviceKeys),
   always: ["x-request-id", "cache-control", "x-content-type-options"],
-  onSuccess: [...onFigures, "content-encoding"],
-  requestHeaders: [IF_NONE_MATCH],
-  responses: [NOT_MODIFIED, ...errorResponses(service)],
+  onSuccess: [...onFigures, "content-encoding", ...(serviceKeys ? ["x-provider-id"] : [])],
+  requestHeaders: [IF_NONE_MATCH, ...(serviceKeys ? [X_PROVIDER_ID] : [])],
+  responses: [NOT_MODIFIED, ...errorResponses(service, serviceKeys)],
   schemas: errorSchemas,
   parameters: parameterDetails,
   examples: Object.fromEntries(service.methods.map(({ name }) => [name, responseExamples(name)])),

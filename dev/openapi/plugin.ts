@@ -1,5 +1,5 @@
 /**
- * Writes `gen/openapi.json`. A plugin of buf, so that `npm run generate` and the check that `gen/` is
+ * Writes `gen/openapi.json`, and the document of a port that accepts service keys. A plugin of buf, so that `npm run generate` and the check that `gen/` is
  * current cover it (buf.gen.yaml): it reads a CodeGeneratorRequest from stdin and writes a
  * CodeGeneratorResponse to stdout.
  *
@@ -23,9 +23,13 @@ const request = fromBinary(CodeGeneratorRequestSchema, await buffer(process.stdi
 const files = createFileRegistry(create(FileDescriptorSetSchema, { file: request.protoFile }));
 const service = files.getService(SERVICE);
 if (service === undefined) throw new Error(`the contract has no ${SERVICE}`);
-const content = writeJson(createDocument(service, documentParts(service)));
+const contentFor = (serviceKeys: boolean) =>
+  writeJson(createDocument(service, documentParts(service, serviceKeys)));
 const response = create(CodeGeneratorResponseSchema, {
   supportedFeatures: BigInt(CodeGeneratorResponse_Feature.PROTO3_OPTIONAL),
-  file: [{ name: "openapi.json", content }],
+  file: [
+    { name: "openapi.json", content: contentFor(false) },
+    { name: "openapi-service-keys.json", content: contentFor(true) },
+  ],
 });
 process.stdout.write(toBinary(CodeGeneratorResponseSchema, response));
