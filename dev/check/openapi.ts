@@ -1,5 +1,5 @@
 /**
- * Checks `gen/openapi.json` with Redocly's linter (the rules of OpenAPI 3.1, and its recommended
+ * Checks the OpenAPI documents of `gen/` with Redocly's linter (the rules of OpenAPI 3.1, and its recommended
  * ones) and with Spectral's (`spectral:oas`).
  */
 import { readFile } from "node:fs/promises";
@@ -9,11 +9,16 @@ import spectral, { type RulesetDefinition } from "@stoplight/spectral-core";
 import rulesets from "@stoplight/spectral-rulesets";
 import { type CheckResult, ROOT } from "./tool.ts";
 
-/** The problems in the document, each with its rule and its place. A warning is a problem. */
+const FILES = ["gen/openapi.json", "gen/openapi-service-keys.json"];
+
+/** The problems in the documents, each with its rule and its place. A warning is a problem. */
 export async function checkOpenApi(): Promise<CheckResult> {
-  const path = join(ROOT, "gen/openapi.json");
-  const source = await readFile(path, "utf8");
-  const problems = [...(await lintWithRedocly(source, path)), ...(await lintWithSpectral(source))];
+  const problems: string[] = [];
+  for (const file of FILES) {
+    const path = join(ROOT, file);
+    const source = await readFile(path, "utf8");
+    problems.push(...(await lintWithRedocly(source, path)), ...(await lintWithSpectral(source)));
+  }
   return { outcome: problems.length === 0 ? "passed" : "failed", output: problems.join("\n") };
 }
 

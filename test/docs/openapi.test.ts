@@ -119,7 +119,9 @@ const NOT_IN_REST: readonly ServiceErrorKind[] = ["unsupported"];
 /** Errors whose message is always more specific than the catalogue's. */
 const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "notFound", "methodNotAllowed"];
 
-const { paths, components, servers } = JSON.parse(text);
+const { paths, servers } = JSON.parse(text);
+/** Also of a port that accepts service keys, whose document has the other one and more. */
+const WITH_SERVICE_KEYS = JSON.parse(readFileSync("gen/openapi-service-keys.json", "utf8"));
 
 it("an imported copy has an absolute address at first, which is a variable", () => {
   const [{ url, variables }] = servers;
@@ -131,7 +133,8 @@ it.each(Object.keys(paths))("%s has every error that a REST caller can see", (pa
   const kinds = (Object.keys(serviceErrors) as ServiceErrorKind[]).filter(
     (kind) => !NOT_IN_REST.includes(kind),
   );
-  const { get, head } = paths[path];
+  const { components } = WITH_SERVICE_KEYS;
+  const { get, head } = WITH_SERVICE_KEYS.paths[path];
   expect(Object.keys(head.responses)).toEqual(Object.keys(get.responses));
   for (const kind of kinds) {
     const { status, headers, body } = errorResponse(new ServiceError(kind));
@@ -143,6 +146,26 @@ it.each(Object.keys(paths))("%s has every error that a REST caller can see", (pa
     if (!SPECIFIC.includes(kind)) expect(bodies, kind).toContainEqual(JSON.parse(body));
   }
 });
+
+it("the document of a port that accepts service keys has the other one, and names x-provider-id", () => {
+  expect(WITH_SERVICE_KEYS).toMatchObject({ paths: {}, openapi: "3.1.1" });
+  for (const [path, { parameters, get }] of Object.entries<Operations>(WITH_SERVICE_KEYS.paths)) {
+    const before: Operations = paths[path];
+    const own = parameters.filter(({ name }) => name !== "x-provider-id");
+    expect(own).toEqual(before.parameters);
+    expect(own).toHaveLength(parameters.length - 1);
+    expect(Object.keys(get.responses).filter((status) => status !== "403")).toEqual(
+      Object.keys(before.get.responses),
+    );
+  }
+  expect(text).not.toContain("x-provider-id");
+});
+
+/** What is compared of a path. */
+interface Operations {
+  readonly parameters: readonly { readonly name: string }[];
+  readonly get: { readonly responses: Readonly<Record<string, unknown>> };
+}
 
 /** The name that a reference ends with. */
 function nameIn(reference: { readonly $ref: string } | undefined): string {

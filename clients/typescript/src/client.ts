@@ -14,25 +14,39 @@ import { createRetry, RETRIES } from "./retry.ts";
 /** An API key, or a function that returns the current one: it is called for each attempt. */
 export type ApiKey = string | (() => string | Promise<string>);
 
+/** Who calls: a provider with its own key, or a service of the platform about some provider. */
+export type RevenueCaller =
+  | {
+      /** A provider's key. Sent as `Authorization: Bearer KEY`, and nowhere else. */
+      readonly apiKey: ApiKey;
+      readonly serviceKey?: undefined;
+      readonly providerId?: undefined;
+    }
+  | {
+      /** A service key, where the HTTP port accepts them. Sent as `Authorization: Bearer KEY`, and nowhere else. */
+      readonly serviceKey: ApiKey;
+      /** The provider that calls are about: `providers.id`, as digits or as a bigint, because a number is not exact. */
+      readonly providerId: string | bigint;
+      readonly apiKey?: undefined;
+    };
+
 /** The options of a client. */
-export interface RevenueClientOptions {
+export type RevenueClientOptions = RevenueCaller & {
   /** The service: `https://revenue.example.com`. */
   readonly baseUrl: string;
-  /** Sent as `Authorization: Bearer KEY`, and nowhere else. */
-  readonly apiKey: ApiKey;
   /** The deadline of a call with all its retries, in ms. 30 s by default. */
   readonly timeoutMs?: number;
   /** How often a call is repeated; 3 by default, 0 for never. */
   readonly retries?: number;
   /** Sends the requests; the global `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch;
-}
+};
 
 /**
  * Creates a client. Its calls throw a ConnectError: `code` says what went wrong, `rawMessage` is
  * the service's text, and `metadata` has the headers (`x-request-id`, `retry-after`).
  *
- * @throws Error if `baseUrl` is not an HTTP URL
+ * @throws Error if `baseUrl` is not an HTTP URL, or `providerId` no number of a provider
  */
 export function createRevenueClient(options: RevenueClientOptions): Client<typeof RevenueService> {
   return createClient(RevenueService, createRevenueTransport(options));
@@ -41,11 +55,13 @@ export function createRevenueClient(options: RevenueClientOptions): Client<typeo
 /**
  * Creates the transport of a client, for other clients of Connect-ES.
  *
- * @throws Error if `baseUrl` is not an HTTP URL
+ * @throws Error if `baseUrl` is not an HTTP URL, or `providerId` no number of a provider
  */
 export function createRevenueTransport({
   baseUrl,
   apiKey,
+  serviceKey,
+  providerId,
   timeoutMs = 30_000,
   retries = RETRIES,
   fetch = globalThis.fetch,
@@ -54,17 +70,21 @@ export function createRevenueTransport({
     const what = baseUrl === "" ? "is empty" : "is not a valid URL";
     throw new Error(`baseUrl ${what}; expected one like https://revenue.example.com`);
   }
+  const provider = providerId === undefined ? undefined : String(providerId);
+  if (provider !== undefined && !/^[1-9]\d{0,19}$/.test(provider)) {
+    throw new Error("providerId is no number of a provider; expected digits such as 7");
+  }
   return createConnectTransport({
     baseUrl,
     useBinaryFormat: true,
     defaultTimeoutMs: timeoutMs,
     // The first is the outermost: each attempt asks for the key again.
-    interceptors: [createRetry(retries), createAuthorization(apiKey)],
+    interceptors: [createRetry(retries), createAuthorization(apiKey ?? serviceKey, provider)],
     fetch: createReachingFetch(fetch),
   });
 }
 
-function createAuthorization(apiKey: ApiKey): Interceptor {
+function createAuthorization(apiKey: ApiKey, provider: string | undefined): Interceptor {
   return (next) => async (request) => {
     const key = typeof apiKey === "string" ? apiKey : await apiKey();
     // The error of Headers.set would contain the key.
@@ -72,6 +92,7 @@ function createAuthorization(apiKey: ApiKey): Interceptor {
       throw new ConnectError("the API key is empty, or no API key", Code.Unauthenticated);
     }
     request.header.set("authorization", `Bearer ${key}`);
+    if (provider !== undefined) request.header.set("x-provider-id", provider);
     return next(request);
   };
 }

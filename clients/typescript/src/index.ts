@@ -11,6 +11,7 @@ export {
   type ApiKey,
   createRevenueClient,
   createRevenueTransport,
+  type RevenueCaller,
   type RevenueClientOptions,
 } from "./client.ts";
 export { decimal } from "./decimal.ts";

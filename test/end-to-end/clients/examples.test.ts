@@ -163,7 +163,7 @@ describe("the TypeScript client, packed and installed", () => {
     mkdirSync(modules);
     execFileSync("tar", ["-xzf", join(project, filename), "-C", modules]);
     execFileSync("mv", [join(modules, "package"), join(modules, "revenue-service-client")]);
-    for (const scope of ["@bufbuild", "@connectrpc", "@types", "undici-types"]) {
+    for (const scope of ["@bufbuild", "@connectrpc", "@grpc", "@types", "undici-types"]) {
       symlinkSync(join(ROOT, "node_modules", scope), join(modules, scope));
     }
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
@@ -212,6 +212,64 @@ describe("the TypeScript client, packed and installed", () => {
       code: 1,
       stdout: "",
       stderr: "the service cannot be reached\n",
+    });
+  });
+});
+
+describe("with a service key, the programs in examples/typescript", () => {
+  const project = mkdtempSync(join(tmpdir(), "revenue-internal-"));
+  const env = async () => ({
+    ...process.env,
+    REVENUE_GRPC: fixture.service.grpc,
+    REVENUE_SERVICE_KEY: await fixture.issueServiceKey("examples"),
+  });
+
+  beforeAll(() => {
+    const modules = join(project, "node_modules");
+    mkdirSync(join(modules, "revenue-service-client"), { recursive: true });
+    const entry = join(ROOT, "clients/typescript/src/index.ts");
+    writeFileSync(
+      join(modules, "revenue-service-client/package.json"),
+      '{"exports":"./index.mjs"}',
+    );
+    writeFileSync(join(modules, "revenue-service-client/index.mjs"), `export * from "${entry}";`);
+    for (const scope of ["@bufbuild", "@grpc"]) {
+      symlinkSync(join(ROOT, "node_modules", scope), join(modules, scope));
+    }
+    writeFileSync(join(project, "package.json"), '{"type":"module"}');
+    for (const name of ["internal", "support", "export"]) {
+      writeFileSync(join(project, `${name}.ts`), rootFile(`examples/typescript/${name}.ts`));
+    }
+  });
+  afterAll(() => rmSync(project, { recursive: true, force: true }));
+
+  it("look up any provider, and say who does not exist", async () => {
+    const options = { cwd: project, env: await env() };
+    const [first, second, none] = await Promise.all(
+      ["1", "2", "3"].map((id) => runProgram(process.execPath, ["support.ts", id], options)),
+    );
+    expect(first?.stdout).toContain("balance: 1250.50\n       4061.11  alpha\n");
+    expect(second).toMatchObject({ code: 0, stdout: "earnings this year: 0.00\nbalance: 0.00\n" });
+    expect(none).toMatchObject({ code: 1, stdout: "" });
+    expect(none?.stderr).toMatch(
+      /^there is no provider with the id in the header x-provider-id \(request [\w-]{36}\)\n$/,
+    );
+  });
+
+  it("export a list of providers, and go on after one that does not exist", async () => {
+    const { status, stdout, stderr } = spawnSync(
+      process.execPath,
+      ["export.ts", "2024-01-01", "2024-12-31"],
+      { cwd: project, env: await env(), input: "1\n\n3\n2\n", encoding: "utf8" },
+    );
+    expect(stdout.trim().split("\n").sort()).toEqual([
+      "1,4500.05,1",
+      "2,0.00,0",
+      "provider,totalRevenue,totalRentals",
+    ]);
+    expect({ status, stderr }).toEqual({
+      status: 1,
+      stderr: "3: there is no provider with the id in the header x-provider-id\n",
     });
   });
 });

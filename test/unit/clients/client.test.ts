@@ -1,6 +1,7 @@
 /** Which answers the TypeScript client repeats, how often, and when; and what it refuses to send. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
+  type ApiKey,
   Code,
   createRevenueClient,
   RETRIES,
@@ -26,8 +27,10 @@ async function outcomeOf(call: Promise<unknown>): Promise<unknown> {
 
 type Respond = () => Response | Promise<Response>;
 
+type ClientOptions = Partial<Extract<RevenueClientOptions, { readonly apiKey: ApiKey }>>;
+
 /** A client whose requests get these responses in order, the last one again and again. */
-function clientWith(options: Partial<RevenueClientOptions>, ...responses: readonly Respond[]) {
+function clientWith(options: ClientOptions, ...responses: readonly Respond[]) {
   const requests: { at: number; timeout: number; key: string | null }[] = [];
   const client = createRevenueClient({
     baseUrl: "http://127.0.0.1",
@@ -153,6 +156,31 @@ it.each([
     expect(requests).toEqual([]);
   },
 );
+
+it("a service key goes with the provider that calls are about, and a provider's key with none", async () => {
+  const sent: Headers[] = [];
+  const fetch: typeof globalThis.fetch = async (_url, init) => {
+    sent.push(new Headers(init?.headers));
+    return answer();
+  };
+  const common = { baseUrl: "http://127.0.0.1", fetch };
+  for (const providerId of ["18446744073709551615", 18446744073709551615n]) {
+    const client = createRevenueClient({ ...common, serviceKey: "rvs_not-a-real-key", providerId });
+    await outcomeOf(client.getOverview({}));
+  }
+  await outcomeOf(createRevenueClient({ ...common, apiKey: KEY }).getOverview({}));
+  expect(sent.map((headers) => headers.get("x-provider-id"))).toEqual([
+    "18446744073709551615",
+    "18446744073709551615",
+    null,
+  ]);
+  expect(sent[0]?.get("authorization")).toBe("Bearer rvs_not-a-real-key");
+});
+
+it.each(["", "07", "-1", "7, 8", "1e3", "seven"])("the provider '%s' is refused", (providerId) => {
+  const options = { baseUrl: "http://127.0.0.1", serviceKey: "rvs_not-a-real-key", providerId };
+  expect(() => createRevenueClient(options)).toThrow("providerId is no number of a provider");
+});
 
 it.each([
   ["", "baseUrl is empty; expected one like https://revenue.example.com"],
