@@ -118,6 +118,8 @@ it.each([
     "https://app.example,http://localhost:5173",
     { corsOrigins: ["https://app.example", "http://localhost:5173"] },
   ],
+  ["SERVICE_KEYS", "", { serviceKeys: "grpc" }],
+  ["SERVICE_KEYS", "all", { serviceKeys: "all" }],
   ["ADMIN_PORT", "off", { adminPort: undefined }],
   ["MAX_CALL_MS", "25000", { maxCall: 25_000 }],
   ["MAX_CALL_MS", "", { maxCall: 10_000 }],

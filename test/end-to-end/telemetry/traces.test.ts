@@ -69,6 +69,8 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
         "rpc.response.status_code": "OK",
         "revenue.protocol": client.protocol,
         "revenue.request_id": `request-${traceId}`,
+        "revenue.key.kind": "provider",
+        "revenue.key.id": expect.stringMatching(/^\d+$/),
       },
       statusCode: UNSET,
       resource: {
@@ -96,6 +98,21 @@ it("a call that its caller does not record is not exported", async () => {
   await client.call({ method: "GetOverview", headers: inTrace(exported) });
   await spansOf(exported);
   expect(collector.spans().filter(({ traceId }) => traceId === dropped)).toEqual([]);
+});
+
+it("the span of a call with a service key names the key, and never the key itself", async () => {
+  const traceId = newTraceId();
+  const key = await fixture.issueServiceKey("support");
+  const others = inTrace(traceId).filter(([name]) => name !== "x-api-key");
+  const headers = [...others, ...withKey(key), ["x-provider-id", "1"]] as [string, string][];
+  await fixture.clients.get("gRPC, grpc-js").call({ method: "GetOverview", headers });
+  const spans = await spansOf(traceId);
+  expect(spans.find(({ kind }) => kind === SERVER)?.attributes).toMatchObject({
+    "revenue.key.kind": "service",
+    "revenue.key.id": expect.stringMatching(/^\d+$/),
+    "revenue.key.name": "support",
+  });
+  expect(JSON.stringify(collector.spans())).not.toContain(key.slice(8));
 });
 
 it("a refused call is no error of the server, and names its reason", async () => {

@@ -38,6 +38,9 @@ it.each([REST_PATH, CONNECT_PATH])("a preflight request for %s needs no key", as
       "sentry-trace",
     ]),
   );
+  // A page has no service key, and must not make a browser send what goes with one.
+  expect(allowed).not.toContain("x-provider-id");
+  expect(headers["access-control-allow-headers"]).not.toContain("*");
   expect(calls).toEqual([]);
 });
 
