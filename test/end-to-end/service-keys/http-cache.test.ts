@@ -63,7 +63,7 @@ beforeAll(async () => {
       () => false,
     );
   });
-}, 400_000);
+});
 
 afterAll(async () => {
   nginx?.kill("SIGTERM");
