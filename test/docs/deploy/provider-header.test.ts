@@ -44,7 +44,7 @@ beforeAll(() => {
     nginx: findDebianProgram("nginx", "usr/sbin/nginx"),
     haproxy: findDebianProgram("haproxy", "usr/sbin/haproxy"),
   };
-}, 400_000); // they may have to be downloaded
+}); // they may have to be downloaded
 
 beforeAll(async () => {
   const authority = await createAuthority();
