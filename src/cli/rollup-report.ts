@@ -43,22 +43,30 @@ export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): vo
   log.info({ text, charges, providers, behind, repairs, ms }, "run ended");
 }
 
+/** What the account sees of writers. */
+export interface Sight {
+  /** Whether it sees open transactions. */
+  readonly transactions: boolean;
+  /** Why it cannot see which of them write the ledger, if so. */
+  readonly hidden: string | undefined;
+}
+
 /**
- * Says whether long transactions are safe.
+ * Says whether long transactions are safe, and which ones the watermark waits for.
  *
- * @param before whether they were; undefined at first
+ * @param before what was seen before; undefined at first
  */
-export function announce(
-  log: Log,
-  seesTransactions: boolean,
-  margin: number,
-  before?: boolean,
-): void {
-  const message = `open transactions are ${seesTransactions ? "" : "not "}visible`;
-  const text = seesTransactions
-    ? `${message}: the watermark waits for those that are older than the margin`
+export function announce(log: Log, sight: Sight, margin: number, before?: Sight): void {
+  const { transactions, hidden } = sight;
+  const message = `open transactions are ${transactions ? "" : "not "}visible`;
+  const which = hidden
+    ? `those of all schemas that are older than the margin, because who writes the ledger is hidden: ${hidden}`
+    : "those that write the ledger and are older than the margin";
+  const text = transactions
+    ? `${message}: the watermark waits for ${which}`
     : `${message} without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
-  log[before ? "warn" : "info"]({ text, marginSeconds: margin }, message);
+  const isWorse = before?.transactions && (!transactions || hidden !== undefined);
+  log[isWorse ? "warn" : "info"]({ text, hidden, marginSeconds: margin }, message);
 }
 
 /** In so many ms, a reason for which runs fail has one line, and one with the count of the others. */
@@ -86,18 +94,31 @@ export function createOutcomeLog(log: Log) {
       // The start of a statement is known to a second only: the same one may look a second older.
       if (began === waitedFor || Math.abs(began - waitedFor) <= 1_000) return;
       waitedFor = began;
-      const text = `the watermark waits for ${nameOf(waitsFor)}`;
-      const fields = { text, began: waitsFor.began ?? "before the start of the database" };
+      const { session, user, database, doubt } = waitsFor;
+      const fields = {
+        text: `the watermark waits for ${nameOf(waitsFor)}`,
+        ...{
+          began: waitsFor.began ?? "before the start of the database",
+          session,
+          user,
+          database,
+          doubt,
+        },
+      };
       log.warn(fields, "the watermark waits");
     },
   };
 }
 
 /** What the watermark waits for, in words. */
-function nameOf({ began }: Wait): string {
-  return began === undefined
-    ? "an XA transaction that was prepared before the database was started (XA RECOVER lists it)"
-    : `a transaction or statement that began at ${began} UTC`;
+function nameOf({ began, session, user, database, doubt }: Wait): string {
+  if (session === undefined) {
+    const since = began === undefined ? "before the database was started" : `at ${began} UTC`;
+    return `an XA transaction that was prepared ${since} (XA RECOVER lists it)`;
+  }
+  const who = `session ${session} of ${user}, ${database ? `in ${database}` : "in no database"}`;
+  const why = doubt ? `, which may or may not write the ledger: ${doubt}` : "";
+  return `a transaction or statement that began at ${began} UTC: ${who}${why}`;
 }
 
 /** A noun for a count. */

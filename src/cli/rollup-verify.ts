@@ -1,8 +1,8 @@
 /** `npm run rollup -- --verify`: compares the rollups with the ledger. */
 import type { Knex } from "knex";
 import { checkSession } from "../db/session-variables.ts";
-import { canSeeTransactions } from "../rollup/write/run/clock.ts";
 import { readProviders } from "../rollup/write/run/pages.ts";
+import { canSeeTransactions } from "../rollup/write/run/writers.ts";
 import { scheduleCheck } from "../rollup/write/state.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -18,6 +18,7 @@ interface VerifyFlags {
   readonly margin: number;
   readonly checkPeriod: number;
   readonly concurrency: number;
+  readonly ignoreSchema?: readonly string[];
 }
 
 /**
@@ -56,12 +57,13 @@ export async function verifyAll(
     if (differences === 0) return;
     process.exitCode = 1;
     if (!repair) return;
-    const { margin, concurrency } = flags;
+    const { margin, concurrency, ignoreSchema: ignoredSchemas } = flags;
     const result = await runOnce(database, log, {
       margin: margin * 1_000,
       checkPeriod: period,
       concurrency,
       seesTransactions: await canSeeTransactions(database),
+      ...(ignoredSchemas && { ignoredSchemas }),
     });
     logRun(log, result);
   } finally {

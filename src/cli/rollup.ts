@@ -1,10 +1,10 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
 import { setTimeout as sleep } from "node:timers/promises";
+import { isDeepStrictEqual } from "node:util";
 import { Command, Option } from "commander";
 import type { Knex } from "knex";
 import type { DatabaseUrl } from "../config.ts";
 import { checkSession } from "../db/session-variables.ts";
-import { canSeeTransactions } from "../rollup/write/run/clock.ts";
 import {
   createHeartbeat,
   HEARTBEAT_INTERVAL,
@@ -13,6 +13,7 @@ import {
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { checkRecording } from "../rollup/write/run/recording.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
+import { canSeeTransactions, whyLocksAreHidden } from "../rollup/write/run/writers.ts";
 import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
 import { logOpenSums } from "../telemetry/sampled-log.ts";
@@ -26,6 +27,7 @@ import {
   isWorthALine,
   logRun,
   runOnce,
+  type Sight,
 } from "./rollup-report.ts";
 import { verifyAll } from "./rollup-verify.ts";
 import { misspelledSettings, readLogLevel, runCommand } from "./run.ts";
@@ -34,6 +36,7 @@ interface Flags {
   readonly margin: number;
   readonly checkPeriod: number;
   readonly concurrency: number;
+  readonly ignoreSchema?: readonly string[];
   readonly watch?: number;
   readonly rebuild?: boolean;
   readonly verify?: boolean;
@@ -185,17 +188,22 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
 
 /**
  * Creates the look at a session before runs: whether it is as it was set up, and rows are recorded in UTC. It
- * resolves to whether the account may see open transactions, and logs that if it is new.
+ * resolves to whether the account may see open transactions, and logs that if it is new, or why their locks are
+ * hidden.
  */
 function createSessionCheck({ flags, log, warnOnce }: RunParts) {
-  let before: boolean | undefined;
+  let before: Sight | undefined;
   return async (database: Knex): Promise<boolean> => {
     await checkSession(database, {}, connectionsFor(flags), warnOnce);
     await checkRecording(database, warnOnce);
     const sees = await canSeeTransactions(database);
-    const isNews = sees !== before && (flags.watch !== undefined || !sees);
-    if (isNews) announce(log, sees, flags.margin, before);
-    before = sees;
+    const sight = {
+      transactions: sees,
+      hidden: sees ? await whyLocksAreHidden(database) : undefined,
+    };
+    const isNews = !isDeepStrictEqual(sight, before) && (flags.watch !== undefined || !sees);
+    if (isNews) announce(log, sight, flags.margin, before);
+    before = sight;
     return sees;
   };
 }
@@ -205,7 +213,7 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
  * if some providers failed.
  */
 function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
-  const { watch, margin, checkPeriod, concurrency } = flags;
+  const { watch, margin, checkPeriod, concurrency, ignoreSchema: ignoredSchemas } = flags;
   let { rebuild = false } = flags;
   return async (
     database: Knex,
@@ -223,6 +231,7 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
       margin: margin * 1_000,
       checkPeriod: checkPeriod * 1_000,
       seesTransactions,
+      ...(ignoredSchemas && { ignoredSchemas }),
       concurrency,
       rebuild,
       signal,

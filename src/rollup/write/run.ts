@@ -34,6 +34,8 @@ export interface RollupOptions {
   readonly margin: number;
   /** Whether the watermark also waits for older transactions and statements. Default: no. */
   readonly seesTransactions?: boolean;
+  /** Default databases of sessions that it does not wait for, where no lock tells who writes the ledger. */
+  readonly ignoredSchemas?: readonly string[];
   /** A watermark waits until it can move by this much, in ms. Default: 0. */
   readonly step?: number;
   /** The heartbeat of several runs, which is written at most once a second. Default: one of its own. */
@@ -104,7 +106,8 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const { margin, concurrency = CONCURRENCY, rebuild = false, maxTime = Infinity } = options;
   const { heartbeat = createHeartbeat(), step = 0 } = options;
   await heartbeat(database);
-  const clock = await readClock(database, margin, options.seesTransactions ?? false);
+  const { seesTransactions = false, ignoredSchemas } = options;
+  const clock = await readClock(database, margin, seesTransactions, ignoredSchemas);
   const ids = await readProviders(database);
   const news = await findNews(database, ids, clock, { all: rebuild, step });
   const behind = new Map(news.map((found) => [found.provider, found]));

@@ -76,12 +76,14 @@ it("adds charges, says how many, and is silent if there are none", async () => {
   await until(isBuilt(1));
   // A build may take several runs, and the last may add no charge.
   await untilRuns(2);
-  const lines = command.lines();
+  // The margin is a second: a statement of another test on the server may hold the watermark for a run.
+  const others = () => log().filter(({ msg }) => msg !== "the watermark waits");
+  const lines = others();
   expect(linesWith("open transactions are visible")).toMatchObject([{ level: "info" }]);
   const added = linesWith("run ended").map(({ charges }) => charges);
   expect(added.reduce((sum, count) => sum + count)).toBe(CHARGES);
   await untilRuns(2);
-  expect(command.lines()).toEqual(lines);
+  expect(others()).toEqual(lines);
   await fill(2);
   await until(isBuilt(2));
 });

@@ -26,6 +26,12 @@ it.each<[Record<string, string>, string[], unknown]>([
   [{ ROLLUP_CONCURRENCY: "8" }, ["--concurrency", "2"], { ...DEFAULTS, concurrency: 2 }],
   [{ ROLLUP_WATCH_SECONDS: "0.5" }, [], { ...DEFAULTS, watch: 0.5 }],
   [{ ROLLUP_ADMIN_PORT: "0" }, [], { ...DEFAULTS, adminPort: 0 }],
+  [{ ROLLUP_IGNORE_SCHEMA: "etl, BI" }, [], { ...DEFAULTS, ignoreSchema: ["etl", "BI"] }],
+  [
+    {},
+    ["--ignore-schema", "etl,"],
+    "error: option '--ignore-schema <names>' argument 'etl,' is invalid. Expected names, separated by commas.",
+  ],
   [
     { ROLLUP_MARGIN_SECONDS: "soon" },
     [],

@@ -1,7 +1,7 @@
 /** The log of `npm run rollup` on a terminal. What it writes otherwise is in test/end-to-end/rollup. */
 import { expect, it, vi } from "vitest";
 import { createRollupLog, warnOnceTo, withoutKeys } from "../../../src/cli/rollup-log.ts";
-import { logRun } from "../../../src/cli/rollup-report.ts";
+import { createOutcomeLog, logRun } from "../../../src/cli/rollup-report.ts";
 import type { RollupResult } from "../../../src/rollup/write/run.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
@@ -25,6 +25,35 @@ it.each<[Partial<RollupResult>, string]>([
 ])("a run %j is a sentence", (more, line) => {
   const lines = printed((log) => logRun(log, { ...result, ...more }));
   expect(lines).toEqual({ stdout: [line], stderr: [] });
+});
+
+const session = { session: 7, user: "etl", database: "billing", doubt: undefined };
+const noSession = { session: undefined, user: undefined, database: undefined, doubt: undefined };
+
+it.each<[RollupResult["waitsFor"], string]>([
+  [
+    { began: "2026-01-01 00:00:00", ...session },
+    "a transaction or statement that began at 2026-01-01 00:00:00 UTC: session 7 of etl, in billing",
+  ],
+  [
+    { began: "2026-01-01 00:00:00", ...session, database: undefined, doubt: "locks are hidden" },
+    "a transaction or statement that began at 2026-01-01 00:00:00 UTC: session 7 of etl, in no database, which may or may not write the ledger: locks are hidden",
+  ],
+  [
+    { began: "2026-01-01 00:00:00", ...noSession },
+    "an XA transaction that was prepared at 2026-01-01 00:00:00 UTC (XA RECOVER lists it)",
+  ],
+  [
+    { began: undefined, ...noSession },
+    "an XA transaction that was prepared before the database was started (XA RECOVER lists it)",
+  ],
+])("what the watermark waits for, %j, is told once", (waitsFor, what) => {
+  const outcomes = (log: ReturnType<typeof createRollupLog>) => {
+    const { succeeded } = createOutcomeLog(log);
+    for (const _ of [1, 2]) succeeded({ ...result, waitsFor });
+  };
+  const line = `the watermark waits for ${what}`;
+  expect(printed(outcomes)).toEqual({ stdout: [], stderr: [expect.stringContaining(line)] });
 });
 
 it("warnings and errors are on stderr, without API keys, and a line without a sentence has its fields", () => {

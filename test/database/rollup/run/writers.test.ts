@@ -1,0 +1,291 @@
+/**
+ * Who holds the watermark back: whoever writes the ledger, whatever the schema of the session. On a server
+ * of its own that lists metadata locks, as MySQL does by default, and MariaDB if it is told to.
+ */
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import type { Knex } from "knex";
+import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { startPrivateDatabase } from "../../../../dev/private-database/private-database.ts";
+import { migrateToLatest } from "../../../../src/db/migrate.ts";
+import { readClock } from "../../../../src/rollup/write/run/clock.ts";
+import { whyLocksAreHidden } from "../../../../src/rollup/write/run/writers.ts";
+import { rollUp } from "../../../../src/rollup/write/run.ts";
+import { verify } from "../../../../src/rollup/write/verify.ts";
+import { parseLog, runCommand } from "../../../support/commands/run-command.ts";
+import { testPool } from "../../../support/database.ts";
+import { LISTS_LOCKS } from "../../../support/database-server.ts";
+import { until } from "../../../support/poll.ts";
+
+const MDL = "wait/lock/metadata/sql/mdl";
+const server = await startPrivateDatabase({
+  bufferPool: "64M",
+  serverOptions: [...LISTS_LOCKS, "--secure-file-priv=", "--innodb-lock-wait-timeout=10"],
+});
+const session = (schema: string) => {
+  const url = Object.assign(new URL(server.url), { pathname: `/${schema}` });
+  return testPool(url.href, { maxConnections: 1 });
+};
+const database = testPool(server.url, { maxConnections: 10 });
+await migrateToLatest(database);
+await database("providers").insert({ id: 1, name: "provider" });
+await database("rentals").insert({ provider_id: 1, server_id: 1, started_at: "2026-01-10" });
+
+const COLUMNS = "(provider_id, server_id, charged_at, gross)";
+const CHARGE = `INSERT INTO revenue.charges ${COLUMNS} VALUES (1, 1, '2026-01-10', 1)`;
+for (const statement of [
+  "CREATE DATABASE billing",
+  "CREATE TABLE billing.invoices (id INT AUTO_INCREMENT PRIMARY KEY, n BIGINT)",
+  "CREATE TABLE billing.facts (id INT AUTO_INCREMENT PRIMARY KEY, n BIGINT)",
+  `CREATE TRIGGER billing.bill AFTER INSERT ON billing.invoices FOR EACH ROW ${CHARGE}`,
+  "CREATE VIEW billing.view AS SELECT * FROM revenue.charges",
+  `CREATE FUNCTION billing.charged() RETURNS INT MODIFIES SQL DATA BEGIN ${CHARGE}; RETURN 1; END`,
+  `CREATE PROCEDURE billing.charge() ${CHARGE}`,
+]) {
+  await database.raw(statement);
+}
+const file = join(server.folder, "tmp", "charges");
+writeFileSync(file, "1\t1\t2026-01-10\t1\n", { mode: 0o644 });
+
+const [billing, other, ledger] = [session("billing"), session("billing"), session("revenue")];
+const sessions = [ledger, other, billing];
+afterEach(async () => {
+  for (const pool of sessions) await pool.raw("ROLLBACK");
+  await database("charges").delete();
+});
+afterAll(async () => {
+  for (const pool of [...sessions, database]) await pool.destroy();
+  await server.stop();
+});
+
+/** The clock, once the server's list of transactions is no longer that of the last reading. */
+const clock = async (...ignored: string[]) => {
+  await database.raw("DO SLEEP(0.12)");
+  return readClock(database, 0, true, ignored);
+};
+const PASSES = { waitsFor: undefined };
+const [[{ id }]] = await billing.raw("SELECT CONNECTION_ID() AS id");
+const { username } = new URL(server.url);
+/** It waits for the session `billing`, and tells which one that is. */
+const WAITS = { waitsFor: { session: Number(id), user: username, database: "billing" } };
+
+/** Starts a statement. Resolves when it is in the state, to its end. */
+async function start(pool: Knex, sql: string, state: string) {
+  const ended = pool.raw(sql).then();
+  const waiting = "SELECT 1 FROM information_schema.PROCESSLIST WHERE INFO = ? AND STATE LIKE ?";
+  await until(async () => (await database.raw(waiting, [sql, state]))[0].length > 0);
+  return { ended };
+}
+
+const WRITES: [string, string, string?][] = [
+  ["an INSERT", CHARGE],
+  ["a trigger", "INSERT INTO invoices (n) VALUES (1)"],
+  ["a view", `INSERT INTO view ${COLUMNS} VALUES (1, 1, '2026-01-10', 1)`],
+  ["a function in a SELECT", "SELECT charged()"],
+  ["a procedure", "CALL charge()"],
+  ["LOAD DATA", `LOAD DATA INFILE '${file}' INTO TABLE revenue.charges ${COLUMNS}`],
+  [
+    "an INSERT that reads charges",
+    `${CHARGE.replace(/VALUES.*/, "SELECT 1, 1, '2026-01-10', COUNT(*) FROM revenue.charges")}`,
+  ],
+  ["a rental's end", "UPDATE LOW_PRIORITY revenue.rentals SET ended_at = UTC_TIMESTAMP()"],
+];
+
+describe.each(WRITES)("%s from another schema, in an open transaction", (_name, sql) => {
+  it("holds the watermark, which tells its session, user and database", async () => {
+    await billing.raw("BEGIN");
+    await billing.raw(sql);
+    const { until: watermark, waitsFor } = await clock();
+    expect({ waitsFor }).toMatchObject(WAITS);
+    const [[{ now }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
+    expect(watermark < now).toBe(true);
+    expect(waitsFor?.doubt).toBeUndefined();
+    await billing.raw("ROLLBACK");
+    expect(await clock()).toMatchObject(PASSES);
+  });
+});
+
+it("a charge from another schema, in a transaction longer than the margin, is never missing", async () => {
+  await billing.raw("BEGIN");
+  await billing.raw(CHARGE);
+  await database.raw(CHARGE);
+  await database.raw("DO SLEEP(0.12)");
+  await rollUp(database, { margin: 0, seesTransactions: true });
+  await billing.raw("COMMIT");
+  await database.raw("DO SLEEP(0.12)");
+  expect(await Array.fromAsync(verify(database, "1"))).toEqual([]);
+  const result = await rollUp(database, { margin: 0, seesTransactions: true });
+  expect(result).toMatchObject({ charges: 2, repairs: 0 });
+});
+
+it.each([
+  ["a plain read", "billing", "SELECT COUNT(*) FROM revenue.charges"],
+  ["a job elsewhere", "billing", "INSERT INTO facts (n) VALUES (1)"],
+  [
+    "a job elsewhere that reads charges",
+    "billing",
+    "INSERT INTO facts (n) SELECT COUNT(*) FROM revenue.charges",
+  ],
+  ["a write of another table of the schema", "revenue", "INSERT INTO wallets VALUES (1, 1)"],
+])("the watermark passes %s", async (_name, schema, sql) => {
+  const pool = schema === "billing" ? billing : ledger;
+  await pool.raw("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+  await pool.raw(sql);
+  expect(await clock()).toMatchObject(PASSES);
+  await pool.raw("ROLLBACK");
+});
+
+it("the watermark passes a job elsewhere that runs, and waits for a SELECT that runs a function which writes", async () => {
+  await other.raw("DO GET_LOCK('job', 0)");
+  const run = (sql: string) => start(billing, sql, "User lock");
+  const job = await run("INSERT INTO facts (n) SELECT GET_LOCK('job', 60)");
+  expect(await clock()).toMatchObject(PASSES);
+  await other.raw("DO RELEASE_LOCK('job')");
+  await job.ended;
+  await billing.raw("DO RELEASE_LOCK('job')");
+  await other.raw("DO GET_LOCK('job', 0)");
+  const select = await run("SELECT GET_LOCK('job', 60), charged()");
+  expect(await clock()).toMatchObject(WAITS);
+  await other.raw("DO RELEASE_LOCK('job')");
+  await select.ended;
+  await billing.raw("DO RELEASE_LOCK('job')");
+});
+
+it("the watermark waits for a statement whose trigger it has not come to, and for one behind a backup", async () => {
+  await ledger.raw("BEGIN");
+  await ledger.raw("SELECT * FROM billing.invoices");
+  const alter = await start(other, "ALTER TABLE invoices COMMENT 'altered'", "%lock");
+  const insert = await start(billing, "INSERT INTO invoices (n) VALUES (1)", "%lock");
+  expect(await clock()).toMatchObject(WAITS);
+  await ledger.raw("ROLLBACK");
+  await Promise.all([alter.ended, insert.ended]);
+  await other.raw("FLUSH TABLES WITH READ LOCK");
+  const behind = await start(billing, CHARGE, "%lock");
+  expect((await clock()).waitsFor).toMatchObject({ database: "billing", doubt: undefined });
+  await other.raw("UNLOCK TABLES");
+  await behind.ended;
+});
+
+it("the watermark waits for a session under LOCK TABLES, and passes changes of the schema", async () => {
+  await billing.raw("LOCK TABLES revenue.charges WRITE");
+  expect(await clock()).toMatchObject(PASSES);
+  await billing.raw("SET autocommit = 0");
+  await billing.raw(CHARGE);
+  expect(await clock()).toMatchObject({ waitsFor: { database: "billing" } });
+  await billing.raw("ROLLBACK");
+  await billing.raw("UNLOCK TABLES");
+  await billing.raw("SET autocommit = 1");
+  await ledger.raw("BEGIN");
+  await ledger.raw("SELECT * FROM charges");
+  for (const sql of ["ALTER TABLE revenue.charges COMMENT ''", "OPTIMIZE TABLE revenue.charges"]) {
+    const change = await start(billing, sql, "%lock");
+    expect(await clock(), sql).toMatchObject(PASSES);
+    await ledger.raw("ROLLBACK");
+    await change.ended;
+    await ledger.raw("BEGIN");
+    await ledger.raw("SELECT * FROM charges");
+  }
+  await ledger.raw("ROLLBACK");
+});
+
+it("the watermark waits for a prepared XA transaction, which has no session", async () => {
+  const bank = session("billing");
+  for (const step of ["XA START 'bill'", CHARGE, "XA END 'bill'", "XA PREPARE 'bill'"]) {
+    await bank.raw(step);
+  }
+  await bank.destroy();
+  await until(async () => {
+    const { waitsFor } = await clock();
+    return waitsFor !== undefined && waitsFor.session === undefined;
+  });
+  await database.raw("XA ROLLBACK 'bill'");
+  expect(await clock()).toMatchObject(PASSES);
+});
+
+describe("where locks cannot tell who writes the ledger", () => {
+  const instrument = (enabled: "YES" | "NO") =>
+    database.raw("UPDATE performance_schema.setup_instruments SET ENABLED = ? WHERE NAME = ?", [
+      enabled,
+      MDL,
+    ]);
+
+  it("the watermark waits for all that may write anywhere, says why, and passes schemas that it is to ignore", async () => {
+    await instrument("NO");
+    await other.raw("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+    await other.raw("SELECT COUNT(*) FROM revenue.charges");
+    expect(await clock()).toMatchObject(PASSES);
+    await other.raw("ROLLBACK");
+    await billing.raw("BEGIN");
+    await billing.raw("INSERT INTO facts (n) VALUES (1)");
+    expect(await clock()).toMatchObject(WAITS);
+    expect(await clock("etl")).toMatchObject(WAITS);
+    expect((await clock()).waitsFor?.doubt).toBe(
+      "performance_schema.metadata_locks lists no locks",
+    );
+    expect(await clock("etl", "billing")).toMatchObject(PASSES);
+    await billing.raw("ROLLBACK");
+    await instrument("YES");
+  });
+
+  it("the command tells who holds the watermark, and passes over --ignore-schema", async () => {
+    await instrument("NO");
+    await billing.raw("BEGIN");
+    await billing.raw("INSERT INTO facts (n) VALUES (1)");
+    const waits = async (...flags: string[]) => {
+      await database.raw("DO SLEEP(0.12)");
+      const { code, stdout } = await runCommand("rollup", ["--margin", "1", ...flags], server.url);
+      expect(code).toBe(0);
+      return parseLog(stdout).filter(({ msg }) => msg === "the watermark waits");
+    };
+    const doubt = "performance_schema.metadata_locks lists no locks";
+    expect(await waits()).toMatchObject([{ level: "warn", ...WAITS.waitsFor, doubt }]);
+    expect(await waits("--ignore-schema", "etl,billing")).toEqual([]);
+    await billing.raw("ROLLBACK");
+    await instrument("YES");
+  });
+
+  it("a transaction whose locks were taken when they were not listed counts", async () => {
+    await instrument("NO");
+    await billing.raw("BEGIN");
+    await billing.raw(CHARGE);
+    await instrument("YES");
+    expect(await clock("billing")).toMatchObject(WAITS);
+    await billing.raw("ROLLBACK");
+  });
+
+  it("an account without the right to read them is told so", async () => {
+    await database.raw("CREATE USER reader IDENTIFIED BY 'reader'");
+    await database.raw("GRANT SELECT ON revenue.* TO reader");
+    await database.raw("GRANT PROCESS ON *.* TO reader");
+    await billing.raw("BEGIN");
+    await billing.raw("INSERT INTO facts (n) VALUES (1)");
+    const url = Object.assign(new URL(server.url), { username: "reader", password: "reader" });
+    const account = testPool(url.href, { maxConnections: 1 });
+    await database.raw("DO SLEEP(0.12)");
+    const { waitsFor } = await readClock(account, 0, true);
+    expect(waitsFor).toMatchObject({
+      database: "billing",
+      doubt: expect.stringMatching(/^SELECT command denied .*metadata_locks/),
+    });
+    await account.destroy();
+    await billing.raw("ROLLBACK");
+  });
+
+  it("locks that the server could not list are not taken for none", async () => {
+    const small = await startPrivateDatabase({
+      bufferPool: "16M",
+      serverOptions: [...LISTS_LOCKS, "--performance-schema-max-metadata-locks=20"],
+    });
+    const crowd = testPool(small.url, { maxConnections: 40 });
+    await crowd.raw("CREATE TABLE rollups (provider_id INT) ENGINE = InnoDB");
+    expect(await whyLocksAreHidden(database)).toBeUndefined();
+    const open = await Promise.all(Array.from({ length: 30 }, () => crowd.transaction()));
+    for (const transaction of open) await transaction("rollups").first();
+    for (const transaction of open) await transaction.rollback();
+    expect(await whyLocksAreHidden(crowd)).toMatch(
+      /^Performance_schema_metadata_lock_lost is [1-9]/,
+    );
+    await crowd.destroy();
+    await small.stop();
+  });
+});
