@@ -139,6 +139,7 @@ it("the account of the rollup can run it until SIGTERM", async () => {
 });
 
 let key: string;
+let serviceKey: string;
 it("the account of the keys can create a key, list and revoke keys, as docs/api.md does", async () => {
   const account = "npm run key";
   const paste = (action: string) => {
@@ -150,11 +151,13 @@ it("the account of the keys can create a key, list and revoke keys, as docs/api.
     `INSERT INTO ${database}.api_keys (id, provider_id, name, key_hash) VALUES (7, 1, 'leaked', ?)`,
     [randomBytes(32)],
   );
-  key = (await paste("create")).stdout.trimEnd().split("\n").at(-1) ?? "";
+  const keyOf = ({ stdout }: { stdout: string }) => stdout.trimEnd().split("\n").at(-1) ?? "";
+  key = keyOf(await paste("create --provider"));
+  serviceKey = keyOf(await paste("create --service"));
   const [pattern = "never"] = codeIn(section("docs/api.md", "API keys")).filter((code) =>
-    code.startsWith("rvk_["),
+    code.startsWith("rv[ks]_["),
   );
-  expect(key).toMatch(new RegExp(`^${pattern}$`));
+  for (const made of [key, serviceKey]) expect(made).toMatch(new RegExp(`^${pattern}$`));
   await paste("revoke 7");
   const { stdout } = await paste("list");
   expect(stdout).toMatch(/^7 .*revoked .*leaked$/m);
@@ -162,11 +165,16 @@ it("the account of the keys can create a key, list and revoke keys, as docs/api.
 });
 
 it("the service answers under its own account", async () => {
-  const service = await startService(urlFor("npm start"));
+  const service = await startService(urlFor("npm start"), { SERVICE_KEYS: "all" });
   try {
     for (const target of Object.values(paths)) {
-      const { status, text } = await rawHttp(service.http, { target, headers: withKey(key) });
+      for (const headers of [
+        withKey(key),
+        [...withKey(serviceKey), ["x-provider-id", "1"]] as const,
+      ]) {
+        const { status, text } = await rawHttp(service.http, { target, headers });
       expect({ status, text }).toMatchObject({ status: 200 });
+    }
     }
   } finally {
     expect(await service.stop()).toBe(0);
