@@ -178,5 +178,3 @@ export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
 export const CHARGE_SUMS = sumsDatedBy("charged_at");
 /** SQL: the same, of stored sums of several owners. */
 export const TOTAL_CHARGE_SUMS = expressions(["charged_at"], (name) => `SUM(${name})`);
-/** SQL: the columns that these are made of, for a derived table. */
-export const CHARGE_COLUMNS = "charged_at, recorded_at, gross";

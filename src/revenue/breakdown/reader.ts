@@ -4,7 +4,7 @@
  */
 import { EARLIEST, earlierOf, LAST_INSTANT, laterOf } from "../../db/datetime.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
-import { type Question, question } from "../../rollup/read/ask.ts";
+import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf, marksOf } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
@@ -57,7 +57,7 @@ export function createBreakdownReader(
       uncoveredCharges,
     });
     if (rollup === undefined) {
-      return question(undefined, rawBreakdown, values, (rows) => {
+      return rawQuestion(rawBreakdown, values, (rows) => {
         const { charges, rentals, open } = rows;
         const parts = { atFirst: [], atLast: [], charges, rentals, open };
         return breakdown(rows, parts, countCharges(charges));

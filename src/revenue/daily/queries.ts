@@ -9,7 +9,7 @@ import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
-import { CHARGE_COLUMNS, CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
+import { CHARGE_SUMS, STORED_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { WALLET } from "../wallet.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
@@ -40,19 +40,12 @@ const DATES = {
 /** Which days a statement is for. */
 export type Days = keyof typeof DATES;
 
-/**
- * Sums the charges that match an SQL condition, by date: columns of a derived table, because vtgate may not
- * group by an expression. It may also move the condition out of that table, so this has its columns.
- */
-const sumCharges = (days: Days, condition: string) => {
-  const keys = DATES[days].map((_, nth) => `date${nth}`);
-  const columns = DATES[days].map((date, nth) => `${date} AS ${keys[nth]}`).join(", ");
-  return {
-    select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
-    from: `(SELECT ${CHARGE_COLUMNS}, ${columns}
-      FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY ${keys.join(", ")} ORDER BY NULL`,
-  };
-};
+/** Sums the charges that match an SQL condition, by date. */
+const sumCharges = (days: Days, condition: string) => ({
+  select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
+  from: `charges WHERE provider_id = :provider AND ${condition}
+    GROUP BY ${DATES[days].join(", ")} ORDER BY NULL`,
+});
 
 const [START, AFTER] = [instant(":start"), instant(":after")];
 const [FIRST, LAST, WATERMARK] = [instant(":first"), instant(":last"), instant(":watermark")];

@@ -3,7 +3,7 @@
  */
 import { DAY, fromDatetime, instantOf, laterOf, toBoundary } from "../../db/datetime.ts";
 import { QUARTER } from "../../rollup/leaves.ts";
-import { type Question, question } from "../../rollup/read/ask.ts";
+import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { CurrentRollup, Facts } from "../../rollup/read/facts.ts";
@@ -42,7 +42,7 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
     const values = { provider, ...bounds, ...timeParameters(days) };
     const kind = isUtc(days) ? "utc" : "zoned";
     if (rollup === undefined || !hasEndsOf(rollup, days)) {
-      return question(undefined, RAW[kind], values, ({ charges }) => {
+      return rawQuestion(RAW[kind], values, ({ charges }) => {
         const sums = sumsByDay(charges, [], days);
         // A rollup that has no ends of such days is not behind.
         const uncoveredCharges = rollup === undefined ? countCharges(charges) : 0;
@@ -52,7 +52,7 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
 
     const { watermark, slot } = rollup;
     const end = Math.min(period.end, now);
-    const { first, last } = boundariesOf(watermark, end, marksOf(days, period.start, end));
+    const { first, last } = boundariesOf(watermark, end, marksOfDays(days, period.start, end));
     const place = `${zone} ${first} ${last}`;
     // Up to the last boundary, or to the end of the watermark's day.
     const [lastStart, lastEnd] =
@@ -93,7 +93,7 @@ function hasEndsOf({ totalLeaf }: CurrentRollup, days: readonly Day[]): boolean 
 }
 
 /** The first start of a day in a period, and the last one up to the instant after its end, all in epoch ms. */
-function marksOf(days: readonly Day[], start: number, end: number): Boundaries {
+function marksOfDays(days: readonly Day[], start: number, end: number): Boundaries {
   const [first, last] = [days[0], days.at(-1)];
   const starts = [...days.map((day) => day.start), last?.end ?? end];
   const mark = (at: number | undefined) =>

@@ -6,12 +6,7 @@ import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { OWNER_SUMS, sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
-import {
-  CHARGE_COLUMNS,
-  CHARGE_SUMS,
-  STORED_CHARGE_SUMS,
-  TOTAL_CHARGE_SUMS,
-} from "../../rollup/sums.ts";
+import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { MONTH_STARTS } from "../calendar.ts";
 import { LATEST_FIRST, PAYOUT } from "../payouts/payout.ts";
 import { WALLET } from "../wallet.ts";
@@ -34,14 +29,13 @@ const PAYOUTS = {
 };
 
 /**
- * Sums the charges that match an SQL condition by server and month, with an instant in the month. vtgate can
- * group by a column of a derived table, not by an expression. It may also move the condition out of that
- * table, so this has its columns. A day 0 is in the month before (`instantOf`).
+ * Sums the charges that match an SQL condition by server and month, with an instant in the month. A day 0 is in the
+ * month before (`instantOf`).
  */
 const sumCharges = (condition: string) => ({
   select: { server: "server_id", at: "MAX(charged_at)", ...CHARGE_SUMS },
-  from: `(SELECT server_id, ${CHARGE_COLUMNS}, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) AS month
-    FROM charges WHERE provider_id = :provider AND ${condition}) AS charge GROUP BY server_id, month`,
+  from: `charges WHERE provider_id = :provider AND ${condition}
+    GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL`,
 });
 
 const [NOW, WATERMARK] = [instant(":now"), instant(":watermark")];

@@ -9,7 +9,7 @@ import {
   toBoundary,
   toDatetime,
 } from "../../db/datetime.ts";
-import { type Question, question } from "../../rollup/read/ask.ts";
+import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
@@ -64,7 +64,7 @@ export function createOverviewReader(observeCache: (hit: boolean) => void = () =
       uncoveredCharges: countCharges(charges),
     });
     if (rollup === undefined) {
-      return question(undefined, rawOverview, values, (rows) => {
+      return rawQuestion(rawOverview, values, (rows) => {
         const balance = rows.wallet[0]?.balance ?? "";
         return overview(rows, balance, NO_OVERVIEW_SUMS, rows.charges);
       });

@@ -30,30 +30,40 @@ interface Sendable<Rows, Parameter extends string> {
   ): Promise<{ readonly rows: Rows; readonly asOf: number }>;
 }
 
+/** The rows of a statement whose first query, by this name, is `CONFIRMED`. */
+interface Confirmed {
+  readonly confirmed: readonly { readonly version: string }[];
+}
+
 /**
- * Makes a question of a statement.
+ * Makes a question of a statement that relies on a rollup.
  *
- * @param rollup what the values were made with: the first query of the statement is `CONFIRMED`, by the name
- *   `confirmed`. Undefined if they are right with any rollup
  * @param answer makes an answer of the rows, and counts the charges among them that the rollup did not cover. It
  *   throws `DamagedRollup` if they contradict each other
  */
-export function question<Rows, Parameter extends string, T>(
-  rollup: CurrentRollup | undefined,
+export function question<Rows extends Confirmed, Parameter extends string, T>(
+  rollup: CurrentRollup,
   statement: Sendable<Rows, Parameter>,
   values: Readonly<Record<Parameter, string>>,
   answer: (rows: Rows) => Pick<Found<T>, "value" | "uncoveredCharges">,
 ): Question<T> {
   return async (query) => {
     const { rows, asOf } = await statement.run(query, values);
-    if (rollup !== undefined && versionIn(rows) !== rollup.version) return undefined;
+    if (rows.confirmed[0]?.version !== rollup.version) return undefined;
     return { ...answer(rows), asOf };
   };
 }
 
-function versionIn(rows: unknown): string | undefined {
-  const { confirmed } = rows as { readonly confirmed?: readonly { readonly version: string }[] };
-  return confirmed?.[0]?.version;
+/** The same of a statement that reads the ledger alone: it is right with any rollup. */
+export function rawQuestion<Rows, Parameter extends string, T>(
+  statement: Sendable<Rows, Parameter>,
+  values: Readonly<Record<Parameter, string>>,
+  answer: (rows: Rows) => Pick<Found<T>, "value" | "uncoveredCharges">,
+): Question<T> {
+  return async (query) => {
+    const { rows, asOf } = await statement.run(query, values);
+    return { ...answer(rows), asOf };
+  };
 }
 
 /**
