@@ -24,8 +24,7 @@ UNION ALL
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
   NULL
-  FROM (SELECT server_id, charged_at, recorded_at, gross, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) AS month
-  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3))) AS charge GROUP BY server_id, month)
+  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL)
 UNION ALL
 (SELECT 3,
   CAST(server_id AS CHAR),
@@ -34,8 +33,7 @@ UNION ALL
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
   NULL
-  FROM (SELECT server_id, charged_at, recorded_at, gross, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) AS month
-  FROM charges WHERE provider_id = :provider AND charged_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:now AS DATETIME(3))) AS charge GROUP BY server_id, month)
+  FROM charges WHERE provider_id = :provider AND charged_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL)
 UNION ALL
 (SELECT 4,
   CAST(public_id AS CHAR),

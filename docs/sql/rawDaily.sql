@@ -10,5 +10,4 @@ UNION ALL
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
-  FROM (SELECT charged_at, recorded_at, gross, DATE(charged_at) AS date0
-  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3))) AS charge GROUP BY date0 ORDER BY NULL);
+  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at) ORDER BY NULL);
