@@ -173,8 +173,8 @@ it("the service answers under its own account", async () => {
         [...withKey(serviceKey), ["x-provider-id", "1"]] as const,
       ]) {
         const { status, text } = await rawHttp(service.http, { target, headers });
-      expect({ status, text }).toMatchObject({ status: 200 });
-    }
+        expect({ status, text }).toMatchObject({ status: 200 });
+      }
     }
   } finally {
     expect(await service.stop()).toBe(0);
