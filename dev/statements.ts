@@ -41,8 +41,9 @@ export type StatementName = keyof typeof STATEMENTS;
 
 export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 
-/** Those whose text is that of another one but for a number. */
+/** Those whose text is that of another one but for a number, or for queries that they leave out. */
 const ALIKE: readonly StatementName[] = [
+  "halfBreakdown",
   "dailyOfMaximum",
   "zonedDailyOfMaximum",
   "payoutsOfMaximum",

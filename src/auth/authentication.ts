@@ -24,8 +24,8 @@ interface AuthenticationRequest extends LookupRequest {
 /**
  * Identifies the key of a caller at the instant `now` (epoch ms). Rejects with
  * `ServiceError("unauthenticated")`, the same for a key that is missing, malformed, unknown,
- * expired or revoked, and for a service key where none is accepted; with `tooManyFailures` if too many keys from its address were; or with what
- * the lookup rejects with.
+ * expired or revoked, and for a service key where none is accepted; with `tooManyFailures` if too many keys
+ * from its address were; or with what the lookup rejects with.
  */
 export type Authenticate = (
   credentials: Credentials,

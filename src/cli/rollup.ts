@@ -129,8 +129,8 @@ interface RunParts {
 }
 
 /**
- * Runs once, with exit code 1 if a rollup was left behind, or with `--watch` until the signal aborts. The next run comes after the pause, at once if there are
- * builds to go on with, and
+ * Runs once, with exit code 1 if a rollup was left behind, or with `--watch` until the signal aborts. The next
+ * run comes after the pause, at once if there are builds to go on with, and
  *
  * - after one that failed, it looks at the session again first: it may be one of another server, or of an account
  *   that has lost a privilege;
