@@ -96,7 +96,8 @@ app.get("/api/provider/revenue", async (request, reply) => {
 
   const monthly = months.map((month) => {
     const gross = byMonth.get(monthOf(month)) ?? 0n;
-    return { gross, year: month.getUTCFullYear(), name: MONTH_NAMES[month.getUTCMonth()] ?? "" };
+    const name = MONTH_NAMES[month.getUTCMonth()] ?? "";
+    return { gross, year: month.getUTCFullYear(), name, start: instant(month) };
   });
   const ytd = monthly
     .filter(({ year }) => year === now.getUTCFullYear())
@@ -110,10 +111,11 @@ app.get("/api/provider/revenue", async (request, reply) => {
       currentMonthEarnings: money((monthly[0]?.gross ?? 0n) - fee(monthly[0]?.gross ?? 0n)),
       availableBalance: money(balance),
     },
-    monthlyEarnings: monthly.map(({ gross, year, name }) => ({
+    monthlyEarnings: monthly.map(({ gross, year, name, start }) => ({
       month: `${name} ${year}`,
       monthAbbreviation: name.slice(0, 3),
       amount: money(gross - fee(gross)),
+      startTime: start,
     })),
     serverRevenue: servers
       .filter(([id = "", , , rest = ""]) => rest.endsWith(" 0") || byServer.has(id))
@@ -170,6 +172,11 @@ function fee(gross: bigint): bigint {
 function money(amount: bigint): unknown {
   const digits = (amount < 0n ? -amount : amount).toString().padStart(3, "0");
   return raw(`${amount < 0n ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`);
+}
+
+/** An instant without milliseconds, as JSON. */
+function instant(date: Date): string {
+  return date.toISOString().replace(".000Z", "Z");
 }
 
 function sql(date: Date): string {

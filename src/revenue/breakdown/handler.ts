@@ -9,7 +9,7 @@ import type {
 import { formatFixed } from "../../db/cents.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
-import { divide } from "../fee.ts";
+import { divide, split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
@@ -83,13 +83,16 @@ function instanceBreakdowns(
 }
 
 /** The figures that a response has for the provider, each server and each instance. */
-function figures({ gross, refunds, rentals, running, rented }: Totals) {
+function figures(totals: Totals) {
+  const { gross, fee, earnings } = split(totals);
   return {
     totalRevenue: money(gross),
-    totalRentals: rentals,
-    activeRentals: running,
-    refunds: money(refunds),
-    rentedHours: decimal(formatFixed(divide(rented, HUNDREDTH_OF_HOUR), 2)),
+    totalRentals: totals.rentals,
+    activeRentals: totals.running,
+    refunds: money(totals.refunds),
+    rentedHours: decimal(formatFixed(divide(totals.rented, HUNDREDTH_OF_HOUR), 2)),
+    platformFees: money(fee),
+    earnings: money(earnings),
   };
 }
 

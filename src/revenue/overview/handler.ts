@@ -1,4 +1,5 @@
 /** GetOverview: the provider's year to date, last 12 months, servers and latest payouts. */
+import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import type {
   GetOverviewRequest,
   GetOverviewResponse,
@@ -67,6 +68,7 @@ function monthlyEarnings(month: Month, sums: Sums): MonthlyEarnings {
     month: month.label,
     monthAbbreviation: month.abbreviation,
     amount: money(split(sums).earnings),
+    startTime: timestampFromMs(month.start),
   };
 }
 

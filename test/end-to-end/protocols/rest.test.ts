@@ -26,7 +26,8 @@ function emptyMonths(): string {
   return Array.from({ length: 12 }, (_, months) => {
     const month = today.subtract({ months });
     const name = month.toLocaleString("en-US", { month: "long" });
-    return `{"month":"${name} ${month.year}","monthAbbreviation":"${name.slice(0, 3)}","amount":0.00}`;
+    const start = `${month.toPlainYearMonth()}-01T00:00:00Z`;
+    return `{"month":"${name} ${month.year}","monthAbbreviation":"${name.slice(0, 3)}","amount":0.00,"startTime":"${start}"}`;
   }).join(",");
 }
 
@@ -61,22 +62,25 @@ it("the breakdown of a period of days has every field", async () => {
       `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
       '"totalRevenue":4500.05,"totalRentals":1,"activeRentals":0,' +
       '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":4500.00,' +
-      '"totalRentals":1,"activeRentals":0,"refunds":0.00,"rentedHours":720.00}],' +
-      '"refunds":0.00,"rentedHours":720.00}],"refunds":0.00,"rentedHours":720.00,"timeZone":"UTC"}',
+      '"totalRentals":1,"activeRentals":0,"refunds":0.00,"rentedHours":720.00,' +
+      '"platformFees":450.00,"earnings":4050.00}],' +
+      '"refunds":0.00,"rentedHours":720.00,"platformFees":450.01,"earnings":4050.04}],' +
+      '"refunds":0.00,"rentedHours":720.00,"timeZone":"UTC","platformFees":450.01,"earnings":4050.04}',
   );
 });
 
 it("the breakdown of a period without charges has zeros", async () => {
   const instant = "2020-03-01T00:30:00.500";
   const target = `/api/provider/revenue/servers?startDate=${instant}&endDate=${instant}`;
+  const zeros = '"refunds":0.00,"rentedHours":0.00,"platformFees":0.00,"earnings":0.00';
   expect(await get(target)).toBe(
     `{"startDate":"${instant}Z","endDate":"${instant}Z",` +
       '"totalServers":1,"activeServers":1,"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
       `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
       '"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
       '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":0.00,' +
-      '"totalRentals":0,"activeRentals":0,"refunds":0.00,"rentedHours":0.00}],' +
-      '"refunds":0.00,"rentedHours":0.00}],"refunds":0.00,"rentedHours":0.00,"timeZone":"UTC"}',
+      `"totalRentals":0,"activeRentals":0,${zeros}}],${zeros}}],` +
+      '"refunds":0.00,"rentedHours":0.00,"timeZone":"UTC","platformFees":0.00,"earnings":0.00}',
   );
 });
 

@@ -1,5 +1,5 @@
 /** The expected breakdown of a ledger: its rows filtered and summed, as the comments of the proto file define. */
-import { hundredthsOfHours, refundsOf, sum, timestamp, usd } from "./json-figures.ts";
+import { hundredthsOfHours, refundsOf, sum, tenPercent, timestamp, usd } from "./json-figures.ts";
 import type { Charge, Ledger, Rental, Server } from "./ledger.ts";
 import { ranked } from "./rank.ts";
 
@@ -91,12 +91,15 @@ function shown<
 }
 
 function figures(activity: Activity) {
+  const gross = grossOf(activity);
   return {
-    totalRevenue: usd(grossOf(activity)),
+    totalRevenue: usd(gross),
     totalRentals: activity.rentals.length,
     activeRentals: activity.running.length,
     refunds: usd(refundsOf(activity.charges)),
     rentedHours: usd(hundredthsOfHours(rentedMs(activity))),
+    platformFees: usd(tenPercent(gross)),
+    earnings: usd(gross - tenPercent(gross)),
   };
 }
 

@@ -43,6 +43,7 @@ function monthlyEarnings(month: string, past: readonly Charge[]) {
     month: `${MONTH_NAME.format(day)} ${Number(month.slice(0, 4))}`,
     monthAbbreviation: MONTH_ABBREVIATION.format(day),
     amount: usd(gross - tenPercent(gross)),
+    startTime: `${month}-01T00:00:00Z`,
   };
 }
 
