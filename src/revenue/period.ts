@@ -58,6 +58,11 @@ export function parsePeriod(startDate: string, endDate: string, zone = UTC): Req
   return { start, end };
 }
 
+/** The texts of a requested period that stand for its meaning: what must be the same from page to page. */
+export function periodTexts({ start, end }: RequestedPeriod) {
+  return { startDate: String(start ?? ""), endDate: String(end ?? "") };
+}
+
 /**
  * Completes a period: the end defaults to `now` (epoch ms), the start to 30 days before `now`.
  *

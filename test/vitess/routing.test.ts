@@ -13,7 +13,7 @@ import {
 import { keysByHash, MAX_BATCH } from "../../src/auth/key-lookup.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
-import { MAX_SIZE } from "../../src/revenue/payouts/queries.ts";
+import { MAX_SIZE } from "../../src/revenue/pages.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { build } from "../database/rollup/write/built.ts";
 import { until } from "../support/poll.ts";

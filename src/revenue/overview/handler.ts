@@ -14,7 +14,8 @@ import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Month, recentMonths } from "../calendar.ts";
 import { split } from "../fee.ts";
 import { decimal, money } from "../message.ts";
-import { latestFirst, payout } from "../payouts/payout.ts";
+import { newestFirst } from "../pages.ts";
+import { payout } from "../payouts/payout.ts";
 import { estimateHours, formatHourlyPrice, parseHourlyPrice } from "../price.ts";
 import { byRank } from "../ranking.ts";
 import { createOverviewReader, type Overview } from "./reader.ts";
@@ -34,7 +35,7 @@ export function createGetOverview(ask: Ask, observeCache?: (hit: boolean) => voi
       summary: summary(months, overview),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, sumsOf(month, overview))),
       serverRevenue: serverRevenue(overview),
-      recentPayouts: overview.rows.payouts.toSorted(latestFirst).map(payout),
+      recentPayouts: overview.rows.payouts.toSorted(newestFirst).map(payout),
     };
     return { message, asOf };
   };

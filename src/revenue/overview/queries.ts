@@ -8,7 +8,7 @@ import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { OWNER_SUMS, sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { MONTH_STARTS } from "../calendar.ts";
-import { LATEST_FIRST, PAYOUT } from "../payouts/payout.ts";
+import { PAYOUT } from "../payouts/payout.ts";
 import { WALLET } from "../wallet.ts";
 
 /** Every server, including deleted ones. */
@@ -25,7 +25,7 @@ const SERVERS = {
 
 const PAYOUTS = {
   select: PAYOUT,
-  from: `payouts WHERE provider_id = :provider ${LATEST_FIRST} LIMIT 10`,
+  from: `payouts WHERE provider_id = :provider ORDER BY paid_at DESC, id DESC LIMIT 10`,
 };
 
 /**

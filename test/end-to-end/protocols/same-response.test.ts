@@ -202,7 +202,7 @@ it.each(FAST_CLIENTS)(
     const refusal = (text: string) => errorThrough(fixture.clients.get(name), badRequest(text));
     expect(withoutHeaders(await list({ pageToken: "x" }))).toEqual(
       refusal(
-        'pageToken: expected the nextPageToken of a response to the same startDate and endDate, got "x"',
+        'pageToken: expected the nextPageToken of a response to the same startDate and endDate, got "x" (it was changed, or belongs to another list or provider)',
       ),
     );
     expect(withoutHeaders(await list({ pageSize: -1 }))).toEqual(

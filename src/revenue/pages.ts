@@ -1,0 +1,101 @@
+/**
+ * Pages of lists of rows with a time and an id, newest first: their sizes, the places where they begin, and what of
+ * a table they read. The clustered key has the rows of a provider in this order.
+ */
+import { instantOf, LAST_INSTANT, LATEST, toBoundary, toDatetime } from "../db/datetime.ts";
+import { BEFORE_ALL, instant } from "../db/sql-time.ts";
+import { ServiceError } from "../errors.ts";
+
+/** The number of rows in a page by default, and the most. */
+export const DEFAULT_SIZE = 50;
+export const MAX_SIZE = 1_000;
+
+/**
+ * The size of a page, of what was asked for.
+ *
+ * @throws ServiceError `invalidArgument` if that is negative
+ */
+export function pageSizeOf(requested: number): number {
+  if (requested >= 0) return Math.min(requested || DEFAULT_SIZE, MAX_SIZE);
+  throw new ServiceError(
+    "invalidArgument",
+    `pageSize: expected 0 (the default, ${DEFAULT_SIZE}) or more, got ${requested}`,
+    { field: "pageSize" },
+  );
+}
+
+/** A place between two rows. Those with an earlier time, and those with this one and a smaller id, come after it. */
+export interface Place {
+  /** DATETIME(3) text, of which the date need not exist. */
+  readonly at: string;
+  readonly id: string;
+}
+
+/** The forms of the two in a token. */
+export const PLACE_FORM = [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/, /^\d{1,20}$/] as const;
+
+/** The place after which everything comes up to an instant (epoch ms), inclusive. */
+export function placeAfter(end: number): Place {
+  if (end < LATEST) return { at: toDatetime(end + 1), id: "0" };
+  return { at: LAST_INSTANT, id: String(2n ** 64n - 1n) };
+}
+
+/** The parameters of `rowsAfter`, besides `provider` and `start`. */
+export const PLACE_PARAMETERS = ["at", "before", "place", "id"] as const;
+
+/** The parameters of a place. */
+export function parametersOf({ at, id }: Place): Record<(typeof PLACE_PARAMETERS)[number], string> {
+  const exists = at === BEFORE_ALL || toDatetime(instantOf(at)) === at;
+  // Nothing is equal to a date that does not exist: its rows are among those before the next instant that does.
+  const before = exists ? at : toBoundary(instantOf(at) + 1);
+  return { at: exists ? at : "", before, place: at, id };
+}
+
+/**
+ * What follows FROM for up to `limit` rows after a place, and not before `:start`: those at the same instant, and the
+ * earlier ones. Each is a range of the clustered key that is read from its end. In one condition, every page would
+ * read again all rows of the instant that it begins in.
+ *
+ * @param time the column of the time
+ */
+export function rowsAfter(table: string, time: string, limit: number) {
+  /** Its order is that of the times, also of dates that do not exist. */
+  const text = `CAST(${time} AS CHAR)`;
+  const id = "CAST(:id AS UNSIGNED)";
+  const range = (condition: string) =>
+    `${table} WHERE provider_id = :provider AND ${condition} ORDER BY ${time} DESC, id DESC LIMIT ${limit}`;
+  return {
+    atPlace: range(`${time} = ${instant(":at")} AND id < ${id}`),
+    earlier: range(
+      `${time} >= ${instant(":start")} AND ${time} < ${instant(":before")}
+        AND (${text} < :place OR ${text} = :place AND id < ${id})`,
+    ),
+  };
+}
+
+/** What every listed row has: its time as DATETIME(3) text, and its id. */
+interface ListedRow {
+  readonly at: string;
+  readonly order: string;
+}
+
+/** The order of lists, for `sort`. SQL promises none for a part of a UNION. */
+export function newestFirst(one: ListedRow, other: ListedRow): number {
+  if (one.at !== other.at) return one.at > other.at ? -1 : 1;
+  return BigInt(one.order) > BigInt(other.order) ? -1 : 1;
+}
+
+/** A page, and the place where the next one begins; undefined if there is none. */
+export function pageOf<Row extends ListedRow>(rows: readonly Row[], size: number) {
+  const sorted = rows.toSorted(newestFirst);
+  const page = sorted.slice(0, size);
+  const last = page.at(-1);
+  const next: Place | undefined =
+    last && sorted.length > size ? { at: last.at, id: last.order } : undefined;
+  return { page, next };
+}
+
+/** The metadata of a page with a token: CSV has no other place for it. */
+export function pageMetadata(nextPageToken: string) {
+  return nextPageToken === "" ? {} : { metadata: { "next-page-token": nextPageToken } };
+}
