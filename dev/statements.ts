@@ -4,6 +4,7 @@
  */
 import type { Statement as Compiled } from "../src/db/statement.ts";
 import { breakdowns, rawBreakdown } from "../src/revenue/breakdown/queries.ts";
+import { chargesOfDefault, chargesOfMaximum } from "../src/revenue/charges/queries.ts";
 import { dailyStatement, MAX_DAYS, MONTH, RAW } from "../src/revenue/daily/queries.ts";
 import { cachedOverview, fullOverview, rawOverview } from "../src/revenue/overview/queries.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "../src/revenue/payouts/queries.ts";
@@ -35,6 +36,8 @@ export const STATEMENTS = {
   zonedRawDaily: RAW.zoned,
   payoutsOfDefault,
   payoutsOfMaximum,
+  chargesOfDefault,
+  chargesOfMaximum,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;
@@ -47,6 +50,7 @@ const ALIKE: readonly StatementName[] = [
   "dailyOfMaximum",
   "zonedDailyOfMaximum",
   "payoutsOfMaximum",
+  "chargesOfMaximum",
 ];
 
 /** The files of the statements: their texts, by path. */

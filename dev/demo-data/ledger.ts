@@ -18,7 +18,7 @@ export const demoTables = [
 ] as const;
 
 /** A row. Omitted columns get their defaults. */
-type Row = Readonly<Record<string, string | number | Date | null>>;
+type Row = Record<string, string | number | Date | null>;
 
 /** The rows of each table. */
 export type Ledger = Readonly<Record<(typeof demoTables)[number], Row[]>>;
@@ -36,6 +36,8 @@ export function createLedger(now: number): Ledger {
   };
   const random = createRandom(20_240_229);
   for (const provider of demoProviders) addProvider(ledger, provider, now, random);
+  const ids = createRandom(20_241_128);
+  for (const charge of ledger.charges) charge.public_id = `ch_${ids.hex(12)}`;
   return ledger;
 }
 
@@ -46,7 +48,8 @@ function addProvider(ledger: Ledger, provider: DemoProvider, now: number, random
     .flatMap((server) => addServer(ledger, id, server, now, random))
     .sort((a, b) => a.chargedAt - b.chargedAt);
   for (const { chargedAt, cents, ...row } of charges) {
-    ledger.charges.push({ ...row, charged_at: new Date(chargedAt), gross: usd(cents) });
+    const at = new Date(chargedAt);
+    ledger.charges.push({ ...row, charged_at: at, recorded_at: at, gross: usd(cents) });
   }
   if (charges.length === 0) return; // a provider gets its wallet with its first charge
   const { payouts, balance } = settle(charges, provider.methods, now);

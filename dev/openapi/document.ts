@@ -7,6 +7,7 @@
  * @see https://spec.openapis.org/oas/v3.1.1.html
  */
 import type { DescMethod, DescService } from "@bufbuild/protobuf";
+import { CSV_ROWS } from "../../src/gateway/csv-rows.ts";
 import { bindRoutes, type Route } from "../../src/gateway/transcoding/routes.ts";
 import { commentOf, summaryOf, withoutName } from "./comments.ts";
 import type { JsonObject } from "./json.ts";
@@ -60,7 +61,7 @@ export interface DocumentParts {
  * its descriptors have no source information, or if `parts` names something that does not exist.
  */
 export function createDocument(service: DescService, parts: DocumentParts): JsonObject {
-  const routes = bindRoutes(service);
+  const routes = bindRoutes(service, CSV_ROWS);
   checkNames(service, parts);
   const messages = collectSchemas(service.file.proto.package);
   const description = withoutName(commentOf(service), service.name).split("\n\n", 1)[0];

@@ -66,6 +66,14 @@ const payouts = {
   isInReadme: false,
 };
 
+const charges = {
+  rpc: "ListCharges",
+  name: "charges",
+  summary: "The two latest charges of 18 to 20 November 2026, and the token of the next page",
+  target: "/api/provider/revenue/charges?startDate=2026-11-18&endDate=2026-11-20&pageSize=2",
+  isInReadme: false,
+};
+
 /** All requests. */
 export const examples: readonly ResponseExample[] = [
   { ...overview, ...inFile("application/json", "overview.json.txt") },
@@ -76,6 +84,8 @@ export const examples: readonly ResponseExample[] = [
   { ...daily, ...inFile("text/csv", "daily.csv") },
   { ...payouts, ...inFile("application/json", "payouts.json.txt") },
   { ...payouts, ...inFile("text/csv", "payouts.csv") },
+  { ...charges, ...inFile("application/json", "charges.json.txt") },
+  { ...charges, ...inFile("text/csv", "charges.csv") },
 ];
 
 /** The successful responses of an RPC as Example Objects, by media type. */

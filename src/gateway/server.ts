@@ -15,6 +15,7 @@ import type { PortTls } from "../tls/port-tls.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
 import { type CountRejection, type GatewayContext, rejectRequest } from "./context.ts";
 import { allowOrigins } from "./cors.ts";
+import { CSV_ROWS } from "./csv-rows.ts";
 import { checkHost } from "./http/host.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./http/limits.ts";
@@ -100,7 +101,7 @@ function createApp(
   http: HttpServerParts,
 ): FastifyInstance {
   const { gateway, limits } = http;
-  const routes = bindRoutes(service);
+  const routes = bindRoutes(service, CSV_ROWS);
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
     ...connectPaths(service),

@@ -63,6 +63,15 @@ export function periodTexts({ start, end }: RequestedPeriod) {
   return { startDate: String(start ?? ""), endDate: String(end ?? "") };
 }
 
+/** The forms of these texts, where both ends are known. */
+export const PERIOD_FORM = [/^-?\d{1,14}$/, /^-?\d{1,14}$/] as const;
+
+/** The period of such texts. An instant that is none of the years 1 to 9999 becomes the nearest one that is. */
+export function fromPeriodTexts(startDate: string, endDate: string): Period {
+  const instantOf = (text: string) => Math.min(Math.max(Number(text), EARLIEST), LATEST);
+  return { start: instantOf(startDate), end: instantOf(endDate) };
+}
+
 /**
  * Completes a period: the end defaults to `now` (epoch ms), the start to 30 days before `now`.
  *

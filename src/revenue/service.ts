@@ -7,6 +7,7 @@ import { createAsk } from "../rollup/read/ask.ts";
 import { createLedgerReads, type ReportDamage } from "../rollup/read/damage.ts";
 import type { ReportLag } from "../rollup/read/lag-log.ts";
 import { createGetServerBreakdown } from "./breakdown/handler.ts";
+import { createListCharges } from "./charges/handler.ts";
 import { createGetDailyRevenue } from "./daily/handler.ts";
 import { createGetOverview } from "./overview/handler.ts";
 import { createListPayouts } from "./payouts/handler.ts";
@@ -36,5 +37,6 @@ export function createRevenueService(
     getServerBreakdown: createGetServerBreakdown(ask, observe("breakdown")),
     getDailyRevenue: createGetDailyRevenue(ask, observe("daily")),
     listPayouts: createListPayouts(read),
+    listCharges: createListCharges(read),
   };
 }

@@ -13,6 +13,7 @@ export const paths: Readonly<Record<MethodName, string>> = {
   GetServerBreakdown: "/api/provider/revenue/servers",
   GetDailyRevenue: "/api/provider/revenue/daily",
   ListPayouts: "/api/provider/revenue/payouts",
+  ListCharges: "/api/provider/revenue/charges",
 };
 
 /** Headers or metadata to send, in order. A name may occur more than once. */
@@ -25,6 +26,7 @@ export interface RpcRequest {
   readonly message?: {
     readonly startDate?: string;
     readonly endDate?: string;
+    readonly timeZone?: string;
     readonly pageSize?: number;
     readonly pageToken?: string;
   };

@@ -8,6 +8,7 @@ import {
   GetDailyRevenueRequestSchema,
   GetOverviewRequestSchema,
   GetServerBreakdownRequestSchema,
+  ListChargesRequestSchema,
   ListPayoutsRequestSchema,
 } from "../../gen/revenue/v1/revenue_pb.ts";
 import { keysByHash, MAX_BATCH } from "../../src/auth/key-lookup.ts";
@@ -51,6 +52,10 @@ async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
         // The second time with cached sums.
         for (const pageSize of [0, MAX_SIZE]) {
           await service.listPayouts(create(ListPayoutsRequestSchema, { pageSize }), call);
+          await service.listCharges(
+            create(ListChargesRequestSchema, { ...request, pageSize }),
+            call,
+          );
           await service.getOverview(create(GetOverviewRequestSchema), call);
           await service.getServerBreakdown(create(GetServerBreakdownRequestSchema, request), call);
           await service.getDailyRevenue(create(GetDailyRevenueRequestSchema, request), call);

@@ -1,8 +1,8 @@
 /**
  * CSV writers: response message to CSV text, by a plan compiled once from the message descriptor.
  *
- * The rows are the messages of one repeated field, which the option `csv_rows` of the method names.
- * If these have a repeated message field of their own, each of its messages has a row too, after the
+ * The rows are the messages of one repeated field: the only one, or the one that is named. If these
+ * have a repeated message field of their own, each of its messages has a row too, after the
  * row that contains it. Such a row repeats the fields of the containing row, except those that it has
  * itself. So there is a column for each JSON name, and the rows with an empty value in the columns of
  * the contained messages add up to the whole. Somebody who adds up all rows counts twice what is in
@@ -13,13 +13,10 @@
 import {
   type DescField,
   type DescMessage,
-  type DescMethod,
-  getOption,
   type MessageShape,
   ScalarType,
 } from "@bufbuild/protobuf";
-import type { GenExtension } from "@bufbuild/protobuf/codegenv2";
-import { type MethodOptions, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
+import { type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { type Decimal, DecimalSchema } from "../../../gen/google/type/decimal_pb.ts";
 import { writeDecimal } from "./decimal.ts";
 import type { Writer } from "./json-writer.ts";
@@ -52,31 +49,32 @@ const FORMULA_FIRST = new RegExp(`^(?=${FORMULA}|[\\t\\r])`);
 const NEEDS_QUOTES = /[",;\t\r\n]/;
 
 /**
- * Compiles the CSV writer of a method's response; undefined if the method has no `csv_rows`, or no rows of
- * this kind.
+ * Compiles the CSV writer of a response; undefined if it has no list of rows, or several of which none is named, or
+ * no rows of this kind.
  *
- * @throws Error that names the field or the option if it is not supported
+ * @param name of the field with the rows, where the response has several
+ * @throws Error that names the field if it is not supported
  */
 export function compileCsvWriter(
-  method: DescMethod,
+  response: DescMessage,
+  name?: string,
   rows: CsvRows = "all",
 ): Writer<DescMessage> | undefined {
-  const name = rowsOf(method);
-  if (!name) return undefined;
-  const list = method.output.fields.find((field) => field.name === name);
-  if (list?.fieldKind !== "list" || list.message === undefined) {
-    throw new Error(`csv_rows: ${method.output} has no repeated message field "${name}"`);
+  const lists = listsOf(response);
+  const [first, ...others] = lists;
+  const list = name === undefined ? first : lists.find((field) => field.name === name);
+  if (name !== undefined && list === undefined) {
+    throw new Error(`rows of CSV: ${response} has no repeated message field "${name}"`);
   }
+  if (list === undefined || (name === undefined && others.length > 0)) return undefined;
   return tableWriter(list.localName, list.message, rows);
 }
 
-/**
- * The option `csv_rows` of a method: an extension of google.protobuf.MethodOptions in the method's own file. So
- * whoever copies a contract needs no file of the gateway.
- */
-function rowsOf(method: DescMethod): string | undefined {
-  const option = method.parent.file.extensions.find(({ name }) => name === "csv_rows");
-  return option && String(getOption(method, option as GenExtension<MethodOptions>));
+/** The repeated message fields of a message type. */
+function listsOf(desc: DescMessage) {
+  return desc.fields.filter(
+    (field) => field.fieldKind === "list" && field.message !== undefined,
+  ) as (DescField & { readonly fieldKind: "list"; readonly message: DescMessage })[];
 }
 
 function tableWriter(
@@ -130,13 +128,11 @@ function rowWriter(
 
 /** The repeated message field of a message type. */
 function nestedList(desc: DescMessage) {
-  const [nested, another] = desc.fields.filter(
-    (field) => field.fieldKind === "list" && field.message !== undefined,
-  );
+  const [nested, another] = listsOf(desc);
   if (another !== undefined) {
     throw new Error(`${another}: a second repeated field is not supported in CSV`);
   }
-  if (nested?.message === undefined) return undefined;
+  if (nested === undefined) return undefined;
   if (nested.message.typeName.startsWith("google.")) {
     throw new Error(`${nested}: not supported in CSV`);
   }

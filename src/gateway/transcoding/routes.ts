@@ -30,11 +30,18 @@ export interface Route<I extends DescMessage = DescMessage, O extends DescMessag
   readonly writeCsv: Writer<O> | undefined;
 }
 
-/** The routes of all RPCs of a service. Throws an Error that names the RPC and the reason. */
-export function bindRoutes(service: DescService): readonly Route[] {
+/**
+ * The routes of all RPCs of a service. Throws an Error that names the RPC and the reason.
+ *
+ * @param csvRows the field with the rows of CSV, by RPC, where a response has several lists
+ */
+export function bindRoutes(
+  service: DescService,
+  csvRows: Readonly<Record<string, string>> = {},
+): readonly Route[] {
   const byShape = new Map<string, Route>();
   for (const method of service.methods) {
-    const route = withMethod(method, () => bindRoute(method));
+    const route = withMethod(method, () => bindRoute(method, csvRows[method.name]));
     const shape = shapeOf(route.segments);
     const other = byShape.get(shape);
     if (other !== undefined) {
@@ -47,7 +54,7 @@ export function bindRoutes(service: DescService): readonly Route[] {
   return [...byShape.values()];
 }
 
-function bindRoute(method: DescMethod): Route {
+function bindRoute(method: DescMethod, csvRows: string | undefined): Route {
   if (method.methodKind !== "unary") throw new Error("streaming is not supported");
   if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
     throw new Error("idempotency_level must be NO_SIDE_EFFECTS");
@@ -60,7 +67,7 @@ function bindRoute(method: DescMethod): Route {
     segments,
     bind: withTemplate(template, () => compileBinder(method.input, segments)),
     write: compileWriter(method.output),
-    writeCsv: compileCsvWriter(method),
+    writeCsv: compileCsvWriter(method.output, csvRows),
   };
 }
 

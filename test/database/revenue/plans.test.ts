@@ -14,7 +14,13 @@ import { beginBuild } from "../../../src/rollup/write/build.ts";
 import { nextSlice } from "../../../src/rollup/write/spans.ts";
 import { readRollups } from "../../../src/rollup/write/state.ts";
 import { testPool } from "../../support/database.ts";
-import { breakdownOf, dailyOf, overviewOf, payoutsOf } from "../../support/ledger/call.ts";
+import {
+  breakdownOf,
+  chargesOf,
+  dailyOf,
+  overviewOf,
+  payoutsOf,
+} from "../../support/ledger/call.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 import {
   type Ran,
@@ -278,7 +284,10 @@ describe("the plan of a statement scans no table and no large part of one, and r
           await dailyOf(service, id, now, start, period[1], zone);
         }
       }
-      for (const pageSize of [0, 1_000]) await payoutsOf(service, id, { pageSize });
+      for (const pageSize of [0, 1_000]) {
+        await payoutsOf(service, id, { pageSize });
+        await chargesOf(service, id, { pageSize });
+      }
       for (const ran of recorded.take()) if (!sent.has(ran.name)) sent.set(ran.name, ran);
     };
     await call(LONG);
@@ -301,10 +310,10 @@ describe("the plan of a statement scans no table and no large part of one, and r
     const byKey = reads.filter(({ key }) => /^(charges|rentals)_by_/.test(key ?? ""));
     expect(byKey.filter(({ Extra }) => !/Using index(;|$)/.test(Extra ?? ""))).toEqual([]);
     if (name !== "rawOverview") {
-      expect(byKey.length > 0).toBe(!/^(facts|payouts)|rawDaily/i.test(name));
+      expect(byKey.length > 0).toBe(!/^(facts|payouts|charges)|rawDaily/i.test(name));
     }
     const sorted = reads.filter(({ Extra }) => /filesort/.test(Extra ?? ""));
-    expect(sorted.filter(({ table }) => table === "payouts")).toEqual([]);
+    expect(sorted.filter(({ table }) => table === "payouts" || /^charges/.test(name))).toEqual([]);
   });
 });
 

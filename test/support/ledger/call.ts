@@ -14,6 +14,9 @@ import {
   GetOverviewResponseSchema,
   GetServerBreakdownRequestSchema,
   GetServerBreakdownResponseSchema,
+  type ListChargesRequest,
+  ListChargesRequestSchema,
+  ListChargesResponseSchema,
   type ListPayoutsRequest,
   ListPayoutsRequestSchema,
   ListPayoutsResponseSchema,
@@ -102,6 +105,19 @@ export function payoutsOf(
   const message = create(ListPayoutsRequestSchema, request);
   return responseOf(ListPayoutsResponseSchema, provider, now, (context) =>
     service.listPayouts(message, context),
+  ).catch(messageIfRefused);
+}
+
+/** A page of charges. Resolves to the message of the error if the request is refused. */
+export function chargesOf(
+  service: RevenueFunctions,
+  provider: bigint,
+  request: Partial<Omit<ListChargesRequest, "$typeName">>,
+  now = "2026-11-20T09:30:00.000Z",
+) {
+  const message = create(ListChargesRequestSchema, request);
+  return responseOf(ListChargesResponseSchema, provider, now, (context) =>
+    service.listCharges(message, context),
   ).catch(messageIfRefused);
 }
 

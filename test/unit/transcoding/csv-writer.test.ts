@@ -2,17 +2,10 @@ import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
 import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
-import { messageOf, serviceOf } from "./contract.ts";
+import { messageOf } from "./contract.ts";
 
 const table = messageOf("transcoding.supported.Table");
-
-function methodOf(service: string, name: string) {
-  const method = serviceOf(service).methods.find((one) => one.name === name);
-  if (method === undefined) throw new Error(`no method ${name}`);
-  return method;
-}
-
-const compiled = compileCsvWriter(methodOf("transcoding.supported.TableService", "GetTable"));
+const compiled = compileCsvWriter(table, "rows");
 
 /** The lines of a table, without the header. */
 function written(rows: readonly object[]): readonly string[] {
@@ -67,9 +60,8 @@ test("the two kinds of rows can have a table each, of which the first has no col
     { text: "outer", count: 2, cells: [{ text: "inner", amount: { value: "1.00" }, own: "x" }] },
     { text: "alone" },
   ];
-  const method = methodOf("transcoding.supported.TableService", "GetTable");
   const write = (kind: "outer" | "contained") =>
-    compileCsvWriter(method, kind)?.(create(table, { rows } as never)).split("\r\n");
+    compileCsvWriter(table, "rows", kind)?.(create(table, { rows } as never)).split("\r\n");
   expect(write("outer")).toEqual([
     "text,count,big,flag,amount,at,maybe,otherName",
     "outer,2,0,false,,,,",
@@ -81,14 +73,23 @@ test("the two kinds of rows can have a table each, of which the first has no col
     "inner,2,0,false,1.00,,,,x",
     "",
   ]);
-  const flat = methodOf("transcoding.supported.TableService", "GetFlatTable");
-  expect(compileCsvWriter(flat, "contained")).toBeUndefined();
+  expect(compileCsvWriter(table, "others", "contained")).toBeUndefined();
 });
 
 test("messages without a repeated field are a flat table", () => {
-  const write = compileCsvWriter(methodOf("transcoding.supported.TableService", "GetFlatTable"));
+  const write = compileCsvWriter(table, "others");
   const others = [{ name: "a", price: { value: "1.00" } }];
   expect(write?.(create(table, { others } as never))).toBe("name,price\r\na,1.00\r\n");
+});
+
+test("the only list of a response is its rows; of several, none unless it is named", () => {
+  const flat = messageOf("transcoding.supported.FlatTable");
+  const others = [{ name: "a", price: { value: "1.00" } }];
+  expect(compileCsvWriter(flat)?.(create(flat, { others } as never))).toBe(
+    "name,price\r\na,1.00\r\n",
+  );
+  expect(compileCsvWriter(table)).toBeUndefined();
+  expect(compileCsvWriter(messageOf("transcoding.supported.Part"))).toBeUndefined();
 });
 
 test.each([
@@ -121,15 +122,15 @@ test("a negative amount is a number, not a formula", () => {
 });
 
 test.each([
-  ["NoSuchField", 'has no repeated message field "rows"'],
-  ["NoList", 'has no repeated message field "name"'],
-  ["NoMessages", 'has no repeated message field "names"'],
-  ["TwoLists", "others: a second repeated field is not supported in CSV"],
-  ["MessageCell", "tables: not supported in CSV"],
-  ["ListCell", "numbers: not supported in CSV"],
-  ["DecimalList", "amounts: not supported in CSV"],
-])("an option or a field that is not supported is an error at start: %s", (name, message) => {
-  expect(() => compileCsvWriter(methodOf("transcoding.unsupported.CsvService", name))).toThrow(
+  ["rows", 'has no repeated message field "rows"'],
+  ["name", 'has no repeated message field "name"'],
+  ["names", 'has no repeated message field "names"'],
+  ["two_lists", "others: a second repeated field is not supported in CSV"],
+  ["messages", "tables: not supported in CSV"],
+  ["numbers", "numbers: not supported in CSV"],
+  ["amounts", "amounts: not supported in CSV"],
+])("a field that is not there or not supported is an error at start: %s", (name, message) => {
+  expect(() => compileCsvWriter(messageOf("transcoding.unsupported.Tables"), name)).toThrow(
     message,
   );
 });

@@ -7,7 +7,8 @@ import {
   type GetServerBreakdownResponse,
   RevenueService,
 } from "../../../clients/typescript/src/index.ts";
-import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
+import { CSV_ROWS } from "../../../src/gateway/csv-rows.ts";
+import { type CsvRows, compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
 import type { CallState, PeriodCall } from "../call/use-call.ts";
 import { dayAt } from "../instant.ts";
 import { periodText } from "../period/period.ts";
@@ -77,8 +78,8 @@ interface ItemProps<Method extends DescMethod> {
 function Item<Method extends DescMethod>(props: ItemProps<Method>) {
   const { title, method, call, copy, timeZone } = props;
   const { data, asOf } = call;
-  const writeCsv = compileCsvWriter(method, "outer");
-  const writeInstances = compileCsvWriter(method, "contained");
+  const writeRows = (rows: CsvRows) => compileCsvWriter(method.output, CSV_ROWS[method.name], rows);
+  const [writeCsv, writeInstances] = [writeRows("outer"), writeRows("contained")];
   if (data === undefined || asOf === undefined || writeCsv === undefined) return null;
   const shown = periodOf(data as Answer);
   // What was copied asks for what is shown.
