@@ -18,11 +18,11 @@
 // @generated from file revenue/v1/revenue.proto (package revenue.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenExtension, GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
-import { extDesc, fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenFile, GenMessage, GenService } from "@bufbuild/protobuf/codegenv2";
+import { fileDesc, messageDesc, serviceDesc } from "@bufbuild/protobuf/codegenv2";
 import { file_google_api_annotations } from "../../google/api/annotations_pb.ts";
-import type { MethodOptions, Timestamp } from "@bufbuild/protobuf/wkt";
-import { file_google_protobuf_descriptor, file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
+import type { Timestamp } from "@bufbuild/protobuf/wkt";
+import { file_google_protobuf_timestamp } from "@bufbuild/protobuf/wkt";
 import type { Decimal } from "../../google/type/decimal_pb.ts";
 import { file_google_type_decimal } from "../../google/type/decimal_pb.ts";
 import type { Message } from "@bufbuild/protobuf";
@@ -31,7 +31,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file revenue/v1/revenue.proto.
  */
 export const file_revenue_v1_revenue: GenFile = /*@__PURE__*/
-  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwikgEKD01vbnRobHlFYXJuaW5ncxINCgVtb250aBgBIAEoCRIaChJtb250aF9hYmJyZXZpYXRpb24YAiABKAkSJAoGYW1vdW50GAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIuCgpzdGFydF90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKYAgoNU2VydmVyUmV2ZW51ZRIRCglzZXJ2ZXJfaWQYASABKAkSEwoLc2VydmVyX25hbWUYAiABKAkSLAoOcHJpY2VfcGVyX2hvdXIYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiwKDnRvdGFsX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1ncm9zc19yZXZlbnVlGAYgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIpCgt0b3RhbF9ob3VycxgHIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiiwEKBlBheW91dBIRCglwYXlvdXRfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJAoGYW1vdW50GAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIOCgZtZXRob2QYBCABKAkSDgoGc3RhdHVzGAUgASgJIloKGUdldFNlcnZlckJyZWFrZG93blJlcXVlc3QSEgoKc3RhcnRfZGF0ZRgBIAEoCRIQCghlbmRfZGF0ZRgCIAEoCRIRCgl0aW1lX3pvbmUYAyABKAlKBAgPEBAi7gMKGkdldFNlcnZlckJyZWFrZG93blJlc3BvbnNlEi4KCnN0YXJ0X2RhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF9kYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg10b3RhbF9zZXJ2ZXJzGAMgASgFEhYKDmFjdGl2ZV9zZXJ2ZXJzGAQgASgFEisKDXRvdGFsX3JldmVudWUYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBiABKAUSFgoOYWN0aXZlX3JlbnRhbHMYByABKAUSLAoHc2VydmVycxgIIAMoCzIbLnJldmVudWUudjEuU2VydmVyQnJlYWtkb3duEiUKB3JlZnVuZHMYCSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEioKDHJlbnRlZF9ob3VycxgKIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSEQoJdGltZV96b25lGAsgASgJEisKDXBsYXRmb3JtX2ZlZXMYDCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGA0gASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKUAwoPU2VydmVyQnJlYWtkb3duEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtzZXJ2ZXJfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAkSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIwCglpbnN0YW5jZXMYCCADKAsyHS5yZXZlbnVlLnYxLkluc3RhbmNlQnJlYWtkb3duEiUKB3JlZnVuZHMYCSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEioKDHJlbnRlZF9ob3VycxgKIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgLIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYDCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIsMCChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUSJQoHcmVmdW5kcxgGIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKgoMcmVudGVkX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAggASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBImCghlYXJuaW5ncxgJIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiVwoWR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXRpbWVfem9uZRgDIAEoCUoECA8QECLsAgoXR2V0RGFpbHlSZXZlbnVlUmVzcG9uc2USLgoKc3RhcnRfZGF0ZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKDWdyb3NzX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIPCgdjaGFyZ2VzGAYgASgFEiYKBGRheXMYByADKAsyGC5yZXZlbnVlLnYxLkRhaWx5UmV2ZW51ZRIlCgdyZWZ1bmRzGAggASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIRCgl0aW1lX3pvbmUYCSABKAkixQIKDERhaWx5UmV2ZW51ZRIMCgRkYXRlGAEgASgJEisKDWdyb3NzX3JldmVudWUYAiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIPCgdjaGFyZ2VzGAUgASgFEg8KB3BhcnRpYWwYBiABKAgSJQoHcmVmdW5kcxgHIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLgoKc3RhcnRfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEkxpc3RQYXlvdXRzUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJSgQIDxAQIlMKE0xpc3RQYXlvdXRzUmVzcG9uc2USIwoHcGF5b3V0cxgBIAMoCzISLnJldmVudWUudjEuUGF5b3V0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCTLDBAoOUmV2ZW51ZVNlcnZpY2USggEKC0dldE92ZXJ2aWV3Eh4ucmV2ZW51ZS52MS5HZXRPdmVydmlld1JlcXVlc3QaHy5yZXZlbnVlLnYxLkdldE92ZXJ2aWV3UmVzcG9uc2UiMpACAYq1GA5zZXJ2ZXJfcmV2ZW51ZYLT5JMCFxIVL2FwaS9wcm92aWRlci9yZXZlbnVlEpgBChJHZXRTZXJ2ZXJCcmVha2Rvd24SJS5yZXZlbnVlLnYxLkdldFNlcnZlckJyZWFrZG93blJlcXVlc3QaJi5yZXZlbnVlLnYxLkdldFNlcnZlckJyZWFrZG93blJlc3BvbnNlIjOQAgGKtRgHc2VydmVyc4LT5JMCHxIdL2FwaS9wcm92aWRlci9yZXZlbnVlL3NlcnZlcnMSigEKD0dldERhaWx5UmV2ZW51ZRIiLnJldmVudWUudjEuR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBojLnJldmVudWUudjEuR2V0RGFpbHlSZXZlbnVlUmVzcG9uc2UiLpACAYq1GARkYXlzgtPkkwIdEhsvYXBpL3Byb3ZpZGVyL3JldmVudWUvZGFpbHkSgwEKC0xpc3RQYXlvdXRzEh4ucmV2ZW51ZS52MS5MaXN0UGF5b3V0c1JlcXVlc3QaHy5yZXZlbnVlLnYxLkxpc3RQYXlvdXRzUmVzcG9uc2UiM5ACAYq1GAdwYXlvdXRzgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvcGF5b3V0czo7Cghjc3Zfcm93cxIeLmdvb2dsZS5wcm90b2J1Zi5NZXRob2RPcHRpb25zGNGGAyABKAlSB2NzdlJvd3NiBnByb3RvMw", [file_google_api_annotations, file_google_protobuf_descriptor, file_google_protobuf_timestamp, file_google_type_decimal]);
+  fileDesc("ChhyZXZlbnVlL3YxL3JldmVudWUucHJvdG8SCnJldmVudWUudjEiGgoSR2V0T3ZlcnZpZXdSZXF1ZXN0SgQIDxAQItEBChNHZXRPdmVydmlld1Jlc3BvbnNlEiQKB3N1bW1hcnkYASABKAsyEy5yZXZlbnVlLnYxLlN1bW1hcnkSNQoQbW9udGhseV9lYXJuaW5ncxgCIAMoCzIbLnJldmVudWUudjEuTW9udGhseUVhcm5pbmdzEjEKDnNlcnZlcl9yZXZlbnVlGAMgAygLMhkucmV2ZW51ZS52MS5TZXJ2ZXJSZXZlbnVlEioKDnJlY2VudF9wYXlvdXRzGAQgAygLMhIucmV2ZW51ZS52MS5QYXlvdXQiuAIKB1N1bW1hcnkSQgoSdG90YWxfZWFybmluZ3NfeXRkGAEgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbFIQdG90YWxFYXJuaW5nc1lURBJAChFwbGF0Zm9ybV9mZWVzX3l0ZBgCIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD3BsYXRmb3JtRmVlc1lURBJAChFncm9zc19yZXZlbnVlX3l0ZBgDIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWxSD2dyb3NzUmV2ZW51ZVlURBI0ChZjdXJyZW50X21vbnRoX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIvChFhdmFpbGFibGVfYmFsYW5jZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwikgEKD01vbnRobHlFYXJuaW5ncxINCgVtb250aBgBIAEoCRIaChJtb250aF9hYmJyZXZpYXRpb24YAiABKAkSJAoGYW1vdW50GAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIuCgpzdGFydF90aW1lGAQgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcCKYAgoNU2VydmVyUmV2ZW51ZRIRCglzZXJ2ZXJfaWQYASABKAkSEwoLc2VydmVyX25hbWUYAiABKAkSLAoOcHJpY2VfcGVyX2hvdXIYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiwKDnRvdGFsX2Vhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1ncm9zc19yZXZlbnVlGAYgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIpCgt0b3RhbF9ob3VycxgHIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiiwEKBlBheW91dBIRCglwYXlvdXRfaWQYASABKAkSKAoEZGF0ZRgCIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASJAoGYW1vdW50GAMgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIOCgZtZXRob2QYBCABKAkSDgoGc3RhdHVzGAUgASgJIloKGUdldFNlcnZlckJyZWFrZG93blJlcXVlc3QSEgoKc3RhcnRfZGF0ZRgBIAEoCRIQCghlbmRfZGF0ZRgCIAEoCRIRCgl0aW1lX3pvbmUYAyABKAlKBAgPEBAi7gMKGkdldFNlcnZlckJyZWFrZG93blJlc3BvbnNlEi4KCnN0YXJ0X2RhdGUYASABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEiwKCGVuZF9kYXRlGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIVCg10b3RhbF9zZXJ2ZXJzGAMgASgFEhYKDmFjdGl2ZV9zZXJ2ZXJzGAQgASgFEisKDXRvdGFsX3JldmVudWUYBSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBiABKAUSFgoOYWN0aXZlX3JlbnRhbHMYByABKAUSLAoHc2VydmVycxgIIAMoCzIbLnJldmVudWUudjEuU2VydmVyQnJlYWtkb3duEiUKB3JlZnVuZHMYCSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEioKDHJlbnRlZF9ob3VycxgKIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSEQoJdGltZV96b25lGAsgASgJEisKDXBsYXRmb3JtX2ZlZXMYDCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGA0gASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbCKUAwoPU2VydmVyQnJlYWtkb3duEhEKCXNlcnZlcl9pZBgBIAEoCRITCgtzZXJ2ZXJfbmFtZRgCIAEoCRITCgtzZXJ2ZXJfdHlwZRgDIAEoCRIOCgZzdGF0dXMYBCABKAkSKwoNdG90YWxfcmV2ZW51ZRgFIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSFQoNdG90YWxfcmVudGFscxgGIAEoBRIWCg5hY3RpdmVfcmVudGFscxgHIAEoBRIwCglpbnN0YW5jZXMYCCADKAsyHS5yZXZlbnVlLnYxLkluc3RhbmNlQnJlYWtkb3duEiUKB3JlZnVuZHMYCSABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEioKDHJlbnRlZF9ob3VycxgKIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKwoNcGxhdGZvcm1fZmVlcxgLIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSJgoIZWFybmluZ3MYDCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsIsMCChFJbnN0YW5jZUJyZWFrZG93bhITCgtpbnN0YW5jZV9pZBgBIAEoCRIVCg1pbnN0YW5jZV9uYW1lGAIgASgJEisKDXRvdGFsX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEhUKDXRvdGFsX3JlbnRhbHMYBCABKAUSFgoOYWN0aXZlX3JlbnRhbHMYBSABKAUSJQoHcmVmdW5kcxgGIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSKgoMcmVudGVkX2hvdXJzGAcgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIrCg1wbGF0Zm9ybV9mZWVzGAggASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBImCghlYXJuaW5ncxgJIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwiVwoWR2V0RGFpbHlSZXZlbnVlUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXRpbWVfem9uZRgDIAEoCUoECA8QECLsAgoXR2V0RGFpbHlSZXZlbnVlUmVzcG9uc2USLgoKc3RhcnRfZGF0ZRgBIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX2RhdGUYAiABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wEisKDWdyb3NzX3JldmVudWUYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYBCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGAUgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIPCgdjaGFyZ2VzGAYgASgFEiYKBGRheXMYByADKAsyGC5yZXZlbnVlLnYxLkRhaWx5UmV2ZW51ZRIlCgdyZWZ1bmRzGAggASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIRCgl0aW1lX3pvbmUYCSABKAkixQIKDERhaWx5UmV2ZW51ZRIMCgRkYXRlGAEgASgJEisKDWdyb3NzX3JldmVudWUYAiABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEisKDXBsYXRmb3JtX2ZlZXMYAyABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsEiYKCGVhcm5pbmdzGAQgASgLMhQuZ29vZ2xlLnR5cGUuRGVjaW1hbBIPCgdjaGFyZ2VzGAUgASgFEg8KB3BhcnRpYWwYBiABKAgSJQoHcmVmdW5kcxgHIAEoCzIULmdvb2dsZS50eXBlLkRlY2ltYWwSLgoKc3RhcnRfdGltZRgIIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASLAoIZW5kX3RpbWUYCSABKAsyGi5nb29nbGUucHJvdG9idWYuVGltZXN0YW1wImcKEkxpc3RQYXlvdXRzUmVxdWVzdBISCgpzdGFydF9kYXRlGAEgASgJEhAKCGVuZF9kYXRlGAIgASgJEhEKCXBhZ2Vfc2l6ZRgDIAEoBRISCgpwYWdlX3Rva2VuGAQgASgJSgQIDxAQIlMKE0xpc3RQYXlvdXRzUmVzcG9uc2USIwoHcGF5b3V0cxgBIAMoCzISLnJldmVudWUudjEuUGF5b3V0EhcKD25leHRfcGFnZV90b2tlbhgCIAEoCSJ6ChJMaXN0Q2hhcmdlc1JlcXVlc3QSEgoKc3RhcnRfZGF0ZRgBIAEoCRIQCghlbmRfZGF0ZRgCIAEoCRIRCgl0aW1lX3pvbmUYAyABKAkSEQoJcGFnZV9zaXplGAQgASgFEhIKCnBhZ2VfdG9rZW4YBSABKAlKBAgPEBAixAEKE0xpc3RDaGFyZ2VzUmVzcG9uc2USIwoHY2hhcmdlcxgBIAMoCzISLnJldmVudWUudjEuQ2hhcmdlEhcKD25leHRfcGFnZV90b2tlbhgCIAEoCRIuCgpzdGFydF9kYXRlGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIsCghlbmRfZGF0ZRgEIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5UaW1lc3RhbXASEQoJdGltZV96b25lGAUgASgJIvkBCgZDaGFyZ2USEQoJY2hhcmdlX2lkGAEgASgJEi8KC2NoYXJnZV90aW1lGAIgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIxCg1yZWNvcmRlZF90aW1lGAMgASgLMhouZ29vZ2xlLnByb3RvYnVmLlRpbWVzdGFtcBIRCglzZXJ2ZXJfaWQYBCABKAkSEwoLc2VydmVyX25hbWUYBSABKAkSEwoLaW5zdGFuY2VfaWQYBiABKAkSFQoNaW5zdGFuY2VfbmFtZRgHIAEoCRIkCgZhbW91bnQYCCABKAsyFC5nb29nbGUudHlwZS5EZWNpbWFsMosFCg5SZXZlbnVlU2VydmljZRJwCgtHZXRPdmVydmlldxIeLnJldmVudWUudjEuR2V0T3ZlcnZpZXdSZXF1ZXN0Gh8ucmV2ZW51ZS52MS5HZXRPdmVydmlld1Jlc3BvbnNlIiCQAgGC0+STAhcSFS9hcGkvcHJvdmlkZXIvcmV2ZW51ZRKNAQoSR2V0U2VydmVyQnJlYWtkb3duEiUucmV2ZW51ZS52MS5HZXRTZXJ2ZXJCcmVha2Rvd25SZXF1ZXN0GiYucmV2ZW51ZS52MS5HZXRTZXJ2ZXJCcmVha2Rvd25SZXNwb25zZSIokAIBgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvc2VydmVycxKCAQoPR2V0RGFpbHlSZXZlbnVlEiIucmV2ZW51ZS52MS5HZXREYWlseVJldmVudWVSZXF1ZXN0GiMucmV2ZW51ZS52MS5HZXREYWlseVJldmVudWVSZXNwb25zZSImkAIBgtPkkwIdEhsvYXBpL3Byb3ZpZGVyL3JldmVudWUvZGFpbHkSeAoLTGlzdFBheW91dHMSHi5yZXZlbnVlLnYxLkxpc3RQYXlvdXRzUmVxdWVzdBofLnJldmVudWUudjEuTGlzdFBheW91dHNSZXNwb25zZSIokAIBgtPkkwIfEh0vYXBpL3Byb3ZpZGVyL3JldmVudWUvcGF5b3V0cxJ4CgtMaXN0Q2hhcmdlcxIeLnJldmVudWUudjEuTGlzdENoYXJnZXNSZXF1ZXN0Gh8ucmV2ZW51ZS52MS5MaXN0Q2hhcmdlc1Jlc3BvbnNlIiiQAgGC0+STAh8SHS9hcGkvcHJvdmlkZXIvcmV2ZW51ZS9jaGFyZ2VzQkEKCnJldmVudWUudjFQAVokcmV2ZW51ZS1zZXJ2aWNlL3JldmVudWUvdjE7cmV2ZW51ZXYxqgIKUmV2ZW51ZS5WMWIGcHJvdG8z", [file_google_api_annotations, file_google_protobuf_timestamp, file_google_type_decimal]);
 
 /**
  * The request of GetOverview. It has no parameters: the API key identifies the
@@ -904,6 +904,183 @@ export const ListPayoutsResponseSchema: GenMessage<ListPayoutsResponse> = /*@__P
   messageDesc(file_revenue_v1_revenue, 14);
 
 /**
+ * The request of ListCharges: a page of the charges of a period. Both ends are inclusive,
+ * to the millisecond.
+ *
+ * @generated from message revenue.v1.ListChargesRequest
+ */
+export type ListChargesRequest = Message<"revenue.v1.ListChargesRequest"> & {
+  /**
+   * Start of the period in ISO 8601: a date, which means its first millisecond
+   * ("2026-11-01"), or a date-time ("2026-11-01T09:30:00Z"). A date, and a date-time
+   * without an offset, are of the time zone. Default: 30 days before now.
+   *
+   * @generated from field: string start_date = 1;
+   */
+  startDate: string;
+
+  /**
+   * End of the period in ISO 8601: a date, which means its last millisecond
+   * ("2026-11-30"), or a date-time. Must not be before the start. Default: now.
+   *
+   * @generated from field: string end_date = 2;
+   */
+  endDate: string;
+
+  /**
+   * Time zone of the period, a name of the IANA database: "Asia/Kolkata". Default: UTC.
+   *
+   * @generated from field: string time_zone = 3;
+   */
+  timeZone: string;
+
+  /**
+   * Maximum number of charges in the response: 50 if it is 0, and at most 1,000, for which
+   * a larger number stands. It may differ from page to page. Must not be negative.
+   *
+   * @generated from field: int32 page_size = 4;
+   */
+  pageSize: number;
+
+  /**
+   * The `next_page_token` of the page before; empty for the first page. The other
+   * parameters but the page size must be those of the request for the page before.
+   *
+   * @generated from field: string page_token = 5;
+   */
+  pageToken: string;
+};
+
+/**
+ * Describes the message revenue.v1.ListChargesRequest.
+ * Use `create(ListChargesRequestSchema)` to create a new message.
+ */
+export const ListChargesRequestSchema: GenMessage<ListChargesRequest> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 15);
+
+/**
+ * A page of charges.
+ *
+ * @generated from message revenue.v1.ListChargesResponse
+ */
+export type ListChargesResponse = Message<"revenue.v1.ListChargesResponse"> & {
+  /**
+   * The charges, newest first.
+   *
+   * @generated from field: repeated revenue.v1.Charge charges = 1;
+   */
+  charges: Charge[];
+
+  /**
+   * The `page_token` of the next page; empty if there are no further charges.
+   *
+   * @generated from field: string next_page_token = 2;
+   */
+  nextPageToken: string;
+
+  /**
+   * Start of the period, inclusive; the same on each page.
+   *
+   * @generated from field: google.protobuf.Timestamp start_date = 3;
+   */
+  startDate?: Timestamp | undefined;
+
+  /**
+   * End of the period, inclusive; the same on each page. Of a period that is not over, the
+   * instant of the first page.
+   *
+   * @generated from field: google.protobuf.Timestamp end_date = 4;
+   */
+  endDate?: Timestamp | undefined;
+
+  /**
+   * Time zone of the request.
+   *
+   * @generated from field: string time_zone = 5;
+   */
+  timeZone: string;
+};
+
+/**
+ * Describes the message revenue.v1.ListChargesResponse.
+ * Use `create(ListChargesResponseSchema)` to create a new message.
+ */
+export const ListChargesResponseSchema: GenMessage<ListChargesResponse> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 16);
+
+/**
+ * One charge of a rental, or a refund. Charges do not change: a correction is another one.
+ *
+ * @generated from message revenue.v1.Charge
+ */
+export type Charge = Message<"revenue.v1.Charge"> & {
+  /**
+   * Identifier of the charge; empty where the platform gives none.
+   *
+   * @generated from field: string charge_id = 1;
+   */
+  chargeId: string;
+
+  /**
+   * The instant at which the charge counts.
+   *
+   * @generated from field: google.protobuf.Timestamp charge_time = 2;
+   */
+  chargeTime?: Timestamp | undefined;
+
+  /**
+   * When the charge was recorded.
+   *
+   * @generated from field: google.protobuf.Timestamp recorded_time = 3;
+   */
+  recordedTime?: Timestamp | undefined;
+
+  /**
+   * Unique identifier of the server, a UUID; empty if the server is not known.
+   *
+   * @generated from field: string server_id = 4;
+   */
+  serverId: string;
+
+  /**
+   * Display name of the server; empty if the server is not known.
+   *
+   * @generated from field: string server_name = 5;
+   */
+  serverName: string;
+
+  /**
+   * Identifier of the instance; empty for the server as a whole, or if the instance is not
+   * known.
+   *
+   * @generated from field: string instance_id = 6;
+   */
+  instanceId: string;
+
+  /**
+   * Display name of the instance; empty for the server as a whole, or if the instance is
+   * not known.
+   *
+   * @generated from field: string instance_name = 7;
+   */
+  instanceName: string;
+
+  /**
+   * Amount of the charge; negative for a refund. USD.
+   *
+   * @generated from field: google.type.Decimal amount = 8;
+   */
+  amount?: Decimal | undefined;
+};
+
+/**
+ * Describes the message revenue.v1.Charge.
+ * Use `create(ChargeSchema)` to create a new message.
+ */
+export const ChargeSchema: GenMessage<Charge> = /*@__PURE__*/
+  messageDesc(file_revenue_v1_revenue, 17);
+
+/**
  * RevenueService reports the revenue of a provider. It is read-only.
  *
  * A call is authenticated by an API key, in exactly one of the metadata entries (or
@@ -982,16 +1159,21 @@ export const RevenueService: GenService<{
     input: typeof ListPayoutsRequestSchema;
     output: typeof ListPayoutsResponseSchema;
   },
+  /**
+   * ListCharges returns the charges of a period, newest first, in pages. Beta.
+   *
+   * The first page fixes the period, up to now, and each page repeats it. A charge that was
+   * recorded before the first page comes exactly once, and a later one at most once. If
+   * nothing is recorded meanwhile, the amounts add up to the gross revenue of a breakdown of
+   * that period, those below zero to its refunds, and those of a day to that day.
+   *
+   * @generated from rpc revenue.v1.RevenueService.ListCharges
+   */
+  listCharges: {
+    methodKind: "unary";
+    input: typeof ListChargesRequestSchema;
+    output: typeof ListChargesResponseSchema;
+  },
 }> = /*@__PURE__*/
   serviceDesc(file_revenue_v1_revenue, 0);
-
-/**
- * The repeated field of the response whose messages are the rows of its CSV form over REST. A
- * message with a repeated message field of its own is followed by a row for each of those.
- * Without this option an RPC has no CSV form.
- *
- * @generated from extension: string csv_rows = 50001;
- */
-export const csv_rows: GenExtension<MethodOptions, string> = /*@__PURE__*/
-  extDesc(file_revenue_v1_revenue, 0);
 
