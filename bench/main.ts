@@ -6,6 +6,7 @@ import { benchLatency } from "./latency.ts";
 import { SMALL } from "./ledger.ts";
 import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
+import { benchSmall } from "./small.ts";
 import { benchTelemetry } from "./telemetry.ts";
 
 const program = new Command("bench").description("Benchmarks on a private database");
@@ -34,6 +35,20 @@ program
   .option("--requests <n>", "measured requests of each kind per ledger", Number, 200)
   .option("--warm-up <n>", "requests of each kind per ledger before these", Number, 30)
   .action(benchScale);
+
+program
+  .command("small")
+  .description("compares the cost of answers of small providers with and without a rollup")
+  .option(
+    "--charges <list>",
+    "charges of the providers",
+    (list: string) => list.split(",").map(Number),
+    [500, 1_000, 2_000, 5_000, 10_000],
+  )
+  .option("--providers <n>", "providers of each size", Number, 40)
+  .option("--servers <n>", "servers of each, each with two instances", Number, 3)
+  .option("--rounds <n>", "rounds with and without a rollup, in turns", Number, 12)
+  .action(benchSmall);
 
 program
   .command("fleet")

@@ -9,6 +9,7 @@ import { dailyStatement, MAX_DAYS, MONTH, RAW } from "../src/revenue/daily/queri
 import { cachedOverview, fullOverview, rawOverview } from "../src/revenue/overview/queries.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "../src/revenue/payouts/queries.ts";
 import { factsStatement } from "../src/rollup/read/facts.ts";
+import { sizeStatement } from "../src/rollup/read/missing.ts";
 
 /** A compiled statement. */
 type Statement = Pick<Compiled<never, string>, "text" | "sql" | "parameters">;
@@ -19,6 +20,7 @@ const daily = (kind: "utc" | "zoned", days: number) =>
 /** Of those that complete sums, `cached` reads none itself, and `half` those at one of two marks. */
 export const STATEMENTS = {
   facts: factsStatement,
+  size: sizeStatement,
   cachedOverview,
   fullOverview,
   rawOverview,

@@ -32,15 +32,16 @@ export function isThrough({ behind, waitsFor }: RollupResult): boolean {
 
 /** Logs what a run did. */
 export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): void {
-  const { charges, providers, behind, repairs, duration } = result;
+  const { charges, providers, small, behind, repairs, duration } = result;
   const seconds = (duration / 1_000).toFixed(1);
   const added = `${charges} ${plural("charge", charges)} added`;
   const repaired = repairs === 0 ? "" : `, ${repairs} ${plural("difference", repairs)} repaired`;
+  const without = small === 0 ? "" : `, ${small} too small for a rollup`;
   const text = signal?.aborted
     ? `stopped after ${seconds} s, ${added}${repaired}`
-    : `${added}, ${providers} ${plural("provider", providers)} up to date, ${seconds} s${repaired}`;
+    : `${added}, ${providers} ${plural("provider", providers)} up to date${without}, ${seconds} s${repaired}`;
   const ms = Math.round(duration);
-  log.info({ text, charges, providers, behind, repairs, ms }, "run ended");
+  log.info({ text, charges, providers, small, behind, repairs, ms }, "run ended");
 }
 
 /** What the account sees of writers. */

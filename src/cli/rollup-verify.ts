@@ -37,7 +37,8 @@ export async function verifyAll(
   try {
     await checkSession(database, {}, connections, warnOnceTo(log));
     let differences = 0;
-    for (const provider of await readProviders(database)) {
+    const providers = await readProviders(database);
+    for (const provider of providers) {
       const before = differences;
       for await (const difference of verify(database, provider)) {
         console.log(difference);
@@ -45,7 +46,7 @@ export async function verifyAll(
       }
       if (repair && differences > before) await scheduleCheck(database, provider, period);
     }
-    const { compared, missing } = await countRollups(database);
+    const { compared, missing } = await countRollups(database, providers, flags.margin * 1_000);
     const agreed =
       compared === 0 ? "there is no rollup to compare" : "the rollups agree with the ledger";
     const without =

@@ -86,9 +86,9 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
   const connect = () => createRollupPool(url, connections, warnOnce);
   if (flags.verify) return verifyAll(connect(), connections, flags, log);
   const { signal } = stopOnSignal(log);
-  const { adminPort } = flags;
+  const { adminPort: port } = flags;
   await using admin =
-    adminPort === undefined ? undefined : await startRollupAdmin(url, host, adminPort, signal, log);
+    port === undefined ? undefined : await startRollupAdmin(url, host, port, signal, log);
   try {
     await runUntilStopped(connect, { flags, signal, log, warnOnce, admin });
   } finally {
@@ -208,13 +208,11 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
   };
 }
 
-/**
- * Creates the run of the command. `--rebuild` holds for the first one that comes to its end. `finished` is called also
- * if some providers failed.
- */
+/** Creates the run of the command. `--rebuild` holds for the first one that comes to its end. */
 function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
   const { watch, margin, checkPeriod, concurrency, ignoreSchema: ignoredSchemas } = flags;
   let { rebuild = false } = flags;
+  const small = new Map<string, string>();
   return async (
     database: Knex,
     seesTransactions: boolean,
@@ -239,6 +237,7 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
         maxTime: watch * 1_000,
         step: margin * STEP * 1_000,
         heartbeat,
+        small,
       }),
     });
     if (watch === undefined || isWorthALine(result)) logRun(log, result, signal);

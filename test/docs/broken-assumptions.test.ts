@@ -9,11 +9,12 @@ import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { TABLES } from "../../src/rollup/coverage.ts";
 import type { Cause } from "../../src/rollup/write/repair.ts";
-import { CHECK_PERIOD, rollUp } from "../../src/rollup/write/run.ts";
+import { CHECK_PERIOD } from "../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../src/rollup/write/state.ts";
 import { build, differences, refreshTo } from "../database/rollup/write/built.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { atTimeOfCall, breakdownOf } from "../support/ledger/call.ts";
+import { rollUp } from "../support/rollup/roll-up.ts";
 
 let database: TestDatabase;
 

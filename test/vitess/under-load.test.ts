@@ -1,10 +1,10 @@
 /** Every answer equals the ledger of its snapshot while writers and the rollups of all shards compete. */
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
-import { rollUp } from "../../src/rollup/write/run.ts";
 import { verify } from "../../src/rollup/write/verify.ts";
 import { write } from "../database/rollup/stress/writers.ts";
 import { addBulk, type Bulk } from "../support/rollup/bulk.ts";
+import { rollUp } from "../support/rollup/roll-up.ts";
 import { createComparison } from "../support/rollup/snapshot-oracle.ts";
 import { SOAK } from "../support/soak.ts";
 import { addProviders, type Keyspace, openKeyspace, SHARDED, UNSHARDED } from "./keyspaces.ts";

@@ -6,9 +6,11 @@
 import type { Query, Read, Session } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Context } from "../../handler.ts";
+import { MIN_ROWS } from "../size.ts";
 import { DamagedRollup, type ReadLedger } from "./damage.ts";
 import { type CurrentRollup, type Facts, readFacts } from "./facts.ts";
 import type { ReportLag } from "./lag-log.ts";
+import { missesRollup } from "./missing.ts";
 
 /** What the rows of a statement led to. */
 interface Found<T> {
@@ -96,7 +98,7 @@ export function createAsk(read: Read, readLedger: ReadLedger, reportLag: ReportL
         latest = facts;
         return questionFor(facts);
       });
-      if (latest) reportLag(provider, { facts: latest, uncoveredCharges: found.uncoveredCharges });
+      if (latest) report(latest, found.uncoveredCharges);
       return found;
     } catch (error) {
       if (error instanceof DamagedRollup) {
@@ -105,8 +107,22 @@ export function createAsk(read: Read, readLedger: ReadLedger, reportLag: ReportL
         );
       }
       const isLate = error instanceof ServiceError && error.kind === "deadlineExceeded";
-      if (latest && isLate) reportLag(provider, { facts: latest });
+      if (latest && isLate) report(latest);
       throw error;
+    }
+
+    function report(facts: Facts, uncoveredCharges?: number): void {
+      const tell = (isMissing = false) =>
+        reportLag(provider, { facts, uncoveredCharges, isMissing });
+      const readMuch = uncoveredCharges === undefined || uncoveredCharges >= MIN_ROWS;
+      if (facts.rollup !== undefined || !readMuch) {
+        tell();
+        return;
+      }
+      // Nobody waits for it. If it fails, the database has other troubles, which are told.
+      const { signal } = new AbortController();
+      const size = ({ query }: Session) => missesRollup(query, provider);
+      read(size, { owner: provider, signal }).then(tell, () => {});
     }
   };
 }

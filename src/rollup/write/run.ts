@@ -13,7 +13,7 @@ import { futureWatermark, type Repair } from "./repair.ts";
 import { checkRollups, readCheckAge } from "./run/checks.ts";
 import { type Clock, readClock, type Wait } from "./run/clock.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
-import { findNews, type News } from "./run/news.ts";
+import { findNews, type News, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific, withRetry } from "./run/retry.ts";
 import { runTasks } from "./run/tasks.ts";
@@ -26,7 +26,7 @@ export const CHECK_PERIOD = DAY;
 export const CONCURRENCY = 4;
 
 /** How to run. Times are in ms. */
-export interface RollupOptions {
+export interface RollupOptions extends Omit<NewsOptions, "all"> {
   /**
    * The distance of the watermark from now, in ms: how long a writer's transaction may be open. At least
    * a second, unless nobody writes.
@@ -36,8 +36,6 @@ export interface RollupOptions {
   readonly seesTransactions?: boolean;
   /** Default databases of sessions that it does not wait for, where no lock tells who writes the ledger. */
   readonly ignoredSchemas?: readonly string[];
-  /** A watermark waits until it can move by this much, in ms. Default: 0. */
-  readonly step?: number;
   /** The heartbeat of several runs, which is written at most once a second. Default: one of its own. */
   readonly heartbeat?: Heartbeat;
   /** The time within which every rollup is compared with the whole ledger, in ms. */
@@ -85,6 +83,8 @@ export interface BuildProgress {
 export interface RollupResult extends RollupRun {
   /** The number of providers that had news. */
   readonly news: number;
+  /** The number of providers without a rollup that are too small for one. */
+  readonly small: number;
   /** The number of rollups of which a slice was compared with the ledger. */
   readonly checked: number;
   /** The number of differences that were found and removed. */
@@ -104,12 +104,12 @@ export interface RollupResult extends RollupRun {
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const started = performance.now();
   const { margin, concurrency = CONCURRENCY, rebuild = false, maxTime = Infinity } = options;
-  const { heartbeat = createHeartbeat(), step = 0 } = options;
+  const { heartbeat = createHeartbeat(), small = new Map() } = options;
   await heartbeat(database);
   const { seesTransactions = false, ignoredSchemas } = options;
   const clock = await readClock(database, margin, seesTransactions, ignoredSchemas);
   const ids = await readProviders(database);
-  const news = await findNews(database, ids, clock, { all: rebuild, step });
+  const news = await findNews(database, ids, clock, { ...options, small, all: rebuild });
   const behind = new Map(news.map((found) => [found.provider, found]));
   const errors: Error[] = [];
   const total = { charges: 0, repairs: 0, unfinished: false };
@@ -175,6 +175,7 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const result = {
     providers: ids.length,
     news: news.length,
+    small: small.size,
     checked,
     checkAge: await readCheckAge(database, period),
     waitsFor: clock.waitsFor,

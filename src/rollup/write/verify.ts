@@ -4,9 +4,13 @@ import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { areLengths } from "../leaves.ts";
+import { MIN_ROWS } from "../size.ts";
 import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
 import { isDamaged, misplacedBoundary, readBoundaries, readStored } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
+import { readClock } from "./run/clock.ts";
+import { readPages } from "./run/pages.ts";
+import { withMinRows } from "./run/size.ts";
 import { nextSlice } from "./spans.ts";
 import { REPEATABLE_READ, readRollups } from "./state.ts";
 
@@ -53,18 +57,26 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
   }
 }
 
-/** The number of providers with a rollup, and of those without one that have charges or rentals. */
+/**
+ * The number of providers with a rollup, and of those that should have one.
+ *
+ * @param margin how old the rows are at least that make a provider large, in ms
+ */
 export async function countRollups(
   database: Knex,
+  providers: readonly string[],
+  margin: number,
 ): Promise<{ readonly compared: number; readonly missing: number }> {
-  const [[row]] = await database.raw(
-    `SELECT COUNT(rollup.provider_id) AS compared,
-            COUNT(CASE WHEN rollup.provider_id IS NULL AND (
-                EXISTS (SELECT 1 FROM charges WHERE provider_id = provider.id)
-                OR EXISTS (SELECT 1 FROM rentals WHERE provider_id = provider.id)
-              ) THEN 1 END) AS missing
-     FROM providers AS provider LEFT JOIN ${TABLES.rollups} AS rollup
-       ON rollup.provider_id = provider.id AND rollup.format = ${FORMAT} AND rollup.building = 0`,
+  const built = await readPages<{ readonly provider_id: string | number }>((after) =>
+    database(TABLES.rollups)
+      .where({ format: FORMAT, building: 0 })
+      .where((where) => after && where.where("provider_id", ">", after.provider_id))
+      .orderBy("provider_id")
+      .select("provider_id"),
   );
-  return { compared: Number(row.compared), missing: Number(row.missing) };
+  const ids = new Set(built.map(({ provider_id }) => String(provider_id)));
+  const without = providers.filter((provider) => !ids.has(provider));
+  const { until } = await readClock(database, margin, false);
+  const missing = await withMinRows(database, without, until, MIN_ROWS);
+  return { compared: providers.length - without.length, missing: missing.size };
 }

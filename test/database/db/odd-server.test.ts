@@ -12,9 +12,9 @@ import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { knexConfig } from "../../../src/db/pool.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { checkSession } from "../../../src/db/session-variables.ts";
-import { rollUp } from "../../../src/rollup/write/run.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
 import { connectTo, testPool } from "../../support/database.ts";
+import { rollUp } from "../../support/rollup/roll-up.ts";
 
 const server = await startPrivateDatabase({
   bufferPool: "64M",

@@ -6,6 +6,7 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { TABLES } from "../../../src/rollup/coverage.ts";
+import { MIN_ROWS } from "../../../src/rollup/size.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
 import { parseLog, runCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
@@ -35,17 +36,18 @@ const ended = { level: "info", time: expect.stringMatching(/Z$/), msg: "run ende
 const added = (charges: number, providers: number) => ({
   code: 0,
   stderr: "",
-  log: [{ ...ended, charges, providers, behind: 0, repairs: 0, ms: expect.any(Number) }],
+  log: [{ ...ended, charges, providers, small: 1, behind: 0, repairs: 0, ms: expect.any(Number) }],
 });
 
-it("adds every charge once, and accepts a provider without charges", async () => {
-  await fill(1, 1_000);
-  await fill(2, 1_000);
+it("adds every charge once, and accepts a provider without charges, and one that is too small for a rollup", async () => {
+  await fill(1, MIN_ROWS);
+  await fill(2, MIN_ROWS);
   await database.knex("providers").insert({ id: 3, name: "new" });
+  await fill(5, MIN_ROWS - 1);
   expect(await rollup("--verify")).toEqual(
     success("there is no rollup to compare, 2 providers without a rollup\n"),
   );
-  expect(await run()).toEqual(added(2_000, 3));
+  expect(await run()).toEqual(added(2 * MIN_ROWS, 4));
 });
 
 it("warns where the server refuses to wait for its cluster, and runs on", async () => {
@@ -85,8 +87,8 @@ it("leaves out what was recorded within the margin, by default 15 minutes", asyn
       [minutes],
     );
   }
-  expect(await run()).toEqual(added(1, 3));
-  expect(await run("--margin", "300")).toEqual(added(1, 3));
+  expect(await run()).toEqual(added(1, 4));
+  expect(await run("--margin", "300")).toEqual(added(1, 4));
 });
 
 it("repairs differences, and reports them as errors", async () => {
@@ -101,7 +103,7 @@ it("repairs differences, and reports them as errors", async () => {
       ...{ level: "error", msg: "a rollup was repaired", providerId: "2" },
       ...{ from: "9000-01-01 00:00:00.000", cause: "future watermark" },
     },
-    { ...ended, charges: 1_001, repairs: 1 },
+    { ...ended, charges: MIN_ROWS + 1, repairs: 1 },
   ]);
 });
 
@@ -120,7 +122,9 @@ it("--verify prints differences; with --repair it removes them, and says from wh
     line("server 2001, instance \\d+", "0.01"),
     line("as a whole", "0.01"),
     "2 differences",
-    expect.stringMatching(/^0 charges added, .* s, 1 difference repaired$/),
+    expect.stringMatching(
+      /^0 charges added, 4 providers up to date, 1 too small for a rollup, .* s, 1 difference repaired$/,
+    ),
   ]);
   expect(verified.stderr).toMatch(
     /^error: provider 2, .*: repaired by \S+ of gross \(cause: .*\n$/,
@@ -129,7 +133,7 @@ it("--verify prints differences; with --repair it removes them, and says from wh
 
 it("--rebuild builds every rollup again", async () => {
   await database.knex(TABLES.sums).where({ provider_id: 2 }).limit(1).increment("gross", 0.01);
-  expect(await run("--rebuild")).toEqual(added(2_001, 3));
+  expect(await run("--rebuild")).toEqual(added(2 * MIN_ROWS + 1, 4));
   expect(await rollup("--verify")).toEqual(success("the rollups agree with the ledger\n"));
 });
 

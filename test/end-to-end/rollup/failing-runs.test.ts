@@ -2,6 +2,7 @@
 import { randomBytes } from "node:crypto";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { TABLES } from "../../../src/rollup/coverage.ts";
+import { MIN_ROWS } from "../../../src/rollup/size.ts";
 import { type RunningCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
@@ -29,7 +30,7 @@ beforeAll(async () => {
   const url = Object.assign(new URL(database.url), { username: ACCOUNT, password: ACCOUNT });
   proxy = await startDatabaseProxy(url.href);
   for (const provider of [1, 2]) {
-    await addBulk(database.knex, [{ provider, servers: 1, instances: 1, charges: 10 }]);
+    await addBulk(database.knex, [{ provider, servers: 1, instances: 1, charges: MIN_ROWS }]);
   }
 });
 afterEach(async () => {

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
+import { MIN_ROWS } from "../../../src/rollup/size.ts";
 import { type RunningCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
@@ -10,7 +11,7 @@ import { type ProcessList, watchProcesses } from "../../support/process-list.ts"
 import { addBulk } from "../../support/rollup/bulk.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
-const CHARGES = 500;
+const CHARGES = MIN_ROWS;
 
 let database: TestDatabase;
 let processes: ProcessList;

@@ -15,11 +15,16 @@ function printed(work: (log: ReturnType<typeof createRollupLog>) => void) {
   return { stdout: lines[0], stderr: lines[1] };
 }
 
-const result = { charges: 1, providers: 1, behind: 0, repairs: 0, duration: 123 } as RollupResult;
+const counts = { charges: 1, providers: 1, small: 0, behind: 0, repairs: 0 };
+const result = { ...counts, duration: 123 } as RollupResult;
 
 it.each<[Partial<RollupResult>, string]>([
   [{}, "1 charge added, 1 provider up to date, 0.1 s"],
   [{ charges: 0, providers: 2 }, "0 charges added, 2 providers up to date, 0.1 s"],
+  [
+    { providers: 3, small: 2 },
+    "1 charge added, 3 providers up to date, 2 too small for a rollup, 0.1 s",
+  ],
   [{ repairs: 1 }, "1 charge added, 1 provider up to date, 0.1 s, 1 difference repaired"],
   [{ repairs: 2 }, "1 charge added, 1 provider up to date, 0.1 s, 2 differences repaired"],
 ])("a run %j is a sentence", (more, line) => {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import type { CurrentRollup } from "../../../src/rollup/read/facts.ts";
 import { createLagLog } from "../../../src/rollup/read/lag-log.ts";
+import { MIN_ROWS } from "../../../src/rollup/size.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
 beforeEach(() => void vi.useFakeTimers());
@@ -9,7 +10,7 @@ afterEach(() => void vi.useRealTimers());
 const NOW = Date.parse("2026-11-20T09:30:00.000Z");
 const MINUTE = 60_000;
 /** The uncovered charges from which a rollup is behind. */
-const MANY = 1_000;
+const MANY = MIN_ROWS;
 const MISSING = undefined;
 const at = (watermark: string): CurrentRollup => ({
   version: "3",
@@ -33,7 +34,8 @@ function createFixture() {
       rollup: CurrentRollup | undefined,
       now: number,
       uncoveredCharges?: number,
-    ) => report(provider, { facts: { rollup, now }, uncoveredCharges }),
+      isMissing?: boolean,
+    ) => report(provider, { facts: { rollup, now }, uncoveredCharges, isMissing }),
   };
 }
 
@@ -56,10 +58,10 @@ it("a rollup has an entry if it is 30 minutes behind or more, and lacks many cha
   ]);
 });
 
-it("a rollup that many charges miss has an entry, and counts, whether or not another provider has one", () => {
+it("a rollup that should be there has an entry, and counts; that of a small provider does not", () => {
   const { report, entries, recorded } = createFixture();
-  report("9", MISSING, NOW, MANY - 1);
-  report("7", MISSING, NOW, MANY);
+  report("9", MISSING, NOW, MANY);
+  report("7", MISSING, NOW, MANY, true);
   expect(entries()).toEqual([
     { level: "warn", providerId: "7", uncoveredCharges: MANY, msg: "provider has no rollup" },
   ]);
@@ -69,9 +71,9 @@ it("a rollup that many charges miss has an entry, and counts, whether or not ano
   ]);
 });
 
-it("a rollup is missed also by a read that fails, until an answer tells that there is little to read", () => {
+it("a rollup is missed also by a read that fails", () => {
   const { report, entries, recorded } = createFixture();
-  report("7", MISSING, NOW);
+  report("7", MISSING, NOW, undefined, true);
   expect(entries()).toEqual([{ level: "warn", providerId: "7", msg: "provider has no rollup" }]);
   report("7", MISSING, NOW, MANY - 1);
   expect(recorded).toEqual([
@@ -91,8 +93,8 @@ it("a provider has one entry of a kind in an hour, however many calls it makes",
   const calls = () => {
     for (const provider of ["7", "8"]) {
       for (let call = 0; call < 30; call++) {
-        report(provider, MISSING, NOW, MANY);
-        report(provider, MISSING, NOW);
+        report(provider, MISSING, NOW, MANY, true);
+        report(provider, MISSING, NOW, undefined, true);
         report(provider, BEHIND, NOW, MANY);
       }
     }

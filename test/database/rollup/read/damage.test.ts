@@ -12,12 +12,12 @@ import {
 } from "../../../../src/rollup/read/damage.ts";
 import { NO_SUMS, SUM_NAMES } from "../../../../src/rollup/sums.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
 import { atTimeOfCall, breakdownOf, overviewOf } from "../../../support/ledger/call.ts";
 import { expectedOverview } from "../../../support/ledger/overview-oracle.ts";
 import { requested } from "../../../support/ledger/periods.ts";
 import { readLedger } from "../../../support/ledger/store.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { SOAK } from "../../../support/soak.ts";
 import { build, charge, differences } from "../write/built.ts";
 import { createSmallDatabase, minute, NOW } from "./compared.ts";

@@ -13,10 +13,10 @@ import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
 import { readClock } from "../../../../src/rollup/write/run/clock.ts";
 import { canSeeTransactions, mayWrite, utcOf } from "../../../../src/rollup/write/run/writers.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { connectTo, testPool } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 
 vi.stubEnv("TZ", "Australia/Lord_Howe");
 const server = await startPrivateDatabase({ bufferPool: "64M" });

@@ -8,10 +8,10 @@ import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
 import { readClock } from "../../../../src/rollup/write/run/clock.ts";
 import { createRollupPool } from "../../../../src/rollup/write/run/pool.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { testPool } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { deleteRows, LEDGER } from "../../file-database.ts";
 import { startGroup } from "./replication-group.ts";
 

@@ -10,12 +10,12 @@ import { startPrivateDatabase } from "../../../../dev/private-database/private-d
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
 import { readClock } from "../../../../src/rollup/write/run/clock.ts";
 import { whyLocksAreHidden } from "../../../../src/rollup/write/run/writers.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { parseLog, runCommand } from "../../../support/commands/run-command.ts";
 import { testPool } from "../../../support/database.ts";
 import { LISTS_LOCKS } from "../../../support/database-server.ts";
 import { until } from "../../../support/poll.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 
 const MDL = "wait/lock/metadata/sql/mdl";
 const server = await startPrivateDatabase({

@@ -1,10 +1,10 @@
 /** Every response equals the raw ledger of its snapshot while writers and rollup runs compete. */
 import { afterAll, expect, it } from "vitest";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
 import { testPool } from "../../../support/database.ts";
 import { until } from "../../../support/poll.ts";
 import { addBulk, type Bulk } from "../../../support/rollup/bulk.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { type Compared, createComparison } from "../../../support/rollup/snapshot-oracle.ts";
 import { SOAK } from "../../../support/soak.ts";
 import type { StatementName } from "../../../support/statements.ts";

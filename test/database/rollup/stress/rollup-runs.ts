@@ -4,8 +4,8 @@ import type { Knex } from "knex";
 import { createRandom } from "../../../../dev/random.ts";
 import { parseDatabaseUrl } from "../../../../src/config.ts";
 import { createPool } from "../../../../src/db/pool.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { SEED } from "../../../support/seed.ts";
 
 const random = createRandom(SEED);

@@ -13,8 +13,8 @@ import { fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead, type Query, type Read, type Session } from "../../../../src/db/query.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { factsStatement } from "../../../../src/rollup/read/facts.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { createDatabase } from "../../../support/database.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { SOAK } from "../../../support/soak.ts";
 import { databaseOfFile, ROLLUPS } from "../../file-database.ts";
 

@@ -4,9 +4,9 @@ import { LAST_INSTANT, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { purge } from "../../../../src/rollup/write/purge.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { watchProcesses } from "../../../support/process-list.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import {
   begin,

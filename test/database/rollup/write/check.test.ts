@@ -4,9 +4,9 @@ import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../../../src/db/date
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { LEAVES } from "../../../../src/rollup/leaves.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { databaseOfFile } from "../../file-database.ts";
 import { begin, build, charge, DAY, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";

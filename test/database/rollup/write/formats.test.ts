@@ -2,8 +2,9 @@
 import { beforeEach, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
-import { CHECK_PERIOD, rollUp } from "../../../../src/rollup/write/run.ts";
+import { CHECK_PERIOD } from "../../../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { createComparison } from "../../../support/rollup/snapshot-oracle.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { charge } from "./built.ts";

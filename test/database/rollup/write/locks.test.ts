@@ -2,10 +2,10 @@
 import type { Knex } from "knex";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { inSnapshot } from "../../../../src/rollup/write/state.ts";
 import { testPool } from "../../../support/database.ts";
 import { watchProcesses } from "../../../support/process-list.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { differences, rollupOf } from "./built.ts";
 

@@ -5,9 +5,9 @@
 import { beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { formatRepair, type Repair } from "../../../../src/rollup/write/repair.ts";
-import { rollUp } from "../../../../src/rollup/write/run.ts";
 import { testPool } from "../../../support/database.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
+import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
 import { build, charge, DAY, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";

@@ -1,6 +1,6 @@
 /** What is asserted of every state of the model. */
 import { type Answers, cachedAnswers, expectedAnswers, fullAnswers } from "./answers.ts";
-import { copyOf, LOOKBACK, type Model, type Property, type State } from "./model.ts";
+import { copyOf, LOOKBACK, MARGIN, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
 import { isCovered } from "./sums.ts";
 
@@ -30,6 +30,15 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
     return healed.reported || !isExact(healed, model);
   },
   "no false alarm": ({ reported }) => !reported,
+  built: (state, model) => {
+    const { minRows = 0, writers } = model.scenario;
+    const settled = state.rows.filter(({ committed }) => {
+      return committed && committed.recorded <= state.now - MARGIN;
+    });
+    const isOpen = state.rows.some(({ pending }) => pending && writers[pending.writer]);
+    if (isOpen || settled.length < minRows) return true;
+    return afterRun(state, model, false).current !== null;
+  },
   "late rows found": (state, model) => {
     const { has } = model;
     const { current, slots, rows } = state;
