@@ -11,7 +11,7 @@ import { MAX_LAG } from "./lag-log.ts";
 const PAST = `${NOW} - INTERVAL ${MAX_LAG / 1_000} SECOND`;
 const upToMinimum = (table: Counted) => ({
   select: { rows: "COUNT(*)" },
-  from: `(SELECT 1 FROM ${recordedRows(table, ":provider", PAST)} LIMIT ${MIN_ROWS}) AS some`,
+  from: `(SELECT 1 FROM ${recordedRows(table, ":provider", PAST)} LIMIT ${MIN_ROWS}) AS counted`,
 });
 
 /** Counts the rows that a run of half an hour ago counted, up to as many as it takes for a rollup. */

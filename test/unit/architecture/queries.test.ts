@@ -42,6 +42,7 @@ const HOMES = [
   // Expressions for the queries that read rollups.
   "src/rollup/coverage.ts",
   "src/rollup/read/facts.ts",
+  "src/rollup/read/missing.ts",
   "src/rollup/read/stored.ts",
   "src/revenue/wallet.ts",
   // These two build statements from what they are given.

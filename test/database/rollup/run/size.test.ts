@@ -186,13 +186,10 @@ describe("a provider that was found to be small", () => {
 it("of ten thousand small providers, those are counted again in which something was recorded", async () => {
   const ids = Array.from({ length: 10_000 }, (_, n) => n + 1);
   await knex("providers").del();
-  await knex.batchInsert(
-    "providers",
-    ids.map((id) => ({ id, name: "provider" })),
-    2_000,
-  );
-  const rows = ids.map((id) => ({ ...charge("2026-01-01", RECORDED), provider_id: id }));
-  await knex.batchInsert("charges", rows, 2_000);
+  const providers = ids.map((id) => ({ id, name: "provider" }));
+  await knex.batchInsert("providers", providers);
+  const charges = ids.map((id) => ({ ...charge("2026-01-01", RECORDED), provider_id: id }));
+  await knex.batchInsert("charges", charges);
   const small: SmallProviders = new Map();
   const counted = new Set<string>();
   const pool = testPool(database.url);
