@@ -4,20 +4,20 @@
  *   version       before the commit of the release: the changes get its number and today's date (UTC)
  *   postversion   after it: its hash goes into CHANGELOG.md, and the version becomes the next pre-release
  *
- * The TypeScript client has the version of the service.
+ * The clients have the version of the service.
  */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { nameCommit, releaseChanges } from "./changelog.ts";
 
 const CHANGELOG = "CHANGELOG.md";
-const CLIENT = "clients/typescript/package.json";
+const CLIENTS = ["clients/mcp/package.json", "clients/typescript/package.json"];
 
 const steps: Readonly<Record<string, () => void>> = {
   version() {
     const today = new Date().toISOString().slice(0, 10);
     edit(CHANGELOG, (changelog) => releaseChanges(changelog, currentVersion(), today));
-    setVersionOfClient();
+    setVersionOfClients();
   },
   postversion() {
     const version = currentVersion();
@@ -26,7 +26,7 @@ const steps: Readonly<Record<string, () => void>> = {
     edit(CHANGELOG, (changelog) => nameCommit(changelog, version, commit));
     // From 0.2.1-dev.0 `npm version` makes 0.2.1, 0.3.0 or 1.0.0.
     run("npm", "version", "prepatch", "--preid=dev", "--no-git-tag-version", "--ignore-scripts");
-    setVersionOfClient();
+    setVersionOfClients();
   },
 };
 
@@ -38,8 +38,10 @@ function currentVersion(): string {
   return JSON.parse(readFileSync("package.json", "utf8")).version;
 }
 
-function setVersionOfClient(): void {
-  edit(CLIENT, (manifest) => manifest.replace(/(?<="version": ")[^"]*/, () => currentVersion()));
+function setVersionOfClients(): void {
+  for (const path of CLIENTS) {
+    edit(path, (manifest) => manifest.replace(/(?<="version": ")[^"]*/, () => currentVersion()));
+  }
 }
 
 function edit(path: string, change: (text: string) => string): void {

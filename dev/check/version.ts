@@ -5,7 +5,12 @@ import { mistakeInVersion } from "../changelog.ts";
 import { type CheckResult, ROOT } from "./tool.ts";
 
 /** The files that have the version. */
-const MANIFESTS = ["package.json", "package-lock.json", "clients/typescript/package.json"];
+const MANIFESTS = [
+  "package.json",
+  "package-lock.json",
+  "clients/mcp/package.json",
+  "clients/typescript/package.json",
+];
 
 /** Compares the version in the manifests with each other, and with the releases in CHANGELOG.md. */
 export async function checkVersion(): Promise<CheckResult> {

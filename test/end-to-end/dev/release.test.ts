@@ -10,8 +10,13 @@ import { ROOT } from "../../../dev/check/tool.ts";
 const root = mkdtempSync(join(tmpdir(), "revenue-release-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-const CLIENT = "clients/typescript/package.json";
-const FILES = ["package.json", "package-lock.json", CLIENT, "dev/release.ts", "dev/changelog.ts"];
+const MANIFESTS = [
+  "package.json",
+  "package-lock.json",
+  "clients/mcp/package.json",
+  "clients/typescript/package.json",
+];
+const FILES = [...MANIFESTS, "dev/release.ts", "dev/changelog.ts"];
 
 const person = { NAME: "Test", EMAIL: "test@example.com" };
 const environment = Object.fromEntries(
@@ -29,7 +34,7 @@ const run = (program: string, ...args: string[]) =>
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const versionsAt = (revision: string): string[] =>
-  ["package.json", "package-lock.json", CLIENT].map(
+  MANIFESTS.map(
     (path) => JSON.parse(run("git", "show", `${revision}:${path}`)).version,
   );
 
@@ -65,9 +70,9 @@ it("makes the commit of a release, which has its number alone, and the one after
   addChange("Run npm run migrate.");
   run("npm", "version", "minor");
   const first = run("git", "rev-parse", "v0.2.0^{commit}");
-  expect(versionsAt(first)).toEqual(["0.2.0", "0.2.0", "0.2.0"]);
+  expect(versionsAt(first)).toEqual(MANIFESTS.map(() => "0.2.0"));
   expect(run("git", "rev-parse", "HEAD^")).toBe(first);
-  expect(versionsAt("HEAD")).toEqual(["0.2.1-dev.0", "0.2.1-dev.0", "0.2.1-dev.0"]);
+  expect(versionsAt("HEAD")).toEqual(MANIFESTS.map(() => "0.2.1-dev.0"));
   expect(lastRelease(read("CHANGELOG.md"))).toMatchObject({ version: "0.2.0", commit: first });
   expect(run("git", "status", "--porcelain")).toBe("");
 
