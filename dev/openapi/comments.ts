@@ -17,15 +17,15 @@ import {
 export type Commented = Extract<AnyDesc, { kind: "service" | "rpc" | "message" | "field" }>;
 
 /**
- * The comment above a declaration: paragraphs on one line each, with an empty line between them;
- * "" without a comment. Throws an Error if the file has no source information.
+ * The comment above a declaration: paragraphs on one line each, with an empty line between them, and fields by their
+ * JSON names; "" without a comment. Throws an Error if the file has no source information.
  */
 export function commentOf(desc: Commented): string {
   const { name, proto } = fileOf(desc);
   if (proto.sourceCodeInfo === undefined) throw new Error(`${name} has no source information`);
   const path = pathOf(desc).join();
   const location = proto.sourceCodeInfo.location.find((one) => one.path.join() === path);
-  return unwrap(location?.leadingComments ?? "");
+  return withJsonNames(unwrap(location?.leadingComments ?? ""), fileOf(desc));
 }
 
 /** The first sentence of a comment, without its full stop. */
@@ -39,6 +39,14 @@ export function withoutName(comment: string, name: string): string {
   if (!comment.startsWith(`${name} `)) return comment;
   const rest = comment.slice(name.length + 1);
   return rest.charAt(0).toUpperCase() + rest.slice(1);
+}
+
+/** Writes `pageToken` for `page_token`, which is no name in JSON. */
+function withJsonNames(comment: string, { messages }: DescFile): string {
+  const fields = messages.flatMap((message) => message.fields);
+  return comment.replaceAll(/(?<=`)\w+(?=`)/g, (word) => {
+    return fields.find(({ name }) => name === word)?.jsonName ?? word;
+  });
 }
 
 /** Joins the lines of each paragraph, and of each item of a list. */

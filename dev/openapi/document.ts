@@ -22,14 +22,9 @@ import {
   type ResponseDetails,
   responseObject,
   successObject,
-  withoutContent,
 } from "./responses.ts";
 
 const CSV_TYPE = "text/csv";
-const CSV_SCHEMA = {
-  type: "string",
-  description: "CSV (RFC 4180) with a header row of JSON names, and the digits of the JSON.",
-};
 
 /** What a document has besides the contract. */
 export interface DocumentParts {
@@ -85,17 +80,11 @@ export function createDocument(service: DescService, parts: DocumentParts): Json
   };
 }
 
-/** A route as a Path Item Object: GET, and HEAD with the same responses without their bodies. */
+/** A route as a Path Item Object. HEAD is not an operation of it: generators would make each method twice. */
 function pathItem(route: Route, messages: MessageSchemas, parts: DocumentParts): JsonObject {
   const { method } = route;
   const { always, onSuccess, responses } = parts;
   const comment = withoutName(commentOf(method), method.name);
-  const summary = summaryOf(comment);
-  const shared = {
-    tags: [method.parent.name],
-    security: Object.keys(parts.securitySchemes).map((name) => ({ [name]: [] })),
-    ...parts.operation,
-  };
   const success = summaryOf(commentOf(method.output)) || method.output.name;
   const headers = [...always, ...onSuccess];
   const parameters = [...parametersOf(route, parts.parameters), ...parts.requestHeaders];
@@ -103,22 +92,14 @@ function pathItem(route: Route, messages: MessageSchemas, parts: DocumentParts):
     ...(parameters.length > 0 && { parameters }),
     get: {
       operationId: method.localName,
-      summary,
+      summary: summaryOf(comment),
       description: comment,
-      ...shared,
+      tags: [method.parent.name],
+      security: Object.keys(parts.securitySchemes).map((name) => ({ [name]: [] })),
+      ...parts.operation,
       responses: {
         200: successObject(success, headers, formsOf(route, messages, parts)),
         ...byStatus(responses, ({ name }) => ({ $ref: `#/components/responses/${name}` })),
-      },
-    },
-    head: {
-      operationId: `${method.localName}Head`,
-      summary: `${summary} (headers only)`,
-      description: "The status and the headers of GET, without its body.",
-      ...shared,
-      responses: {
-        200: withoutContent({ description: success, headers: onSuccess }, always),
-        ...byStatus(responses, (details) => withoutContent(details, always)),
       },
     },
   };
@@ -134,7 +115,14 @@ function formsOf(
   const json = messages.refer(method.output);
   const forms = [{ mediaType: JSON_TYPE, schema: json, examples: shown[JSON_TYPE] }];
   if (writeCsv === undefined) return forms;
-  return [...forms, { mediaType: CSV_TYPE, schema: CSV_SCHEMA, examples: shown[CSV_TYPE] }];
+  return [...forms, { mediaType: CSV_TYPE, schema: csvSchema(method), examples: shown[CSV_TYPE] }];
+}
+
+function csvSchema({ name, output }: DescMethod): JsonObject {
+  const lists = output.fields.filter((field) => field.fieldKind === "list");
+  const rows = lists.find((field) => field.name === (CSV_ROWS[name] ?? field.name))?.jsonName;
+  const description = `CSV (RFC 4180) with a header row of JSON names, and a row for each entry of \`${rows}\`, with the digits of the JSON.`;
+  return { type: "string", description };
 }
 
 function byStatus(

@@ -21,14 +21,16 @@ Send an API key in exactly one of two headers: \`X-API-Key: KEY\` or \`Authoriza
 
 - Amounts are in US dollars. They are JSON numbers with exactly the digits of the decimal: \`4500.00\`, not \`4500\`. Money has two digits after the decimal point, and \`pricePerHour\` has two to four. To calculate with them, parse JSON numbers as decimals rather than as doubles, for example with \`json.loads(text, parse_float=Decimal)\` in Python.
 - Gross revenue is the sum of charges; a refund is a negative charge. The platform fee is 10 % of gross revenue, rounded once to the cent, half away from zero. Earnings are gross revenue minus the fee.
-- Instants, days, months and years are in UTC.
+- Instants, days, months and years are in UTC, unless a request names a \`timeZone\`: then the days, and dates without an offset, are of that zone. Instants of responses are always in UTC.
 - All figures of a response come from one snapshot of the database.
 - A response has every field: zeros, empty strings and empty arrays included.
-- With \`Accept: text/csv\` the response is CSV, with the same digits: a row per server, in the breakdown also a row per instance after its server's, which contains it (add up only the rows without an \`instanceId\`), and for the days a row per day.
+- With \`Accept: text/csv\` the response is CSV, with the same digits: a row for each entry of the list that the operation names. In the breakdown there is also a row per instance after its server's, which contains it: add up only the rows without an \`instanceId\`.
 
 ## Parameters
 
 A query parameter may be given once. An unknown or repeated parameter is refused with 400. An empty parameter counts as omitted.
+
+\`HEAD\` returns the status and the headers of \`GET\`, without its body, at every path.
 
 ## Errors and retries
 
@@ -81,7 +83,7 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
     schema: { type: "string", format: "date-time" },
   },
   "next-page-token": text(
-    "Of payouts: the `pageToken` of the next page, if there is one. In JSON it is also `nextPageToken`.",
+    "Of a list in pages: the `pageToken` of the next page, if there is one. In JSON it is also `nextPageToken`.",
   ),
   "retry-after": {
     description: "Seconds to wait before the next attempt.",
@@ -158,7 +160,8 @@ function headersOf(serviceKeys: boolean): typeof headers {
  */
 export const documentParts = (service: DescService, serviceKeys: boolean): DocumentParts => ({
   info: {
-    title: "Revenue API (beta)",
+    // Generators name packages by it (revenue_api_client in Python), and these outlive the beta.
+    title: "Revenue API",
     version,
     summary: "What a provider earned, to the cent",
     description: DESCRIPTION + (serviceKeys ? SERVICE_KEYS : ""),

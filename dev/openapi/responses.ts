@@ -44,8 +44,7 @@ export function responseObject(details: ResponseDetails, always: readonly string
   return { ...withoutContent(details, always), content };
 }
 
-/** The Response Object of a response to HEAD, which has no body. */
-export function withoutContent(
+function withoutContent(
   { description, headers }: Pick<ResponseDetails, "description" | "headers">,
   always: readonly string[],
 ): JsonObject {

@@ -24,6 +24,7 @@ import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
 import { collectLog } from "../support/collected-log.ts";
 import { createDatabase, type TestDatabase } from "../support/database.ts";
 import { atTimeOfCall } from "../support/ledger/call.ts";
+import { blockWith } from "./markdown.ts";
 
 let database: TestDatabase;
 let gateway: Gateway;
@@ -123,6 +124,44 @@ const { paths, servers } = JSON.parse(text);
 /** Also of a port that accepts service keys, whose document has the other one and more. */
 const WITH_SERVICE_KEYS = JSON.parse(readFileSync("gen/openapi-service-keys.json", "utf8"));
 
+it("generators make one method of each RPC, and a package whose name outlives the beta", () => {
+  const methods = Object.values<Record<string, { readonly operationId: string }>>(paths).flatMap(
+    ({ parameters: _, ...operations }) => Object.values(operations),
+  );
+  expect(methods.map(({ operationId }) => operationId)).toEqual(
+    RevenueService.methods.map(({ localName }) => localName),
+  );
+  expect(JSON.parse(text).info.title).toBe("Revenue API");
+});
+
+it("names fields as JSON does, and the list that CSV has as its rows", () => {
+  const snake = RevenueService.file.messages
+    .flatMap(({ fields }) => fields)
+    .filter(({ name, jsonName }) => name !== jsonName);
+  expect(snake.filter(({ name }) => text.includes(`\`${name}\``))).toEqual([]);
+  for (const path of Object.keys(paths)) {
+    const { content } = document.paths[path].get.responses[200];
+    const shownIn = ({ examples }: { examples: object }) => Object.values(examples)[0].value;
+    const [, rows = ""] =
+      /each entry of `(\w+)`/.exec(content["text/csv"].schema.description) ?? [];
+    const [columns = ""] = shownIn(content["text/csv"]).split("\r\n");
+    const [first] = shownIn(content["application/json"])[rows] ?? [];
+    const names = Object.keys(first).filter((name) => !Array.isArray(first[name]));
+    expect(columns.split(","), path).toEqual(expect.arrayContaining(names));
+  }
+});
+
+it("the function of docs/api.md keeps the digits that JSON.parse loses", async () => {
+  const source = `${blockWith("js", "const exact =")}export { exact };`;
+  const { exact } = await import(`data:text/javascript,${encodeURIComponent(source)}`);
+  const { text: body } = await send("/api/provider/revenue");
+  const { pricePerHour, totalEarnings } = exact(body).serverRevenue[0];
+  expect(body).toContain(`"pricePerHour":${pricePerHour},"totalEarnings":${totalEarnings},`);
+  expect(exact('{"a":[4500.00,"4500.00",2,true,null]}')).toEqual({
+    a: ["4500.00", "4500.00", "2", true, null],
+  });
+});
+
 it("an imported copy has an absolute address at first, which is a variable", () => {
   const [{ url, variables }] = servers;
   const address = url.replace(/\{(\w+)\}/, (_: string, name: string) => variables[name].default);
@@ -134,8 +173,7 @@ it.each(Object.keys(paths))("%s has every error that a REST caller can see", (pa
     (kind) => !NOT_IN_REST.includes(kind),
   );
   const { components } = WITH_SERVICE_KEYS;
-  const { get, head } = WITH_SERVICE_KEYS.paths[path];
-  expect(Object.keys(head.responses)).toEqual(Object.keys(get.responses));
+  const { get } = WITH_SERVICE_KEYS.paths[path];
   for (const kind of kinds) {
     const { status, headers, body } = errorResponse(new ServiceError(kind));
     const response = components.responses[nameIn(get.responses[status])];
