@@ -44,6 +44,14 @@ it("where the documents speak of gRPC, the key's name is in lower case: Python's
     new RegExp(`^## ${title}\n([\\s\\S]*?)^## `, "m").exec(page(path))?.[1];
   expect(section("docs/api.md", "Authentication")).toContain('metadata=[("x-api-key", KEY)]');
   expect(section("README.md", "gRPC and Connect")).not.toMatch(/X-API-Key|Authorization/);
+  // A sentence about gRPC alone, or about gRPC and Connect. Tables have a column for each.
+  const sentences = proseOf(page("docs/api.md"))
+    .replaceAll(/^\|.*$/gm, "")
+    .split(/(?<=[.:;]) |\n/);
+  const capitals = /`(X-API-Key|X-Provider-Id|Retry-After|Authorization)/;
+  const about = sentences.filter((one) => /gRPC|metadata/.test(one) && !/HTTP|REST/.test(one));
+  expect(about.length).toBeGreaterThan(20);
+  expect(about.filter((one) => capitals.test(one))).toEqual([]);
 });
 
 /** Whether a relative link leads to a file, and its fragment to a heading of it. */

@@ -2,6 +2,7 @@
 import { parseEnv } from "node:util";
 import { status } from "@grpc/grpc-js";
 import { describe, expect, it } from "vitest";
+import { createLedger } from "../../dev/demo-data/ledger.ts";
 import { environmentExample } from "../../dev/settings.ts";
 import { FAILURES_PER_ADDRESS } from "../../src/auth/authentication.ts";
 import { KEY_QUERY_TIMEOUT, MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts";
@@ -196,6 +197,18 @@ describe("commands", () => {
       expect(first).toMatch(/^node dev\/install\.js\b/);
     }
   });
+});
+
+it("docs/api.md knows every status and method of payouts that the demo has", () => {
+  const section = /### Payouts\n([\s\S]*?)\n### /.exec(page("docs/api.md"))?.[1] ?? "";
+  const statuses = tableWith("status", "meaning").map(([status = ""]) => codeIn(status)[0]);
+  expect(statuses).toEqual(["Completed", "Pending", "Failed"]);
+  const { payouts } = createLedger(Date.parse("2026-11-20T12:00:00Z"));
+  expect(payouts.length).toBeGreaterThan(0);
+  for (const { method, status } of payouts) {
+    expect(codeIn(section)).toContain(method);
+    expect(statuses).toContain(status);
+  }
 });
 
 it("CONTRIBUTING.md has a reason for each dependency, and names no other package", () => {
