@@ -41,7 +41,7 @@ try {
     stop(1);
   });
   await service.untilReady(key);
-  console.log(formatInstructions(service, key, !databaseUrl));
+  console.log(formatInstructions(service, key, databaseUrl ? undefined : url));
 } catch (error) {
   if (!stopping) {
     log(error instanceof Error ? error.message : String(error));

@@ -14,7 +14,7 @@ const LEFT_OUT = ["API keys"];
 
 const EXAMPLES = [
   { title: "curl", path: "examples/curl/revenue.sh" },
-  { title: "TypeScript", path: "examples/typescript/revenue.ts" },
+  { title: "TypeScript", path: "examples/typescript/revenue.mts" },
   { title: "Python", path: "examples/python/revenue.py" },
 ];
 

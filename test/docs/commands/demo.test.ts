@@ -16,6 +16,7 @@ function stableLines(text: string): string[] {
   return text
     .replaceAll(/rvk_[0-9A-Za-z]+…?/g, "KEY")
     .replaceAll(/127\.0\.0\.1:\d+/g, "HOST:PORT")
+    .replaceAll(/mysql:\/\/revenue:[^@]+@/g, "mysql://revenue:PASSWORD@")
     .replaceAll(/(MariaDB|MySQL) [\d.]+ \(.*\)/g, "SERVER")
     .replaceAll(/(MariaDB|MySQL) answers (.*) after [\d.]+ s/g, "SERVER answers $2")
     .split("\n")
@@ -97,6 +98,15 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
       const [, field] = FIELDS.find(([target]) => target.test(request)) ?? [];
       expect(Object.keys(JSON.parse(stdout)), request).toContain(field);
     }
+  });
+
+  it("prints the address of its database, for the commands", async () => {
+    const [, url = ""] = /^ {2}export DATABASE_URL=(\S+)$/m.exec(output.stdout) ?? [];
+    const { code, stdout, stderr } = await paste("npm run key -- list", {
+      DATABASE_URL: url,
+    });
+    expect(code, stderr).toBe(0);
+    expect(stdout).toContain(/rvk_\w{4}/.exec(output.stdout)?.[0]);
   });
 
   it("leaves no process, no file and no open port after Ctrl-C", async () => {

@@ -39,6 +39,11 @@ interface Settings {
   readonly cwd?: string;
 }
 
+/** Python with what examples/README.md says to install for gRPC: PYTHON, or that of the machine. */
+const PYTHON = process.env.PYTHON ?? "python3";
+const hasGrpc = () =>
+  spawnSync(PYTHON, ["-c", "import grpc_tools, google.type.decimal_pb2"]).status === 0;
+
 /** Runs a program with the variables that all examples read. */
 function run(
   command: string,
@@ -48,12 +53,20 @@ function run(
   const env = {
     ...process.env,
     REVENUE_URL: url,
+    REVENUE_GRPC: fixture.service.grpc,
     REVENUE_API_KEY: key === "" ? undefined : key,
     LC_ALL: "C",
     PYTHONIOENCODING: "utf-8",
   };
   return runProgram(command, args, { cwd, env });
 }
+
+/** What the programs over gRPC print. */
+const OVER_GRPC = `earnings this year: 11.07
+balance: 1250.50
+         12.30  alpha
+         12.30  in all
+`;
 
 describe("curl", () => {
   it("prints the summary and the servers as CSV, also of an address that ends with a slash", async () => {
@@ -166,7 +179,8 @@ describe("the TypeScript client, packed and installed", () => {
     for (const scope of ["@bufbuild", "@connectrpc", "@grpc", "@types", "undici-types"]) {
       symlinkSync(join(ROOT, "node_modules", scope), join(modules, scope));
     }
-    writeFileSync(join(project, "package.json"), '{"type":"module"}');
+    // Its modules are CommonJS: what is copied there says by itself that it is not.
+    execFileSync("npm", ["init", "--yes"], { cwd: project });
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -183,27 +197,45 @@ describe("the TypeScript client, packed and installed", () => {
       .filter(({ language }) => language === "ts")
       .map(({ text }) => text);
     writeFileSync(
-      join(project, "example.ts"),
+      join(project, "example.mts"),
       example.replace("https://revenue.example.com", fixture.service.http),
     );
     writeFileSync(
-      join(project, "errors.ts"),
+      join(project, "errors.mts"),
       `import { createRevenueClient } from "revenue-service-client";\n` +
         `const client = createRevenueClient({ baseUrl: "http://127.0.0.1:1", apiKey: "k" });\n${handling}`,
     );
     const flags =
       "--noEmit --strict --module nodenext --target es2022 --types node --lib es2022,dom";
     const tsc = join(ROOT, "node_modules/.bin/tsc");
-    execFileSync(tsc, [...flags.split(" "), "example.ts", "errors.ts"], { cwd: project });
-    const { stdout } = await node("example.ts");
+    execFileSync(tsc, [...flags.split(" "), "example.mts", "errors.mts"], { cwd: project });
+    const { stdout } = await node("example.mts");
     expect(stdout.split("\n").slice(0, 2)).toEqual(["balance 1250.50", "alpha 4061.11"]);
   });
 
+  const copy = (name: string) =>
+    writeFileSync(join(project, name), rootFile(`examples/typescript/${name}`));
+
+  it("runs the program over gRPC, which prints the request id of an error", async () => {
+    for (const name of ["grpc.mts", "revenue-grpc.mts"]) copy(name);
+    const [served, refused, unset] = await Promise.all([
+      node("revenue-grpc.mts"),
+      node("revenue-grpc.mts", { key: "rvk_wrong" }),
+      node("revenue-grpc.mts", { key: "" }),
+    ]);
+    expect(served).toEqual({ code: 0, stdout: OVER_GRPC, stderr: "" });
+    expect(refused).toMatchObject({ code: 1, stdout: "" });
+    expect(refused.stderr).toMatch(
+      /^API key authentication is required.* \(request [\w-]{36}\)\n$/,
+    );
+    expect(unset.stderr).toBe("set the environment variable REVENUE_API_KEY\n");
+  });
+
   it("runs the program in examples/typescript, which prints no request id if it has none", async () => {
-    writeFileSync(join(project, "revenue.ts"), rootFile("examples/typescript/revenue.ts"));
+    copy("revenue.mts");
     const [served, unreachable] = await Promise.all([
-      node("revenue.ts"),
-      node("revenue.ts", { url: "http://127.0.0.1:1" }),
+      node("revenue.mts"),
+      node("revenue.mts", { url: "http://127.0.0.1:1" }),
     ]);
     expect(served.stdout).toMatch(
       /^earnings this year: 11\.07\nbalance: 1250\.50\n.* 11\.07 {2}[\d-]+\n.* 12\.30 {2}alpha\n/s,
@@ -214,6 +246,31 @@ describe("the TypeScript client, packed and installed", () => {
       stderr: "the service cannot be reached\n",
     });
   });
+});
+
+describe("over gRPC", () => {
+  it.skipIf(!hasGrpc())(
+    "Python: prints the digits of the ledger, and the reason of an error",
+    async () => {
+      const generated = mkdtempSync(join(tmpdir(), "revenue-python-"));
+      onTestFinished(() => rmSync(generated, { recursive: true, force: true }));
+      const [, command = ""] =
+        /`(python -m grpc_tools\.protoc .*?)`/.exec(rootFile("examples/README.md")) ?? [];
+      const own = command
+        .replaceAll("examples/python-grpc", generated)
+        .replaceAll(/\bpython (?=-)/g, `"${PYTHON}" `);
+      execFileSync("sh", ["-c", own], { cwd: ROOT });
+      const python = (settings: Settings) =>
+        run("env", [`PYTHONPATH=${generated}`, PYTHON, "examples/python-grpc/main.py"], settings);
+      expect(await python({})).toEqual({ code: 0, stdout: OVER_GRPC, stderr: "" });
+      const { code, stderr } = await python({ key: "rvk_wrong" });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^UNAUTHENTICATED: API key authentication is required/);
+      expect((await python({ key: "" })).stderr).toBe(
+        "set the environment variable REVENUE_API_KEY\n",
+      );
+    },
+  );
 });
 
 describe("with a service key, the programs in examples/typescript", () => {
@@ -237,8 +294,8 @@ describe("with a service key, the programs in examples/typescript", () => {
       symlinkSync(join(ROOT, "node_modules", scope), join(modules, scope));
     }
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
-    for (const name of ["internal", "support", "export"]) {
-      writeFileSync(join(project, `${name}.ts`), rootFile(`examples/typescript/${name}.ts`));
+    for (const name of ["grpc", "support", "export"]) {
+      writeFileSync(join(project, `${name}.mts`), rootFile(`examples/typescript/${name}.mts`));
     }
   });
   afterAll(() => rmSync(project, { recursive: true, force: true }));
@@ -246,7 +303,7 @@ describe("with a service key, the programs in examples/typescript", () => {
   it("look up any provider, and say who does not exist", async () => {
     const options = { cwd: project, env: await env() };
     const [first, second, none] = await Promise.all(
-      ["1", "2", "3"].map((id) => runProgram(process.execPath, ["support.ts", id], options)),
+      ["1", "2", "3"].map((id) => runProgram(process.execPath, ["support.mts", id], options)),
     );
     expect(first?.stdout).toContain("balance: 1250.50\n       4061.11  alpha\n");
     expect(second).toMatchObject({ code: 0, stdout: "earnings this year: 0.00\nbalance: 0.00\n" });
@@ -259,7 +316,7 @@ describe("with a service key, the programs in examples/typescript", () => {
   it("export a list of providers, and go on after one that does not exist", async () => {
     const { status, stdout, stderr } = spawnSync(
       process.execPath,
-      ["export.ts", "2024-01-01", "2024-12-31"],
+      ["export.mts", "2024-01-01", "2024-12-31"],
       { cwd: project, env: await env(), input: "1\n\n3\n2\n", encoding: "utf8" },
     );
     expect(stdout.trim().split("\n").sort()).toEqual([

@@ -1,6 +1,6 @@
 /**
- * What support.ts and export.ts share: calls over gRPC with a service key, about any provider. Needs
- * REVENUE_GRPC (host:port) and REVENUE_SERVICE_KEY.
+ * What the programs over gRPC share: calls with a provider's key, or with a service key about any provider. Needs
+ * REVENUE_GRPC (host:port), and REVENUE_API_KEY or REVENUE_SERVICE_KEY.
  */
 import {
   create,
@@ -31,11 +31,8 @@ const SERVICE_CONFIG = {
 /** The deadline of a call with all its retries, in ms. */
 const DEADLINE = 15_000;
 
-const { REVENUE_GRPC: address = "", REVENUE_SERVICE_KEY: key = "" } = process.env;
-if (address === "" || key === "") {
-  console.error("set the environment variables REVENUE_GRPC and REVENUE_SERVICE_KEY");
-  process.exit(1);
-}
+const { REVENUE_GRPC: address = "", REVENUE_API_KEY, REVENUE_SERVICE_KEY } = process.env;
+if (address === "") exit("set the environment variable REVENUE_GRPC");
 
 // In production: credentials.createSsl() in place of createInsecure().
 const client = new Client(`dns:///${address}`, credentials.createInsecure(), {
@@ -46,28 +43,40 @@ const client = new Client(`dns:///${address}`, credentials.createInsecure(), {
 export const close = () => client.close();
 
 /**
- * Calls an RPC about a provider.
+ * Calls an RPC.
  *
- * @param providerId `providers.id`, as digits: a number is not exact
- * @throws ServiceError of grpc-js: its `code` is NOT_FOUND if there is no such provider
+ * @param providerId with a service key: `providers.id`, as digits, because a number is not exact
+ * @throws ServiceError of grpc-js: `code`, `details` and `metadata`; NOT_FOUND if there is no such provider
  */
 export function call<Method extends DescMethodUnary>(
   method: Method,
-  providerId: string,
   request: MessageInitShape<Method["input"]>,
+  providerId?: string,
 ): Promise<MessageShape<Method["output"]>> {
-  const metadata = new Metadata();
-  metadata.set("x-api-key", key);
-  metadata.set("x-provider-id", providerId);
   return new Promise((resolve, reject) => {
     client.makeUnaryRequest(
       `/${method.parent.typeName}/${method.name}`,
       (message: MessageShape<Method["input"]>) => Buffer.from(toBinary(method.input, message)),
       (bytes) => fromBinary(method.output, bytes),
       create(method.input, request),
-      metadata,
+      metadataOf(providerId),
       { deadline: Date.now() + DEADLINE },
       (error, message) => (error ? reject(error) : resolve(message as never)),
     );
   });
+}
+
+function metadataOf(providerId: string | undefined): Metadata {
+  const name = providerId === undefined ? "REVENUE_API_KEY" : "REVENUE_SERVICE_KEY";
+  const key = providerId === undefined ? REVENUE_API_KEY : REVENUE_SERVICE_KEY;
+  if (!key) exit(`set the environment variable ${name}`);
+  const metadata = new Metadata();
+  metadata.set("x-api-key", key);
+  if (providerId !== undefined) metadata.set("x-provider-id", providerId);
+  return metadata;
+}
+
+function exit(message: string): never {
+  console.error(message);
+  process.exit(1);
 }

@@ -1,12 +1,12 @@
-/** Prints the overview of any provider: node support.ts 7. Needs what internal.ts says. */
+/** Prints the overview of any provider: node support.mts 7. Needs what grpc.mts says. */
 import type { ServiceError } from "@grpc/grpc-js";
 import { decimal, RevenueService } from "revenue-service-client";
-import { call, close } from "./internal.ts";
+import { call, close } from "./grpc.mts";
 
 const [providerId = ""] = process.argv.slice(2);
 
 try {
-  const overview = await call(RevenueService.method.getOverview, providerId, {});
+  const overview = await call(RevenueService.method.getOverview, {}, providerId);
   console.log("earnings this year:", decimal(overview.summary?.totalEarningsYtd));
   console.log("balance:", decimal(overview.summary?.availableBalance));
   for (const server of overview.serverRevenue) {

@@ -1,12 +1,12 @@
 /**
  * Exports the revenue of a month as CSV, a row for each provider, whose ids are the lines of stdin:
- * node export.ts 2026-11-01 2026-11-30 < ids. Needs what internal.ts says. A provider that does not exist is
+ * node export.mts 2026-11-01 2026-11-30 < ids. Needs what grpc.mts says. A provider that does not exist is
  * told on stderr; the exit code is then 1.
  */
 import { createInterface } from "node:readline/promises";
 import { type ServiceError, status } from "@grpc/grpc-js";
 import { decimal, RevenueService } from "revenue-service-client";
-import { call, close } from "./internal.ts";
+import { call, close } from "./grpc.mts";
 
 /** Calls at once: below the limit of one service key, and enough. */
 const AT_ONCE = 8;
@@ -14,7 +14,7 @@ const [startDate = "", endDate = ""] = process.argv.slice(2);
 
 async function exportOne(providerId: string): Promise<void> {
   const request = { startDate, endDate };
-  const period = await call(RevenueService.method.getServerBreakdown, providerId, request);
+  const period = await call(RevenueService.method.getServerBreakdown, request, providerId);
   console.log([providerId, decimal(period.totalRevenue), period.totalRentals].join());
 }
 
