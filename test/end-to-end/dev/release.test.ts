@@ -34,9 +34,7 @@ const run = (program: string, ...args: string[]) =>
 
 const read = (path: string) => readFileSync(join(root, path), "utf8");
 const versionsAt = (revision: string): string[] =>
-  MANIFESTS.map(
-    (path) => JSON.parse(run("git", "show", `${revision}:${path}`)).version,
-  );
+  MANIFESTS.map((path) => JSON.parse(run("git", "show", `${revision}:${path}`)).version);
 
 function write(path: string, text: string): void {
   writeFileSync(join(root, path), text);
