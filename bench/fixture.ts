@@ -29,7 +29,7 @@ export async function createFixture(
   const database = createPool(parseDatabaseUrl(fixture.url));
   try {
     await rollUp(database, { margin: 0 });
-    await database.raw("ANALYZE TABLE rollups, rollup_sums");
+    await database.raw("ANALYZE TABLE rollups, rollup_sums, rollup_increments");
     return fixture;
   } finally {
     await database.destroy();

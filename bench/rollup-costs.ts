@@ -17,7 +17,7 @@ export async function measureRollup(url: string, charges: number) {
   const database = createPool(parseDatabaseUrl(url));
   try {
     const first = await runCommand(url);
-    await database.raw("ANALYZE TABLE rollups, rollup_sums");
+    await database.raw("ANALYZE TABLE rollups, rollup_sums, rollup_increments");
     const passes: Record<string, string> = {};
     for (const news of NEWS) {
       await addCharges(database, news);
@@ -26,10 +26,12 @@ export async function measureRollup(url: string, charges: number) {
       const { seconds } = await runCommand(url);
       passes[`${news.toLocaleString("en")} new (s)`] = seconds.toFixed(2);
     }
-    const [[{ rows }]] = await database.raw("SELECT COUNT(*) AS `rows` FROM rollup_sums");
+    const [[{ rows }]] = await database.raw(
+      "SELECT (SELECT COUNT(*) FROM rollup_sums) + (SELECT COUNT(*) FROM rollup_increments) AS `rows`",
+    );
     const [[{ bytes }]] = await database.raw(
       `SELECT SUM(data_length + index_length) AS bytes FROM information_schema.TABLES
-       WHERE table_schema = DATABASE() AND table_name = 'rollup_sums'`,
+       WHERE table_schema = DATABASE() AND table_name IN ('rollup_sums', 'rollup_increments')`,
     );
     return {
       "first (s)": first.seconds.toFixed(1),

@@ -5,7 +5,7 @@
 import type { Statement as Compiled } from "../src/db/statement.ts";
 import { breakdowns, rawBreakdown } from "../src/revenue/breakdown/queries.ts";
 import { chargesOfDefault, chargesOfMaximum } from "../src/revenue/charges/queries.ts";
-import { dailyStatement, MAX_DAYS, MONTH, RAW } from "../src/revenue/daily/queries.ts";
+import { cachedDaily, fullDaily, RAW } from "../src/revenue/daily/queries.ts";
 import { cachedOverview, fullOverview, rawOverview } from "../src/revenue/overview/queries.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "../src/revenue/payouts/queries.ts";
 import { factsStatement } from "../src/rollup/read/facts.ts";
@@ -13,9 +13,6 @@ import { sizeStatement } from "../src/rollup/read/missing.ts";
 
 /** A compiled statement. */
 type Statement = Pick<Compiled<never, string>, "text" | "sql" | "parameters">;
-
-const daily = (kind: "utc" | "zoned", days: number) =>
-  dailyStatement(kind, Array(days).fill({ end: 0 })).statement;
 
 /** Of those that complete sums, `cached` reads none itself, and `half` those at one of two marks. */
 export const STATEMENTS = {
@@ -28,13 +25,14 @@ export const STATEMENTS = {
   halfBreakdown: breakdowns[1],
   fullBreakdown: breakdowns[2],
   rawBreakdown,
-  cachedDaily: daily("utc", 0),
-  dailyOfMonth: daily("utc", MONTH),
-  dailyOfMaximum: daily("utc", MAX_DAYS),
+  cachedDaily: cachedDaily.utc,
+  fullDaily: fullDaily.utc,
   rawDaily: RAW.utc,
-  zonedCachedDaily: daily("zoned", 0),
-  zonedDailyOfMonth: daily("zoned", MONTH),
-  zonedDailyOfMaximum: daily("zoned", MAX_DAYS),
+  fixedCachedDaily: cachedDaily.fixed,
+  fixedFullDaily: fullDaily.fixed,
+  fixedRawDaily: RAW.fixed,
+  zonedCachedDaily: cachedDaily.zoned,
+  zonedFullDaily: fullDaily.zoned,
   zonedRawDaily: RAW.zoned,
   payoutsOfDefault,
   payoutsOfMaximum,
@@ -47,13 +45,7 @@ export type StatementName = keyof typeof STATEMENTS;
 export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
 
 /** Those whose text is that of another one but for a number, or for queries that they leave out. */
-const ALIKE: readonly StatementName[] = [
-  "halfBreakdown",
-  "dailyOfMaximum",
-  "zonedDailyOfMaximum",
-  "payoutsOfMaximum",
-  "chargesOfMaximum",
-];
+const ALIKE: readonly StatementName[] = ["halfBreakdown", "payoutsOfMaximum", "chargesOfMaximum"];
 
 /** The files of the statements: their texts, by path. */
 export function statementFiles(): ReadonlyMap<string, string> {

@@ -24,15 +24,6 @@ export function recentMonths(now: number): readonly Month[] {
   return Array.from({ length: MONTHS }, (_, ago) => month(index - ago));
 }
 
-/** The number of instants between which the recent months lie. */
-export const MONTH_STARTS = MONTHS + 1;
-
-/** The starts of the recent months and the end of the current one, oldest first, in epoch ms. */
-export function startsOfMonths(now: number): readonly number[] {
-  const index = indexOf(now) + 1 - MONTHS;
-  return Array.from({ length: MONTH_STARTS }, (_, nth) => startOf(index + nth));
-}
-
 /** The start of the month that contains an instant, both in epoch ms. */
 export function monthOf(instant: number): number {
   return startOf(indexOf(instant));

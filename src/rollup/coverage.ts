@@ -5,7 +5,11 @@
  */
 
 /** The tables of rollups. */
-export const TABLES = { rollups: "rollups", sums: "rollup_sums" } as const;
+export const TABLES = {
+  rollups: "rollups",
+  sums: "rollup_sums",
+  increments: "rollup_increments",
+} as const;
 
 /** SQL condition: the rental has ended, and it ran. */
 export const RENTAL_RAN = "ended_at >= started_at";

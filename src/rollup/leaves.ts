@@ -4,7 +4,6 @@
  */
 import {
   DAY,
-  FIRST_INSTANT,
   fromDatetime,
   instantOf,
   LAST_INSTANT,
@@ -46,22 +45,11 @@ export const LEAVES: readonly LeafLength[] = [
   "P1Y",
 ];
 
-/** A quarter of an hour: days of every zone begin at one, but for those of local mean time. */
-export const QUARTER = { leaf: "PT15M", ms: 15 * 60_000 } as const;
-
-/** What the provider as a whole has all boundaries of, on a day with rows: its quarter hours, or its end alone. */
-export type LeafOfTotal = "P1D" | typeof QUARTER.leaf;
-
-/** The lengths of the leaves of a rollup. */
-interface Lengths {
-  readonly leaf: LeafLength;
-  readonly totalLeaf: LeafOfTotal;
-}
-
-/** The length of the leaves of the provider as a whole: its own, or those of its owners if these are shorter. */
-export function leafOfTotal({ leaf, totalLeaf }: Lengths): LeafLength {
-  return stepsShorter(leaf, totalLeaf) > 0 ? leaf : totalLeaf;
-}
+/**
+ * A quarter of an hour, which days of every zone begin at, but for those of local mean time. Leaves are made of whole
+ * ones, or it of leaves.
+ */
+export const QUARTER = { length: "PT15M", ms: 15 * 60_000 } as const;
 
 /** The units of lengths, in ms or in months. */
 const UNITS: Readonly<Record<string, readonly [ms: number, months: number]>> = {
@@ -74,9 +62,9 @@ const UNITS: Readonly<Record<string, readonly [ms: number, months: number]>> = {
 
 const parsed = new Map<string, readonly [ms: number, months: number]>();
 
-/** Whether the texts of a row of the database are lengths: somebody may have written others. */
-export function areLengths({ leaf, totalLeaf }: Lengths): boolean {
-  return measure(leaf).some((part) => part > 0) && [QUARTER.leaf, "P1D"].includes(totalLeaf);
+/** Whether a text of the database is a length: somebody may have written another one. */
+export function isLength(text: string): boolean {
+  return measure(text).some((part) => part > 0);
 }
 
 /** A length in ms, or in months; the other is 0. */
@@ -116,53 +104,6 @@ export function secondsUpToDay(length: LeafLength): number {
   return Math.min(ms || DAY, DAY) / 1_000;
 }
 
-/** A day of a zone may reach into the second one after that of its first instant. */
-const DAYS_OF_QUARTERS = 3;
-
-/**
- * The boundaries that the sums of the provider as a whole have for leaves with rows: their ends, and those of their
- * days and months. So a start of a day or a month that is not stored has no row between it and the one before. With
- * quarter hours that holds for the days of every zone: it has all of the leaf's day and of the two after it.
- */
-export function boundariesOfTotal(leaves: Iterable<Leaf>, totalLeaf: LeafOfTotal): Set<string> {
-  const boundaries = new Set<string>();
-  const days = new Set<string>();
-  for (const { from, to } of leaves) {
-    const day = leafAt(from, "P1D");
-    boundaries.add(to).add(day.to).add(leafAt(from, "P1M").to);
-    days.add(day.from);
-  }
-  if (totalLeaf !== QUARTER.leaf) return boundaries;
-  const ends = new Set<string>();
-  for (const day of days) {
-    for (let nth = 1; nth <= DAYS_OF_QUARTERS; nth++) {
-      ends.add(toBoundary(fromDatetime(day) + nth * DAY));
-    }
-  }
-  return boundaries.union(new Set([...ends].flatMap((end) => boundariesOfDay(end, totalLeaf))));
-}
-
-/** The boundaries of the provider as a whole on a day, from its end: its quarter hours, or that end alone. */
-export function boundariesOfDay(end: string, totalLeaf: LeafOfTotal): readonly string[] {
-  if (totalLeaf !== QUARTER.leaf || end === LAST_INSTANT) return [end];
-  const start = fromDatetime(end) - DAY;
-  return Array.from({ length: DAY / QUARTER.ms }, (_, nth) =>
-    toDatetime(start + (nth + 1) * QUARTER.ms),
-  );
-}
-
-/** A part of the timeline that holds some leaves, and the boundaries of the provider as a whole for them. */
-export function spanOfTotal(leaves: readonly Leaf[], totalLeaf: LeafOfTotal): Span {
-  const first = leaves.map(({ from }) => from).sort()[0] ?? FIRST_INSTANT;
-  const to =
-    leaves
-      .map(({ to }) => to)
-      .sort()
-      .at(-1) ?? FIRST_INSTANT;
-  const ends = boundariesOfTotal([{ from: justBefore(to).from, to }], totalLeaf);
-  return { from: leafAt(first, "P1D").from, to: [...ends].sort().at(-1) ?? to };
-}
-
 /** Whether a leaf ends at an instant. */
 export function isBoundary(at: string, length: LeafLength): boolean {
   return leafAt(at, length).from === at;
@@ -192,13 +133,26 @@ export interface Span {
   readonly to: string;
 }
 
-/** The leaves that overlap any of the spans, in order. */
+/** The leaves that overlap any of the spans, or a quarter of an hour that does, in order. */
 export function leavesOf(spans: Iterable<Span>, length: LeafLength): Leaf[] {
   const byEnd = new Map<string, Leaf>();
-  for (const { from, to } of spans) {
+  for (const span of spans) {
+    const [from, last] = [leafAt(span.from, QUARTER.length).from, leafAt(span.to, QUARTER.length)];
+    const { to } = justBefore(last.to);
     for (const leaf of leavesBetween(from, to, length)) byEnd.set(leaf.to, leaf);
   }
   return [...byEnd.values()].sort((left, right) => (left.to < right.to ? -1 : 1));
+}
+
+/** Stretches of time that leaves make together, in order: those that follow on each other are one. */
+export function joined(leaves: readonly Leaf[]): Leaf[] {
+  const stretches: Leaf[] = [];
+  for (const leaf of leaves.toSorted((left, right) => (left.to < right.to ? -1 : 1))) {
+    const last = stretches.at(-1);
+    if (last?.to === leaf.from) stretches.splice(-1, 1, { from: last.from, to: leaf.to });
+    else stretches.push(leaf);
+  }
+  return stretches;
 }
 
 /** How many rows a leaf should have for each owner, and in all: at least, and at most. */
@@ -229,15 +183,6 @@ export function chooseLeaf(days: RowsByDay, limit: number): LeafLength {
     return days.values().reduce((sum, count) => sum + Math.min(count, inDay), 0);
   };
   return LEAVES.findLast((length) => rows <= limit * leavesOf(length)) ?? "PT5M";
-}
-
-/** The provider as a whole has quarter hours if there are on average so many rows for each. */
-const ROWS_PER_QUARTER = 4;
-
-/** Whether days have enough rows, by a factor, for the provider as a whole to have quarter hours. */
-export function isDense(days: RowsByDay, factor = 1): boolean {
-  const rows = days.values().reduce((sum, count) => sum + count, 0);
-  return rows > factor * ROWS_PER_QUARTER * (DAY / QUARTER.ms) * days.size;
 }
 
 /** How many steps a length of `LEAVES` is shorter than another; negative if it is longer. */

@@ -10,7 +10,7 @@ import { millisecondsOf } from "../db/sql-time.ts";
  * a test keeps a digest of that: one of another format is no rollup to the program, and is left to the
  * programs that know it.
  */
-export const FORMAT = 5;
+export const FORMAT = 6;
 
 /** The units of sums: how the database stores them, and the text of none. */
 const UNITS = {
@@ -73,6 +73,9 @@ export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 
 /** The names of those that count rows. */
 export const COUNT_NAMES = SUM_NAMES.filter((name) => SUMS[name].unit === "rows");
+
+/** The names of those of charges, which are columns of `rollup_increments`, too. */
+export const CHARGE_NAMES = SUM_NAMES.filter((name) => SUMS[name].table === "charges");
 
 /** A value for each sum, in its unit. */
 export type Sums = Readonly<Record<SumName, bigint>>;
@@ -176,5 +179,5 @@ export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
 export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
   expressions([column], (name) => sumIf(name));
 export const CHARGE_SUMS = sumsDatedBy("charged_at");
-/** SQL: the same, of stored sums of several owners. */
+/** SQL: the same, of stored sums of several owners, days or quarter hours. */
 export const TOTAL_CHARGE_SUMS = expressions(["charged_at"], (name) => `SUM(${name})`);

@@ -33,7 +33,7 @@ it.each([UNSHARDED, SHARDED])(`of keyspace %s ${SEEDED}`, async (name) => {
       (ledger) => ledger !== undefined,
     );
     // Other rows than those that were covered.
-    for (const table of ["rollups", "rollup_sums"]) {
+    for (const table of ["rollups", "rollup_sums", "rollup_increments"]) {
       await pool(table).whereIn("provider_id", PROVIDERS.map(String)).del();
     }
     await storeLedgers(pool, ledgers);
@@ -60,7 +60,7 @@ it.each([UNSHARDED, SHARDED])(`of keyspace %s ${SEEDED}`, async (name) => {
                 .first()
                 .then((row) => row?.id),
             );
-            await build(target, id, toDatetime(Date.now() - 1_000), "P1D", "PT15M");
+            await build(target, id, toDatetime(Date.now() - 1_000), "P1D");
           }
         }
       }

@@ -39,7 +39,7 @@ async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
   }
   for (const target of targets) {
     const [row] = await target("providers").where({ id: PROVIDERS[0] }).select("id");
-    if (row) await build(target, PROVIDERS[0], daysAgo(0), "P1D", "PT15M");
+    if (row) await build(target, PROVIDERS[0], daysAgo(0), "P1D");
   }
   await pool("rollups").where({ provider_id: PROVIDERS[1] }).del();
   const recorded = recordStatements(createRead(pool));

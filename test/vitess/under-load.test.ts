@@ -84,4 +84,13 @@ async function clear({ pool }: Keyspace): Promise<void> {
   }
 }
 
-const TABLES = ["rollups", "rollup_sums", "charges", "rentals", "instances", "servers", "wallets"];
+const TABLES = [
+  "rollups",
+  "rollup_sums",
+  "rollup_increments",
+  "charges",
+  "rentals",
+  "instances",
+  "servers",
+  "wallets",
+];

@@ -6,7 +6,7 @@ import { instant, milliseconds, millisecondsOf } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { RENTAL_RAN, rentalCovered } from "../../rollup/coverage.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
-import { OWNER_SUMS, sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
+import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_SUMS } from "../../rollup/sums.ts";
 import { WALLET } from "../wallet.ts";
 
@@ -121,7 +121,7 @@ const edgeRentals = (column: "started_at" | "ended_at") => {
 /** The sums of owners at a mark, and what they must be together. */
 const comparedSums = (mark: string) => ({
   sums: { select: { ...owner, ...STORED_SUMS }, from: sumsAt(OWNER_SUMS, mark) },
-  total: { select: STORED_SUMS, from: sumsAt(TOTAL_SUMS, mark) },
+  total: { select: STORED_SUMS, from: totalAt(mark) },
 });
 
 /**

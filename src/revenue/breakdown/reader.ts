@@ -85,7 +85,7 @@ export function createBreakdownReader(
       compareSums(
         missing.map((at, nth) => ({
           at,
-          owners: (found[nth] ?? []).map(({ sums }) => sums).reduce(plus, NO_SUMS),
+          parts: (found[nth] ?? []).map(({ sums }) => sums).reduce(plus, NO_SUMS),
           total: sumsOf(totals[nth] ?? {}),
         })),
       );

@@ -48,7 +48,8 @@ export function indexOf(instant: number, days: readonly Day[]): number {
   return low;
 }
 
-/** The times of day (UTC) at which days begin, in ms. */
+/** The times of day (UTC) at which days begin and end, in ms. */
 export function timesOf(days: readonly Day[]): readonly number[] {
-  return [...new Set(days.map(({ start }) => ((start % DAY) + DAY) % DAY))];
+  const ends = days.flatMap(({ start, end }) => [start, end]);
+  return [...new Set(ends.map((at) => ((at % DAY) + DAY) % DAY))];
 }

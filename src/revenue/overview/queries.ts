@@ -5,9 +5,8 @@
 import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
-import { OWNER_SUMS, sumsAt, TOTAL_SUMS } from "../../rollup/read/stored.ts";
+import { increments, OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
-import { MONTH_STARTS } from "../calendar.ts";
 import { PAYOUT } from "../payouts/payout.ts";
 import { WALLET } from "../wallet.ts";
 
@@ -40,22 +39,12 @@ const sumCharges = (condition: string) => ({
 
 const [NOW, WATERMARK] = [instant(":now"), instant(":watermark")];
 
-/** The parameters of the starts of months, oldest first. */
-const STARTS = Array.from({ length: MONTH_STARTS }, (_, nth) => `month${nth}`);
-const [OLDEST = "", ...ENDS] = STARTS.map((start) => `:${start}`);
-
 /** The sums of the rollup. */
 const STORED = {
-  /** Those at the start of the oldest month; no row if nothing is dated before it. */
-  before: {
-    select: STORED_CHARGE_SUMS,
-    from: sumsAt(TOTAL_SUMS, OLDEST),
-  },
-  /** Those at the end of each month that has charges. */
-  sums: {
-    select: { at: "at", ...STORED_CHARGE_SUMS },
-    from: `${TOTAL_SUMS} AND at IN (${ENDS.map(instant).join(", ")})`,
-  },
+  /** Everything covered; no row if nothing is. */
+  total: { select: STORED_CHARGE_SUMS, from: totalAt(":mark") },
+  /** The same by month. */
+  months: { select: { at: "at", ...STORED_CHARGE_SUMS }, from: increments("month") },
   /** Everything covered, per server that has a charge. */
   sumsByServer: {
     select: { server: "server_id", ...TOTAL_CHARGE_SUMS },
@@ -81,11 +70,11 @@ function overviewOf(stored: Partial<typeof STORED>) {
       /** The charges that are dated after the watermark, and not after now. */
       recent: sumCharges(`charged_at > ${WATERMARK} AND charged_at <= ${NOW}`),
       payouts: PAYOUTS,
-      before: stored.before,
-      sums: stored.sums,
+      total: stored.total,
+      months: stored.months,
       sumsByServer: stored.sumsByServer,
     },
-    ["provider", "now", "watermark", "slot", "mark", ...STARTS],
+    ["provider", "now", "watermark", "slot", "mark"],
     "overview",
   );
 }

@@ -2,20 +2,14 @@
  * Reads the rows and the sums of an overview. The sums of the rollup are cached by its version: then they need not
  * be read.
  */
-import {
-  fromDatetime,
-  instantOf,
-  LAST_INSTANT,
-  toBoundary,
-  toDatetime,
-} from "../../db/datetime.ts";
+import { fromDatetime, instantOf, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
-import { countCharges, increments, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
+import { countCharges, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
-import { monthOf, startsOfMonths } from "../calendar.ts";
+import { monthOf, recentMonths } from "../calendar.ts";
 import { cachedOverview, fullOverview, rawOverview } from "./queries.ts";
 
 /** Sums of charges: those of the rollup in the cache, of all until now in a response. */
@@ -70,16 +64,13 @@ export function createOverviewReader(observeCache: (hit: boolean) => void = () =
       });
     }
 
-    const starts = startsOfMonths(now);
-    const place = String(starts[0]);
+    const starts = recentMonths(now).map(({ start }) => start);
+    const place = String(Math.min(...starts));
     const known = cache.get(provider, rollup, place);
     observeCache(known !== undefined);
     const { watermark, slot } = rollup;
     const statement = known === undefined ? fullOverview : cachedOverview;
-    const months = Object.fromEntries(
-      starts.map((start, nth) => [`month${nth}`, toBoundary(start)]),
-    );
-    const all = { ...values, watermark, slot, mark: LAST_INSTANT, ...months };
+    const all = { ...values, watermark, slot, mark: LAST_INSTANT };
     return question(rollup, statement, all, (rows) => {
       const sums = known ?? sumsFromRollup(rows, starts);
       if (known === undefined) cache.put(provider, rollup, place, sums);
@@ -90,28 +81,24 @@ export function createOverviewReader(observeCache: (hit: boolean) => void = () =
 }
 
 /**
- * The sums of the rollup. A month is the difference of two.
+ * The sums of the rollup.
  *
- * @throws DamagedRollup if the charges of all servers differ from those of the provider as a whole: nothing that is
- *   covered is dated after the end of the current month
+ * @throws DamagedRollup if the charges of all servers, or of all months, differ from those of the provider as a whole
  */
 function sumsFromRollup(
-  { before, sums, sumsByServer }: FullRows,
+  { total, months, sumsByServer }: FullRows,
   starts: readonly number[],
 ): OverviewSums {
-  const [latest = before[0]] = sums.toSorted((one, other) => (one.at > other.at ? -1 : 1));
-  const owners = sumsByServer.map(sumsOf).reduce(plus, NO_SUMS);
-  compareSums([{ at: "W", owners, total: sumsOf(latest ?? {}) }]);
-
-  const byMonth = new Map(starts.slice(0, -1).map((start) => [start, NO_SUMS]));
-  // A boundary is the end of a month.
-  for (const [at, added] of increments(before[0], sums)) {
-    byMonth.set(monthOf(fromDatetime(at) - 1), added);
-  }
-  return {
-    byMonth,
-    byServer: new Map(sumsByServer.map((row) => [row.server, sumsOf(row)])),
-  };
+  const byMonth = new Map(starts.map((start) => [start, NO_SUMS]));
+  const all = sumsOf(total[0] ?? {});
+  const byServer = new Map(sumsByServer.map((row) => [row.server, sumsOf(row)]));
+  const ofMonths = months.map((row) => ({ start: fromDatetime(row.at), sums: sumsOf(row) }));
+  compareSums([
+    { at: "W", parts: byServer.values().reduce(plus, NO_SUMS), total: all },
+    { at: "months", parts: ofMonths.map(({ sums }) => sums).reduce(plus, NO_SUMS), total: all },
+  ]);
+  for (const { start, sums } of ofMonths) if (byMonth.has(start)) byMonth.set(start, sums);
+  return { byMonth, byServer };
 }
 
 /** Charges that stored sums do not hold, of a server in a month. */

@@ -1,20 +1,20 @@
 /**
- * An answer that reads sums of owners also reads those of the provider as a whole, at the same boundaries. A
- * run writes both in one transaction. If they differ, rows of the rollup were changed or lost: then nothing of
- * it is used, and the answer is read from the ledger.
+ * An answer that reads sums of parts, owners, days or quarter hours, also reads what they must be together. A run
+ * writes both in one transaction. If they differ, rows of the rollup were changed or lost: then nothing of it is used,
+ * and the answer is read from the ledger.
  */
 import type { Logger } from "pino";
 import { ServiceError } from "../../errors.ts";
 import { createSampledLog } from "../../telemetry/sampled-log.ts";
 import { formatSums, isZero, minus, type Sums } from "../sums.ts";
 
-/** Sums of one boundary. */
-export interface BoundarySums {
-  /** The boundary, as DATETIME(3) text; "W" for everything covered. */
+/** Sums that must be the same. */
+export interface ComparedSums {
+  /** What of: the owners at a boundary, as DATETIME(3) text, or at "W"; "days", "months"; the start of a day or of six hours. */
   readonly at: string;
-  /** The sums of all owners, added up. */
-  readonly owners: Sums;
-  /** Those of the provider as a whole. */
+  /** The sums of all parts, added up. */
+  readonly parts: Sums;
+  /** Those of the whole. */
   readonly total: Sums;
 }
 
@@ -23,22 +23,22 @@ export class DamagedRollup extends Error {
   override readonly name = "DamagedRollup";
 
   /** Where, and by what. */
-  readonly damage: BoundarySums;
+  readonly damage: ComparedSums;
 
-  constructor(damage: BoundarySums) {
+  constructor(damage: ComparedSums) {
     super("the rollup is damaged");
     this.damage = damage;
   }
 }
 
-/** @throws DamagedRollup at the first boundary whose sums differ */
-export function compareSums(compared: readonly BoundarySums[]): void {
-  const damage = compared.find(({ owners, total }) => !isZero(minus(owners, total)));
+/** @throws DamagedRollup at the first sums that differ */
+export function compareSums(compared: readonly ComparedSums[]): void {
+  const damage = compared.find(({ parts, total }) => !isZero(minus(parts, total)));
   if (damage !== undefined) throw new DamagedRollup(damage);
 }
 
 /** Reports a rollup that is damaged. */
-export type ReportDamage = (provider: string, damage: BoundarySums) => void;
+export type ReportDamage = (provider: string, damage: ComparedSums) => void;
 
 /** So many covered charges are read for an answer at most. */
 const MAX_CHARGES = 1_000_000n;
@@ -49,7 +49,7 @@ const MAX_CHARGES = 1_000_000n;
  */
 export type ReadLedger = <T>(
   provider: string,
-  damage: BoundarySums,
+  damage: ComparedSums,
   read: () => Promise<T>,
 ) => Promise<T>;
 
@@ -58,8 +58,8 @@ export function createLedgerReads(report: ReportDamage, maxCharges = MAX_CHARGES
   const latest = new Map<string, Promise<unknown>>();
   return async (provider, damage, read) => {
     report(provider, damage);
-    const { owners, total } = damage;
-    if (owners.charges > maxCharges || total.charges > maxCharges) {
+    const { parts, total } = damage;
+    if (parts.charges > maxCharges || total.charges > maxCharges) {
       const cause = new Error("the rollup is damaged, and the ledger too large to do without");
       throw new ServiceError("databaseUnavailable", undefined, { cause });
     }
@@ -76,9 +76,9 @@ export function createLedgerReads(report: ReportDamage, maxCharges = MAX_CHARGES
 /** Creates a `ReportDamage` that logs, sampled, and counts. */
 export function createDamageLog(log: Logger, count: () => void = () => {}): ReportDamage {
   const sampled = createSampledLog(log);
-  return (providerId, { at, owners, total }) => {
+  return (providerId, { at, parts, total }) => {
     count();
-    const fields = { providerId, at, owners: formatSums(owners), total: formatSums(total) };
+    const fields = { providerId, at, parts: formatSums(parts), total: formatSums(total) };
     sampled.error(fields, "rollup is damaged and not used");
   };
 }

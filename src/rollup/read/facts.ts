@@ -8,7 +8,7 @@ import type { Query } from "../../db/query.ts";
 import { NOW } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { TABLES } from "../coverage.ts";
-import { areLengths, type LeafLength, type LeafOfTotal } from "../leaves.ts";
+import { isLength, type LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** The rollup that answers of a provider are made with. */
@@ -19,10 +19,8 @@ export interface CurrentRollup {
   readonly watermark: string;
   /** Which of the two sets of rows in `rollup_sums` is its own: "0" or "1". */
   readonly slot: string;
-  /** The length of the leaves of owners. */
+  /** The length of its leaves. */
   readonly leaf: LeafLength;
-  /** What the provider as a whole has all boundaries of. */
-  readonly totalLeaf: LeafOfTotal;
 }
 
 /** What an answer is made with. */
@@ -50,7 +48,6 @@ export const factsStatement = compileStatement(
         watermark: "MAX(watermark)",
         slot: "MAX(slot)",
         leaf: "MAX(leaf)",
-        totalLeaf: "MAX(total_leaf)",
       },
       from: ROLLUP,
     },
@@ -65,14 +62,11 @@ export const CONFIRMED = { select: { version: "MAX(version)" }, from: ROLLUP };
 /** Asks for the facts of a provider. Rejects as `query` does. */
 export async function readFacts(query: Query, provider: string): Promise<Facts> {
   const { rows } = await factsStatement.run(query, { provider });
-  const [{ now, version, watermark, slot, leaf, totalLeaf }] = rows.facts as [
-    (typeof rows.facts)[number],
-  ];
-  const lengths = { leaf: leaf as LeafLength, totalLeaf: totalLeaf as LeafOfTotal };
-  // A row whose lengths somebody has changed is none; the next run builds another one.
-  const isUsable = version !== "" && areLengths(lengths);
+  const [{ now, version, watermark, slot, leaf }] = rows.facts as [(typeof rows.facts)[number]];
+  // A row whose leaves somebody has changed is none; the next run builds another one.
+  const isUsable = version !== "" && isLength(leaf);
   return {
     now: fromDatetime(now),
-    rollup: isUsable ? { version, watermark, slot, ...lengths } : undefined,
+    rollup: isUsable ? { version, watermark, slot, leaf: leaf as LeafLength } : undefined,
   };
 }

@@ -4,15 +4,23 @@
  */
 import { instant } from "../../db/sql-time.ts";
 import { TABLES } from "../coverage.ts";
+import { LENGTHS } from "../increments.ts";
 import { FORMAT } from "../sums.ts";
 
-const sums = (total: 0 | 1) =>
-  `${TABLES.sums} WHERE provider_id = :provider AND format = ${FORMAT} AND slot = :slot AND total = ${total}`;
+const rows = (table: string) =>
+  `${table} WHERE provider_id = :provider AND format = ${FORMAT} AND slot = :slot`;
 
 /** What follows FROM for the sums of the provider's owners, and of the provider as a whole. */
-export const OWNER_SUMS = sums(0);
-export const TOTAL_SUMS = sums(1);
+export const OWNER_SUMS = `${rows(TABLES.sums)} AND total = 0`;
+const TOTAL_SUMS = `${rows(TABLES.sums)} AND total = 1`;
+/** The same of its increments of a length: those of quarter hours without a condition on their parts. */
+export const increments = (length: keyof typeof LENGTHS): string =>
+  `${rows(TABLES.increments)} AND length = ${LENGTHS[length]}${length === "quarter" ? "" : " AND part = 0"}`;
 
 /** The rows of either that have the sums at a mark, a parameter; none if nothing is covered before. */
 export const sumsAt = (of: string, mark: string): string =>
   `${of} AND at = (SELECT MAX(at) FROM ${of} AND at <= ${instant(mark)})`;
+
+/** The row of the provider as a whole that has them; not one of an owner that was changed into one of it. */
+export const totalAt = (mark: string): string =>
+  `${sumsAt(TOTAL_SUMS, mark)} AND server_id = 0 AND instance_id = 0`;

@@ -7,17 +7,9 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import {
-  areLengths,
-  chooseLeaf,
-  isDense,
-  type LeafOfTotal,
-  QUARTER,
-  rowsPerLeaf,
-  stepsShorter,
-} from "../leaves.ts";
+import { chooseLeaf, isLength, rowsPerLeaf, stepsShorter } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
-import { readBoundaries, readStored } from "./boundaries.ts";
+import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
 import { deleteInBatches } from "./purge.ts";
@@ -54,10 +46,10 @@ export async function beginBuild(
   rebuild: boolean,
 ): Promise<boolean> {
   const isGoingOn = ({ build }: Rollups) =>
-    build && !rebuild && build.watermark <= build.now && areLengths(build);
+    build && !rebuild && build.watermark <= build.now && isLength(build.leaf);
   const before = await inSnapshot(database, (reader) => readRollups(reader, provider));
   if (isGoingOn(before)) return true;
-  const { leaf, totalLeaf, rows } = await chooseLength(database, provider);
+  const { leaf, rows } = await chooseLength(database, provider);
   return inShortTransaction(database, async (transaction) => {
     const { current, build } = await readRollups(transaction, provider, true);
     if (isGoingOn({ current, build })) return true;
@@ -67,7 +59,6 @@ export async function beginBuild(
       version: newVersion(),
       watermark,
       leaf,
-      total_leaf: totalLeaf,
       next_from: null,
       check_at: watermark,
       rows_left: rows,
@@ -89,32 +80,20 @@ export async function beginBuild(
   });
 }
 
-/** The lengths of leaves that suit the rows of a provider, and the number of these. */
+/** The length of leaves that suits the rows of a provider, and the number of these. */
 async function chooseLength(reader: Knex, provider: string) {
   const limit = rowsPerLeaf(await ownersOf(reader, provider));
   const [all, recent] = await rowsByDay(reader, provider);
   const rows = all.values().reduce((sum, count) => sum + count, 0);
   const [ofAll, ofRecent] = [chooseLeaf(all, limit), chooseLeaf(recent, limit)];
-  const totalLeaf: LeafOfTotal = isDense(all) || isDense(recent) ? QUARTER.leaf : "P1D";
-  return {
-    rows,
-    leaf: stepsShorter(ofRecent, ofAll) > 0 ? ofRecent : ofAll,
-    totalLeaf,
-  };
+  return { rows, leaf: stepsShorter(ofRecent, ofAll) > 0 ? ofRecent : ofAll };
 }
 
-/** How much denser than needed the rows of the last months are before a rollup gets quarter hours. */
-const OUTGROWN = 2;
-
-/**
- * Whether the rows of the last months would have a rollup's leaves two steps shorter, or are twice as dense as quarter
- * hours need that it does not have.
- */
+/** Whether the rows of the last months would have a rollup's leaves two steps shorter. */
 export async function hasOutgrown(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
   const limit = rowsPerLeaf(await ownersOf(reader, rollup.provider));
   const [, recent] = await rowsByDay(reader, rollup.provider, true);
-  const lacksQuarters = rollup.totalLeaf !== QUARTER.leaf && isDense(recent, OUTGROWN);
-  return lacksQuarters || stepsShorter(chooseLeaf(recent, limit), rollup.leaf) >= 2;
+  return stepsShorter(chooseLeaf(recent, limit), rollup.leaf) >= 2;
 }
 
 /** What a step of a build came to. */
@@ -183,15 +162,14 @@ async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number
   const { compared, next } = await nextSlice(reader, build, boundaries, from, rows);
   const { watermark } = build;
   // Its slice bounds what it writes, so it has no other limit.
-  const stored = await readStored(reader, build, boundaries, compared.stretches);
-  const change = await computeChange(reader, build, stored, compared, watermark, Infinity);
+  const options = { limit: Infinity };
+  const change = await computeChange(reader, build, boundaries, compared, watermark, options);
   return { change: change as Change, next };
 }
 
 /** The number of charges, starts and ends of rentals that a change adds. */
 function rowsOf({ differences }: Change): number {
-  const owners = differences.filter(({ total }) => !total);
-  const counts = owners.flatMap((difference) => COUNT_NAMES.map((name) => difference[name]));
+  const counts = differences.flatMap((difference) => COUNT_NAMES.map((name) => difference[name]));
   return Number(counts.reduce((sum, count) => sum + count, 0n));
 }
 

@@ -3,9 +3,11 @@
  * one short transaction, unless the rollup has changed in between.
  */
 import type { Knex } from "knex";
-import { addDifferences, addedBoundaries, laterThan, ownerOf } from "./additions.ts";
-import type { Stored } from "./boundaries.ts";
+import { LENGTHS } from "../increments.ts";
+import { addDifferences, addToTotals, laterThan, ownerOf } from "./additions.ts";
+import type { Boundaries, TotalDifference } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
+import { addToIncrements, type IncrementDifference, incrementsOf } from "./increments.ts";
 import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
 
 /** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
@@ -20,45 +22,64 @@ export interface Change {
   /** The watermark after the change. */
   readonly until: string;
   readonly differences: readonly Difference[];
-  readonly boundaries: Stored;
+  readonly boundaries: Boundaries;
+  /** Those of the provider as a whole at boundaries, whose rows contradict those of owners. */
+  readonly totals: readonly TotalDifference[];
+  readonly increments: readonly IncrementDifference[];
 }
+
+/** What contradicts itself in a rollup, and is repaired with a change. */
+export interface Contradictions {
+  readonly totals: readonly TotalDifference[];
+  readonly increments: readonly IncrementDifference[];
+}
+const NONE: Contradictions = { totals: [], increments: [] };
 
 /**
  * Computes a change. Resolves to "too large" if it would write too many rows.
  *
- * @param stored those near what is compared
+ * @param boundaries those near what is compared
  * @param limit the maximum number of rows, about
  */
 export async function computeChange(
   reader: Knex.Transaction,
   rollup: Rollup,
-  stored: Stored,
+  boundaries: Boundaries,
   compared: Compared,
   until: string,
-  limit = MAX_CHANGED_ROWS,
+  { limit = MAX_CHANGED_ROWS, repaired = NONE }: ChangeOptions = {},
 ): Promise<Change | "too large"> {
+  const { stored, width } = boundaries;
   const differences: Difference[] = [];
-  const known = new Set(stored.owners);
+  const quarters: IncrementDifference[] = [];
+  const known = new Set(stored);
   let rows = 0;
   /** By owner, the rows that its earliest difference changes. Those of its later ones are among them. */
   const changed = new Map<string, number>();
   for await (const found of compareLeaves(reader, rollup, compared, stored, until)) {
-    for (const difference of found) {
+    quarters.push(...found.quarters);
+    for (const difference of found.owners) {
       differences.push(difference);
       const owner = ownerOf(difference);
       const counted = changed.get(owner) ?? 0;
       const most = Math.max(counted, laterThan(difference, stored));
       rows += most - counted;
       changed.set(owner, most);
-      if (difference.total || known.has(difference.leaf.to)) continue;
+      if (known.has(difference.leaf.to)) continue;
       known.add(difference.leaf.to);
-      rows += stored.width;
+      rows += width;
     }
-    if (rows > limit) return "too large";
+    // A quarter hour may be new, and so may be the longer stretches that hold it.
+    if (rows + Object.keys(LENGTHS).length * quarters.length > limit) return "too large";
   }
-  const added = addedBoundaries(differences, rollup, stored).filter(({ total }) => total);
-  if (rows + added.length > limit) return "too large";
-  return { rollup, until, differences, boundaries: stored };
+  const increments = incrementsOf(quarters, repaired.increments);
+  return { rollup, until, differences, boundaries, totals: repaired.totals, increments };
+}
+
+/** How a change is computed. */
+interface ChangeOptions {
+  readonly limit?: number;
+  readonly repaired?: Contradictions;
 }
 
 /**
@@ -70,15 +91,19 @@ export async function computeChange(
  */
 export function writeChange(
   database: Knex,
-  { rollup, until, differences, boundaries }: Change,
+  change: Change,
   columns: Readonly<Record<string, string | number>> = {},
   committing: () => void = () => {},
 ): Promise<boolean> {
-  const changes = until !== rollup.watermark || differences.length > 0;
+  const { rollup, until, differences, boundaries, totals, increments } = change;
+  const changes =
+    until !== rollup.watermark || differences.length + totals.length + increments.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   return inShortTransaction(database, async (transaction) => {
     if (!(await isUnchanged(transaction, rollup))) return false;
-    await addDifferences(transaction, rollup, differences, boundaries);
+    await addToTotals(transaction, rollup, totals);
+    await addDifferences(transaction, rollup, differences, boundaries.stored);
+    await addToIncrements(transaction, rollup, increments);
     const version = changes ? newVersion() : rollup.version;
     await rowOf(transaction, rollup).update({ ...columns, watermark: until, version });
     committing();

@@ -5,9 +5,10 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import type { Leaf } from "../leaves.ts";
-import { isDamaged, misplacedBoundary, readBoundaries, readStored } from "./boundaries.ts";
+import { areMisplaced, compareTotals, isDamaged, readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
-import { computeChange } from "./change.ts";
+import { type Change, computeChange } from "./change.ts";
+import { compareIncrements, daysDiffer } from "./increments.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
@@ -49,11 +50,11 @@ export async function checkSlice(
   // A build that takes many runs is one repair.
   if (slice === "damaged" && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
   if (typeof slice === "string") return { outdated: rollup.version };
-  const { change, next, share } = slice;
+  const { change, next, share, differs } = slice;
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is due at once.
-  const goesOn = !isLast && change.differences.length > 0;
+  const goesOn = !isLast && differs;
   const checkAt = nextTime(fromDatetime(rollup.checkAt), now, period, goesOn ? 0 : share);
   const columns = { next_from: isLast ? FIRST_INSTANT : next, check_at: toDatetime(checkAt) };
   if (!(await writeRepairs(database, change, repaired, columns))) return "done";
@@ -77,17 +78,29 @@ function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boo
   return leaves.filter(({ to }) => boundaries.has(to)).length / stored.length;
 }
 
+/** Whether a difference may go on behind a slice. */
+async function differs(reader: Knex.Transaction, change: Change): Promise<boolean> {
+  const { rollup, differences, totals, increments } = change;
+  if (differences.length + totals.length + increments.length > 0) return true;
+  return daysDiffer(reader, rollup);
+}
+
 /** Compares the next slice in a snapshot; or tells why the rollup has to be built anew. */
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   if (await isDamaged(reader, rollup)) return "damaged";
   const boundaries = await readBoundaries(reader, rollup);
   const from = rollup.nextFrom ?? FIRST_INSTANT;
   const { compared, next } = await nextSlice(reader, rollup, boundaries, from, rows);
-  const stored = await readStored(reader, rollup, boundaries, compared.stretches);
-  if (misplacedBoundary(stored, rollup) !== undefined) return "damaged";
-  const change = await computeChange(reader, rollup, stored, compared, rollup.watermark);
+  const stretch = { from, to: next };
+  const totals = await compareTotals(reader, rollup, stretch);
+  if (totals === "misplaced" || areMisplaced(boundaries, rollup)) return "damaged";
+  const increments = await compareIncrements(reader, rollup, stretch);
+  const repaired = { totals, increments };
+  const { watermark } = rollup;
+  const change = await computeChange(reader, rollup, boundaries, compared, watermark, { repaired });
   if (change === "too large") return change;
   const isLast = next === LAST_INSTANT;
   if (isLast && (await hasOutgrown(reader, rollup))) return "outgrown";
-  return { change, next, share: shareOf(compared.leaves, boundaries.owners, isLast) };
+  const share = shareOf(compared.leaves, boundaries.stored, isLast);
+  return { change, next, share, differs: await differs(reader, change) };
 }

@@ -1,4 +1,4 @@
-/** Deleting the sums that nobody reads any more: those of an unused slot, and of formats of the past. */
+/** Deleting the rows that nobody reads any more: those of an unused slot, and of formats of the past. */
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { FORMAT } from "../sums.ts";
@@ -9,31 +9,31 @@ const UNUSED = 7;
 /** The number of rows deleted in one transaction. */
 const ROWS_PER_DELETE = 5_000;
 
-/** Which rows of `rollup_sums` to delete. */
-interface SumsKey {
+/** Which rows of sums and of increments to delete. */
+interface RowsKey {
   readonly provider_id: string;
   readonly format: number;
   readonly slot?: number;
 }
 
 /**
- * Deletes sums, a batch in each transaction.
+ * Deletes sums and increments, a batch in each transaction.
  *
  * @param choose which ones, asked anew in each transaction; undefined for none
  */
 export async function deleteInBatches(
   database: Knex,
-  choose: (transaction: Knex.Transaction) => Promise<SumsKey | undefined>,
+  choose: (transaction: Knex.Transaction) => Promise<RowsKey | undefined>,
 ): Promise<void> {
-  let deleted: number;
-  do {
-    deleted = await inShortTransaction(database, async (transaction) => {
-      const key = await choose(transaction);
-      return key === undefined
-        ? 0
-        : transaction(TABLES.sums).where(key).limit(ROWS_PER_DELETE).del();
-    });
-  } while (deleted === ROWS_PER_DELETE);
+  for (const table of [TABLES.sums, TABLES.increments]) {
+    let deleted: number;
+    do {
+      deleted = await inShortTransaction(database, async (transaction) => {
+        const key = await choose(transaction);
+        return key === undefined ? 0 : transaction(table).where(key).limit(ROWS_PER_DELETE).del();
+      });
+    } while (deleted === ROWS_PER_DELETE);
+  }
 }
 
 /** Deletes what an earlier rollup has left in the slot that is not used. */

@@ -1,10 +1,12 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { type Leaf, leavesOf } from "../leaves.ts";
-import { isDamaged, readBoundaries, readStored } from "./boundaries.ts";
+import { earlierOf } from "../../db/datetime.ts";
+import { joined, leavesOf } from "../leaves.ts";
+import { isDamaged, readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
+import { daysDiffer } from "./increments.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
-import { newSpans } from "./spans.ts";
+import { lastInstantOf, newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
 /** How many leaves a refresh looks at again for rows that were committed late. */
@@ -31,46 +33,44 @@ export async function refresh(
   until: string,
   { building = false, repaired = () => {} }: RefreshOptions = {},
 ): Promise<Refreshed> {
-  const change = await inSnapshot(database, async (reader) => {
+  const found = await inSnapshot(database, async (reader) => {
     const { current, build } = await readRollups(reader, provider);
     const rollup = building ? build : current;
     // Another run may have completed the build.
     if (rollup === undefined) return building ? "current" : "no rollup";
     return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
-  if (change === "current") return { charges: 0 };
-  if (change === "damaged") repaired(damagedRollup(provider, until));
-  if (typeof change === "string") return change;
-  if (!(await writeRepairs(database, change, repaired))) return { charges: 0 };
+  if (found === "current") return { charges: 0 };
+  if (found === "damaged") repaired(damagedRollup(provider, until));
+  if (typeof found === "string") return found;
+  const { change, columns } = found;
+  if (!(await writeRepairs(database, change, repaired, columns))) return { charges: 0 };
   return { charges: chargesOf(change) };
 }
 
-/** The change that moves a rollup's watermark to `until`. */
-async function changeUpTo(
-  reader: Knex.Transaction,
-  rollup: Rollup,
-  until: string,
-): Promise<Change | "too large" | "damaged"> {
-  if (await isDamaged(reader, rollup)) return "damaged";
+/** The change that moves a rollup's watermark to `until`, and what else it sets: days that differ make a check due. */
+async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
+  if (await isDamaged(reader, rollup)) return "damaged" as const;
   const { covered, late } = await newSpans(reader, rollup, until);
   const { leaf } = rollup;
-  const latest = distinct(late.flatMap((span) => leavesOf([span], leaf)));
-  const leaves = distinct([...leavesOf(covered, leaf), ...latest.slice(0, MAX_LATE_LEAVES)]);
-  if (leaves.length > MAX_CHANGED_LEAVES) return "too large";
+  const byEnd = new Map(
+    late.flatMap((span) => leavesOf([span], leaf)).map((each) => [each.to, each]),
+  );
+  const latest = [...byEnd.values()].slice(0, MAX_LATE_LEAVES);
+  const leaves = leavesOf([...covered, ...latest.map(lastInstantOf)], leaf);
+  if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);
-  const stored = await readStored(reader, rollup, boundaries, leaves);
-  return computeChange(reader, rollup, stored, { leaves, stretches: leaves }, until);
-}
-
-/** The leaves without repetitions. */
-function distinct(leaves: readonly Leaf[]): Leaf[] {
-  return [...new Map(leaves.map((leaf) => [leaf.to, leaf])).values()];
+  const compared = { leaves, stretches: joined(leaves) };
+  const change = await computeChange(reader, rollup, boundaries, compared, until);
+  if (change === "too large") return change;
+  const { checkAt, now } = rollup;
+  const isDue = await daysDiffer(reader, rollup);
+  return { change, columns: isDue ? { check_at: earlierOf(checkAt, now) } : {} };
 }
 
 /** The number of charges that a change adds. */
 export function chargesOf({ differences }: Change): number {
-  const owners = differences.filter(({ total }) => !total);
-  const charges = owners.reduce((sum, difference) => sum + difference.charges, 0n);
+  const charges = differences.reduce((sum, difference) => sum + difference.charges, 0n);
   return Math.max(0, Number(charges));
 }

@@ -1,12 +1,14 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT } from "../../db/datetime.ts";
-import type { Leaf } from "../leaves.ts";
+import { FIRST_INSTANT, fromDatetime, toBoundary, toDatetime } from "../../db/datetime.ts";
+import { LENGTHS, stretchOf } from "../increments.ts";
+import { justBefore, type Leaf } from "../leaves.ts";
 import {
   COUNT_NAMES,
   formatSums,
   isZero,
+  minus,
   NO_SUMS,
   plus,
   SUMS,
@@ -51,15 +53,14 @@ export async function writeRepairs(
   }
 }
 
-/** The repairs of a change, leaf by leaf. */
-function repairsOf({ rollup: { provider }, differences }: Change): Repair[] {
-  const unexplained = differences
+/** The repairs of a change, leaf by leaf; of the provider as a whole if no owner has any. */
+function repairsOf(change: Change): Repair[] {
+  const { provider } = change.rollup;
+  const unexplained = change.differences
     .map((difference) => ({ ...difference, ...unexplainedPart(difference) }))
     .filter((difference) => !isZero(difference));
-  // The sums of the provider as a whole differ wherever those of an owner do.
-  const ofOwners = unexplained.filter(({ total }) => !total);
-  const shown = ofOwners.length > 0 ? ofOwners : unexplained;
-  return Map.groupBy(shown, ({ leaf }) => leaf.to)
+  if (unexplained.length === 0) return repairsOfWhole(change);
+  return Map.groupBy(unexplained, ({ leaf }) => leaf.to)
     .values()
     .map((parts): Repair => {
       const [{ leaf }] = parts as [Difference];
@@ -69,6 +70,30 @@ function repairsOf({ rollup: { provider }, differences }: Change): Repair[] {
       return { provider, ...leaf, ...parts.reduce(plus, NO_SUMS), cause };
     })
     .toArray();
+}
+
+/** The repairs of rows of the provider as a whole, where those of owners are as they should be. */
+function repairsOfWhole({ rollup, until, differences, totals, increments }: Change): Repair[] {
+  const { provider, watermark } = rollup;
+  const cause = "changed row";
+  const atBoundaries = totals.map(({ at, ...sums }): Repair => {
+    return { provider, from: justBefore(at).from, to: at, ...sums, cause };
+  });
+  if (until === watermark) {
+    const others = increments.map(({ length, start, ...sums }): Repair => {
+      const to = toBoundary(stretchOf(start, length)[1]);
+      return { provider, from: toDatetime(start), to, ...sums, cause };
+    });
+    return [...atBoundaries, ...others];
+  }
+  // Those of a refresh have what became covered, which the differences of owners have, too.
+  const days = increments.filter(({ length }) => length === LENGTHS.day);
+  const others = minus(days.reduce<Sums>(plus, NO_SUMS), differences.reduce<Sums>(plus, NO_SUMS));
+  const sums = sumsFrom((name) => (SUMS[name].table === "charges" ? others[name] : 0n));
+  if (isZero(sums)) return atBoundaries;
+  const starts = days.map(({ start }) => start);
+  const from = toDatetime(Math.min(...starts, fromDatetime(until)));
+  return [...atBoundaries, { provider, from, to: until, ...sums, cause }];
 }
 
 /** A repair of a rollup whose watermark lay in the future. */

@@ -8,7 +8,7 @@ import {
   toDatetime,
 } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
-import { justBefore, leafAt, leavesOf, type Span } from "../leaves.ts";
+import { justBefore, type Leaf, leafAt, leavesOf, type Span } from "../leaves.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";
@@ -145,16 +145,21 @@ export async function nextSlice(
     ).join(" UNION ALL "),
     { provider, from, until, watermark },
   );
-  const stored = boundaries.owners.filter((at) => at > from).map(justBefore);
+  const stored = boundaries.stored.filter((at) => at > from).map(justBefore);
   const inOrder = leavesOf([...found, ...stored], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
   const width = Math.max(await ownersOf(reader, provider), boundaries.width);
   const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
-  const leaves = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
+  const some = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
+  // So that no slice ends within a quarter of an hour.
+  const leaves = leavesOf(some.map(lastInstantOf), leaf);
   const isLast = last === LAST_INSTANT && whole.length <= most;
   const next = isLast ? LAST_INSTANT : (leaves.at(-1)?.to ?? LAST_INSTANT);
   return { compared: { leaves, stretches: [{ from, to: next }] }, next };
 }
+
+/** The last instant of a leaf, as a span. */
+export const lastInstantOf = ({ to }: Leaf): Span => justBefore(to);
 
 /** The columns that place rows on the timeline. */
 const DATED = [

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import type { LeafLength, LeafOfTotal } from "../leaves.ts";
+import type { LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
 
 /** A rollup of a provider. */
@@ -18,10 +18,8 @@ export interface Rollup {
   readonly version: string;
   /** Recording time, as DATETIME(3) text in UTC. */
   readonly watermark: string;
-  /** The length of the leaves of owners. */
+  /** The length of its leaves. */
   readonly leaf: LeafLength;
-  /** What the provider as a whole has all boundaries of. */
-  readonly totalLeaf: LeafOfTotal;
   /**
    * Event time from which the next slice of the check begins, or the next step of the build; null
    * while its slot is emptied.
@@ -60,7 +58,6 @@ export async function readRollups(
       version: String(row.version),
       watermark: row.watermark,
       leaf: row.leaf,
-      totalLeaf: row.total_leaf,
       nextFrom: row.next_from,
       rowsLeft: Number(row.rows_left),
       checkAt: row.check_at,
@@ -82,8 +79,9 @@ type RowKey = Pick<Rollup, "provider" | "building">;
 
 /** SQL condition: the sums are those of a rollup. It has bindings for provider and slot. */
 export const OF_ROLLUP = `provider_id = ? AND format = ${FORMAT} AND slot = ?`;
-/** What follows FROM for them. */
+/** What follows FROM for them, and for its increments. */
 export const STORED = `${TABLES.sums} WHERE ${OF_ROLLUP}`;
+export const INCREMENTS = `${TABLES.increments} WHERE ${OF_ROLLUP}`;
 
 /** A version that no rollup has had. It has 63 bits: MySQL takes a parameter for a signed number. */
 export function newVersion(): string {

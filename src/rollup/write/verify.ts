@@ -1,24 +1,27 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { areLengths } from "../leaves.ts";
+import { isLength, type Leaf, leafAt, QUARTER } from "../leaves.ts";
 import { MIN_ROWS } from "../size.ts";
-import { FORMAT, formatSums, sumsFrom } from "../sums.ts";
-import { isDamaged, misplacedBoundary, readBoundaries, readStored } from "./boundaries.ts";
+import { FORMAT, formatSums, type Sums, sumsFrom } from "../sums.ts";
+import { areMisplaced, compareTotals, isDamaged, readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
+import { compareIncrements, daysDiffer } from "./increments.ts";
 import { readClock } from "./run/clock.ts";
 import { readPages } from "./run/pages.ts";
 import { withMinRows } from "./run/size.ts";
 import { nextSlice } from "./spans.ts";
-import { REPEATABLE_READ, readRollups } from "./state.ts";
+import { REPEATABLE_READ, type Rollup, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that are compared at a time, about. */
 const ROWS = 20_000;
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
+  const describe = ({ from, to }: Leaf, of: string, sums: Sums) =>
+    `provider ${provider}, ${from} to ${to}, ${of}: the rollup differs from the ledger by ${formatSums(sumsFrom((name) => -sums[name]))}`;
   const reader = await database.transaction(undefined, REPEATABLE_READ);
   try {
     const { current: rollup } = await readRollups(reader, provider);
@@ -27,33 +30,51 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     if (watermark > now) {
       yield `provider ${provider}: the watermark ${watermark} lies in the future`;
     }
-    if (!areLengths(rollup)) {
-      yield `provider ${provider}: the rollup has leaves of an unknown length, "${rollup.leaf}" and "${rollup.totalLeaf}"`;
+    if (!isLength(rollup.leaf)) {
+      yield `provider ${provider}: the rollup has leaves of an unknown length, "${rollup.leaf}"`;
       return;
     }
     const boundaries = await readBoundaries(reader, rollup);
-    const whole = { from: FIRST_INSTANT, to: LAST_INSTANT };
-    const stored = await readStored(reader, rollup, boundaries, [whole]);
-    const misplaced = misplacedBoundary(stored, rollup);
-    if (misplaced !== undefined) {
-      yield `provider ${provider}: the rollup ${misplaced}`;
-    }
-    if (await isDamaged(reader, rollup)) {
-      yield `provider ${provider}: the sums of the rollup's owners and of the provider as a whole differ`;
-    }
+    if (areMisplaced(boundaries, rollup))
+      yield `provider ${provider}: the rollup has sums where no leaf ends`;
+    yield* contradictions(reader, rollup);
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
       const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
-      for await (const found of compareLeaves(reader, rollup, compared, stored, watermark)) {
-        for (const difference of found) {
-          const { total, leaf, server, instance } = difference;
-          const owner = total ? "as a whole" : `server ${server}, instance ${instance}`;
-          yield `provider ${provider}, ${leaf.from} to ${leaf.to}, ${owner}: the rollup differs from the ledger by ${formatSums(sumsFrom((name) => -difference[name]))}`;
+      const all = compareLeaves(reader, rollup, compared, boundaries.stored, watermark);
+      for await (const { owners, quarters } of all) {
+        for (const difference of owners) {
+          const { leaf, server, instance } = difference;
+          yield describe(leaf, `server ${server}, instance ${instance}`, difference);
+        }
+        for (const difference of quarters) {
+          const quarter = leafAt(toDatetime(difference.start), QUARTER.length);
+          yield describe(quarter, "as a whole", difference);
         }
       }
       from = next;
     }
   } finally {
     await reader.rollback();
+  }
+}
+
+/** Yields a line of text for what contradicts itself in a rollup. */
+async function* contradictions(reader: Knex.Transaction, rollup: Rollup): AsyncGenerator<string> {
+  const all = { from: FIRST_INSTANT, to: LAST_INSTANT };
+  const of = `provider ${rollup.provider}: the rollup`;
+  const totals = await compareTotals(reader, rollup, all);
+  if (totals === "misplaced")
+    yield `${of} has sums of the provider as a whole where its owners have none`;
+  else {
+    for (const { at, ...sums } of totals) {
+      yield `${of}'s owners differ from the provider as a whole at ${at} by ${formatSums(sums)}`;
+    }
+  }
+  for (const { length, start, ...sums } of await compareIncrements(reader, rollup, all)) {
+    yield `${of}'s quarter hours differ from the ${length} minutes of ${toDatetime(start)} by ${formatSums(sums)}`;
+  }
+  if ((await isDamaged(reader, rollup)) || (await daysDiffer(reader, rollup))) {
+    yield `${of}'s owners, its days and the provider as a whole have other sums`;
   }
 }
 

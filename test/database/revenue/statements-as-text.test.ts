@@ -61,7 +61,7 @@ it(`figures of statements that are sent as text ${SEEDED}`, async () => {
   };
   await compare();
   for (const { provider } of ledgers)
-    await build(database.knex, String(provider), toDatetime(Date.now() - 1_000), "P1D", "PT15M");
+    await build(database.knex, String(provider), toDatetime(Date.now() - 1_000), "P1D");
   await compare();
   expect(await statementsOf(session)).toMatchObject({ Com_stmt_prepare: 0 });
   expect((await statementsOf(session)).Com_select).toBeGreaterThan(20);

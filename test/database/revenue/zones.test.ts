@@ -7,8 +7,6 @@ import { createRandom } from "../../../dev/random.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
-import { TABLES } from "../../../src/rollup/coverage.ts";
-import type { LeafOfTotal } from "../../../src/rollup/leaves.ts";
 import { refresh } from "../../../src/rollup/write/refresh.ts";
 import type { expectedBreakdown } from "../../support/ledger/breakdown-oracle.ts";
 import { atTimeOfCall, breakdownOf, dailyOf } from "../../support/ledger/call.ts";
@@ -104,20 +102,20 @@ const exists = (date: string, zone: string) =>
   Temporal.PlainDate.from(date).toZonedDateTime(zone).toPlainDate().toString() === date;
 
 const KINDS = [
-  ["without a rollup", undefined, undefined],
-  ["with the days of a rollup", "P1D", "P1D"],
-  ["with its quarter hours", "P16D", "PT15M"],
-  ["with those of leaves of five minutes", FIVE_MINUTES, "PT15M"],
+  ["without a rollup", undefined],
+  ["with leaves of a day", "P1D"],
+  ["with leaves of 16 days", "P16D"],
+  ["with leaves of five minutes", FIVE_MINUTES],
 ] as const;
 
-describe.each(KINDS)("%s", (name, leaf, totalLeaf) => {
+describe.each(KINDS)("%s", (name, leaf) => {
   // Without a soak, each zone is asked for with one of them.
   const nth = KINDS.findIndex(([each]) => each === name);
   const zones = ZONES.filter((_, place) => SOAK > 1 || place % KINDS.length === nth);
 
   it(`answers are exact in every zone ${SEEDED}`, async () => {
     if (leaf !== undefined) {
-      await build(knex, "1", WATERMARK, leaf, totalLeaf as LeafOfTotal);
+      await build(knex, "1", WATERMARK, leaf);
       await refresh(knex, "1", FINAL);
     }
     const service = createExactService(createRead(knex));
@@ -240,10 +238,4 @@ it("no more than four times of day begin the days of a period, and all are quart
     }
   }
   expect(Math.max(...times.values().map(({ size }) => size))).toBeLessThanOrEqual(4);
-});
-
-it("a rollup without quarter hours has none", async () => {
-  await build(knex, "1", WATERMARK, "P16D");
-  const boundaries = await knex(TABLES.sums).where({ total: 1 }).pluck("at");
-  expect(boundaries.filter((at) => !at.endsWith("00:00:00.000"))).toEqual([]);
 });

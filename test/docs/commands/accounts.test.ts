@@ -115,7 +115,7 @@ it("the account of the rollup can build, refresh, rebuild and verify, but not ch
   } finally {
     await pool.destroy();
     // The demo data needs an empty database.
-    for (const table of ["charges", "providers", "rollups", "rollup_sums"]) {
+    for (const table of ["charges", "providers", "rollups", "rollup_sums", "rollup_increments"]) {
       await run(`DELETE FROM $${table}`);
     }
   }

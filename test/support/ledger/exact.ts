@@ -32,8 +32,8 @@ export interface ExactService {
 export function createExactService(read: Read): ExactService {
   const recorded = recordStatements(atTimeOfCall(read));
   const service = createRevenueService(recorded.read, {
-    reportDamage: (_provider, { at, owners, total }) => {
-      throw new Error(`false alarm at ${at}: ${formatSums(owners)} and ${formatSums(total)}`);
+    reportDamage: (_provider, { at, parts, total }) => {
+      throw new Error(`false alarm at ${at}: ${formatSums(parts)} and ${formatSums(total)}`);
     },
   });
   return {

@@ -7,7 +7,6 @@ const OLD: CurrentRollup = {
   watermark: "2026-11-20 09:30:00.000",
   slot: "0",
   leaf: "P1D",
-  totalLeaf: "P1D",
 };
 const NEW: CurrentRollup = { ...OLD, version: "3" };
 const MAX_ROWS = 1_000;

@@ -17,7 +17,6 @@ const at = (watermark: string): CurrentRollup => ({
   watermark,
   slot: "0",
   leaf: "P1D",
-  totalLeaf: "P1D",
 });
 const BEHIND = at("2026-11-20 08:30:00.000");
 

@@ -80,8 +80,6 @@ type Perform = (knex: Knex, second: number, step: Step) => Promise<unknown>;
 
 const ownerOf = (n: number) => ({ provider_id: 1, ...OWNERS[n % OWNERS.length] });
 
-const totalLeaf = (n: number) => (n % 3 === 0 ? "PT15M" : "P1D");
-
 const STEPS = {
   charges: (knex, second, { instants, n }) =>
     knex("charges").insert(
@@ -129,9 +127,9 @@ const STEPS = {
     if (rollup) await refresh(knex, "1", until);
   },
   build: (knex, second, { n }) =>
-    build(knex, "1", toDatetime(at(second - (n % 2))), LEAVES[n % LEAVES.length], totalLeaf(n)),
+    build(knex, "1", toDatetime(at(second - (n % 2))), LEAVES[n % LEAVES.length]),
   async beginBuild(knex, second, { n }) {
-    await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY, totalLeaf(n));
+    await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY);
     for (let step = 0; step <= n % 4; step++) {
       await buildStep(knex, "1", toDatetime(at(second)));
     }

@@ -20,7 +20,6 @@ const rollup = (provider: number | string, watermark = WATERMARK) => ({
   version: 1,
   watermark,
   leaf: "P1D",
-  total_leaf: "P1D",
   check_at: "2026-02-01",
 });
 const CLOCK = { until: "2026-01-20 12:45:00.000" };

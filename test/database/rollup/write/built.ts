@@ -1,7 +1,7 @@
 /** Building a provider's rollup at once. */
 import type { Knex } from "knex";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import type { LeafLength, LeafOfTotal } from "../../../../src/rollup/leaves.ts";
+import type { LeafLength } from "../../../../src/rollup/leaves.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
@@ -15,12 +15,9 @@ export async function begin(
   provider: string,
   watermark: string,
   leaf: LeafLength,
-  total_leaf: LeafOfTotal = "P1D",
 ): Promise<void> {
   await beginBuild(database, provider, watermark, undefined, true);
-  await database(TABLES.rollups)
-    .where({ provider_id: provider, building: 1 })
-    .update({ leaf, total_leaf });
+  await database(TABLES.rollups).where({ provider_id: provider, building: 1 }).update({ leaf });
 }
 
 /** Builds a provider's rollup up to a watermark. */
@@ -29,9 +26,8 @@ export async function build(
   provider: string,
   watermark: string,
   leaf: LeafLength = DAY,
-  totalLeaf?: LeafOfTotal,
 ): Promise<void> {
-  await begin(database, provider, watermark, leaf, totalLeaf);
+  await begin(database, provider, watermark, leaf);
   await finish(database, provider, watermark);
 }
 

@@ -5,17 +5,17 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import type { LeafLength, LeafOfTotal } from "../../../../src/rollup/leaves.ts";
-import { FORMAT, SUM_NAMES, SUMS, typeOf } from "../../../../src/rollup/sums.ts";
+import type { LeafLength } from "../../../../src/rollup/leaves.ts";
+import { CHARGE_NAMES, FORMAT, SUM_NAMES, SUMS, typeOf } from "../../../../src/rollup/sums.ts";
 import { databaseOfFile } from "../../file-database.ts";
 import { build, charge, DAY, FIVE_MINUTES, MONTH, rental } from "./built.ts";
 
 /** The number, and digests of what it stands for. They change together. */
 const KNOWN = {
-  format: 5,
+  format: 6,
   sums: "d45c79d7d8835ed9",
-  tables: "18927301c89acef0",
-  boundaries: "48575a09df19e20d",
+  tables: "5c0a0c14fa00449e",
+  boundaries: "1a7b60c7c0d046c0",
 };
 
 const MESSAGE = `What a rollup holds is not what format ${KNOWN.format} stands for.
@@ -70,24 +70,33 @@ const RENTALS = [
 ];
 
 /** The stored rows of the ledger, with leaves of some lengths. */
-async function readBoundaries(leaf: LeafLength, totalLeaf: LeafOfTotal) {
-  await build(knex, "1", WATERMARK, leaf, totalLeaf);
+async function readBoundaries(leaf: LeafLength) {
+  await build(knex, "1", WATERMARK, leaf);
   const { slot } = await knex(TABLES.rollups).where({ building: 0 }).first();
   const columns = ["total", "at", "server_id", "instance_id", ...SUM_NAMES];
   const rows = await knex(TABLES.sums).where({ slot }).orderBy(columns).select(columns);
   expect(rows.length).toBeGreaterThan(0);
-  return rows.map((row) => columns.map((column) => String(row[column])));
+  const charged = ["length", "part", "at", ...CHARGE_NAMES];
+  const increments = await knex(TABLES.increments).where({ slot }).orderBy(charged).select(charged);
+  return [
+    ...rows.map((row) => columns.map((column) => String(row[column]))),
+    ...increments.map((row) => charged.map((column) => String(row[column]))),
+  ];
 }
 
 it("is what its number stands for: the sums, the tables, and the boundaries of a ledger", async () => {
   await knex("charges").insert(CHARGES);
   await knex("rentals").insert(RENTALS);
   const boundaries = [
-    await readBoundaries(DAY, "P1D"),
-    await readBoundaries(FIVE_MINUTES, "PT15M"),
-    await readBoundaries(MONTH, "P1D"),
+    await readBoundaries(DAY),
+    await readBoundaries(FIVE_MINUTES),
+    await readBoundaries(MONTH),
   ];
-  const tables = [await readTable(TABLES.rollups), await readTable(TABLES.sums)];
+  const tables = [
+    await readTable(TABLES.rollups),
+    await readTable(TABLES.sums),
+    await readTable(TABLES.increments),
+  ];
   const found = { sums: digest(sums), tables: digest(tables), boundaries: digest(boundaries) };
   expect({ format: FORMAT, ...found }, MESSAGE).toEqual(KNOWN);
 });

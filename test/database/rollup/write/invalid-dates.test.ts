@@ -96,9 +96,9 @@ it("such a date counts in the month that it sorts into, with a rollup and withou
     { grossRevenue: { value: "1111.00" } },
     { grossRevenue: { value: "1111.00" } },
   ]);
-  for (const [leaf, total] of [[DAY], [MONTH], [FIVE_MINUTES], [DAY, "PT15M"]] as const) {
-    await build(knex, "1", "2026-11-20 09:00:00.000", leaf, total);
-    expect(await answers(), `${leaf} ${total}`).toEqual(raw);
+  for (const leaf of [DAY, MONTH, FIVE_MINUTES]) {
+    await build(knex, "1", "2026-11-20 09:00:00.000", leaf);
+    expect(await answers(), leaf).toEqual(raw);
   }
 });
 
@@ -129,12 +129,12 @@ it.each(["UTC", "America/New_York", "Asia/Tokyo"])(
   async (zone) => {
     await insertInvalid(["0000-00-00"], "2026-01-10");
     const now = "2026-11-20T09:30:00.000Z";
-    for (const total of [undefined, "P1D", "PT15M"] as const) {
-      if (total !== undefined) await build(knex, "1", "2026-01-20 00:00:00.000", DAY, total);
+    for (const isBuilt of [false, true]) {
+      if (isBuilt) await build(knex, "1", "2026-01-20 00:00:00.000", DAY);
       const service = createRevenueService(atTimeOfCall(createRead(knex)));
       for (const start of ["", "0001-01-01T00:00:00Z"]) {
         const answer = await dailyOf(service, 1n, now, start, "0001-01-15", zone);
-        expect(answer, `${start} ${total}`).toMatchObject({ charges: 1 });
+        expect(answer, `${start} ${isBuilt}`).toMatchObject({ charges: 1 });
       }
     }
   },

@@ -11,7 +11,7 @@ beforeEach(() => knex("providers").insert({ id: 1, name: "" }));
 const RECORDED = "2026-11-01 00:00:00.000";
 const ms = (nth: number) => String(nth % 1_000).padStart(3, "0");
 
-it.each(["P1D", "PT15M"] as const)("with %s, are exact after late rows", async (totalLeaf) => {
+it("are exact after late rows", async () => {
   for (const month of ["09", "10"]) {
     await knex("rentals").insert(
       Array.from({ length: 301 }, (_, nth) =>
@@ -28,7 +28,7 @@ it.each(["P1D", "PT15M"] as const)("with %s, are exact after late rows", async (
       ),
     );
   }
-  await build(knex, "1", "2026-11-10 00:00:00.000", DAY, totalLeaf);
+  await build(knex, "1", "2026-11-10 00:00:00.000", DAY);
   const [{ gross, started_ms }] = await knex(TABLES.sums)
     .where({ total: 1 })
     .orderBy("at", "desc")

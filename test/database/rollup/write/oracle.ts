@@ -1,15 +1,16 @@
-/** What a rollup should have stored, added up in the test from the rows of the ledger. */
+/**
+ * What a rollup should have stored, added up in the test from the rows of the ledger. Leaves, quarter hours, days and
+ * dates that do not exist are worked out here a second time.
+ */
 import type { Knex } from "knex";
 import { expect } from "vitest";
-import { instantOf, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { type LeafLength, leafAt } from "../../../../src/rollup/leaves.ts";
 import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
 
-/** Sums by kind of owner, boundary and owner: "owners 2026-01-02 00:00:00.000 1/0". */
+/** Sums by kind, place and owner: "owners 2026-01-02 00:00:00.000 1/0", "15 1 2026-01-02 09:15:00.000". */
 type Stored = Record<string, string>;
 
-/** Expects the current rollup of a provider to have the sums of its ledger, and no other row. */
+/** Expects the current rollup of a provider to have the sums and increments of its ledger, and no other row. */
 export async function expectStored(database: Knex, provider = "1"): Promise<void> {
   expect(SUM_NAMES, "what this compares").toEqual([
     "gross",
@@ -24,21 +25,28 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
     const rollup = await reader(TABLES.rollups)
       .where({ provider_id: provider, building: 0 })
       .first();
-    const rows = await reader(TABLES.sums).where({ provider_id: provider, slot: rollup.slot });
+    const own = { provider_id: provider, format: rollup.format, slot: rollup.slot };
     const stored: Stored = {};
-    for (const { total, at, server_id, instance_id, ...sums } of rows) {
+    for (const { total, at, server_id, instance_id, ...sums } of await reader(TABLES.sums).where(
+      own,
+    )) {
       const key = `${Number(total) === 1 ? "total" : "owners"} ${at} ${server_id}/${instance_id}`;
       const { gross, charges, started, ended, refunds, started_ms, ended_ms } = sums;
       const counts = [charges, started, ended, started_ms, ended_ms];
       stored[key] = [cents(gross), cents(refunds), ...counts].join(" ");
     }
+    for (const { length, part, at, gross, refunds, charges } of await reader(
+      TABLES.increments,
+    ).where(own)) {
+      stored[`${length} ${part} ${at}`] = [cents(gross), cents(refunds), charges].join(" ");
+    }
     expect(stored).toEqual(await expected(reader, provider, rollup));
   });
 }
 
-/** A row of the ledger at its event time. */
+/** A row of the ledger at its event time, in epoch ms. */
 interface Event {
-  readonly at: string;
+  readonly at: number;
   readonly owner: string;
   /** Gross and refunds in cents, charges, starts, ends, ms of starts, ms of ends. */
   readonly sums: readonly bigint[];
@@ -47,7 +55,7 @@ interface Event {
 async function expected(
   reader: Knex.Transaction,
   provider: string,
-  { watermark = "", leaf = "", total_leaf }: Record<string, string>,
+  { watermark = "", leaf = "" }: Record<string, string>,
 ): Promise<Stored> {
   const events: Event[] = [];
   const of = (table: string) => reader(table).where({ provider_id: provider });
@@ -56,80 +64,101 @@ async function expected(
     if (row.recorded_at > watermark || row.charged_at > watermark) continue;
     const gross = cents(row.gross);
     const sums = [gross, gross < 0n ? gross : 0n, 1n, 0n, 0n, 0n, 0n];
-    events.push({ at: row.charged_at, owner: ownerOf(row), sums });
+    events.push({ at: instant(row.charged_at), owner: ownerOf(row), sums });
   }
+  const charges = [...events];
   for (const row of await of("rentals")) {
     const { started_at, ended_at, updated_at } = row;
     if (ended_at === null || ended_at < started_at) continue;
     if (updated_at > watermark || ended_at > watermark) continue;
-    events.push({
-      at: started_at,
-      owner: ownerOf(row),
-      sums: [0n, 0n, 0n, 1n, 0n, ms(started_at), 0n],
-    });
-    events.push({
-      at: ended_at,
-      owner: ownerOf(row),
-      sums: [0n, 0n, 0n, 0n, 1n, 0n, ms(ended_at)],
-    });
+    const [started, ended] = [instant(started_at), instant(ended_at)];
+    const owner = ownerOf(row);
+    events.push({ at: started, owner, sums: [0n, 0n, 0n, 1n, 0n, ms(started), 0n] });
+    events.push({ at: ended, owner, sums: [0n, 0n, 0n, 0n, 1n, 0n, ms(ended)] });
   }
   const total = events.map((event) => ({ ...event, owner: "0/0" }));
-  const endsOf = (at: string) => {
-    const day = leafAt(at, "P1D");
-    const ends = [day.to, leafAt(at, "P1M").to];
-    // A leaf of a day is made of whole leaves that are shorter, and of the provider as a whole none is longer.
-    if (leaf.startsWith("PT")) ends.push(leafAt(at, leaf as LeafLength).to);
-    if (total_leaf !== "PT15M") return ends;
-    // All quarter hours of the day and of the two after it.
-    const start = Date.parse(`${day.from.replace(" ", "T")}Z`);
-    return [
-      ...ends,
-      ...Array.from({ length: 3 * 96 }, (_, n) => toDatetime(start + (n + 1) * 900_000)),
-    ];
-  };
   return {
-    ...running("owners", events, (at) => [leafAt(at, leaf as LeafLength).to]),
-    ...running("total", total, endsOf),
+    ...running("owners", events, leaf),
+    ...running("total", total, leaf),
+    ...increments(charges, 15),
+    ...increments(charges, 360),
+    ...increments(charges, 1_440),
+    ...increments(charges, 43_200),
   };
 }
 
-/** The running sums at the boundaries of each event, the earliest of which is the first that has it. */
-function running(
-  kind: string,
-  events: readonly Event[],
-  boundariesOf: (at: string) => readonly string[],
-): Stored {
-  const endsOf = ({ at }: Event) => boundariesOf(at).toSorted();
+const plus = (one: readonly bigint[], other: readonly bigint[] = []) =>
+  one.map((count, nth) => count + (other[nth] ?? 0n));
+
+/** The running sums at the end of each leaf with an event. */
+function running(kind: string, events: readonly Event[], leaf: string): Stored {
+  const byEnd = Map.groupBy(events, ({ at }) => endOfLeaf(at, leaf));
   const sums = new Map<string, readonly bigint[]>();
-  // The first quarter hours of the first day have nothing before them.
-  if (kind === "total" && events.length > 0)
-    sums.set(
-      "0/0",
-      SUM_NAMES.map(() => 0n),
-    );
   const stored: Stored = {};
-  const left = events.map((event) => {
-    // An instant that does not exist sorts after the one that it counts at.
-    const at = toDatetime(instantOf(event.at));
-    return { ...event, end: endsOf(event).find((end) => end > at) ?? "" };
-  });
-  left.sort((one, other) => (one.end < other.end ? -1 : 1));
-  let next = 0;
-  for (const boundary of [...new Set(events.flatMap(endsOf))].sort()) {
-    for (; (left[next]?.end ?? "~") <= boundary; next++) {
-      const { owner, sums: added } = left[next] as Event;
-      const before = sums.get(owner);
-      sums.set(
-        owner,
-        added.map((count, nth) => count + (before?.[nth] ?? 0n)),
-      );
+  for (const end of [...byEnd.keys()].sort((one, other) => one - other)) {
+    for (const { owner, sums: added } of byEnd.get(end) ?? []) {
+      sums.set(owner, plus(added, sums.get(owner)));
     }
-    for (const [owner, each] of sums) stored[`${kind} ${boundary} ${owner}`] = each.join(" ");
+    for (const [owner, each] of sums) stored[`${kind} ${text(end)} ${owner}`] = each.join(" ");
   }
   return stored;
 }
 
+/** Gross, refunds and number of the charges in each stretch of so many minutes, by its start; 43,200 are a month. */
+function increments(charges: readonly Event[], minutes: number): Stored {
+  const sums = new Map<number, readonly bigint[]>();
+  for (const { at, sums: added } of charges) {
+    const date = new Date(at);
+    const start =
+      minutes === 43_200
+        ? firstOf(date.getUTCFullYear(), date.getUTCMonth())
+        : Math.floor(at / (minutes * 60_000)) * minutes * 60_000;
+    sums.set(start, plus(added.slice(0, 3), sums.get(start)));
+  }
+  return Object.fromEntries(
+    sums.entries().map(([start, each]) => {
+      const part = minutes === 15 ? Math.floor(new Date(start).getUTCHours() / 6) : 0;
+      return [`${minutes} ${part} ${text(start)}`, each.join(" ")];
+    }),
+  );
+}
+
+const UNITS: Record<string, number> = { M: 60_000, H: 3_600_000, D: 86_400_000 };
+
+/** The end of the leaf that an instant lies in: leaves are counted from the first of the month, months from January. */
+function endOfLeaf(at: number, leaf: string): number {
+  const [, time, count = "", unit = ""] = /^P(T?)(\d+)(.)$/.exec(leaf) ?? [];
+  const [year, month] = [new Date(at).getUTCFullYear(), new Date(at).getUTCMonth()];
+  if (unit === "Y" || (unit === "M" && time === "")) {
+    const months = unit === "Y" ? 12 : Number(count);
+    return firstOf(year, month - (month % months) + months);
+  }
+  const [from, length] = [firstOf(year, month), Number(count) * (UNITS[unit] ?? 0)];
+  const end = from + (Math.floor((at - from) / length) + 1) * length;
+  return Math.min(end, firstOf(year, month + 1));
+}
+
+/** The first instant of a month. `Date.UTC` takes years up to 99 for others. */
+const firstOf = (year: number, month: number) => new Date(0).setUTCFullYear(year, month, 1);
 const FIRST = Date.parse("0001-01-01T00:00:00Z");
-/** The ms from the first instant to the one that a date counts at. */
-const ms = (date: string) => BigInt(instantOf(date) - FIRST);
+const text = (at: number) =>
+  at >= Date.parse("+010000-01-01T00:00:00Z")
+    ? "9999-12-31 23:59:59.999"
+    : new Date(at).toISOString().replace("T", " ").replace("Z", "");
+
+/** Where a date counts: one that does not exist at the last instant before the date that follows it. */
+function instant(date: string): number {
+  const [year = 0, month = 0, day = 0] = date.slice(0, 10).split("-").map(Number);
+  const time = date.slice(11);
+  const midnight = new Date(0).setUTCFullYear(year, month - 1, day);
+  const [months, days] = [new Date(midnight).getUTCMonth() + 1, new Date(midnight).getUTCDate()];
+  if (months === month && days === day) {
+    return Math.max(FIRST, midnight + Date.parse(`1970-01-01T${time}Z`));
+  }
+  if (month === 0) return Math.max(FIRST, firstOf(year, 0) - 1);
+  return Math.max(FIRST, firstOf(year, day === 0 ? month - 1 : month) - 1);
+}
+
+/** The ms from the first instant to another one. */
+const ms = (at: number) => BigInt(at - FIRST);
 const cents = (decimal: string) => BigInt(decimal.replace(".", ""));

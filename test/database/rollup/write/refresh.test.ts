@@ -74,8 +74,8 @@ it("charges in very many new leaves, whose boundaries are too many rows, are a c
 });
 
 it("more than 1,000 leaves are a case for a build; as many are added in statements that stay small", async () => {
-  await build(knex, "1", WATERMARK, FIVE_MINUTES);
-  const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 300_000);
+  await build(knex, "1", WATERMARK, "PT15M");
+  const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 900_000);
   await knex("charges").insert(Array.from({ length: 1_001 }, (_, n) => charge(at(n), NEXT)));
   expect(await refresh(knex, "1", NEXT)).toBe("too large");
   await knex("charges")
@@ -92,11 +92,11 @@ it("more than 1,000 leaves are a case for a build; as many are added in statemen
 });
 
 // Regression: a row of a late boundary was counted once for each difference before it.
-it("refunds of many days are no case for a build, though each adds to all later quarter hours", async () => {
+it("refunds of many days are no case for a build, though each adds to all later boundaries", async () => {
   const [days, refunds] = [150, 100];
   const dayOf = (n: number) => toDatetime(Date.UTC(2024, 10, 1) + n * 86_400_000);
   await knex("charges").insert(Array.from({ length: days }, (_, n) => charge(dayOf(n), dayOf(n))));
-  await build(knex, "1", WATERMARK, DAY, "PT15M");
+  await build(knex, "1", WATERMARK, DAY);
   const refund = (_: unknown, n: number) => charge(dayOf(n), NEXT, "-1.00");
   await knex("charges").insert(Array.from({ length: refunds }, refund));
   expect(await refreshTo(NEXT)).toEqual(adds(refunds));

@@ -1,6 +1,6 @@
 /** Answers in the model, with and without cached sums, and what the ledger says. */
 import type { Has, Rollup, Row, State, Sums, Version } from "./model.ts";
-import { datesOf, isCovered, sumsAt } from "./sums.ts";
+import { addsUp, countIn, datesOf, isCovered, sumsAt } from "./sums.ts";
 
 /** Both ends included: all of time, a leaf, with a head, with a tail, and no boundary in it. */
 const PERIODS = [
@@ -12,16 +12,52 @@ const PERIODS = [
 ];
 type Period = (typeof PERIODS)[number];
 
-/** For each period, how often each row was counted. */
+/** Days, as the whole has them, and those of another zone, which begin at quarter hours. */
+const DAYS = [
+  { kind: "days", from: 0, to: 4 },
+  { kind: "days", from: 4, to: 8 },
+  { kind: "quarters", from: 2, to: 6 },
+  { kind: "quarters", from: 6, to: 10 },
+] as const;
+
+/** For each period and each day, how often each row was counted: in days, charges alone. */
 export type Answers = readonly (readonly number[])[];
 
 /** What the ledger says. */
 export function expectedAnswers({ rows, now }: State): Answers {
-  return PERIODS.map(({ start, end }) =>
+  const periods = PERIODS.map(({ start, end }) =>
     rows.map(({ committed }) => {
       return committed && overlaps(committed, { start, end: Math.min(end, now) }) ? 1 : 0;
     }),
   );
+  return [...periods, ...DAYS.map((day) => rows.map((row) => countRaw(row, day, now)))];
+}
+
+/** How often the ledger has a row as a charge of a day. */
+function countRaw({ committed }: Row, { from, to }: (typeof DAYS)[number], now: number): number {
+  if (!committed || committed.end !== undefined || committed.start > now) return 0;
+  return committed.start >= from && committed.start < to ? 1 : 0;
+}
+
+/** The answers of days: from the rows of the whole if these add up, and what is not covered. */
+function answersOfDays(state: State, has: Has): Answers {
+  const { rows, now } = state;
+  const rollup = usedRollup(state, has);
+  const uses = rollup !== null && (!has("adds up") || wholeAddsUp(state));
+  return DAYS.map((day) =>
+    rows.map((row, nth) => {
+      if (!uses) return countRaw(row, day, now);
+      const isRaw = row.committed !== null && !isCovered(row.committed, rollup.watermark, has);
+      const stored = countIn(state.whole[rollup.slot][day.kind], day.from, day.to, nth);
+      return stored + (isRaw ? countRaw(row, day, now) : 0);
+    }),
+  );
+}
+
+/** Whether the rows of the whole add up to those of owners, in the rollup that is read. */
+export function wholeAddsUp({ rows, current, whole, slots }: State): boolean {
+  const isCharge = rows.map(({ committed }) => committed?.end === undefined);
+  return current === null || addsUp(whole[current.slot], slots[current.slot], isCharge);
 }
 
 function overlaps(version: Version, { start, end }: Period): boolean {
@@ -37,9 +73,11 @@ function usedRollup({ current, now }: State, has: Has): Rollup | null {
 /** The answers that read the sums. */
 export function fullAnswers(state: State, has: Has): Answers {
   const rollup = usedRollup(state, has);
-  return PERIODS.map((period) =>
-    answer(state, rollup ? state.slots[rollup.slot] : [], period, has),
-  );
+  const sums = rollup ? state.slots[rollup.slot] : [];
+  return [
+    ...PERIODS.map((period) => answer(state, sums, period, has)),
+    ...answersOfDays(state, has),
+  ];
 }
 
 /** The answers that use cached sums, if the rollup in the same snapshot is of their version. */
@@ -50,7 +88,10 @@ export function cachedAnswers(
 ): Answers {
   const isCurrent = usedRollup(state, has)?.version === cached.version || !has("same version");
   if (!isCurrent) return fullAnswers(state, has);
-  return PERIODS.map((period) => answer(state, cached.sums, period, has));
+  return [
+    ...PERIODS.map((period) => answer(state, cached.sums, period, has)),
+    ...answersOfDays(state, has),
+  ];
 }
 
 /** What a reader may cache. */

@@ -10,6 +10,7 @@ import {
   type Property,
   START_TICK,
   type State,
+  type Whole,
 } from "./model.ts";
 import { violated } from "./properties.ts";
 import { completeRun, newRun, stepRun } from "./runs.ts";
@@ -69,6 +70,10 @@ function initialState({ scenario }: Model): State {
     current: null,
     building: null,
     slots: [[], []],
+    whole: [
+      { quarters: [], days: [] },
+      { quarters: [], days: [] },
+    ],
     runs: scenario.runs.map(() => newRun()),
     smallUpTo: -1,
     versions: 0,
@@ -106,13 +111,21 @@ function stepsOf(model: Model, first: State, state: State): Step[] {
 const EVENTS: Readonly<Record<Event, (state: State, first: State, has: Has) => unknown>> = {
   "caches the sums": (state, _, has) => Object.assign(state, { cached: cacheable(state, has) }),
   "deletes the rows of rollups": (state) => Object.assign(state, { current: null, building: null }),
-  "restores the database": (state, { rows, current, building, slots, versions }, has) => {
+  "changes a quarter hour": (state) => changeFirst(state, "quarters"),
+  "changes a day": (state) => changeFirst(state, "days"),
+  "restores the database": (state, { rows, current, building, slots, whole, versions }, has) => {
     // It ends all transactions, and the runs that were at work.
     const runs = state.runs.map((run) => (run.step === "begin" ? run : newRun("done")));
-    Object.assign(state, copyOf({ ...state, rows, current, building, slots }), { runs });
+    Object.assign(state, copyOf({ ...state, rows, current, building, slots, whole }), { runs });
     if (!has("new version")) state.versions = versions;
   },
 };
+
+/** Adds to the first row. */
+function changeFirst({ whole, current }: State, kind: keyof Whole): void {
+  const first = whole[current?.slot ?? 0][kind][0];
+  if (first) first[1] = first[1].map((count) => count + 1);
+}
 
 /** The steps that the clock can take: a tick, or a jump. */
 function clockSteps({ scenario }: Model, { now, jumped, rows }: State): Step[] {

@@ -7,8 +7,8 @@
  * a run that is killed is one that takes no further step.
  *
  * Not modelled: SQL; amounts and owners (each row is counted by itself, so that no two errors cancel
- * out); the length of leaves; how an unused slot is emptied; slices of a check; formats; replicas. Whether the code does what the
- * model does is for the tests on a real database.
+ * out); the length of leaves, and six hours; how an unused slot is emptied; slices of a check; formats; replicas. Whether
+ * the code does what the model does is for the tests on a real database.
  */
 
 /** The distance of the watermark from now, in ticks. */
@@ -19,6 +19,8 @@ export const LOOKBACK = 2;
 export const START_TICK = 7;
 /** The ends of the leaves. */
 export const BOUNDARIES = [4, 8, 12, 16] as const;
+/** Days are leaves, and have two quarter hours. */
+export const [QUARTER, DAY] = [2, 4] as const;
 
 /** What a writer has stored of a row. A charge has only a start: the instant that it is dated at. */
 export interface Version {
@@ -46,6 +48,12 @@ export type Totals = number[];
 /** *F(b)* at each stored boundary, in order. */
 export type Sums = [boundary: number, totals: Totals][];
 
+/** What the provider as a whole has of charges in each quarter hour and each day, by their starts. */
+export interface Whole {
+  readonly quarters: Sums;
+  readonly days: Sums;
+}
+
 /** A row of `rollups`. */
 export interface Rollup {
   slot: 0 | 1;
@@ -63,6 +71,8 @@ export interface Change {
   readonly watermark: number;
   /** What the ledger has more than the rollup, by the boundary of the leaf. */
   readonly differences: Sums;
+  /** The same, and what makes days the sums of their quarter hours. */
+  readonly whole: Whole;
   /** For a step of a build: where the next one begins. */
   readonly next: number;
   /** Whether this repairs what was wrong before. */
@@ -85,7 +95,12 @@ export interface Run {
 }
 
 /** What somebody does. */
-export type Event = "caches the sums" | "deletes the rows of rollups" | "restores the database";
+export type Event =
+  | "caches the sums"
+  | "deletes the rows of rollups"
+  | "restores the database"
+  | "changes a quarter hour"
+  | "changes a day";
 
 export interface State {
   rows: Row[];
@@ -93,6 +108,7 @@ export interface State {
   current: Rollup | null;
   building: Rollup | null;
   slots: [Sums, Sums];
+  whole: [Whole, Whole];
   now: number;
   jumped: "no" | "forward" | "back";
   /** By writer: whether it has begun. */
@@ -117,6 +133,7 @@ export function copyOf(state: State): State {
     current: state.current && { ...state.current },
     building: state.building && { ...state.building },
     slots: [copyOfSums(state.slots[0]), copyOfSums(state.slots[1])],
+    whole: [copyOfWhole(state.whole[0]), copyOfWhole(state.whole[1])],
     begun: [...state.begun],
     runs: state.runs.map((run) => ({ ...run })),
     happened: [...state.happened],
@@ -125,6 +142,10 @@ export function copyOf(state: State): State {
 
 function copyOfSums(sums: Sums): Sums {
   return sums.map(([boundary, totals]) => [boundary, totals]);
+}
+
+function copyOfWhole({ quarters, days }: Whole): Whole {
+  return { quarters: copyOfSums(quarters), days: copyOfSums(days) };
 }
 
 /** What makes rollups right. Each rule can be taken out of the model. */
@@ -137,6 +158,8 @@ export const RULES = {
   lookback: "a refresh looks for rows that were recorded shortly before its old watermark",
   "counted by watermark": "rows are counted again once one was recorded after the watermark",
   check: "a run compares the rollup with the ledger, whether or not there is news",
+  "adds up": "an answer uses days and quarter hours only if these add up to what owners have",
+  "finer rows": "the check makes days the sums of their quarter hours",
   "own slot": "a build fills a slot of its own",
   "one watermark": "all steps of a build compare at the watermark with which it began",
   "one snapshot": "a change is computed from sums, version and rows of one snapshot",
@@ -153,7 +176,7 @@ export const PROPERTIES = {
   "exact while ahead": "every answer is exact while the watermark lies ahead of the clock",
   "equal with cache": "an answer with cached sums equals the one without, in the same snapshot",
   once: "the sums count no row twice, and none less than not at all",
-  healed: "one complete run later, every answer is exact and the rollup is trusted",
+  healed: "one complete run later, every answer is exact, the rollup is trusted, and it adds up",
   reported: "a run that makes a wrong answer right reports a repair",
   "no false alarm": "a run reports no repair while writers keep to the assumptions",
   built: "one complete run later, a provider with enough rows has a rollup",

@@ -1,5 +1,11 @@
 /** What is asserted of every state of the model. */
-import { type Answers, cachedAnswers, expectedAnswers, fullAnswers } from "./answers.ts";
+import {
+  type Answers,
+  cachedAnswers,
+  expectedAnswers,
+  fullAnswers,
+  wholeAddsUp,
+} from "./answers.ts";
 import { copyOf, LOOKBACK, MARGIN, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
 import { isCovered } from "./sums.ts";
@@ -22,7 +28,7 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
   },
   healed: (state, model) => {
     const healed = afterRun(state, model, true);
-    return isExact(healed, model) && !isAhead(healed);
+    return isExact(healed, model) && !isAhead(healed) && wholeAddsUp(healed);
   },
   reported: (state, model) => {
     if (state.reported || isExact(state, model)) return true;

@@ -29,6 +29,8 @@ const FAULTS: Readonly<Record<Rule, readonly (readonly [Property, ScenarioName])
   lookback: [["late rows found", "a transaction of any length that nobody sees"]],
   "counted by watermark": [["built", "a provider that grows, and has enough rows for a rollup"]],
   check: [["healed", "two checks that find the same late charge"]],
+  "adds up": [["exact", "rows of the whole that are changed"]],
+  "finer rows": [["healed", "rows of the whole that are changed"]],
   "own slot": [["exact", "two rebuilds"]],
   "one watermark": [["exact", "two first builds"]],
   "one snapshot": [["once", "two checks that find the same late charge"]],

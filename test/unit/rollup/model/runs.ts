@@ -9,7 +9,14 @@ import {
   type RunOptions,
   type State,
 } from "./model.ts";
-import { addDifferences, compare, isCovered, leavesWithNews } from "./sums.ts";
+import {
+  addDifferences,
+  addToWhole,
+  compare,
+  compareWhole,
+  isCovered,
+  leavesWithNews,
+} from "./sums.ts";
 
 /** Where a build begins, where its second step does, and where it is complete. */
 const [FIRST, SECOND, COMPLETE] = [0, BOUNDARIES[0], 99];
@@ -81,10 +88,15 @@ function computeChange(state: State, run: Run, options: RunOptions, model: Model
     });
     // Without an error, the rows that became covered explain all differences.
     const isExplained = String(differences) === String(compareRows(fresh, []));
-    const repairs = isOfCurrent(kind) ? !isExplained : kind === "begin" && isAhead(current);
-    if (kind === "check" && differences.length === 0) return "finds no difference";
+    const finer = kind === "check" && has("finer rows");
+    const stored = state.whole[rollup?.slot ?? 0];
+    const whole = compareWhole(rows, stored, watermark, leaves, has, finer);
+    const found = whole.quarters.length + whole.days.length;
+    if (kind === "check" && differences.length + found === 0) return "finds no difference";
+    const isWrong = !isExplained || (kind === "check" && found > 0);
+    const repairs = isOfCurrent(kind) ? isWrong : kind === "begin" && isAhead(current);
     const versions = { current: current?.version, building: building?.version };
-    run.change = { kind, versions, watermark, differences, next, repairs };
+    run.change = { kind, versions, watermark, differences, whole, next, repairs };
     run.step = "write";
     return `computes: ${kind}`;
   };
@@ -147,6 +159,7 @@ function writeChange(state: State, run: Run, { has }: Model): string {
   }
   if (target && kind !== "begin") {
     addDifferences(state.slots[target.slot], change.differences);
+    addToWhole(state.whole[target.slot], change.whole);
     Object.assign(target, { version, watermark, next });
     if (kind === "swap") Object.assign(state, { current: target, building: null });
   }

@@ -158,6 +158,15 @@ export const SCENARIOS = {
     writers: [{ row: 0, open: "within margin", write: () => null }],
     once: ["caches the sums"],
   },
+  "rows of the whole that are changed": {
+    ...BROKEN,
+    rows: [CHARGE, NEXT_CHARGE, null],
+    runs: [{ check: true }, {}],
+    ticks: 2,
+    writers: [charge(2, 5, "within margin")],
+    once: ["changes a quarter hour", "changes a day"],
+    properties: ["exact", ...BROKEN.properties],
+  },
   "a covered rental that is written again": {
     ...BROKEN,
     rows: [ENDED_RENTAL, NEXT_CHARGE],
