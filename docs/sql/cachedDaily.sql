@@ -3,7 +3,7 @@ SELECT 0,
   CAST(MAX(version) AS CHAR),
   NULL,
   NULL
-  FROM rollups WHERE provider_id = :provider AND format = 5 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
+  FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
 UNION ALL
 (SELECT 1,
   CAST(MIN(charged_at) AS CHAR),

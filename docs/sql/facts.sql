@@ -4,6 +4,5 @@ SELECT 0,
   CAST(MAX(version) AS CHAR),
   CAST(MAX(watermark) AS CHAR),
   CAST(MAX(slot) AS CHAR),
-  CAST(MAX(leaf) AS CHAR),
-  CAST(MAX(total_leaf) AS CHAR)
-  FROM rollups WHERE provider_id = :provider AND format = 5 AND building = 0 AND watermark <= UTC_TIMESTAMP(3);
+  CAST(MAX(leaf) AS CHAR)
+  FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3);

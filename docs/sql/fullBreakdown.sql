@@ -8,7 +8,7 @@ SELECT 0,
   NULL,
   NULL,
   NULL
-  FROM rollups WHERE provider_id = :provider AND format = 5 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
+  FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
 UNION ALL
 (SELECT 1,
   CAST(id AS CHAR),
@@ -44,8 +44,8 @@ UNION ALL
   CAST(refunds AS CHAR),
   CAST(started_ms AS CHAR),
   CAST(ended_ms AS CHAR)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))))
 UNION ALL
 (SELECT 4,
   CAST(gross AS CHAR),
@@ -57,8 +57,8 @@ UNION ALL
   CAST(ended_ms AS CHAR),
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 5,
   CAST(server_id AS CHAR),
@@ -70,8 +70,8 @@ UNION ALL
   CAST(refunds AS CHAR),
   CAST(started_ms AS CHAR),
   CAST(ended_ms AS CHAR)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at <= CAST(:other AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:other AS DATETIME(3))))
 UNION ALL
 (SELECT 6,
   CAST(gross AS CHAR),
@@ -83,8 +83,8 @@ UNION ALL
   CAST(ended_ms AS CHAR),
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at <= CAST(:other AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:other AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 7,
   CAST(server_id AS CHAR),

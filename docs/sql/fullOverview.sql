@@ -6,7 +6,7 @@ SELECT 0,
   NULL,
   NULL,
   NULL
-  FROM rollups WHERE provider_id = :provider AND format = 5 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
+  FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
 UNION ALL
 (SELECT 1,
   CAST(id AS CHAR),
@@ -51,8 +51,8 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at <= CAST(:month0 AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 6,
   CAST(at AS CHAR),
@@ -61,18 +61,7 @@ UNION ALL
   CAST(refunds AS CHAR),
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at IN (CAST(:month1 AS DATETIME(3)),
-  CAST(:month2 AS DATETIME(3)),
-  CAST(:month3 AS DATETIME(3)),
-  CAST(:month4 AS DATETIME(3)),
-  CAST(:month5 AS DATETIME(3)),
-  CAST(:month6 AS DATETIME(3)),
-  CAST(:month7 AS DATETIME(3)),
-  CAST(:month8 AS DATETIME(3)),
-  CAST(:month9 AS DATETIME(3)),
-  CAST(:month10 AS DATETIME(3)),
-  CAST(:month11 AS DATETIME(3)),
-  CAST(:month12 AS DATETIME(3))))
+  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 43200 AND part = 0)
 UNION ALL
 (SELECT 7,
   CAST(server_id AS CHAR),
@@ -81,5 +70,5 @@ UNION ALL
   CAST(SUM(refunds) AS CHAR),
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))) AND charges > 0 GROUP BY server_id);
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))) AND charges > 0 GROUP BY server_id);
