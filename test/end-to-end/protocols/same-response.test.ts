@@ -1,6 +1,6 @@
 /**
  * Every protocol returns the same response or error to the same request, and CSV its rows, on a large
- * ledger. The parsers' tables of inputs are in test/unit/revenue/period.test.ts and test/unit/transcoding.
+ * ledger. The parsers' tables of inputs are in test/unit/revenue/period.test.ts and test/unit/gateway/transcoding.
  */
 import { parse } from "csv-parse/sync";
 import { afterAll, beforeAll, expect, it } from "vitest";

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { generateKey, hashKey, hintOf, parseKey, redactKeys } from "../../../src/auth/api-key.ts";
-import { anyText } from "../transcoding/any-text.ts";
+import { anyText } from "../../support/any-text.ts";
 
 const DIGITS = [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"];
 /** The expression documented for secret scanners. */

@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { createDocument, type DocumentParts } from "../../../dev/openapi/document.ts";
 import type { JsonObject } from "../../../dev/openapi/json.ts";
 import { bindRoutes } from "../../../src/gateway/transcoding/routes.ts";
-import { serviceOf } from "../transcoding/contract.ts";
+import { serviceOf } from "../gateway/transcoding/contract.ts";
 
 const THINGS = "transcoding.supported.ThingService";
 const parts: DocumentParts = {

@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
 import { completePeriod, parsePeriod } from "../../../src/revenue/period.ts";
-import { anyText } from "../transcoding/any-text.ts";
+import { anyText } from "../../support/any-text.ts";
 
 const NOW = Date.parse("2026-11-20T09:30:00.123Z");
 const iso = (instant: number) => new Date(instant).toISOString();

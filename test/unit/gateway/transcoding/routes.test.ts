@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
-import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { bindRoutes } from "../../../src/gateway/transcoding/routes.ts";
-import { paths } from "../../support/request.ts";
+import { RevenueService } from "../../../../gen/revenue/v1/revenue_pb.ts";
+import { bindRoutes } from "../../../../src/gateway/transcoding/routes.ts";
+import { paths } from "../../../support/request.ts";
 import { serviceOf } from "./contract.ts";
 
 test("the revenue service is served on the paths of its specification", () => {
@@ -45,6 +45,10 @@ test.each([
   [
     "AnyResponse",
     "field transcoding.unsupported.WithAny.any: the well-known type google.protobuf.Any is not supported",
+  ],
+  [
+    "NullResponse",
+    "field transcoding.unsupported.WithNull.nothing: the well-known type google.protobuf.NullValue is not supported",
   ],
 ])("an annotation that is not supported is an error at start: %s", (name, reason) => {
   const refused = serviceOf("transcoding.unsupported.Refused");

@@ -1,7 +1,7 @@
 import { create } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import { expect, test } from "vitest";
-import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
+import { compileCsvWriter } from "../../../../src/gateway/transcoding/csv-writer.ts";
 import { messageOf } from "./contract.ts";
 
 const table = messageOf("transcoding.supported.Table");

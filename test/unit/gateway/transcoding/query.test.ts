@@ -1,8 +1,8 @@
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { forEachParameter } from "../../../src/gateway/transcoding/query.ts";
-import { RequestError } from "../../../src/gateway/transcoding/request-error.ts";
-import { anyText } from "./any-text.ts";
+import { forEachParameter } from "../../../../src/gateway/transcoding/query.ts";
+import { RequestError } from "../../../../src/gateway/transcoding/request-error.ts";
+import { anyText } from "../../../support/any-text.ts";
 
 function pairs(query: string): [string, string][] {
   const visited: [string, string][] = [];

@@ -2,7 +2,7 @@ import { toJson } from "@bufbuild/protobuf";
 import { TimestampSchema, timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { writeTimestamp } from "../../../src/gateway/transcoding/timestamp.ts";
+import { writeTimestamp } from "../../../../src/gateway/transcoding/timestamp.ts";
 
 test.each<[bigint, number, string]>([
   [1_795_167_000n, 0, "2026-11-20T09:30:00Z"],

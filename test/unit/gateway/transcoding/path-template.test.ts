@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { parsePathTemplate } from "../../../src/gateway/transcoding/path-template.ts";
+import { parsePathTemplate } from "../../../../src/gateway/transcoding/path-template.ts";
 
 test.each([
   ["/api/v1.2/a-b_c~d", [{ literal: "api" }, { literal: "v1.2" }, { literal: "a-b_c~d" }]],

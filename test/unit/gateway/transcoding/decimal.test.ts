@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { writeDecimal } from "../../../src/gateway/transcoding/decimal.ts";
+import { writeDecimal } from "../../../../src/gateway/transcoding/decimal.ts";
 
 test.each([
   ["4500.00", "4500.00"],

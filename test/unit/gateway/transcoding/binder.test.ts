@@ -1,8 +1,8 @@
 import { create, equals } from "@bufbuild/protobuf";
 import { expect, test } from "vitest";
-import { compileBinder } from "../../../src/gateway/transcoding/binder.ts";
-import { parsePathTemplate } from "../../../src/gateway/transcoding/path-template.ts";
-import { RequestError } from "../../../src/gateway/transcoding/request-error.ts";
+import { compileBinder } from "../../../../src/gateway/transcoding/binder.ts";
+import { parsePathTemplate } from "../../../../src/gateway/transcoding/path-template.ts";
+import { RequestError } from "../../../../src/gateway/transcoding/request-error.ts";
 import { messageOf } from "./contract.ts";
 
 const desc = messageOf("transcoding.supported.GetThingRequest");

@@ -7,9 +7,9 @@ import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { exchange, listen, parse } from "../../unit/gateway/gateway.ts";
-import { handleOverview, JSON_BODY, overview, PATH } from "../../unit/gateway/overview.ts";
-import { REQUESTS, request } from "./traffic/exchanges.ts";
+import { REQUESTS, request } from "../../end-to-end/robustness/traffic/exchanges.ts";
+import { exchange, listen, parse } from "./gateway.ts";
+import { handleOverview, JSON_BODY, overview, PATH } from "./overview.ts";
 
 const REQUEST = "GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n";
 const never = () => new Promise<never>(() => {});

@@ -2,8 +2,8 @@ import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
 import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { compileWriter } from "../../../src/gateway/transcoding/json-writer.ts";
-import { anyText } from "./any-text.ts";
+import { compileWriter } from "../../../../src/gateway/transcoding/json-writer.ts";
+import { anyText } from "../../../support/any-text.ts";
 import { messageOf } from "./contract.ts";
 
 const thing = messageOf("transcoding.supported.Thing");

@@ -1,9 +1,9 @@
-/** Descriptors of the proto files of these tests (test/unit/transcoding/proto), compiled by buf at run time. */
+/** Descriptors of the proto files of these tests (test/unit/gateway/transcoding/proto), compiled by buf at run time. */
 import { execFileSync } from "node:child_process";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";
 import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 
-const folder = "test/unit/transcoding/proto";
+const folder = "test/unit/gateway/transcoding/proto";
 const google = "node_modules/google-proto-files";
 const config = {
   version: "v2",
