@@ -33,15 +33,13 @@ export interface KeyQueues {
 /**
  * Caches the keys that are found. Unknown keys are not cached, so that a new key is valid at once
  * and unknown keys take no memory.
- *
- * @param clock a monotonic time in ms
  */
-export function cacheKeys(queues: KeyQueues, clock = () => performance.now()): KeyLookup {
+export function cacheKeys(queues: KeyQueues): KeyLookup {
   const cache = new LRUCache<string, Entry>({ max: MAX_KEYS });
   return async (keyHash, request) => {
     const hash = keyHash.toString("latin1");
     const cached = cache.get(hash);
-    const now = clock();
+    const now = performance.now();
     const hit = cached && now - cached.queriedAt < (cached.refreshing ? STALE : FRESH);
     queues.observe?.(hit === true);
     if (hit) return cached.key;

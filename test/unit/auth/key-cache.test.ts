@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { cacheKeys } from "../../../src/auth/key-cache.ts";
 import type { IssuedKey } from "../../../src/auth/key-lookup.ts";
 import { providerKey } from "../../support/caller-key.ts";
@@ -8,17 +8,26 @@ const request = { signal: new AbortController().signal, address: "192.0.2.1" };
 const valid: IssuedKey = { key: providerKey("7"), expiresAt: Infinity, revoked: false };
 const revoked: IssuedKey = { ...valid, revoked: true };
 
+beforeEach(() => void vi.useFakeTimers({ toFake: ["performance"] }));
+afterEach(() => void vi.useRealTimers());
+
 /** A cache over a registry and with a clock that the test may change; `queues` are those of its queries. */
 function cached(lookup?: (query: number) => Promise<IssuedKey | undefined>) {
   const registry = new Map<string, IssuedKey>();
-  const clock = { now: 0 };
+  const started = performance.now();
+  const clock = {
+    /** The time since the start, in ms. */
+    set now(time: number) {
+      vi.advanceTimersByTime(started + time - performance.now());
+    },
+  };
   const queues: string[] = [];
   const through = (queue: string) => async (keyHash: Buffer) => {
     queues.push(queue);
     return lookup ? lookup(queues.length) : registry.get(keyHash.toString());
   };
   const lookups = { known: through("known"), unknown: through("unknown") };
-  const cache = cacheKeys(lookups, () => clock.now);
+  const cache = cacheKeys(lookups);
   const find = (hash: string) => cache(Buffer.from(hash), request);
   return { registry, clock, find, queues };
 }

@@ -1,7 +1,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { FindKeys, IssuedKey } from "../../../src/auth/key-lookup.ts";
-import { MAX_BATCH } from "../../../src/auth/key-lookup.ts";
+import {
+  createFindKeys,
+  type FindKeys,
+  type IssuedKey,
+  MAX_BATCH,
+} from "../../../src/auth/key-lookup.ts";
 import { createKeyQueue } from "../../../src/auth/key-queue.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { shareOf } from "../../../src/handler.ts";
@@ -129,4 +133,11 @@ it("a query that hangs holds the others up for two seconds", async () => {
   expect(batches).toHaveLength(2);
   await end(1);
   expect(await second).toBe("7");
+});
+
+it("more keys than one query takes are refused, and none is left out", async () => {
+  const keys = Array<Buffer>(MAX_BATCH + 1).fill(Buffer.alloc(32));
+  const find = createFindKeys(() => Promise.resolve([] as never));
+  const { signal } = new AbortController();
+  await expect(find(keys, signal)).rejects.toThrow("more than 64 keys in a batch");
 });

@@ -17,6 +17,14 @@ it.each([
   expect(() => admit(next)).not.toThrow();
 });
 
+it("a call that ends frees one place, and not those of the others", () => {
+  const admit = createAdmission({ total: 100, perProvider: 3 });
+  const [release] = [admit("7"), admit("7"), admit("7")];
+  release();
+  admit("7");
+  expect(() => admit("7")).toThrow(TOO_MANY_CALLS);
+});
+
 it("a provider gets as many places as it leaves free, so that a few leave room for another", () => {
   const admit = createAdmission({ total: 1_000, perProvider: 250 });
   const admitted = (provider: string) => {

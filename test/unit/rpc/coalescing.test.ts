@@ -53,6 +53,17 @@ describe("calls with the same key", () => {
     expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
   });
 
+  it("are counted until each has ended: after one of two, one more may start", async () => {
+    const { call, first, runs, resolve } = await twoInFlight();
+    resolve(0, "first");
+    expect(await first).toBe("first");
+    for (let i = 0; i < 3; i++) {
+      call();
+      await turn();
+    }
+    expect(runs).toHaveLength(3);
+  });
+
   it("never join a run that has started: its snapshot may be older than the call", async () => {
     const run = createCoalescing();
     let written = 0;

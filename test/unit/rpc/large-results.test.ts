@@ -22,8 +22,9 @@ async function turnsOf(waitForTurn: WaitForTurn, sizes: readonly number[]): Prom
   return Promise.all(turns);
 }
 
-it("small results never wait, and pass large ones that do", async () => {
-  expect(await turnsOf(createTurns(), Array(100).fill(200))).toEqual(Array(100).fill(0));
+it("small results, of less than 250 rows, never wait, and pass large ones that do", async () => {
+  expect(await turnsOf(createTurns(), Array(100).fill(249))).toEqual(Array(100).fill(0));
+  expect(await turnsOf(createTurns(), [12_000, 12_000, 250])).toMatchObject({ 2: 6 });
   expect(await turnsOf(createTurns(), [12_000, 12_000, 10])).toMatchObject({ 2: 0 });
 });
 

@@ -36,6 +36,17 @@ it("a service key has a limit of calls in flight of its own, and leaves that of 
   expect(await Promise.all(made)).toEqual(["ok", "tooManyCalls", "ok", "ok"]);
 });
 
+it("a service key is told whom the response is about, also caches; a provider's own key is told no number", async () => {
+  const about = { "x-provider-id": "7", vary: "x-provider-id" };
+  for (const [key, metadata] of [
+    [serviceKey(), about],
+    [providerKey("7"), {}],
+  ] as const) {
+    const { accept } = testCalls({ authenticate: async () => key, named: ["7"] });
+    expect((await accept()).metadata).toEqual(metadata);
+  }
+});
+
 it("a call that is refused because of its provider holds no place afterwards", async () => {
   const { call, entries } = testCalls({
     authenticate: async () => serviceKey(),
