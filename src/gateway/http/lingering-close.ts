@@ -15,6 +15,5 @@ export function closeLingering(socket: Socket, last = ""): void {
   if (socket.writableEnded) return;
   socket.end(last);
   socket.resume();
-  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
-  socket.once("close", () => clearTimeout(timer));
+  setTimeout(() => socket.destroy(), LINGER).unref();
 }

@@ -1,11 +1,9 @@
-/** What only the gRPC port has: the standard health service, reflection, and metadata. */
+/** What only the gRPC port has: reflection, as `buf curl` uses it, and metadata. */
 import { randomUUID } from "node:crypto";
 import { type ClientHttp2Session, connect, type IncomingHttpHeaders } from "node:http2";
 import { finished } from "node:stream/promises";
-import { Code } from "@connectrpc/connect";
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { bufCurl } from "../../support/clients/buf-curl.ts";
-import { healthOf } from "../../support/clients/health.ts";
 import { METHODS } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
@@ -18,17 +16,6 @@ beforeAll(async () => {
   fixture = await createFixture(smallLedger);
 });
 afterAll(() => fixture?.dispose());
-
-it("the health of the server and of the service is SERVING, and needs no key", async () => {
-  const health = healthOf(fixture.service.grpc);
-  for (const service of ["", SERVICE]) expect(await health.check(service)).toBe("SERVING");
-  expect(await health.list()).toEqual({ "": "SERVING", [SERVICE]: "SERVING" });
-  const watch = health.watch(SERVICE);
-  expect(await watch.next()).toMatchObject({ value: "SERVING" });
-  await watch.return(undefined);
-  const code = Code.NotFound;
-  await expect(health.check("revenue.v1.Other")).rejects.toMatchObject({ code });
-});
 
 // That it is enough for a call: the client "buf curl, gRPC, reflection" of same-response.test.ts.
 it.each(["grpc-v1", "grpc-v1alpha"])(

@@ -29,6 +29,16 @@ const post = (body: string, ...headers: readonly string[]) =>
   lastRequest(`POST ${PATH}`, ...headers, `Content-Length: ${body.length}`) + body;
 
 test.each([
+  ["application/json", "{", "invalidArgument"],
+  ["application/grpc-web+proto", "\0\0\0\0\x01\xff", "invalidArgument"],
+])("a call whose message cannot be decoded ends with its error: %s", async (type, body, kind) => {
+  const { port, calls, rejected } = await listen(RevenueService, handleOverview);
+  await exchange(port, post(body, `Content-Type: ${type}`));
+  expect(rejected.map((error) => error.kind)).toEqual([kind]);
+  expect(calls).toEqual([]);
+});
+
+test.each([
   ["connect-timeout-ms: 9999999999", "application/json", "{}"],
   ["grpc-timeout: 99999999H", "application/grpc-web+proto", "\0\0\0\0\0"],
 ])("a timeout that no timer can hold overflows none: %s", async (timeout, type, body) => {

@@ -3,6 +3,7 @@ import type { Server } from "node:http";
 import { connect } from "node:net";
 import type { DescService, Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
+import type { ServiceError } from "../../../src/errors.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { UnreadSource } from "../../../src/net/unread.ts";
@@ -29,6 +30,8 @@ export interface TestGateway {
   readonly url: string;
   /** The calls that were run. */
   readonly calls: Call[];
+  /** The errors of accepted calls that were not run. */
+  readonly rejected: ServiceError[];
   readonly lines: Line[];
 }
 
@@ -53,6 +56,7 @@ export async function openGateway(
   parts: Partial<GatewayParts> = {},
 ): Promise<TestGateway> {
   const calls: Call[] = [];
+  const rejected: ServiceError[] = [];
   const lines: Line[] = [];
   // The handler of the test returns the response type of its method; the compiler cannot know.
   const rpc = {
@@ -66,7 +70,7 @@ export async function openGateway(
           calls.push(call);
           return { message: await handle(call), metadata: {} };
         },
-        reject() {},
+        reject: (error) => void rejected.push(error),
       };
     },
   } as Rpc;
@@ -81,7 +85,7 @@ export async function openGateway(
     ...parts,
   });
   const port = await listen("127.0.0.1", 0);
-  return { server, unread, stop, port, url: `http://127.0.0.1:${port}`, calls, lines };
+  return { server, unread, stop, port, url: `http://127.0.0.1:${port}`, calls, rejected, lines };
 }
 
 /** A request without a body, the last one of its connection. */

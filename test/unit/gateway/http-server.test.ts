@@ -1,6 +1,8 @@
 /** Requests that are wrong as HTTP, before anything looks at what they ask for. */
+import { once } from "node:events";
 import { STATUS_CODES } from "node:http";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { connect } from "node:net";
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { exchange, lastRequest, openGateway, parse, type TestGateway } from "./gateway.ts";
 
@@ -94,6 +96,21 @@ test("a broken body behind an answered request, in one packet, is rejected at on
   );
   expect(raw.match(/HTTP\/1\.1 \d+/g)).toEqual(["HTTP/1.1 404", "HTTP/1.1 400"]);
   expect(gateway.lines.at(-1)).toMatchObject({ fields: { reason: "HPE_INVALID_CHUNK_SIZE" } });
+});
+
+test("a connection that was refused is closed a second later, also if its client does not close it", async () => {
+  const client = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void client.destroy());
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const accepted = once(gateway.server, "connection");
+  client.write("garbage\r\n\r\n");
+  const [socket] = await accepted;
+  await once(client.resume(), "end");
+  vi.advanceTimersByTime(999);
+  expect(socket.destroyed).toBe(false);
+  vi.advanceTimersByTime(1);
+  expect(socket.destroyed).toBe(true);
 });
 
 test("TLS to the port without it is told apart in the log", async () => {

@@ -2,8 +2,8 @@ import { once } from "node:events";
 import { Agent, get } from "node:http";
 import { create } from "@bufbuild/protobuf";
 import { expect, test, vi } from "vitest";
-import { messageOf, serviceOf } from "../transcoding/contract.ts";
 import { exchange, lastRequest, listen, parse } from "./gateway.ts";
+import { messageOf, serviceOf } from "./transcoding/contract.ts";
 
 const service = serviceOf("transcoding.supported.ThingService");
 const thing = create(messageOf("transcoding.supported.Thing"), {
@@ -76,6 +76,21 @@ test.each(["/", "/v1/things/", "/v1/things/t1/more", "/v1/things%2Ft1", "/V1/thi
     });
   },
 );
+
+test("every request is observed when its response is complete, with its route if it has one", async () => {
+  const observed: unknown[] = [];
+  const observeRequest = (request: object) => void observed.push(request);
+  const { port } = await listen(service, () => thing, undefined, { observeRequest });
+  for (const target of ["/v1/things/t1", "/v1/nothing", "/%zz"]) {
+    await exchange(port, lastRequest(`GET ${target}`));
+  }
+  const milliseconds = expect.any(Number);
+  expect(observed).toEqual([
+    { method: "GET", route: "/v1/things/:thing_id", status: 200, milliseconds },
+    { method: "GET", route: undefined, status: 404, milliseconds },
+    { method: "GET", route: undefined, status: 400, milliseconds },
+  ]);
+});
 
 test("a format that is asked for in the query is refused with the header to ask for it", async () => {
   const { port } = await listen(service, ({ request }) => {

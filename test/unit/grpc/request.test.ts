@@ -1,7 +1,10 @@
-/** Headers of gRPC requests, which cost what they are once decoded. */
+/** Headers of gRPC requests, which cost what they are once decoded, and their messages. */
 import { once } from "node:events";
+import { deflateSync, gzipSync } from "node:zlib";
+import { Metadata } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
-import { reduceHeaders } from "../../../src/grpc/request.ts";
+import { MAX_MESSAGE_BYTES, ServiceError } from "../../../src/errors.ts";
+import { decompress, reduceHeaders } from "../../../src/grpc/request.ts";
 import { EMPTY, listen, OVERVIEW, openSession, openStream, statusOf } from "./grpc-server.ts";
 
 it("those that nobody needs are left out, and those that calls are made of stay", () => {
@@ -66,3 +69,37 @@ it("a call with a timeout of more than 24 days is answered", async () => {
   expect(await statusOf(stream)).toBe("0 OK");
   expect(calls[0]?.deadline).toBeGreaterThan(Date.now() + 30_000);
 });
+
+const MESSAGE = Buffer.from("0a0a323032362d30332d3031", "hex");
+
+/** The message of a call whose `grpc-encoding` this is. */
+function decompressed(encoding: string, message: Buffer): Buffer {
+  const headers = { "grpc-encoding": encoding };
+  reduceHeaders(headers, "7");
+  return decompress(message, Metadata.fromHttp2Headers(headers));
+}
+
+it.each([
+  ["gzip", gzipSync(MESSAGE), MESSAGE],
+  ["deflate", deflateSync(MESSAGE), MESSAGE],
+  ...["gzip", "deflate"].flatMap((encoding): [string, Buffer, Buffer][] =>
+    // Such as are not compressed, although the call says that they may be.
+    [MESSAGE, Buffer.alloc(0), Buffer.of(0x78), Buffer.of(0x78, 0x9d), Buffer.of(0x1f, 0x8c)].map(
+      (message) => [encoding, message, message],
+    ),
+  ),
+  ["identity", gzipSync(MESSAGE), gzipSync(MESSAGE)],
+])("with %s, the message %o is decompressed to %o", (encoding, message, expected) => {
+  expect(decompressed(encoding, message)).toEqual(expected);
+});
+
+it.each([gzipSync, deflateSync])(
+  "a message may have 64 KiB once it is decompressed",
+  (compress) => {
+    const encoding = compress === gzipSync ? "gzip" : "deflate";
+    const largest = Buffer.alloc(MAX_MESSAGE_BYTES, "x");
+    expect(decompressed(encoding, compress(largest))).toEqual(largest);
+    const larger = compress(Buffer.concat([largest, Buffer.of(0)]));
+    expect(() => decompressed(encoding, larger)).toThrow(new ServiceError("messageTooLarge"));
+  },
+);

@@ -54,6 +54,19 @@ it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, a
   await until(async () => (await call(session)) === "0 OK");
 });
 
+it("a reflection stream may stay open between two questions", async () => {
+  const { port, events } = await listen({ requestTimeout: TIMEOUT });
+  const session = openSession(port);
+  const stream = openStream(session, REFLECTION);
+  for (let questions = 0; questions < 2; questions++) {
+    stream.write(QUESTION);
+    await once(stream, "data");
+    // Streams have been checked several times when this one is refused.
+    expect(await statusOf(openStream(session))).toMatch(/^4 /);
+  }
+  expect(events).toEqual(["requestTimeout", "requestTimeout"]);
+});
+
 it("what clients do not read is bounded, from when it is made until it is sent", async () => {
   let made = 0;
   const { port, server, calls } = await listen({}, () =>

@@ -71,6 +71,19 @@ it("health watches, reflection, idle connections and silent ones do not delay it
   expect([watch.rstCode, reflection.rstCode]).toEqual([7, 7]);
 });
 
+it("a connection that has not begun is closed at once, while calls are finished", async () => {
+  const response = Promise.withResolvers<Message>();
+  const { port, server, calls } = await listen({ prefaceTimeout: GRACE }, () => response.promise);
+  const silent = openSocket(port);
+  const status = call(openSession(port));
+  await until(() => calls.length === 1);
+  const stopped = server.stop(GRACE);
+  await silent.closed;
+  response.resolve(emptyResponse);
+  expect(await status).toBe("0 OK");
+  await stopped;
+});
+
 it("strangers do not delay it: requests without an end, and connections that stay open", async () => {
   const { port, server } = await listen();
   const begin = [PREFACE, SETTINGS, SETTINGS_ACK];
