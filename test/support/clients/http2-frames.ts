@@ -1,4 +1,4 @@
-/** HTTP/2 frames of a gRPC client, as bytes: https://www.rfc-editor.org/rfc/rfc9113.html */
+/** HTTP/2 frames and messages of a gRPC client, as bytes: https://www.rfc-editor.org/rfc/rfc9113.html */
 
 import { FRAME_HEADER, frame, PREFACE } from "../../../dev/http2-frame.ts";
 
@@ -56,4 +56,12 @@ export function framesIn(bytes: Buffer) {
     at = end;
   }
   return frames;
+}
+
+/** A message of gRPC and gRPC-Web: flags, length, bytes. */
+export function grpcMessage(message: Uint8Array, flags = 0): Buffer {
+  const prefix = Buffer.alloc(5);
+  prefix.writeUInt8(flags);
+  prefix.writeUInt32BE(message.length, 1);
+  return Buffer.concat([prefix, message]);
 }

@@ -11,13 +11,13 @@ import { MAX_WATCHES } from "../../../src/grpc/health.ts";
 import { MAX_REFLECTIONS } from "../../../src/grpc/reflection.ts";
 import {
   frame,
+  grpcMessage,
   headers,
   PREFACE,
   reset,
   SETTINGS,
   SETTINGS_ACK,
 } from "../../support/clients/http2-frames.ts";
-import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
 import { poll, until } from "../../support/poll.ts";
 import {
   call,

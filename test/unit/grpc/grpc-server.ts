@@ -16,7 +16,7 @@ import {
 import { createGrpcServer, type GrpcOptions, type GrpcServer } from "../../../src/grpc/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
-import { frame as grpcMessage } from "../../support/clients/raw-clients.ts";
+import { grpcMessage } from "../../support/clients/http2-frames.ts";
 
 /** The path of an RPC of RevenueService. */
 export const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";

@@ -2,12 +2,12 @@
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   frame,
+  grpcMessage,
   headers,
   PREFACE,
   SETTINGS,
   SETTINGS_ACK,
 } from "../../../support/clients/http2-frames.ts";
-import { frame as grpcMessage } from "../../../support/clients/raw-clients.ts";
 import { KEY, UNKNOWN_KEY } from "./target.ts";
 
 /** What a client sends on one connection, and the response. */
@@ -146,4 +146,15 @@ export const EXCHANGES: readonly Exchange[] = [
   ),
   grpc("a health watch", [call(1, "/grpc.health.v1.Health/Watch", HEALTH)], SERVING),
   grpc("a reflection call", [call(1, REFLECTION, textFields({ 4: SERVICE }))], SERVICE),
+];
+
+/** Calls of every kind of method on the gRPC port: their paths and messages. */
+export const GRPC_CALLS: readonly (readonly [path: string, message: Uint8Array])[] = [
+  [OVERVIEW, Buffer.alloc(0)],
+  [BREAKDOWN, DATES_PROTO],
+  ["/grpc.health.v1.Health/Check", HEALTH],
+  ["/grpc.health.v1.Health/Watch", HEALTH],
+  ["/grpc.health.v1.Health/List", Buffer.alloc(0)],
+  [REFLECTION, textFields({ 4: SERVICE })],
+  [REFLECTION.replace("v1", "v1alpha"), textFields({ 7: "*" })],
 ];
