@@ -11,7 +11,7 @@ const REQUEST = `${GET} HTTP/1.1\r\nHost: a\r\n`;
 const NOT_HTTP = "the request is not valid HTTP";
 const TOO_LARGE = "the request headers are too large";
 const NOT_FOUND =
-  "no resource at this path; the paths are /api/provider/revenue, /api/provider/revenue/servers, /api/provider/revenue/daily, /api/provider/revenue/payouts, /revenue.v1.RevenueService/{method}";
+  "no resource at this path; the paths are /api/provider/revenue, /api/provider/revenue/servers, /api/provider/revenue/daily, /api/provider/revenue/payouts, /api/provider/revenue/charges, /revenue.v1.RevenueService/{method}";
 const LONG = "a".repeat(17_000);
 
 let gateway: TestGateway;
