@@ -66,7 +66,7 @@ function holds(
 ): Promise<void> {
   const watermark = fc.option(fc.constantFrom(...CUTS, NOW), { freq: 3 });
   const situation = fc.asyncProperty(ledgers, watermark, fc.constantFrom(...CUTS), property);
-  return fc.assert(situation, { numRuns: 15 * SOAK });
+  return fc.assert(situation, { numRuns: 6 * SOAK });
 }
 
 it("of a period that is split in two, the parts add up to the whole", () =>
