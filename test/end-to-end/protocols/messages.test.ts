@@ -131,7 +131,6 @@ it.each<[name: string, call: Call]>([
   ["gRPC", grpc(frame(EMPTY))],
   ["gRPC, gzip", grpc(frame(gzipSync(EMPTY), 1), GZIP)],
   ["gRPC, deflate", grpc(frame(deflateSync(EMPTY), 1), DEFLATE)],
-  ["gRPC, a timeout of 24 days", grpc(frame(EMPTY), ["grpc-timeout", "2073600S"])],
 ])("%s: it is answered", async (_, call) => {
   expect(await call()).toEqual({ code: "OK", message: expect.stringContaining("alpha") });
 });

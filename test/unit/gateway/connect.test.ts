@@ -50,18 +50,6 @@ test.each([
   expect(warn).not.toHaveBeenCalled();
 });
 
-test("over gRPC-Web the response of an overloaded service is the last of its connection, with status 200", async () => {
-  const { port } = await listen(RevenueService, handleOverview, () => {
-    throw new ServiceError("overloaded");
-  });
-  const head = ["Host: a", "Content-Type: application/grpc-web+proto", "Content-Length: 5"];
-  const request = `${[`POST ${PATH} HTTP/1.1`, ...head].join("\r\n")}\r\n\r\n\0\0\0\0\0`;
-  const { status, headers, body } = parse(await exchange(port, request));
-  expect(status).toBe(200);
-  expect(body).toMatch(/^grpc-status: 14\r$/m);
-  expect(headers.get("connection")).toBe("close");
-});
-
 const ALLOWED = "allowed methods: GET, POST";
 const TYPES =
   "expected application/json or application/proto (Connect), or application/grpc-web, also with +proto or +json (gRPC-Web, whose text mode is not served)";

@@ -107,15 +107,3 @@ it("a call that is refused as the service is overloaded is repeated, up to five 
   expect(attempts).toHaveLength(5);
   expectPauses(attempts);
 });
-
-it.each(["unauthenticated", "invalidArgument", "internal", "deadlineExceeded"] as const)(
-  "a call that ends with %s is not repeated",
-  async (kind) => {
-    const accept = async () => {
-      throw new ServiceError(kind);
-    };
-    const { attempts, call } = await serve({ accept } as unknown as Rpc);
-    expect(await call("call")).not.toBe("OK");
-    expect(attempts).toHaveLength(1);
-  },
-);

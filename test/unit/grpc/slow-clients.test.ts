@@ -144,19 +144,3 @@ it("a connection that nobody reads is closed when one of its streams should have
   await closed;
   expect(events).toEqual(["responseTimeout"]);
 });
-
-it("the streams with unread bytes are listed and can be closed", async () => {
-  const { port, server } = await listen({}, respondWith(40 * KIB));
-  const reader = openSession(port);
-  expect(await call(reader)).toBe("0 OK");
-  const session = await openUnreading(port);
-  const status = call(session);
-  await until(() => [...server.unread()].length > 0);
-  const [unread, ...others] = server.unread();
-  expect(others).toEqual([]);
-  expect(unread?.bytes).toBeGreaterThan(40 * KIB);
-  unread?.close();
-  expect(await status).toBe("closed");
-  await until(() => [...server.unread()].length === 0);
-  expect(await call(reader)).toBe("0 OK");
-});
