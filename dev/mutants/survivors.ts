@@ -9,6 +9,12 @@ export type Survivor = Pick<Mutant, "path" | "before" | "after"> & { readonly re
 
 export const SURVIVORS: readonly Survivor[] = [
   {
+    path: "src/auth/key-lookup.ts",
+    before: "if (hash == null || id == null || providerId == null) continue;",
+    after: "if (hash == null || id == null || providerId == null) ;",
+    reason: "the columns are NOT NULL; the type of a row does not know",
+  },
+  {
     path: "src/gateway/compression.ts",
     before: "export const FASTEST: Levels = { br: 1, zstd: 1, gzip: 1 };",
     after: "export const FASTEST: Levels = { br: 2, zstd: 1, gzip: 1 };",

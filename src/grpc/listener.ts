@@ -40,8 +40,8 @@ export interface Listener {
   listen(host: string, port: number): Promise<number>;
   /** Accepts no further connections. */
   stopListening(): void;
-  /** Closes connections that have not begun HTTP/2. */
-  closeUnused(): void;
+  /** Closes connections whose TLS handshake is not complete. */
+  closeIncomplete(): void;
   /** Resolves when it does not listen any more, and all connections are closed. */
   readonly closed: Promise<void>;
 }
@@ -56,21 +56,15 @@ export function createListener({
   onConnection,
   serve,
 }: ListenerParts): Listener {
-  /** What is served. */
-  const served = new Set<Socket>();
   const hasBegun = (socket: Socket) => socket.bytesRead >= PREFACE_BYTES;
 
   function open(socket: Socket): void {
-    served.add(socket);
     const timer = setTimeout(() => {
       if (hasBegun(socket)) return;
       report("prefaceTimeout");
       socket.destroy();
     }, prefaceTimeout).unref();
-    socket.once("close", () => {
-      served.delete(socket);
-      clearTimeout(timer);
-    });
+    socket.once("close", () => clearTimeout(timer));
     // Node closes a session gracefully, and then waits for the client without a limit.
     socket.once("finish", () => {
       const last = setTimeout(() => socket.destroy(), closeTimeout).unref();
@@ -101,11 +95,7 @@ export function createListener({
       return (server.address() as AddressInfo).port;
     },
     stopListening: () => server.close(),
-    closeUnused() {
-      tls?.closeIncomplete();
-      // There is no call to wait for.
-      for (const socket of served) if (!hasBegun(socket)) socket.destroy();
-    },
+    closeIncomplete: () => tls?.closeIncomplete(),
     closed: new Promise<void>((resolve) => void server.once("close", resolve)),
   };
 }

@@ -131,8 +131,9 @@ export function createGrpcServer(
       await Promise.race([announced, pause(grace / 2)]);
       // A process that stood still meanwhile has not read the requests that came.
       await nextTurn();
-      listener.closeUnused();
-      // GOAWAY. grpc-js's own shutdown does not wait for connections that were handed to it.
+      listener.closeIncomplete();
+      // GOAWAY, and the end of connections without a call, those included that have not begun HTTP/2. grpc-js's own
+      // shutdown does not wait for connections that were handed to it.
       injector.drain(grace);
       await Promise.race([streams.callsEnded(), graceOver]);
       streams.end();
