@@ -15,6 +15,12 @@ export const SURVIVORS: readonly Survivor[] = [
     reason: "the columns are NOT NULL; the type of a row does not know",
   },
   {
+    path: "src/auth/key-queue.ts",
+    before: "export const MAX_KEY_LOOKUPS = 1_000;",
+    after: "export const MAX_KEY_LOOKUPS = 1001;",
+    reason: "any bound of this size is right; that there is one is tested with another",
+  },
+  {
     path: "src/gateway/compression.ts",
     before: "export const FASTEST: Levels = { br: 1, zstd: 1, gzip: 1 };",
     after: "export const FASTEST: Levels = { br: 2, zstd: 1, gzip: 1 };",

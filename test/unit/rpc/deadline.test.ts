@@ -18,6 +18,7 @@ const reasonOf = ({ signal }: Deadline) =>
 it.each([
   ["that of the longest call if the caller sent none", Infinity, LONGEST],
   ["the caller's if that is earlier", 3_000, 3_000],
+  ["the caller's, also if that is in a millisecond", 1, 1],
   ["that of the longest call if the caller's is later", 60_000, LONGEST],
 ])("the deadline of a call is %s", (_, callers, expected) => {
   const now = Date.now();
