@@ -1,0 +1,42 @@
+/** The SQL statements of the RPCs, by name: what the service's account is checked with, and docs/sql/ shows. */
+import type { Statement as Compiled } from "../db/statement.ts";
+import { factsStatement } from "../rollup/read/facts.ts";
+import { sizeStatement } from "../rollup/read/missing.ts";
+import { breakdowns, rawBreakdown } from "./breakdown/queries.ts";
+import { chargesOfDefault, chargesOfMaximum } from "./charges/queries.ts";
+import { cachedDaily, fullDaily, RAW } from "./daily/queries.ts";
+import { cachedOverview, fullOverview, rawOverview } from "./overview/queries.ts";
+import { payoutsOfDefault, payoutsOfMaximum } from "./payouts/queries.ts";
+
+/** A compiled statement. */
+type Statement = Pick<Compiled<never, string>, "text" | "sql" | "parameters">;
+
+/** Of those that complete sums, `cached` reads none itself, and `half` those at one of two marks. */
+export const STATEMENTS = {
+  facts: factsStatement,
+  size: sizeStatement,
+  cachedOverview,
+  fullOverview,
+  rawOverview,
+  cachedBreakdown: breakdowns[0],
+  halfBreakdown: breakdowns[1],
+  fullBreakdown: breakdowns[2],
+  rawBreakdown,
+  cachedDaily: cachedDaily.utc,
+  fullDaily: fullDaily.utc,
+  rawDaily: RAW.utc,
+  fixedCachedDaily: cachedDaily.fixed,
+  fixedFullDaily: fullDaily.fixed,
+  fixedRawDaily: RAW.fixed,
+  zonedCachedDaily: cachedDaily.zoned,
+  zonedFullDaily: fullDaily.zoned,
+  zonedRawDaily: RAW.zoned,
+  payoutsOfDefault,
+  payoutsOfMaximum,
+  chargesOfDefault,
+  chargesOfMaximum,
+} as const satisfies Record<string, Statement>;
+
+export type StatementName = keyof typeof STATEMENTS;
+
+export const STATEMENT_NAMES = Object.keys(STATEMENTS) as StatementName[];
