@@ -1,6 +1,7 @@
 /** `npm run rollup -- --verify`: compares the rollups with the ledger. */
 import type { Knex } from "knex";
 import { checkSession } from "../db/session-variables.ts";
+import { requireKeys } from "../rollup/write/run/keys.ts";
 import { readProviders } from "../rollup/write/run/pages.ts";
 import { canSeeTransactions } from "../rollup/write/run/writers.ts";
 import { scheduleCheck } from "../rollup/write/state.ts";
@@ -36,6 +37,7 @@ export async function verifyAll(
   const period = Math.min(flags.checkPeriod * 1_000, MAX_PERIOD);
   try {
     await checkSession(database, {}, connections, warnOnceTo(log));
+    await requireKeys(database);
     let differences = 0;
     const providers = await readProviders(database);
     for (const provider of providers) {

@@ -10,8 +10,8 @@ import {
   HEARTBEAT_INTERVAL,
   type Heartbeat,
 } from "../rollup/write/run/heartbeat.ts";
+import { checkDatabase } from "../rollup/write/run/keys.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
-import { checkRecording } from "../rollup/write/run/recording.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
 import { canSeeTransactions, whyLocksAreHidden } from "../rollup/write/run/writers.ts";
 import type { RollupResult } from "../rollup/write/run.ts";
@@ -187,7 +187,7 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
 }
 
 /**
- * Creates the look at a session before runs: whether it is as it was set up, and rows are recorded in UTC. It
+ * Creates the look at a session before runs: whether it is as it was set up, and the database as runs need it. It
  * resolves to whether the account may see open transactions, and logs that if it is new, or why their locks are
  * hidden.
  */
@@ -195,7 +195,7 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
   let before: Sight | undefined;
   return async (database: Knex): Promise<boolean> => {
     await checkSession(database, {}, connectionsFor(flags), warnOnce);
-    await checkRecording(database, warnOnce);
+    await checkDatabase(database, warnOnce);
     const sees = await canSeeTransactions(database);
     const sight = {
       transactions: sees,
