@@ -2,16 +2,24 @@
  * Migrating the schema, once per deployment. Knex records the migrations that have run, and holds a
  * lock meanwhile: of several runs at once one migrates, and the others fail. A run that is killed
  * leaves the lock behind, until an operator frees it. MySQL commits at each DDL statement, so a
- * migration is one statement that may run again.
+ * migration is one statement that may run again. Tables that others have made are adopted (adoption.ts).
  */
 import type { Knex } from "knex";
-import { checkSchema, MIGRATIONS, pendingMigrations } from "./pending-migrations.ts";
+import { decide, loadMigration, MIGRATION_TABLES, recordDecision } from "./adoption.ts";
+import {
+  checkSchema,
+  completedMigrations,
+  migrationNames,
+  pendingMigrations,
+} from "./pending-migrations.ts";
 
 /** Knex's configuration of the migrations. Their names are their file names with the extension. */
 export const migrations: Knex.MigratorConfig = {
-  directory: MIGRATIONS,
-  extension: "ts",
-  loadExtensions: [".ts"],
+  migrationSource: {
+    getMigrations: async () => [...migrationNames()],
+    getMigrationName: (name: string) => name,
+    getMigration: loadMigration,
+  },
   disableTransactions: true,
 };
 
@@ -32,15 +40,19 @@ export class AnotherRun extends Error {
  * Runs the pending migrations in order, and resolves to the names of those that it has run. If none
  * is pending, it needs no lock.
  *
- * @param report called with a line of text for each migration
+ * @param report called with a line of text for each table that is adopted, and for each migration
  * @throws AnotherRun if another run is in progress, or was killed
+ * @throws ForeignTables before the first statement, if a table is not as it must be and is not the program's own
  * @throws Error with what to do, if the database has run migrations that this version lacks
  */
 export async function migrateToLatest(
   database: Knex,
   report: (line: string) => void = () => {},
 ): Promise<string[]> {
-  if ((await pendingMigrations(database)).length === 0) return [];
+  const pending = await pendingMigrations(database);
+  if (pending.length === 0) return [];
+  await refuseOthers(database);
+  await decide(database, pending);
   await createBookkeepingTables(database);
   try {
     const [, names] = await database.migrate.latest({
@@ -49,23 +61,38 @@ export async function migrateToLatest(
       beforeAll: async (_, listed) => {
         const pending = await pendingMigrations(database);
         if (pending.length < listed.length) throw new AnotherRun("it has just run some");
+        const decision = await decide(database, pending);
+        await recordDecision(database, decision);
+        for (const name of decision.adopts) report(`adopted ${name}: it stays as it is`);
       },
-      afterEach: async (_, [migration]) => report(`ran ${(migration as { file: string }).file}`),
+      afterEach: async (_, [name]) => report(`ran ${name}`),
     });
     await checkSchema(database);
     return names;
   } catch (error) {
     const { name, message } = error as Error;
     if (name === "MigrationLocked") throw new AnotherRun(message);
-    if (message.startsWith("The migration directory is corrupt")) {
-      throw new Error(
-        "the database has the layout of an older version, which cannot be changed into this one: create a " +
-          "new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, " +
-          `"Backup and restore"); rollups are built from them (${message})`,
-      );
-    }
     throw error;
   }
+}
+
+/** @throws Error with what to do, if the database has migrations that are not of this version */
+async function refuseOthers(database: Knex): Promise<void> {
+  const completed = await completedMigrations(database);
+  const known = new Set(migrationNames());
+  const others = completed.filter((name) => !known.has(name));
+  if (others.length === 0) return;
+  const list = `knex_migrations has ${others.join(", ")}`;
+  if (others.length === completed.length) {
+    throw new Error(
+      `the database has the migrations of another program, or of a version whose layout cannot be changed into this one: give this service a database of its own; what an older version had is carried over as docs/deployment.md says, "Backup and restore" (${list})`,
+    );
+  }
+  throw new Error(
+    "the database has the layout of an older version, which cannot be changed into this one: create a " +
+      "new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, " +
+      `"Backup and restore"); rollups are built from them (${list})`,
+  );
 }
 
 /** Frees the lock of a run that was killed. Only for when no run is in progress. */
@@ -75,20 +102,27 @@ export async function unlockMigrations(database: Knex): Promise<void> {
 
 /**
  * Creates Knex's two tables and the row of its lock, as all tables are. Knex would create them too,
- * but not safely: two first runs at once could make a second row, with which no run gets the lock.
+ * but not safely: two first runs at once could make a second row, with which no run gets the lock. And the table of
+ * the adopted ones. Names are ASCII, so that keys of them fit into each format of rows.
  */
 async function createBookkeepingTables(database: Knex): Promise<void> {
   const options = "ENGINE = InnoDB DEFAULT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin";
+  const ascii = "CHARACTER SET ascii COLLATE ascii_bin NOT NULL";
   await database.raw(
     `CREATE TABLE IF NOT EXISTS knex_migrations (
        id int unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY,
-       name varchar(255) NOT NULL, batch int NOT NULL, migration_time timestamp NULL,
+       name varchar(255) ${ascii}, batch int NOT NULL, migration_time timestamp NULL,
        UNIQUE KEY knex_migrations_by_name (name)
      ) ${options}`,
   );
   await database.raw(
     `CREATE TABLE IF NOT EXISTS knex_migrations_lock (
        \`index\` int unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, is_locked int NOT NULL
+     ) ${options}`,
+  );
+  await database.raw(
+    `CREATE TABLE IF NOT EXISTS ${MIGRATION_TABLES} (
+       name varchar(64) ${ascii} PRIMARY KEY, adopted tinyint unsigned NOT NULL
      ) ${options}`,
   );
   const [rows] = await database.raw("SELECT is_locked FROM knex_migrations_lock");

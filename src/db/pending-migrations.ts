@@ -6,6 +6,13 @@ import type { Knex } from "knex";
 /** The folder of the migrations. */
 export const MIGRATIONS = fileURLToPath(new URL("./migrations", import.meta.url));
 
+/** The names of all migrations, in order: their file names with the extension. */
+export function migrationNames(): readonly string[] {
+  return readdirSync(MIGRATIONS)
+    .filter((file) => file.endsWith(".ts"))
+    .sort();
+}
+
 /** @throws Error with the first missing migration and what to do, if the schema is behind */
 export async function checkSchema(database: Knex): Promise<void> {
   const [next, ...others] = await pendingMigrations(database);
@@ -21,14 +28,16 @@ export async function checkSchema(database: Knex): Promise<void> {
  * `knex_migrations`. Rejects with the driver's error if the database is unavailable.
  */
 export async function pendingMigrations(database: Knex): Promise<string[]> {
-  const names = readdirSync(MIGRATIONS)
-    .filter((file) => file.endsWith(".ts"))
-    .sort();
-  const completed: string[] = await database("knex_migrations")
+  const completed = await completedMigrations(database);
+  return migrationNames().filter((name) => !completed.includes(name));
+}
+
+/** The migrations that have run; none without the table that lists them. */
+export async function completedMigrations(database: Knex): Promise<readonly string[]> {
+  return database("knex_migrations")
     .pluck("name")
     .catch((error) => {
       if (error.code === "ER_NO_SUCH_TABLE") return [];
       throw error;
     });
-  return names.filter((name) => !completed.includes(name));
 }

@@ -19,7 +19,7 @@ export interface TestDatabase {
 }
 
 /** The tables that say which migrations ran; the others are copied without rows. */
-const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock"];
+const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock", "migration_tables"];
 
 /** Creates a pool on a database. A busy machine may take long to connect. */
 export const testPool = (url: string, options: Parameters<typeof createPool>[1] = {}): Knex =>

@@ -74,7 +74,12 @@ describe("migrating", () => {
     const name = `migrate_${randomBytes(6).toString("hex")}`;
     await database.knex.raw(`CREATE USER ${name} IDENTIFIED BY '${name}'`);
     await database.knex.raw(`GRANT SELECT, INSERT, UPDATE ON ${database.name}.* TO ${name}`);
-    for (const table of ["knex_migrations", "knex_migrations_lock", "providers"]) {
+    for (const table of [
+      "knex_migrations",
+      "knex_migrations_lock",
+      "migration_tables",
+      "providers",
+    ]) {
       await database.knex.raw(`GRANT CREATE ON ${database.name}.${table} TO ${name}`);
     }
     const url = Object.assign(new URL(database.url), { username: name, password: name });
@@ -92,7 +97,7 @@ describe("migrating", () => {
       .where({ name: FILES.at(-1) })
       .update("name", "0009_a.ts");
     await expect(migrateToLatest(database.knex)).rejects.toThrow(
-      'the database has the layout of an older version, which cannot be changed into this one: create a new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, "Backup and restore"); rollups are built from them (The migration directory is corrupt, the following files are missing: 0009_a.ts)',
+      'the database has the layout of an older version, which cannot be changed into this one: create a new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, "Backup and restore"); rollups are built from them (knex_migrations has 0009_a.ts)',
     );
     expect(await locks()).toEqual([0]);
   });

@@ -1,0 +1,174 @@
+/**
+ * Tables and views of the ledger that a platform has made: `npm run migrate` adopts those that are as they must be, and
+ * refuses the others before its first statement. What is adopted it never alters and never drops.
+ */
+import type { Knex } from "knex";
+import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { adoptedTables, ForeignTables } from "../../../src/db/adoption.ts";
+import { AnotherRun, migrateToLatest, migrations } from "../../../src/db/migrate.ts";
+import { migrationNames, pendingMigrations } from "../../../src/db/pending-migrations.ts";
+import { connectTo, createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
+
+let database: TestDatabase;
+beforeEach(async () => {
+  database = await createDatabase();
+  const server = await connectTo(inject("databaseServer"));
+  // As before the first migration.
+  await server.query(`DROP DATABASE ${database.name}`);
+  await server.query(`CREATE DATABASE ${database.name}`);
+  await server.end();
+});
+afterEach(() => database.drop());
+
+/** A table of a platform that is as the contract has it, but for its keys, its name and what else it has. */
+const PAYOUTS = `CREATE TABLE payouts (
+    id int unsigned NOT NULL AUTO_INCREMENT PRIMARY KEY, provider_id int NOT NULL,
+    public_id varchar(40) COLLATE utf8mb4_bin NOT NULL, paid_at datetime(3) NOT NULL,
+    amount decimal(10,2) NOT NULL, method varchar(20) NOT NULL, status varchar(20) NOT NULL,
+    theirs text, KEY theirs (provider_id, paid_at)
+  ) DEFAULT CHARACTER SET utf8mb4`;
+const WALLETS = `CREATE VIEW wallets AS
+  SELECT provider_id, CAST(SUM(amount) AS DECIMAL(14,2)) AS available_balance FROM their_moves GROUP BY provider_id`;
+const MOVES = "CREATE TABLE their_moves (provider_id int NOT NULL, amount decimal(10,2) NOT NULL)";
+
+/** The definition of a table or view, as the server reports it. */
+async function definitionOf(knex: Knex, name: string): Promise<string> {
+  const [[row]] = await knex.raw("SHOW CREATE TABLE ??", [name]);
+  return row["Create Table"] ?? row["Create View"];
+}
+
+async function names(): Promise<string[]> {
+  const [rows] = await database.knex.raw("SHOW TABLES");
+  return rows.flatMap((row: object) => Object.values(row)).sort();
+}
+
+/** What is wrong, of a run that is refused. */
+async function refusal(): Promise<readonly string[]> {
+  const error = await migrateToLatest(database.knex).catch((thrown: unknown) => thrown);
+  expect(error).toBeInstanceOf(ForeignTables);
+  return (error as ForeignTables).reasons;
+}
+
+async function makeTheirs(): Promise<readonly string[]> {
+  for (const sql of [
+    PAYOUTS,
+    MOVES,
+    WALLETS.replace("CAST(SUM(amount)", "CAST(COALESCE(SUM(amount), 0)"),
+  ]) {
+    await database.knex.raw(sql);
+  }
+  await database.knex.raw(
+    "INSERT INTO payouts VALUES (7, 1, 'po_1', '2026-01-01', 5, '', '', 'x')",
+  );
+  return Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name)));
+}
+
+it("a table and a view that are as they must be are adopted: up, down and up again leave them as they are", async () => {
+  const before = await makeTheirs();
+  const lines: string[] = [];
+  const now = () =>
+    Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name)));
+  expect(await migrateToLatest(database.knex, (line) => lines.push(line))).toEqual(
+    migrationNames(),
+  );
+  expect(lines.slice(0, 2)).toEqual([
+    "adopted wallets: it stays as it is",
+    "adopted payouts: it stays as it is",
+  ]);
+  expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
+  expect(await now()).toEqual(before);
+  expect(await migrateToLatest(database.knex)).toEqual([]);
+
+  await database.knex.migrate.rollback(migrations, true);
+  expect(await names()).toEqual([
+    "knex_migrations",
+    "knex_migrations_lock",
+    "migration_tables",
+    "payouts",
+    "their_moves",
+    "wallets",
+  ]);
+  expect(await now()).toEqual(before);
+  expect(await database.knex("payouts").pluck("id")).toEqual([7]);
+  expect(await database.knex("migration_tables")).toEqual([]);
+
+  await migrateToLatest(database.knex);
+  expect(await now()).toEqual(before);
+  expect(await pendingMigrations(database.knex)).toEqual([]);
+});
+
+it("any other is refused by name before the first statement", async () => {
+  await database.knex.raw("CREATE TABLE servers (id int PRIMARY KEY, status int)");
+  await database.knex.raw("CREATE TABLE rollups (id int PRIMARY KEY)");
+  await makeTheirs();
+  const before = await names();
+  const reasons = await refusal();
+  expect(reasons[0]).toBe(
+    "rollups is there already, and `npm run migrate` did not make it: rename it, or give this service a database of its own",
+  );
+  expect(reasons.slice(1).map((line) => line.split(" ")[0])).toEqual([
+    ...["provider_id", "uuid", "name", "type"].map((column) => `servers.${column}`),
+    "servers.status",
+    ...["price_per_hour", "deleted_at"].map((column) => `servers.${column}`),
+    "servers",
+  ]);
+  expect(await names()).toEqual(before);
+});
+
+it("a later change of an adopted table is told as SQL for its owner, and made by nobody else", async () => {
+  await makeTheirs();
+  await migrateToLatest(database.knex);
+  // A version whose contract has a column more is to the table as one that has lost a column.
+  await database
+    .knex("knex_migrations")
+    .where({ name: migrationNames().at(-1) })
+    .del();
+  await database.knex.raw("ALTER TABLE payouts DROP COLUMN method");
+  const altered = await definitionOf(database.knex, "payouts");
+  expect(await refusal()).toEqual([
+    "payouts.method is missing: ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL",
+  ]);
+  expect(await definitionOf(database.knex, "payouts")).toBe(altered);
+  await database.knex.raw("ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL");
+  expect(await migrateToLatest(database.knex)).toEqual(migrationNames().slice(-1));
+});
+
+it("a run that is killed knows the tables again that it has made, and adopts none of them", async () => {
+  const KILLED = "0004_servers.ts";
+  await makeTheirs();
+  await migrateToLatest(database.knex);
+  // As if it had been killed after the DDL of a table, and before it recorded that.
+  await database.knex("knex_migrations").where("name", ">=", KILLED).del();
+  expect(await migrateToLatest(database.knex)).toEqual(
+    migrationNames().filter((name) => name >= KILLED),
+  );
+  expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
+  await database.knex.migrate.rollback(migrations, true);
+  expect(await names()).not.toContain("servers");
+});
+
+it("of several runs at once one adopts, and each table is adopted or made once", async () => {
+  const before = await makeTheirs();
+  const pools = Array.from({ length: 3 }, () => testPool(database.url));
+  const results = await Promise.allSettled(pools.map((pool) => migrateToLatest(pool)));
+  await Promise.all(pools.map((pool) => pool.destroy()));
+  const ran = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+  expect(ran).toEqual(migrationNames());
+  for (const result of results) {
+    if (result.status === "rejected") expect(result.reason).toBeInstanceOf(AnotherRun);
+  }
+  expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
+  expect(
+    await Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name))),
+  ).toEqual(before);
+});
+
+it("the migrations of another program are told as that", async () => {
+  await database.knex.raw(
+    "CREATE TABLE knex_migrations (id int PRIMARY KEY, name varchar(99), batch int)",
+  );
+  await database.knex.raw("INSERT INTO knex_migrations VALUES (1, '20240101_theirs.js', 1)");
+  await expect(migrateToLatest(database.knex)).rejects.toThrow(
+    "the database has the migrations of another program, or of a version whose layout cannot be changed into this one: give this service a database of its own",
+  );
+});
