@@ -16,9 +16,11 @@ import { createKeyQueue } from "./auth/key-queue.ts";
 import { createFindProvider } from "./auth/provider.ts";
 import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
+import { serviceStatements } from "./cli/statements.ts";
 import { exposures } from "./config/exposure.ts";
 import { misspelled } from "./config/misspellings.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
+import { describeRefusal, refusedStatements, type Statements } from "./db/contract/rights.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
@@ -62,11 +64,11 @@ try {
   const config = readConfig(process.env);
   if (values.check) {
     const database = openPool(config, 1);
-    const checkAll = (warn: (message: string) => void) => {
+    const checkOne = (warn: (message: string) => void) => {
       [...misspellings, ...exposures(config)].forEach(warn);
-      return checkDatabase(config, database, warn);
+      return checkSessionOf(config, database, warn);
     };
-    process.exit((await check(config, database, checkAll)) ? 0 : 1);
+    process.exit((await check(config, database, checkOne, statementsOf(config))) ? 0 : 1);
   }
   await start(config);
 } catch (error) {
@@ -150,7 +152,8 @@ async function start(config: Config): Promise<void> {
   }
   const ports = createPorts({ config, rpc, log, report, metrics, certificates });
   const { gateway, grpc } = ports;
-  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness });
+  const statements = statementsOf(config);
+  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness, statements });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
   const host = listenAddress(config.host);
@@ -187,15 +190,31 @@ function sessionOptions({ maxCall }: Config) {
   return { readOnly: true, maxStatement, connectTimeout: wait, poolWait: wait };
 }
 
-/** @throws Error if a session of the database, or its schema, is not as it must be */
-async function checkDatabase(
+/** The statements that the service sends. */
+function statementsOf({ readMaxLag }: Config): Statements {
+  return serviceStatements(readMaxLag > 0);
+}
+
+/** @throws Error if a session of the database is not as it must be */
+function checkSessionOf(
   config: Config,
   database: Knex,
   warn: (message: string) => void,
 ): Promise<void> {
   const connections = config.poolSize + KEY_CONNECTIONS + PROBE_CONNECTIONS;
-  await checkSession(database, sessionOptions(config), connections, warn);
+  return checkSession(database, sessionOptions(config), connections, warn);
+}
+
+/** @throws Error if a session, or the schema, is not as it must be, or the account may not run a statement */
+async function checkDatabase(
+  config: Config,
+  database: Knex,
+  warn: (message: string) => void,
+): Promise<void> {
+  await checkSessionOf(config, database, warn);
   await checkSchema(database);
+  const [refused] = await refusedStatements(database, statementsOf(config));
+  if (refused !== undefined) throw new Error(describeRefusal(refused));
 }
 
 /** Opens a pool of read-only connections. */

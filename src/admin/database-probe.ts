@@ -1,10 +1,11 @@
 /**
  * Looks at the database in the background, for readiness: whether new connections to it can be
- * made, and whether its schema has all migrations of this version. It uses connections and a schedule
- * of its own, whatever the load.
+ * made, whether its schema has all migrations of this version, and whether the account may run the
+ * statements of the service. It uses connections and a schedule of its own, whatever the load.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import type { DatabaseUrl } from "../config.ts";
+import { refusedStatements, type Statements } from "../db/contract/rights.ts";
 import { failureOf } from "../db/driver-error.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
 import { CONNECT_TIMEOUT, createPool, tryConnect } from "../db/pool.ts";
@@ -45,6 +46,8 @@ const MAX_FAILED_ATTEMPTS = 3;
 export interface ProbeParts {
   readonly url: DatabaseUrl;
   readonly readiness: Readiness;
+  /** Those that the account must be able to run. */
+  readonly statements: Statements;
   readonly times?: ProbeTimes;
 }
 
@@ -52,6 +55,7 @@ export interface ProbeParts {
 export function startDatabaseProbe({
   url,
   readiness,
+  statements,
   times = PROBE_TIMES,
 }: ProbeParts): () => Promise<void> {
   const stop = new AbortController();
@@ -84,10 +88,15 @@ export function startDatabaseProbe({
 
   /** A schema that cannot be read is what it was when it was last read. */
   async function lookAtSchema(): Promise<void> {
-    const pending = await withTimeout(pendingMigrations(database), times.schemaTimeout);
-    const [next] = pending;
-    if (signal.aborted) return;
-    readiness.set("schema", next === undefined ? undefined : `migrations are pending: ${next}`);
+    const problem = await withTimeout(problemOfSchema(), times.schemaTimeout);
+    if (!signal.aborted) readiness.set("schema", problem);
+  }
+
+  async function problemOfSchema(): Promise<string | undefined> {
+    const [next] = await pendingMigrations(database);
+    if (next !== undefined) return `migrations are pending: ${next}`;
+    const [refused] = await refusedStatements(database, statements);
+    return refused && `the statement ${refused.statement} is refused: ${refused.reason}`;
   }
 
   async function run(): Promise<void> {

@@ -7,7 +7,10 @@
 /** The checks, in the order of the report. All pass at first. */
 const CHECKS = ["shutdown", "schema", "database"] as const;
 
-/** A check: the process is not stopping, the schema is not behind, the database can be reached. */
+/**
+ * A check: the process is not stopping; the schema is not behind, and the account may read it; the database can be
+ * reached.
+ */
 export type Check = (typeof CHECKS)[number];
 
 /** The states of the checks. */

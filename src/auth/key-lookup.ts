@@ -37,7 +37,7 @@ export type FindKeys = (
 /** The most keys that one query looks up. */
 export const MAX_BATCH = 64;
 /** The numbers of hashes in a query: each is a prepared statement. Spare places repeat a hash. */
-const SIZES = [1, 8, MAX_BATCH] as const;
+export const SIZES = [1, 8, MAX_BATCH] as const;
 
 /**
  * The query for a number of keys. These are the only queries without `provider_id` in their WHERE,

@@ -2,19 +2,24 @@
 import type { Knex } from "knex";
 import { parseCertificates, readContents } from "../config/certificates.ts";
 import { type Config, ConfigError, tlsFiles } from "../config.ts";
+import type { Statements } from "../db/contract/rights.ts";
 import { staleness } from "../db/freshness.ts";
+import { checkSchema } from "../db/pending-migrations.ts";
+import { checkContract, printFindings } from "./contract.ts";
 import { formatError } from "./format-error.ts";
 
 /**
  * Looks at everything that a valid configuration names, and prints a line for each.
  *
- * @param checkDatabase looks at session and schema
+ * @param checkSession looks at a session
+ * @param statements those that the service sends
  * @returns whether nothing is wrong
  */
 export async function check(
   config: Config,
   database: Knex,
-  checkDatabase: (warn: (message: string) => void) => Promise<void>,
+  checkSession: (warn: (message: string) => void) => Promise<void>,
+  statements: Statements,
 ): Promise<boolean> {
   const print = (line: string) => console.log(line);
   print("ok: the configuration is valid");
@@ -28,23 +33,42 @@ export async function check(
     print(`ok: gRPC clients ${ca === undefined ? "need no" : "must present a"} certificate`);
   }
   try {
-    await checkDatabase((message) => console.error(`warning: ${message}`));
+    await checkSession((message) => console.error(`warning: ${message}`));
     const [[session]] = await database.raw("SELECT VERSION() AS version");
     const [[cipher]] = await database.raw("SHOW SESSION STATUS LIKE 'Ssl_cipher'");
     const encryption = cipher?.Value ? `encrypted (${cipher.Value})` : "not encrypted";
     print(`ok: the database answers: ${session.version}, ${encryption}`);
     print("ok: a session of it is as the service sets it up");
-    print("ok: the schema is up to date");
+    const isMigrated = await succeeds(() => checkSchema(database));
+    if (isMigrated) print("ok: the schema is up to date");
+    const isKept = printFindings(await checkContract(database, statements));
+    if (isKept) print("ok: tables, columns and rights are as the service's statements need them");
+    if (!isMigrated || !isKept) return false;
     if (config.readMaxLag === 0) return true;
     const stale = await staleness(database, config.readMaxLag);
     if (stale === undefined) print("ok: the data is not too old (DATABASE_READ_MAX_LAG_MS)");
     else console.error(`error: calls would fail: ${stale}`);
     return stale === undefined;
   } catch (error) {
-    const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
-    for (const reason of reasons) console.error(`error: ${reason}`);
+    tell(error);
     return false;
   }
+}
+
+/** Whether some work does not reject; why it does is told. */
+async function succeeds(work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
+    return true;
+  } catch (error) {
+    tell(error);
+    return false;
+  }
+}
+
+function tell(error: unknown): void {
+  const reasons = error instanceof ConfigError ? error.mistakes : [formatError(error)];
+  for (const reason of reasons) console.error(`error: ${reason}`);
 }
 
 /** Where the ports would listen. */

@@ -41,7 +41,7 @@ export async function startRollupAdmin(
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
   const text = `metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
   log.info({ text, adminHost: host, adminPort: bound }, "listening");
-  const stopProbe = startDatabaseProbe({ url, readiness });
+  const stopProbe = startDatabaseProbe({ statements: {}, url, readiness });
   signal.addEventListener("abort", () => readiness.set("shutdown", "the process is stopping"));
   return {
     ...metrics,

@@ -12,9 +12,10 @@ import { fromDatetime, toDatetime } from "./datetime.ts";
 import type { Query, Read, Row } from "./query.ts";
 import { isSnapshot, SNAPSHOT } from "./statement.ts";
 
+/** Reads when the heartbeat was written. */
+export const HEARTBEAT = "SELECT written_at FROM heartbeat WHERE id = 1";
 /** Both instants as text: when the statement began, and when its heartbeat was written, if there is one. */
-const INSTANTS =
-  "CONCAT_WS('/', UTC_TIMESTAMP(3), (SELECT written_at FROM heartbeat WHERE id = 1))";
+const INSTANTS = `CONCAT_WS('/', UTC_TIMESTAMP(3), (${HEARTBEAT}))`;
 /** What a limited statement begins with: the instants in the column of the first. */
 const SNAPSHOT_AND_HEARTBEAT = `SELECT 0, ${INSTANTS}`;
 

@@ -1,8 +1,10 @@
 /** The probe behind /readyz, on a real database. */
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { randomBytes } from "node:crypto";
+import { afterEach, beforeEach, expect, it, onTestFinished } from "vitest";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { startDatabaseProbe } from "../../../src/admin/database-probe.ts";
 import { createReadiness, type Readiness } from "../../../src/admin/readiness.ts";
+import { serviceStatements } from "../../../src/cli/statements.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { until } from "../../support/poll.ts";
@@ -16,13 +18,20 @@ const TIMES = {
   schemaTimeout: 5_000,
 };
 
+const STATEMENTS = serviceStatements(true);
+
 const database = await databaseOfFile();
 let proxy: DatabaseProxy;
 let readiness: Readiness;
 let stop: () => Promise<void>;
 
 const start = (times = TIMES) =>
-  startDatabaseProbe({ url: parseDatabaseUrl(proxy.url), readiness, times });
+  startDatabaseProbe({
+    url: parseDatabaseUrl(proxy.url),
+    readiness,
+    times,
+    statements: STATEMENTS,
+  });
 
 beforeEach(async () => {
   proxy = await startDatabaseProxy(database.url);
@@ -69,6 +78,31 @@ it("a database that is slow, or answers statements with errors, leaves the proce
   proxy.inject({ errno: 1205, command: "query", times: 1_000 });
   await attempts(10);
   expect(readiness.isReady()).toBe(true);
+});
+
+it("a right that the account lacks makes the process unready, until it has it", async () => {
+  await stop();
+  const user = `probe_${randomBytes(6).toString("hex")}`;
+  const run = (sql: string) => database.knex.raw(sql.replace("$", `${database.name}.`));
+  await run(`CREATE USER ${user} IDENTIFIED BY '${user}'`);
+  onTestFinished(() => run(`DROP USER ${user}`));
+  await run(`GRANT SELECT ON $* TO ${user}`);
+  const url = Object.assign(new URL(proxy.url), { username: user, password: user });
+  const [rows] = await database.knex.raw("SHOW TABLES");
+  const names: string[] = rows.flatMap((row: object) => Object.values(row));
+  const tables = names.filter((name) => name !== "wallets");
+  const parts = { url: parseDatabaseUrl(url.href), readiness, times: TIMES };
+  stop = startDatabaseProbe({ ...parts, statements: STATEMENTS });
+  await attempts(3);
+  expect(readiness.isReady()).toBe(true);
+  await run(`REVOKE SELECT ON $* FROM ${user}`);
+  for (const table of tables) await run(`GRANT SELECT ON $${table} TO ${user}`);
+  await becomes(false);
+  expect(readiness.report()).toMatch(
+    /\[-\]schema failed: the statement \w+Overview is refused: .*wallets/,
+  );
+  await run(`GRANT SELECT ON $wallets TO ${user}`);
+  await becomes(true);
 });
 
 it("a migration that is missing makes the process unready, until it is there", async () => {

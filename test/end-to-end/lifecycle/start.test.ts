@@ -160,6 +160,7 @@ it("--check of a valid environment, with the database's URL in a file, ends with
     expect.stringMatching(/^ok: the database answers: \d+\.\d+.*, not encrypted$/),
     "ok: a session of it is as the service sets it up",
     "ok: the schema is up to date",
+    "ok: tables, columns and rights are as the service's statements need them",
     "",
   ]);
 });

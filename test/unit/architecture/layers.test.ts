@@ -9,7 +9,7 @@ const LEAVES = ["errors", "config", "handler", "quote", "timeout"];
 const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
   ports: ["gateway", "grpc", "rpc", "net", "tls", "telemetry"],
   stop: ["telemetry"],
-  cli: ["admin", "telemetry", "net", "rollup", "auth", "db"],
+  cli: ["admin", "telemetry", "net", "revenue", "rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net", "tls"],
   "gateway/transcoding": [],
   grpc: ["rpc", "auth", "net", "tls"],

@@ -50,6 +50,11 @@ const HOMES = [
   "src/db/statement.ts",
   // Reads one row, the heartbeat. No provider owns it.
   "src/db/freshness.ts",
+  // Read what the server says of tables and columns, and explain.
+  "src/db/contract/columns.ts",
+  "src/db/contract/plans.ts",
+  "src/rollup/write/run/keys.ts",
+  "src/rollup/write/run/recording.ts",
   // Reads which migrations ran. No provider owns these rows.
   "src/db/pending-migrations.ts",
 ];

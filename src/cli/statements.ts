@@ -1,0 +1,18 @@
+/** Every statement that the service sends, by name, with `?` for each binding. */
+import { keysByHash, SIZES } from "../auth/key-lookup.ts";
+import { PROVIDER_BY_ID } from "../auth/provider.ts";
+import type { Statements } from "../db/contract/rights.ts";
+import { HEARTBEAT } from "../db/freshness.ts";
+import { STATEMENTS } from "../revenue/statements.ts";
+
+/** @param limitsAge whether answers have a greatest age, so that the heartbeat is read */
+export function serviceStatements(limitsAge: boolean): Statements {
+  const ofRpcs = Object.entries(STATEMENTS).map(([name, { sql }]) => [name, sql] as const);
+  const ofKeys = SIZES.map((size) => [`api_keys of ${size}`, keysByHash(size)] as const);
+  return Object.fromEntries([
+    ...ofKeys,
+    ["provider", PROVIDER_BY_ID],
+    ...ofRpcs,
+    ...(limitsAge ? [["heartbeat", HEARTBEAT]] : []),
+  ]);
+}

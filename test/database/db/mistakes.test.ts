@@ -1,0 +1,259 @@
+/**
+ * What is wrong with a ledger that somebody else has made is named by the check, in one line that tells the column and
+ * what is right: every mistake here is planted in a database of its own that is otherwise as it must be.
+ */
+import { randomBytes } from "node:crypto";
+import { afterAll, describe, expect, inject, it, onTestFinished } from "vitest";
+import { checkContract } from "../../../src/cli/contract.ts";
+import { serviceStatements } from "../../../src/cli/statements.ts";
+import type { Finding } from "../../../src/db/contract/ledger.ts";
+import { LEDGER } from "../../../src/db/contract/ledger.ts";
+import { connectTo, createDatabase, testPool } from "../../support/database.ts";
+
+const server = await connectTo(inject("databaseServer"), { multipleStatements: true });
+afterAll(() => server.end());
+
+/** A database, and an account on it that may SELECT from some of its tables, or from all. */
+async function planted(sql: string, granted: readonly string[] = ["*"]) {
+  const database = await createDatabase();
+  const user = `check_${randomBytes(6).toString("hex")}`;
+  onTestFinished(async () => {
+    await server.query(`DROP USER ${user}`);
+    await database.drop();
+  });
+  const grants = granted.map((table) => `GRANT SELECT ON ${database.name}.${table} TO ${user}`);
+  await server.query(
+    [`USE ${database.name}`, sql, `CREATE USER ${user} IDENTIFIED BY '${user}'`, ...grants]
+      .filter((text) => text !== "")
+      .join(";"),
+  );
+  const url = Object.assign(new URL(database.url), { username: user, password: user });
+  return { database, user, url: url.href };
+}
+
+async function findingsOf(url: string): Promise<readonly Finding[]> {
+  const pool = testPool(url, { readOnly: true });
+  try {
+    return await checkContract(pool, serviceStatements(true));
+  } finally {
+    await pool.destroy();
+  }
+}
+
+const problemsOf = (findings: readonly Finding[]) =>
+  findings.filter(({ fails }) => fails).map(({ text }) => text);
+const notesOf = (findings: readonly Finding[]) =>
+  findings.filter(({ fails }) => !fails).map(({ text }) => text);
+
+/** SQL: makes a table of the schema a view of itself, with other expressions for some columns. */
+function asView(table: string, changed: Readonly<Record<string, string>>, more = ""): string {
+  const columns = Object.keys(LEDGER[table]?.columns ?? {});
+  const kept = columns.filter((column) => changed[column] !== "");
+  const list = kept.map((column) => `${changed[column] ?? column} AS ${column}`).join(", ");
+  return `RENAME TABLE ${table} TO their_${table}; CREATE VIEW ${table} AS SELECT ${list} FROM their_${table} ${more}`;
+}
+
+it("the schema that the migrations make has nothing to tell", async () => {
+  const { url } = await planted("");
+  expect(await findingsOf(url)).toEqual([]);
+});
+
+it("views of the same columns are as right, and what the account may not explain is told", async () => {
+  const { url } = await planted(asView("payouts", {}));
+  const findings = await findingsOf(url);
+  expect(problemsOf(findings)).toEqual([]);
+  expect(notesOf(findings)).toEqual([
+    expect.stringContaining(
+      "not explained, for want of rights, which the service should not have: payouts: ",
+    ),
+  ]);
+});
+
+const MONEY =
+  "it must be decimal(14,2) or any decimal with two digits after the point, and 18 in all at most";
+const PRICE = "it must be decimal(12,4) or any decimal with four digits after the point";
+const ID = "it must be bigint unsigned or any integer type, from 1";
+const BIN = "it must be ascii_bin, or another one that ends in _bin";
+const CASTS = {
+  money: " (CAST(cents * 0.01 AS DECIMAL(14,2)))",
+  time: " (CAST(at AS DATETIME(3)))",
+};
+
+/** Mistakes in tables, and the line that names each, in the order of the contract. */
+const IN_TABLES: readonly (readonly [sql: string, line: string])[] = [
+  [
+    "ALTER TABLE api_keys MODIFY key_hash char(64) NOT NULL",
+    "api_keys.key_hash is char(64): it must be binary(32)",
+  ],
+  [
+    "ALTER TABLE api_keys DROP KEY api_keys_by_hash",
+    "api_keys has no key that begins with (key_hash): each call would read all of it: ALTER TABLE api_keys ADD KEY (key_hash)",
+  ],
+  [
+    "ALTER TABLE wallets MODIFY available_balance decimal(14,2) NULL",
+    "wallets.available_balance may be NULL: it must be NOT NULL",
+  ],
+  [
+    "ALTER TABLE servers MODIFY uuid char(36) CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci NOT NULL",
+    `servers.uuid has the collation utf8mb4_general_ci: ${BIN}`,
+  ],
+  [
+    "ALTER TABLE servers MODIFY price_per_hour decimal(12,2) NOT NULL",
+    `servers.price_per_hour is decimal(12,2): ${PRICE}`,
+  ],
+  [
+    "ALTER TABLE instances MODIFY server_id char(36) NOT NULL",
+    `instances.server_id is char(36): ${ID}`,
+  ],
+  [
+    "ALTER TABLE instances MODIFY public_id binary(16) NOT NULL",
+    "instances.public_id is binary(16): it must be varchar(64) or any text whose collation ends in _bin",
+  ],
+  [
+    "ALTER TABLE instances DROP COLUMN deleted_at",
+    "instances.deleted_at is missing: ALTER TABLE instances ADD COLUMN deleted_at datetime(3) NULL",
+  ],
+  [
+    "ALTER TABLE rentals MODIFY started_at datetime NOT NULL",
+    "rentals.started_at is datetime: it must be datetime(3)",
+  ],
+  [
+    "ALTER TABLE rentals DROP KEY rentals_by_end",
+    "rentals has no key that begins with (provider_id, ended_at): each call would read all of it: ALTER TABLE rentals ADD KEY (provider_id, ended_at)",
+  ],
+  [
+    "ALTER TABLE charges MODIFY charged_at timestamp(3) NOT NULL",
+    "charges.charged_at is timestamp(3): it must be datetime(3)",
+  ],
+  [
+    "ALTER TABLE charges MODIFY gross decimal(16,4) NOT NULL",
+    `charges.gross is decimal(16,4): ${MONEY}`,
+  ],
+  [
+    "ALTER TABLE charges DROP KEY charges_by_recording, DROP COLUMN recorded_at",
+    "charges.recorded_at is missing: ALTER TABLE charges ADD COLUMN recorded_at datetime(3) NOT NULL DEFAULT (UTC_TIMESTAMP(3))",
+  ],
+  [
+    "DROP TABLE payouts",
+    "payouts is missing: `npm run migrate` makes it, unless you do (docs/adopt.md)",
+  ],
+];
+
+/** The same in views: the changed columns of each, and the lines that name them. */
+const IN_VIEWS: readonly (readonly [
+  table: string,
+  changed: Readonly<Record<string, string>>,
+  lines: readonly string[],
+])[] = [
+  [
+    "servers",
+    { id: "uuid", uuid: "CONVERT(uuid USING utf8mb4) COLLATE utf8mb4_general_ci" },
+    [
+      `servers.id is char(36): ${ID}`,
+      `servers.uuid has the collation utf8mb4_general_ci: ${BIN} (id COLLATE utf8mb4_bin)`,
+    ],
+  ],
+  [
+    "charges",
+    { server_id: "NULLIF(server_id, 0)", gross: "gross / 1", recorded_at: "" },
+    [
+      "charges.server_id may be NULL in the view: it must have a value in each row, as of COALESCE(…, 0)",
+      `charges.gross is decimal(18,6): ${MONEY}${CASTS.money}`,
+      "charges.recorded_at is missing in the view: it must be datetime(3)",
+    ],
+  ],
+  [
+    "payouts",
+    { paid_at: "CAST(paid_at AS DATETIME)", amount: "amount * 1e0" },
+    [
+      `payouts.paid_at is datetime: it must be datetime(3)${CASTS.time}`,
+      `payouts.amount is double: ${MONEY}${CASTS.money}`,
+    ],
+  ],
+];
+
+describe("each mistake is named, once, and nothing else,", () => {
+  it("in tables", async () => {
+    const { url } = await planted(IN_TABLES.map(([sql]) => sql).join(";"));
+    const missingTable = /^the statement \w+: Table '\w+\.rollups' doesn't exist$/;
+    expect(problemsOf(await findingsOf(url))).toEqual(IN_TABLES.map(([, line]) => line));
+    const { url: other } = await planted(
+      "ALTER TABLE payouts MODIFY amount bigint NOT NULL; ALTER TABLE charges MODIFY gross double NOT NULL; DROP TABLE rollups",
+    );
+    expect(problemsOf(await findingsOf(other))).toEqual([
+      `charges.gross is double: ${MONEY}`,
+      `payouts.amount is bigint: ${MONEY}`,
+      expect.stringMatching(missingTable),
+    ]);
+  });
+
+  it("in views, also in one whose table is gone", async () => {
+    const views = IN_VIEWS.map(([table, changed]) => asView(table, changed));
+    const { url } = await planted(
+      [...views, asView("wallets", {}), "DROP TABLE their_wallets"].join(";"),
+    );
+    const findings = await findingsOf(url);
+    expect(problemsOf(findings)).toEqual([
+      "wallets: its view names what is not there any more, or what its definer may not read",
+      ...IN_VIEWS.flatMap(([, , lines]) => lines),
+    ]);
+    expect(notesOf(findings)[0]).toContain("not explained");
+  });
+
+  it("in the rights of the account", async () => {
+    const { database, url, user } = await planted("", []);
+    const own = ["rollups", "rollup_sums", "heartbeat"];
+    const tables = [...Object.keys(LEDGER), ...own];
+    const run = (right: string) =>
+      server.query(right.replace("$", `${database.name}.`).replace("USER", user));
+    await run("GRANT SELECT ON $knex_migrations TO USER");
+    for (const table of tables) await run(`GRANT SELECT ON $${table} TO USER`);
+    expect(await findingsOf(url)).toEqual([]);
+    for (const table of tables) {
+      await run(`REVOKE SELECT ON $${table} FROM USER`);
+      expect(problemsOf(await findingsOf(url))).toEqual([
+        own.includes(table)
+          ? expect.stringMatching(
+              `^the statement \\w+: SELECT command denied to user '${user}'.* for table .*${table}`,
+            )
+          : `${table}: this account may not read it, or it is missing: GRANT SELECT ON ${table} TO '${user}'@'%'`,
+      ]);
+      await run(`GRANT SELECT ON $${table} TO USER`);
+    }
+    await run("REVOKE SELECT ON $wallets FROM USER");
+    await run("GRANT SELECT (provider_id) ON $wallets TO USER");
+    expect(problemsOf(await findingsOf(url))).toEqual([
+      `wallets.available_balance: this account may not read it: GRANT SELECT ON wallets TO '${user}'@'%'`,
+    ]);
+  });
+});
+
+describe("how a view is read is told to an account that may see it:", () => {
+  it("what makes a temporary table, what reads all rows, and what rollups need", async () => {
+    const { database } = await planted(
+      [
+        asView(
+          "wallets",
+          { available_balance: "COALESCE(MAX(available_balance), 0)" },
+          "GROUP BY provider_id",
+        ),
+        `${asView("instances", {})} UNION ALL SELECT ${Object.keys(LEDGER.instances?.columns ?? {})} FROM their_instances`,
+        asView("payouts", { provider_id: "CRC32(public_id)" }),
+        asView("servers", {}),
+        "ALTER TABLE their_servers DROP PRIMARY KEY",
+        asView("charges", {}),
+      ].join(";"),
+    );
+    const temporary =
+      "each statement makes a temporary table of the view (GROUP BY, DISTINCT or UNION): it is right for few rows only";
+    const scan = (table: string) =>
+      `${table}.provider_id: the view reads all of their_${table} for one provider: the column behind provider_id must be a plain one, with a key that begins with it`;
+    const findings = await findingsOf(database.url);
+    expect(problemsOf(findings)).toEqual([scan("servers"), scan("payouts")]);
+    expect(notesOf(findings)).toEqual([
+      `wallets: ${temporary}`,
+      `instances: ${temporary}`,
+      "no rollups: charges is a view: rollups need a table with the keys PRIMARY (provider_id, charged_at, …), charges_by_recording (provider_id, recorded_at, …)",
+    ]);
+  });
+});
