@@ -1,10 +1,12 @@
 /**
  * The parts of the documentation that are made of the code: `.env.example`, the tables of settings in
- * docs/operations.md, the responses in the README, which are those of the OpenAPI document, and the SQL in docs/sql/.
+ * docs/operations.md, that of the contract in docs/adopt.md, the responses in the README, which are those of the OpenAPI
+ * document, and the SQL in docs/sql/.
  * `npm run generate` writes them, and `npm run check` compares them.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { contractTable } from "./contract.ts";
 import { examples } from "./openapi/examples.ts";
 import { isNumber, type Json, parseJson, writeJson } from "./openapi/json.ts";
 import { environmentExample, rollupTable, serviceTable } from "./settings.ts";
@@ -20,6 +22,7 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
       settings: serviceTable(),
       "settings of the rollups": rollupTable(),
     }),
+    await page("docs/adopt.md", { contract: contractTable() }),
     await page("README.md", await responses()),
     ...statementFiles(),
   ]);

@@ -49,12 +49,15 @@ const DEFAULTS: readonly Default[] = [
   },
 ];
 
+/** The names of those that may be refused. */
+export const REFUSED_DEFAULTS = DEFAULTS.map(({ name }) => name);
+
 /** Other variables that the rules read. */
 const ALSO = ["log_bin", "wsrep_provider"];
 
 /** The defaults of the server that are refused. */
 export async function checkServer(database: Knex): Promise<Finding[]> {
-  const names = [...DEFAULTS.map(({ name }) => name), ...ALSO];
+  const names = [...REFUSED_DEFAULTS, ...ALSO];
   const [rows] = await database.raw(
     `SHOW GLOBAL VARIABLES WHERE Variable_name IN (${names.map(() => "?").join(", ")})`,
     names,

@@ -1,0 +1,334 @@
+/**
+ * docs/adopt.md, typed word by word on a server of its own: tier 0, UUIDs and tier 1 over the ledgers in
+ * `examples/adopt`. Answers are sums over the tables of these ledgers, also while both are written.
+ */
+import type { Knex } from "knex";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startPrivateDatabase } from "../../dev/private-database/private-database.ts";
+import { createRandom } from "../../dev/random.ts";
+import { REFUSED_DEFAULTS } from "../../src/db/contract/server.ts";
+import { createRead } from "../../src/db/query.ts";
+import { createRevenueService } from "../../src/revenue/service.ts";
+import { rollUp } from "../../src/rollup/write/run.ts";
+import { verify } from "../../src/rollup/write/verify.ts";
+import { connectTo, testPool } from "../support/database.ts";
+import {
+  atTimeOfCall,
+  breakdownOf,
+  dailyOf,
+  overviewOf,
+  payoutsOf,
+} from "../support/ledger/call.ts";
+import { paste } from "./commands/terminal.ts";
+import { blocksOf, codeIn, page, rootFile, section, tableIn } from "./markdown.ts";
+
+const PAGE = "docs/adopt.md";
+const server = await startPrivateDatabase({ bufferPool: "64M", timeZone: "-05:00" });
+const owner = await connectTo(server.url, { multipleStatements: true });
+
+/** The URL of a database of the server, for the owner, or for an account that may only SELECT in it. */
+const urlOf = (database: string, account?: string): string => {
+  const url = Object.assign(new URL(server.url), { pathname: `/${database}` });
+  return account === undefined
+    ? url.href
+    : Object.assign(url, { username: account, password: account }).href;
+};
+const URLS = {
+  DATABASE_URL: urlOf("revenue"),
+  DEPOT_URL: urlOf("revenue_depot"),
+  TABLES_URL: urlOf("revenue_tables"),
+};
+const pools: Knex[] = [];
+const poolOf = (database: string): Knex => {
+  const pool = testPool(urlOf(database));
+  pools.push(pool);
+  return pool;
+};
+
+beforeAll(async () => {
+  // A private server begins with an empty database of that name.
+  await owner.query("DROP DATABASE IF EXISTS revenue; CREATE USER service IDENTIFIED BY 'service'");
+});
+afterAll(async () => {
+  await Promise.all(pools.map((pool) => pool.destroy()));
+  await owner.end();
+  await server.stop();
+});
+
+/** The commands of a section, in order. */
+const commandsOf = (title: string): string[] =>
+  blocksOf(section(PAGE, title))
+    .filter(({ language }) => language === "sh")
+    .flatMap(({ text }) => text.trimEnd().split("\n"));
+
+const CLIENT = /^mariadb(?: (\w+))? (?:< (\S+)|--execute "(.*)")$/;
+
+/** Types a command. What the client of the database would run, a connection does. */
+async function type(line: string): Promise<{ stdout: string; stderr: string; code: number }> {
+  const [, database, file, sql] = CLIENT.exec(line) ?? [];
+  if (file !== undefined || sql !== undefined) {
+    if (database !== undefined) await owner.query(`USE ${database}`);
+    await owner.query(file === undefined ? (sql ?? "") : rootFile(file));
+    return { stdout: "", stderr: "", code: 0 };
+  }
+  const [, name = "DATABASE_URL", command = line] = /^DATABASE_URL=\$(\w+) (.*)$/.exec(line) ?? [];
+  const url = URLS[name as keyof typeof URLS];
+  const pathname = new URL(url).pathname.slice(1);
+  const isService = command.startsWith("npm start");
+  if (isService) await owner.query(`GRANT SELECT ON ${pathname}.* TO service`);
+  return paste(command, { DATABASE_URL: isService ? urlOf(pathname, "service") : url });
+}
+
+/** Types commands, each of which must succeed. Resolves to what they print. */
+async function typeAll(lines: readonly string[]): Promise<string> {
+  let printed = "";
+  for (const line of lines) {
+    const { code, stdout, stderr } = await type(line);
+    expect({ line, code, stderr: code === 0 ? "" : stderr }).toEqual({ line, code: 0, stderr: "" });
+    printed += stdout;
+  }
+  return printed;
+}
+
+const NOW = "2026-06-01T00:00:00.000Z";
+
+/** A service on a database, whose calls are made at a time of the examples. */
+const serviceOn = (database: string) =>
+  createRevenueService(atTimeOfCall(createRead(poolOf(database))));
+
+/** Cents as the amounts of responses. */
+const amount = (cents: string | number) => {
+  const digits = String(Math.abs(Number(cents))).padStart(3, "0");
+  return `${Number(cents) < 0 ? "-" : ""}${digits.slice(0, -2)}.${digits.slice(-2)}`;
+};
+
+type Answer = Record<string, never>;
+const textOf = (answer: unknown) => (answer as { value: string }).value;
+
+/** The sums over the shop's own tables, of a merchant and a period. */
+async function sumsOfShop(merchant: number, start: string, end: string) {
+  const [[charges]] = await owner.query<never[]>(
+    `SELECT COALESCE(SUM(total_cents), 0) AS cents FROM shop.orders
+     WHERE merchant_id = ? AND status = 'paid' AND paid_at >= ? AND paid_at <= ?`,
+    [merchant, start, end],
+  );
+  const [[rentals]] = await owner.query<never[]>(
+    `SELECT COUNT(*) AS count FROM shop.orders
+     WHERE merchant_id = ? AND status = 'paid' AND total_cents >= 0 AND booked_from <= ?
+       AND (booked_until IS NULL OR booked_until >= ? AND booked_until >= booked_from)`,
+    [merchant, end, start],
+  );
+  const [machines] = await owner.query<never[]>(
+    `SELECT uuid, COALESCE(SUM(total_cents), 0) AS cents FROM shop.machines AS m
+     LEFT JOIN shop.orders AS o ON o.machine_id = m.id AND o.status = 'paid' AND paid_at >= ? AND paid_at <= ?
+     WHERE m.merchant_id = ? GROUP BY m.id, uuid`,
+    [start, end, merchant],
+  );
+  const byMachine = (machines as { uuid: string; cents: string }[]).map(({ uuid, cents }) => [
+    uuid,
+    amount(cents),
+  ]);
+  const { cents } = charges as unknown as { cents: string };
+  const { count } = rentals as unknown as { count: number };
+  return {
+    total: amount(cents),
+    rentals: Number(count),
+    byMachine: new Map(byMachine as [string, string][]),
+  };
+}
+
+const PERIODS: readonly (readonly [start: string, end: string])[] = [
+  ["2026-01-01", "2026-05-31"],
+  ["2026-01-05T10:00:01.250Z", "2026-01-06T08:59:59.999Z"],
+  ["2026-02-03T04:05:06.007Z", "2026-03-03T04:05:06.007Z"],
+];
+/** The ends of a period as DATETIME(3). */
+const endsOf = ([start, end]: (typeof PERIODS)[number]) =>
+  [start, end].map((text, nth) =>
+    text.length > 10
+      ? text.slice(0, 23).replace("T", " ")
+      : `${text} ${nth === 0 ? "00:00:00.000" : "23:59:59.999"}`,
+  ) as [string, string];
+
+/** Compares answers about both merchants with the shop's tables. */
+async function compareWithShop(database: string): Promise<void> {
+  const service = serviceOn(database);
+  for (const merchant of [1, 2]) {
+    for (const period of PERIODS) {
+      const sums = await sumsOfShop(merchant, ...endsOf(period));
+      const answer = (await breakdownOf(service, BigInt(merchant), NOW, ...period)) as Answer;
+      expect(textOf(answer.totalRevenue)).toBe(sums.total);
+      expect(answer.totalRentals).toBe(sums.rentals);
+      for (const { serverId, totalRevenue } of answer.servers as unknown as Answer[]) {
+        expect(textOf(totalRevenue)).toBe(sums.byMachine.get(serverId ?? ""));
+      }
+      const { days } = (await dailyOf(service, BigInt(merchant), NOW, ...period)) as Answer;
+      const ofDays = (days as unknown as Answer[])
+        .map(({ grossRevenue }) => Math.round(Number(textOf(grossRevenue)) * 100))
+        .reduce((sum, cents) => sum + cents, 0);
+      expect(amount(ofDays)).toBe(sums.total);
+    }
+    const year = await sumsOfShop(merchant, "2026-01-01 00:00:00", "2026-06-01 00:00:00");
+    const overview = (await overviewOf(service, BigInt(merchant), NOW)) as Answer;
+    const { summary } = overview as unknown as { summary: Answer };
+    expect(textOf(summary.grossRevenueYTD)).toBe(year.total);
+  }
+}
+
+const draw = createRandom(7);
+const whole = (below: number) => draw.integer(0, below);
+
+/** What the shop does: orders, some paid at once and some later, refunds, ends that come later. */
+async function trade(orders: number): Promise<void> {
+  // Whatever zone the shop's sessions are in.
+  await owner.query("SET time_zone = '+09:00'");
+  for (let nth = 0; nth < orders; nth++) {
+    const machine = 1 + whole(4);
+    const merchant = machine === 4 ? 2 : 1;
+    const from = new Date(Date.parse("2026-01-01") + whole(150 * 86_400) * 1_000);
+    const at = (hours: number) =>
+      new Date(from.getTime() + hours * 3_600_000 + whole(1_000))
+        .toISOString()
+        .slice(0, 23)
+        .replace("T", " ");
+    const cents = whole(3) === 0 ? -whole(5_000) : whole(50_000);
+    const isPaid = whole(2) === 0;
+    const [{ insertId }] = (await owner.query(
+      `INSERT INTO shop.orders (merchant_id, machine_id, status, total_cents, booked_from, booked_until, paid_at)
+       VALUES (?, ?, ?, ?, ?, ?, ?)`,
+      [
+        merchant,
+        machine,
+        isPaid ? "paid" : "open",
+        cents,
+        at(0),
+        whole(2) ? at(5) : null,
+        isPaid ? at(6) : null,
+      ],
+    )) as unknown as [{ insertId: number }];
+    if (!isPaid && whole(3) > 0) {
+      await owner.query("UPDATE shop.orders SET status = 'paid', paid_at = ? WHERE id = ?", [
+        at(7),
+        insertId,
+      ]);
+    }
+    if (whole(2) === 0) {
+      await owner.query(
+        "UPDATE shop.orders SET booked_until = ? WHERE id = ? AND booked_until IS NULL",
+        [at(9), insertId],
+      );
+    }
+  }
+}
+
+describe("tier 0", () => {
+  it("is typed as the page says, and adopts what is there", async () => {
+    const lines = commandsOf("Tier 0: views");
+    const printed = await typeAll(lines);
+    for (const view of ["providers", "wallets", "servers", "payouts", "charges", "rentals"]) {
+      expect(printed).toContain(`adopted ${view}: it stays as it is\n`);
+    }
+    expect(printed).not.toContain("makes a temporary table");
+    const others = commandsOf("Check it").filter((line) => !lines.includes(line));
+    expect(others).toEqual([]);
+  });
+
+  it("answers are sums over the shop's tables, at once", async () => {
+    await compareWithShop("revenue");
+    await trade(40);
+    await compareWithShop("revenue");
+    const page = (await payoutsOf(serviceOn("revenue"), 1n, {}, NOW)) as Answer;
+    const [payout] = page.payouts as unknown as Answer[];
+    expect(payout).toMatchObject({ payoutId: "SET-1", date: "2026-01-31T12:00:00Z" });
+    expect(textOf(payout?.amount)).toBe("100.00");
+  });
+
+  it("npm run rollup names the keys that it needs, and so does --verify", async () => {
+    for (const command of ["npm run rollup", "npm run rollup -- --verify"]) {
+      const { code, stderr } = await type(command);
+      expect(code).toBe(1);
+      expect(stderr).toContain(
+        "error: charges is a view: rollups need a table with the keys PRIMARY (provider_id, charged_at, …), charges_by_recording (provider_id, recorded_at, …); rentals is a view: ",
+      );
+    }
+  });
+
+  it("UUIDs: answers are sums over the depot's tables", async () => {
+    const [rows] = await owner.query<never[]>(
+      `SELECT n.id, SUM(e.amount) * 100 AS cents FROM depot.entries AS e
+       JOIN depot.numbers AS n ON n.uid = e.account_uid GROUP BY n.id`,
+    );
+    expect(rows).toHaveLength(2);
+    const service = serviceOn("revenue_depot");
+    for (const { id, cents } of rows as { id: number; cents: string }[]) {
+      const answer = (await breakdownOf(
+        service,
+        BigInt(id),
+        NOW,
+        "2026-01-01",
+        "2026-05-31",
+      )) as Answer;
+      expect(textOf(answer.totalRevenue)).toBe(amount(Number(cents)));
+      expect((answer.servers as unknown as Answer[])[0]?.serverId).toMatch(
+        /^dd0{6}-0000-0000-0000-0{11}[12]$/,
+      );
+    }
+    const [, lost] = /`(SELECT COUNT[^`]*)` must be 0/.exec(page(PAGE)) ?? [];
+    const [[count]] = await owner.query<never[]>(lost ?? "no query");
+    expect(Object.values(count as unknown as object)).toEqual([0]);
+  });
+});
+
+describe("tier 1", () => {
+  it("is typed as the page says, beside tier 0, and its answers are the same sums", async () => {
+    const printed = await typeAll(commandsOf("Tier 1: tables for charges and rentals"));
+    expect(printed).toContain("adopted payouts: it stays as it is\n");
+    expect(printed).not.toContain("adopted charges");
+    await compareWithShop("revenue_tables");
+  });
+
+  it("answers follow the shop, with rollups that agree", async () => {
+    const pool = poolOf("revenue_tables");
+    for (let round = 0; round < 3; round++) {
+      await trade(25);
+      await compareWithShop("revenue_tables");
+      await compareWithShop("revenue");
+      await rollUp(pool, { margin: 0, seesTransactions: false });
+      await compareWithShop("revenue_tables");
+    }
+    for (const provider of ["1", "2"]) {
+      expect(await Array.fromAsync(verify(pool, provider))).toEqual([]);
+    }
+    // The copy may run again.
+    const copies = rootFile("examples/adopt/shop/triggers.sql").split(";").slice(-3).join(";");
+    await owner.query(copies);
+    await compareWithShop("revenue_tables");
+  });
+
+  it("a second delivery of an event counts once, with the key of the page", async () => {
+    const [[there]] = await owner.query<never[]>(
+      "SHOW COLUMNS FROM revenue_tables.charges LIKE 'public_id'",
+    );
+    await owner.query("USE revenue_tables");
+    if (there === undefined) {
+      await owner.query(
+        "ALTER TABLE charges ADD COLUMN public_id varchar(64) CHARACTER SET ascii COLLATE ascii_bin NULL",
+      );
+    }
+    const [key] = blocksOf(section(PAGE, "Tier 2: from another server"));
+    await owner.query(key?.text ?? "no statement");
+    const insert = `INSERT IGNORE INTO charges (provider_id, server_id, charged_at, gross, public_id)
+      VALUES (9, 1, '2026-01-01', 1, 'event-1')`;
+    for (let time = 0; time < 2; time++) await owner.query(insert);
+    const [rows] = await owner.query<never[]>("SELECT gross FROM charges WHERE provider_id = 9");
+    expect(rows).toHaveLength(1);
+  });
+});
+
+it("the table of defaults names all that are refused", () => {
+  const rows = tableIn(page(PAGE), "default", "what becomes of it");
+  const refused = rows.filter(([, text]) => text?.startsWith("refused"));
+  expect(refused.flatMap(([names]) => codeIn(names ?? "")).sort()).toEqual(
+    [...REFUSED_DEFAULTS].sort(),
+  );
+});
