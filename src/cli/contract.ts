@@ -1,10 +1,11 @@
 /** The contract with whoever makes the tables of the ledger: all that `--check` looks at in a database. */
 import type { Knex } from "knex";
-import { checkLedger, storedTables } from "../db/contract/columns.ts";
+import { checkLedger } from "../db/contract/columns.ts";
 import { type Finding, LEDGER, note, problem } from "../db/contract/ledger.ts";
 import { checkPlans } from "../db/contract/plans.ts";
 import { refusedStatements, type Statements } from "../db/contract/rights.ts";
 import { checkServer } from "../db/contract/server.ts";
+import { storedTables } from "../db/contract/stored.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
 import { missingKeys } from "../rollup/write/run/keys.ts";
 

@@ -9,15 +9,7 @@ import {
   problem,
   type StoredColumn,
 } from "./ledger.ts";
-
-/** A table or a view of the database. */
-export interface StoredTable {
-  readonly name: string;
-  readonly isView: boolean;
-  readonly columns: readonly StoredColumn[];
-  /** The columns of each key, by its name. */
-  readonly keys: ReadonlyMap<string, readonly string[]>;
-}
+import { type StoredTable, storedTables } from "./stored.ts";
 
 /** How the server refuses a column: errors by number. */
 const REFUSALS = {
@@ -27,38 +19,6 @@ const REFUSALS = {
   1146: "no table",
   1356: "broken view",
 } as const;
-
-/** The tables and views of the database that the account may see, by name. */
-export async function storedTables(database: Knex): Promise<ReadonlyMap<string, StoredTable>> {
-  const [tables] = await database.raw(
-    `SELECT TABLE_NAME AS name, TABLE_TYPE AS kind
-     FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()`,
-  );
-  const [columns] = await database.raw(
-    `SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, DATA_TYPE AS dataType, COLUMN_TYPE AS type,
-       IS_NULLABLE AS nullable, COLLATION_NAME AS collation,
-       NUMERIC_PRECISION AS digits, NUMERIC_SCALE AS scale
-     FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`,
-  );
-  const [keys] = await database.raw(
-    `SELECT TABLE_NAME AS tableName, INDEX_NAME AS keyName, COLUMN_NAME AS name
-     FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()
-     ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
-  );
-  const columnsOf = Map.groupBy(columns as ColumnRow[], ({ tableName }) => tableName);
-  const keysOf = Map.groupBy(keys as KeyRow[], ({ tableName }) => tableName);
-  return new Map(
-    (tables as { name: string; kind: string }[]).map(({ name, kind }) => [
-      name,
-      {
-        name,
-        isView: kind === "VIEW",
-        columns: (columnsOf.get(name) ?? []).map(toColumn),
-        keys: keysByName(keysOf.get(name) ?? []),
-      },
-    ]),
-  );
-}
 
 /**
  * Compares tables of the ledger with the contract.
@@ -72,7 +32,27 @@ export async function checkLedger(
   const stored = await storedTables(database);
   const findings: Finding[] = [];
   for (const name of names) findings.push(...(await checkTable(database, name, stored.get(name))));
+  const times = names.flatMap((name) => maybeNullTimes(stored.get(name)));
+  if (times.length > 0) {
+    findings.push(
+      note(
+        `for the server these may be NULL, and a row without one counts nowhere: ${times.join(", ")}`,
+      ),
+    );
+  }
   return findings;
+}
+
+/** The times of a view that may be NULL for the server, as each CAST to a time may, and must not be. */
+function maybeNullTimes(stored: StoredTable | undefined): string[] {
+  if (stored?.isView !== true) return [];
+  const { columns = {} } = LEDGER[stored.name] ?? {};
+  return stored.columns
+    .filter(({ name, isNullable }) => {
+      const expected = columns[name];
+      return isNullable && expected?.kind.type === "datetime(3)" && !expected.nullable;
+    })
+    .map(({ name }) => `${stored.name}.${name}`);
 }
 
 async function checkTable(
@@ -115,18 +95,18 @@ function checkColumn(
   }
   const findings: Finding[] = [];
   if (kind.isIdentifier && !/_bin$|^binary$/.test(found.collation ?? "")) {
+    const binary = `${found.collation?.split("_")[0]}_bin`;
+    const as = isView ? ` (… COLLATE ${binary})` : "";
     findings.push(
       problem(
-        `${name} has the collation ${found.collation}: it must be ascii_bin, or another one that ends in _bin${cast}`,
+        `${name} has the collation ${found.collation}: it must be ascii_bin, or another one that ends in _bin${as}`,
       ),
     );
   }
   if (found.isNullable && !nullable) {
     if (!isView) findings.push(problem(`${name} may be NULL: it must be NOT NULL`));
     // In a view each CAST to a time, and each COLLATE, may be NULL for the server.
-    else if (kind.type === "datetime(3)") {
-      findings.push(note(`${name} may be NULL in the view: a row without it counts nowhere`));
-    } else if (!/char/.test(kind.type)) {
+    else if (!/char|datetime/.test(kind.type)) {
       findings.push(
         problem(
           `${name} may be NULL in the view: it must have a value in each row, as of COALESCE(…, 0)`,
@@ -206,38 +186,4 @@ async function accountOf(database: Knex): Promise<string> {
     .split("@")
     .map((part) => `'${part}'`)
     .join("@");
-}
-
-interface ColumnRow {
-  readonly tableName: string;
-  readonly name: string;
-  readonly dataType: string;
-  readonly type: string;
-  readonly nullable: string;
-  readonly collation: string | null;
-  readonly digits: string | number | null;
-  readonly scale: string | number | null;
-}
-
-interface KeyRow {
-  readonly tableName: string;
-  readonly keyName: string;
-  readonly name: string;
-}
-
-function toColumn(row: ColumnRow): StoredColumn {
-  return {
-    name: row.name,
-    dataType: row.dataType.toLowerCase(),
-    type: row.type.toLowerCase(),
-    isNullable: row.nullable === "YES",
-    collation: row.collation,
-    precision: row.digits === null ? null : Number(row.digits),
-    scale: row.scale === null ? null : Number(row.scale),
-  };
-}
-
-function keysByName(rows: readonly KeyRow[]): ReadonlyMap<string, readonly string[]> {
-  const groups = Map.groupBy(rows, ({ keyName }) => keyName);
-  return new Map([...groups].map(([key, parts]) => [key, parts.map(({ name }) => name)]));
 }

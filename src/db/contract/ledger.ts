@@ -42,19 +42,19 @@ const ID: Kind = {
 const MONEY: Kind = {
   type: "decimal(14,2)",
   also: "any decimal with two digits after the point, and 18 in all at most",
-  cast: "CAST(cents * 0.01 AS DECIMAL(14,2))",
+  cast: "CAST(… AS DECIMAL(14,2)), of whole cents CAST(… * 0.01 AS DECIMAL(14,2))",
   accepts: ({ dataType, precision, scale }) =>
     dataType === "decimal" && scale === 2 && Number(precision) <= 18,
 };
 const PRICE: Kind = {
   type: "decimal(12,4)",
   also: "any decimal with four digits after the point",
-  cast: "CAST(price AS DECIMAL(12,4))",
+  cast: "CAST(… AS DECIMAL(12,4))",
   accepts: ({ dataType, scale }) => dataType === "decimal" && scale === 4,
 };
 const INSTANT: Kind = {
   type: "datetime(3)",
-  cast: "CAST(at AS DATETIME(3))",
+  cast: "CAST(… AS DATETIME(3))",
   accepts: ({ type }) => /^datetime\(3\)/.test(type),
 };
 const text = (length: number): Kind => ({
@@ -65,7 +65,6 @@ const text = (length: number): Kind => ({
 const identifier = (type: string): Kind => ({
   type,
   also: "any text whose collation ends in _bin",
-  cast: "id COLLATE utf8mb4_bin",
   accepts: isText,
   isIdentifier: true,
 });

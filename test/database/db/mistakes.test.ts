@@ -75,8 +75,8 @@ const PRICE = "it must be decimal(12,4) or any decimal with four digits after th
 const ID = "it must be bigint unsigned or any integer type, from 1";
 const BIN = "it must be ascii_bin, or another one that ends in _bin";
 const CASTS = {
-  money: " (CAST(cents * 0.01 AS DECIMAL(14,2)))",
-  time: " (CAST(at AS DATETIME(3)))",
+  money: " (CAST(… AS DECIMAL(14,2)), of whole cents CAST(… * 0.01 AS DECIMAL(14,2)))",
+  time: " (CAST(… AS DATETIME(3)))",
 };
 
 /** Mistakes in tables, and the line that names each, in the order of the contract. */
@@ -150,7 +150,7 @@ const IN_VIEWS: readonly (readonly [
     { id: "uuid", uuid: "CONVERT(uuid USING utf8mb4) COLLATE utf8mb4_general_ci" },
     [
       `servers.id is char(36): ${ID}`,
-      `servers.uuid has the collation utf8mb4_general_ci: ${BIN} (id COLLATE utf8mb4_bin)`,
+      `servers.uuid has the collation utf8mb4_general_ci: ${BIN} (… COLLATE utf8mb4_bin)`,
     ],
   ],
   [
@@ -239,6 +239,12 @@ describe("how a view is read is told to an account that may see it:", () => {
         ),
         `${asView("instances", {})} UNION ALL SELECT ${Object.keys(LEDGER.instances?.columns ?? {})} FROM their_instances`,
         asView("payouts", { provider_id: "CRC32(public_id)" }),
+        `INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status)
+         WITH RECURSIVE n AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
+         SELECT n, '', '2026-01-01', 1, '', '' FROM n`,
+        "INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status) SELECT provider_id, '', '2026-01-02', 1, '', '' FROM their_payouts",
+        "INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status) SELECT provider_id, '', paid_at + INTERVAL 2 DAY, 1, '', '' FROM their_payouts",
+        "ANALYZE TABLE their_payouts",
         asView("servers", {}),
         "ALTER TABLE their_servers DROP PRIMARY KEY",
         asView("charges", {}),
@@ -249,9 +255,10 @@ describe("how a view is read is told to an account that may see it:", () => {
     const scan = (table: string) =>
       `${table}.provider_id: the view reads all of their_${table} for one provider: the column behind provider_id must be a plain one, with a key that begins with it`;
     const findings = await findingsOf(database.url);
-    expect(problemsOf(findings)).toEqual([scan("servers"), scan("payouts")]);
+    expect(problemsOf(findings)).toEqual([scan("payouts")]);
     expect(notesOf(findings)).toEqual([
       `wallets: ${temporary}`,
+      `${scan("servers")}, unless their_servers stays as small as it is`,
       `instances: ${temporary}`,
       "no rollups: charges is a view: rollups need a table with the keys PRIMARY (provider_id, charged_at, …), charges_by_recording (provider_id, recorded_at, …)",
     ]);

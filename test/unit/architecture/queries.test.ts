@@ -53,6 +53,7 @@ const HOMES = [
   // Read what the server says of tables and columns, and explain.
   "src/db/contract/columns.ts",
   "src/db/contract/plans.ts",
+  "src/db/contract/stored.ts",
   "src/rollup/write/run/keys.ts",
   "src/rollup/write/run/recording.ts",
   // Reads which migrations ran. No provider owns these rows.
