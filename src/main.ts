@@ -68,7 +68,10 @@ try {
       [...misspellings, ...exposures(config)].forEach(warn);
       return checkSessionOf(config, database, warn);
     };
-    process.exit((await check(config, database, checkOne, statementsOf(config))) ? 0 : 1);
+    const open = (name: string) =>
+      openPool({ ...config, databaseUrl: { ...config.databaseUrl, database: name } }, 1);
+    const parts = { database, checkSession: checkOne, statements: statementsOf(config), open };
+    process.exit((await check(config, parts)) ? 0 : 1);
   }
   await start(config);
 } catch (error) {

@@ -5,21 +5,29 @@ import { type Config, ConfigError, tlsFiles } from "../config.ts";
 import type { Statements } from "../db/contract/rights.ts";
 import { staleness } from "../db/freshness.ts";
 import { checkSchema } from "../db/pending-migrations.ts";
+import { shardsOf } from "../db/shards.ts";
 import { checkContract, printFindings } from "./contract.ts";
 import { formatError } from "./format-error.ts";
+
+/** What a check looks at, besides the configuration. */
+interface CheckParts {
+  readonly database: Knex;
+  /** Looks at a session. */
+  readonly checkSession: (warn: (message: string) => void) => Promise<void>;
+  /** Those that the service sends. */
+  readonly statements: Statements;
+  /** Opens another database of the same server: a shard. */
+  readonly open: (name: string) => Knex;
+}
 
 /**
  * Looks at everything that a valid configuration names, and prints a line for each.
  *
- * @param checkSession looks at a session
- * @param statements those that the service sends
  * @returns whether nothing is wrong
  */
 export async function check(
   config: Config,
-  database: Knex,
-  checkSession: (warn: (message: string) => void) => Promise<void>,
-  statements: Statements,
+  { database, checkSession, statements, open }: CheckParts,
 ): Promise<boolean> {
   const print = (line: string) => console.log(line);
   print("ok: the configuration is valid");
@@ -39,11 +47,14 @@ export async function check(
     const encryption = cipher?.Value ? `encrypted (${cipher.Value})` : "not encrypted";
     print(`ok: the database answers: ${session.version}, ${encryption}`);
     print("ok: a session of it is as the service sets it up");
-    const isMigrated = await succeeds(() => checkSchema(database));
-    if (isMigrated) print("ok: the schema is up to date");
-    const isKept = printFindings(await checkContract(database, statements));
-    if (isKept) print("ok: tables, columns and rights are as the service's statements need them");
-    if (!isMigrated || !isKept) return false;
+    const shards = await shardsOf(database);
+    let isKept = shards.length > 0 || (await checkSchemaOf(database, statements));
+    // What one of them answers says nothing of the others.
+    for (const name of shards) {
+      print(`shard ${name}:`);
+      isKept = (await checkSchemaOf(open(name), statements)) && isKept;
+    }
+    if (!isKept) return false;
     if (config.readMaxLag === 0) return true;
     const stale = await staleness(database, config.readMaxLag);
     if (stale === undefined) print("ok: the data is not too old (DATABASE_READ_MAX_LAG_MS)");
@@ -53,6 +64,17 @@ export async function check(
     tell(error);
     return false;
   }
+}
+
+/** Whether the migrations have run, and tables, columns and rights are as the statements need them. */
+async function checkSchemaOf(database: Knex, statements: Statements): Promise<boolean> {
+  const isMigrated = await succeeds(() => checkSchema(database));
+  if (isMigrated) console.log("ok: the schema is up to date");
+  const isKept = printFindings(await checkContract(database, statements));
+  if (isMigrated && isKept) {
+    console.log("ok: tables, columns and rights are as the service's statements need them");
+  }
+  return isMigrated && isKept;
 }
 
 /** Whether some work does not reject; why it does is told. */

@@ -1,14 +1,12 @@
 /** Formats errors for the operator who ran a command or started the service. */
 import { failureOf, isTooLong, TOO_LONG } from "../db/driver-error.ts";
+import { SHARDED } from "../db/shards.ts";
 
 const UNREACHABLE =
   "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
 const REJECTED =
   "the database in DATABASE_URL rejected the account: check the user, the password, percent-encoded, and the database name";
 const NO_TABLES = "the database lacks the tables of this service: run `npm run migrate`";
-
-const SHARDED =
-  "DATABASE_URL leads to all shards of a keyspace of Vitess: run this command for each of them, with the shard behind the keyspace's name (mysql://host/revenue:-80)";
 
 const NO_TLS = "the database in DATABASE_URL does not offer TLS, which its ssl-mode requires";
 

@@ -12,6 +12,7 @@ import {
   migrationNames,
   pendingMigrations,
 } from "./pending-migrations.ts";
+import { requireOneShard } from "./shards.ts";
 
 /** Knex's configuration of the migrations. Their names are their file names with the extension. */
 export const migrations: Knex.MigratorConfig = {
@@ -49,6 +50,7 @@ export async function migrateToLatest(
   database: Knex,
   report: (line: string) => void = () => {},
 ): Promise<string[]> {
+  await requireOneShard(database);
   const pending = await pendingMigrations(database);
   if (pending.length === 0) return [];
   await refuseOthers(database);

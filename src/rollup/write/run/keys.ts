@@ -4,6 +4,7 @@
  */
 import type { Knex } from "knex";
 import { checkServer } from "../../../db/contract/server.ts";
+import { requireOneShard } from "../../../db/shards.ts";
 import { checkRecording } from "./recording.ts";
 
 /** The columns that each key must begin with. */
@@ -73,8 +74,9 @@ export async function checkDatabase(
   await checkRecording(database, warn);
 }
 
-/** @throws Error that names the keys, if runs could not begin for want of them */
+/** @throws Error that names the keys, if runs could not begin for want of them, or if the database is many shards */
 export async function requireKeys(database: Knex): Promise<void> {
+  await requireOneShard(database);
   const missing = await missingKeys(database);
   if (missing.length === 0) return;
   throw new Error(
