@@ -15,6 +15,7 @@ import { connectTo, testPool } from "../support/database.ts";
 import {
   atTimeOfCall,
   breakdownOf,
+  chargesOf,
   dailyOf,
   overviewOf,
   payoutsOf,
@@ -105,6 +106,14 @@ const amount = (cents: string | number) => {
 type Answer = Record<string, never>;
 const textOf = (answer: unknown) => (answer as { value: string }).value;
 
+/** Amounts of responses, added up. */
+const addedUp = (amounts: readonly unknown[]) =>
+  amount(
+    amounts
+      .map((each) => Number(textOf(each).replace(".", "")))
+      .reduce((sum, cents) => sum + cents, 0),
+  );
+
 /** The sums over the shop's own tables, of a merchant and a period. */
 async function sumsOfShop(merchant: number, start: string, end: string) {
   const [[charges]] = await owner.query<never[]>(
@@ -163,10 +172,13 @@ async function compareWithShop(database: string): Promise<void> {
         expect(textOf(totalRevenue)).toBe(sums.byMachine.get(serverId ?? ""));
       }
       const { days } = (await dailyOf(service, BigInt(merchant), NOW, ...period)) as Answer;
-      const ofDays = (days as unknown as Answer[])
-        .map(({ grossRevenue }) => Math.round(Number(textOf(grossRevenue)) * 100))
-        .reduce((sum, cents) => sum + cents, 0);
-      expect(amount(ofDays)).toBe(sums.total);
+      expect(addedUp((days as unknown as Answer[]).map((day) => day.grossRevenue))).toBe(
+        sums.total,
+      );
+      const [startDate, endDate] = period;
+      const list = { startDate, endDate, pageSize: 1_000 };
+      const { charges } = (await chargesOf(service, BigInt(merchant), list, NOW)) as Answer;
+      expect(addedUp((charges as unknown as Answer[]).map((each) => each.amount))).toBe(sums.total);
     }
     const year = await sumsOfShop(merchant, "2026-01-01 00:00:00", "2026-06-01 00:00:00");
     const overview = (await overviewOf(service, BigInt(merchant), NOW)) as Answer;

@@ -28,10 +28,11 @@ FROM depot.numbers AS n
 JOIN depot.devices AS s ON s.account_uid = n.uid
 JOIN depot.numbers AS d ON d.uid = s.uid;
 
+-- The id of a charge only orders those of one instant, so no table has it: half of the UUID's bits are a number.
 CREATE VIEW charges AS
-SELECT n.id AS provider_id, d.id AS server_id, CAST(NULL AS UNSIGNED) AS instance_id,
+SELECT COALESCE(CAST(CONV(RIGHT(HEX(e.uid), 16), 16, 10) AS UNSIGNED), CAST(0 AS UNSIGNED)) AS id, n.id AS provider_id, d.id AS server_id, CAST(NULL AS UNSIGNED) AS instance_id,
   CAST(e.booked_at AS DATETIME(3)) AS charged_at, CAST(e.amount AS DECIMAL(14,2)) AS gross,
-  CAST(e.booked_at AS DATETIME(3)) AS recorded_at
+  CAST(e.booked_at AS DATETIME(3)) AS recorded_at, LOWER(HEX(e.uid)) COLLATE utf8mb4_bin AS public_id
 FROM depot.numbers AS n
 JOIN depot.entries AS e ON e.account_uid = n.uid
 JOIN depot.numbers AS d ON d.uid = e.device_uid;

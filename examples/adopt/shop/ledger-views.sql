@@ -1,8 +1,9 @@
--- Tier 0: charges and rentals as views, too. An order that is not paid yet is neither. No statement of tier 0 reads
--- recorded_at and updated_at, so any time stands for them.
+-- Tier 0: charges and rentals as views, too. An order that is not paid yet is neither. recorded_at is what the list of
+-- charges shows as the time of recording; updated_at is not read without rollups.
 CREATE VIEW charges AS
-SELECT merchant_id AS provider_id, machine_id AS server_id, CAST(NULL AS UNSIGNED) AS instance_id,
-  paid_at AS charged_at, CAST(total_cents * 0.01 AS DECIMAL(14,2)) AS gross, paid_at AS recorded_at
+SELECT id, merchant_id AS provider_id, machine_id AS server_id, CAST(NULL AS UNSIGNED) AS instance_id,
+  paid_at AS charged_at, CAST(total_cents * 0.01 AS DECIMAL(14,2)) AS gross, paid_at AS recorded_at,
+  CAST(NULL AS CHAR(64)) COLLATE utf8mb4_bin AS public_id
 FROM shop.orders WHERE status = 'paid';
 
 CREATE VIEW rentals AS

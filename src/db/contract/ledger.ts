@@ -149,12 +149,14 @@ export const LEDGER: Readonly<Record<string, LedgerTable>> = {
   },
   charges: {
     columns: {
+      id: is(ID),
       provider_id: is(ID),
       server_id: is(ID),
       instance_id: maybe(ID),
       charged_at: is(INSTANT),
       gross: is(MONEY),
       recorded_at: { kind: INSTANT, definition: "NOT NULL DEFAULT (UTC_TIMESTAMP(3))" },
+      public_id: maybe(identifier("varchar(64)")),
     },
     lookup: ["provider_id", "charged_at"],
   },
