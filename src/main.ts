@@ -19,13 +19,14 @@ import { formatError } from "./cli/format-error.ts";
 import { serviceStatements } from "./cli/statements.ts";
 import { exposures } from "./config/exposure.ts";
 import { misspelled } from "./config/misspellings.ts";
-import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
+import { type Config, ConfigError, type DatabaseTarget, readConfig, tlsFiles } from "./config.ts";
 import { describeRefusal, refusedStatements, type Statements } from "./db/contract/rights.ts";
 import { limitAge } from "./db/freshness.ts";
 import { checkSchema } from "./db/pending-migrations.ts";
 import { createPool, poolState } from "./db/pool.ts";
 import { createRead, POOL_WAIT, type Read, withShare } from "./db/query.ts";
 import { checkSession } from "./db/session-variables.ts";
+import { followDatabaseUrl } from "./db/url-watch.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
@@ -63,13 +64,13 @@ try {
   const { values } = parseArgs({ options: { check: { type: "boolean" } } });
   const config = readConfig(process.env);
   if (values.check) {
-    const database = openPool(config, 1);
+    const database = openPool(config, 1, config.databaseUrl);
     const checkOne = (warn: (message: string) => void) => {
       [...misspellings, ...exposures(config)].forEach(warn);
       return checkSessionOf(config, database, warn);
     };
     const open = (name: string) =>
-      openPool({ ...config, databaseUrl: { ...config.databaseUrl, database: name } }, 1);
+      openPool(config, 1, { ...config.databaseUrl, database: name });
     const parts = { database, checkSession: checkOne, statements: statementsOf(config), open };
     process.exit((await check(config, parts)) ? 0 : 1);
   }
@@ -105,9 +106,10 @@ async function start(config: Config): Promise<void> {
   );
   // A connection that was lost while idle, for example: nothing to warn of.
   const logPool = (message: string) => log.debug({ message }, "pool");
-  const database = openPool(config, config.poolSize, logPool);
+  const url = followDatabaseUrl(process.env, config.databaseUrl, log);
+  const database = openPool(config, config.poolSize, url, logPool);
   // Keys have connections of their own, so that no query of a provider delays authentication.
-  const keyDatabase = openPool(config, KEY_CONNECTIONS, logPool);
+  const keyDatabase = openPool(config, KEY_CONNECTIONS, url, logPool);
   await checkDatabase(config, database, (message) => log.warn(message));
 
   const waitForTurn = createTurns();
@@ -156,7 +158,7 @@ async function start(config: Config): Promise<void> {
   const ports = createPorts({ config, rpc, log, report, metrics, certificates });
   const { gateway, grpc } = ports;
   const statements = statementsOf(config);
-  const stopProbe = startDatabaseProbe({ url: config.databaseUrl, readiness, statements });
+  const stopProbe = startDatabaseProbe({ url, readiness, statements });
   const admin = metrics && createAdminServer({ metrics: metrics.render, readiness });
 
   const host = listenAddress(config.host);
@@ -221,8 +223,13 @@ async function checkDatabase(
 }
 
 /** Opens a pool of read-only connections. */
-function openPool(config: Config, maxConnections: number, warn?: (message: string) => void): Knex {
-  return createPool(config.databaseUrl, {
+function openPool(
+  config: Config,
+  maxConnections: number,
+  url: DatabaseTarget,
+  warn?: (message: string) => void,
+): Knex {
+  return createPool(url, {
     ...sessionOptions(config),
     maxConnections,
     ...(warn && { warn }),

@@ -4,7 +4,7 @@
  * statements of the service. It uses connections and a schedule of its own, whatever the load.
  */
 import { setTimeout as sleep } from "node:timers/promises";
-import type { DatabaseUrl } from "../config.ts";
+import type { DatabaseTarget } from "../config.ts";
 import { refusedStatements, type Statements } from "../db/contract/rights.ts";
 import { failureOf } from "../db/driver-error.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
@@ -44,7 +44,7 @@ const MAX_FAILED_ATTEMPTS = 3;
 
 /** Where a probe connects, and what it sets. */
 export interface ProbeParts {
-  readonly url: DatabaseUrl;
+  readonly url: DatabaseTarget;
   readonly readiness: Readiness;
   /** Those that the account must be able to run. */
   readonly statements: Statements;

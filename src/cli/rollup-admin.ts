@@ -2,7 +2,7 @@
 import { startDatabaseProbe } from "../admin/database-probe.ts";
 import { createReadiness } from "../admin/readiness.ts";
 import { createAdminServer } from "../admin/server.ts";
-import type { DatabaseUrl } from "../config.ts";
+import type { DatabaseTarget } from "../config.ts";
 import { listen } from "../net/listen.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createRunMetrics, type RollupRun } from "../telemetry/metrics/runs.ts";
@@ -29,7 +29,7 @@ export interface RollupAdmin extends AsyncDisposable {
  * @throws Error that names the flag and the port if it cannot be listened on
  */
 export async function startRollupAdmin(
-  url: DatabaseUrl,
+  url: DatabaseTarget,
   host: string,
   port: number,
   signal: AbortSignal,

@@ -29,8 +29,9 @@ import {
   runOnce,
   type Sight,
 } from "./rollup-report.ts";
+import { stopOnSignal } from "./rollup-stop.ts";
 import { verifyAll } from "./rollup-verify.ts";
-import { misspelledSettings, readLogLevel, runCommand } from "./run.ts";
+import { followUrl, misspelledSettings, readLogLevel, runCommand } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -49,11 +50,6 @@ interface Flags {
  * read at most this part more rows than they have to anyway, and keep what they cached.
  */
 const STEP = 1 / 3;
-/**
- * The longest stop after a signal, in ms: a database that is silent would hold it up for ever. The pool
- * gives up a connection after 5 s.
- */
-const STOP_GRACE = 10_000;
 /** With `--watch`, the longest time from a run that lost its connections to the next one, in ms. */
 const RETRY_DELAY = 1_000;
 
@@ -76,13 +72,14 @@ program
     return runCommand((url, host) => run(url, host, flags));
   });
 
-async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> {
+async function run(first: DatabaseUrl, host: string, flags: Flags): Promise<void> {
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
   const connections = connectionsFor(flags);
   // What a comparison prints is its result, for a person or a file, and not the log of a process.
   const log = flags.verify ? createTerminalLog() : createRollupLog(readLogLevel());
   const warnOnce = warnOnceTo(log);
   misspelledSettings(ROLLUP_FLAGS).forEach(warnOnce);
+  const url = followUrl(first, log);
   const connect = () => createRollupPool(url, connections, warnOnce);
   if (flags.verify) return verifyAll(connect(), connections, flags, log);
   const { signal } = stopOnSignal(log);
@@ -98,26 +95,6 @@ async function run(url: DatabaseUrl, host: string, flags: Flags): Promise<void> 
 
 /** The connections of the command: one for each provider in work, one for the clock, one for the heartbeat. */
 const connectionsFor = ({ concurrency }: Flags) => concurrency + 2;
-
-/**
- * Aborts at SIGTERM, SIGINT or SIGHUP: the command then ends after the piece of work that it is at, or after
- * a grace. A second SIGINT ends it at once. Either loses that piece, and no more.
- */
-function stopOnSignal(log: Log): AbortController {
-  const stop = new AbortController();
-  const abort = () => {
-    stop.abort();
-    setTimeout(() => {
-      const text = `the database did not answer within ${STOP_GRACE / 1_000} s of the signal`;
-      log.warn({ text }, text);
-      process.exit(1);
-    }, STOP_GRACE).unref();
-  };
-  process.once("SIGTERM", abort);
-  process.once("SIGINT", abort);
-  process.once("SIGHUP", abort);
-  return stop;
-}
 
 /** What runs need besides their connections. */
 interface RunParts {

@@ -5,6 +5,8 @@ import { misspelled } from "../config/misspellings.ts";
 import { type Config, type DatabaseUrl, readDatabaseUrl, VARIABLES } from "../config.ts";
 import { createPool } from "../db/pool.ts";
 import { checkSession } from "../db/session-variables.ts";
+import { followDatabaseUrl } from "../db/url-watch.ts";
+import type { Log } from "../telemetry/log.ts";
 import { formatError } from "./format-error.ts";
 
 /** How long a command waits for a connection, in ms. No call waits for it, so a machine may be slow. */
@@ -37,6 +39,11 @@ export function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<
       await database.destroy();
     }
   });
+}
+
+/** The URL for new connections of a command that takes long, which `DATABASE_URL_FILE` may change. */
+export function followUrl(url: DatabaseUrl, log: Log): () => DatabaseUrl {
+  return followDatabaseUrl(process.env, url, log);
 }
 
 /** The level of a command's log. Throws `ConfigError` for a malformed `LOG_LEVEL`. */

@@ -6,6 +6,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import type { ConnectionOptions } from "mysql2";
 import { ConfigError, unreadable } from "./mistake.ts";
+import type { Environment } from "./variable.ts";
 
 /** A parsed `DATABASE_URL`: the options of mysql2 that it sets. */
 export type DatabaseUrl = Pick<
@@ -13,14 +14,15 @@ export type DatabaseUrl = Pick<
   "host" | "port" | "user" | "password" | "database" | "ssl"
 >;
 
+/** Where new connections lead: always to the same database and account, or where a function says. */
+export type DatabaseTarget = DatabaseUrl | (() => DatabaseUrl);
+
 /**
  * Reads the URL from the one of the two variables that is set. A file may end with a line break.
  *
  * @throws ConfigError if both are set, or none, or the URL is malformed
  */
-export function readDatabaseUrl(
-  environment: Readonly<Record<string, string | undefined>>,
-): DatabaseUrl {
+export function readDatabaseUrl(environment: Environment): DatabaseUrl {
   const { DATABASE_URL: text = "", DATABASE_URL_FILE: file = "" } = environment;
   if (file === "") return parseDatabaseUrl(text);
   if (text !== "") {

@@ -3,7 +3,7 @@
  * nothing: the environment may be that of several programs.
  */
 import { distance } from "fastest-levenshtein";
-import { VARIABLES } from "../config.ts";
+import { VARIABLES } from "./variables.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -2,7 +2,7 @@
 import knexModule, { type Knex } from "knex";
 import type { Connection } from "mysql2";
 import { createConnection } from "mysql2/promise";
-import type { DatabaseUrl } from "../config.ts";
+import type { DatabaseTarget, DatabaseUrl } from "../config.ts";
 import {
   CONNECT_TIMEOUT,
   type ConnectOptions,
@@ -39,7 +39,7 @@ const LIFETIME_JITTER = 0.2;
 export { CONNECT_TIMEOUT } from "./session.ts";
 
 /** Creates a pool. It connects with the first query; `destroy()` closes it. */
-export function createPool(url: DatabaseUrl, options: PoolOptions = {}): Knex {
+export function createPool(url: DatabaseTarget, options: PoolOptions = {}): Knex {
   return knexModule(knexConfig(url, options));
 }
 
@@ -54,14 +54,17 @@ export function poolState({ client }: Knex): { readonly idle: number; readonly u
 }
 
 /** Makes a connection of its own within a time, in ms, and closes it. Rejects with the driver's error. */
-export async function tryConnect(url: DatabaseUrl, connectTimeout?: number): Promise<void> {
-  const connection = await createConnection(connectionOptions(url, connectTimeout));
+export async function tryConnect(url: DatabaseTarget, connectTimeout?: number): Promise<void> {
+  const connection = await createConnection(connectionOptions(currentOf(url), connectTimeout));
   // It may fail after its end, when nobody listens any more.
   connection.on("error", () => {});
   // Ends the session: MariaDB logs a warning for each connection that is closed without that.
   connection.end().catch(() => {});
   connection.destroy();
 }
+
+/** Where a connection that is made now leads. */
+const currentOf = (url: DatabaseTarget) => (typeof url === "function" ? url() : url);
 
 /** The driver's options for a database. */
 function connectionOptions(url: DatabaseUrl, connectTimeout = CONNECT_TIMEOUT) {
@@ -80,8 +83,19 @@ function connectionOptions(url: DatabaseUrl, connectTimeout = CONNECT_TIMEOUT) {
   };
 }
 
+/** What Knex connects with. It asks a function again once what that gave last is out of date. */
+function connectionConfig(url: DatabaseTarget, connectTimeout?: number) {
+  const optionsFor = (current: DatabaseUrl) =>
+    connectionOptions(current, connectTimeout) as Knex.MySql2ConnectionConfig;
+  if (typeof url !== "function") return optionsFor(url);
+  return () => {
+    const given = url();
+    return { ...optionsFor(given), expirationChecker: () => url() !== given };
+  };
+}
+
 /** Knex's configuration for a database. */
-export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Config {
+export function knexConfig(url: DatabaseTarget, options: PoolOptions = {}): Knex.Config {
   const { warn = () => {}, maxLifetime = MAX_LIFETIME } = options;
   const state: PoolState = { trustedSince: 0 };
   return {
@@ -89,7 +103,7 @@ export function knexConfig(url: DatabaseUrl, options: PoolOptions = {}): Knex.Co
     // Otherwise the first connection asks for the version, without a time limit, and all others
     // wait for its answer.
     version: "latest",
-    connection: connectionOptions(url, options.connectTimeout) as Knex.MySql2ConnectionConfig,
+    connection: connectionConfig(url, options.connectTimeout),
     acquireConnectionTimeout: options.connectTimeout ?? CONNECT_TIMEOUT,
     // Keeps the values of a query out of error messages, which are logged.
     compileSqlOnError: false,

@@ -100,7 +100,7 @@ describe("while they are used,", () => {
     wait(1);
     expect(used()).toBe(pair.cert);
     files.write({ cert: other.cert });
-    wait(1);
+    wait(2);
     expect(used()).toBe(other.cert);
     expect(errors).toEqual([]);
   });
@@ -120,7 +120,7 @@ describe("while they are used,", () => {
     );
     expect(errors.slice(1)).toEqual([{ problems: [missing] }]);
     files.write(other);
-    wait(1);
+    wait(2);
     expect(used()).toBe(other.cert);
   });
 

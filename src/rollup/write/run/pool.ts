@@ -4,7 +4,7 @@
  */
 import knexModule, { type Knex } from "knex";
 import type { Connection, RowDataPacket } from "mysql2";
-import type { DatabaseUrl } from "../../../config.ts";
+import type { DatabaseTarget } from "../../../config.ts";
 import { knexConfig } from "../../../db/pool.ts";
 
 /** The session variables that make reads wait, and the values that they need. */
@@ -23,7 +23,7 @@ const GROUP = "group_replication_group_name";
  * @param warn called if a session may not be told to wait for its cluster
  */
 export function createRollupPool(
-  url: DatabaseUrl,
+  url: DatabaseTarget,
   maxConnections: number,
   warn: (message: string) => void,
 ): Knex {
