@@ -18,6 +18,7 @@ import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
 import { serviceStatements } from "./cli/statements.ts";
 import { exposures } from "./config/exposure.ts";
+import { ineffective } from "./config/ineffective.ts";
 import { misspelled } from "./config/misspellings.ts";
 import { type Config, ConfigError, type DatabaseTarget, readConfig, tlsFiles } from "./config.ts";
 import { describeRefusal, refusedStatements, type Statements } from "./db/contract/rights.ts";
@@ -28,6 +29,7 @@ import { createRead, POOL_WAIT, type Read, withShare } from "./db/query.ts";
 import { checkSession } from "./db/session-variables.ts";
 import { followDatabaseUrl } from "./db/url-watch.ts";
 import { listen, listenAddress } from "./net/listen.ts";
+import { unresolved } from "./net/resolve.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createDamageLog } from "./rollup/read/damage.ts";
@@ -44,6 +46,7 @@ import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
+import { collectorHost, isTracingOn } from "./telemetry/traces/settings.ts";
 import { versions } from "./telemetry/versions.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
 
@@ -65,14 +68,19 @@ try {
   const config = readConfig(process.env);
   if (values.check) {
     const database = openPool(config, 1, config.databaseUrl);
-    const checkOne = (warn: (message: string) => void) => {
-      [...misspellings, ...exposures(config)].forEach(warn);
+    const checkOne = async (warn: (message: string) => void) => {
+      warnings(config).forEach(warn);
+      const collector = isTracingOn(process.env, warn) ? collectorHost(process.env) : undefined;
+      (await unresolved({ "the endpoint of OTLP": collector })).forEach(warn);
       return checkSessionOf(config, database, warn);
     };
+    const hosts = await unresolved({ HOST: config.host, ADMIN_HOST: config.adminHost });
+    for (const mistake of hosts) console.error(`error: ${mistake}`);
     const open = (name: string) =>
       openPool(config, 1, { ...config.databaseUrl, database: name });
     const parts = { database, checkSession: checkOne, statements: statementsOf(config), open };
-    process.exit((await check(config, parts)) ? 0 : 1);
+    const isWell = await check(config, parts);
+    process.exit(isWell && hosts.length === 0 ? 0 : 1);
   }
   await start(config);
 } catch (error) {
@@ -87,7 +95,7 @@ try {
 async function start(config: Config): Promise<void> {
   const logOutput = createLogOutput(openStdout());
   const log = createLog(config.logLevel, logOutput);
-  for (const line of [...misspellings, ...exposures(config)]) log.warn(line);
+  for (const line of warnings(config)) log.warn(line);
   const readiness = createReadiness((ready, failed) => {
     const expected = ready || failed.every((check) => check === "shutdown");
     log[expected ? "info" : "warn"](ready ? {} : { failed }, ready ? "ready" : "not ready");
@@ -183,6 +191,11 @@ async function start(config: Config): Promise<void> {
         tracing?.stop(),
       ]),
   });
+}
+
+/** What is told of a valid configuration. */
+function warnings(config: Config): string[] {
+  return [...misspellings, ...ineffective(config, process.env), ...exposures(config)];
 }
 
 /**

@@ -13,8 +13,13 @@ const NO_TLS = "the database in DATABASE_URL does not offer TLS, which its ssl-m
 /** The driver's message for a plugin of the server that it lacks; `client_ed25519`, for example. */
 const UNKNOWN_PLUGIN = /authentication using unknown plugin (\w+)/;
 
+const UNKNOWN_HOST =
+  "cannot reach the database in DATABASE_URL: its host does not resolve to an address";
+
 /** By the `code` of errors of mysql2 and the database. */
 const explanations = new Map([
+  ["ENOTFOUND", UNKNOWN_HOST],
+  ["EAI_AGAIN", UNKNOWN_HOST],
   ["HANDSHAKE_NO_SSL_SUPPORT", NO_TLS],
   ["ER_ACCESS_DENIED_ERROR", REJECTED],
   ["ER_DBACCESS_DENIED_ERROR", REJECTED],

@@ -18,11 +18,23 @@ export function isTracingOn(environment: TraceEnvironment, warn: Warn): boolean 
     warn(`OTEL_TRACES_EXPORTER: expected otlp or none, got ${exporter}; no spans are exported`);
     return false;
   }
-  return Boolean(
-    exporter ||
-      environment.OTEL_EXPORTER_OTLP_ENDPOINT ||
-      environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT,
+  // The exporter would send to localhost in place of one that it cannot use.
+  const [endpoint] = ["OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "OTEL_EXPORTER_OTLP_ENDPOINT"].filter(
+    (name) => environment[name],
   );
+  const text = endpoint && environment[endpoint];
+  if (text && !/^https?:$/.test(URL.parse(text)?.protocol ?? "")) {
+    const got = text.includes("@") ? "" : `, got ${text}`;
+    warn(`${endpoint}: expected a URL with http:// or https://${got}; no spans are exported`);
+    return false;
+  }
+  return Boolean(exporter || endpoint);
+}
+
+/** The host of the collector, where the environment asks for traces. */
+export function collectorHost(environment: TraceEnvironment): string | undefined {
+  if (!isTracingOn(environment, () => {})) return undefined;
+  return URL.parse(traceEndpoint(environment))?.hostname.replace(/^\[(.*)\]$/, "$1");
 }
 
 /** Where the exporter sends spans, for messages: without a user, a password or a query. */

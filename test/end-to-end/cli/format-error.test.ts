@@ -39,7 +39,7 @@ it.each<[string, () => Partial<URL>, string | RegExp]>([
   [
     "on an unknown host",
     () => ({ hostname: "database.invalid" }),
-    /^cannot reach the database in DATABASE_URL: .* \((ENOTFOUND|EAI_AGAIN)\)$/,
+    /^cannot reach the database in DATABASE_URL: its host does not resolve .* \((ENOTFOUND|EAI_AGAIN)\)$/,
   ],
   [
     "that rejects the account",

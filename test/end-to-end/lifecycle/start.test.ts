@@ -165,6 +165,28 @@ it("--check of a valid environment, with the database's URL in a file, ends with
   ]);
 });
 
+it("--check tells hosts that do not resolve, and settings that do nothing", async () => {
+  const environment = {
+    DATABASE_URL: database.url,
+    HOST: "service.invalid",
+    ADMIN_HOST: "admin.invalid",
+    OTEL_EXPORTER_OTLP_ENDPOINT: "http://collector.invalid:4318",
+    MAX_CALLS: "100",
+  };
+  const { ending, stderr } = await runService(environment, ["--check"]);
+  expect(ending).toBe(1);
+  const unresolved = (what: string) =>
+    expect.stringMatching(new RegExp(`^${what}\\.invalid, which does not resolve \\(\\w+\\)$`));
+  expect(stderr.split("\n")).toEqual([
+    unresolved("error: HOST names the host service"),
+    unresolved("error: ADMIN_HOST names the host admin"),
+    "warning: MAX_CALLS_PER_PROVIDER is 250, above MAX_CALLS, 100: it limits nothing; expected at most MAX_CALLS",
+    expect.stringContaining("without TLS, on service.invalid (HOST)"),
+    unresolved("warning: the endpoint of OTLP names the host collector"),
+    "",
+  ]);
+});
+
 it("--check tells data that is too old, with which every call would fail", async () => {
   const environment = { DATABASE_URL: database.url, DATABASE_READ_MAX_LAG_MS: "600000" };
   expect(await runService(environment, ["--check"])).toMatchObject({

@@ -43,6 +43,25 @@ it("an exporter that is not there is a warning, and no traces", () => {
   ]);
 });
 
+it.each([
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
+    "_ENDPOINT: expected a URL with http:// or https://, got collector:4318; no spans are exported",
+  ],
+  [
+    { OTEL_EXPORTER_OTLP_ENDPOINT: "u:secret@collector:4318" },
+    "_ENDPOINT: expected a URL with http:// or https://; no spans are exported",
+  ],
+  [
+    { ...ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "/v1/traces" },
+    "_TRACES_ENDPOINT: expected a URL with http:// or https://, got /v1/traces; no spans are exported",
+  ],
+])("%j is a warning, and no traces", (environment, warning) => {
+  const warnings: string[] = [];
+  expect(isTracingOn(environment, (message) => warnings.push(message))).toBe(false);
+  expect(warnings).toEqual([`OTEL_EXPORTER_OTLP${warning}`]);
+});
+
 describe("the sampler", () => {
   it.each<[string | undefined, string | undefined, object]>([
     [undefined, undefined, { name: "always_on", parentBased: true }],
