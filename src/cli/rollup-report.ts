@@ -2,7 +2,7 @@
 import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
 import { fromDatetime } from "../db/datetime.ts";
-import { formatSums } from "../rollup/sums.ts";
+import { formatSums, isZero, type Sums } from "../rollup/sums.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
 import type { Wait } from "../rollup/write/run/clock.ts";
 import {
@@ -13,7 +13,7 @@ import {
 } from "../rollup/write/run.ts";
 import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
-import { createSampledLog } from "../telemetry/sampled-log.ts";
+import { createSampledLog, logOpenSums } from "../telemetry/sampled-log.ts";
 import { formatError } from "./format-error.ts";
 
 /** Whether a run did anything that an operator may want to read about. */
@@ -86,6 +86,8 @@ export function createOutcomeLog(log: Log) {
     },
     succeeded({ waitsFor }: RollupResult): void {
       if (failures > 0) {
+        // What is told of them comes before their end.
+        logOpenSums();
         const text = `runs succeed again, after ${failures} that failed`;
         log.info({ text, failures }, "runs succeed again");
       }
@@ -176,5 +178,14 @@ export async function runOnce(
 
 /** A repair as fields of a log line. */
 function fieldsOf({ provider, from, to, cause, ...sums }: Repair): object {
-  return { providerId: provider, from, to, difference: formatSums(sums), cause };
+  return { providerId: provider, from, to, difference: differenceOf(cause, sums), cause };
+}
+
+/** By how much the rollup differed from the ledger, or what is known of the answers where nobody counted it. */
+function differenceOf(cause: Repair["cause"], sums: Sums): string {
+  if (cause === "future watermark") return "none in answers: they were read from the ledger";
+  if (cause === "damaged rollup") {
+    return "not counted: answers that compare owners with the whole were read from the ledger, and others may have been wrong";
+  }
+  return isZero(sums) ? "between owners: together they had what the ledger has" : formatSums(sums);
 }

@@ -17,6 +17,7 @@ import {
   within,
 } from "../telemetry/traces/call-trace.ts";
 import { type AdmissionLimits, createAdmission } from "./admission.ts";
+import { type Asked, askedOf } from "./asked.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
 import { startDeadline } from "./deadline.ts";
 import type { RateLimit } from "./rate-limit.ts";
@@ -71,6 +72,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     let release = () => {};
     let key: CallerKey | undefined;
     let providerId: string | undefined;
+    let asked: Asked | undefined;
     let ended = false;
 
     // Anyone may send a short deadline. Before the key is known, its end is no failure of the service.
@@ -90,6 +92,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
         method: incoming.method.name,
         key,
         providerId,
+        asked,
         milliseconds,
         error: counted(error),
         traceId: trace?.traceId ?? traceIdOf(incoming.trace),
@@ -126,8 +129,13 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
         metadata,
         async run(decode) {
           signal.removeEventListener("abort", abandon);
-          const asked = { providerId: provider };
-          const call = { method, key: caller, caller: asked, signal, decode, trace };
+          const decodeOnce = () => {
+            const request = decode();
+            asked = askedOf(method, request);
+            return request;
+          };
+          const about = { providerId: provider };
+          const call = { method, key: caller, caller: about, signal, decode: decodeOnce, trace };
           try {
             const { response, coalesced } = await within(trace, () => runCall(call));
             end(undefined, coalesced);

@@ -1,5 +1,5 @@
 /**
- * The log line of a call: one JSON object per call, without its key and request data.
+ * The log line of a call: one JSON object per call, without its key.
  */
 import { status } from "@grpc/grpc-js";
 import type { ServiceError, ServiceErrorKind } from "../errors.ts";
@@ -19,6 +19,11 @@ export interface CallRecord {
   readonly key: CallerKey | undefined;
   /** The provider that was asked about. Undefined if the caller was not authenticated, or may not ask. */
   readonly providerId: string | undefined;
+  /**
+   * The fields of the request that were set, as texts that are short and safe to log. Undefined if there is
+   * none, or the request could not be decoded.
+   */
+  readonly asked?: Readonly<Record<string, string>> | undefined;
   readonly milliseconds: number;
   /** Undefined if the call succeeded. */
   readonly error: ServiceError | undefined;
@@ -35,16 +40,18 @@ export type LogCall = (record: CallRecord) => void;
 
 /**
  * Creates the log of calls: at level `error` if the service is at fault, `warn` if it is slow, without
- * its database or at a limit, `info` otherwise. Messages of errors may quote the request and are left
- * out; causes are logged for the first two. Every call that succeeded has its line; those that failed
+ * its database or at a limit, `info` otherwise. Of an error the line names the field that was refused; its
+ * message is left out, because `asked` has what came. Causes are logged for the first two. Every call that succeeded has its line; those that failed
  * with one reason are sampled.
  */
 export function createCallLog(log: Log): LogCall {
   const failures = createSampledLog(log, { by: "reason" });
-  return ({ requestId, traceId, protocol, method, key, providerId, milliseconds, error }) => {
+  return ({ key, milliseconds, error, ...record }) => {
+    const { requestId, traceId, protocol, method, providerId, asked } = record;
     const code = error ? status[error.entry.code] : "OK";
     const ms = Math.round(milliseconds * 10) / 10;
-    const line = { requestId, traceId, protocol, method, key: caller(key), providerId, code, ms };
+    const called = { requestId, traceId, protocol, method, key: caller(key), providerId, asked };
+    const line = { ...called, code, ms };
     if (!error) {
       log.info(line, "call");
       return;
@@ -52,7 +59,7 @@ export function createCallLog(log: Log): LogCall {
     const { kind: reason, cause } = error;
     const level = levelOf(reason);
     if (level === "info") {
-      failures.info({ ...line, reason }, "call refused");
+      failures.info({ ...line, reason, field: error.field }, "call refused");
     } else {
       const fields = cause === undefined ? undefined : errorFields(cause);
       failures[level]({ ...line, reason, cause: fields }, "call failed");

@@ -51,21 +51,33 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
       code: "OK",
       msg: "call",
     });
-    const message = { endDate: "x" };
+    const message = { endDate: "x", timeZone: "Asia/Kolkata" };
     const headers = withKey(fixture.key);
     expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toEqual({
       ...REFUSED,
       method: "GetServerBreakdown",
       key: { id: expect.stringMatching(/^\d+$/), kind: "provider" },
       providerId: "1",
+      asked: message,
       code: "INVALID_ARGUMENT",
       reason: "invalidArgument",
+      field: "endDate",
     });
     expect(await logLineOf({ method: "GetOverview", headers: withKey(generateKey()) })).toEqual({
       ...REFUSED,
       method: "GetOverview",
       code: "UNAUTHENTICATED",
       reason: "unauthenticated",
+    });
+  });
+
+  it("what was asked is told in a short and harmless text, whatever it is", async () => {
+    const message = { startDate: `2026-11-01"\u001b[31m\n{"level":"fatal"}${"x".repeat(1_000)}` };
+    const headers = withKey(fixture.key);
+    expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toMatchObject({
+      asked: { startDate: `2026-11-01"\\u{1b}[31m\\u{a}{"level":"fatal"}${"x".repeat(14)}…` },
+      reason: "invalidArgument",
+      field: "startDate",
     });
   });
 

@@ -102,9 +102,21 @@ it("repairs differences, and reports them as errors", async () => {
     {
       ...{ level: "error", msg: "a rollup was repaired", providerId: "2" },
       ...{ from: "9000-01-01 00:00:00.000", cause: "future watermark" },
+      difference: "none in answers: they were read from the ledger",
     },
     { ...ended, charges: MIN_ROWS + 1, repairs: 1 },
   ]);
+});
+
+it("a repair tells what is known of answers where it does not know the difference", async () => {
+  const sums = () => database.knex(TABLES.sums).where({ provider_id: 2 }).orderBy("at", "desc");
+  await sums().where({ server_id: 2_001 }).limit(1).increment("gross", 0.01);
+  const { code, log } = await run("--check-period", "0");
+  expect(code).toBe(0);
+  expect(log[0]).toMatchObject({
+    ...{ level: "error", msg: "a rollup was repaired", cause: "damaged rollup" },
+    difference: expect.stringMatching(/^not counted: answers that compare .* read from the ledger/),
+  });
 });
 
 it("--verify prints differences; with --repair it removes them, and says from what", async () => {

@@ -61,6 +61,18 @@ it.each<[RollupResult["waitsFor"], string]>([
   expect(printed(outcomes)).toEqual({ stdout: [], stderr: [expect.stringContaining(line)] });
 });
 
+it("the count of runs that failed comes before the line that they succeed again", () => {
+  const { log, entries } = collectLog();
+  const { failed, succeeded } = createOutcomeLog(log);
+  for (const _ of [1, 2, 3]) failed(new Error("away"));
+  succeeded(result);
+  expect(entries()).toMatchObject([
+    { msg: "run failed, will retry", reason: "away" },
+    { msg: "more: run failed, will retry", reason: "away", count: 2 },
+    { msg: "runs succeed again", failures: 3 },
+  ]);
+});
+
 it("warnings and errors are on stderr, without API keys, and a line without a sentence has its fields", () => {
   const key = `rvk_${"a".repeat(49)}`;
   const lines = printed((log) => {
