@@ -18,6 +18,9 @@ COPY src src
 # They keep the modes of the checkout, which may be its owner's alone (umask 077).
 RUN chmod -R a+rX LICENSE package.json gen src
 
+# Node's permission model: the network, and reading of the program, secrets (also by standard input) and its own
+# state; no writing, child process, worker or addon. --allow-net is called experimental, on stderr.
+ENV NODE_OPTIONS="--permission --allow-net --allow-fs-read=/app/ --allow-fs-read=/run/secrets/ --allow-fs-read=/dev/stdin --allow-fs-read=/proc/self/ --disable-warning=ExperimentalWarning"
 USER node
 EXPOSE 8080 50051 9464
 # Whether it should get traffic. The image has no curl. Of the commands, only the rollups serve it, with

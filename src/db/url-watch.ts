@@ -18,7 +18,7 @@ export function followDatabaseUrl(
   log: Log,
 ): () => DatabaseUrl {
   const { DATABASE_URL_FILE: file = "" } = environment;
-  if (!statSync(file, { throwIfNoEntry: false })?.isFile()) return () => url;
+  if (file === "" || !statSync(file).isFile()) return () => url;
   let current = url;
   follow({
     contents: url,

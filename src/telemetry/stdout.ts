@@ -11,6 +11,8 @@ const FD = 1;
 export function openStdout(): number {
   const stdout = fstatSync(FD);
   if (!stdout.isFIFO() && !stdout.isSocket() && !isatty(FD)) return FD;
+  // With Node's permission model nothing is opened for writing.
+  if (process.permission !== undefined) return process.stdout.fd;
   try {
     // O_NONBLOCK belongs to the open file description, which the shell that started the process may
     // share: `(npm start; echo done) | tee`. A description of our own leaves its as it is.

@@ -64,8 +64,16 @@ function productionPackages(): string[] {
     .filter((path, _, all) => !all.some((outer) => path.startsWith(`${outer}/`)));
 }
 
+/** The permissions of Node in the image, in the folder of this test. */
+function permissions(app: string): string {
+  const [options = ""] = /(?<=^ENV NODE_OPTIONS=").*(?="$)/m.exec(rootFile("Dockerfile")) ?? [];
+  expect(options).toMatch(/^--permission --allow-net /);
+  expect(options).not.toMatch(/write|child|worker|addon|inspector/);
+  return options.replace("/app/", `${app}/`);
+}
+
 /** The exit codes of the health checks of the image and of compose.yaml at a port. */
-function healthAt(node: string, port: unknown): (number | null)[] {
+function healthAt(node: string, port: unknown, options: string): (number | null)[] {
   const ofImage = [
     "CMD",
     ...JSON.parse(rootFile("Dockerfile").match(/(?<=^ +CMD ).*$/m)?.[0] ?? ""),
@@ -73,7 +81,7 @@ function healthAt(node: string, port: unknown): (number | null)[] {
   const ofCompose = compose.services.service?.healthcheck?.test ?? [];
   return [ofImage, ofCompose].map(([how, program, ...args]) => {
     expect([how, program]).toEqual(["CMD", "node"]);
-    const env = { ...process.env, ADMIN_PORT: `${port}` };
+    const env = { ...process.env, ADMIN_PORT: `${port}`, NODE_OPTIONS: options };
     return spawnSync(
       node,
       args.map((arg) => arg.replace(":9464/", `:${port}/`)),
@@ -95,7 +103,7 @@ it("the command of the image answers as an unprivileged user, is healthy, and st
     env: terminalEnvironment({
       ...{ PATH: `${dirname(node)}:/usr/bin:/bin`, HOME: "/", NODE_ENV: "production" },
       ...{ DATABASE_URL: database.url, HTTP_PORT: "0", GRPC_PORT: "0", ADMIN_PORT: "0" },
-      STOP_LAME_DUCK_MS: "0",
+      ...{ STOP_LAME_DUCK_MS: "0", NODE_OPTIONS: permissions(app) },
     }),
     detached: true,
     stdio: ["ignore", "pipe", "pipe"],
@@ -125,7 +133,8 @@ it("the command of the image answers as an unprivileged user, is healthy, and st
   const url = `http://127.0.0.1:${httpPort}`;
   const response = await rawHttp(url, { target: paths.GetOverview, headers: withKey(key) });
   expect(response).toMatchObject({ status: 200 });
-  expect([healthAt(node, adminPort), healthAt(node, 1)]).toEqual([
+  const options = permissions(app);
+  expect([healthAt(node, adminPort, options), healthAt(node, 1, options)]).toEqual([
     [0, 0],
     [1, 1],
   ]);

@@ -8,6 +8,7 @@ import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { freePort } from "../../../dev/free-port.ts";
 import { readConfig } from "../../../src/config.ts";
 import { createDatabase } from "../../support/database.ts";
+import { SEAT_BELT } from "../../support/seat-belt.ts";
 import { HAS_CURL, terminalEnvironment } from "../commands/terminal.ts";
 import { page, ROOT, rootFile } from "../markdown.ts";
 import { type DebianProgram, findDebianProgram } from "./debian-program.ts";
@@ -16,10 +17,14 @@ const UNITS = readdirSync(join(ROOT, "deploy/systemd")).sort();
 const { scripts }: { scripts: Record<string, string> } = JSON.parse(rootFile("package.json"));
 const config = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
 
+/** The values of a setting of a unit. */
+function settingsOf(unit: string, name: string): string[] {
+  return rootFile(`deploy/systemd/${unit}`).match(new RegExp(`(?<=^${name}=).*$`, "gm")) ?? [];
+}
+
 /** The value of a setting of a unit; of the last one if it comes more than once. */
 function settingOf(unit: string, name: string): string {
-  const values = rootFile(`deploy/systemd/${unit}`).match(new RegExp(`(?<=^${name}=).*$`, "gm"));
-  return values?.at(-1) ?? "";
+  return settingsOf(unit, name).at(-1) ?? "";
 }
 
 let analyze: DebianProgram;
@@ -55,6 +60,16 @@ it.each([
   expect(page("docs/deployment.md")).toContain(settingOf(unit, "EnvironmentFile"));
 });
 
+it("all run with the same permissions of Node, and those that log a line for each call lose none", () => {
+  const permissions = UNITS.map((unit) => settingOf(unit, "Environment"));
+  expect(new Set(permissions).size).toBe(1);
+  expect(permissions[0]).toMatch(/^"NODE_OPTIONS=--permission --allow-net .*"$/);
+  expect(permissions[0]).not.toMatch(/write|child|worker|addon|inspector/);
+  for (const unit of ["revenue@.service", "revenue-rollup.service"]) {
+    expect(settingOf(unit, "LogRateLimitIntervalSec")).toBe("0");
+  }
+});
+
 it("an upgrade migrates and builds in the new folder, before the link and what runs are changed", () => {
   const text = page("docs/deployment.md");
   const upgrade = text.slice(text.indexOf("**To upgrade**"));
@@ -86,15 +101,20 @@ describe("revenue@1", () => {
     for (const base of ["808%i", "5005%i", "946%i"]) ports.set(base, await freePort());
     const placed = (text: string) =>
       [...ports].reduce((line, [base, port]) => line.replaceAll(base, `${port}`), text);
+    const [variables = ""] = settingsOf(unit, "Environment");
     const environment = Object.fromEntries(
-      placed(settingOf(unit, "Environment"))
+      placed(variables)
         .split(" ")
         .map((word) => word.split("=") as [string, string]),
     );
     const [, ...args] = settingOf(unit, "ExecStart").split(" ");
     const child = spawn(process.execPath, args, {
       cwd: ROOT,
-      env: terminalEnvironment({ ...environment, DATABASE_URL: database.url }),
+      env: terminalEnvironment({
+        ...environment,
+        DATABASE_URL: database.url,
+        NODE_OPTIONS: SEAT_BELT,
+      }),
       stdio: "ignore",
     });
     const ended = once(child, "exit");

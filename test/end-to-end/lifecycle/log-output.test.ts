@@ -58,13 +58,14 @@ async function sendCalls(http: string, count: number): Promise<void> {
 }
 
 it.each([
-  ["while nobody reads the log, a pipe", MANY, openPipe],
-  ["once the reader of the log, a socket, has gone", 100, () => undefined],
-])("%s, calls are answered and SIGTERM ends the service", async (_, calls, open) => {
+  ["while nobody reads the log, a pipe", MANY, openPipe, {}],
+  ["while nobody reads a pipe that may be opened again", MANY, openPipe, { NODE_OPTIONS: "" }],
+  ["once the reader of the log, a socket, has gone", 100, () => undefined, {}],
+])("%s, calls are answered and SIGTERM ends the service", async (_, calls, open, options) => {
   const writer = open();
   // Its log, which would tell the port, is not read.
   const httpPort = `${await freePort()}`;
-  const environment = { HTTP_PORT: httpPort, DATABASE_URL: database.url };
+  const environment = { HTTP_PORT: httpPort, DATABASE_URL: database.url, ...options };
   const child = spawnService(environment, [], writer);
   if (writer !== undefined) closeSync(writer);
   onTestFinished(() => {

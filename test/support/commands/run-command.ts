@@ -2,6 +2,7 @@
 import { type ExecFileOptions, execFile, spawn } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { waitFor } from "../poll.ts";
+import { SEAT_BELT } from "../seat-belt.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Ends the process if the test process exits first. */
@@ -32,7 +33,13 @@ export function startCommand(name: string, args: readonly string[], url = ""): R
   const file = name === "seed" ? "dev/seed.ts" : `src/cli/${name}.ts`;
   const child = spawn(process.execPath, ["--import", PARENT_WATCH, file, ...args], {
     cwd: ROOT,
-    env: { ...process.env, DATABASE_URL: url, NO_COLOR: "1", FORCE_COLOR: undefined },
+    env: {
+      ...process.env,
+      DATABASE_URL: url,
+      NODE_OPTIONS: SEAT_BELT,
+      NO_COLOR: "1",
+      FORCE_COLOR: undefined,
+    },
     stdio: ["ignore", "pipe", "pipe", "ipc"],
   });
   const output = { stdout: "", stderr: "" };

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { poll, waitFor } from "../poll.ts";
+import { SEAT_BELT } from "../seat-belt.ts";
 
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 /** Ends the service if the test process exits first. */
@@ -107,7 +108,7 @@ export async function runService(
 const UNHURRIED = { STOP_LAME_DUCK_MS: "0", STOP_GRACE_MS: `${TIME_LIMIT}`, MAX_CALL_MS: "25000" };
 
 /**
- * Spawns a service on free ports, with `UNHURRIED`.
+ * Spawns a service on free ports, with `UNHURRIED` and `SEAT_BELT`.
  *
  * @param stdout a file descriptor; a socket that the test reads by default
  */
@@ -127,6 +128,7 @@ export function spawnService(
       HTTP_PORT: "0",
       GRPC_PORT: "0",
       ADMIN_PORT: "0",
+      NODE_OPTIONS: SEAT_BELT,
       ...UNHURRIED,
       ...environment,
     },

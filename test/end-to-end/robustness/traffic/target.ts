@@ -7,6 +7,7 @@ import { rawHttp } from "../../../support/clients/raw-http.ts";
 import type { TestDatabase } from "../../../support/database.ts";
 import { poll } from "../../../support/poll.ts";
 import { withKey } from "../../../support/request.ts";
+import { SEAT_BELT } from "../../../support/seat-belt.ts";
 import { createFixture } from "../../../support/service/fixture.ts";
 import type { ServiceProcess } from "../../../support/service/service-process.ts";
 import { smallLedger } from "../../../support/small-ledger.ts";
@@ -48,7 +49,7 @@ export async function createTarget(heap = 512): Promise<Target> {
     await smallLedger(database);
     await insertKey(database);
   };
-  const environment = { NODE_OPTIONS: `--max-old-space-size=${heap}` };
+  const environment = { NODE_OPTIONS: `${SEAT_BELT} --max-old-space-size=${heap}` };
   const { service, issueKey, dispose } = await createFixture(fill, environment);
   return {
     service,
