@@ -11,8 +11,7 @@ export async function checkGeneratedCode(): Promise<CheckResult> {
   try {
     const generated = await runTool("buf", ["generate", "--output", folder]);
     if (generated.outcome !== "passed") return generated;
-    const web = ["--config", "web/vite.config.ts", "--outDir", join(folder, "gen/web")];
-    const built = await runTool("vite", ["build", ...web, "--emptyOutDir"]);
+    const built = await runTool("node", ["dev/web.ts", join(folder, "gen/web")]);
     if (built.outcome !== "passed") return built;
     const differences = [
       ...compare(await filesBelow(join(folder, "gen")), await filesBelow(join(ROOT, "gen"))),

@@ -8,13 +8,11 @@ import type { GatewayContext } from "../context.ts";
 import { READ_METHODS, type ServedPath } from "../path.ts";
 import { createRepresentation, representationResponse } from "../representation.ts";
 import { sendResponse } from "../response.ts";
-import { SECURITY_HEADERS } from "./security-headers.ts";
+import { securityHeaders } from "./security-headers.ts";
 import type { WebFile } from "./web-files.ts";
 
 /** How caches keep files, by the start of their paths. */
 const CACHING: readonly (readonly [string, string])[] = [
-  // Names contain a hash of the content.
-  ["/assets/", "public, max-age=31536000, immutable"],
   // A new version of the service may change the document.
   ["/openapi.json", "public, max-age=300"],
   // Any other file is asked for again each time, and answered with 304 while it is the same.
@@ -64,7 +62,7 @@ function serveFile(
 ): void {
   const representation = createRepresentation(body, type, BEST);
   const [, caching = ""] = CACHING.find(([start]) => path.startsWith(start)) ?? [];
-  const headers = { "cache-control": caching, ...SECURITY_HEADERS };
+  const headers = { "cache-control": caching, ...securityHeaders(body) };
   app.route({
     method: [...READ_METHODS],
     url: path,
