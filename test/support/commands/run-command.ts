@@ -28,11 +28,17 @@ export interface RunningCommand {
  * Starts the command of `npm run NAME`.
  *
  * @param url its `DATABASE_URL`; unset by default
+ * @param folder that of its code; this repository by default
  */
-export function startCommand(name: string, args: readonly string[], url = ""): RunningCommand {
+export function startCommand(
+  name: string,
+  args: readonly string[],
+  url = "",
+  folder = ROOT,
+): RunningCommand {
   const file = name === "seed" ? "dev/seed.ts" : `src/cli/${name}.ts`;
   const child = spawn(process.execPath, ["--import", PARENT_WATCH, file, ...args], {
-    cwd: ROOT,
+    cwd: folder,
     env: {
       ...process.env,
       DATABASE_URL: url,

@@ -42,13 +42,15 @@ export interface ServiceProcess {
 /**
  * Starts the service on free ports and waits until it listens.
  *
+ * @param folder that of its code; this repository by default
  * @throws Error with its stderr if it ends before that
  */
 export async function startService(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
+  folder = ROOT,
 ): Promise<ServiceProcess> {
-  const child = spawnService({ ...environment, DATABASE_URL: databaseUrl });
+  const child = spawnService({ ...environment, DATABASE_URL: databaseUrl }, [], undefined, folder);
   const { ended, output } = collect(child);
   const log = () => output.stdout.split("\n").slice(0, -1).map(parseLine);
   const listening = await poll(() => {
@@ -116,9 +118,10 @@ export function spawnService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
   stdout?: number,
+  folder = ROOT,
 ): ChildProcess {
   return spawn(process.execPath, ["--import", PARENT_WATCH, "src/main.ts", ...args], {
-    cwd: ROOT,
+    cwd: folder,
     env: {
       ...process.env,
       NO_COLOR: "1",
