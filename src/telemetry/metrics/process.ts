@@ -31,4 +31,12 @@ function addBuildInfo(registry: MetricsRegistry): void {
     },
     () => [{ labels: versions, value: 1 }],
   );
+  addGauge(
+    registry,
+    {
+      name: "revenue_tzdata_release_year",
+      help: "The year of the release of Node's time zone data: they age.",
+    },
+    () => Number.parseInt(versions.tzdata, 10),
+  );
 }
