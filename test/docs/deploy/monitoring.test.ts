@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseExposition } from "../../support/telemetry/exposition.ts";
-import { section } from "../markdown.ts";
+import { blockWith, section } from "../markdown.ts";
 import { metricTexts } from "../metrics.ts";
 import {
   dashboard,
@@ -40,6 +40,37 @@ describe("promtool", () => {
     }));
     writeFileSync(file, JSON.stringify({ groups: [{ name: "panels", rules: asRules }] }));
     const checked = promtool(["check", "rules", file]);
+    rmSync(folder, { recursive: true });
+    expect(checked).toMatchObject({ passed: true });
+  });
+
+  it("accepts the alert for certificates of a proxy, which rings in time, and if nobody looks", () => {
+    const folder = mkdtempSync(join(tmpdir(), "revenue-proxy-alert-"));
+    const alertname = "RevenueProxyCertificateExpires";
+    const rule = blockWith("yaml", alertname).replace(/^/gm, "      ");
+    writeFileSync(join(folder, "alerts.yaml"), `groups:\n  - name: proxy\n    rules:\n${rule}`);
+    const labels = { job: "revenue-proxy", instance: "a" };
+    const exp_annotations = {
+      summary: "The certificate of the proxy expires in less than 14 days, or nobody looks",
+    };
+    const situation = (values: string, exp_labels?: object) => ({
+      interval: "1m",
+      input_series: [
+        { series: 'probe_ssl_earliest_cert_expiry{job="revenue-proxy", instance="a"}', values },
+      ],
+      alert_rule_test: [
+        { alertname, eval_time: "2h", exp_alerts: exp_labels && [{ exp_labels, exp_annotations }] },
+      ],
+    });
+    const [days, severity] = [86_400, "warning"];
+    const tests = [
+      situation(`${15 * days}x130`),
+      situation(`${13 * days}x130`, { severity, ...labels }),
+      situation("stale", { severity, job: labels.job }),
+    ];
+    const file = join(folder, "test.json");
+    writeFileSync(file, JSON.stringify({ rule_files: ["alerts.yaml"], tests }));
+    const checked = promtool(["test", "rules", file]);
     rmSync(folder, { recursive: true });
     expect(checked).toMatchObject({ passed: true });
   });
