@@ -2,13 +2,19 @@
  * nginx and HAProxy as shipped in front of two instances: under load through both proxies each instance is
  * stopped and started once, as `systemctl restart` does, and no call is lost.
  */
+import { once } from "node:events";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { connect } from "node:tls";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
+import { runProgram } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { paths } from "../../support/request.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
+import { blockWith } from "../markdown.ts";
 import {
   createProxyFixture,
   findProxies,
@@ -124,3 +130,40 @@ it.each(PROXIES)(
     expect(proxy.log()).not.toContain("rvk_");
   },
 );
+
+it("certbot's hook puts a renewed certificate where nginx and HAProxy look, and reloads what runs", async () => {
+  const { folder, authority, ca } = fixture;
+  const lineage = join(folder, "live");
+  const programs = join(folder, "programs");
+  for (const path of [lineage, programs]) mkdirSync(path);
+  const { cert, key } = await authority.issue({ name: "renewed" });
+  writeFileSync(join(lineage, "fullchain.pem"), cert);
+  writeFileSync(join(lineage, "privkey.pem"), key);
+  // As systemd does where nginx runs and HAProxy does not.
+  const { nginx } = findProxies();
+  const programTexts = {
+    systemctl: `case "$*" in
+      "is-active --quiet nginx") ;;
+      "reload nginx") kill -HUP "$(cat ${folder}/nginx.pid)" ;;
+      *) exit 1 ;;
+    esac`,
+    nginx: `exec ${nginx.path} "$@" -e stderr -c ${folder}/nginx.conf`,
+  };
+  for (const [name, text] of Object.entries(programTexts)) {
+    writeFileSync(join(programs, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+  const hook = join(folder, "hook");
+  const text = blockWith("sh", "RENEWED_LINEAGE").replaceAll("/etc/revenue/", `${folder}/`);
+  writeFileSync(hook, text, { mode: 0o755 });
+  const PATH = `${programs}:${process.env.PATH}`;
+  const env = { ...process.env, ...nginx.env, PATH, RENEWED_LINEAGE: lineage };
+  expect(await runProgram(hook, [], { env })).toMatchObject({ code: 0 });
+  expect(readFileSync(join(folder, "tls.pem"), "utf8")).toBe(cert + key);
+  await until(async () => {
+    const socket = connect({ port: proxyOf("nginx").http, host: "localhost", ca });
+    await once(socket, "secureConnect");
+    const { subject } = socket.getPeerCertificate();
+    socket.destroy();
+    return subject.CN === "renewed";
+  });
+});

@@ -136,6 +136,8 @@ export async function createProxyFixture() {
   }
 
   return {
+    folder,
+    authority,
     ca,
     get,
     start,
