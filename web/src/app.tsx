@@ -3,16 +3,8 @@ import { useCallback, useState } from "preact/hooks";
 import type { Problem } from "./call/problem.ts";
 import { Figures } from "./figures.tsx";
 import { KeyForm } from "./key-form.tsx";
-import { keyIn } from "./key-text.ts";
+import { faultOfKey, keyIn } from "./key-text.ts";
 import { forgetKey, storedKey, storeKey } from "./session.ts";
-
-/** What is wrong with a text that has no key. It is not sent: many a text cannot be, in a header. */
-const NO_KEY: Problem = {
-  kind: "key",
-  title: "This is not an API key",
-  advice: "A key is rvk_ and 49 letters and digits. Copy one of them, and all of it.",
-  requestId: undefined,
-};
 
 /** A key, or what was entered in place of one, and what became of it. */
 interface Entry {
@@ -20,7 +12,7 @@ interface Entry {
   /** Whether a person entered it just now. */
   readonly entered: boolean;
   /** Why it is not used any more. */
-  readonly problem?: Problem;
+  readonly problem?: Problem | undefined;
 }
 
 /** Shows the page. */
@@ -36,11 +28,10 @@ export function App() {
   }, []);
   if (key === "" || problem) {
     const enter = (text: string) => {
-      const key = keyIn(text);
-      if (key !== undefined) storeKey(key);
-      setEntry(
-        key === undefined ? { key: text, entered: true, problem: NO_KEY } : { key, entered: true },
-      );
+      const problem = faultOfKey(text);
+      const key = (problem === undefined && keyIn(text)) || text;
+      if (problem === undefined) storeKey(key);
+      setEntry({ key, entered: true, problem });
     };
     return <KeyForm refused={key} problem={problem} onKey={enter} />;
   }

@@ -1,34 +1,34 @@
 /** The most important figures, each on a card. */
 import type { ComponentChildren } from "preact";
-import type { Decimal } from "../../clients/typescript/src/index.ts";
-import { Amount, Count } from "./amount/amount.tsx";
+import { Amount, type Value } from "./amount/amount.tsx";
 
-/** A figure: US dollars, hours, or a number of things, and what else is said of it. */
+/** A figure, and what else is said of it. */
 interface Figure {
   readonly title: string;
-  readonly value: Decimal | number | undefined;
-  /** Whether a decimal is US dollars; it is by default. */
-  readonly currency?: boolean;
-  readonly note?: ComponentChildren;
+  readonly value: Value;
+  /** Whether a decimal is no US dollars. */
+  readonly plain?: boolean;
+  /** Where its charges are. */
+  readonly href?: string | undefined;
+  readonly note?: string | undefined;
 }
 
 /** Shows the figures. */
 export function FigureCards({ figures }: { figures: readonly Figure[] }) {
   return (
     <dl class="cards">
-      {figures.map(({ title, value, currency = true, note }) => (
+      {figures.map(({ title, value, plain, href, note }) => (
         <div class="card" key={title}>
-          <dt>{title}</dt>
-          <dd>
-            {typeof value === "number" ? (
-              <Count value={value} />
-            ) : (
-              <Amount value={value} currency={currency} />
-            )}
-          </dd>
-          {note && <dd class="quiet small">{note}</dd>}
+          <dt>{value === undefined ? <span class="blank" /> : title}</dt>
+          <dd>{linked(href, <Amount value={value} plain={plain} />)}</dd>
+          {value !== undefined && note && <dd class="quiet small">{note}</dd>}
         </div>
       ))}
     </dl>
   );
+}
+
+/** A number that leads to its charges, if there is a way. */
+export function linked(href: string | undefined, number: ComponentChildren) {
+  return href === undefined ? number : <a href={href}>{number}</a>;
 }

@@ -1,59 +1,89 @@
 /** The figures of a provider: the calls that the page makes, and its sections. */
-import type { CallOptions } from "@connectrpc/connect";
-import { useCallback, useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { createRevenueClient } from "../../clients/typescript/src/index.ts";
-import { Breakdown } from "./breakdown/breakdown.tsx";
-import type { Problem } from "./call/problem.ts";
+import { FIGURES, linkTo, useAddress, writeAddress } from "./address.ts";
+import { hundredths } from "./amount/decimal-text.ts";
+import { sumsOf, within } from "./amount/sums.ts";
 import { ProblemNotice } from "./call/problem-notice.tsx";
-import { useCall, usePeriodCall } from "./call/use-call.ts";
-import { Daily } from "./daily/daily.tsx";
-import { ExportMenu } from "./export/export-menu.tsx";
-import { Overview } from "./overview/overview.tsx";
-import { usePayoutPages } from "./overview/payout-pages.ts";
-import { choiceOf, lastDays, thisMonth } from "./period/period.ts";
+import { type Reject, useRpc } from "./call/use-call.ts";
+import { usePages } from "./call/use-pages.ts";
+import { Charges } from "./charges/charges.tsx";
+import { Choice } from "./choice.tsx";
+import { Earnings } from "./earnings/earnings.tsx";
+import { dayAt, instant } from "./instant.ts";
+import { Payouts } from "./payouts/payouts.tsx";
+import { dayOf } from "./payouts/settlement.ts";
+import { daysIn, monthPeriod, monthsUpTo, periodIn, textOf } from "./period/period.ts";
+import { Servers } from "./servers/servers.tsx";
 import { SERVICE_URL } from "./service-url.ts";
-import { useZone } from "./zone/use-zone.ts";
-import { ZoneChoice } from "./zone/zone-choice.tsx";
+import { Statement } from "./statement/statement.tsx";
+import { useZone } from "./zone.ts";
 
-const LAST_30_DAYS = () => choiceOf((today) => lastDays(30, today));
-const THIS_MONTH = () => choiceOf(thisMonth);
-
-const SECTIONS = ["Overview", "Payouts", "Servers", "Days", "Period"];
+const SECTIONS = ["Payouts", "Earnings", "Servers"];
+/** How many payouts are asked for at once. */
+const PAGE = 500;
 
 interface FiguresProps {
   readonly apiKey: string;
   /** Whether the form for the key was here before, and had the focus. */
   readonly entered: boolean;
-  /** Is told of a key that is not valid. */
-  readonly reject: (problem: Problem) => void;
+  readonly reject: Reject;
   readonly forget: () => void;
 }
 
 /** Shows the figures. */
 export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
   const client = useMemo(() => createRevenueClient({ baseUrl: SERVICE_URL, apiKey }), [apiKey]);
-  const getOverview = useCallback(
-    (options: CallOptions) => client.getOverview({}, options),
-    [client],
+  const [address, go] = useAddress();
+  const { timeZone, choices, problem, refuse } = useZone(address.zone);
+  const overview = useRpc(client.getOverview, {}, client, reject);
+  // The others follow: a wrong key is refused once, and their calendar begins at the instant of this answer.
+  const { asOf } = overview;
+  const today = asOf ? dayAt(asOf, timeZone) : "1970-01-01";
+  const { startDate } = monthPeriod(today, -12);
+  const payouts = usePages(
+    async (pageToken, options) => {
+      const page = await client.listPayouts({ pageSize: PAGE, pageToken }, options);
+      return { rows: page.payouts, next: page.nextPageToken };
+    },
+    (rows) => rows.some((payout) => dayOf(payout, timeZone) < startDate),
+    asOf,
+    reject,
   );
-  const overview = useCall(getOverview, reject);
-  const payouts = usePayoutPages(client, overview.data, reject);
-  // The others follow: a wrong key is refused once, and a slow line has the overview first.
-  const answered = overview.data !== undefined || overview.problem !== undefined;
-  const ready = answered ? client : undefined;
-  const zone = useZone();
-  const { timeZone, refuse } = zone;
-  const daily = usePeriodCall(ready?.getDailyRevenue, LAST_30_DAYS, timeZone, reject);
-  const breakdown = usePeriodCall(ready?.getServerBreakdown, THIS_MONTH, timeZone, reject);
-  const calls = [overview, daily, breakdown];
+  const recent = { startDate, endDate: today, timeZone };
+  const daily = useRpc(client.getDailyRevenue, recent, asOf, reject);
+  const period = periodIn(address.period, today);
+  const breakdown = useRpc(client.getServerBreakdown, { ...period, timeZone }, asOf, reject);
+  const calls = [overview, payouts, daily, breakdown];
   const zoneProblem = calls.find(({ problem }) => problem?.kind === "zone")?.problem;
   useEffect(() => {
     if (zoneProblem) refuse(zoneProblem);
   }, [zoneProblem, refuse]);
+  useEffect(() => {
+    if (address.zone !== timeZone) go({ zone: timeZone }, true);
+  }, [address.zone, timeZone, go]);
+  // A new day of the service is one for all figures.
+  const isNewDay = calls.some((call) => call.asOf && dayAt(call.asOf, timeZone) > today);
+  useEffect(() => {
+    if (isNewDay) overview.reload();
+  }, [isNewDay, overview.reload]);
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
     if (entered) heading.current?.focus();
   }, [entered]);
+  const page = { client, timeZone, asOf, today, address, go, reject };
+  const opened = daysIn(address.charges);
+  const month = monthsUpTo(today).find((month) => month === address.statement);
+  /** The gross revenue of what was opened. */
+  const total = () => {
+    const { server } = address;
+    const { data } = breakdown;
+    if (opened && textOf(opened) !== textOf(period)) {
+      return server ? undefined : daily.data && sumsOf(within(daily.data.days, opened)).gross;
+    }
+    const of = server ? data?.servers.find(({ serverId }) => serverId === server) : data;
+    return of && hundredths(of.totalRevenue);
+  };
   return (
     <>
       <a class="skip" href="#figures">
@@ -64,21 +94,31 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
           <h1 ref={heading} tabIndex={-1}>
             Revenue <span class="badge">beta</span>
           </h1>
-          <p class="quiet small">
-            Key <code>…{apiKey.slice(-4)}</code> · {zone.choices.length === 1 && "UTC, "}US dollars
-            · <a href="docs">API reference</a>
+          <p class="quiet small" role="status">
+            {overview.loading
+              ? "Loading …"
+              : asOf && `As of ${instant(asOf, timeZone)}, ${timeZone}`}
           </p>
-          <ZoneChoice zone={zone} />
+          <p class="quiet small">
+            US dollars · Key <code>…{apiKey.slice(-4)}</code> · <a href="docs">API reference</a>
+          </p>
+          {problem && (
+            <p class="quiet small" role="status">
+              {problem.title}. {problem.advice}
+            </p>
+          )}
           <div class="buttons">
-            <button type="button" onClick={() => calls.map(({ reload }) => reload())}>
+            {choices.length > 1 && (
+              <Choice
+                label="Time zone"
+                options={choices.map((id) => ({ id, title: id }))}
+                chosen={timeZone}
+                choose={(zone) => go({ zone })}
+              />
+            )}
+            <button type="button" onClick={overview.reload}>
               Refresh
             </button>
-            <ExportMenu
-              timeZone={timeZone}
-              overview={overview}
-              daily={daily}
-              breakdown={breakdown}
-            />
             <button type="button" onClick={forget}>
               Forget key
             </button>
@@ -87,18 +127,30 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
       </header>
       <div class="stays">
         <nav aria-label="Sections">
-          {SECTIONS.map((title) => (
-            <a key={title} href={`#${title.toLowerCase()}`}>
-              {title}
-            </a>
-          ))}
+          {opened || month ? (
+            <a href={linkTo(FIGURES)}>← All figures</a>
+          ) : (
+            SECTIONS.map((title) => (
+              <a key={title} href={`#${title.toLowerCase()}`}>
+                {title}
+              </a>
+            ))
+          )}
         </nav>
-        <ProblemNotice calls={payouts.call ? [...calls, payouts.call] : calls} />
+        <ProblemNotice calls={calls} />
       </div>
       <main class="page" id="figures" tabIndex={-1}>
-        <Overview call={overview} payouts={payouts} timeZone={timeZone} />
-        <Daily call={daily} />
-        <Breakdown call={breakdown} />
+        {opened ? (
+          <Charges key={writeAddress(address)} {...page} period={opened} total={total()} />
+        ) : month ? (
+          <Statement {...page} month={month} days={daily.data?.days} payouts={payouts.data?.rows} />
+        ) : (
+          <>
+            <Payouts {...page} call={payouts} balance={overview.data?.summary?.availableBalance} />
+            <Earnings {...page} call={daily} />
+            <Servers {...page} call={breakdown} period={period} />
+          </>
+        )}
       </main>
     </>
   );

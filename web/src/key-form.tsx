@@ -27,12 +27,12 @@ export function KeyForm({ refused, problem, onKey }: KeyFormProps) {
   };
   return (
     <main class="welcome">
-      <form class="card" onSubmit={submit} autocomplete="off">
+      <form class="card answer" onSubmit={submit} autocomplete="off">
         <h1>Your revenue</h1>
         <p class="quiet">Enter your API key to see what you earned.</p>
         {problem && <Notice id="key-problem" {...problem} />}
         <label for="key">API key</label>
-        <div class="key-field">
+        <div class="buttons">
           <input
             id="key"
             ref={field}

@@ -7,6 +7,7 @@ import { enterKey, openPage } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { type Nginx, startNginx } from "../../support/nginx.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
+import { settled } from "./figures.ts";
 
 let fixture: WebFixture;
 let nginx: Nginx;
@@ -26,21 +27,18 @@ afterAll(async () => {
   await nginx?.stop();
 });
 
-it("the page shows figures, and copies a command that leads through the proxy", async () => {
+it("the page and the reference show figures through the proxy, and send no request to another path", async () => {
   await enterKey(page, fixture.key);
-  await page.getByText("Rentals running now").waitFor();
   await page.getByText("1250.50").waitFor();
-  await page.getByRole("button", { name: "Export" }).click();
-  await page.getByRole("button", { name: "Copy curl command" }).first().click();
-  const command = `${await page.locator("#export pre").textContent()}`;
-  expect(command).toContain(`'${nginx.url}/rev/api/provider/revenue'`);
+  await settled(page);
+  await page.locator("#payouts").getByRole("button", { name: "Export" }).click();
+  const command = `${await page.locator("#export-payouts pre").textContent()}`;
+  expect(command).toContain(`'${nginx.url}/rev/api/provider/revenue/payouts'`);
   const env = { ...process.env, REVENUE_API_KEY: fixture.key };
   const { stdout } = await promisify(execFile)("sh", ["-c", `${command} --silent`], { env });
-  expect(stdout).toContain('"availableBalance":1250.50');
+  expect(stdout).toContain('"amount":4000.00');
   await page.keyboard.press("Escape");
-});
 
-it("the reference sends requests through the proxy, and leads back to the page", async () => {
   await page.getByRole("link", { name: "API reference" }).click();
   await page.getByText(`export REVENUE_URL=${nginx.url}/rev`).waitFor();
   const overview = page.locator("[id$=getOverview]");
@@ -51,10 +49,7 @@ it("the reference sends requests through the proxy, and leads back to the page",
   await page.goto(`${nginx.url}/rev/docs/`);
   expect(page.url()).toBe(`${nginx.url}/rev/docs`);
   await page.getByRole("link", { name: "Your revenue" }).first().click();
-  await page.getByText("Rentals running now").waitFor();
-});
-
-it("no request was sent to another path", () => {
+  await settled(page);
   expect(paths.filter((path) => !path.startsWith("/rev/") && path !== "/rev")).toEqual([]);
   expect(faults).toEqual([]);
 });

@@ -4,13 +4,14 @@
  */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import type { Page, Request, Response, Route } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import type { Page, Request, Route } from "playwright-core";
+import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
 import { rootFile } from "../../docs/markdown.ts";
-import { enterKey, faultsOfLook, LOOKS } from "../../support/browser/watched-page.ts";
+import { enterKey, faultsOfLook, LOOKS, openPage } from "../../support/browser/watched-page.ts";
 import { createWebFixture, type WebFixture } from "../../support/browser/web-fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
+import { settled } from "./figures.ts";
 
 /** A provider of which nothing is known. */
 const EMPTY_PROVIDER = "2";
@@ -43,68 +44,75 @@ afterAll(async () => {
   await fixture?.dispose();
 });
 
-const figures = () => page.getByText("Rentals running now").waitFor();
+const figures = () => settled(page);
 const alert = () => page.getByRole("alert");
 const focused = () => page.evaluate("document.activeElement.tagName");
 const keyField = () => page.getByLabel("API key", { exact: true });
+const forget = () => page.getByRole("button", { name: "Forget key" }).click();
 
-it("what is no key is told as that, without a request, and stays in the field", async () => {
-  const asked: string[] = [];
-  const note = (request: Request) =>
-    request.url().includes("/revenue.") && asked.push(request.url());
+/** The requests to the service while something is done. */
+async function asked(action: () => Promise<void>): Promise<string[]> {
+  const requests: string[] = [];
+  const note = (request: Request) => {
+    const [, method] = /RevenueService\/(\w+)/.exec(request.url()) ?? [];
+    if (method) requests.push(method);
+  };
   page.on("request", note);
-  // The browser could not send the first, in a header.
-  for (const text of ["rvk_AbCd…", "Bearer", "\u200b"]) {
-    await enterKey(page, text);
-    await alert().getByText("This is not an API key").waitFor();
-    expect(await keyField().inputValue()).toBe(text);
-    expect(await focused()).toBe("INPUT");
-  }
+  await action();
   page.off("request", note);
-  expect(asked).toEqual([]);
+  return requests;
+}
+
+it("what is no key, or a mistyped one, is told as that without a request, and stays in the field", async () => {
+  const mistyped = fixture.key.slice(0, 20) + (fixture.key[20] === "x" ? "y" : "x");
+  const requests = await asked(async () => {
+    // The browser could not send the first, in a header.
+    for (const [text, title] of [
+      ["rvk_AbCd…", "This is not an API key"],
+      ["\u200b", "This is not an API key"],
+      [generateKey("service"), "This is a service key"],
+      [mistyped + fixture.key.slice(21), "This API key is mistyped"],
+    ] as const) {
+      await enterKey(page, text);
+      await alert().getByText(title).waitFor();
+      expect(await keyField().inputValue()).toBe(text);
+      expect(await focused()).toBe("INPUT");
+    }
+  });
+  expect(requests).toEqual([]);
 });
 
-it.each([
-  [
-    "with characters that nobody sees",
-    (key: string) => `\u200e\u200b${key.slice(0, 30)}\u00ad${key.slice(30)}\u2060`,
-  ],
-  ["in quotes", (key: string) => `"${key}"`],
-  ["after its scheme", (key: string) => `Bearer ${key}`],
-])("a key %s is taken", async (_, textOf) => {
-  await enterKey(page, textOf(fixture.key));
-  await figures();
-  expect(await page.evaluate("Object.values(sessionStorage)")).toEqual([fixture.key]);
-  await page.getByRole("button", { name: "Forget key" }).click();
+it("a key with what came along when it was copied is taken, stays in the tab, survives a reload and can be forgotten", async () => {
+  for (const text of [
+    `\u200e\u200b${fixture.key.slice(0, 30)}\u00ad${fixture.key.slice(30)}\u2060`,
+    `"Bearer ${fixture.key}"`,
+  ]) {
+    await enterKey(page, text);
+    await figures();
+    expect(await page.evaluate("Object.values(sessionStorage)")).toEqual([fixture.key]);
+    await page.reload();
+    await figures();
+    expect(await page.context().cookies()).toEqual([]);
+    expect(await page.evaluate("localStorage.length")).toBe(0);
+    await forget();
+    expect(await keyField().inputValue()).toBe("");
+    expect(await page.evaluate("sessionStorage.length")).toBe(0);
+  }
 });
 
 it("a key that is not valid is refused once, leads back to the form, and is not kept", async () => {
-  const refused: string[] = [];
-  const note = (response: Response) => response.status() === 401 && refused.push(response.url());
-  page.on("response", note);
-  const revoked = generateKey();
-  await enterKey(page, revoked);
-  await alert().getByText("This API key is not valid").waitFor();
+  const unknown = generateKey();
+  const requests = await asked(async () => {
+    await enterKey(page, unknown);
+    await alert().getByText("it has expired, was revoked").waitFor();
+  });
+  expect(requests).toEqual(["GetOverview"]);
   for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
   expect(await page.evaluate("sessionStorage.length")).toBe(0);
-  // To be corrected, not to be typed again.
-  expect(await keyField().inputValue()).toBe(revoked);
-  expect(await focused()).toBe("INPUT");
+  expect(await keyField().inputValue()).toBe(unknown);
   await enterKey(page, fixture.key);
   await figures();
   expect(await focused()).toBe("H1");
-  page.off("response", note);
-  expect(refused).toEqual([expect.stringContaining("/GetOverview")]);
-});
-
-it("the key stays in the tab: it survives a reload, is in no cookie or local storage, and can be forgotten", async () => {
-  await page.reload();
-  await figures();
-  expect(await page.context().cookies()).toEqual([]);
-  expect(await page.evaluate("localStorage.length")).toBe(0);
-  await page.getByRole("button", { name: "Forget key" }).click();
-  expect(await keyField().inputValue()).toBe("");
-  expect(await page.evaluate("sessionStorage.length")).toBe(0);
 });
 
 it("a browser that keeps nothing, because site data is blocked, shows the figures all the same", async () => {
@@ -114,180 +122,129 @@ it("a browser that keeps nothing, because site data is blocked, shows the figure
   }`);
   await blocked.goto(page.url());
   await enterKey(blocked, fixture.key);
-  await blocked.getByText("Rentals running now").waitFor();
-  await blocked.getByRole("button", { name: "UTC", exact: true }).click();
-  await blocked.getByText("Rentals running now").waitFor();
+  await settled(blocked);
   await blocked.close();
 });
 
-it("a page that stays open past midnight asks for the new day when it is refreshed, and not before", async () => {
+it("the calendar is that of the answer, whatever the clock of the computer says, and a new day of the service is one for all", async () => {
   // Of a context of its own, which has one clock.
-  const context = await page.context().browser()?.newContext({ timezoneId: "America/New_York" });
-  if (context === undefined) throw new Error("expected a browser");
-  const open = await context.newPage();
-  const asked: string[] = [];
-  open.on("request", (request) => {
-    const isDaily = request.url().includes("GetDailyRevenue");
-    if (isDaily) asked.push(decodeURIComponent(request.url() + (request.postData() ?? "")));
-  });
-  await open.goto(page.url());
+  const { page: open } = await openPage(fixture.browser, fixture.service.http, "UTC");
+  await open.clock.setFixedTime("2031-05-31T12:00:00Z");
   await enterKey(open, fixture.key);
-  await open.getByText("Rentals running now").waitFor();
-  const dayAfter = (days: number) => new Date(Date.now() + days * 86_400_000);
-  await open.clock.setFixedTime(dayAfter(3));
-  await open.getByRole("button", { name: "UTC", exact: true }).click();
-  await expect.poll(() => asked.length).toBe(2);
-  await open.getByRole("button", { name: "Refresh" }).click();
-  await expect.poll(() => asked.length).toBe(3);
-  const isOfThatDay = asked.map((request) =>
-    request.includes(dayAfter(3).toISOString().slice(0, 10)),
-  );
-  expect(isOfThatDay).toEqual([false, false, true]);
-  await context.close();
+  await settled(open);
+  const chosen = () => open.getByLabel("To", { exact: true }).inputValue();
+  const today = Temporal.Now.plainDateISO("UTC").toString();
+  expect([today, Temporal.Now.plainDateISO("UTC").toString()]).toContain(await chosen());
+  expect(await open.getByText("2031").count()).toBe(0);
+  // The service, three days later.
+  const later = Temporal.Now.plainDateISO("UTC").add({ days: 3 }).toString();
+  await open.route("**/revenue.v1.RevenueService/*", async (route) => {
+    const response = await route.fetch();
+    const headers = { ...response.headers(), "data-as-of": `${later}T12:00:00.000Z` };
+    await route.fulfill({ response, headers });
+  });
+  await open.getByRole("button", { name: "Last month" }).click();
+  await open.getByText("12:00, UTC").waitFor();
+  await open.getByRole("button", { name: "Last 30 days" }).click();
+  expect(await chosen()).toBe(later);
+  await open.context().close();
 });
 
 it("a provider without a charge sees zeros on cards alone, and is told so", async () => {
+  await forget();
   await enterKey(page, await fixture.issueKey(EMPTY_PROVIDER));
-  await page.getByText("No servers yet.").waitFor();
-  await page.getByText("No payouts yet.").waitFor();
-  await page.getByText("No earnings in these 12 months.").waitFor();
-  await page.getByText("No charges in these days.").waitFor();
+  await page.getByText("No payouts.").waitFor();
+  await page.getByText("No earnings.").waitFor();
   await page.getByText("No servers in this period.").waitFor();
-  expect(await page.locator("table, details tr").count()).toBe(0);
+  expect(await page.locator("table").count()).toBe(0);
   expect(await page.locator(".cards .amount").first().textContent()).toBe("0.00");
-  await page.getByRole("button", { name: "Forget key" }).click();
+  for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
+  await forget();
   await enterKey(page, fixture.key);
   await figures();
 });
 
-it("a period that ends before it starts, or lacks a day, is not asked for", async () => {
-  await page.getByText("Other days").click();
-  await page.getByLabel("To").fill("2026-03-01");
+it("what loads has its shape; without a network the figures stay, and are asked for again when there is one", async () => {
+  const { promise, resolve } = Promise.withResolvers<Route>();
+  await page.route("**/GetOverview", resolve);
+  await page.reload();
+  const route = await promise;
+  await page.locator("#servers .blank").first().waitFor();
+  for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
+  await route.continue();
+  await page.unroute("**/GetOverview");
   await figures();
-  const requests: string[] = [];
-  page.on("request", (request) => requests.push(request.url()));
-  await page.getByLabel("From").fill("2026-03-02");
-  await alert().getByText("The first day is after the last day.").waitFor();
-  await page.getByLabel("From").fill("");
-  await alert().getByText("Choose both days.").waitFor();
-  expect(requests).toEqual([]);
-  await page.getByRole("button", { name: "This month" }).click();
-  await figures();
-  expect(await alert().count()).toBe(0);
-});
 
-it("without a network the figures stay, and one button brings all of them up to date", async () => {
   await page.context().setOffline(true);
   await page.getByRole("button", { name: "Refresh" }).click();
   await alert().getByText("The service cannot be reached").waitFor();
-  await page.locator("section[aria-busy=true]").first().waitFor({ state: "detached" });
   expect(await page.getByText("Available balance").isVisible()).toBe(true);
-  await page.context().setOffline(false);
-  const answers = ["GetOverview", "GetDailyRevenue", "GetServerBreakdown"].map((method) =>
-    page.waitForResponse(`**/${method}`),
+  const answers = ["GetOverview", "GetDailyRevenue", "GetServerBreakdown", "ListPayouts"].map(
+    (method) => page.waitForResponse(`**/${method}`),
   );
-  await page.getByRole("button", { name: "Try again" }).click();
+  await page.context().setOffline(false);
   await Promise.all(answers);
   await alert().waitFor({ state: "detached" });
 });
 
-it("a call that waits says that it loads, and then that it still does", async () => {
-  const { promise, resolve } = Promise.withResolvers<Route>();
-  await page.route(BREAKDOWN, resolve);
-  const slow = page.getByText("Still loading …").waitFor();
-  // For two seconds only: the browser looks for it before the click.
-  await Promise.all([
-    page.locator("#period").getByText("Loading …").waitFor(),
-    page.getByRole("button", { name: "Last month" }).click(),
-  ]);
-  await slow;
-  await (await promise).continue();
-  await page.unroute(BREAKDOWN);
-  await figures();
-});
-
-it.each([
-  [429, "resource_exhausted", "Too many requests"],
-  [503, "unavailable", "The figures are temporarily unavailable"],
-  [500, "internal", "Something went wrong"],
-])(
-  "an error %d, %s, says why with the id of the request, and the figures stay until the next try",
-  async (status, code, title) => {
+it("an error says why with the id of the request, and the figures stay until the next try", async () => {
+  for (const [status, code, title] of [
+    [429, "resource_exhausted", "Too many requests"],
+    [503, "unavailable", "The figures are temporarily unavailable"],
+    [500, "internal", "Something went wrong"],
+  ] as const) {
     // An hour: longer than the page waits before it tries again by itself.
     const headers = { "x-request-id": "r-7", "retry-after": "3600" };
     await page.route(BREAKDOWN, (route) =>
       route.fulfill({ status, headers, json: { code, message: "" } }),
     );
-    await page.getByRole("button", { name: "This month" }).click();
+    await page.getByRole("button", { name: "This year" }).click();
     await alert().getByText(title).waitFor();
     expect(await alert().locator("code").textContent()).toBe("r-7");
-    await figures();
+    expect(await page.getByText("Rented hours").first().isVisible()).toBe(true);
     await page.unroute(BREAKDOWN);
     await page.getByRole("button", { name: "Try again" }).click();
     await alert().waitFor({ state: "detached" });
     await page.getByRole("button", { name: "Last month" }).click();
     await figures();
-  },
-);
-
-it("a button of a page that is open since yesterday chooses a period of today", async () => {
-  const other = await fixture.browser.newPage({ timezoneId: "UTC" });
-  await other.clock.setFixedTime("2030-05-31T23:59:00Z");
-  await other.goto(fixture.service.http);
-  await enterKey(other, fixture.key);
-  await other.getByText("Rentals running now").waitFor();
-  await other.clock.setFixedTime("2030-06-01T00:01:00Z");
-  await other.getByRole("button", { name: "This month" }).click();
-  const days = ["From", "To"].map((label) => other.getByLabel(label).inputValue());
-  expect(await Promise.all(days)).toEqual(["2030-06-01", "2030-06-01"]);
-  await other.close();
+  }
 });
 
-describe("the reference", () => {
-  it("explains authentication, numbers, errors and limits, with complete programs", async () => {
-    await page.getByRole("link", { name: "API reference" }).click();
-    for (const title of ["Authentication", "What each number means", "Errors", "Headers"]) {
-      await page.getByRole("heading", { name: title, exact: true }).waitFor();
-    }
-    for (const language of ["curl", "TypeScript", "Python"]) {
-      await page.locator("summary", { hasText: language }).click();
-    }
-    await page.getByText("urllib.request.build_opener").waitFor();
-    await page.getByText(`export REVENUE_URL=${fixture.service.http}`).waitFor();
-    const broken = await page.evaluate(`[...document.querySelectorAll(".contents a")]
-      .map((link) => link.getAttribute("href"))
-      .filter((target) => document.querySelectorAll(target).length !== 1)`);
-    expect(broken).toEqual([]);
-  });
+it("the reference explains authentication, numbers, errors and limits, and sends requests with the key of the page or another one, which is not kept", async () => {
+  await page.getByRole("link", { name: "API reference" }).click();
+  for (const title of ["Authentication", "What each number means", "Errors", "Headers"]) {
+    await page.getByRole("heading", { name: title, exact: true }).waitFor();
+  }
+  for (const language of ["curl", "TypeScript", "Python"]) {
+    await page.locator("summary", { hasText: language }).click();
+  }
+  await page.getByText("urllib.request.build_opener").waitFor();
+  await page.getByText(`export REVENUE_URL=${fixture.service.http}`).waitFor();
+  const broken = await page.evaluate(`[...document.querySelectorAll(".contents a")]
+    .map((link) => link.getAttribute("href"))
+    .filter((target) => document.querySelectorAll(target).length !== 1)`);
+  expect(broken).toEqual([]);
 
-  const overview = () => page.locator("[id$=getOverview]");
-  const execute = () => overview().getByRole("button", { name: "Execute" }).click();
-  const answer = (text: string) => overview().locator("pre.answer").getByText(text).waitFor();
+  const overview = page.locator("[id$=getOverview]");
+  const execute = () => overview.getByRole("button", { name: "Execute" }).click();
+  const answer = (text: string) => overview.locator("pre.answer").getByText(text).waitFor();
+  await overview.locator(".opblock-summary-control").click();
+  await overview.getByRole("button", { name: "Try it out" }).click();
+  await execute();
+  await answer('"pricePerHour": 2.50');
+  await answer('"availableBalance": 1250.50');
+  for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
 
-  it("sends a request with the key of the other page, and shows the digits of the service", async () => {
-    await overview().locator(".opblock-summary-control").click();
-    await overview().getByRole("button", { name: "Try it out" }).click();
-    await execute();
-    await answer('"pricePerHour": 2.50');
-    await answer('"availableBalance": 1250.50');
-  });
-
-  it("has no finding of axe, wide and light or narrow and dark, and nothing is cut off", async () => {
-    for (const look of LOOKS) expect(await faultsOfLook(page, look)).toEqual([]);
-  });
-
-  it("sends a request with another key, which is not kept", async () => {
-    await page.getByRole("button", { name: "Authorize" }).first().click();
-    await page.getByRole("button", { name: "Remove authorization" }).click();
-    const key = page.locator(".auth-container input").first();
-    // As it comes out of a chat.
-    await key.fill(`\u200b"${await fixture.issueKey(EMPTY_PROVIDER)}"`);
-    await key.press("Enter");
-    await page.getByRole("button", { name: "Close" }).first().click();
-    await execute();
-    await answer('"availableBalance": 0.00');
-    expect(await page.evaluate("localStorage.length")).toBe(0);
-  });
+  await page.getByRole("button", { name: "Authorize" }).first().click();
+  await page.getByRole("button", { name: "Remove authorization" }).click();
+  const key = page.locator(".auth-container input").first();
+  // As it comes out of a chat.
+  await key.fill(`\u200b"${await fixture.issueKey(EMPTY_PROVIDER)}"`);
+  await key.press("Enter");
+  await page.getByRole("button", { name: "Close" }).first().click();
+  await execute();
+  await answer('"availableBalance": 0.00');
+  expect(await page.evaluate("localStorage.length")).toBe(0);
 });
 
 it("the example for browsers shows the very digits, and the message of an error", async () => {

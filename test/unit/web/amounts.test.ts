@@ -1,11 +1,19 @@
-/** Decimal strings on the page: taken apart, compared and added without floating point. */
-
-import { create } from "@bufbuild/protobuf";
+/** Decimal strings and sums on the page: taken apart, compared and added without floating point. */
+import { create, type MessageInitShape } from "@bufbuild/protobuf";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { DecimalSchema } from "../../../gen/google/type/decimal_pb.ts";
-import { partsOf, scaled, share, usd } from "../../../web/src/amount/decimal-text.ts";
-import { earningsPerHour } from "../../../web/src/amount/earnings-per-hour.ts";
+import { DailyRevenueSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { partsOf, scaled, usd } from "../../../web/src/amount/decimal-text.ts";
+import {
+  changeOf,
+  daySpans,
+  monthSpans,
+  perHour,
+  spansCsv,
+  sumsOf,
+  within,
+} from "../../../web/src/amount/sums.ts";
 
 const DECIMAL = /^-?\d{1,30}(\.\d{1,4})?$/;
 
@@ -39,33 +47,70 @@ it.each([
 });
 
 it.each([
-  [1n, 3n, 333, "33.3 %"],
-  [3n, 3n, 1000, "100.0 %"],
-  [1n, 1001n, 0, "< 0.1 %"],
-  [0n, 3n, 0, "–"],
-  [-1n, 5n, -200, "-20.0 %"],
-  [1n, 0n, 0, "–"],
-  [1n, -5n, 0, "–"],
-])("%d of %d is %d permille: %s", (part, whole, permille, text) => {
-  expect(share(part, whole)).toEqual({ permille, text });
+  // Half a cent is rounded away from zero: 0.115 and -0.115.
+  ["0.92", "8.00", 12n],
+  ["-0.92", "8.00", -12n],
+  ["0.90", "8.00", 11n],
+  ["4050.04", "720.00", 563n],
+  ["0.00", "8.00", 0n],
+  ["81064793292668938111.10", "1.00", 8106479329266893811110n],
+  ["4050.04", "0.00", undefined],
+])("of %s earned in %s hours, an hour earned %s cents", (earnings, hours, expected) => {
+  const [earned, rented] = [earnings, hours].map((value) => create(DecimalSchema, { value }));
+  expect(perHour(earned, rented)).toBe(expected);
 });
 
 it.each([
-  // The fee of 4500.05 is 450.01: half a cent is rounded up. 4050.04 / 720.
-  ["4500.05", "720.00", "5.63"],
-  // The fee of 0.05 is a cent.
-  ["0.05", "0.01", "4.00"],
-  // 0.90 / 8 is 0.1125; 0.92 / 8 is 0.115, and half a cent is rounded away from zero.
-  ["1.00", "8.00", "0.11"],
-  ["1.02", "8.00", "0.12"],
-  ["-1.02", "8.00", "-0.12"],
-  ["0.00", "8.00", "0.00"],
-  ["90071992547409931234.56", "1.00", "81064793292668938111.10"],
-  ["4500.00", "0.00", undefined],
-  ["-4500.00", "0.00", undefined],
-])("of %s gross and %s hours, an hour earns %s", (gross, hours, expected) => {
-  const [totalRevenue, rentedHours] = [gross, hours].map((value) =>
-    create(DecimalSchema, { value }),
+  [1123n, 1000n, "12.3 % more than"],
+  [877n, 1000n, "12.3 % less than"],
+  [1000n, 1000n, "as much as"],
+  [-1000n, 1000n, "200.0 % less than"],
+  [10n ** 30n, 10n ** 30n + 1n, "as much as"],
+  [5n, 0n, ""],
+  [5n, -5n, ""],
+])("%d after %d is %j", (now, before, expected) => {
+  expect(changeOf(now, before)).toBe(expected);
+});
+
+const usdOf = (value: string) => create(DecimalSchema, { value });
+/** A day of which the service's fees are of no account: the page adds up gross revenue. */
+const day = (date: string, gross: string, more: MessageInitShape<typeof DailyRevenueSchema> = {}) =>
+  create(DailyRevenueSchema, { date, grossRevenue: usdOf(gross), charges: 2, ...more });
+
+const DAYS = [
+  day("2026-10-31", "0.05"),
+  day("2026-11-01", "0.05", { refunds: usdOf("-3.00") }),
+  day("2026-11-02", "-0.01", { partial: true }),
+];
+
+it("the fee of days is rounded once for all of them, half a cent away from zero", () => {
+  // Three fees by themselves would be 0.01, 0.01 and 0.00.
+  expect(sumsOf(DAYS)).toEqual({ gross: 9n, fee: 1n, earnings: 8n, refunds: -300n, charges: 6 });
+  expect(sumsOf(DAYS.slice(0, 2))).toMatchObject({ gross: 10n, fee: 1n, earnings: 9n });
+  expect(sumsOf([])).toMatchObject({ gross: 0n, fee: 0n, earnings: 0n });
+  const november = { startDate: "2026-11-01", endDate: "2026-11-30" };
+  expect(within(DAYS, november)).toEqual(DAYS.slice(1));
+});
+
+it("days are shown by themselves or by month, and the last one may not be over", () => {
+  const [october, november] = monthSpans(DAYS);
+  expect(october).toMatchObject({ title: "Oct 2026", label: "Oct", gross: 5n, partial: false });
+  const period = { startDate: "2026-11-01", endDate: "2026-11-02" };
+  expect(november).toMatchObject({ ...period, gross: 4n, fee: 0n, partial: true });
+  expect(daySpans(DAYS).map(({ label, title }) => [label, title])).toEqual([
+    ["31 Oct", "31 Oct 2026"],
+    ["1 Nov", "1 Nov 2026"],
+    ["2 Nov", "2 Nov 2026"],
+  ]);
+});
+
+it("months as CSV have the names of the service for their columns", () => {
+  expect(spansCsv(monthSpans(DAYS))).toBe(
+    [
+      "startDate,endDate,grossRevenue,platformFees,earnings,charges,refunds",
+      "2026-10-31,2026-10-31,0.05,0.01,0.04,2,0.00",
+      "2026-11-01,2026-11-02,0.04,0.00,0.04,4,-3.00",
+      "",
+    ].join("\r\n"),
   );
-  expect(earningsPerHour({ totalRevenue, rentedHours })?.value).toBe(expected);
 });

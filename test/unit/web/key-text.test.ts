@@ -1,7 +1,7 @@
 /** The API key in what a person pasted. */
 import { expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
-import { keyIn } from "../../../web/src/key-text.ts";
+import { faultOfKey, keyIn } from "../../../web/src/key-text.ts";
 
 const KEY = generateKey();
 const [FIRST, SECOND] = [KEY.slice(0, 20), KEY.slice(20)];
@@ -47,4 +47,28 @@ it.each([
   ["two different keys", `${KEY} ${generateKey()}`],
 ])("%s is no key", (_, text) => {
   expect(keyIn(text)).toBeUndefined();
+});
+
+/** A key of which a digit is another one. */
+const changed = (at: number) =>
+  KEY.slice(0, at) + (KEY[at] === "x" ? "y" : "x") + KEY.slice(at + 1);
+
+it("the check digits of a key are those of the service, and one that is mistyped is told", () => {
+  for (const key of Array.from({ length: 50 }, () => generateKey())) {
+    expect(faultOfKey(`"${key}"`)).toBeUndefined();
+  }
+  expect(faultOfKey(`rvk_${"0".repeat(42)}10KzG5F`)).toBeUndefined();
+  for (const at of [4, 30, KEY.length - 1]) {
+    expect(faultOfKey(changed(at))?.title).toBe("This API key is mistyped");
+  }
+});
+
+it.each([
+  ["hunter2", "This is not an API key"],
+  ["", "This is not an API key"],
+  [KEY.slice(0, -1), "This is not an API key"],
+  [`${KEY} ${generateKey()}`, "These are two API keys"],
+  [generateKey("service"), "This is a service key"],
+])("%s is told as what it is", (text, title) => {
+  expect(faultOfKey(text)?.title).toBe(title);
 });

@@ -1,22 +1,39 @@
 /** The periods of the page's buttons, and days and instants in time zones. */
 import { expect, it } from "vitest";
-import { dayAt, instant, longDay, shortDay } from "../../../web/src/instant.ts";
 import {
-  choiceOf,
+  dayAt,
+  instant,
+  longDay,
+  longMonth,
+  shortDay,
+  shortMonth,
+} from "../../../web/src/instant.ts";
+import {
+  daysIn,
   faultOf,
-  lastDays,
+  monthBefore,
+  monthPeriod,
+  monthsUpTo,
   type Period,
+  periodIn,
   periodText,
   presets,
 } from "../../../web/src/period/period.ts";
+import { zoneNamed } from "../../../web/src/zone.ts";
 
-const textOf = ({ startDate, endDate }: Period) => `${startDate}/${endDate.slice(5)}`;
+const shortOf = ({ startDate, endDate }: Period) => `${startDate}/${endDate.slice(5)}`;
 
 it.each([
-  ["2026-01-01", "2026-01-01/01-01, 2025-12-01/12-31, 2025-12-03/01-01, 2026-01-01/01-01"],
-  ["2028-03-31", "2028-03-01/03-31, 2028-02-01/02-29, 2028-03-02/03-31, 2028-01-01/03-31"],
+  [
+    "2026-01-01",
+    "2026-01-01/01-01, 2025-12-01/12-31, 2025-12-03/01-01, 2026-01-01/01-01, 1970-01-01/01-01",
+  ],
+  [
+    "2028-03-31",
+    "2028-03-01/03-31, 2028-02-01/02-29, 2028-03-02/03-31, 2028-01-01/03-31, 1970-01-01/03-31",
+  ],
 ])("on %s the periods are %s", (today, expected) => {
-  expect(presets(today).map(textOf).join(", ")).toBe(expected);
+  expect(presets(today).map(shortOf).join(", ")).toBe(expected);
 });
 
 it.each([
@@ -34,12 +51,58 @@ it.each([
   expect(dayAt(new Date(at), timeZone)).toBe(expected);
 });
 
-it("a chosen period is that of the button on the present day of each zone", () => {
-  const choice = choiceOf((today) => lastDays(7, today));
-  const now = new Date("2026-12-31T12:00:00Z");
-  expect(choice("UTC", now)).toEqual({ startDate: "2026-12-25", endDate: "2026-12-31" });
-  const kiritimati = { startDate: "2026-12-26", endDate: "2027-01-01" };
-  expect(choice("Pacific/Kiritimati", now)).toEqual(kiritimati);
+it.each([
+  ["last-month", "2026-10-01_2026-10-31"],
+  ["2026-02-03_2026-03-04", "2026-02-03_2026-03-04"],
+  ["2026-02-03_2026-02-03", "2026-02-03_2026-02-03"],
+  // What nobody can have chosen is the first button.
+  [undefined, "2026-11-01_2026-11-28"],
+  ["2026-03-04_2026-02-03", "2026-11-01_2026-11-28"],
+  ["2026-02-30_2026-03-04", "2026-11-01_2026-11-28"],
+  ["next-month", "2026-11-01_2026-11-28"],
+])("on 28 November an address with the period %s shows %s", (text, expected) => {
+  const [startDate, endDate] = expected.split("_");
+  // Exactly what is asked for.
+  expect(periodIn(text, "2026-11-28")).toEqual({ startDate, endDate });
+});
+
+it.each(["", "2026-02-03", "2026-02-03_", "x_2026-02-03", "2026-02-03_2026-02-03 "])(
+  "%j is no period",
+  (text) => {
+    expect(daysIn(text)).toBeUndefined();
+  },
+);
+
+it.each([
+  ["2026-11-28", "2026-10-01/10-28"],
+  ["2026-03-31", "2026-02-01/02-28"],
+  ["2026-12-31", "2026-11-01/11-30"],
+  ["2027-01-01", "2026-12-01/12-01"],
+])("the month before %s to the same day is %s", (today, expected) => {
+  expect(shortOf(monthBefore(today))).toBe(expected);
+});
+
+it("months are counted across years", () => {
+  expect(shortOf(monthPeriod("2026-01", -12))).toBe("2025-01-01/01-31");
+  const months = monthsUpTo("2026-02-28");
+  expect([months.length, ...months.slice(0, 3), months.at(-1)]).toEqual([
+    12,
+    "2026-02",
+    "2026-01",
+    "2025-12",
+    "2025-03",
+  ]);
+});
+
+it.each([
+  ["Asia/Calcutta", "Asia/Kolkata"],
+  ["asia/kolkata", "Asia/Kolkata"],
+  ["Europe/Kiev", "Europe/Kyiv"],
+  ["America/St_Johns", "America/St_Johns"],
+  ["Mars/Olympus", undefined],
+  [undefined, undefined],
+])("the zone %s is called %s", (name, expected) => {
+  expect(zoneNamed(name)).toBe(expected);
 });
 
 it("days, instants and periods are texts of one form", () => {
@@ -48,8 +111,14 @@ it("days, instants and periods are texts of one form", () => {
   const at = new Date("2026-11-22T18:45:00Z");
   expect(instant(at, "UTC")).toBe("22 Nov 2026, 18:45");
   expect(instant(at, "Asia/Kolkata")).toBe("23 Nov 2026, 00:15");
-  const period = { startDate: "2026-11-01", endDate: "2026-11-22", timeZone: "Asia/Kolkata" };
-  expect(periodText(period)).toBe("1 Nov 2026 – 22 Nov 2026, Asia/Kolkata");
+  expect([longMonth("2026-09"), longMonth("2026"), shortMonth("2026-09")]).toEqual([
+    "September 2026",
+    "2026",
+    "Sep 2026",
+  ]);
+  const period = { startDate: "2026-11-01", endDate: "2026-11-22" };
+  expect(periodText(period)).toBe("1 Nov 2026 – 22 Nov 2026");
+  expect(periodText({ ...period, endDate: period.startDate })).toBe("1 Nov 2026");
 });
 
 it.each([

@@ -1,29 +1,36 @@
 /** Numbers with the very digits of the service. Comma and currency are style: a copy has neither. */
 import { type Decimal, decimal } from "../../../clients/typescript/src/index.ts";
-import { partsOf } from "./decimal-text.ts";
+import { formatCents } from "../../../src/db/cents.ts";
+import { partsOf, usd } from "./decimal-text.ts";
+
+/** A number that is shown: a decimal of the service, a sum in cents, or a count; undefined while it is asked for. */
+export type Value = Decimal | bigint | number | undefined;
 
 interface AmountProps {
-  readonly value: Decimal | undefined;
-  /** Whether a dollar sign precedes it. */
-  readonly currency?: boolean;
+  readonly value: Value;
+  /** Whether it is no US dollars: hours. A count never is. */
+  readonly plain?: boolean | undefined;
 }
 
-/** Shows an amount or a number of hours. */
-export function Amount({ value, currency = false }: AmountProps) {
-  return <Digits text={decimal(value)} currency={currency} />;
+/** The digits of a number, by default of zero. */
+export function digitsOf(value: Value = 0n): string {
+  if (typeof value === "bigint") return formatCents(value);
+  return typeof value === "number" ? String(value) : decimal(value);
 }
 
-/** Shows a whole number. */
-export function Count({ value }: { readonly value: number }) {
-  return <Digits text={String(value)} currency={false} />;
+/** US dollars in a sentence: `$1,234.50`. */
+export function dollars(value: Value): string {
+  return usd(digitsOf(value));
 }
 
-function Digits({ text, currency }: { readonly text: string; readonly currency: boolean }) {
-  const { sign, groups, fraction } = partsOf(text);
+/** Shows a number, or the place for it. */
+export function Amount({ value, plain = false }: AmountProps) {
+  if (value === undefined) return <span class="blank" />;
+  const { sign, groups, fraction } = partsOf(digitsOf(value));
   return (
     <span class={sign === "" ? "amount" : "amount negative"}>
       {sign}
-      <span class={currency ? "usd" : ""}>
+      <span class={plain || typeof value === "number" ? "" : "usd"}>
         {groups.map((group, index) => (
           <span class="group" key={index}>
             {group}

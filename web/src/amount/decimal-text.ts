@@ -1,4 +1,5 @@
 /** Decimal strings for display and for ordering. They never become floating-point numbers here. */
+import { type Decimal, decimal } from "../../../clients/typescript/src/index.ts";
 
 /** The parts of a decimal string, which joined are the string again. */
 export interface DecimalParts {
@@ -31,9 +32,7 @@ export function scaled(text: string): bigint {
   return BigInt(`${sign}${groups.join("")}${fraction.slice(1).padEnd(4, "0").slice(0, 4)}`);
 }
 
-/** A part of a whole in tenths of a percent, rounded down, and as text; a dash if there is no whole. */
-export function share(part: bigint, whole: bigint): { permille: number; text: string } {
-  if (whole <= 0n || part === 0n) return { permille: 0, text: "–" };
-  const permille = Number((part * 1000n) / whole);
-  return { permille, text: permille === 0 ? "< 0.1 %" : `${(permille / 10).toFixed(1)} %` };
+/** A number with two digits as an integer: of US dollars, the cents. */
+export function hundredths(value: Decimal | undefined): bigint {
+  return scaled(decimal(value)) / 100n;
 }

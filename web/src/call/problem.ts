@@ -55,7 +55,7 @@ function describe(
   const texts: Readonly<Record<ProblemKind, readonly [title: string, advice: string]>> = {
     key: [
       "This API key is not valid",
-      "It is mistyped, expired or revoked. Correct it, or enter another one.",
+      "It is not mistyped: it has expired, was revoked, or belongs to another service. Enter another one.",
     ],
     request: ["This period cannot be shown", `${error.rawMessage}.`],
     zone: ["All dates are in UTC", "The service does not know the time zone of your browser."],

@@ -1,117 +1,82 @@
 /** A call of the service as state of a component. */
-
 import type { CallOptions } from "@connectrpc/connect";
 import { useCallback, useEffect, useMemo, useState } from "preact/hooks";
-import type { PeriodChoice, ZonedPeriod } from "../period/period.ts";
 import { type Problem, problemOf } from "./problem.ts";
 
 /** A call and its latest answer. */
 export interface CallState<T> {
   /** The latest answer; it stays while the call is repeated, and if that fails. */
-  readonly data: T | undefined;
+  readonly data?: T;
   /** The instant of the snapshot that the answer is from. */
-  readonly asOf: Date | undefined;
+  readonly asOf?: Date | undefined;
   /** What went wrong the last time. */
-  readonly problem: Problem | undefined;
+  readonly problem?: Problem;
   readonly loading: boolean;
-  /** Whether the call has had no answer for a while. */
-  readonly slow: boolean;
   /** Calls again. */
   reload(): void;
 }
 
-/** A call about a period that a person chooses. */
-export interface PeriodCall<T> extends CallState<T> {
-  readonly period: ZonedPeriod;
-  choose(choice: PeriodChoice): void;
-}
-
-/** How long the page only says that it loads, in ms. */
-const PATIENCE = 2_000;
-
-/** What the page says about a call that has no answer yet. */
-export function progress({ slow }: Pick<CallState<unknown>, "slow">): string {
-  return slow ? "Still loading …" : "Loading …";
-}
-
-type Settled<T> = Omit<CallState<T>, "reload">;
+/** Is told of a key that is not valid. */
+export type Reject = (problem: Problem) => void;
 
 /**
- * Calls now, and again whenever `send` changes. A call that is replaced is aborted.
+ * Calls now, and again whenever `send` changes, and when the browser is online again after a call that failed. A
+ * call that is replaced is aborted.
  *
  * @param send the call, memoized; undefined for none yet
- * @param reject is told of a key that is not valid
  */
 export function useCall<T>(
   send: ((options: CallOptions) => Promise<T>) | undefined,
-  reject: (problem: Problem) => void,
+  reject: Reject,
 ): CallState<T> {
   const [run, setRun] = useState(0);
-  const [state, setState] = useState<Settled<T>>({
-    data: undefined,
-    asOf: undefined,
-    problem: undefined,
-    loading: true,
-    slow: false,
-  });
+  const [state, setState] = useState<Omit<CallState<T>, "reload">>({ loading: true });
   // `run` starts the call again.
   useEffect(() => {
     if (send === undefined) return;
     const controller = new AbortController();
-    setState((before) => ({ ...before, loading: true, slow: false }));
-    const timer = setTimeout(() => setState((before) => ({ ...before, slow: true })), PATIENCE);
-    let asOf = new Date();
+    const { signal } = controller;
+    setState((before) => ({ ...before, loading: true }));
+    let asOf: Date | undefined;
     const onHeader = (header: Headers) => {
-      asOf = new Date(header.get("data-as-of") ?? asOf);
+      asOf = new Date(header.get("data-as-of") ?? "");
     };
-    send({ signal: controller.signal, onHeader }).then(
-      (data) => {
-        if (controller.signal.aborted) return;
-        clearTimeout(timer);
-        setState({ data, asOf, problem: undefined, loading: false, slow: false });
-      },
+    send({ signal, onHeader }).then(
+      (data) => signal.aborted || setState({ data, asOf, loading: false }),
       (thrown) => {
-        if (controller.signal.aborted) return;
-        clearTimeout(timer);
+        if (signal.aborted) return;
         const problem = problemOf(thrown);
-        setState((before) => ({ ...before, problem, loading: false, slow: false }));
+        setState((before) => ({ ...before, problem, loading: false }));
         if (problem.kind === "key") reject(problem);
       },
     );
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
+    return () => controller.abort();
   }, [send, reject, run]);
   const reload = useCallback(() => setRun((count) => count + 1), []);
+  const { problem } = state;
+  useEffect(() => {
+    if (problem === undefined) return;
+    addEventListener("online", reload);
+    return () => removeEventListener("online", reload);
+  }, [problem, reload]);
   return { ...state, reload };
 }
 
 /**
- * Calls an RPC of the client about a period, and again whenever the period or the time zone is another.
+ * Calls an RPC, and again whenever the request is another one.
  *
- * @param ask the RPC; undefined for no call yet
- * @param first makes the choice at first
+ * @param after what the call follows: with another one it is made again; undefined for no call yet
  */
-export function usePeriodCall<T>(
-  ask: ((request: ZonedPeriod, options: CallOptions) => Promise<T>) | undefined,
-  first: () => PeriodChoice,
-  timeZone: string,
-  reject: (problem: Problem) => void,
-): PeriodCall<T> {
-  const [choice, setChoice] = useState(first);
-  // The present day is that of the latest choice or call, and not another one when the page stays open.
-  const [now, setNow] = useState(() => new Date());
-  const period = useMemo(() => ({ ...choice(timeZone, now), timeZone }), [choice, timeZone, now]);
+export function useRpc<Request, T>(
+  rpc: (request: Request, options: CallOptions) => Promise<T>,
+  request: Request,
+  after: unknown,
+  reject: Reject,
+): CallState<T> {
+  // A request with the same values is the same.
   const send = useMemo(
-    () => ask && ((options: CallOptions) => ask(period, options)),
-    [ask, period],
+    () => (after ? (options: CallOptions) => rpc(request, options) : undefined),
+    [rpc, JSON.stringify(request), after],
   );
-  const reload = useCallback(() => setNow(new Date()), []);
-  const choose = (next: PeriodChoice) => {
-    // A function is no value for a state, but makes one.
-    setChoice(() => next);
-    reload();
-  };
-  return { ...useCall(send, reject), period, choose, reload };
+  return useCall(send, reject);
 }

@@ -1,29 +1,16 @@
-/** Earnings as bars. Pointer, finger and arrow keys read them, one at a time, in one place. */
-import type { ComponentChildren, TargetedKeyboardEvent, TargetedPointerEvent } from "preact";
+/** Earnings as bars. Pointer and finger read them, one at a time, in one place; the table is for everybody else. */
+import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
-import { type Decimal, decimal } from "../../../clients/typescript/src/index.ts";
 import { Amount } from "../amount/amount.tsx";
-import { usd } from "../amount/decimal-text.ts";
+import type { Span } from "../amount/sums.ts";
+import { linked } from "../figure-cards.tsx";
 import { scaleOf } from "./scale.ts";
 
-/** The earnings of a month or a day. */
-export interface Bar {
-  /** What is below the bar: `Nov`. */
-  readonly label: string;
-  /** The month or the day in full: `Nov 2026`. */
-  readonly title: string;
-  /** USD. */
-  readonly amount: Decimal | undefined;
-  /** Whether the month or the day is not over yet. */
-  readonly partial: boolean;
-}
-
 interface BarChartProps {
-  readonly title: string;
-  /** The bars, memoized, oldest first. There is at least one. */
-  readonly bars: readonly Bar[];
-  /** What to say if every amount is zero. */
-  readonly empty: string;
+  /** The days or months, memoized, oldest first; undefined while they are loaded. There is at least one. */
+  readonly spans: readonly Span[] | undefined;
+  /** Where the charges of a day or a month are. */
+  readonly chargesOf: (span: Span) => string;
   /** The same as a table. */
   readonly children: ComponentChildren;
 }
@@ -40,57 +27,27 @@ const axis = new Intl.NumberFormat("en-US", {
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
 
 /** Shows the bars and a table that opens, or that there are none. */
-export function BarChart({ title, bars, empty, children }: BarChartProps) {
-  const last = bars.length - 1;
+export function BarChart({ spans, chargesOf, children }: BarChartProps) {
   const [read, setRead] = useState<number>();
+  const drawn = useMemo(() => draw(spans ?? []), [spans]);
   // There may be fewer bars than before.
-  const at = Math.min(read ?? last, last);
-  const drawn = useMemo(() => draw(bars), [bars]);
+  const span = spans?.[read ?? -1] ?? spans?.at(-1);
+  if (spans === undefined || span === undefined) return <div class="chart blank" />;
+  if (spans.every(({ earnings }) => earnings === 0n)) return <p class="empty">No earnings.</p>;
   const point = ({ currentTarget, clientX }: TargetedPointerEvent<HTMLDivElement>) => {
     const { left, width } = currentTarget.getBoundingClientRect();
-    const nth = Math.floor(((clientX - left) / width) * bars.length);
-    setRead(Math.max(0, Math.min(nth, last)));
+    const nth = Math.floor(((clientX - left) / width) * spans.length);
+    setRead(Math.max(0, Math.min(nth, spans.length - 1)));
   };
-  const press = (event: TargetedKeyboardEvent<HTMLDivElement>) => {
-    const to = targetOf(event.key, at, last);
-    if (to === undefined) return;
-    event.preventDefault();
-    setRead(Math.max(0, Math.min(to, last)));
-  };
-  if (bars.every(({ amount }) => Number(decimal(amount)) === 0)) {
-    return <p class="empty">{empty}</p>;
-  }
-  const { title: name = "", amount, partial = false } = bars[at] ?? {};
-  const what = partial ? `${name} so far` : name;
   return (
     <>
       <p class="reading">
-        <span class="quiet">{what}</span>{" "}
-        <strong>
-          <Amount value={amount} currency />
-        </strong>
+        <span class="quiet">{nameOf(span)}</span>{" "}
+        <strong>{linked(chargesOf(span), <Amount value={span.earnings} />)}</strong>
       </p>
-      <div class="chart">
+      <div class="chart" aria-hidden="true">
         {drawn.lines}
-        <div
-          class="bars"
-          role="slider"
-          tabIndex={0}
-          aria-label={title}
-          aria-valuemin={1}
-          aria-valuemax={bars.length}
-          aria-valuenow={at + 1}
-          aria-valuetext={`${what}: ${usd(decimal(amount))}`}
-          onPointerDown={point}
-          onPointerMove={point}
-          onKeyDown={press}
-        >
-          {read !== undefined && (
-            <span
-              class="mark"
-              style={{ left: percent(at / bars.length), width: percent(1 / bars.length) }}
-            />
-          )}
+        <div class="bars" onPointerDown={point} onPointerMove={point}>
           {drawn.bars}
         </div>
       </div>
@@ -102,27 +59,24 @@ export function BarChart({ title, bars, empty, children }: BarChartProps) {
   );
 }
 
-/** The bar that a key leads to; undefined if it leads to none. */
-function targetOf(key: string, at: number, last: number): number | undefined {
-  if (key === "Home") return 0;
-  if (key === "End") return last;
-  if (["ArrowLeft", "ArrowDown"].includes(key)) return at - 1;
-  return ["ArrowRight", "ArrowUp"].includes(key) ? at + 1 : undefined;
+/** The day or the month in full. */
+export function nameOf({ title, partial }: Span): string {
+  return partial ? `${title} so far` : title;
 }
 
-function draw(bars: readonly Bar[]) {
-  const values = bars.map(({ amount }) => Number(decimal(amount)));
+function draw(spans: readonly Span[]) {
+  const values = spans.map(({ earnings }) => Number(earnings) / 100);
   const ticks = scaleOf(values);
   const low = ticks[0] ?? 0;
   const range = (ticks.at(-1) ?? 0) - low;
-  const longest = Math.max(...bars.map(({ label }) => label.length));
-  const every = Math.ceil((bars.length * longest) / CHARACTERS);
-  const bar = ({ label, partial }: Bar, index: number) => {
+  const longest = Math.max(...spans.map(({ label }) => label.length));
+  const every = Math.ceil((spans.length * longest) / CHARACTERS);
+  const bar = ({ label, partial }: Span, index: number) => {
     const value = values[index] ?? 0;
     const edge = value < 0 ? { top: percent(1 + low / range) } : { bottom: percent(-low / range) };
     const tone = value < 0 ? "fill negative" : partial ? "fill partial" : "fill";
     // Counted from the latest, which has one.
-    const nth = (bars.length - 1 - index) / every;
+    const nth = (spans.length - 1 - index) / every;
     return (
       <span class="bar" key={index}>
         {value !== 0 && (
@@ -135,9 +89,9 @@ function draw(bars: readonly Bar[]) {
   return {
     lines: ticks.map((tick) => (
       <span class="line" key={tick} style={{ bottom: percent((tick - low) / range) }}>
-        {axis.format(tick)}
+        <span>{axis.format(tick)}</span>
       </span>
     )),
-    bars: bars.map(bar),
+    bars: spans.map(bar),
   };
 }

@@ -7,21 +7,12 @@ export interface Period {
   readonly endDate: string;
 }
 
-/** A period in a time zone, as the request takes it. */
-export interface ZonedPeriod extends Period {
-  readonly timeZone: string;
-}
-
 /** A period that has a button. */
 export interface Preset extends Period {
   readonly title: string;
+  /** What the address has for it, so that it is another period on another day. */
+  readonly id: string;
 }
-
-/** The periods that have a button, if today is a day. */
-export type Presets = (today: string) => readonly Preset[];
-
-/** What a person has chosen: a period, which may be another one in another time zone, or tomorrow. */
-export type PeriodChoice = (timeZone: string, now: Date) => Period;
 
 /** What is wrong with a period that a person chose; undefined if nothing is. */
 export function faultOf({ startDate, endDate }: Period): string | undefined {
@@ -31,12 +22,27 @@ export function faultOf({ startDate, endDate }: Period): string | undefined {
   return undefined;
 }
 
-/** Chooses a period of the present day. */
-export function choiceOf(periodOn: (today: string) => Period): PeriodChoice {
-  return (timeZone, now) => {
-    const { startDate, endDate } = periodOn(dayAt(now, timeZone));
-    return { startDate, endDate };
-  };
+/** A day at another distance from the start of a month than its own: day 0 is the last one of the month before. */
+function dayOf(month: string, months: number, day: number): string {
+  const [year = 0, nth = 0] = month.split("-").map(Number);
+  return dayAt(new Date(Date.UTC(year, nth - 1 + months, day)), UTC);
+}
+
+/** A month as a period, some months after another: -1 for the one before it. */
+export function monthPeriod(month: string, months = 0): Period {
+  return { startDate: dayOf(month, months, 1), endDate: dayOf(month, months + 1, 0) };
+}
+
+/** The month of a day and the 11 before it, latest first: `2026-11`. */
+export function monthsUpTo(today: string): string[] {
+  return Array.from({ length: 12 }, (_, nth) => dayOf(today, -nth, 1).slice(0, 7));
+}
+
+/** The month before up to the same day of it, or to its last one if it is shorter. */
+export function monthBefore(today: string): Period {
+  const { startDate, endDate } = monthPeriod(today, -1);
+  const sameDay = startDate.slice(0, 8) + today.slice(8);
+  return { startDate, endDate: [sameDay, endDate].sort()[0] ?? "" };
 }
 
 /** The last days up to today, which is one of them. */
@@ -45,25 +51,41 @@ export function lastDays(count: number, today: string): Period {
   return { startDate: dayAt(first, UTC), endDate: today };
 }
 
-/** The periods of a breakdown that have a button. */
+/** The periods that have a button, if today is a day. The first is that of an address without a period. */
 export function presets(today: string): readonly Preset[] {
-  const [year = 0, month = 0] = today.split("-").map(Number);
-  const at = (...parts: readonly [number, number, number]) =>
-    dayAt(new Date(Date.UTC(...parts)), UTC);
+  const endDate = today;
   return [
-    { title: "This month", ...thisMonth(today) },
-    { title: "Last month", startDate: at(year, month - 2, 1), endDate: at(year, month - 1, 0) },
-    { title: "Last 30 days", ...lastDays(30, today) },
-    { title: "This year", startDate: at(year, 0, 1), endDate: today },
+    { id: "this-month", title: "This month", startDate: dayOf(today, 0, 1), endDate },
+    { id: "last-month", title: "Last month", ...monthPeriod(today, -1) },
+    { id: "last-30-days", title: "Last 30 days", ...lastDays(30, today) },
+    { id: "this-year", title: "This year", startDate: `${today.slice(0, 4)}-01-01`, endDate },
+    { id: "all-time", title: "All time", startDate: "1970-01-01", endDate },
   ];
 }
 
-/** The current month up to today. */
-export function thisMonth(today: string): Period {
-  return { startDate: `${today.slice(0, 7)}-01`, endDate: today };
+/** The period of an address: a preset, or two days; the first preset if it is neither. */
+export function periodIn(text: string | undefined, today: string): Period {
+  const all = presets(today);
+  const chosen = all.find(({ id }) => id === text) ?? daysIn(text) ?? (all[0] as Preset);
+  return { startDate: chosen.startDate, endDate: chosen.endDate };
 }
 
-/** A period as text: `1 Nov 2026 – 22 Nov 2026, UTC`. */
-export function periodText({ startDate, endDate, timeZone }: ZonedPeriod): string {
-  return `${longDay(startDate)} – ${longDay(endDate)}, ${timeZone}`;
+/** The two days of an address: `2026-11-01_2026-11-22`; undefined if these are none. */
+export function daysIn(text: string | undefined): Period | undefined {
+  const [, startDate = "", endDate = ""] =
+    /^(\d{4}-\d\d-\d\d)_(\d{4}-\d\d-\d\d)$/.exec(text ?? "") ?? [];
+  const isDay = (day: string) => new Date(day).toJSON()?.startsWith(day);
+  const isPeriod = isDay(startDate) && isDay(endDate) && startDate <= endDate;
+  return isPeriod ? { startDate, endDate } : undefined;
+}
+
+/** Two days as the address has them. */
+export function textOf({ startDate, endDate }: Period): string {
+  return `${startDate}_${endDate}`;
+}
+
+/** A period as text: `1 Nov 2026 – 22 Nov 2026`; a day alone as that. */
+export function periodText({ startDate, endDate }: Period): string {
+  const [first, last] = [longDay(startDate), longDay(endDate)];
+  return first === last ? first : `${first} – ${last}`;
 }

@@ -1,39 +1,59 @@
 /** The columns of a table: what they are called, sorted by and show. */
 import type { ComponentChildren } from "preact";
-import { type Decimal, decimal } from "../../../clients/typescript/src/index.ts";
-import { Amount, Count } from "../amount/amount.tsx";
+import { Amount, digitsOf, type Value } from "../amount/amount.tsx";
 import { scaled } from "../amount/decimal-text.ts";
+import { linked } from "../figure-cards.tsx";
 
 /** A column that rows can be sorted by. */
 export interface Column<Row> {
   readonly title: string;
   /** Numbers are aligned to the right, and sorted from the largest. */
   readonly numeric?: boolean;
-  /** On a narrow screen it is not among what is shown unasked. */
-  readonly detail?: boolean;
+  /**
+   * On a narrow screen: the column that matters most is beside the heading, a detail is not shown unasked, and what
+   * is for a wide one is not shown.
+   */
+  readonly rank?: "main" | "detail" | "wide" | undefined;
   /** The value to sort by. */
   readonly value: (row: Row) => string | number | bigint;
-  /** What a cell shows. The first column has none: its cells are the headings of the rows. */
-  readonly cell?: (row: Row) => ComponentChildren;
+  readonly cell: (row: Row) => ComponentChildren;
 }
 
-/** A column of US dollars, or of another decimal number. A dash stands for one that is `optional` and absent. */
-export function decimals<Row>(
+interface NumberOptions<Row> extends Pick<Column<Row>, "rank"> {
+  /** Whether they are no US dollars. */
+  readonly plain?: boolean;
+  /** Where the charges of a row are. */
+  readonly href?: (row: Row) => string | undefined;
+}
+
+/** A column of numbers: US dollars, hours or counts. A dash stands for one that there is not. */
+export function numbers<Row>(
   title: string,
-  of: (row: Row) => Decimal | undefined,
-  { currency = true, detail = false, optional = false } = {},
+  of: (row: Row) => Value,
+  { rank, plain = false, href }: NumberOptions<Row> = {},
 ): Column<Row> {
-  const isAbsent = (row: Row) => optional && of(row) === undefined;
+  const number = (row: Row, value: Value) =>
+    value === undefined ? "–" : linked(href?.(row), <Amount value={value} plain={plain} />);
   return {
     title,
     numeric: true,
-    detail,
-    value: (row) => (isAbsent(row) ? Number.NEGATIVE_INFINITY : scaled(decimal(of(row)))),
-    cell: (row) => (isAbsent(row) ? "–" : <Amount value={of(row)} currency={currency} />),
+    rank,
+    // What there is not comes last.
+    value: (row) => (of(row) === undefined ? Number.NEGATIVE_INFINITY : scaled(digitsOf(of(row)))),
+    cell: (row) => number(row, of(row)),
   };
 }
 
-/** A column of whole numbers. */
-export function counts<Row>(title: string, of: (row: Row) => number): Column<Row> {
-  return { title, numeric: true, value: of, cell: (row) => <Count value={of(row)} /> };
+/** A column of texts. */
+export function texts<Row>(
+  title: string,
+  value: (row: Row) => string,
+  cell: (row: Row) => ComponentChildren = value,
+): Column<Row> {
+  return { title, value, cell };
+}
+
+/** The column, if some row has a number other than zero in it. */
+export function ifAny<Row>(rows: readonly Row[] | undefined, column: Column<Row>): Column<Row>[] {
+  return rows?.some((row) => column.value(row) !== 0n) ? [column] : [];
 }

@@ -1,190 +1,173 @@
 /**
- * A table with headings that sort it. It shows its first rows; the others come in pages, so that the
- * document never holds all of thousands. On a narrow screen each row is a card (narrow.css).
+ * A table with headings that sort it. It shows its first rows, and more when somebody asks; on paper all. In a
+ * narrow place each row is a card (tables.css).
  */
 // biome-ignore-all lint/a11y/noRedundantRoles: a browser may take the roles away from elements that are laid out as cards
-import { type ComponentChildren, Fragment } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
-import { Count } from "../amount/amount.tsx";
+import { Fragment } from "preact";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Column } from "./columns.tsx";
-import { useSorting } from "./sorting.ts";
 
-/** How many rows a page has. */
-export const PAGE = 50;
+/** How many rows are shown at least when somebody asks for more. Then it is twice as many each time. */
+const MORE = 50;
 
 interface DataTableProps<Of> {
   /** What the table holds, for people who do not see it. */
   readonly label: string;
-  /** What to say if there may be no rows, and are none. */
+  /** What to say if there are no rows. */
   readonly empty?: string;
+  /** The columns, memoized. The cells of the first are the headings of the rows. */
   readonly columns: readonly Column<Of>[];
-  /** The title of the column that matters most: beside the heading on a card. */
-  readonly main: string;
-  /** The title of the column that the rows are sorted by at first, descending; `main` by default. */
-  readonly order?: string;
-  readonly rows: readonly Of[];
+  /** The title of the column that the rows are sorted by at first, descending. */
+  readonly order: string;
+  /** The rows; undefined while they are loaded. */
+  readonly rows: readonly Of[] | undefined;
   /** How many rows are shown unasked. */
   readonly few?: number;
-  readonly keyOf: (row: Of) => string;
-  /** The names by which a row is found; without it there is no filter. It is always the same function. */
-  readonly namesOf?: (row: Of) => readonly string[];
-  /** The heading of a row. */
-  readonly heading: (row: Of) => ComponentChildren;
-  /** Rows that belong to a row. */
-  readonly below?: (row: Of) => ComponentChildren;
-  /** Further controls. */
-  readonly children?: ComponentChildren;
+  /** The rows that belong to a row. */
+  readonly below?: (row: Of) => readonly Of[];
+  /** The last rows in any order: sums. */
+  readonly foot?: readonly Of[];
 }
 
 /** Shows the table. */
 export function DataTable<Of>(props: DataTableProps<Of>) {
-  const { label, empty, columns, main, order = main, rows, few = 10 } = props;
-  const { keyOf, namesOf, heading, below, children } = props;
+  const { label, empty, columns, rows, few = 10, below = () => [], foot = [] } = props;
   const top = useRef<HTMLDivElement>(null);
-  const [word, setWord] = useState("");
-  /** The first row that is shown; undefined for the first few. */
-  const [start, setStart] = useState<number>();
-  const found = useMemo(() => filter(rows, namesOf, word), [rows, namesOf, word]);
-  const sorting = useSorting(found, columns, order);
+  const [most, setMost] = useState(few);
+  const [order, setOrder] = useState({ by: props.order, descending: true });
+  const sorted = useMemo(() => sort(rows ?? [], columns, order), [rows, columns, order]);
+  const printing = usePrinting();
+  if (rows === undefined) return <div class="blank rows" />;
   if (rows.length === 0) return <p class="empty">{empty}</p>;
-  const count = found.length;
-  const first = start !== undefined && start < count ? start : 0;
-  const end = Math.min(count, first + (start === undefined ? few : PAGE));
-  const go = (to: number) => {
-    setStart(to);
+  const sortBy = ({ title: by, numeric = false }: Column<Of>) =>
+    setOrder(({ by: last, descending }) => ({
+      by,
+      descending: by === last ? !descending : numeric,
+    }));
+  const next = Math.min(rows.length, Math.max(MORE, 2 * most));
+  const showMore = () => {
+    setMost(next);
     // The button may be gone.
-    top.current?.focus();
+    top.current?.focus({ preventScroll: true });
   };
+  const isShort = rows.length > most && most === few;
   return (
-    <div
-      class={start === undefined && count > few ? "data-table few" : "data-table"}
-      ref={top}
-      tabIndex={-1}
-    >
-      {namesOf && (
-        <div class="buttons">
-          <input
-            type="search"
-            aria-label={`Find by name: ${label}`}
-            placeholder="Find by name"
-            value={word}
-            onInput={(event) => setWord(event.currentTarget.value)}
-          />
-          {children}
-          <span class="quiet small" role="status">
-            {word && (
-              <>
-                <Count value={count} /> of{" "}
-              </>
-            )}
-            <Count value={rows.length} /> {rows.length === 1 ? "server" : "servers"}
-          </span>
-        </div>
-      )}
-      {count === 0 ? (
-        <p class="empty">No server has this name.</p>
-      ) : (
-        <table role="table" aria-label={label}>
-          {headOf(columns, sorting)}
-          <tbody role="rowgroup">
-            {sorting.rows.slice(first, end).map((row) => (
-              <Fragment key={keyOf(row)}>
-                <Row columns={columns} main={main} of={row}>
-                  {heading(row)}
-                </Row>
-                {below?.(row)}
-              </Fragment>
+    <div class={isShort ? "data-table few" : "data-table"} ref={top} tabIndex={-1}>
+      <table role="table" aria-label={label}>
+        <thead role="rowgroup">
+          <tr role="row">
+            {columns.map((column) => (
+              <Heading key={column.title} {...column} order={order} sort={() => sortBy(column)} />
             ))}
-          </tbody>
-        </table>
-      )}
-      {start === undefined && count > few && (
-        <button type="button" onClick={() => go(0)}>
-          Show all <Count value={count} />
+          </tr>
+        </thead>
+        <tbody role="rowgroup">
+          {sorted.slice(0, printing ? rows.length : most).map((row, index) => (
+            <Fragment key={index}>
+              {[row, ...below(row)].map((row, nth) => (
+                <Row key={nth} isBelow={nth > 0} columns={columns} row={row} />
+              ))}
+            </Fragment>
+          ))}
+        </tbody>
+        <tfoot role="rowgroup">
+          {foot.map((row, index) => (
+            <Row key={index} columns={columns} row={row} />
+          ))}
+        </tfoot>
+      </table>
+      {rows.length > most && (
+        <button type="button" onClick={showMore}>
+          Show {next === rows.length ? `all ${next}` : `${next} of ${rows.length}`}
         </button>
-      )}
-      {start !== undefined && count > PAGE && (
-        <div class="buttons">
-          <button type="button" disabled={first === 0} onClick={() => go(first - PAGE)}>
-            Previous
-          </button>
-          <span class="small" role="status">
-            <Count value={first + 1} /> – <Count value={end} /> of <Count value={count} />
-          </span>
-          <button type="button" disabled={end === count} onClick={() => go(end)}>
-            Next
-          </button>
-        </div>
       )}
     </div>
   );
 }
 
-function filter<Of>(
-  rows: readonly Of[],
-  namesOf: ((row: Of) => readonly string[]) | undefined,
-  word: string,
-): readonly Of[] {
-  const wanted = word.trim().toLowerCase();
-  if (namesOf === undefined || wanted === "") return rows;
-  return rows.filter((row) => namesOf(row).some((name) => name.toLowerCase().includes(wanted)));
+/** The order of a table: the title of a column, and its direction. */
+interface Order {
+  readonly by: string;
+  readonly descending: boolean;
 }
 
-function headOf<Of>(
+function sort<Of>(
+  rows: readonly Of[],
   columns: readonly Column<Of>[],
-  { order: { by, descending }, sortBy }: ReturnType<typeof useSorting<Of>>,
-) {
+  order: Order,
+): readonly Of[] {
+  const value = columns.find(({ title }) => title === order.by)?.value;
+  if (value === undefined) return rows;
+  const direction = order.descending ? -1 : 1;
+  return rows.toSorted((a, b) => {
+    const [left, right] = [value(a), value(b)];
+    return left < right ? -direction : left > right ? direction : 0;
+  });
+}
+
+/** Whether the page is being printed, which needs all rows. */
+function usePrinting(): boolean {
+  const [print] = useState(() => matchMedia("print"));
+  const [printing, setPrinting] = useState(print.matches);
+  useEffect(() => {
+    const follow = () => setPrinting(print.matches);
+    print.addEventListener("change", follow);
+    return () => print.removeEventListener("change", follow);
+  }, [print]);
+  return printing;
+}
+
+interface HeadingProps {
+  readonly title: string;
+  readonly numeric?: boolean;
+  readonly order: Order;
+  readonly sort: () => void;
+}
+
+function Heading({ title, numeric, order: { by, descending }, sort }: HeadingProps) {
+  const sorted = by === title;
   return (
-    <thead role="rowgroup">
-      <tr role="row">
-        {columns.map((column) => {
-          const { title, numeric } = column;
-          const sorted = by === title;
-          return (
-            <th
-              key={title}
-              role="columnheader"
-              scope="col"
-              class={numeric ? "numeric" : ""}
-              {...(sorted && { "aria-sort": descending ? "descending" : "ascending" })}
-            >
-              <button type="button" onClick={() => sortBy(column)}>
-                {title}
-                {sorted && <span aria-hidden="true">{descending ? "↓" : "↑"}</span>}
-              </button>
-            </th>
-          );
-        })}
-      </tr>
-    </thead>
+    <th
+      role="columnheader"
+      scope="col"
+      class={numeric ? "numeric" : ""}
+      {...(sorted && { "aria-sort": descending ? "descending" : "ascending" })}
+    >
+      <button type="button" onClick={sort}>
+        {title}
+        {sorted && <span aria-hidden="true">{descending ? "↓" : "↑"}</span>}
+      </button>
+    </th>
   );
 }
 
-interface RowProps<Of> extends Pick<DataTableProps<Of>, "columns" | "main"> {
-  readonly of: Of;
-  readonly class?: string;
-  /** The heading of the row. */
-  readonly children: ComponentChildren;
+interface RowProps<Of> {
+  readonly columns: readonly Pick<Column<Of>, "title" | "numeric" | "rank" | "cell">[];
+  readonly row: Of;
+  readonly isBelow?: boolean;
 }
 
-/** Shows a row. A cell carries the title of its column, for the card. */
-export function Row<Of>({ columns, main, of, class: name, children }: RowProps<Of>) {
+/** A cell carries the title of its column, for the card. */
+function Row<Of>({ columns, row, isBelow = false }: RowProps<Of>) {
   return (
-    <tr role="row" class={name}>
-      <th role="rowheader" scope="row">
-        {children}
-      </th>
-      {columns.slice(1).map(({ title, numeric, detail, cell }) => (
-        <td
-          key={title}
-          role="cell"
-          // A text says by itself what it is.
-          data-title={numeric && title !== main ? title : undefined}
-          class={`${numeric ? "numeric" : ""} ${detail ? "detail" : ""} ${title === main ? "main" : ""}`}
-        >
-          {cell?.(of)}
-        </td>
-      ))}
+    <tr role="row" class={isBelow ? "below" : ""}>
+      {columns.map(({ title, numeric, rank = "", cell }, index) =>
+        index === 0 ? (
+          <th key={title} role="rowheader" scope="row">
+            {cell(row)}
+          </th>
+        ) : (
+          <td
+            key={title}
+            role="cell"
+            // A text says by itself what it is.
+            data-title={numeric ? title : undefined}
+            class={`${numeric ? "numeric" : ""} ${rank}`}
+          >
+            {cell(row)}
+          </td>
+        ),
+      )}
     </tr>
   );
 }

@@ -1,0 +1,48 @@
+/** Which servers the page shows, and what it calls them. */
+import { create } from "@bufbuild/protobuf";
+import { expect, it } from "vitest";
+import { ServerBreakdownSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { EVERY, type Filter, filterServers } from "../../../web/src/servers/filter.ts";
+import { visibleName } from "../../../web/src/visible-name.ts";
+
+const server = (serverName: string, status: string, gross: string, instanceName = "") =>
+  create(ServerBreakdownSchema, {
+    serverName,
+    status,
+    totalRevenue: { value: gross },
+    instances: [{ instanceName }],
+  });
+
+const SERVERS = [
+  server("Alpha", "Active", "1.00", "gpu-7"),
+  server("beta", "Active", "0.00"),
+  server("gamma", "Deleted", "-1.00"),
+  server("delta", "Maintenance", "0.01"),
+];
+
+it.each<[Partial<Filter>, string[]]>([
+  [{}, ["Alpha", "beta", "gamma", "delta"]],
+  [{ word: " ALPH " }, ["Alpha"]],
+  [{ word: "GPU-7" }, ["Alpha"]],
+  [{ status: "Active" }, ["Alpha", "beta"]],
+  [{ idle: true }, ["beta", "gamma"]],
+  [{ idle: true, status: "Active" }, ["beta"]],
+  [{ word: "zeta" }, []],
+])("by %j are shown %j", (filter, expected) => {
+  const shown = filterServers(SERVERS, { ...EVERY, ...filter });
+  expect(shown.map(({ serverName }) => serverName)).toEqual(expected);
+});
+
+it.each([
+  ["rig-1", "rig-1"],
+  ["  ", "the id"],
+  ["\u200b\u2060\u3164\u2800", "the id"],
+  ["", "the id"],
+  ["evil\u202egnp.exe", "evil\ufffdgnp.exe"],
+  ["a\u2066b\u0007c", "a\ufffdb\ufffdc"],
+  // Marks of direction and joiners are of names.
+  ["חווה\u200f-7", "חווה\u200f-7"],
+  ["👩\u200d💻", "👩\u200d💻"],
+])("the name %j is shown as %j", (name, expected) => {
+  expect(visibleName(name, "the id")).toBe(expected);
+});
