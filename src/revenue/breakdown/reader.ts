@@ -2,22 +2,23 @@
  * Reads the rows and the sums of a breakdown. The sums of owners at a mark are cached by the version of the rollup:
  * those that are in the cache need not be read.
  */
-import { EARLIEST, earlierOf, LAST_INSTANT, laterOf } from "../../db/datetime.ts";
+import { LAST_INSTANT } from "../../db/datetime.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
 import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
-import { type Boundaries, boundariesOf, marksOf } from "../../rollup/read/boundaries.ts";
+import { boundariesOf, marksOf } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus } from "../../rollup/sums.ts";
-import { type Bounds, boundsOf, type Period } from "../period.ts";
+import { boundsOf, type Period } from "../period.ts";
+import { edgesOf } from "../period-sums.ts";
 import { breakdowns, rawBreakdown } from "./queries.ts";
 import {
   type OwnerSums,
   ownerSums,
   type Parts,
-  type Stretch,
+  stretchOf,
   type TotalsByOwner,
   totalsOf,
 } from "./totals.ts";
@@ -109,21 +110,3 @@ export function createBreakdownReader(
 
 /** The sums of owners before everything. */
 const NOTHING: readonly OwnerSums[] = [];
-
-/** The period up to now, in ms from the first instant. */
-function stretchOf({ start, end }: Period, now: number): Stretch {
-  return { from: BigInt(start - EARLIEST), until: BigInt(Math.min(end + 1, now) - EARLIEST) };
-}
-
-/** What lies between the ends of a period and its boundaries, as parameters. */
-function edgesOf({ first, last }: Boundaries, { start }: Bounds) {
-  return {
-    first,
-    last,
-    // Without a boundary in the period the last one is before its start.
-    tailFrom: laterOf(last, start),
-    headFrom: earlierOf(first, start),
-    headTo: laterOf(first, start),
-    headSign: first > start ? "-1" : "1",
-  };
-}

@@ -1,7 +1,9 @@
 /** Totals of a breakdown by owner: what its rows add up to per server and per instance. */
 import { parseCents } from "../../db/cents.ts";
+import { EARLIEST } from "../../db/datetime.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import type { Sums } from "../../rollup/sums.ts";
+import type { Period } from "../period.ts";
 
 /** The server and instance of a row. The instance is "0" if the row has none. */
 export interface Owner {
@@ -23,6 +25,11 @@ export function ownerSums(rows: readonly (Owner & SumsRow)[]): OwnerSums[] {
 export interface Stretch {
   readonly from: bigint;
   readonly until: bigint;
+}
+
+/** A period up to `now` (epoch ms). */
+export function stretchOf({ start, end }: Period, now: number): Stretch {
+  return { from: BigInt(start - EARLIEST), until: BigInt(Math.min(end + 1, now) - EARLIEST) };
 }
 
 /** A row of rentals without an end that had started before the period. */
