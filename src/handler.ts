@@ -22,15 +22,24 @@ export function shareOf(key: CallerKey): string {
 
 /** The caller of an RPC, as a handler sees it: the provider that is asked about, and may be. */
 export interface Caller {
-  /** `providers.id`, an unsigned 64-bit integer as a decimal string. */
+  /** `providers.id`, an unsigned 64-bit integer as a decimal string; `NO_PROVIDER` of an RPC about no single one. */
   readonly providerId: string;
 }
+
+/** A number that no provider has: ids start at 1. `api_keys.provider_id` of a service key. */
+export const NO_PROVIDER = "0";
 
 /** The call that a handler answers. */
 export interface Context {
   readonly caller: Caller;
   /** Aborted if the caller gives up or the deadline passes. */
   readonly signal: AbortSignal;
+}
+
+/** The same, for one that answers with less if the time is short. */
+export interface TimedContext extends Context {
+  /** When the call of the first caller ends, in ms of `performance.now()`. */
+  readonly deadline: number;
 }
 
 /** The answer of a handler. */

@@ -1,7 +1,6 @@
 /** `npm start`: the service. Starts the parts in order, from the database to the ports. */
 import { parseArgs } from "node:util";
 import type { Knex } from "knex";
-import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import { PROBE_CONNECTIONS, startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
 import { createAdminServer } from "./admin/server.ts";
@@ -38,6 +37,7 @@ import { createTurns } from "./rpc/large-results.ts";
 import { createRpc } from "./rpc/pipeline.ts";
 import { createRateLimit } from "./rpc/rate-limit.ts";
 import { createTokenBuckets } from "./rpc/token-buckets.ts";
+import { isForPlatform, METHODS } from "./services.ts";
 import { stopOnSignals } from "./stop.ts";
 import { createEventLog } from "./telemetry/event-log.ts";
 import { createLog } from "./telemetry/log.ts";
@@ -133,7 +133,7 @@ async function start(config: Config): Promise<void> {
   const read = openRead("calls", database, config.poolSize);
   const { readMaxLag } = config;
   const rpc = createRpc({
-    service: RevenueService,
+    service: { method: METHODS },
     handlers: createRevenueService(
       readMaxLag === 0 ? read : limitAge(read, readMaxLag, metrics?.recordReplicaAge),
       {
@@ -148,6 +148,7 @@ async function start(config: Config): Promise<void> {
       metrics,
     ),
     findProvider: createFindProvider(read),
+    isForPlatform,
     withShare,
     log,
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },

@@ -1,7 +1,6 @@
 /** The servers of the two public ports, which share the limits on connections and unread bytes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { RevenueService } from "../gen/revenue/v1/revenue_pb.ts";
 import type { Config } from "./config.ts";
 import { JSON_TYPE } from "./gateway/response.ts";
 import { createGateway, type Gateway } from "./gateway/server.ts";
@@ -12,6 +11,7 @@ import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
 import { limitUnread } from "./net/unread.ts";
 import type { Rpc } from "./rpc/call.ts";
+import { servicesOn } from "./services.ts";
 import type { ReportEvent } from "./telemetry/event-log.ts";
 import type { Log } from "./telemetry/log.ts";
 import type { Metrics } from "./telemetry/metrics/metrics.ts";
@@ -57,7 +57,7 @@ export function createPorts(parts: PortParts): Ports {
   const log = createSampledLog(parts.log, { by: "status" });
 
   const gateway = createGateway({
-    service: RevenueService,
+    services: servicesOn("http", config.serviceKeys),
     rpc,
     addresses,
     log,
@@ -70,7 +70,7 @@ export function createPorts(parts: PortParts): Ports {
     limits: { keepAliveTimeout: config.httpIdle },
     tls: createTls("http/1.1"),
   });
-  const grpc = createGrpcServer(RevenueService, rpc, addresses, {
+  const grpc = createGrpcServer(servicesOn("grpc", config.serviceKeys), rpc, addresses, {
     maxConnectionAge: config.maxConnectionAge || Number.POSITIVE_INFINITY,
     maxStreams: Math.max(GRPC_LIMITS.maxStreams, 2 * config.maxCalls),
     reflection: config.reflection,

@@ -33,7 +33,7 @@ const rpc: Rpc = {
   },
 };
 const gateway = createGateway({
-  service: RevenueService,
+  services: [RevenueService],
   rpc,
   addresses: createAddresses([]),
   log: createLog("error"),

@@ -45,27 +45,29 @@ export interface DocumentParts {
   /** Schemas that `responses` refer to, by name. */
   readonly schemas: Readonly<Record<string, JsonObject>>;
   readonly parameters: DetailsByField;
-  /** Header parameters of every operation. */
-  readonly requestHeaders: readonly JsonObject[];
+  /** Header parameters of an operation. */
+  readonly requestHeaders: (method: DescMethod) => readonly JsonObject[];
   /** Successful responses by the name of the RPC and by media type. */
   readonly examples: Readonly<Record<string, Readonly<Record<string, Examples>>>>;
 }
 
 /**
- * The document of a service. Throws an Error if an annotation of the service cannot be served, if
- * its descriptors have no source information, or if `parts` names something that does not exist.
+ * The document of services of one package. Throws an Error if an annotation of one cannot be served, if
+ * their descriptors have no source information, or if `parts` names something that does not exist.
  */
-export function createDocument(service: DescService, parts: DocumentParts): JsonObject {
-  const routes = bindRoutes(service, CSV_ROWS);
-  checkNames(service, parts);
-  const messages = collectSchemas(service.file.proto.package);
-  const description = withoutName(commentOf(service), service.name).split("\n\n", 1)[0];
+export function createDocument(services: readonly DescService[], parts: DocumentParts): JsonObject {
+  const routes = bindRoutes(services, CSV_ROWS);
+  checkNames(services, parts);
+  const messages = collectSchemas(services[0]?.file.proto.package ?? "");
   const paths = routes.map((route) => [route.template, pathItem(route, messages, parts)]);
   return {
     openapi: "3.1.1",
     info: parts.info,
     servers: parts.servers,
-    tags: [{ name: service.name, description }],
+    tags: services.map((service) => ({
+      name: service.name,
+      description: withoutName(commentOf(service), service.name).split("\n\n", 1)[0],
+    })),
     paths: Object.fromEntries(paths),
     components: {
       schemas: { ...messages.schemas, ...parts.schemas },
@@ -87,7 +89,7 @@ function pathItem(route: Route, messages: MessageSchemas, parts: DocumentParts):
   const comment = withoutName(commentOf(method), method.name);
   const success = summaryOf(commentOf(method.output)) || method.output.name;
   const headers = [...always, ...onSuccess];
-  const parameters = [...parametersOf(route, parts.parameters), ...parts.requestHeaders];
+  const parameters = [...parametersOf(route, parts.parameters), ...parts.requestHeaders(method)];
   return {
     ...(parameters.length > 0 && { parameters }),
     get: {
@@ -133,13 +135,15 @@ function byStatus(
 }
 
 /** Stops details of a parameter, or examples of an RPC, that was renamed or removed. */
-function checkNames(service: DescService, { parameters, examples }: DocumentParts): void {
-  const fields = service.methods.flatMap(({ input }: DescMethod) =>
-    input.fields.map(({ name }) => name),
-  );
+function checkNames(
+  services: readonly DescService[],
+  { parameters, examples }: DocumentParts,
+): void {
+  const methods = services.flatMap(({ methods }) => methods);
+  const fields = methods.flatMap(({ input }: DescMethod) => input.fields.map(({ name }) => name));
   const unknown = [
     ...Object.keys(parameters).filter((name) => !fields.includes(name)),
-    ...Object.keys(examples).filter((name) => service.methods.every((one) => one.name !== name)),
+    ...Object.keys(examples).filter((name) => methods.every((one) => one.name !== name)),
   ];
-  if (unknown.length > 0) throw new Error(`${service.typeName} has no ${unknown.join(", ")}`);
+  if (unknown.length > 0) throw new Error(`the contract has no ${unknown.join(", ")}`);
 }

@@ -4,6 +4,7 @@
  */
 import { STATUS_CODES } from "node:http";
 import type { DescService } from "@bufbuild/protobuf";
+import { checkPlatformCaller } from "../../src/auth/provider.ts";
 import { ServiceError, type ServiceErrorKind } from "../../src/errors.ts";
 import {
   errorResponse,
@@ -50,11 +51,12 @@ const ofHttp = (status: HttpErrorStatus, summary: string): Example => ({
   response: httpError(status),
 });
 
-/** The response to a request that the binder or the service refuses. */
+/** The response to a request that is refused by the binder, the service or the pipeline. */
 function refused(run: () => unknown): HttpResponse {
   try {
     run();
   } catch (error) {
+    if (error instanceof ServiceError) return errorResponse(error);
     const { message } = error as Error;
     return errorResponse(new ServiceError("invalidArgument", message));
   }
@@ -84,6 +86,12 @@ const examplesOf = (
   },
   unauthenticated: { summary: "No valid API key", response: ofKind("unauthenticated") },
   permissionDenied: { summary: "Another provider's id", response: ofKind("permissionDenied") },
+  forServiceKeys: {
+    summary: "A provider's key, about all providers",
+    response: refused(() =>
+      checkPlatformCaller({ kind: "provider", id: "1", providerId: "1" }, []),
+    ),
+  },
   providerNotFound: { summary: "An unknown provider", response: ofKind("providerNotFound") },
   notFound: { summary: "An unknown path", response: notFound(paths) },
   methodNotAllowed: { summary: "Another method", response: methodNotAllowed(READ_METHODS) },
@@ -100,13 +108,13 @@ const examplesOf = (
 });
 
 /** The examples of a port that accepts service keys. */
-const OF_SERVICE_KEYS = ["permissionDenied", "providerNotFound"];
+const OF_SERVICE_KEYS = ["permissionDenied", "forServiceKeys", "providerNotFound"];
 
 /** When each status is sent. */
 const DESCRIPTIONS: Readonly<Record<number, string>> = {
   400: "The request is invalid: a malformed date, a start after the end, an unknown or repeated parameter, or not valid HTTP. The message names the parameter, the value received and what was expected.",
   401: "There is no valid API key: it is missing, malformed, unknown, expired or revoked, or was sent more than once. The response is the same for all of these.",
-  403: "The key is a provider's, and `x-provider-id` is not its own.",
+  403: "The key is a provider's, and `x-provider-id` is not its own, or the operation is for service keys alone.",
   404: "There is no resource at this path. The message names the paths that there are.",
   405: "The path does not have this method.",
   406: "The request's `Accept` allows neither JSON nor CSV.",
@@ -119,14 +127,14 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   503: "The service is overloaded. No work was done.",
 };
 
-/** The responses of each operation of a service, by status. */
+/** The responses of each operation of services, by status. */
 export function errorResponses(
-  service: DescService,
+  services: readonly DescService[],
   serviceKeys: boolean,
 ): readonly ResponseDetails[] {
-  const routes = bindRoutes(service);
+  const routes = bindRoutes(services);
   const breakdown = routes.find(({ method }) => method.name === "GetServerBreakdown");
-  const paths = pathsToName(service, routes);
+  const paths = pathsToName(services, routes);
   const all = Object.entries(examplesOf((query) => breakdown?.bind({}, query), paths));
   const shown = all.filter(([name]) => serviceKeys || !OF_SERVICE_KEYS.includes(name));
   return Object.entries(DESCRIPTIONS).flatMap(([text, description]) => {

@@ -74,6 +74,15 @@ const charges = {
   isInReadme: false,
 };
 
+/** Of a port that accepts service keys. */
+const platform = {
+  rpc: "ListProviderRevenue",
+  name: "providers",
+  summary: "The first two providers from 1 to 20 November 2026, and the token of the next page",
+  target: "/api/platform/revenue?startDate=2026-11-01&endDate=2026-11-20&pageSize=2",
+  isInReadme: false,
+};
+
 /** All requests. */
 export const examples: readonly ResponseExample[] = [
   { ...overview, ...inFile("application/json", "overview.json.txt") },
@@ -86,6 +95,8 @@ export const examples: readonly ResponseExample[] = [
   { ...payouts, ...inFile("text/csv", "payouts.csv") },
   { ...charges, ...inFile("application/json", "charges.json.txt") },
   { ...charges, ...inFile("text/csv", "charges.csv") },
+  { ...platform, ...inFile("application/json", "providers.json.txt") },
+  { ...platform, ...inFile("text/csv", "providers.csv") },
 ];
 
 /** The successful responses of an RPC as Example Objects, by media type. */

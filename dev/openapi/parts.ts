@@ -2,6 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { DescService } from "@bufbuild/protobuf";
+import { isForPlatform } from "../../src/services.ts";
 import type { DocumentParts } from "./document.ts";
 import { errorResponses, errorSchemas } from "./errors.ts";
 import { parameterDetails, responseExamples } from "./examples.ts";
@@ -130,7 +131,7 @@ const SERVICE_KEYS = `
 
 ## Service keys
 
-A service of the platform has a service key (\`rvs_\` and 49 letters and digits), and names the provider of each request in the header \`x-provider-id\`. The response is the same as with that provider's own key. An unknown provider is 404, and a provider's own key with another id 403.`;
+A service of the platform has a service key (\`rvs_\` and 49 letters and digits), and names the provider of each request in the header \`x-provider-id\`. The response is the same as with that provider's own key. An unknown provider is 404, and a provider's own key with another id 403. \`/api/platform/revenue\` is about all providers, for service keys alone, and takes no such header.`;
 
 const X_PROVIDER_ID = {
   name: "x-provider-id",
@@ -158,7 +159,10 @@ function headersOf(serviceKeys: boolean): typeof headers {
  *
  * @param serviceKeys whether the port accepts service keys
  */
-export const documentParts = (service: DescService, serviceKeys: boolean): DocumentParts => ({
+export const documentParts = (
+  services: readonly DescService[],
+  serviceKeys: boolean,
+): DocumentParts => ({
   info: {
     // Generators name packages by it (revenue_api_client in Python), and these outlive the beta.
     title: "Revenue API",
@@ -190,9 +194,12 @@ export const documentParts = (service: DescService, serviceKeys: boolean): Docum
   headers: headersOf(serviceKeys),
   always: ["x-request-id", "cache-control", "x-content-type-options"],
   onSuccess: [...onFigures, "content-encoding", ...(serviceKeys ? ["x-provider-id"] : [])],
-  requestHeaders: [IF_NONE_MATCH, ...(serviceKeys ? [X_PROVIDER_ID] : [])],
-  responses: [NOT_MODIFIED, ...errorResponses(service, serviceKeys)],
+  requestHeaders: (method) =>
+    serviceKeys && !isForPlatform(method) ? [IF_NONE_MATCH, X_PROVIDER_ID] : [IF_NONE_MATCH],
+  responses: [NOT_MODIFIED, ...errorResponses(services, serviceKeys)],
   schemas: errorSchemas,
   parameters: parameterDetails,
-  examples: Object.fromEntries(service.methods.map(({ name }) => [name, responseExamples(name)])),
+  examples: Object.fromEntries(
+    services.flatMap(({ methods }) => methods).map(({ name }) => [name, responseExamples(name)]),
+  ),
 });

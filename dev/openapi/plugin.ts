@@ -6,25 +6,36 @@
  * @see https://protobuf.com/docs/descriptors#code-generators
  */
 import { buffer } from "node:stream/consumers";
-import { create, createFileRegistry, fromBinary, toBinary } from "@bufbuild/protobuf";
+import {
+  create,
+  createFileRegistry,
+  type DescService,
+  fromBinary,
+  toBinary,
+} from "@bufbuild/protobuf";
 import {
   CodeGeneratorRequestSchema,
   CodeGeneratorResponse_Feature,
   CodeGeneratorResponseSchema,
   FileDescriptorSetSchema,
 } from "@bufbuild/protobuf/wkt";
+import { servicesOn } from "../../src/services.ts";
 import { createDocument } from "./document.ts";
 import { writeJson } from "./json.ts";
 import { documentParts } from "./parts.ts";
 
-const SERVICE = "revenue.v1.RevenueService";
-
 const request = fromBinary(CodeGeneratorRequestSchema, await buffer(process.stdin));
 const files = createFileRegistry(create(FileDescriptorSetSchema, { file: request.protoFile }));
-const service = files.getService(SERVICE);
-if (service === undefined) throw new Error(`the contract has no ${SERVICE}`);
-const contentFor = (serviceKeys: boolean) =>
-  writeJson(createDocument(service, documentParts(service, serviceKeys)));
+/** As `buf` has read them: generated code has no comments. */
+function read({ typeName }: DescService): DescService {
+  const service = files.getService(typeName);
+  if (service === undefined) throw new Error(`the contract has no ${typeName}`);
+  return service;
+}
+function contentFor(serviceKeys: boolean): string {
+  const services = servicesOn("http", serviceKeys ? "all" : "grpc").map(read);
+  return writeJson(createDocument(services, documentParts(services, serviceKeys)));
+}
 const response = create(CodeGeneratorResponseSchema, {
   supportedFeatures: BigInt(CodeGeneratorResponse_Feature.PROTO3_OPTIONAL),
   file: [

@@ -1,7 +1,7 @@
 /** Finds issued API keys in the database by their hashes, many in one query. */
 import { fromDatetime } from "../db/datetime.ts";
 import type { Read } from "../db/query.ts";
-import type { CallerKey } from "../handler.ts";
+import { type CallerKey, NO_PROVIDER } from "../handler.ts";
 
 /** What authentication needs to know of an issued key. */
 export interface IssuedKey {
@@ -10,12 +10,6 @@ export interface IssuedKey {
   readonly expiresAt: number;
   readonly revoked: boolean;
 }
-
-/**
- * `api_keys.provider_id` of a service key. No provider has it: ids start at 1, and `npm run key` and
- * `x-provider-id` take no other.
- */
-export const NO_PROVIDER = "0";
 
 /** For whom a key is looked up. */
 export interface LookupRequest {

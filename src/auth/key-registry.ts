@@ -3,8 +3,8 @@
  * never the key. Only `npm run key` uses it; the service's account may only read the table.
  */
 import type { Knex } from "knex";
+import { NO_PROVIDER } from "../handler.ts";
 import { type ApiKey, generateKey, hashKey, hintOf } from "./api-key.ts";
-import { NO_PROVIDER } from "./key-lookup.ts";
 
 /** A row of the registry. Ids are decimal strings, times `YYYY-MM-DD HH:MM:SS.mmm` in UTC. */
 export interface RegisteredKey {

@@ -20,6 +20,9 @@ const MAX_ID = 2n ** 64n - 1n;
 /** The value is not repeated: it may be a key that was put into the wrong header. */
 const MALFORMED = `${PROVIDER_HEADER}: with a service key, expected it exactly once, with the number of a provider, such as 7`;
 
+const NOT_EXPECTED = `${PROVIDER_HEADER}: expected none, because this RPC is about all providers`;
+const FOR_SERVICE_KEYS = "this RPC is for service keys alone";
+
 /** How long a provider that was found is known, in ms, and how many are. One that was not found never is. */
 const KNOWN = 600_000;
 const MAX_KNOWN = 10_000;
@@ -39,6 +42,17 @@ export type FindProvider = (
   named: readonly string[],
   signal: AbortSignal,
 ) => Promise<string>;
+
+/**
+ * Checks the caller of an RPC that is about all providers. A header that is ignored would let a caller take them for
+ * the one that it names.
+ *
+ * @throws ServiceError `permissionDenied` for a provider's key, `invalidArgument` if a provider is named
+ */
+export function checkPlatformCaller(key: CallerKey, named: readonly string[]): void {
+  if (key.kind !== "service") throw new ServiceError("permissionDenied", FOR_SERVICE_KEYS);
+  if (named.length > 0) throw new ServiceError("invalidArgument", NOT_EXPECTED);
+}
 
 /** Whether a text is a number that `providers.id` can have. */
 export function isProviderId(text: string): boolean {

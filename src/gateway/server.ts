@@ -1,4 +1,4 @@
-/** The gateway: a service over REST, Connect and gRPC-Web on one HTTP port. */
+/** The gateway: services over REST, Connect and gRPC-Web on one HTTP port. */
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
@@ -33,8 +33,8 @@ import type { WebFile } from "./web/web-files.ts";
 
 /** The parts of a gateway. */
 export interface GatewayParts {
-  /** The service whose annotated RPCs are served. */
-  readonly service: DescService;
+  /** The services whose annotated RPCs are served. */
+  readonly services: readonly DescService[];
   /** Runs the calls. */
   readonly rpc: Rpc;
   /** Finds the address of a client. */
@@ -75,8 +75,8 @@ export interface Gateway {
 }
 
 /**
- * Makes the gateway of a service. It does not listen yet. Throws an Error that names the RPC and
- * the reason if an annotation of the service cannot be served.
+ * Makes the gateway of services. It does not listen yet. Throws an Error that names the RPC and
+ * the reason if an annotation of a service cannot be served.
  */
 export function createGateway(parts: GatewayParts): Gateway {
   const { rpc, log, countRejection, addresses, tls } = parts;
@@ -97,17 +97,17 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 function createApp(
-  { service, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
+  { services, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
   http: HttpServerParts,
 ): FastifyInstance {
   const { gateway, limits } = http;
-  const routes = bindRoutes(service, CSV_ROWS);
+  const routes = bindRoutes(services, CSV_ROWS);
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
-    ...connectPaths(service),
+    ...services.flatMap(connectPaths),
     ...webPaths(web),
   ];
-  const named = pathsToName(service, routes);
+  const named = pathsToName(services, routes);
   const observation = observeRequest && createObservation(observeRequest);
   const app = fastify({
     logger: false,
@@ -142,7 +142,7 @@ function createApp(
   );
   app.setErrorHandler(handleFastifyError(gateway));
   for (const route of routes) serveRoute(app, route, named, gateway);
-  serveConnect(app, service, gateway);
+  for (const service of services) serveConnect(app, service, gateway);
   serveWeb(app, web, gateway);
   return app;
 }

@@ -1,5 +1,5 @@
 /**
- * The gRPC server, on grpc-js: one service with unary RPCs, health and reflection. A call, in order:
+ * The gRPC server, on grpc-js: services with unary RPCs, health and reflection. A call, in order:
  *
  * 1. `listener.ts` accepts the connection, within the limits and with the TLS of this service, waits for its
  *    preface, and hands it to grpc-js. `connection.ts` is what is known of it.
@@ -58,7 +58,7 @@ export interface GrpcOptions extends Partial<GrpcLimits> {
   readonly report?: ReportEvent;
 }
 
-/** The gRPC server of one service. */
+/** The gRPC server of some services. */
 export interface GrpcServer {
   /** Listens on host and port (0 picks a free one), sets SERVING and resolves to the port. */
   listen(host: string, port: number): Promise<number>;
@@ -70,9 +70,9 @@ export interface GrpcServer {
   readonly unread: UnreadSource;
 }
 
-/** Creates the server of a service. It does not listen yet. */
+/** Creates the server of services. It does not listen yet. */
 export function createGrpcServer(
-  service: DescService,
+  services: readonly DescService[],
   rpc: Rpc,
   addresses: Addresses,
   options: GrpcOptions = {},
@@ -90,16 +90,16 @@ export function createGrpcServer(
     "grpc.enable_channelz": 0,
     interceptors: [interceptUnary],
   });
-  const { definition, handlers } = defineService(service, {
-    rpc,
-    addresses,
-    onAccepted: streams.accept,
-  });
-  server.addService(definition, handlers);
+  for (const service of services) {
+    const parts = { rpc, addresses, onAccepted: streams.accept };
+    const { definition, handlers } = defineService(service, parts);
+    server.addService(definition, handlers);
+  }
   // "" stands for the whole server.
-  const health = addHealthService(server, ["", service.typeName]);
+  const health = addHealthService(server, ["", ...services.map(({ typeName }) => typeName)]);
   // With the details of errors, which clients look up to show them.
-  const reflected = [service.file, file_health_v1_health, file_google_rpc_error_details];
+  const files = new Set(services.map(({ file }) => file));
+  const reflected = [...files, file_health_v1_health, file_google_rpc_error_details];
   if (options.reflection !== "off") addReflection(server, reflected, report);
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const listener = createListener({

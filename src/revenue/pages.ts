@@ -6,7 +6,7 @@ import { instantOf, LAST_INSTANT, LATEST, toBoundary, toDatetime } from "../db/d
 import { BEFORE_ALL, instant } from "../db/sql-time.ts";
 import { ServiceError } from "../errors.ts";
 
-/** The number of rows in a page by default, and the most. */
+/** The number of rows in a page by default, where a list says no other, and the most. */
 export const DEFAULT_SIZE = 50;
 export const MAX_SIZE = 1_000;
 
@@ -15,11 +15,11 @@ export const MAX_SIZE = 1_000;
  *
  * @throws ServiceError `invalidArgument` if that is negative
  */
-export function pageSizeOf(requested: number): number {
-  if (requested >= 0) return Math.min(requested || DEFAULT_SIZE, MAX_SIZE);
+export function pageSizeOf(requested: number, byDefault = DEFAULT_SIZE): number {
+  if (requested >= 0) return Math.min(requested || byDefault, MAX_SIZE);
   throw new ServiceError(
     "invalidArgument",
-    `pageSize: expected 0 (the default, ${DEFAULT_SIZE}) or more, got ${requested}`,
+    `pageSize: expected 0 (the default, ${byDefault}) or more, got ${requested}`,
     { field: "pageSize" },
   );
 }

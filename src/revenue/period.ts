@@ -64,7 +64,7 @@ export function periodTexts({ start, end }: RequestedPeriod) {
 }
 
 /** The forms of these texts, where both ends are known. */
-export const PERIOD_FORM = [/^-?\d{1,14}$/, /^-?\d{1,14}$/] as const;
+export const PERIOD_FORM = [/^-?\d{1,15}$/, /^-?\d{1,15}$/] as const;
 
 /** The period of such texts. An instant that is none of the years 1 to 9999 becomes the nearest one that is. */
 export function fromPeriodTexts(startDate: string, endDate: string): Period {
@@ -85,6 +85,16 @@ export function completePeriod(
   const { start = defaultStart, end = now } = requested;
   checkOrder({ start, end }, requested);
   return { start, end };
+}
+
+/**
+ * The period that the first page of a list fixes: up to `now`, unless it begins later.
+ *
+ * @throws ServiceError as `completePeriod`
+ */
+export function fixPeriod(requested: RequestedPeriod, now: number): Period {
+  const { start, end } = completePeriod(requested, now);
+  return { start, end: start > now ? end : Math.min(end, now) };
 }
 
 function checkOrder({ start, end }: Period, requested: RequestedPeriod): void {

@@ -15,7 +15,8 @@ export function byRank(a: Ranked, b: Ranked): number {
   return compareCodePoints(a.name, b.name) || compareIds(a.id, b.id);
 }
 
-function compareIds(a: string, b: string): number {
+/** Compares two ids of the database for `sort`: unsigned integers of up to 20 digits. */
+export function compareIds(a: string, b: string): number {
   if (a.length !== b.length) return a.length - b.length;
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -1,5 +1,5 @@
 /**
- * RevenueService as plain functions: (request, context) → answer. All protocols call these
+ * The services of the contract as plain functions: (request, context) → answer. All protocols call these
  * functions; the functions do not depend on a protocol.
  */
 import type { Read } from "../db/query.ts";
@@ -11,6 +11,7 @@ import { createListCharges } from "./charges/handler.ts";
 import { createGetDailyRevenue } from "./daily/handler.ts";
 import { createGetOverview } from "./overview/handler.ts";
 import { createListPayouts } from "./payouts/handler.ts";
+import { createListProviderRevenue } from "./platform/handler.ts";
 
 /** The RPCs. All reject with a `ServiceError`. */
 export type RevenueFunctions = ReturnType<typeof createRevenueService>;
@@ -25,7 +26,7 @@ export interface RevenueOptions {
   readonly observeCache?: ((cache: string, hit: boolean) => void) | undefined;
 }
 
-/** Creates the service. It caches sums that it reads from rollups. */
+/** Creates the functions. They cache sums that they read from rollups. */
 export function createRevenueService(
   read: Read,
   { reportLag = () => {}, reportDamage = () => {}, observeCache = () => {} }: RevenueOptions = {},
@@ -38,5 +39,6 @@ export function createRevenueService(
     getDailyRevenue: createGetDailyRevenue(ask, observe("daily")),
     listPayouts: createListPayouts(read),
     listCharges: createListCharges(read),
+    listProviderRevenue: createListProviderRevenue(read, ask),
   };
 }

@@ -7,6 +7,7 @@ import { chargesOfDefault, chargesOfMaximum } from "./charges/queries.ts";
 import { cachedDaily, fullDaily, RAW } from "./daily/queries.ts";
 import { cachedOverview, fullOverview, rawOverview } from "./overview/queries.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "./payouts/queries.ts";
+import { providerRevenue, providersAfter, rawProviderRevenue } from "./platform/queries.ts";
 
 /** A compiled statement. */
 type Statement = Pick<Compiled<never, string>, "text" | "sql" | "parameters">;
@@ -35,6 +36,9 @@ export const STATEMENTS = {
   payoutsOfMaximum,
   chargesOfDefault,
   chargesOfMaximum,
+  providersAfter,
+  providerRevenue,
+  rawProviderRevenue,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;

@@ -181,3 +181,7 @@ export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
 export const CHARGE_SUMS = sumsDatedBy("charged_at");
 /** SQL: the same, of stored sums of several owners, days or quarter hours. */
 export const TOTAL_CHARGE_SUMS = expressions(["charged_at"], (name) => `SUM(${name})`);
+export const TOTAL_STORED_SUMS = expressions(
+  ["charged_at", "started_at", "ended_at"],
+  (name) => `SUM(${name})`,
+);

@@ -10,6 +10,8 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Whether it is the caller's own: shorter than the service's. */
   readonly isCallers: boolean;
+  /** When it passes, in ms of `performance.now()`. */
+  readonly at: number;
   /** Stops the timer and detaches from the caller's signal. `signal` does not abort after this. */
   clear(): void;
 }
@@ -39,6 +41,7 @@ export function startDeadline(
   return {
     signal: controller.signal,
     isCallers: callerDeadline - now < maxCall,
+    at: performance.now() + remaining,
     clear() {
       clearTimeout(timer);
       callerSignal.removeEventListener("abort", cancel);

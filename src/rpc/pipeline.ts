@@ -4,9 +4,9 @@
  */
 import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { Authenticate } from "../auth/authentication.ts";
-import { type FindProvider, PROVIDER_HEADER } from "../auth/provider.ts";
+import { checkPlatformCaller, type FindProvider, PROVIDER_HEADER } from "../auth/provider.ts";
 import { ServiceError } from "../errors.ts";
-import { type CallerKey, shareOf } from "../handler.ts";
+import { type CallerKey, NO_PROVIDER, shareOf } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
@@ -30,6 +30,8 @@ const NONE: Metadata = {};
 interface RpcOptions<Methods extends Record<string, DescMethodUnary>> extends RunParts<Methods> {
   readonly authenticate: Authenticate;
   readonly findProvider: FindProvider;
+  /** Whether an RPC is for service keys alone, and about no single provider; by default none is. */
+  readonly isForPlatform?: (method: DescMethodUnary) => boolean;
   readonly log: Log;
   /** Returns the time in epoch ms; the system clock by default. */
   readonly clock?: () => number;
@@ -50,7 +52,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
   options: RpcOptions<Methods>,
 ): Rpc {
   const { authenticate, findProvider, rateLimit, maxCall, metrics, traceCall } = options;
-  const { clock = Date.now } = options;
+  const { clock = Date.now, isForPlatform = () => false } = options;
   const admit = createAdmission(options.limits);
   const runCall = createRun(options);
   const logCall = createCallLog(options.log);
@@ -116,10 +118,12 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
       const limits = rateLimit === undefined ? NONE : spend(rateLimit, share);
       signal.throwIfAborted();
       release = admit(share);
-      const provider = await findProvider(caller, credentials.xProviderId, signal);
-      providerId = provider;
+      const { xProviderId } = credentials;
+      if (isForPlatform(method)) checkPlatformCaller(caller, xProviderId);
+      else providerId = await findProvider(caller, xProviderId, signal);
       signal.throwIfAborted();
-      const metadata = caller.kind === "service" ? { ...limits, ...about(provider) } : limits;
+      const isTold = caller.kind === "service" && providerId !== undefined;
+      const metadata = isTold ? { ...limits, ...about(providerId as string) } : limits;
 
       // The message may never arrive: until `run`, the call ends at its deadline by itself.
       const abandon = () => fail(signal.reason);
@@ -134,8 +138,9 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
             asked = askedOf(method, request);
             return request;
           };
-          const about = { providerId: provider };
-          const call = { method, key: caller, caller: about, signal, decode: decodeOnce, trace };
+          const about = { providerId: providerId ?? NO_PROVIDER };
+          const context = { caller: about, signal, deadline: deadline.at };
+          const call = { method, key: caller, context, decode: decodeOnce, trace };
           try {
             const { response, coalesced } = await within(trace, () => runCall(call));
             end(undefined, coalesced);

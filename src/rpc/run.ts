@@ -5,7 +5,13 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import { type Answer, type Caller, type CallerKey, type Context, shareOf } from "../handler.ts";
+import {
+  type Answer,
+  type Caller,
+  type CallerKey,
+  shareOf,
+  type TimedContext,
+} from "../handler.ts";
 import { type CallTrace, within } from "../telemetry/traces/call-trace.ts";
 import type { CallResponse } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
@@ -15,11 +21,11 @@ import { entriesOf, type WaitForTurn } from "./large-results.ts";
 export type Handlers<Methods extends Record<string, DescMethodUnary>> = {
   readonly [Name in keyof Methods]: (
     request: MessageShape<Methods[Name]["input"]>,
-    context: Context,
+    context: TimedContext,
   ) => Promise<Answer<MessageShape<Methods[Name]["output"]>>>;
 };
 
-/** What runs calls. */
+/** What runs calls. The RPCs may be those of several services. */
 export interface RunParts<Methods extends Record<string, DescMethodUnary>> {
   readonly service: { readonly method: Methods };
   readonly handlers: Handlers<Methods>;
@@ -33,9 +39,8 @@ export interface RunParts<Methods extends Record<string, DescMethodUnary>> {
 interface RunningCall {
   readonly method: DescMethodUnary;
   readonly key: CallerKey;
-  readonly caller: Caller;
-  /** Aborts at the call's deadline, or when the caller cancels. */
-  readonly signal: AbortSignal;
+  /** Its signal aborts at the call's deadline, or when the caller cancels. */
+  readonly context: TimedContext;
   readonly decode: () => Message;
   readonly trace: CallTrace | undefined;
 }
@@ -46,7 +51,7 @@ interface RunResult {
   readonly coalesced: boolean;
 }
 
-type AnyHandler = (request: Message, context: Context) => Promise<Answer<Message>>;
+type AnyHandler = (request: Message, context: TimedContext) => Promise<Answer<Message>>;
 
 /** Creates the function that runs calls. It rejects with whatever fails. */
 export function createRun<Methods extends Record<string, DescMethodUnary>>({
@@ -60,7 +65,8 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
     Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
 
-  return async ({ method, key, caller, signal, decode, trace }) => {
+  return async ({ method, key, context, decode, trace }) => {
+    const { caller, signal } = context;
     signal.throwIfAborted();
     const handler = handlerOf.get(method);
     if (!handler) throw new Error(`no handler for ${method}`);
@@ -75,7 +81,7 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
         started = true;
         // The end of another call's run may be what starts this one.
         return within(trace, async () => {
-          const made = await withShare(share, () => handler(request, { caller, signal }));
+          const made = await withShare(share, () => handler(request, { ...context, signal }));
           trace?.made(made);
           return made;
         });
@@ -99,10 +105,10 @@ function toResponse({ message, asOf, metadata }: Answer<Message>): CallResponse 
 function coalescingKey(
   share: string,
   { providerId }: Caller,
-  { name, input }: DescMethodUnary,
+  { parent, name, input }: DescMethodUnary,
   request: Message,
 ): string {
   // Unknown fields change no answer.
   const bytes = toBinary(input, request, { writeUnknownFields: false });
-  return `${share} ${providerId} ${name} ${Buffer.from(bytes).toString("latin1")}`;
+  return `${share} ${providerId} ${parent.typeName}/${name} ${Buffer.from(bytes).toString("latin1")}`;
 }

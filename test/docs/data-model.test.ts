@@ -58,7 +58,7 @@ describe("the tables", () => {
 
 describe("a rental from start to payout", () => {
   const example = section("docs/data-model.md", "A rental from start to payout");
-  const routes = bindRoutes(RevenueService);
+  const routes = bindRoutes([RevenueService]);
 
   /** The REST response at an instant to a target, as JSON text. */
   async function get(now: string, target: string): Promise<string> {

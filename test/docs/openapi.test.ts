@@ -9,16 +9,19 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { seed } from "../../dev/demo-data/seed.ts";
 import { EXAMPLE_NOW, EXAMPLE_PROVIDER, examples } from "../../dev/openapi/examples.ts";
 import { parseJson, writeJson } from "../../dev/openapi/json.ts";
+import { PlatformRevenueService } from "../../gen/revenue/v1/platform_pb.ts";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../src/errors.ts";
 import { errorResponse } from "../../src/gateway/errors.ts";
 import { createGateway, type Gateway } from "../../src/gateway/server.ts";
+import { bindRoutes } from "../../src/gateway/transcoding/routes.ts";
 import { createAddresses } from "../../src/net/address.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { createRpc } from "../../src/rpc/pipeline.ts";
-import { findAnyProvider, providerKey } from "../support/caller-key.ts";
+import { isForPlatform, METHODS, servicesOn } from "../../src/services.ts";
+import { findAnyProvider, providerKey, serviceKey } from "../support/caller-key.ts";
 import { parseNumbers } from "../support/clients/exact-json.ts";
 import { type RawResponse, rawHttp } from "../support/clients/raw-http.ts";
 import { collectLog } from "../support/collected-log.ts";
@@ -27,27 +30,40 @@ import { atTimeOfCall } from "../support/ledger/call.ts";
 import { blockWith } from "./markdown.ts";
 
 let database: TestDatabase;
+/** What a call of a service key has in place of a key. */
+const SERVICE_KEY = "service";
+
 let gateway: Gateway;
 let url: string;
+/** Of a port that accepts service keys. */
+let ofServiceKeys: Gateway;
+let urlOfServiceKeys: string;
 beforeAll(async () => {
   database = await createDatabase();
   await seed(database.knex, EXAMPLE_NOW, () => {});
   const { log } = collectLog();
   const read = atTimeOfCall(createRead(database.knex), toDatetime(EXAMPLE_NOW));
   const rpc = createRpc({
-    service: RevenueService,
+    service: { method: METHODS },
     handlers: createRevenueService(read),
-    authenticate: async () => providerKey(EXAMPLE_PROVIDER),
+    authenticate: async ({ xApiKey: [kind] }) =>
+      kind === SERVICE_KEY ? serviceKey() : providerKey(EXAMPLE_PROVIDER),
+    isForPlatform,
     findProvider: findAnyProvider,
     log,
     limits: { total: 10, perProvider: 10 },
     maxCall: 10_000,
   });
-  gateway = createGateway({ service: RevenueService, rpc, addresses: createAddresses([]), log });
+  const services = [RevenueService];
+  gateway = createGateway({ services, rpc, addresses: createAddresses([]), log });
+  const all = servicesOn("http", "all");
+  ofServiceKeys = createGateway({ services: all, rpc, addresses: createAddresses([]), log });
   url = `http://127.0.0.1:${await gateway.listen("127.0.0.1", 0)}`;
+  urlOfServiceKeys = `http://127.0.0.1:${await ofServiceKeys.listen("127.0.0.1", 0)}`;
 });
 afterAll(async () => {
   await gateway?.stop(0);
+  await ofServiceKeys?.stop(0);
   await database?.drop();
 });
 
@@ -56,12 +72,22 @@ const exactly = (text: string) => parseNumbers(text, (digits) => ({ digits }));
 
 const text = readFileSync("gen/openapi.json", "utf8");
 const document = exactly(text);
+const textOfServiceKeys = readFileSync("gen/openapi-service-keys.json", "utf8");
+const documentOfServiceKeys = exactly(textOfServiceKeys);
+
+/** The RPCs, and the paths, that only a port which accepts service keys has. */
+const PLATFORM_RPCS = PlatformRevenueService.methods.map(({ name }) => name);
+const PLATFORM_PATHS = bindRoutes([PlatformRevenueService]).map(({ template }) => template);
 
 it.each(examples)(
   "the document shows $target as $mediaType, as the service answers",
   async (example) => {
     const { rpc, name, target, mediaType, file } = example;
-    const { status, text } = await rawHttp(url, { target, headers: [["accept", mediaType]] });
+    const isForAll = PLATFORM_RPCS.includes(rpc);
+    const { status, text } = await rawHttp(isForAll ? urlOfServiceKeys : url, {
+      target,
+      headers: [["accept", mediaType], ...(isForAll ? [["x-api-key", SERVICE_KEY] as const] : [])],
+    });
     expect(status).toBe(200);
     const isJson = mediaType === "application/json";
     if (process.env.RECORD) {
@@ -70,7 +96,7 @@ it.each(examples)(
       return;
     }
     const [path = ""] = target.split("?");
-    const operation = document.paths[path].get;
+    const operation = (isForAll ? documentOfServiceKeys : document).paths[path].get;
     expect(operation.operationId).toBe(rpc.charAt(0).toLowerCase() + rpc.slice(1));
     const shown = operation.responses[200].content[mediaType].examples[name].value;
     expect(shown).toEqual(isJson ? exactly(text) : text);
@@ -122,7 +148,7 @@ const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "notFound", "m
 
 const { paths, servers } = JSON.parse(text);
 /** Also of a port that accepts service keys, whose document has the other one and more. */
-const WITH_SERVICE_KEYS = JSON.parse(readFileSync("gen/openapi-service-keys.json", "utf8"));
+const WITH_SERVICE_KEYS = JSON.parse(textOfServiceKeys);
 
 it("generators make one method of each RPC, and a package whose name outlives the beta", () => {
   const methods = Object.values<Record<string, { readonly operationId: string }>>(paths).flatMap(
@@ -168,26 +194,37 @@ it("an imported copy has an absolute address at first, which is a variable", () 
   expect(address).toMatch(/^http:\/\/[\w.]+:\d+$/);
 });
 
-it.each(Object.keys(paths))("%s has every error that a REST caller can see", (path) => {
-  const kinds = (Object.keys(serviceErrors) as ServiceErrorKind[]).filter(
-    (kind) => !NOT_IN_REST.includes(kind),
-  );
-  const { components } = WITH_SERVICE_KEYS;
-  const { get } = WITH_SERVICE_KEYS.paths[path];
-  for (const kind of kinds) {
-    const { status, headers, body } = errorResponse(new ServiceError(kind));
-    const response = components.responses[nameIn(get.responses[status])];
-    expect(Object.keys(response.headers)).toEqual(expect.arrayContaining(Object.keys(headers)));
-    const { schema, examples } = response.content["application/json"];
-    expect(components.schemas[nameIn(schema)].required).toEqual(Object.keys(JSON.parse(body)));
-    const bodies = Object.values<{ value: unknown }>(examples).map(({ value }) => value);
-    if (!SPECIFIC.includes(kind)) expect(bodies, kind).toContainEqual(JSON.parse(body));
-  }
-});
+it.each([...Object.keys(paths), ...PLATFORM_PATHS])(
+  "%s has every error that a REST caller can see",
+  (path) => {
+    const kinds = (Object.keys(serviceErrors) as ServiceErrorKind[]).filter(
+      (kind) => !NOT_IN_REST.includes(kind),
+    );
+    const { components } = WITH_SERVICE_KEYS;
+    const { get } = WITH_SERVICE_KEYS.paths[path];
+    for (const kind of kinds) {
+      const { status, headers, body } = errorResponse(new ServiceError(kind));
+      const response = components.responses[nameIn(get.responses[status])];
+      expect(Object.keys(response.headers)).toEqual(expect.arrayContaining(Object.keys(headers)));
+      const { schema, examples } = response.content["application/json"];
+      expect(components.schemas[nameIn(schema)].required).toEqual(Object.keys(JSON.parse(body)));
+      const bodies = Object.values<{ value: unknown }>(examples).map(({ value }) => value);
+      if (!SPECIFIC.includes(kind)) expect(bodies, kind).toContainEqual(JSON.parse(body));
+    }
+  },
+);
 
 it("the document of a port that accepts service keys has the other one, and names x-provider-id", () => {
   expect(WITH_SERVICE_KEYS).toMatchObject({ paths: {}, openapi: "3.1.1" });
-  for (const [path, { parameters, get }] of Object.entries<Operations>(WITH_SERVICE_KEYS.paths)) {
+  const { paths: all } = WITH_SERVICE_KEYS;
+  expect(Object.keys(all)).toEqual([...Object.keys(paths), ...PLATFORM_PATHS]);
+  for (const path of PLATFORM_PATHS) {
+    expect(all[path].parameters.map(({ name }: { name: string }) => name)).not.toContain(
+      "x-provider-id",
+    );
+  }
+  for (const path of Object.keys(paths)) {
+    const { parameters, get }: Operations = all[path];
     const before: Operations = paths[path];
     const own = parameters.filter(({ name }) => name !== "x-provider-id");
     expect(own).toEqual(before.parameters);

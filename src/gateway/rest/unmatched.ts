@@ -9,8 +9,9 @@ import type { HttpResponse } from "../response.ts";
 import type { Route } from "../transcoding/routes.ts";
 
 /** The paths that a 404 names: those of REST, and where Connect and gRPC-Web are. */
-export function pathsToName(service: DescService, routes: readonly Route[]): string[] {
-  return [...routes.map(({ template }) => template), `/${service.typeName}/{method}`];
+export function pathsToName(services: readonly DescService[], routes: readonly Route[]): string[] {
+  const ofConnect = services.map(({ typeName }) => `/${typeName}/{method}`);
+  return [...routes.map(({ template }) => template), ...ofConnect];
 }
 
 /**

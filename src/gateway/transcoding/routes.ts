@@ -1,5 +1,5 @@
 /**
- * Routes: the `google.api.http` annotations of a service, bound once at start.
+ * Routes: the `google.api.http` annotations of services, bound once at start.
  *
  * An annotation that is not supported is an error at start, which its author sees, and not a route
  * that works in part, which clients would find out.
@@ -31,16 +31,16 @@ export interface Route<I extends DescMessage = DescMessage, O extends DescMessag
 }
 
 /**
- * The routes of all RPCs of a service. Throws an Error that names the RPC and the reason.
+ * The routes of all RPCs of services. Throws an Error that names the RPC and the reason.
  *
  * @param csvRows the field with the rows of CSV, by RPC, where a response has several lists
  */
 export function bindRoutes(
-  service: DescService,
+  services: readonly DescService[],
   csvRows: Readonly<Record<string, string>> = {},
 ): readonly Route[] {
   const byShape = new Map<string, Route>();
-  for (const method of service.methods) {
+  for (const method of services.flatMap(({ methods }) => methods)) {
     const route = withMethod(method, () => bindRoute(method, csvRows[method.name]));
     const shape = shapeOf(route.segments);
     const other = byShape.get(shape);

@@ -6,11 +6,10 @@ import type {
   InstanceBreakdown,
   ServerBreakdown,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { formatFixed } from "../../db/cents.ts";
 import type { Answer, Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
-import { divide, split } from "../fee.ts";
-import { decimal, money } from "../message.ts";
+import { split } from "../fee.ts";
+import { hours, money } from "../message.ts";
 import { completePeriod, parsePeriod } from "../period.ts";
 import { byRank } from "../ranking.ts";
 import { parseTimeZone } from "../time-zone.ts";
@@ -21,8 +20,6 @@ import type { Totals, TotalsByOwner } from "./totals.ts";
 const ACTIVE = "Active";
 /** The status of soft-deleted servers. It replaces the stored status. */
 const DELETED = "Deleted";
-/** In ms. */
-const HUNDREDTH_OF_HOUR = 36_000n;
 
 /**
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid
@@ -90,7 +87,7 @@ function figures(totals: Totals) {
     totalRentals: totals.rentals,
     activeRentals: totals.running,
     refunds: money(totals.refunds),
-    rentedHours: decimal(formatFixed(divide(totals.rented, HUNDREDTH_OF_HOUR), 2)),
+    rentedHours: hours(totals.rented),
     platformFees: money(fee),
     earnings: money(earnings),
   };

@@ -23,7 +23,7 @@ import {
   placeAfter,
 } from "../pages.ts";
 import {
-  completePeriod,
+  fixPeriod,
   fromPeriodTexts,
   includingEarlier,
   PERIOD_FORM,
@@ -84,11 +84,9 @@ export function createListCharges(read: Read) {
   };
 }
 
-/** The first page fixes the period: up to now, unless it begins later. */
 function firstPage(requested: RequestedPeriod, now: number): Beginning {
-  const { start, end } = completePeriod(requested, now);
-  const last = Math.min(end, now);
-  return { period: { start, end: start > now ? end : last }, place: placeAfter(last) };
+  const period = fixPeriod(requested, now);
+  return { period, place: placeAfter(Math.min(period.end, now)) };
 }
 
 /** The forms of what a token has of a beginning. */

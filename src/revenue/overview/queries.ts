@@ -4,11 +4,10 @@
  */
 import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
-import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { increments, OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { PAYOUT } from "../payouts/payout.ts";
-import { WALLET } from "../wallet.ts";
+import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
 
 /** Every server, including deleted ones. */
 const SERVERS = {
@@ -56,14 +55,7 @@ const STORED = {
 function overviewOf(stored: Partial<typeof STORED>) {
   return compileStatement(
     {
-      confirmed: {
-        // As a column of the one row, it costs less than as a query of its own.
-        select: {
-          ...CONFIRMED.select,
-          balance: "(SELECT available_balance FROM wallets WHERE provider_id = :provider)",
-        },
-        from: CONFIRMED.from,
-      },
+      confirmed: CONFIRMED_WITH_WALLET,
       servers: SERVERS,
       /** The charges that the sums do not hold: dated up to the watermark, and recorded after it. */
       late: sumCharges(`recorded_at > ${WATERMARK} AND charged_at <= ${WATERMARK}`),

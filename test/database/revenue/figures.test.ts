@@ -55,6 +55,7 @@ async function expectExact(
   const statements = await service.overview(ledger, now);
   for (const period of periods.flatMap((period) => resolvedAt(period, now) ?? [])) {
     statements.push(...(await service.breakdown(ledger, now, period)));
+    await service.row(ledger, now, period);
   }
   return statements;
 }

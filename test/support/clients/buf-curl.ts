@@ -1,6 +1,6 @@
 /** `buf curl` as a client: gRPC, Connect and gRPC-Web from the command line. */
 import { type CommandResult, runProgram } from "../commands/run-command.ts";
-import type { Outcome, RpcClient } from "./client.ts";
+import { methodOf, type Outcome, type RpcClient } from "./client.ts";
 
 /** gRPC with the server's reflection; Connect and gRPC-Web with the schema in the repository. */
 export function createBufCurlClients(http: string, grpc: string): readonly RpcClient[] {
@@ -32,7 +32,7 @@ function createClient(
         ...headers.flatMap(([name, value]) => ["--header", `${name}: ${value}`]),
         "--data",
         JSON.stringify(message),
-        `${baseUrl}/revenue.v1.RevenueService/${method}`,
+        `${baseUrl}/${methodOf(method).parent.typeName}/${method}`,
       ]);
       return code === 0 ? { response: JSON.parse(stdout), headers: {} } : parseError(stderr);
     },

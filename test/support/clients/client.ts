@@ -7,8 +7,8 @@ import {
   type MessageShape,
   toJson,
 } from "@bufbuild/protobuf";
-import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import type { MethodName, RpcRequest } from "../request.ts";
+import { METHODS } from "../../../src/services.ts";
+import type { RpcRequest } from "../request.ts";
 
 /** Response headers and trailers, or metadata, by lower-case name. */
 export type ResponseHeaders = Readonly<Record<string, string>>;
@@ -33,12 +33,10 @@ export interface RpcClient {
 }
 
 /** The descriptor of an RPC. */
-export function methodOf(name: MethodName): DescMethodUnary {
-  const method = RevenueService.methods.find(
-    (candidate): candidate is typeof candidate & DescMethodUnary =>
-      candidate.name === name && candidate.methodKind === "unary",
-  );
-  if (method === undefined) throw new Error(`the contract has no unary ${name}`);
+export function methodOf(name: RpcRequest["method"]): DescMethodUnary {
+  const methods: readonly DescMethodUnary[] = Object.values(METHODS);
+  const method = methods.find((candidate) => candidate.name === name);
+  if (method === undefined) throw new Error(`the contract has no ${name}`);
   return method;
 }
 

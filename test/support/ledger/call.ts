@@ -8,6 +8,11 @@ import {
   toJson,
 } from "@bufbuild/protobuf";
 import {
+  type ListProviderRevenueRequest,
+  ListProviderRevenueRequestSchema,
+  ListProviderRevenueResponseSchema,
+} from "../../../gen/revenue/v1/platform_pb.ts";
+import {
   GetDailyRevenueRequestSchema,
   GetDailyRevenueResponseSchema,
   GetOverviewRequestSchema,
@@ -23,8 +28,10 @@ import {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Query, Read, Row } from "../../../src/db/query.ts";
+import { isSnapshot } from "../../../src/db/statement.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { Answer, Context } from "../../../src/handler.ts";
+import { providersAfter } from "../../../src/revenue/platform/queries.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
 import { factsStatement } from "../../../src/rollup/read/facts.ts";
 
@@ -36,12 +43,14 @@ const [, , FACT_NOW, FIRST_OF_ROLLUP] = [0, 1, 2, 3];
 const WATERMARK = FIRST_OF_ROLLUP + 1;
 
 /**
- * A `Read` whose facts have the time of the call as *now*, or a fixed one (DATETIME(3) text). A rollup whose
+ * A `Read` whose facts, and whose lists of providers, have the time of the call as *now*, or a fixed one
+ * (DATETIME(3) text). A rollup whose
  * watermark is ahead of that is none, as for the database.
  */
 export const atTimeOfCall = (read: Read, time?: string): Read => {
+  const timeOf = () => time ?? timeOfCall.getStore() ?? "";
   const atTime = (rows: Row[]): Row[] => {
-    const now = time ?? timeOfCall.getStore() ?? "";
+    const now = timeOf();
     return rows.map((row) => {
       const isAhead = (row[WATERMARK] ?? "") > now;
       return row.map((text, nth) => {
@@ -54,6 +63,8 @@ export const atTimeOfCall = (read: Read, time?: string): Read => {
     read((session) => {
       const query: Query = async (sql, ...rest) => {
         const rows = await session.query(sql, ...rest);
+        if (sql === providersAfter.sql)
+          return rows.map((row) => (isSnapshot(row) ? [row[0] ?? null, timeOf()] : row));
         return sql === factsStatement.sql ? atTime(rows) : rows;
       };
       return work({ ...session, query });
@@ -118,6 +129,18 @@ export function chargesOf(
   const message = create(ListChargesRequestSchema, request);
   return responseOf(ListChargesResponseSchema, provider, now, (context) =>
     service.listCharges(message, context),
+  ).catch(messageIfRefused);
+}
+
+/** A page of providers. Resolves to the message of the error if the request is refused. */
+export function providersOf(
+  service: RevenueFunctions,
+  request: Partial<Omit<ListProviderRevenueRequest, "$typeName">>,
+  now = "2026-11-20T09:30:00.000Z",
+) {
+  const message = create(ListProviderRevenueRequestSchema, request);
+  return responseOf(ListProviderRevenueResponseSchema, 0n, now, ({ signal }) =>
+    service.listProviderRevenue(message, { signal, deadline: performance.now() + 3_600_000 }),
   ).catch(messageIfRefused);
 }
 

@@ -1,15 +1,18 @@
 /** Makes calls, and expects every figure of the responses to be the sum of a ledger's rows. */
 import { expect } from "vitest";
 import type { Read } from "../../../src/db/query.ts";
+import { toPageToken } from "../../../src/revenue/page-token.ts";
+import { fixPeriod, parsePeriod, periodTexts } from "../../../src/revenue/period.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { formatSums } from "../../../src/rollup/sums.ts";
 import { recordStatements, type StatementName } from "../statements.ts";
 import { expectedBreakdown } from "./breakdown-oracle.ts";
-import { atTimeOfCall, breakdownOf, dailyOf, overviewOf, payoutsOf } from "./call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf, payoutsOf, providersOf } from "./call.ts";
 import { expectedDaily } from "./daily-oracle.ts";
 import type { Ledger } from "./ledger.ts";
 import { expectedOverview, expectedPayouts } from "./overview-oracle.ts";
 import { type RequestedPeriod, resolvedForDays } from "./periods.ts";
+import { expectedRow } from "./provider-oracle.ts";
 
 /** A service whose responses are compared. Its functions resolve to the statements that they took. */
 export interface ExactService {
@@ -22,6 +25,8 @@ export interface ExactService {
     period: RequestedPeriod,
     timeZone?: string,
   ): Promise<StatementName[]>;
+  /** Its row among all providers, of which there must be one with its number, and the statement that it took. */
+  row(ledger: Ledger, now: string, period: RequestedPeriod): Promise<StatementName | undefined>;
 }
 
 /**
@@ -62,5 +67,27 @@ export function createExactService(read: Read): ExactService {
       recorded.takeNames();
       return statements;
     },
+    async row(ledger, now, { startDate, endDate, resolved }) {
+      const pageToken = tokenBefore(ledger, now, { startDate, endDate, resolved });
+      const request = { startDate, endDate, pageSize: 1, pageToken };
+      const response = await providersOf(service, request, now);
+      const statement = recorded.takeNames().at(-1);
+      const context = `row of ${ledger.provider} in ${JSON.stringify(resolved)} at ${now} by ${statement}`;
+      const row = expect.objectContaining(expectedRow(ledger, resolved, now));
+      expect(response, context).toHaveProperty("providers", [row]);
+      return statement;
+    },
   };
+}
+
+/** The token of the page that begins with the provider of a ledger. */
+function tokenBefore({ provider }: Ledger, now: string, period: RequestedPeriod): string {
+  const { startDate, endDate, resolved } = period;
+  const parameters = { ...periodTexts(parsePeriod(startDate, endDate)), timeZone: "UTC" };
+  const fixed = fixPeriod(
+    { start: Date.parse(resolved.start), end: Date.parse(resolved.end) },
+    Date.parse(now),
+  );
+  const contents = [...Object.values(periodTexts(fixed)), String(provider - 1n)];
+  return toPageToken({ list: "providers", owner: "platform", parameters }, contents);
 }

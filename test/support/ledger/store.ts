@@ -88,7 +88,10 @@ export async function storeLedgers(database: Knex, ledgers: readonly Ledger[]): 
     const available_balance = decimal(2).write(balance as never);
     return { provider_id: String(provider), available_balance };
   });
+  const providers = ledgers.map(({ provider }) => ({ id: String(provider), name: "" }));
   await database.transaction(async (transaction) => {
+    if (providers.length > 0)
+      await transaction("providers").insert(providers).onConflict("id").ignore();
     await transaction("wallets").del();
     if (wallets.length > 0) await transaction("wallets").insert(wallets);
     for (const table of TABLES) {

@@ -7,7 +7,8 @@ const LEAVES = ["errors", "config", "handler", "quote", "timeout"];
 
 /** The parts below `main.ts`, from the top down, and the parts that each may import besides itself. */
 const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
-  ports: ["gateway", "grpc", "rpc", "net", "tls", "telemetry"],
+  services: [],
+  ports: ["services", "gateway", "grpc", "rpc", "net", "tls", "telemetry"],
   stop: ["telemetry"],
   cli: ["admin", "telemetry", "net", "revenue", "rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net", "tls"],
@@ -33,8 +34,7 @@ const PARTS: typeof BELOW_MAIN = {
 
 /** The folders of `gen/` that a part may import. A part that is not listed imports none. */
 const GENERATED: Readonly<Record<string, RegExp>> = {
-  main: /^gen\/revenue\//,
-  ports: /^gen\/revenue\//,
+  services: /^gen\/revenue\//,
   revenue: /^gen\/(revenue|google\/type)\//,
   "gateway/transcoding": /^gen\/google\//,
   grpc: /^gen\/(health|google\/rpc|grpc)\//,

@@ -16,12 +16,22 @@ function tablesOf(sql: string): readonly string[] {
   return [...reads].map(([, table]) => table ?? "");
 }
 
-it.each(STATEMENT_NAMES)("%s restricts each table to the rows of one provider", (name) => {
+/** The list of providers: it is read on all shards. */
+const OF_ALL = ["providersAfter"] as const;
+const OF_ONE = STATEMENT_NAMES.filter((name) => !OF_ALL.some((other) => other === name));
+
+it.each(OF_ONE)("%s restricts each table to the rows of one provider", (name) => {
   for (const branch of STATEMENTS[name].sql.split("\nUNION ALL ")) {
     const restrictions = branch.match(RESTRICTION) ?? [];
     expect(tablesOf(branch), branch).not.toEqual([]);
     expect(restrictions.length, branch).toBeGreaterThanOrEqual(tablesOf(branch).length);
   }
+});
+
+it("only the list of providers is of all of them: it reads a page by the primary key", () => {
+  expect(STATEMENTS.providersAfter.sql.replaceAll(/\s+/g, " ")).toMatch(
+    /^SELECT 0, CAST\(UTC_TIMESTAMP\(3\) AS CHAR\), NULL FROM DUAL UNION ALL \(SELECT 1, CAST\(id AS CHAR\), CAST\(name AS CHAR\) FROM providers WHERE id > CAST\(\? AS UNSIGNED\) ORDER BY id LIMIT 1001\)$/,
+  );
 });
 
 it("the lookup of a provider reads its row by the primary key", () => {

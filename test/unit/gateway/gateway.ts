@@ -78,7 +78,7 @@ export async function openGateway(
     lines.push({ message, fields: { ...fields } });
   };
   const { server, unread, listen, stop } = createGateway({
-    service,
+    services: [service],
     rpc,
     addresses: createAddresses([]),
     log: { info: write, warn: write, error: write },

@@ -70,7 +70,7 @@ export async function listen(
       };
     },
   } as Rpc;
-  const server = createGrpcServer(RevenueService, rpc, createAddresses([]), {
+  const server = createGrpcServer([RevenueService], rpc, createAddresses([]), {
     report: (event) => events.push(event),
     ...options,
   });

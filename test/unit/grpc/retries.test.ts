@@ -35,7 +35,7 @@ async function serve(rpc: Rpc) {
       throw error;
     }
   };
-  const server = createGrpcServer(RevenueService, { accept } as Rpc, createAddresses([]));
+  const server = createGrpcServer([RevenueService], { accept } as Rpc, createAddresses([]));
   const port = await server.listen("127.0.0.1", 0);
   const client = grpcClient(`127.0.0.1:${port}`, {
     "grpc.service_config": rootFile("examples/go/service-config.json"),

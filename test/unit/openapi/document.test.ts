@@ -21,14 +21,16 @@ const parts: DocumentParts = {
   responses: [],
   schemas: {},
   parameters: {},
-  requestHeaders: [],
+  requestHeaders: () => [],
   examples: {},
 };
 
-const [getThing] = bindRoutes(serviceOf(THINGS));
+const [getThing] = bindRoutes([serviceOf(THINGS)]);
 if (getThing === undefined) throw new Error("the service has no RPC");
 /** The document as a client parses it. */
-const { components, paths } = JSON.parse(JSON.stringify(createDocument(serviceOf(THINGS), parts)));
+const { components, paths } = JSON.parse(
+  JSON.stringify(createDocument([serviceOf(THINGS)], parts)),
+);
 
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 formats.default(ajv);

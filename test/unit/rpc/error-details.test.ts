@@ -37,7 +37,7 @@ let grpc: string;
 beforeAll(async () => {
   gateway = await openGateway(RevenueService, fail);
   const accept = async (): Promise<AcceptedCall> => fail();
-  grpcServer = createGrpcServer(RevenueService, { accept } as Rpc, createAddresses([]));
+  grpcServer = createGrpcServer([RevenueService], { accept } as Rpc, createAddresses([]));
   grpc = `127.0.0.1:${await grpcServer.listen("127.0.0.1", 0)}`;
 });
 afterAll(async () => {

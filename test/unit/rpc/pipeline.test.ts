@@ -24,6 +24,7 @@ describe("a call", () => {
     expect(handle).toHaveBeenCalledExactlyOnceWith(request, {
       caller: { providerId: "7" },
       signal: expect.any(AbortSignal),
+      deadline: expect.any(Number),
     });
   });
 

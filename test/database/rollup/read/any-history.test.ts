@@ -25,6 +25,7 @@ import { expectStored } from "../write/oracle.ts";
 
 const database = await databaseOfFile();
 beforeAll(async () => {
+  await database.knex("providers").insert({ id: 1, name: "" });
   const server = { provider_id: 1, name: "server", status: "Active", price_per_hour: "1.00" };
   await database.knex("servers").insert([
     { ...server, id: 1, uuid: "1" },
@@ -193,6 +194,7 @@ it("answers are exact after any history", async () => {
             const ends = [first, last].map((ms) => new Date(ms).toISOString());
             const period = requested(...(ends as [string, string]), now);
             const statements = await service.breakdown(ledger, now, period, zone);
+            await service.row(ledger, now, period);
             answers++;
             if (statements.join() === "facts,cachedBreakdown") cached++;
           }

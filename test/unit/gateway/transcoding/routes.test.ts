@@ -5,7 +5,7 @@ import { paths } from "../../../support/request.ts";
 import { serviceOf } from "./contract.ts";
 
 test("the revenue service is served on the paths of its specification", () => {
-  const templates = bindRoutes(RevenueService).map(({ method, template }) => [
+  const templates = bindRoutes([RevenueService]).map(({ method, template }) => [
     method.name,
     template,
   ]);
@@ -53,13 +53,13 @@ test.each([
 ])("an annotation that is not supported is an error at start: %s", (name, reason) => {
   const refused = serviceOf("transcoding.unsupported.Refused");
   const methods = refused.methods.filter((method) => method.name === name);
-  expect(() => bindRoutes({ ...refused, methods })).toThrow(
+  expect(() => bindRoutes([{ ...refused, methods }])).toThrow(
     new Error(`cannot serve transcoding.unsupported.Refused.${name} over REST: ${reason}`),
   );
 });
 
 test("two RPCs with the same path are an error, whatever the names of their variables", () => {
-  expect(() => bindRoutes(serviceOf("transcoding.unsupported.OnePathTwice"))).toThrow(
+  expect(() => bindRoutes([serviceOf("transcoding.unsupported.OnePathTwice")])).toThrow(
     new Error(
       "cannot serve transcoding.unsupported.OnePathTwice.Find over REST: its path /a/{number} is already the path of Get",
     ),

@@ -1,0 +1,42 @@
+SELECT 0,
+  CAST(UTC_TIMESTAMP(3) AS CHAR),
+  CAST(MAX(available_balance) AS CHAR),
+  NULL,
+  NULL,
+  NULL
+  FROM wallets WHERE provider_id = :provider
+UNION ALL
+(SELECT 1,
+  CAST(0 AS CHAR),
+  CAST(0 AS CHAR),
+  CAST(SUM(gross) AS CHAR),
+  CAST(COUNT(*) AS CHAR),
+  CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
+  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY provider_id ORDER BY NULL)
+UNION ALL
+(SELECT 2,
+  CAST(0 AS CHAR),
+  CAST(0 AS CHAR),
+  CAST(SUM(CASE WHEN (ended_at IS NULL OR ended_at >= CAST(:start AS DATETIME(3))) AND started_at < CAST(:after AS DATETIME(3)) THEN 1 ELSE 0 END) AS CHAR),
+  CAST(SUM(CASE WHEN ended_at IS NULL OR ended_at > CAST(:now AS DATETIME(3)) THEN 1 ELSE 0 END) AS CHAR),
+  CAST(SUM(GREATEST(CASE WHEN ended_at IS NULL OR ended_at >= CAST(:after AS DATETIME(3)) THEN CAST(:until AS SIGNED) ELSE GREATEST(COALESCE(LEAST(TIMESTAMPDIFF(MICROSECOND, DATE'0001-01-01', ended_at) DIV 1000, TIMESTAMPDIFF(MICROSECOND, DATE'0001-01-01', LAST_DAY(ended_at)) DIV 1000 + 86399999), TIMESTAMPDIFF(MICROSECOND, DATE'0001-01-01',
+  CAST(CONCAT(LPAD(YEAR(ended_at), 4, '0'), '-01-01') AS DATETIME) + INTERVAL GREATEST(MONTH(ended_at), 1) - 1 MONTH) DIV 1000 - 1, 0), 0) END - CASE WHEN started_at < CAST(:start AS DATETIME(3)) THEN CAST(:from AS SIGNED) ELSE GREATEST(COALESCE(LEAST(TIMESTAMPDIFF(MICROSECOND, DATE'0001-01-01', started_at) DIV 1000, TIMESTAMPDIFF(MICROSECOND, DATE'0001-01-01', LAST_DAY(started_at)) DIV 1000 + 86399999), TIMESTAMPDIFF(MICROSECOND, DATE'0001-01-01',
+  CAST(CONCAT(LPAD(YEAR(started_at), 4, '0'), '-01-01') AS DATETIME) + INTERVAL GREATEST(MONTH(started_at), 1) - 1 MONTH) DIV 1000 - 1, 0), 0) END, 0)) AS CHAR)
+  FROM rentals WHERE provider_id = :provider AND (ended_at IS NULL AND started_at >= CAST(:start AS DATETIME(3)) OR ended_at >= LEAST(CAST(:start AS DATETIME(3)),
+  CAST(:now AS DATETIME(3))) AND ended_at >= started_at) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY provider_id ORDER BY NULL)
+UNION ALL
+(SELECT 3,
+  CAST(0 AS CHAR),
+  CAST(0 AS CHAR),
+  CAST(COUNT(*) AS CHAR),
+  NULL,
+  NULL
+  FROM rentals WHERE provider_id = :provider AND ended_at IS NULL AND started_at < CAST(:start AS DATETIME(3)) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY provider_id ORDER BY NULL)
+UNION ALL
+(SELECT 4,
+  CAST(SUM(CASE WHEN status = 'Completed' THEN amount ELSE 0.00 END) AS CHAR),
+  CAST(SUM(CASE WHEN NOT status = 'Completed' THEN amount ELSE 0.00 END) AS CHAR),
+  NULL,
+  NULL,
+  NULL
+  FROM payouts WHERE provider_id = :provider AND paid_at >= CAST(:start AS DATETIME(3)) AND paid_at < CAST(:after AS DATETIME(3)) GROUP BY provider_id);

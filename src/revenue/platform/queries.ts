@@ -1,0 +1,73 @@
+/**
+ * The SQL of ListProviderRevenue: the list of providers, which is on all shards, and for each of them a statement on
+ * its own rows, as a whole: one that completes the sums of a rollup, and one that reads the ledger alone.
+ */
+import { instant } from "../../db/sql-time.ts";
+import { compileStatement } from "../../db/statement.ts";
+import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
+import { STORED_SUMS, TOTAL_STORED_SUMS } from "../../rollup/sums.ts";
+import { MAX_SIZE } from "../pages.ts";
+import {
+  AS_WHOLE,
+  completingSums,
+  EDGE_PARAMETERS,
+  PERIOD_PARAMETERS,
+  rawSums,
+} from "../period-sums.ts";
+import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
+
+/** The providers after one, as many as a page may have, and one more that tells whether there is another page. */
+export const providersAfter = compileStatement(
+  {
+    snapshot: { select: {}, from: "DUAL" },
+    providers: {
+      select: { id: "id", name: "name" },
+      from: `providers WHERE id > CAST(:after AS UNSIGNED) ORDER BY id LIMIT ${MAX_SIZE + 1}`,
+    },
+  },
+  ["after"],
+  "providers",
+);
+
+/** The status of payouts that have been made. */
+const COMPLETED = "status = 'Completed'";
+const amountIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN amount ELSE 0.00 END)`;
+
+/** The payouts of the period, up to now; no row without any. */
+const PAYOUTS = {
+  select: { completed: amountIf(COMPLETED), other: amountIf(`NOT ${COMPLETED}`) },
+  from: `payouts WHERE provider_id = :provider
+    AND paid_at >= ${instant(":start")} AND paid_at < ${instant(":after")} GROUP BY provider_id`,
+};
+
+/** The sums of the provider as a whole at a mark, and what its owners have together. */
+const whole = (mark: string) => ({
+  select: { ...AS_WHOLE.owner, ...STORED_SUMS },
+  from: totalAt(mark),
+});
+const owners = (mark: string) => ({
+  select: TOTAL_STORED_SUMS,
+  from: `${sumsAt(OWNER_SUMS, mark)} GROUP BY provider_id`,
+});
+
+/** The statement that completes the sums of a rollup. */
+export const providerRevenue = compileStatement(
+  {
+    confirmed: CONFIRMED_WITH_WALLET,
+    atFirst: whole(":mark"),
+    ownersAtFirst: owners(":mark"),
+    atLast: whole(":other"),
+    ownersAtLast: owners(":other"),
+    ...completingSums(AS_WHOLE),
+    payouts: PAYOUTS,
+  },
+  [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS, "mark", "other"],
+  "provider_revenue",
+);
+
+/** The statement that reads the ledger alone. */
+export const rawProviderRevenue = compileStatement(
+  { wallet: WALLET, ...rawSums(AS_WHOLE), payouts: PAYOUTS },
+  PERIOD_PARAMETERS,
+  "provider_revenue_raw",
+);
