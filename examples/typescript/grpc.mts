@@ -17,7 +17,10 @@ const SERVICE_CONFIG = {
   loadBalancingConfig: [{ round_robin: {} }],
   methodConfig: [
     {
-      name: [{ service: "revenue.v1.RevenueService" }],
+      name: [
+        { service: "revenue.v1.RevenueService" },
+        { service: "revenue.v1.PlatformRevenueService" },
+      ],
       retryPolicy: {
         maxAttempts: 5,
         initialBackoff: "0.5s",
@@ -45,7 +48,8 @@ export const close = () => client.close();
 /**
  * Calls an RPC.
  *
- * @param providerId with a service key: `providers.id`, as digits, because a number is not exact
+ * @param providerId with a service key: `providers.id`, as digits, because a number is not exact. Not given for an RPC
+ *   about all of them
  * @throws ServiceError of grpc-js: `code`, `details` and `metadata`; NOT_FOUND if there is no such provider
  */
 export function call<Method extends DescMethodUnary>(
@@ -59,16 +63,18 @@ export function call<Method extends DescMethodUnary>(
       (message: MessageShape<Method["input"]>) => Buffer.from(toBinary(method.input, message)),
       (bytes) => fromBinary(method.output, bytes),
       create(method.input, request),
-      metadataOf(providerId),
+      metadataOf(method.parent.typeName, providerId),
       { deadline: Date.now() + DEADLINE },
       (error, message) => (error ? reject(error) : resolve(message as never)),
     );
   });
 }
 
-function metadataOf(providerId: string | undefined): Metadata {
-  const name = providerId === undefined ? "REVENUE_API_KEY" : "REVENUE_SERVICE_KEY";
-  const key = providerId === undefined ? REVENUE_API_KEY : REVENUE_SERVICE_KEY;
+/** A provider's key says about whom it asks; a service key asks about one that is named, or about all. */
+function metadataOf(service: string, providerId: string | undefined): Metadata {
+  const ofProvider = providerId === undefined && service === "revenue.v1.RevenueService";
+  const name = ofProvider ? "REVENUE_API_KEY" : "REVENUE_SERVICE_KEY";
+  const key = ofProvider ? REVENUE_API_KEY : REVENUE_SERVICE_KEY;
   if (!key) exit(`set the environment variable ${name}`);
   const metadata = new Metadata();
   metadata.set("x-api-key", key);

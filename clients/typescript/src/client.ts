@@ -8,6 +8,7 @@ import {
   type Transport,
 } from "@connectrpc/connect";
 import { createConnectTransport } from "@connectrpc/connect-web";
+import { PlatformRevenueService } from "../../../gen/revenue/v1/platform_pb.ts";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { createRetry, RETRIES } from "./retry.ts";
 
@@ -30,8 +31,8 @@ export type RevenueCaller =
       readonly apiKey?: undefined;
     };
 
-/** The options of a client. */
-export type RevenueClientOptions = RevenueCaller & {
+/** How a client calls. */
+interface ConnectionOptions {
   /** The service: `https://revenue.example.com`. */
   readonly baseUrl: string;
   /** The deadline of a call with all its retries, in ms. 30 s by default. */
@@ -40,7 +41,16 @@ export type RevenueClientOptions = RevenueCaller & {
   readonly retries?: number;
   /** Sends the requests; the global `fetch` by default. */
   readonly fetch?: typeof globalThis.fetch;
-};
+}
+
+/** The options of a client. */
+export type RevenueClientOptions = RevenueCaller & ConnectionOptions;
+
+/** The options of a client about all providers. */
+export interface PlatformClientOptions extends ConnectionOptions {
+  /** A service key, where the HTTP port accepts them. Sent as `Authorization: Bearer KEY`, and nowhere else. */
+  readonly serviceKey: ApiKey;
+}
 
 /**
  * Creates a client. Its calls throw a ConnectError: `code` says what went wrong, `rawMessage` is
@@ -53,33 +63,45 @@ export function createRevenueClient(options: RevenueClientOptions): Client<typeo
 }
 
 /**
+ * Creates a client about all providers. Its calls throw as those of `createRevenueClient`.
+ *
+ * @throws Error if `baseUrl` is not an HTTP URL
+ */
+export function createPlatformClient(
+  options: PlatformClientOptions,
+): Client<typeof PlatformRevenueService> {
+  return createClient(PlatformRevenueService, createTransport(options, options.serviceKey));
+}
+
+/**
  * Creates the transport of a client, for other clients of Connect-ES.
  *
  * @throws Error if `baseUrl` is not an HTTP URL, or `providerId` no number of a provider
  */
-export function createRevenueTransport({
-  baseUrl,
-  apiKey,
-  serviceKey,
-  providerId,
-  timeoutMs = 30_000,
-  retries = RETRIES,
-  fetch = globalThis.fetch,
-}: RevenueClientOptions): Transport {
-  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    const what = baseUrl === "" ? "is empty" : "is not a valid URL";
-    throw new Error(`baseUrl ${what}; expected one like https://revenue.example.com`);
-  }
+export function createRevenueTransport(options: RevenueClientOptions): Transport {
+  const { apiKey, serviceKey, providerId } = options;
   const provider = providerId === undefined ? undefined : String(providerId);
   if (provider !== undefined && !/^[1-9]\d{0,19}$/.test(provider)) {
     throw new Error("providerId is no number of a provider; expected digits such as 7");
+  }
+  return createTransport(options, apiKey ?? serviceKey, provider);
+}
+
+function createTransport(
+  { baseUrl, timeoutMs = 30_000, retries = RETRIES, fetch = globalThis.fetch }: ConnectionOptions,
+  key: ApiKey,
+  provider?: string,
+): Transport {
+  if (!/^https?:\/\//i.test(baseUrl) || !URL.canParse(baseUrl)) {
+    const what = baseUrl === "" ? "is empty" : "is not a valid URL";
+    throw new Error(`baseUrl ${what}; expected one like https://revenue.example.com`);
   }
   return createConnectTransport({
     baseUrl,
     useBinaryFormat: true,
     defaultTimeoutMs: timeoutMs,
     // The first is the outermost: each attempt asks for the key again.
-    interceptors: [createRetry(retries), createAuthorization(apiKey ?? serviceKey, provider)],
+    interceptors: [createRetry(retries), createAuthorization(key, provider)],
     fetch: createReachingFetch(fetch),
   });
 }

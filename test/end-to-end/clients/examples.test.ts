@@ -4,7 +4,15 @@
  * the network.
  */
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
@@ -294,7 +302,7 @@ describe("with a service key, the programs in examples/typescript", () => {
       symlinkSync(join(ROOT, "node_modules", scope), join(modules, scope));
     }
     writeFileSync(join(project, "package.json"), '{"type":"module"}');
-    for (const name of ["grpc", "support", "export"]) {
+    for (const name of ["grpc", "support", "export", "nightly"]) {
       writeFileSync(join(project, `${name}.mts`), rootFile(`examples/typescript/${name}.mts`));
     }
   });
@@ -328,6 +336,41 @@ describe("with a service key, the programs in examples/typescript", () => {
       status: 1,
       stderr: "3: there is no provider with the id in the header x-provider-id\n",
     });
+  });
+
+  it("write all providers to a file, and go on where a run was stopped", async () => {
+    const options = { cwd: project, env: await env() };
+    const [startDate, endDate] = ["2024-01-01", "2024-12-31"];
+    const nightly = (start: string, file: string) =>
+      runProgram(process.execPath, ["nightly.ts", start, endDate, file], options);
+    const whole = join(project, "whole.csv");
+    expect(await nightly(startDate, whole)).toEqual({ code: 0, stdout: "", stderr: "" });
+    const text = readFileSync(whole, "utf8");
+    const [header = "", first = "", ...rest] = text.split("\r\n");
+    expect(header).toMatch(/^providerId,name,grossRevenue,/);
+    expect(first).toBe('1,"first",4500.05,0.00,450.01,4050.04,4000.00,0.00,1250.50');
+    expect(rest).toEqual(['2,"second",0.00,0.00,0.00,0.00,0.00,0.00,0.00', ""]);
+    expect(existsSync(`${whole}.part`) || existsSync(`${whole}.next`)).toBe(false);
+
+    // As a run leaves it that was killed in the second page.
+    const page = await fixture.clients.get("gRPC, grpc-js").call({
+      method: "ListProviderRevenue",
+      message: { startDate, endDate, pageSize: 1 },
+      headers: withKey(options.env.REVENUE_SERVICE_KEY),
+    });
+    const bytes = `${header}\r\n${first}\r\n`.length;
+    const pageToken = page.headers["next-page-token"];
+    const stopped = join(project, "stopped.csv");
+    writeFileSync(`${stopped}.part`, `${text.slice(0, bytes)}2,"sec`);
+    writeFileSync(`${stopped}.next`, JSON.stringify({ pageToken, bytes }));
+    const other = await nightly("2024-02-01", stopped);
+    expect(other).toMatchObject({ code: 1, stdout: "" });
+    expect(other.stderr).toMatch(
+      /^pageToken: .*its startDate was another one\); the same command /,
+    );
+    expect(await nightly(startDate, stopped)).toEqual({ code: 0, stdout: "", stderr: "" });
+    expect(readFileSync(stopped, "utf8")).toBe(text);
+    expect(existsSync(`${stopped}.part`) || existsSync(`${stopped}.next`)).toBe(false);
   });
 });
 

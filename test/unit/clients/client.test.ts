@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   type ApiKey,
   Code,
+  createPlatformClient,
   createRevenueClient,
   RETRIES,
   type RevenueClientOptions,
@@ -157,7 +158,7 @@ it.each([
   },
 );
 
-it("a service key goes with the provider that calls are about, and a provider's key with none", async () => {
+it("a service key goes with the provider that calls are about, or with none for all, and a provider's key with none", async () => {
   const sent: Headers[] = [];
   const fetch: typeof globalThis.fetch = async (_url, init) => {
     sent.push(new Headers(init?.headers));
@@ -169,12 +170,17 @@ it("a service key goes with the provider that calls are about, and a provider's 
     await outcomeOf(client.getOverview({}));
   }
   await outcomeOf(createRevenueClient({ ...common, apiKey: KEY }).getOverview({}));
+  const ofAll = createPlatformClient({ ...common, serviceKey: "rvs_not-a-real-key" });
+  await outcomeOf(ofAll.listProviderRevenue({}));
   expect(sent.map((headers) => headers.get("x-provider-id"))).toEqual([
     "18446744073709551615",
     "18446744073709551615",
     null,
+    null,
   ]);
-  expect(sent[0]?.get("authorization")).toBe("Bearer rvs_not-a-real-key");
+  for (const nth of [0, 3]) {
+    expect(sent[nth]?.get("authorization")).toBe("Bearer rvs_not-a-real-key");
+  }
 });
 
 it.each(["", "07", "-1", "7, 8", "1e3", "seven"])("the provider '%s' is refused", (providerId) => {

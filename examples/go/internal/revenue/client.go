@@ -30,9 +30,12 @@ func Connect() (revenuev1.RevenueServiceClient, *grpc.ClientConn, error) {
 	return revenuev1.NewRevenueServiceClient(conn), conn, nil
 }
 
+// WithKey is the context of calls about all providers.
+func WithKey(ctx context.Context) context.Context {
+	return metadata.AppendToOutgoingContext(ctx, "x-api-key", os.Getenv("REVENUE_SERVICE_KEY"))
+}
+
 // About is the context of calls about one provider, by its number in decimal.
 func About(ctx context.Context, providerID string) context.Context {
-	return metadata.AppendToOutgoingContext(ctx,
-		"x-api-key", os.Getenv("REVENUE_SERVICE_KEY"),
-		"x-provider-id", providerID)
+	return metadata.AppendToOutgoingContext(WithKey(ctx), "x-provider-id", providerID)
 }
