@@ -342,7 +342,7 @@ describe("with a service key, the programs in examples/typescript", () => {
     const options = { cwd: project, env: await env() };
     const [startDate, endDate] = ["2024-01-01", "2024-12-31"];
     const nightly = (start: string, file: string) =>
-      runProgram(process.execPath, ["nightly.ts", start, endDate, file], options);
+      runProgram(process.execPath, ["nightly.mts", start, endDate, file], options);
     const whole = join(project, "whole.csv");
     expect(await nightly(startDate, whole)).toEqual({ code: 0, stdout: "", stderr: "" });
     const text = readFileSync(whole, "utf8");

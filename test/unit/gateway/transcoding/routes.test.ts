@@ -1,11 +1,11 @@
 import { expect, test } from "vitest";
-import { RevenueService } from "../../../../gen/revenue/v1/revenue_pb.ts";
 import { bindRoutes } from "../../../../src/gateway/transcoding/routes.ts";
+import { servicesOn } from "../../../../src/services.ts";
 import { paths } from "../../../support/request.ts";
 import { serviceOf } from "./contract.ts";
 
-test("the revenue service is served on the paths of its specification", () => {
-  const templates = bindRoutes([RevenueService]).map(({ method, template }) => [
+test("the services are on the paths that their clients depend on", () => {
+  const templates = bindRoutes(servicesOn("http", "all")).map(({ method, template }) => [
     method.name,
     template,
   ]);
