@@ -9,7 +9,7 @@ SELECT 0,
   NULL,
   NULL,
   NULL
-  FROM rollups WHERE provider_id = :provider AND format = 5 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
+  FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
 UNION ALL
 (SELECT 1,
   CAST(0 AS CHAR),
@@ -21,8 +21,8 @@ UNION ALL
   CAST(refunds AS CHAR),
   CAST(started_ms AS CHAR),
   CAST(ended_ms AS CHAR)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 2,
   CAST(SUM(gross) AS CHAR),
@@ -34,8 +34,8 @@ UNION ALL
   CAST(SUM(ended_ms) AS CHAR),
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))) GROUP BY provider_id)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))) GROUP BY provider_id)
 UNION ALL
 (SELECT 3,
   CAST(0 AS CHAR),
@@ -47,8 +47,8 @@ UNION ALL
   CAST(refunds AS CHAR),
   CAST(started_ms AS CHAR),
   CAST(ended_ms AS CHAR)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 1 AND at <= CAST(:other AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:other AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 4,
   CAST(SUM(gross) AS CHAR),
@@ -60,8 +60,8 @@ UNION ALL
   CAST(SUM(ended_ms) AS CHAR),
   NULL,
   NULL
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 5 AND slot = :slot AND total = 0 AND at <= CAST(:other AS DATETIME(3))) GROUP BY provider_id)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:other AS DATETIME(3))) GROUP BY provider_id)
 UNION ALL
 (SELECT 5,
   CAST(0 AS CHAR),
