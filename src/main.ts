@@ -1,7 +1,7 @@
 /** `npm start`: the service. Starts the parts in order, from the database to the ports. */
 import { parseArgs } from "node:util";
 import type { Knex } from "knex";
-import { PROBE_CONNECTIONS, startDatabaseProbe } from "./admin/database-probe.ts";
+import { startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
 import { createAdminServer } from "./admin/server.ts";
 import {
@@ -15,17 +15,21 @@ import { createKeyQueue } from "./auth/key-queue.ts";
 import { createFindProvider } from "./auth/provider.ts";
 import { check } from "./cli/check.ts";
 import { formatError } from "./cli/format-error.ts";
-import { serviceStatements } from "./cli/statements.ts";
 import { exposures } from "./config/exposure.ts";
 import { ineffective } from "./config/ineffective.ts";
 import { misspelled } from "./config/misspellings.ts";
-import { type Config, ConfigError, type DatabaseTarget, readConfig, tlsFiles } from "./config.ts";
-import { describeRefusal, refusedStatements, type Statements } from "./db/contract/rights.ts";
+import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
+import {
+  checkDatabase,
+  checkSessionOf,
+  KEY_CONNECTIONS,
+  openPool,
+  sessionOptions,
+  statementsOf,
+} from "./database.ts";
 import { limitAge } from "./db/freshness.ts";
-import { checkSchema } from "./db/pending-migrations.ts";
-import { createPool, poolState } from "./db/pool.ts";
-import { createRead, POOL_WAIT, type Read, withShare } from "./db/query.ts";
-import { checkSession } from "./db/session-variables.ts";
+import { poolState } from "./db/pool.ts";
+import { createRead, type Read, withShare } from "./db/query.ts";
 import { followDatabaseUrl } from "./db/url-watch.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { unresolved } from "./net/resolve.ts";
@@ -50,11 +54,6 @@ import { collectorHost, isTracingOn } from "./telemetry/traces/settings.ts";
 import { versions } from "./telemetry/versions.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
 
-/** Connections to the database for looking up API keys. */
-const KEY_CONNECTIONS = 4;
-/** How much longer than a call its statement may run on the database, in ms. */
-const STATEMENT_GRACE = 500;
-
 /**
  * What SIGTERM does, from the first moment on: process 1 of a container ignores signals without a
  * listener. The listener stays, because a signal is lost that comes between one and the next.
@@ -76,8 +75,7 @@ try {
     };
     const hosts = await unresolved({ HOST: config.host, ADMIN_HOST: config.adminHost });
     for (const mistake of hosts) console.error(`error: ${mistake}`);
-    const open = (name: string) =>
-      openPool(config, 1, { ...config.databaseUrl, database: name });
+    const open = (name: string) => openPool(config, 1, { ...config.databaseUrl, database: name });
     const parts = { database, checkSession: checkOne, statements: statementsOf(config), open };
     const isWell = await check(config, parts);
     process.exit(isWell && hosts.length === 0 ? 0 : 1);
@@ -197,57 +195,6 @@ async function start(config: Config): Promise<void> {
 /** What is told of a valid configuration. */
 function warnings(config: Config): string[] {
   return [...misspellings, ...ineffective(config, process.env), ...exposures(config)];
-}
-
-/**
- * How sessions are set up. The database ends a statement after the deadline of its call, and calls that may
- * take long wait longer for a connection.
- */
-function sessionOptions({ maxCall }: Config) {
-  const wait = Math.max(POOL_WAIT, maxCall / 5);
-  const maxStatement = maxCall + STATEMENT_GRACE;
-  return { readOnly: true, maxStatement, connectTimeout: wait, poolWait: wait };
-}
-
-/** The statements that the service sends. */
-function statementsOf({ readMaxLag }: Config): Statements {
-  return serviceStatements(readMaxLag > 0);
-}
-
-/** @throws Error if a session of the database is not as it must be */
-function checkSessionOf(
-  config: Config,
-  database: Knex,
-  warn: (message: string) => void,
-): Promise<void> {
-  const connections = config.poolSize + KEY_CONNECTIONS + PROBE_CONNECTIONS;
-  return checkSession(database, sessionOptions(config), connections, warn);
-}
-
-/** @throws Error if a session, or the schema, is not as it must be, or the account may not run a statement */
-async function checkDatabase(
-  config: Config,
-  database: Knex,
-  warn: (message: string) => void,
-): Promise<void> {
-  await checkSessionOf(config, database, warn);
-  await checkSchema(database);
-  const [refused] = await refusedStatements(database, statementsOf(config));
-  if (refused !== undefined) throw new Error(describeRefusal(refused));
-}
-
-/** Opens a pool of read-only connections. */
-function openPool(
-  config: Config,
-  maxConnections: number,
-  url: DatabaseTarget,
-  warn?: (message: string) => void,
-): Knex {
-  return createPool(url, {
-    ...sessionOptions(config),
-    maxConnections,
-    ...(warn && { warn }),
-  });
 }
 
 function createAuthenticate({ serviceKeys }: Config, read: Read, metrics?: Metrics): Authenticate {

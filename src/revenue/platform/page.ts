@@ -28,15 +28,18 @@ export async function rowsInTime<Item, Row>(
   const limit = pLimit(AT_ONCE);
 
   async function rowOrEnd(item: Item): Promise<Row | undefined> {
+    signal.throwIfAborted();
     if (ending.signal.aborted) return undefined;
     try {
       return await make(item, untilEnd);
     } catch (error) {
-      signal.throwIfAborted();
       const isFull = error instanceof ServiceError && error.kind === "overloaded";
-      if (!ending.signal.aborted && !isFull) throw error;
+      const isLate = ending.signal.aborted;
+      // Whatever it was, no row begins after it.
       endPage();
-      return undefined;
+      signal.throwIfAborted();
+      if (isLate || isFull) return undefined;
+      throw error;
     }
   }
 

@@ -10,6 +10,7 @@ const BELOW_MAIN: Readonly<Record<string, readonly string[]>> = {
   services: [],
   ports: ["services", "gateway", "grpc", "rpc", "net", "tls", "telemetry"],
   stop: ["telemetry"],
+  database: ["cli", "admin", "db"],
   cli: ["admin", "telemetry", "net", "revenue", "rollup", "auth", "db"],
   gateway: ["gateway/transcoding", "rpc", "auth", "net", "tls"],
   "gateway/transcoding": [],
