@@ -68,7 +68,7 @@ export function createListCharges(read: Read) {
       },
       { owner: provider, signal },
     );
-    const { page, next } = pageOf([...rows.atPlace, ...rows.earlier], size);
+    const { page, next } = pageOf(rows.page, size);
     const fixed = Object.values(periodTexts(period));
     const nextPageToken =
       next === undefined ? "" : toPageToken(paged, [...fixed, next.at, next.id]);
@@ -96,7 +96,7 @@ function beginningOf([start = "", end = "", at = "", id = ""]: readonly string[]
   return { period: fromPeriodTexts(start, end), place: { at, id } };
 }
 
-type ChargeRow = Awaited<ReturnType<typeof chargesOfDefault.run>>["rows"]["earlier"][number];
+type ChargeRow = Awaited<ReturnType<typeof chargesOfDefault.run>>["rows"]["page"][number];
 
 function charge(row: ChargeRow): Charge {
   return {

@@ -21,14 +21,12 @@ const withNames = (range: string) => ({
     LEFT JOIN instances ON instances.provider_id = :provider AND instances.id = page.instance_id`,
 });
 
-const chargesAfter = (limit: number) => {
-  const { atPlace, earlier } = rowsAfter("charges", "charged_at", limit);
-  return compileStatement(
-    { wallet: WALLET, atPlace: withNames(atPlace), earlier: withNames(earlier) },
+const chargesAfter = (limit: number) =>
+  compileStatement(
+    { wallet: WALLET, page: withNames(rowsAfter("charges", "charged_at", limit)) },
     ["provider", "start", ...PLACE_PARAMETERS],
     "charges",
   );
-};
 
 /** The statements for a page of at most that many, and one more that tells whether there is another page. */
 export const chargesOfDefault = chargesAfter(DEFAULT_SIZE + 1);

@@ -49,7 +49,7 @@ export function createListPayouts(read: Read) {
       owner: provider,
       signal,
     });
-    const { page, next } = pageOf([...rows.atPlace, ...rows.earlier], size);
+    const { page, next } = pageOf(rows.page, size);
     const nextPageToken = next === undefined ? "" : toPageToken(paged, [next.at, next.id]);
     const message: ListPayoutsResponse = {
       $typeName: "revenue.v1.ListPayoutsResponse",

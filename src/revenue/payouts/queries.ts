@@ -4,18 +4,12 @@ import { DEFAULT_SIZE, MAX_SIZE, PLACE_PARAMETERS, rowsAfter } from "../pages.ts
 import { WALLET } from "../wallet.ts";
 import { PAYOUT } from "./payout.ts";
 
-const payoutsAfter = (limit: number) => {
-  const { atPlace, earlier } = rowsAfter("payouts", "paid_at", limit);
-  return compileStatement(
-    {
-      wallet: WALLET,
-      atPlace: { select: PAYOUT, from: atPlace },
-      earlier: { select: PAYOUT, from: earlier },
-    },
+const payoutsAfter = (limit: number) =>
+  compileStatement(
+    { wallet: WALLET, page: { select: PAYOUT, from: rowsAfter("payouts", "paid_at", limit) } },
     ["provider", "start", ...PLACE_PARAMETERS],
     "payouts",
   );
-};
 
 /** The statements for a page of at most that many, and one more that tells whether there is another page. */
 export const payoutsOfDefault = payoutsAfter(DEFAULT_SIZE + 1);
