@@ -20,18 +20,4 @@ UNION ALL
   CAST(servers.name AS CHAR),
   CAST(instances.public_id AS CHAR),
   CAST(instances.name AS CHAR)
-  FROM (SELECT id, public_id, charged_at, recorded_at, server_id, instance_id, gross
-  FROM charges WHERE provider_id = :provider AND charged_at = CAST(:at AS DATETIME(3)) AND id < CAST(:id AS UNSIGNED) ORDER BY charged_at DESC, id DESC LIMIT 51) AS page LEFT JOIN servers ON servers.provider_id = :provider AND servers.id = page.server_id LEFT JOIN instances ON instances.provider_id = :provider AND instances.id = page.instance_id)
-UNION ALL
-(SELECT 2,
-  CAST(page.charged_at AS CHAR),
-  CAST(page.id AS CHAR),
-  CAST(page.public_id AS CHAR),
-  CAST(page.recorded_at AS CHAR),
-  CAST(page.gross AS CHAR),
-  CAST(servers.uuid AS CHAR),
-  CAST(servers.name AS CHAR),
-  CAST(instances.public_id AS CHAR),
-  CAST(instances.name AS CHAR)
-  FROM (SELECT id, public_id, charged_at, recorded_at, server_id, instance_id, gross
-  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:before AS DATETIME(3)) AND (CAST(charged_at AS CHAR) < :place OR CAST(charged_at AS CHAR) = :place AND id < CAST(:id AS UNSIGNED)) ORDER BY charged_at DESC, id DESC LIMIT 51) AS page LEFT JOIN servers ON servers.provider_id = :provider AND servers.id = page.server_id LEFT JOIN instances ON instances.provider_id = :provider AND instances.id = page.instance_id);
+  FROM (SELECT id, public_id, charged_at, recorded_at, server_id, instance_id, gross FROM charges FORCE INDEX (`PRIMARY`) WHERE provider_id = :provider AND (charged_at = CAST(:at AS DATETIME(3)) AND id < CAST(:id AS UNSIGNED) OR charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:before AS DATETIME(3)) AND (CAST(charged_at AS CHAR) < :place OR CAST(charged_at AS CHAR) = :place AND id < CAST(:id AS UNSIGNED))) ORDER BY charged_at DESC, id DESC LIMIT 51) AS page LEFT JOIN servers ON servers.provider_id = :provider AND servers.id = page.server_id LEFT JOIN instances ON instances.provider_id = :provider AND instances.id = page.instance_id);
