@@ -4,6 +4,7 @@ import { benchBacklog } from "./backlog.ts";
 import { benchFleet } from "./fleet.ts";
 import { benchLatency } from "./latency.ts";
 import { SMALL } from "./ledger.ts";
+import { benchPages } from "./pages.ts";
 import { benchPeers } from "./peers.ts";
 import { benchScale } from "./scale.ts";
 import { benchSmall } from "./small.ts";
@@ -49,6 +50,20 @@ program
   .option("--servers <n>", "servers of each, each with two instances", Number, 3)
   .option("--rounds <n>", "rounds with and without a rollup, in turns", Number, 12)
   .action(benchSmall);
+
+program
+  .command("pages")
+  .description("compares the cost of pages by the size of the ledger and by where they begin")
+  .option(
+    "--charges <list>",
+    "charges per ledger, in ascending order",
+    (list: string) => list.split(",").map(Number),
+    [50_000, 5_000_000],
+  )
+  .option("--together <n>", "charges on one instant, in a third ledger", Number, 1_000_000)
+  .option("--rounds <n>", "rounds of all pages, in turns", Number, 40)
+  .option("--pages <n>", "pages of each kind in a round", Number, 50)
+  .action(benchPages);
 
 program
   .command("fleet")
