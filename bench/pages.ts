@@ -118,10 +118,12 @@ async function measure(
   ]
 ): Promise<Costs> {
   const statement = LISTS[list].statements[large === 0 ? 0 : 1];
+  await using held = new AsyncDisposableStack();
   const kinds: [place: string, ledger: string, run: () => Promise<unknown>][] = [];
   for (const [ledger, knex] of ledgers) {
     const places = await placesOf(knex, list, large === 0 ? 50 : 1_000);
     const connection = await knex.client.acquireConnection();
+    held.defer(() => knex.client.releaseConnection(connection));
     const query = async (sql: string, bindings: readonly unknown[]) => {
       const values = [...bindings];
       const [rows] = await connection.promise().execute({ sql, values, rowsAsArray: true });
@@ -131,7 +133,6 @@ async function measure(
       const values = { provider: "1", start: BEFORE_ALL, ...parametersOf(place) };
       kinds.push([name, ledger, () => statement.run(query as never, values)]);
     }
-    knex.client.releaseConnection(connection);
   }
   const costs: Costs = new Map();
   for (let round = 0; round <= rounds; round++) {
