@@ -9,6 +9,10 @@ import {
   unlockMigrations,
 } from "../../../src/db/migrate.ts";
 import { up as createCharges } from "../../../src/db/migrations/0007_charges.ts";
+import {
+  up as addPublicId,
+  down as dropPublicId,
+} from "../../../src/db/migrations/0017_charge_public_id.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { connectTo, createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
 import { watchProcesses } from "../../support/process-list.ts";
@@ -112,6 +116,30 @@ describe("migrating", () => {
     const [[row]] = await database.knex.raw("SHOW CREATE TABLE charges");
     expect(row["Create Table"]).toMatch(/`recorded_at` .* DEFAULT current_timestamp\(3\)/i);
   });
+});
+
+it("the public id of charges is added at once, whatever the size of the ledger, also where it is there", async () => {
+  const { knex } = database;
+  await dropPublicId(knex);
+  const row = { provider_id: 1, server_id: 1, charged_at: "2026-11-20", gross: "1.00" };
+  await knex("charges").insert(Array.from({ length: 100 }, () => row));
+  /** Fails if the server would do more than change the description of the table. */
+  const instantly = (sql: string) => knex.raw(`${sql}, ALGORITHM=INSTANT`);
+  const copying = "ALTER TABLE charges MODIFY gross decimal(16,2) NOT NULL";
+  await expect(instantly(copying)).rejects.toThrow(/ALGORITHM=INSTANT is not supported/);
+  let altered = 0;
+  const instant = {
+    schema: knex.schema,
+    raw: (sql: string) => {
+      altered++;
+      return instantly(sql);
+    },
+  } as unknown as Knex;
+  for (const _ of ["not there", "there"]) await addPublicId(instant);
+  expect(altered).toBe(1);
+  expect(await knex("charges").whereNull("public_id").count({ count: "*" })).toEqual([
+    { count: "100" },
+  ]);
 });
 
 it("of several runs at once on an empty database one runs each migration, and the others none", async () => {

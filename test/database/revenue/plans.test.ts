@@ -46,6 +46,8 @@ const LONG = { ...SHORT, provider: 2, charges: 15_000, rentals: 1_500, days: 500
 const RAW = { ...SHORT, provider: 3 };
 /** The payouts of the second, and of each of some others. */
 const PAYOUTS = 5_000;
+/** A provider with as many charges, and payouts, on one instant. */
+const CROWD = { ...SHORT, provider: 4, together: 2_500 };
 /** The difference between the two that chance may make: where the rows of an hour or a day lie. */
 const TOLERANCE = 60;
 /** Days also add up all days of the rollup, and an overview all months: so many more of the longer ledger. */
@@ -60,7 +62,7 @@ const session = testPool(database.url, { maxConnections: 1 });
 afterAll(() => session.destroy());
 beforeAll(async () => {
   const { knex } = database;
-  await addBulk(knex, [SHORT, LONG, RAW]);
+  await addBulk(knex, [SHORT, LONG, RAW, CROWD]);
   // As many rentals run in both.
   await knex.raw(
     `UPDATE rentals SET ended_at = started_at + INTERVAL 1 HOUR, updated_at = started_at + INTERVAL 1 HOUR
@@ -78,6 +80,13 @@ beforeAll(async () => {
     const payouts = Array.from({ length: PAYOUTS }, (_, nth) => payoutOf(id, nth));
     await knex.batchInsert("payouts", payouts, 1_000);
   }
+  const [at, own] = [toDatetime(NOW - 10 * DAY), { provider_id: CROWD.provider }];
+  const nths = Array.from({ length: CROWD.together }, (_, nth) => nth);
+  const charge = { ...own, server_id: 4_001, charged_at: at, gross: "1.00" };
+  const together = nths.map(() => charge);
+  await knex.batchInsert("charges", together, 1_000);
+  const paid = nths.map((nth) => ({ ...payoutOf(CROWD.provider, nth), paid_at: at }));
+  await knex.batchInsert("payouts", paid, 1_000);
   const server = { name: "", status: "", price_per_hour: "1.0000" };
   const serverOf = (id: number) => ({ ...server, provider_id: id, uuid: `other-${id}` });
   await knex("servers").insert(others.map(({ provider_id }) => serverOf(provider_id)));
@@ -330,8 +339,37 @@ describe("the plan of a statement scans no table and no large part of one, and r
     }
     const sorted = reads.filter(({ Extra }) => /filesort/.test(Extra ?? ""));
     expect(sorted.filter(({ table }) => table === "payouts" || /^charges/.test(name))).toEqual([]);
+    // The overview has the latest payouts.
+    const listed = reads.filter(({ table }) => table === /^(charges|payouts)Of/.exec(name)?.[1]);
+    for (const { type, key } of listed) expect([type, key]).toEqual(["range", "PRIMARY"]);
   });
 });
+
+it.each([
+  ["charges", chargesOf, 3, 50],
+  ["charges", chargesOf, 3, 1_000],
+  ["payouts", payoutsOf, 1, 50],
+  ["payouts", payoutsOf, 1, 1_000],
+] as const)(
+  "a page of %s reads its rows and no others, wherever it begins (%#)",
+  async (...each) => {
+    const [list, ask, rowsOfEach, pageSize] = each;
+    const { read, rows } = counting();
+    const service = createRevenueService(read);
+    const now = new Date().toISOString();
+    const request = { startDate: ago(300), pageSize };
+    let pages = 0;
+    for (let pageToken = ""; pages === 0 || pageToken !== ""; pages++) {
+      const page = await ask(service, BigInt(CROWD.provider), { ...request, pageToken }, now);
+      ({ nextPageToken: pageToken } = page as { nextPageToken: string });
+      // One row more tells whether there is another page; of a charge, server and instance are looked up.
+      expect(rows.splice(0).at(-1), `page ${pages} of ${list}`).toBeLessThan(
+        (rowsOfEach + 1) * (pageSize + 1) + 20,
+      );
+    }
+    expect(pages).toBeGreaterThanOrEqual(CROWD.together / pageSize);
+  },
+);
 
 describe("without a rollup", () => {
   beforeAll(async () => {

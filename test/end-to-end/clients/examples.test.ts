@@ -219,6 +219,7 @@ describe("the TypeScript client, packed and installed", () => {
     execFileSync(tsc, [...flags.split(" "), "example.mts", "errors.mts"], { cwd: project });
     const { stdout } = await node("example.mts");
     expect(stdout.split("\n").slice(0, 2)).toEqual(["balance 1250.50", "alpha 4061.11"]);
+    expect(stdout).toMatch(/\npo-1 4000\.00\nalpha 12\.30\n$/);
   });
 
   const copy = (name: string) =>

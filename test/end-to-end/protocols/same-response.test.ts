@@ -184,6 +184,52 @@ it.each(ALL_CLIENTS)("through %s, payouts come page by page, each once", async (
   expect(ids).toEqual(["po-1", "po-0"]);
 });
 
+/** The charges of provider 2 in the order of the list, and the request for some of them. */
+const CHARGES = { startDate: `${YEAR - 2}-01-01`, endDate: `${YEAR - 1}-12-31` };
+
+it.each(ALL_CLIENTS)("through %s, charges come page by page, each once", async (name) => {
+  const all = { method: "ListCharges", message: { ...CHARGES, pageSize: 1_000 } } as const;
+  const outcome = await call("REST", "2", all);
+  const { charges: expected } = (outcome as { response: object }).response as {
+    charges: object[];
+  };
+  // buf curl starts a process for each call.
+  const pageSize = Math.ceil(expected.length / (name.startsWith("buf") ? 2 : 7));
+  const charges: object[] = [];
+  let [pageToken, pages] = ["", 0];
+  do {
+    const message = { ...CHARGES, pageSize, pageToken };
+    const outcome = await call(name, "2", { method: "ListCharges", message });
+    const page = (outcome as { response: object }).response as {
+      charges: object[];
+      nextPageToken: string;
+    };
+    charges.push(...page.charges);
+    pageToken = page.nextPageToken;
+    pages++;
+    if (!name.startsWith("buf")) expect(outcome.headers["next-page-token"] ?? "").toBe(pageToken);
+  } while (pageToken !== "" && pages < 20);
+  expect(charges.length).toBeGreaterThan(10);
+  expect(charges).toEqual(expected);
+});
+
+it("the CSV of charges has the rows of the JSON, page by page, with the token in a header", async () => {
+  const period = `startDate=${CHARGES.startDate}&endDate=${CHARGES.endDate}`;
+  const { charges } = await json(`${paths.ListCharges}?${period}&pageSize=1000`);
+  const rows: Record<string, string>[] = [];
+  let pageToken = "";
+  do {
+    const target = `${paths.ListCharges}?${period}&pageSize=300&pageToken=${pageToken}`;
+    const headers = [...withKey(keys.get("1") ?? ""), ["accept", "text/csv"] as const];
+    const response = await rawHttp(fixture.service.http, { target, headers });
+    const page: typeof rows = parse(response.text, { columns: true, record_delimiter: "\r\n" });
+    rows.push(...page);
+    pageToken = String(response.headers["next-page-token"] ?? "");
+  } while (pageToken !== "" && rows.length < 5_000);
+  expect(rows.length).toBeGreaterThan(1_000);
+  expect(rows.slice(0, 1_000)).toEqual(charges.map(harmless));
+});
+
 it("the CSV of payouts has the token of the next page in a header", async () => {
   const ids: string[] = [];
   let pageToken = "";
@@ -211,6 +257,12 @@ it.each(FAST_CLIENTS)(
     );
     expect(withoutHeaders(await list({ pageSize: -1 }))).toEqual(
       refusal("pageSize: expected 0 (the default, 50) or more, got -1"),
+    );
+    const ofCharges = { method: "ListCharges", message: { pageToken: "x" } } as const;
+    expect(withoutHeaders(await call(name, "1", ofCharges))).toEqual(
+      refusal(
+        'pageToken: expected the nextPageToken of a response to the same startDate, endDate and timeZone, got "x" (it was changed, or belongs to another list or provider)',
+      ),
     );
   },
 );

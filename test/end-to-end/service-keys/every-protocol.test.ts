@@ -21,6 +21,7 @@ const YEAR = { startDate: "2024-01-01", endDate: "2024-12-31" };
 const REQUESTS: readonly RpcRequest[] = [
   { method: "GetServerBreakdown", message: YEAR },
   { method: "ListPayouts" },
+  { method: "ListCharges", message: YEAR },
 ];
 const MALFORMED = badRequest(
   "x-provider-id: with a service key, expected it exactly once, with the number of a provider, such as 7",
