@@ -150,10 +150,16 @@ async function measure(
 /** The CPU time of all threads of a process, in ns, as the scheduler counts it. */
 function threadTime(pid: number): number {
   const tasks = `/proc/${pid}/task`;
-  const times = readdirSync(tasks).map((task) =>
-    readFileSync(`${tasks}/${task}/schedstat`, "utf8"),
-  );
-  return times.reduce((sum, text) => sum + Number(text.split(" ")[0]), 0);
+  return readdirSync(tasks).reduce((sum, task) => sum + timeOf(`${tasks}/${task}`), 0);
+}
+
+/** Zero for a thread that has just ended. */
+function timeOf(task: string): number {
+  try {
+    return Number(readFileSync(`${task}/schedstat`, "utf8").split(" ")[0]);
+  } catch {
+    return 0;
+  }
 }
 
 /** A row for each place: medians, and in brackets that of the ratios to the first ledger in the same round. */
