@@ -73,7 +73,7 @@ async function anyLedger(count: number): Promise<Map<string, string>> {
     };
   });
   await knex.batchInsert("charges", rows, 500);
-  if (happens(0.5)) await build(knex, "1", WATERMARK, "P1D", pick(["P1D", "PT15M"]));
+  if (happens(0.5)) await build(knex, "1", WATERMARK);
   return times;
 }
 
