@@ -51,25 +51,29 @@ export function parametersOf({ at, id }: Place): Record<(typeof PLACE_PARAMETERS
   return { at: exists ? at : "", before, place: at, id };
 }
 
-/** MySQL would rather sort all rows of a provider than read a page of 1,000 from the key that has their order. */
-const CLUSTERED = "FORCE INDEX (`PRIMARY`)";
-
 /**
- * What follows FROM for up to `limit` rows after a place, and not before `:start`: those at the same instant, and the
- * earlier ones. To the database these are two ranges of the clustered key, which it reads from their ends until it has
- * the limit. With `id` in a condition of both, every page would read again all rows of the instant that it begins in.
+ * What follows FROM for up to `limit` rows after a place, and not before `:start`, as `page`: those at the same
+ * instant, and the earlier ones. To the database these are two ranges of the clustered key, which it reads from their
+ * ends until it has the limit. With `id` in a condition of both, every page would read again all rows of the instant
+ * that it begins in. The hint is for MySQL, which would rather sort all rows of a provider than read a page of 1,000
+ * from the key that has their order; a view has no key, and takes it as a comment.
  *
  * @param time the column of the time
  */
-export function rowsAfter(table: string, time: string, limit: number): string {
+export function rowsAfter(
+  table: string,
+  columns: readonly string[],
+  time: string,
+  limit: number,
+): string {
   /** Its order is that of the times, also of dates that do not exist. */
   const text = `CAST(${time} AS CHAR)`;
   const id = "CAST(:id AS UNSIGNED)";
-  return `${table} ${CLUSTERED} WHERE provider_id = :provider
+  return `(SELECT /*+ INDEX(${table} PRIMARY) */ ${columns.join(", ")} FROM ${table} WHERE provider_id = :provider
       AND (${time} = ${instant(":at")} AND id < ${id}
         OR ${time} >= ${instant(":start")} AND ${time} < ${instant(":before")}
           AND (${text} < :place OR ${text} = :place AND id < ${id}))
-    ORDER BY ${time} DESC, id DESC LIMIT ${limit}`;
+    ORDER BY ${time} DESC, id DESC LIMIT ${limit}) AS page`;
 }
 
 /** What every listed row has: its time as DATETIME(3) text, and its id. */

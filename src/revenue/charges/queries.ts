@@ -3,8 +3,14 @@ import { compileStatement } from "../../db/statement.ts";
 import { DEFAULT_SIZE, MAX_SIZE, PLACE_PARAMETERS, rowsAfter } from "../pages.ts";
 import { WALLET } from "../wallet.ts";
 
-/** The charges of a range, with the names of what they are for. The limit is within, so that few rows are joined. */
-const withNames = (range: string) => ({
+/** What is read of a charge. */
+const COLUMNS = [
+  ...["id", "public_id", "charged_at", "recorded_at"],
+  ...["server_id", "instance_id", "gross"],
+];
+
+/** The charges of a page, with the names of what they are for. The limit is within, so that few rows are joined. */
+const withNames = (page: string) => ({
   select: {
     at: "page.charged_at",
     order: "page.id",
@@ -16,14 +22,14 @@ const withNames = (range: string) => ({
     instance: "instances.public_id",
     instanceName: "instances.name",
   },
-  from: `(SELECT id, public_id, charged_at, recorded_at, server_id, instance_id, gross FROM ${range}) AS page
+  from: `${page}
     LEFT JOIN servers ON servers.provider_id = :provider AND servers.id = page.server_id
     LEFT JOIN instances ON instances.provider_id = :provider AND instances.id = page.instance_id`,
 });
 
 const chargesAfter = (limit: number) =>
   compileStatement(
-    { wallet: WALLET, page: withNames(rowsAfter("charges", "charged_at", limit)) },
+    { wallet: WALLET, page: withNames(rowsAfter("charges", COLUMNS, "charged_at", limit)) },
     ["provider", "start", ...PLACE_PARAMETERS],
     "charges",
   );

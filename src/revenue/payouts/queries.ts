@@ -6,7 +6,10 @@ import { PAYOUT } from "./payout.ts";
 
 const payoutsAfter = (limit: number) =>
   compileStatement(
-    { wallet: WALLET, page: { select: PAYOUT, from: rowsAfter("payouts", "paid_at", limit) } },
+    {
+      wallet: WALLET,
+      page: { select: PAYOUT, from: rowsAfter("payouts", Object.values(PAYOUT), "paid_at", limit) },
+    },
     ["provider", "start", ...PLACE_PARAMETERS],
     "payouts",
   );
