@@ -53,7 +53,7 @@ UNION ALL
   CAST(SUM(gross) AS CHAR),
   CAST(SUM(charges) AS CHAR),
   CAST(SUM(refunds) AS CHAR)
-  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 360 AND part = 0 AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY TO_DAYS(at) * 3 + (HOUR(at) DIV 6 >= CAST(:part0 AS SIGNED)) + (HOUR(at) DIV 6 > CAST(:part0 AS SIGNED)) ORDER BY NULL)
+  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 360 AND part = 0 AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY TO_DAYS(at) * 3 + (HOUR(at) DIV 6 >= CAST(:part0 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 8,
   CAST(MIN(at) AS CHAR),

@@ -65,11 +65,15 @@ const STORED = {
     from: `${increments("day")} AND ${IN_DAYS}`,
   },
 };
-/** The six hours in which a day of the zone begins, and those between them, added up. */
+/**
+ * The six hours in which a day of the zone begins, those between them, and those from a time on at which a day begins
+ * together with six hours, added up.
+ */
 const sixHoursOf = (days: Days) => {
-  const parts = TIMES_OF[days].flatMap((_, nth) =>
-    [">=", ">"].map((follows) => `(HOUR(at) DIV 6 ${follows} ${milliseconds(`:${PARTS[nth]}`)})`),
-  );
+  const parts = TIMES_OF[days].flatMap((time, nth) => [
+    `(HOUR(at) DIV 6 >= ${milliseconds(`:${PARTS[nth]}`)})`,
+    `(TIME_TO_SEC(at) >= ${milliseconds(`:${time}`)})`,
+  ]);
   return {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
     from: `${increments("sixHours")} AND ${IN_DAYS}

@@ -44,6 +44,11 @@ function changesOf(zone: string): number[] {
 
 const ZONES = Intl.supportedValuesOf("timeZone");
 const CHANGES = new Map(ZONES.map((zone) => [zone, changesOf(zone)]));
+/** Zones whose days always begin at one hour: each there is, so also where six hours of a rollup begin with the day. */
+const FIXED = Array.from(
+  { length: 27 },
+  (_, nth) => `Etc/GMT${nth < 13 ? "+" : "-"}${Math.abs(12 - nth)}`,
+);
 /** Some of the changes of all zones, other ones in each run. */
 const MARKS = Array.from({ length: 20 }, () => pick(CHANGES.values().toArray().flat()));
 
@@ -54,9 +59,13 @@ function anyInstant(): number {
   return mark + pick([-1, 0, 0, 1, between(0, QUARTER)]);
 }
 
-const charges = Array.from({ length: 1_500 }, (): Charge => {
+/** A week in which each hour has a charge. */
+const WEEK = Date.parse("2016-03-01");
+const hours = Array.from({ length: 7 * 24 }, (_, nth) => WEEK + (nth + 0.5) * 3_600_000);
+
+const charges = [...Array.from({ length: 1_500 }, anyInstant), ...hours].map((at): Charge => {
   const gross = BigInt(between(-500, 1_500));
-  return { server: 1n, instance: null, at: iso(anyInstant()), gross };
+  return { server: 1n, instance: null, at: iso(at), gross };
 });
 const rentals = Array.from({ length: 200 }, (): Rental => {
   const start = anyInstant();
@@ -82,7 +91,15 @@ async function record(): Promise<void> {
 }
 await record();
 
-/** A random period of up to 400 days, as dates of a zone, and the instants that they stand for. */
+/** Days of a zone, the first and the last, and the instants that they stand for. */
+function periodOf(startDate: Temporal.PlainDate, endDate: Temporal.PlainDate, zone: string) {
+  const firstOf = (day: Temporal.PlainDate) => day.toZonedDateTime(zone).epochMilliseconds;
+  const start = iso(firstOf(startDate));
+  const end = iso(firstOf(endDate.add({ days: 1 })) - 1);
+  return { startDate: `${startDate}`, endDate: `${endDate}`, resolved: { start, end } };
+}
+
+/** A random period of up to 400 days. */
 function anyPeriod(zone: string) {
   const changes = CHANGES.get(zone) ?? [];
   const middle = pick([changes.length > 0 ? pick(changes) : FIRST, pick(MARKS), pick(MARKS)]);
@@ -91,10 +108,7 @@ function anyPeriod(zone: string) {
     .toPlainDate();
   const startDate = date.subtract({ days: pick([0, 1, 1, 2, 30, between(0, 200)]) });
   const endDate = date.add({ days: pick([0, 1, 1, 2, between(0, 190)]) });
-  const firstOf = (day: Temporal.PlainDate) => day.toZonedDateTime(zone).epochMilliseconds;
-  const start = iso(firstOf(startDate));
-  const end = iso(firstOf(endDate.add({ days: 1 })) - 1);
-  return { startDate: `${startDate}`, endDate: `${endDate}`, resolved: { start, end } };
+  return periodOf(startDate, endDate, zone);
 }
 
 /** Whether a zone has the day. */
@@ -126,6 +140,11 @@ describe.each(KINDS)("%s", (name, leaf) => {
           await service.breakdown(ledger, NOW, period, zone);
         }
       }
+    }
+    for (const zone of FIXED) {
+      const [from, to] = ["2016-03-02", "2016-03-05"].map((date) => Temporal.PlainDate.from(date));
+      const period = periodOf(from as Temporal.PlainDate, to as Temporal.PlainDate, zone);
+      await service.breakdown(ledger, NOW, period, zone);
     }
   });
 });
