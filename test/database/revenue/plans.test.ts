@@ -122,6 +122,8 @@ function counting(): { readonly read: Read; readonly rows: number[] } {
     return status.reduce((sum, { Value }) => sum + Number(Value), 0);
   };
   const query: Query = async (sql, bindings) => {
+    // It is sent after the answer, which does not wait for it: its reads would count with those of the next one.
+    if (sql === STATEMENTS.size.sql) return [];
     const before = await soFar();
     const overhead = (await soFar()) - before;
     const values = [...bindings];
@@ -148,7 +150,8 @@ function asked({ provider }: typeof SHORT, question: Question) {
       await (zone ? dailyOf : breakdownOf)(service, BigInt(provider), now, start, end, zone);
     }
     const read = rows.splice(0);
-    const sent = take().map(({ name }, nth) => ({ name, rows: read[nth] ?? Infinity }));
+    const ran = take().filter(({ name }) => name !== "size");
+    const sent = ran.map(({ name }, nth) => ({ name, rows: read[nth] ?? Infinity }));
     for (const { rows } of sent.filter(({ name }) => name === "facts"))
       expect(rows).toBeLessThan(5);
     return sent.filter(({ name }) => name !== "facts");
@@ -327,7 +330,8 @@ describe("the plan of a statement scans no table and no large part of one, and r
       // The estimate is of the whole range, or twice that; the limit leaves a page (the next test).
       const others = table === "rollup_increments" ? LONG.charges : LONG.charges / 10;
       const most = table === "payouts" ? 3 * PAYOUTS : others;
-      if (name !== "rawOverview") expect(Number(rows), `rows of ${table}`).toBeLessThan(most);
+      const isLimited = name === "size" || name === "rawOverview";
+      if (!isLimited) expect(Number(rows), `rows of ${table}`).toBeLessThan(most);
     }
     // A key of the ledger that does not hold all that is summed costs a look-up in the table for each row.
     const byKey = reads.filter(({ key }) => /^(charges|rentals)_by_/.test(key ?? ""));
