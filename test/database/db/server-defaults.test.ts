@@ -3,9 +3,9 @@ import { afterAll, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../../dev/private-database/private-database.ts";
 import { checkServer } from "../../../src/db/contract/server.ts";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
-import { rollUp } from "../../../src/rollup/write/run.ts";
 import { runCommand } from "../../support/commands/run-command.ts";
 import { connectTo, testPool } from "../../support/database.ts";
+import { rollUp } from "../../support/rollup/roll-up.ts";
 
 const server = await startPrivateDatabase({
   bufferPool: "64M",

@@ -1,7 +1,7 @@
 /** Each request in the documentation, pasted into a shell: it succeeds, with a response of the shape shown. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { seed } from "../../../dev/demo-data/seed.ts";
-import { withKey } from "../../support/request.ts";
+import { type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { blockWith, commands, isRequest, named } from "../markdown.ts";
 import { shapeOf } from "../shape.ts";
@@ -17,6 +17,7 @@ afterAll(() => fixture?.dispose());
 const RESPONSES: readonly (readonly [command: RegExp, response: RegExp])[] = [
   [/\/GetOverview$/, /"recentPayouts": ?\[\s*\{/],
   [/\/GetServerBreakdown$/, /"servers": ?\[\s*\{/],
+  [/\/charges\?/, /^\{"charges":\[\{"chargeId":"/],
   [/--list-methods /, /^revenue\.v1\.RevenueService\/GetOverview$/m],
   [/'Accept: text\/csv'/, /^serverId,serverName,.*\r\n[0-9a-f-]{36},/],
   [/\.Health\/Check$/, /"SERVING"/],
@@ -39,11 +40,18 @@ describe.skipIf(!HAS_CURL)("as pasted", () => {
   });
 });
 
+/** What the line that is shown tells of a call. */
+interface Shown {
+  readonly method: RpcRequest["method"];
+  readonly asked: NonNullable<RpcRequest["message"]>;
+}
+
 it("the log line in docs/operations.md is the line of a real call", async () => {
   const shown: Record<string, unknown> = JSON.parse(blockWith("json", '"requestId"'));
   const requestId = String(shown.requestId);
   const headers = [...withKey(fixture.key), ["x-request-id", requestId] as const];
-  await fixture.clients.get("REST").call({ method: "GetOverview", headers });
+  const { method, asked } = shown as unknown as Shown;
+  await fixture.clients.get("REST").call({ method, message: asked, headers });
   const [real = {}] = await fixture.service.logOf(requestId);
   expect(Object.keys(real)).toEqual(Object.keys(shown));
   // The time and the duration differ from call to call.

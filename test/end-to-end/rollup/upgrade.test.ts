@@ -92,8 +92,9 @@ async function whileItBegins(
 it("services of the new version tell that rollups are missing, though they have not seen any", async () => {
   await callService();
   await until(async () => (await missing()) === 1);
-  const lines = fixture.service.log().filter(({ msg }) => msg === "provider has no rollup");
-  expect(lines).toMatchObject([{ level: "warn", providerId: "1", uncoveredCharges: MIN_ROWS }]);
+  const told = () => fixture.service.log().filter(({ msg }) => msg === "provider has no rollup");
+  await until(async () => told().length > 0);
+  expect(told()).toMatchObject([{ level: "warn", providerId: "1", uncoveredCharges: MIN_ROWS }]);
 });
 
 it("a run that is stopped before every rollup is built ends with 1", async () => {

@@ -58,6 +58,8 @@ const HOMES = [
   // These two build statements from what they are given.
   "src/db/query.ts",
   "src/db/statement.ts",
+  // What the statements of lists with pages share.
+  "src/revenue/pages.ts",
   // Reads one row, the heartbeat. No provider owns it.
   "src/db/freshness.ts",
   // Read what the server says of tables and columns, and explain.
