@@ -15,4 +15,4 @@ UNION ALL
   CAST(status AS CHAR),
   CAST(id AS CHAR)
   FROM (SELECT /*+ INDEX(payouts PRIMARY) */ public_id, paid_at, amount, method, status, id
-  FROM payouts WHERE provider_id = :provider AND (paid_at = CAST(:at AS DATETIME(3)) AND id < CAST(:id AS UNSIGNED) OR paid_at >= CAST(:start AS DATETIME(3)) AND paid_at < CAST(:before AS DATETIME(3)) AND (CAST(paid_at AS CHAR) < :place OR CAST(paid_at AS CHAR) = :place AND id < CAST(:id AS UNSIGNED))) ORDER BY paid_at DESC, id DESC LIMIT 51) AS page);
+  FROM payouts WHERE provider_id = :provider AND (paid_at = CAST(:at AS DATETIME(3)) AND id < CAST(:id AS DECIMAL(20,0)) OR paid_at >= CAST(:start AS DATETIME(3)) AND paid_at < CAST(:before AS DATETIME(3)) AND (CAST(paid_at AS CHAR) < :place OR CAST(paid_at AS CHAR) = :place AND id < CAST(:id AS DECIMAL(20,0)))) ORDER BY paid_at DESC, id DESC LIMIT 51) AS page);

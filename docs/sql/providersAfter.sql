@@ -5,4 +5,4 @@ UNION ALL
 (SELECT 1,
   CAST(id AS CHAR),
   CAST(name AS CHAR)
-  FROM providers WHERE id > CAST(:after AS UNSIGNED) ORDER BY id LIMIT 1001);
+  FROM providers WHERE id > CAST(:after AS DECIMAL(20,0)) ORDER BY id LIMIT 1001);

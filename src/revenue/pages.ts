@@ -40,6 +40,9 @@ export function placeAfter(end: number): Place {
   return { at: LAST_INSTANT, id: String(2n ** 64n - 1n) };
 }
 
+/** SQL: a parameter that is an id. As `UNSIGNED` MySQL takes a text from 2^63 on for 2^63 - 1, where it looks for a range. */
+export const idOf = (parameter: string): string => `CAST(${parameter} AS DECIMAL(20,0))`;
+
 /** The parameters of `rowsAfter`, besides `provider` and `start`. */
 export const PLACE_PARAMETERS = ["at", "before", "place", "id"] as const;
 
@@ -68,7 +71,7 @@ export function rowsAfter(
 ): string {
   /** Its order is that of the times, also of dates that do not exist. */
   const text = `CAST(${time} AS CHAR)`;
-  const id = "CAST(:id AS UNSIGNED)";
+  const id = idOf(":id");
   return `(SELECT /*+ INDEX(${table} PRIMARY) */ ${columns.join(", ")} FROM ${table} WHERE provider_id = :provider
       AND (${time} = ${instant(":at")} AND id < ${id}
         OR ${time} >= ${instant(":start")} AND ${time} < ${instant(":before")}

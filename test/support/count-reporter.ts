@@ -13,6 +13,8 @@ import type { Reporter, TestModule, Vitest } from "vitest/node";
 
 /** So many lines of an error's message are printed: enough for a difference of two values. */
 const MESSAGE_LINES = 20;
+/** And so much of each: a whole response in one line, and the count after it is lost in a pipe. */
+const LINE_CHARACTERS = 500;
 
 type Failure = Pick<SerializedError, "message" | "stacks" | "stack"> & { diff?: string };
 
@@ -79,7 +81,10 @@ function failureText(name: string, errors: readonly Failure[] = []): string {
     const where =
       at === undefined ? stack?.split("\n")[1] : `at ${at.file}:${at.line}:${at.column}`;
     const text = stripVTControlCharacters(diff === undefined ? message : `${message}\n${diff}`);
-    return [...text.split("\n").slice(0, MESSAGE_LINES), ...(where ? [where.trim()] : [])];
+    return [
+      ...text.split("\n", MESSAGE_LINES).map((line) => line.slice(0, LINE_CHARACTERS)),
+      ...(where ? [where.trim()] : []),
+    ];
   });
   return [`failed: ${name}`, ...lines.map((line) => `  ${line}`)].join("\n");
 }

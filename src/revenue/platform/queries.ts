@@ -6,7 +6,7 @@ import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { STORED_SUMS, TOTAL_STORED_SUMS } from "../../rollup/sums.ts";
-import { MAX_SIZE } from "../pages.ts";
+import { idOf, MAX_SIZE } from "../pages.ts";
 import {
   AS_WHOLE,
   completingSums,
@@ -22,7 +22,7 @@ export const providersAfter = compileStatement(
     snapshot: { select: {}, from: "DUAL" },
     providers: {
       select: { id: "id", name: "name" },
-      from: `providers WHERE id > CAST(:after AS UNSIGNED) ORDER BY id LIMIT ${MAX_SIZE + 1}`,
+      from: `providers WHERE id > ${idOf(":after")} ORDER BY id LIMIT ${MAX_SIZE + 1}`,
     },
   },
   ["after"],
