@@ -47,7 +47,11 @@ export function fromPageToken(
   const contents = values.slice(names.length);
   const isWhole = contents.length === form.length && seal(request, values) === token;
   if (!isWhole || contents.some((text, nth) => !form[nth]?.test(text))) {
-    throw refused(token, names, "it was changed, or belongs to another list or provider");
+    throw refused(
+      token,
+      names,
+      "it was changed, is of another version, or belongs to another list or provider",
+    );
   }
   const changed = names.find((name, nth) => values[nth] !== request.parameters[name]);
   if (changed !== undefined) throw refused(token, names, `its ${changed} was another one`);

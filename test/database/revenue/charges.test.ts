@@ -215,7 +215,8 @@ it("what is written behind the place comes, before it not, and nothing twice", a
 
 const REFUSED =
   /^pageToken: expected the nextPageToken of a response to the same startDate, endDate and timeZone, got ".*" \((.*)\)$/;
-const CHANGED = /\(it was changed, or belongs to another list or provider\)$/;
+const CHANGED =
+  /\(it was changed, is of another version, or belongs to another list or provider\)$/;
 
 it("a token is refused with other parameters, for another provider, and for another list", async () => {
   await charge(times(9));

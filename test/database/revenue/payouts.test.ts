@@ -174,7 +174,8 @@ it("the page size may change from page to page", async () => {
 
 const REFUSED =
   /^pageToken: expected the nextPageToken of a response to the same startDate and endDate, got ".*" \((.*)\)$/;
-const CHANGED = /\(it was changed, or belongs to another list or provider\)$/;
+const CHANGED =
+  /\(it was changed, is of another version, or belongs to another list or provider\)$/;
 
 it("a token is refused with other parameters, and for another provider", async () => {
   await pay(times(9));

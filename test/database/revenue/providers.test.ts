@@ -156,7 +156,7 @@ describe("the providers", () => {
       toPageToken({ list: "providers", owner: "platform", parameters }, contents);
     for (const token of [`${pageToken}x`, forged("0", "1", "-1"), forged("0", "1"), forged("1")]) {
       expect(await providersOf(service, { pageToken: token })).toMatch(
-        /it was changed, or belongs/,
+        /it was changed, is of another version, or belongs/,
       );
     }
     const afterAll = forged("-99999999999999", "99999999999999", "99999999999999999999");

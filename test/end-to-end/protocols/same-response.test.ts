@@ -252,7 +252,7 @@ it.each(FAST_CLIENTS)(
     const refusal = (text: string) => errorThrough(fixture.clients.get(name), badRequest(text));
     expect(withoutHeaders(await list({ pageToken: "x" }))).toEqual(
       refusal(
-        'pageToken: expected the nextPageToken of a response to the same startDate and endDate, got "x" (it was changed, or belongs to another list or provider)',
+        'pageToken: expected the nextPageToken of a response to the same startDate and endDate, got "x" (it was changed, is of another version, or belongs to another list or provider)',
       ),
     );
     expect(withoutHeaders(await list({ pageSize: -1 }))).toEqual(
@@ -261,7 +261,7 @@ it.each(FAST_CLIENTS)(
     const ofCharges = { method: "ListCharges", message: { pageToken: "x" } } as const;
     expect(withoutHeaders(await call(name, "1", ofCharges))).toEqual(
       refusal(
-        'pageToken: expected the nextPageToken of a response to the same startDate, endDate and timeZone, got "x" (it was changed, or belongs to another list or provider)',
+        'pageToken: expected the nextPageToken of a response to the same startDate, endDate and timeZone, got "x" (it was changed, is of another version, or belongs to another list or provider)',
       ),
     );
   },

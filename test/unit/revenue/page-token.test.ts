@@ -4,7 +4,7 @@ import { fromPageToken, toPageToken } from "../../../src/revenue/page-token.ts";
 import { PLACE_FORM } from "../../../src/revenue/pages.ts";
 
 const REQUEST = { list: "things", owner: "1", parameters: { startDate: "", endDate: "5" } };
-const CHANGED = "(it was changed, or belongs to another list or provider)";
+const CHANGED = "(it was changed, is of another version, or belongs to another list or provider)";
 
 it.each([
   ["2026-11-20 09:30:00.000", "1"],
