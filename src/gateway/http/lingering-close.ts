@@ -15,5 +15,7 @@ export function closeLingering(socket: Socket, last = ""): void {
   if (socket.writableEnded) return;
   socket.end(last);
   socket.resume();
-  setTimeout(() => socket.destroy(), LINGER).unref();
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  // Else a timer would hold each socket for so long after its end: thousands of them in a flood.
+  socket.once("close", () => clearTimeout(timer));
 }

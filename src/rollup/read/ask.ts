@@ -119,7 +119,8 @@ export function createAsk(read: Read, readLedger: ReadLedger, reportLag: ReportL
         tell();
         return;
       }
-      // Nobody waits for it. If it fails, the database has other troubles, which are told.
+      // Nobody waits for it. On a view it fails, which has no key to count by, and no rollup; otherwise the database
+      // has other troubles, which are told.
       const { signal } = new AbortController();
       const size = ({ query }: Session) => missesRollup(query, provider);
       read(size, { owner: provider, signal }).then(tell, () => {});
