@@ -2,6 +2,7 @@
  * How the tests run. `npm test` runs all; `npm test -- --project unit` those that need neither a
  * database nor a process of the service.
  */
+import { randomInt } from "node:crypto";
 import { fileURLToPath } from "node:url";
 import { defineConfig } from "vitest/config";
 import { TIME_LIMIT } from "./dev/time-limit.ts";
@@ -12,6 +13,9 @@ import { SOAK } from "./test/support/soak.ts";
 // starts its workers, which pass them on to the processes that they start.
 process.env.TZ = "America/New_York";
 process.env.LC_ALL = "de_DE.UTF-8";
+
+// One seed for all workers. CI's follows from the commit: whoever runs it again draws the same.
+process.env.SEED ??= String(randomInt(2 ** 31));
 
 // Workers and the processes that they start compile each module once in a run, not once each.
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(
@@ -35,6 +39,7 @@ export default defineConfig({
     // Many tests wait for a timeout or for another process, so four share two cores well.
     maxWorkers: 4,
     reporters: ["default", "./test/support/count-reporter.ts"],
+    setupFiles: "./test/support/seed-fast-check.ts",
     slowTestThreshold: 5_000,
     testTimeout: TEST_LIMIT,
     hookTimeout: TEST_LIMIT,

@@ -1,12 +1,11 @@
 /**
- * The seed of what tests draw at random: another one in each run, and `SEED` repeats one. A test that draws
- * has it in its name, so that a failure prints it, and its file has a stream of its own.
+ * The seed of what tests draw at random: another one in each run (vitest.config.ts), and `SEED` repeats one. A
+ * test that draws has it in its name, so that a failure prints it, and its file has a stream of its own.
  */
-import { randomInt } from "node:crypto";
 import fc from "fast-check";
 import type { Random } from "../../dev/random.ts";
 
-export const SEED = Number(process.env.SEED ?? randomInt(2 ** 32));
+export const SEED = Number(process.env.SEED);
 
 /** For the name of a test. */
 export const SEEDED = `(SEED=${SEED})`;

@@ -98,9 +98,8 @@ it("a right that the account lacks makes the process unready, until it has it", 
   expect(readiness.isReady()).toBe(true);
   await run(`REVOKE SELECT ON $wallets FROM ${user}`);
   await becomes(false);
-  expect(readiness.report()).toMatch(
-    /\[-\]schema failed: the statement \w+Overview is refused: .*wallets/,
-  );
+  // Any that reads wallets: the right may have ended while the probe was half through the statements.
+  expect(readiness.report()).toMatch(/\[-\]schema failed: the statement \w+ is refused: .*wallets/);
   await run(`GRANT SELECT ON $wallets TO ${user}`);
   await becomes(true);
 });

@@ -1,6 +1,6 @@
 /**
  * Random mixes of keys, their states, `x-provider-id`, protocols and ports, compared with the rules written a
- * second time. SEED determines the mixes; by default it is 1. SOAK multiplies their number: 20 is 10,000.
+ * second time. SOAK multiplies the number of mixes: 20 is 10,000.
  */
 
 import { isDeepStrictEqual } from "node:util";
@@ -20,11 +20,11 @@ import {
 } from "../../support/expected-error.ts";
 import { poll } from "../../support/poll.ts";
 import type { RequestHeaders } from "../../support/request.ts";
+import { SEED, SEEDED } from "../../support/seed.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
 import { SOAK } from "../../support/soak.ts";
 
-const SEED = Number(process.env.SEED ?? (SOAK === 1 ? 1 : Date.now() % 2 ** 32));
 const COUNT = 500 * SOAK;
 const AT_ONCE = 50;
 /** Each call has an address of its own, or the limit on failures would answer. */
@@ -191,7 +191,7 @@ function outcomeOf({ client, key, named }: Mix, outcome: Outcome): string {
     : JSON.stringify(error);
 }
 
-it(`a mix of key, provider, protocol and port leads to what the rules say (SEED=${SEED})`, async () => {
+it(`a mix of key, provider, protocol and port leads to what the rules say ${SEEDED}`, async () => {
   const counts: Record<string, number> = {};
   for (let first = 0; first < COUNT; first += AT_ONCE) {
     await Promise.all(
