@@ -28,6 +28,7 @@ import {
   statementsOf,
 } from "./database.ts";
 import { limitAge } from "./db/freshness.ts";
+import { readPageTokenKey } from "./db/page-token-key.ts";
 import { poolState } from "./db/pool.ts";
 import { createRead, type Read, withShare } from "./db/query.ts";
 import { followDatabaseUrl } from "./db/url-watch.ts";
@@ -117,6 +118,7 @@ async function start(config: Config): Promise<void> {
   // Keys have connections of their own, so that no query of a provider delays authentication.
   const keyDatabase = openPool(config, KEY_CONNECTIONS, url, logPool);
   await checkDatabase(config, database, (message) => log.warn(message));
+  const pageTokenKey = await readPageTokenKey(database);
 
   const waitForTurn = createTurns();
   const openRead = (name: string, pool: Knex, max: number) => {
@@ -135,6 +137,7 @@ async function start(config: Config): Promise<void> {
     handlers: createRevenueService(
       readMaxLag === 0 ? read : limitAge(read, readMaxLag, metrics?.recordReplicaAge),
       {
+        pageTokenKey,
         reportLag: createLagLog(log, metrics?.recordLag),
         reportDamage: createDamageLog(log, metrics?.damagedAnswer),
         observeCache: metrics?.cacheRequest,

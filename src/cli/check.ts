@@ -4,6 +4,7 @@ import { parseCertificates, readContents } from "../config/certificates.ts";
 import { type Config, ConfigError, tlsFiles } from "../config.ts";
 import type { Statements } from "../db/contract/rights.ts";
 import { staleness } from "../db/freshness.ts";
+import { readPageTokenKey } from "../db/page-token-key.ts";
 import { checkSchema } from "../db/pending-migrations.ts";
 import { shardsOf } from "../db/shards.ts";
 import { checkContract, printFindings } from "./contract.ts";
@@ -55,6 +56,7 @@ export async function check(
       isKept = (await checkSchemaOf(open(name), statements)) && isKept;
     }
     if (!isKept) return false;
+    await readPageTokenKey(database);
     if (config.readMaxLag === 0) return true;
     const stale = await staleness(database, config.readMaxLag);
     if (stale === undefined) print("ok: the data is not too old (DATABASE_READ_MAX_LAG_MS)");

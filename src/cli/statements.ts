@@ -3,6 +3,7 @@ import { keysByHash, SIZES } from "../auth/key-lookup.ts";
 import { PROVIDER_BY_ID } from "../auth/provider.ts";
 import type { Statements } from "../db/contract/rights.ts";
 import { HEARTBEAT } from "../db/freshness.ts";
+import { PAGE_TOKEN_KEY } from "../db/page-token-key.ts";
 import { STATEMENTS } from "../revenue/statements.ts";
 
 /** @param limitsAge whether answers have a greatest age, so that the heartbeat is read */
@@ -15,6 +16,7 @@ export function serviceStatements(limitsAge: boolean): Statements {
   return Object.fromEntries([
     ...ofKeys,
     ["provider", PROVIDER_BY_ID],
+    ["page_token_key", PAGE_TOKEN_KEY],
     ...ofRpcs,
     ...(limitsAge ? [["heartbeat", HEARTBEAT]] : []),
   ]);

@@ -22,7 +22,8 @@ interface Migration {
 }
 
 /** What each statement of a migration begins with. */
-const STATEMENT = /^\s*(CREATE TABLE IF NOT EXISTS|ALTER TABLE|DROP TABLE IF EXISTS) (\w+)/;
+const STATEMENT =
+  /^\s*(CREATE TABLE IF NOT EXISTS|ALTER TABLE|DROP TABLE IF EXISTS|INSERT IGNORE INTO|DELETE FROM) (\w+)/;
 
 /** Tables that `npm run migrate` has not made, and that are not as they must be. */
 export class ForeignTables extends Error {

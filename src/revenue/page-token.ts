@@ -1,16 +1,22 @@
 /**
  * Page tokens of all lists: what must stay the same from page to page, what the first page has fixed, and the place
- * where the next one begins. Clients take them as they are. The hash finds mistakes; it is no signature, as a token
- * leads to nothing but what its caller may list anyway.
+ * where the next one begins. A place has the number of a row, which no provider may see, so tokens are encrypted, with
+ * one key for all instances. What a token belongs to is authenticated with it: one that was changed, or is of another
+ * list or owner, cannot be read.
  *
  * @see https://google.aip.dev/158
  */
-import { createHash } from "node:crypto";
+import { createCipheriv, createDecipheriv, createHmac } from "node:crypto";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
 
 /** Tokens of another version are refused: what they say is something else. */
 const VERSION = "1";
+
+const CIPHER = "aes-256-gcm";
+/** The lengths of what comes before the encrypted text, in bytes. */
+const NONCE = 12;
+const TAG = 16;
 
 /** What a token belongs to. */
 export interface PagedRequest {
@@ -22,56 +28,67 @@ export interface PagedRequest {
   readonly parameters: Readonly<Record<string, string>>;
 }
 
-/** The token of the page that begins with `contents`. */
-export function toPageToken(request: PagedRequest, contents: readonly string[]): string {
-  return seal(request, [...Object.values(request.parameters), ...contents]);
+/** Writes and reads page tokens. */
+export interface PageTokens {
+  /** The token of the page that begins with `contents`: the same one each time, so that the page's entity tag is. */
+  write(request: PagedRequest, contents: readonly string[]): string;
+  /**
+   * The contents of a token.
+   *
+   * @throws ServiceError `invalidArgument` if it is not one of this request; the message says what differs
+   */
+  read(token: string, request: PagedRequest): readonly string[];
 }
 
-/**
- * The contents of a token.
- *
- * @param form of each of the contents: anybody can make a token, also one that leads nowhere
- * @throws ServiceError `invalidArgument` if it is not one of this request; the message says what differs
- */
-export function fromPageToken(
-  token: string,
-  request: PagedRequest,
-  form: readonly RegExp[],
-): readonly string[] {
-  const names = Object.keys(request.parameters);
-  const [version, ...values] = textsOf(token);
-  if (/^\d+$/.test(version ?? "") && version !== VERSION) {
-    throw refused(token, names, "it is of another version of the service");
+/** @param secret of all who are to read each other's tokens, 32 random bytes */
+export function createPageTokens(secret: Uint8Array): PageTokens {
+  const digest = (text: string) => createHmac("sha256", secret).update(text).digest();
+  const key = digest("encryption"); // no JSON, as the texts of nonces are
+
+  function decrypt(token: string, belonging: string): readonly string[] | undefined {
+    const bytes = Buffer.from(token, "base64url");
+    if (bytes.toString("base64url") !== token) return undefined; // it skips what it does not know
+    try {
+      const nonce = bytes.subarray(0, NONCE);
+      const decipher = createDecipheriv(CIPHER, key, nonce, { authTagLength: TAG })
+        .setAuthTag(bytes.subarray(NONCE, NONCE + TAG))
+        .setAAD(Buffer.from(belonging));
+      return JSON.parse(decipher.update(bytes.subarray(NONCE + TAG)) + decipher.final("utf8"));
+    } catch {
+      return undefined;
+    }
   }
-  values.pop(); // the hash
-  const contents = values.slice(names.length);
-  const isWhole = contents.length === form.length && seal(request, values) === token;
-  if (!isWhole || contents.some((text, nth) => !form[nth]?.test(text))) {
-    throw refused(
-      token,
-      names,
-      "it was changed, is of another version, or belongs to another list or provider",
-    );
-  }
-  const changed = names.find((name, nth) => values[nth] !== request.parameters[name]);
-  if (changed !== undefined) throw refused(token, names, `its ${changed} was another one`);
-  return contents;
+
+  return {
+    write(request, contents) {
+      const belonging = belongingOf(request);
+      const text = JSON.stringify([...Object.values(request.parameters), ...contents]);
+      // Another text has another nonce, and the same one the same: a random nonce would change the page's entity tag.
+      const nonce = digest(belonging + text).subarray(0, NONCE);
+      const cipher = createCipheriv(CIPHER, key, nonce).setAAD(Buffer.from(belonging));
+      const encrypted = Buffer.concat([cipher.update(text), cipher.final()]);
+      return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString("base64url");
+    },
+    read(token, request) {
+      const names = Object.keys(request.parameters);
+      const texts = decrypt(token, belongingOf(request));
+      if (texts === undefined) {
+        throw refused(
+          token,
+          names,
+          "it was changed, is of another version, or belongs to another list or provider",
+        );
+      }
+      const changed = names.find((name, nth) => texts[nth] !== request.parameters[name]);
+      if (changed !== undefined) throw refused(token, names, `its ${changed} was another one`);
+      return texts.slice(names.length);
+    },
+  };
 }
 
-function seal({ list, owner }: PagedRequest, values: readonly string[]): string {
-  const hash = createHash("sha256").update(JSON.stringify([list, owner, ...values]));
-  const texts = [VERSION, ...values, hash.digest("base64url").slice(0, 16)];
-  return Buffer.from(JSON.stringify(texts)).toString("base64url");
-}
-
-/** The texts of a token; none if it has not the form of one. */
-function textsOf(token: string): readonly string[] {
-  try {
-    const texts: unknown = JSON.parse(Buffer.from(token, "base64url").toString());
-    return Array.isArray(texts) && texts.every((text) => typeof text === "string") ? texts : [];
-  } catch {
-    return [];
-  }
+/** What a token belongs to, as text. Other parameters have other names. */
+function belongingOf({ list, owner, parameters }: PagedRequest): string {
+  return JSON.stringify([VERSION, list, owner, ...Object.keys(parameters)]);
 }
 
 const AND = new Intl.ListFormat("en-GB");

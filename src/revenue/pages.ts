@@ -31,9 +31,6 @@ export interface Place {
   readonly id: string;
 }
 
-/** The forms of the two in a token. */
-export const PLACE_FORM = [/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{3}$/, /^\d{1,20}$/] as const;
-
 /** The place after which everything comes up to an instant (epoch ms), inclusive. */
 export function placeAfter(end: number): Place {
   if (end < LATEST) return { at: toDatetime(end + 1), id: "0" };
@@ -91,13 +88,18 @@ export function newestFirst(one: ListedRow, other: ListedRow): number {
   return BigInt(one.order) > BigInt(other.order) ? -1 : 1;
 }
 
+/** The digits of the greatest id. All places have as many, so that the length of a token says nothing of its row. */
+const ID_DIGITS = 20;
+
 /** A page, and the place where the next one begins; undefined if there is none. */
 export function pageOf<Row extends ListedRow>(rows: readonly Row[], size: number) {
   const sorted = rows.toSorted(newestFirst);
   const page = sorted.slice(0, size);
   const last = page.at(-1);
   const next: Place | undefined =
-    last && sorted.length > size ? { at: last.at, id: last.order } : undefined;
+    last && sorted.length > size
+      ? { at: last.at, id: last.order.padStart(ID_DIGITS, "0") }
+      : undefined;
   return { page, next };
 }
 

@@ -2,6 +2,7 @@
  * The services of the contract as plain functions: (request, context) → answer. All protocols call these
  * functions; the functions do not depend on a protocol.
  */
+import { randomBytes } from "node:crypto";
 import type { Read } from "../db/query.ts";
 import { createAsk } from "../rollup/read/ask.ts";
 import { createLedgerReads, type ReportDamage } from "../rollup/read/damage.ts";
@@ -10,6 +11,7 @@ import { createGetServerBreakdown } from "./breakdown/handler.ts";
 import { createListCharges } from "./charges/handler.ts";
 import { createGetDailyRevenue } from "./daily/handler.ts";
 import { createGetOverview } from "./overview/handler.ts";
+import { createPageTokens } from "./page-token.ts";
 import { createListPayouts } from "./payouts/handler.ts";
 import { createListProviderRevenue } from "./platform/handler.ts";
 
@@ -18,6 +20,8 @@ export type RevenueFunctions = ReturnType<typeof createRevenueService>;
 
 /** What the service may be given. */
 export interface RevenueOptions {
+  /** The key of page tokens, 32 random bytes. Default: one of its own, so that no other service reads its tokens. */
+  readonly pageTokenKey?: Uint8Array | undefined;
   /** Called once per answer. */
   readonly reportLag?: ReportLag | undefined;
   /** Called once per answer whose rollup is damaged. */
@@ -29,16 +33,22 @@ export interface RevenueOptions {
 /** Creates the functions. They cache sums that they read from rollups. */
 export function createRevenueService(
   read: Read,
-  { reportLag = () => {}, reportDamage = () => {}, observeCache = () => {} }: RevenueOptions = {},
+  {
+    pageTokenKey = randomBytes(32),
+    reportLag = () => {},
+    reportDamage = () => {},
+    observeCache = () => {},
+  }: RevenueOptions = {},
 ) {
   const observe = (cache: string) => (hit: boolean) => observeCache(cache, hit);
+  const tokens = createPageTokens(pageTokenKey);
   const ask = createAsk(read, createLedgerReads(reportDamage), reportLag);
   return {
     getOverview: createGetOverview(ask, observe("overview")),
     getServerBreakdown: createGetServerBreakdown(ask, observe("breakdown")),
     getDailyRevenue: createGetDailyRevenue(ask, observe("daily")),
-    listPayouts: createListPayouts(read),
-    listCharges: createListCharges(read),
-    listProviderRevenue: createListProviderRevenue(read, ask),
+    listPayouts: createListPayouts(read, tokens),
+    listCharges: createListCharges(read, tokens),
+    listProviderRevenue: createListProviderRevenue(read, ask, tokens),
   };
 }

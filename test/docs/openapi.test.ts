@@ -45,7 +45,8 @@ beforeAll(async () => {
   const read = atTimeOfCall(createRead(database.knex), toDatetime(EXAMPLE_NOW));
   const rpc = createRpc({
     service: { method: METHODS },
-    handlers: createRevenueService(read),
+    // A key of its own would make other tokens each time.
+    handlers: createRevenueService(read, { pageTokenKey: new Uint8Array(32) }),
     authenticate: async ({ xApiKey: [kind] }) =>
       kind === SERVICE_KEY ? serviceKey() : providerKey(EXAMPLE_PROVIDER),
     isForPlatform,

@@ -18,8 +18,8 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** The tables that say which migrations ran; the others are copied without rows. */
-const BOOKKEEPING = ["knex_migrations", "knex_migrations_lock", "migration_tables"];
+/** The tables that say which migrations ran, and what those wrote; the others are copied without rows. */
+const MIGRATED = ["knex_migrations", "knex_migrations_lock", "migration_tables", "page_token_keys"];
 
 /** Creates a pool on a database. A busy machine may take long to connect. */
 export const testPool = (url: string, options: Parameters<typeof createPool>[1] = {}): Knex =>
@@ -38,7 +38,7 @@ export async function createDatabase(): Promise<TestDatabase> {
     ...template.tables.map(
       (table) => `CREATE TABLE ${name}.${table} LIKE ${template.database}.${table}`,
     ),
-    ...BOOKKEEPING.map(
+    ...MIGRATED.map(
       (table) => `INSERT INTO ${name}.${table} SELECT * FROM ${template.database}.${table}`,
     ),
   ]);

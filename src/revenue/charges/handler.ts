@@ -11,10 +11,9 @@ import type { Read } from "../../db/query.ts";
 import type { Answer, Context } from "../../handler.ts";
 import { readFacts } from "../../rollup/read/facts.ts";
 import { money } from "../message.ts";
-import { fromPageToken, toPageToken } from "../page-token.ts";
+import type { PageTokens } from "../page-token.ts";
 import {
   DEFAULT_SIZE,
-  PLACE_FORM,
   type Place,
   pageMetadata,
   pageOf,
@@ -26,7 +25,6 @@ import {
   fixPeriod,
   fromPeriodTexts,
   includingEarlier,
-  PERIOD_FORM,
   type Period,
   parsePeriod,
   periodTexts,
@@ -45,7 +43,7 @@ interface Beginning {
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid period, zone, page
  * size or page token, otherwise as `Read` does.
  */
-export function createListCharges(read: Read) {
+export function createListCharges(read: Read, tokens: PageTokens) {
   return async (
     { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListChargesRequest,
     { caller: { providerId: provider }, signal }: Context,
@@ -55,7 +53,7 @@ export function createListCharges(read: Read) {
     const size = pageSizeOf(pageSize);
     const parameters = { ...periodTexts(requested), timeZone };
     const paged = { list: "charges", owner: provider, parameters };
-    const later = pageToken === "" ? undefined : beginningOf(fromPageToken(pageToken, paged, FORM));
+    const later = pageToken === "" ? undefined : beginningOf(tokens.read(pageToken, paged));
     const statement = size <= DEFAULT_SIZE ? chargesOfDefault : chargesOfMaximum;
     const { period, rows, asOf } = await read(
       async ({ query }) => {
@@ -71,7 +69,7 @@ export function createListCharges(read: Read) {
     const { page, next } = pageOf(rows.page, size);
     const fixed = Object.values(periodTexts(period));
     const nextPageToken =
-      next === undefined ? "" : toPageToken(paged, [...fixed, next.at, next.id]);
+      next === undefined ? "" : tokens.write(paged, [...fixed, next.at, next.id]);
     const message: ListChargesResponse = {
       $typeName: "revenue.v1.ListChargesResponse",
       charges: page.map(charge),
@@ -88,9 +86,6 @@ function firstPage(requested: RequestedPeriod, now: number): Beginning {
   const period = fixPeriod(requested, now);
   return { period, place: placeAfter(Math.min(period.end, now)) };
 }
-
-/** The forms of what a token has of a beginning. */
-const FORM = [...PERIOD_FORM, ...PLACE_FORM];
 
 function beginningOf([start = "", end = "", at = "", id = ""]: readonly string[]): Beginning {
   return { period: fromPeriodTexts(start, end), place: { at, id } };

@@ -7,10 +7,9 @@ import { LATEST, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
 import type { Answer, Context } from "../../handler.ts";
-import { fromPageToken, toPageToken } from "../page-token.ts";
+import type { PageTokens } from "../page-token.ts";
 import {
   DEFAULT_SIZE,
-  PLACE_FORM,
   type Place,
   pageMetadata,
   pageOf,
@@ -26,7 +25,7 @@ import { payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid period, page
  * size or page token, otherwise as `Read` does.
  */
-export function createListPayouts(read: Read) {
+export function createListPayouts(read: Read, tokens: PageTokens) {
   return async (
     { startDate, endDate, pageSize, pageToken }: ListPayoutsRequest,
     { caller: { providerId: provider }, signal }: Context,
@@ -36,7 +35,7 @@ export function createListPayouts(read: Read) {
     const size = pageSizeOf(pageSize);
     const paged = { list: "payouts", owner: provider, parameters: periodTexts(requested) };
     const placeOf = (token: string): Place => {
-      const [at = "", id = ""] = fromPageToken(token, paged, PLACE_FORM);
+      const [at = "", id = ""] = tokens.read(token, paged);
       return { at, id };
     };
     const values = {
@@ -50,7 +49,7 @@ export function createListPayouts(read: Read) {
       signal,
     });
     const { page, next } = pageOf(rows.page, size);
-    const nextPageToken = next === undefined ? "" : toPageToken(paged, [next.at, next.id]);
+    const nextPageToken = next === undefined ? "" : tokens.write(paged, [next.at, next.id]);
     const message: ListPayoutsResponse = {
       $typeName: "revenue.v1.ListPayoutsResponse",
       payouts: page.map(payout),

@@ -11,16 +11,9 @@ import type { Answer, TimedContext } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
 import { split } from "../fee.ts";
 import { hours, money } from "../message.ts";
-import { fromPageToken, toPageToken } from "../page-token.ts";
+import type { PageTokens } from "../page-token.ts";
 import { pageMetadata, pageSizeOf } from "../pages.ts";
-import {
-  fixPeriod,
-  fromPeriodTexts,
-  PERIOD_FORM,
-  type Period,
-  parsePeriod,
-  periodTexts,
-} from "../period.ts";
+import { fixPeriod, fromPeriodTexts, type Period, parsePeriod, periodTexts } from "../period.ts";
 import { compareIds } from "../ranking.ts";
 import { parseTimeZone } from "../time-zone.ts";
 import { rowsInTime } from "./page.ts";
@@ -31,8 +24,6 @@ import { type Earned, earnedBy } from "./reader.ts";
 const DEFAULT_PROVIDERS = 100;
 /** Any service key may go on with a token, so that an export outlives its key. */
 const OWNER = "platform";
-/** The forms of what a token has: the ends of the period, and the last provider of the page before. */
-const FORM = [...PERIOD_FORM, /^\d{1,20}$/];
 
 type Provider = Awaited<ReturnType<typeof providersAfter.run>>["rows"]["providers"][number];
 
@@ -40,7 +31,7 @@ type Provider = Awaited<ReturnType<typeof providersAfter.run>>["rows"]["provider
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid period, zone, page
  * size or page token, otherwise as `Read` and `Ask` do.
  */
-export function createListProviderRevenue(read: Read, ask: Ask) {
+export function createListProviderRevenue(read: Read, ask: Ask, tokens: PageTokens) {
   return async (
     { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListProviderRevenueRequest,
     { signal, deadline }: Pick<TimedContext, "signal" | "deadline">,
@@ -50,7 +41,7 @@ export function createListProviderRevenue(read: Read, ask: Ask) {
     const size = pageSizeOf(pageSize, DEFAULT_PROVIDERS);
     const parameters = { ...periodTexts(requested), timeZone };
     const paged = { list: "providers", owner: OWNER, parameters };
-    const later = pageToken === "" ? undefined : beginningOf(fromPageToken(pageToken, paged, FORM));
+    const later = pageToken === "" ? undefined : beginningOf(tokens.read(pageToken, paged));
 
     const values = { after: later?.after ?? "0" };
     const found = await read(({ query }) => providersAfter.run(query, values), { signal });
@@ -67,7 +58,7 @@ export function createListProviderRevenue(read: Read, ask: Ask) {
     const last = made.at(-1)?.row.providerId;
     const isLastPage = last === undefined || made.length === providers.length;
     const fixed = Object.values(periodTexts(period));
-    const nextPageToken = isLastPage ? "" : toPageToken(paged, [...fixed, last]);
+    const nextPageToken = isLastPage ? "" : tokens.write(paged, [...fixed, last]);
     const message: ListProviderRevenueResponse = {
       $typeName: "revenue.v1.ListProviderRevenueResponse",
       providers: made.map(({ row }) => row),

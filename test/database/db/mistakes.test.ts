@@ -202,7 +202,7 @@ describe("each mistake is named, once, and nothing else,", () => {
 
   it("in the rights of the account", async () => {
     const { database, url, user } = await planted("", []);
-    const own = ["rollups", "rollup_sums", "rollup_increments", "heartbeat"];
+    const own = ["rollups", "rollup_sums", "rollup_increments", "heartbeat", "page_token_keys"];
     const tables = [...Object.keys(LEDGER), ...own];
     const run = (right: string) =>
       server.query(right.replace("$", `${database.name}.`).replace("USER", user));

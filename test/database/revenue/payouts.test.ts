@@ -1,7 +1,6 @@
 /** Payouts in pages: every payout once, also while others are written, and tokens that fit their request alone. */
 import { expect, it } from "vitest";
 import { createRead } from "../../../src/db/query.ts";
-import { toPageToken } from "../../../src/revenue/page-token.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { payoutsOf } from "../../support/ledger/call.ts";
 import { databaseOfFile } from "../file-database.ts";
@@ -221,19 +220,3 @@ it("a negative page size is refused", async () => {
     "pageSize: expected 0 (the default, 50) or more, got -1",
   );
 });
-
-// The hash is no secret.
-it.each([
-  ["9999-99-99 99:99:99.999", "99999999999999999999", 3],
-  ["2020-02-31 99:99:99.999", "0", 3],
-  ["0000-00-00 00:00:00.000", "0", 0],
-])(
-  "a forged token of the position %s, %s leads to payouts of the caller",
-  async (at, id, count) => {
-    await pay(times(3));
-    await pay(times(3), 2);
-    const parameters = { startDate: "", endDate: "" };
-    const pageToken = toPageToken({ list: "payouts", owner: "1", parameters }, [at, id]);
-    expect((await pageOf({ pageToken })).ids).toHaveLength(count);
-  },
-);

@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
-import { toPageToken } from "../../../src/revenue/page-token.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { rollUp } from "../../../src/rollup/write/run.ts";
@@ -137,7 +136,7 @@ describe("the providers", () => {
     expect(idsOf(pages).flat()).toEqual(["2", "4", "5", "6", "8", "10"]);
   });
 
-  it("have a token that is refused with other parameters, changed, or forged with no place", async () => {
+  it("have a token that is refused with other parameters, or changed", async () => {
     await add([1n, 2n, 3n]);
     const request = { startDate: "2020-01-01", timeZone: "Asia/Kolkata", pageSize: 1 };
     const { nextPageToken: pageToken } = await pageOf(request);
@@ -151,16 +150,9 @@ describe("the providers", () => {
         /^pageToken: expected the nextPageToken of a response to the same startDate, endDate and timeZone, got .* was another one\)$/,
       );
     }
-    const parameters = { startDate: "", endDate: "", timeZone: "UTC" };
-    const forged = (...contents: string[]) =>
-      toPageToken({ list: "providers", owner: "platform", parameters }, contents);
-    for (const token of [`${pageToken}x`, forged("0", "1", "-1"), forged("0", "1"), forged("1")]) {
-      expect(await providersOf(service, { pageToken: token })).toMatch(
-        /it was changed, is of another version, or belongs/,
-      );
-    }
-    const afterAll = forged("-99999999999999", "99999999999999", "99999999999999999999");
-    expect(await pageOf({ pageToken: afterAll })).toMatchObject({ providers: [] });
+    expect(await providersOf(service, { ...request, pageToken: `${pageToken}x` })).toMatch(
+      /it was changed, is of another version, or belongs/,
+    );
   });
 
   it("refuse a negative page size, with the default of this list", async () => {

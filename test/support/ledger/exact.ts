@@ -1,7 +1,7 @@
 /** Makes calls, and expects every figure of the responses to be the sum of a ledger's rows. */
 import { expect } from "vitest";
 import type { Read } from "../../../src/db/query.ts";
-import { toPageToken } from "../../../src/revenue/page-token.ts";
+import { createPageTokens } from "../../../src/revenue/page-token.ts";
 import { fixPeriod, parsePeriod, periodTexts } from "../../../src/revenue/period.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { formatSums } from "../../../src/rollup/sums.ts";
@@ -37,6 +37,7 @@ export interface ExactService {
 export function createExactService(read: Read): ExactService {
   const recorded = recordStatements(atTimeOfCall(read));
   const service = createRevenueService(recorded.read, {
+    pageTokenKey: PAGE_TOKEN_KEY,
     reportDamage: (_provider, { at, parts, total }) => {
       throw new Error(`false alarm at ${at}: ${formatSums(parts)} and ${formatSums(total)}`);
     },
@@ -80,6 +81,9 @@ export function createExactService(read: Read): ExactService {
   };
 }
 
+const PAGE_TOKEN_KEY = new Uint8Array(32);
+const tokens = createPageTokens(PAGE_TOKEN_KEY);
+
 /** The token of the page that begins with the provider of a ledger. */
 function tokenBefore({ provider }: Ledger, now: string, period: RequestedPeriod): string {
   const { startDate, endDate, resolved } = period;
@@ -89,5 +93,5 @@ function tokenBefore({ provider }: Ledger, now: string, period: RequestedPeriod)
     Date.parse(now),
   );
   const contents = [...Object.values(periodTexts(fixed)), String(provider - 1n)];
-  return toPageToken({ list: "providers", owner: "platform", parameters }, contents);
+  return tokens.write({ list: "providers", owner: "platform", parameters }, contents);
 }

@@ -68,6 +68,8 @@ const HOMES = [
   "src/db/contract/stored.ts",
   "src/rollup/write/run/keys.ts",
   "src/rollup/write/run/recording.ts",
+  // Reads one row, the key of page tokens, of the provider 0.
+  "src/db/page-token-key.ts",
   // Reads which migrations ran. No provider owns these rows.
   "src/db/pending-migrations.ts",
 ];
