@@ -61,7 +61,9 @@ export async function benchPages({ charges: sizes, together, rounds, pages }: Pa
       console.table(tableOf(cost, ledgers[0]?.[0] ?? ""));
     }
   }
-  console.log(await memoryOfCsv(served.url, served.key));
+  for (const coding of ["identity", "gzip"]) {
+    console.log(await memoryOfCsv(served.url, served.key, coding));
+  }
 }
 
 async function addTogether(knex: Knex, count: number): Promise<void> {
@@ -179,7 +181,7 @@ function tableOf(costs: Costs, first: string) {
 }
 
 /** Reads a million charges as CSV, 1,000 at a time. */
-async function memoryOfCsv(url: string, key: string): Promise<string> {
+async function memoryOfCsv(url: string, key: string, coding: string): Promise<string> {
   await using service = await startProcess("src/main.ts", { DATABASE_URL: url });
   const resident = () =>
     Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${service.pid}/status`, "utf8"))?.[1]) / 1_024;
@@ -191,7 +193,7 @@ async function memoryOfCsv(url: string, key: string): Promise<string> {
       pageSize: "1000",
       pageToken: token,
     });
-    const headers = { "x-api-key": key, accept: "text/csv" };
+    const headers = { "x-api-key": key, accept: "text/csv", "accept-encoding": coding };
     const target = `${service.url}/api/provider/revenue/charges?${query}`;
     const response = await fetch(target, { headers });
     if (response.status !== 200) throw new Error(`${response.status}: ${await response.text()}`);
@@ -202,5 +204,5 @@ async function memoryOfCsv(url: string, key: string): Promise<string> {
   }
   const mb = (value = Number.NaN) => `${value.toFixed(0)} MB`;
   const growth = mb(Math.max(...memory) - (memory[0] ?? 0));
-  return `CSV of ${rows} charges: resident ${mb(memory[0])} after the first page, ${mb(Math.max(...memory))} at most (+${growth}), ${mb(memory.at(-1))} after the last`;
+  return `CSV of ${rows} charges, ${coding}: resident ${mb(memory[0])} after the first page, ${mb(Math.max(...memory))} at most (+${growth}), ${mb(memory.at(-1))} after the last`;
 }
