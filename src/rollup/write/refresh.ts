@@ -6,11 +6,8 @@ import { isDamaged, readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
 import { daysDiffer } from "./increments.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
-import { lastInstantOf, newSpans } from "./spans.ts";
+import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
-
-/** How many leaves a refresh looks at again for rows that were committed late. */
-const MAX_LATE_LEAVES = 10;
 
 /** What a refresh came to: the charges that it added, or why the rollup has to be built anew. */
 export type Refreshed = { readonly charges: number } | "no rollup" | "damaged" | "too large";
@@ -51,13 +48,7 @@ export async function refresh(
 /** The change that moves a rollup's watermark to `until`, and what else it sets: days that differ make a check due. */
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
   if (await isDamaged(reader, rollup)) return "damaged" as const;
-  const { covered, late } = await newSpans(reader, rollup, until);
-  const { leaf } = rollup;
-  const byEnd = new Map(
-    late.flatMap((span) => leavesOf([span], leaf)).map((each) => [each.to, each]),
-  );
-  const latest = [...byEnd.values()].slice(0, MAX_LATE_LEAVES);
-  const leaves = leavesOf([...covered, ...latest.map(lastInstantOf)], leaf);
+  const leaves = leavesOf(await newSpans(reader, rollup, until), rollup.leaf);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);

@@ -1,40 +1,14 @@
 /** Where on the timeline rows lie that a run has to look at. */
 import type { Knex } from "knex";
-import {
-  EARLIEST,
-  FIRST_INSTANT,
-  fromDatetime,
-  LAST_INSTANT,
-  toDatetime,
-} from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
 import { justBefore, type Leaf, leafAt, leavesOf, type Span } from "../leaves.ts";
+import type { DatedBy } from "../sums.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";
 import { byLeaf, ownersOf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
-
-/**
- * How far before the earlier watermark a refresh looks for rows, in ms: a transaction that was open for
- * longer than the margin commits rows whose recording time the watermark has already passed.
- */
-const LOOKBACK = 3_600_000;
-/** How many rows of a table it looks back at, the latest ones. */
-const MAX_LOOKED_AT = 2_000;
-
-/** A row of a span: a minute, an hour or a day that has rows, of one table and column. */
-interface SpanRow extends Span {
-  readonly late: string | number;
-}
-
-/** The spans of rows, one for each minute, hour or day that has any. */
-export interface NewSpans {
-  /** With every row that became covered. May have other rows too. */
-  readonly covered: readonly Span[];
-  /** With rows that were recorded shortly before the earlier watermark, the latest first. */
-  readonly late: readonly Span[];
-}
 
 /** The index on a column. The server would take one that holds all columns, and read it from end to end. */
 const KEYS = {
@@ -45,56 +19,31 @@ const KEYS = {
   updated_at: "rentals_by_update",
 } as const;
 
-/** A range of a column. */
-interface Range {
-  readonly after: string;
-  readonly upTo: string;
-}
-/** What a refresh moves over. */
-const NEW: Range = { after: ":since", upTo: ":until" };
-/** What it looks back at. */
-const LATE: Range = { after: ":lookback", upTo: ":since" };
-
-/** The spans of what becomes covered when a rollup's watermark moves to `until`. */
+/**
+ * The spans of what becomes covered when a rollup's watermark moves to `until`: one for each minute, hour or day that
+ * has any, by each column that dates a row. They may have other rows, too.
+ */
 export async function newSpans(
   reader: Knex.Transaction,
-  rollup: Rollup,
+  { provider, watermark, leaf }: Rollup,
   until: string,
-): Promise<NewSpans> {
-  const { provider, watermark } = rollup;
-  const lookback = toDatetime(Math.max(EARLIEST, fromDatetime(watermark) - LOOKBACK));
-  const values = { provider, since: watermark, until, lookback };
-  /** Where rows are dated whose column `by` lies in a range, and that match a condition. */
-  const spansOf = (
-    table: string,
-    dated: keyof typeof KEYS,
-    by: keyof typeof KEYS,
-    range: Range,
-    condition: string,
-  ) => {
-    const isLate = range === LATE;
-    return `(SELECT ${Number(isLate)} AS late, MIN(at) AS \`from\`, MAX(at) AS \`to\`, MAX(written) AS written
-      FROM (SELECT ${dated} AS at, ${by} AS written FROM ${table} FORCE INDEX (${KEYS[by]})
-        WHERE provider_id = :provider AND ${by} > ${range.after} AND ${by} <= ${range.upTo} AND ${condition}
-        ${isLate ? `ORDER BY ${by} DESC LIMIT ${MAX_LOOKED_AT}` : ""}) AS dated
-      GROUP BY ${byLeaf("at", rollup.leaf)})`;
-  };
+): Promise<Span[]> {
+  /** Of rows whose column `by` lies in what the watermark moves over, and that match a condition. */
+  const spansOf = (table: string, dated: DatedBy, by: keyof typeof KEYS, condition: string) =>
+    `(SELECT MIN(${dated}) AS \`from\`, MAX(${dated}) AS \`to\` FROM ${table} FORCE INDEX (${KEYS[by]})
+      WHERE provider_id = :provider AND ${by} > :since AND ${by} <= :until AND ${condition}
+      GROUP BY ${byLeaf(dated, leaf)})`;
   const charges = [
-    spansOf("charges", "charged_at", "recorded_at", NEW, "charged_at <= :until"),
-    spansOf("charges", "charged_at", "charged_at", NEW, "recorded_at <= :since"),
-    spansOf("charges", "charged_at", "recorded_at", LATE, "charged_at <= :since"),
+    spansOf("charges", "charged_at", "recorded_at", "charged_at <= :until"),
+    spansOf("charges", "charged_at", "charged_at", "recorded_at <= :since"),
   ];
   const rentals = (["started_at", "ended_at"] as const).flatMap((dated) => [
-    spansOf("rentals", dated, "updated_at", NEW, `ended_at <= :until AND ${RENTAL_RAN}`),
-    spansOf("rentals", dated, "ended_at", NEW, `updated_at <= :since AND ${RENTAL_RAN}`),
-    spansOf("rentals", dated, "updated_at", LATE, `ended_at <= :since AND ${RENTAL_RAN}`),
+    spansOf("rentals", dated, "updated_at", `ended_at <= :until AND ${RENTAL_RAN}`),
+    spansOf("rentals", dated, "ended_at", `updated_at <= :since AND ${RENTAL_RAN}`),
   ]);
-  const [rows] = await reader.raw(
-    `SELECT * FROM (${[...charges, ...rentals].join(" UNION ALL ")}) AS spans ORDER BY written DESC, \`from\`, \`to\``,
-    values,
-  );
-  const isLate = ({ late }: SpanRow) => Number(late) === 1;
-  return { covered: rows.filter((row: SpanRow) => !isLate(row)), late: rows.filter(isLate) };
+  const values = { provider, since: watermark, until };
+  const [spans] = await reader.raw([...charges, ...rentals].join(" UNION ALL "), values);
+  return spans;
 }
 
 /** Consecutive leaves of a rollup. */

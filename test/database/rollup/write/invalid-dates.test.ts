@@ -48,8 +48,8 @@ it("a refresh compares only the leaves of such rows, and none in between", async
   await insertInvalid(["0000-00-00", "2025-00-10"], "2026-01-20 06:00:00.000");
   await knex.transaction(async (reader) => {
     const { current } = await readRollups(reader, "1");
-    const { covered } = await newSpans(reader, current as Rollup, "2026-01-20 12:00:00.000");
-    const leaves = covered.map(({ from, to }) => [leafAt(from, DAY).to, leafAt(to, DAY).to]);
+    const spans = await newSpans(reader, current as Rollup, "2026-01-20 12:00:00.000");
+    const leaves = spans.map(({ from, to }) => [leafAt(from, DAY).to, leafAt(to, DAY).to]);
     for (const [first, last] of leaves) expect(last).toBe(first);
     expect(new Set(leaves.flat()).size).toBe(2);
   });

@@ -4,7 +4,7 @@ import { toDatetime } from "../../../../src/db/datetime.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, DAY, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
+import { build, charge, DAY, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";
@@ -39,17 +39,6 @@ it.each([
   await knex("charges").insert(row);
   expect(await refreshTo(NEXT)).toEqual(adds(now));
   expect(await refreshTo(LATER)).toEqual(adds(then));
-});
-
-it("what was recorded within an hour before the watermark, and committed since, is added too", async () => {
-  await knex("charges").insert(charge("2025-09-05", "2026-01-20 11:30:00.000"));
-  await knex("rentals").insert(rental("2025-09-06", "2025-10-05", "2026-01-20 11:30:00.000"));
-  expect(await differences(knex)).not.toEqual([]);
-  const { added, repairs } = await refreshTo(NEXT);
-  expect(added).toBe(1);
-  expect(repairs.map(({ from, cause }) => [from.slice(0, 10), cause])).toEqual(
-    ["2025-09-05", "2025-09-06", "2025-10-05"].map((day) => [day, "late commit"]),
-  );
 });
 
 it("an ended rental that is written again is neither added nor reported again", async () => {

@@ -13,8 +13,6 @@
 
 /** The distance of the watermark from now, in ticks. */
 export const MARGIN = 2;
-/** How far before its watermark a refresh looks for rows, in ticks. */
-export const LOOKBACK = 2;
 /** The clock at the beginning: the watermark then lies inside the second leaf. */
 export const START_TICK = 7;
 /** The ends of the leaves. */
@@ -155,7 +153,6 @@ export const RULES = {
   "clock first": "a run reads the clock before it looks for open transactions",
   "covered by date": "no row is covered before the watermark has passed its date, or its end",
   "news by date": "a refresh compares leaves in which rows were dated or ended since the last one",
-  lookback: "a refresh looks for rows that were recorded shortly before its old watermark",
   "counted by watermark": "rows are counted again once one was recorded after the watermark",
   check: "a run compares the rollup with the ledger, whether or not there is news",
   "adds up": "an answer uses days and quarter hours only if these add up to what owners have",
@@ -180,7 +177,6 @@ export const PROPERTIES = {
   reported: "a run that makes a wrong answer right reports a repair",
   "no false alarm": "a run reports no repair while writers keep to the assumptions",
   built: "one complete run later, a provider with enough rows has a rollup",
-  "late rows found": "a refresh adds rows that were committed late, within its lookback",
 } as const;
 export type Property = keyof typeof PROPERTIES;
 

@@ -6,9 +6,8 @@ import {
   fullAnswers,
   wholeAddsUp,
 } from "./answers.ts";
-import { copyOf, LOOKBACK, MARGIN, type Model, type Property, type State } from "./model.ts";
+import { copyOf, MARGIN, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
-import { isCovered } from "./sums.ts";
 
 /** The first property of the scenario that a state violates. */
 export function violated(model: Model, state: State): Property | undefined {
@@ -44,19 +43,6 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
     const isOpen = state.rows.some(({ pending }) => pending && writers[pending.writer]);
     if (isOpen || settled.length < minRows) return true;
     return afterRun(state, model, false).current !== null;
-  },
-  "late rows found": (state, model) => {
-    const { has } = model;
-    const { current, slots, rows } = state;
-    const watermark = current?.watermark ?? 0;
-    const counts = slots[current?.slot ?? 0].at(-1)?.[1] ?? [];
-    const isTooLate = rows.some(({ committed }, row) => {
-      if (!committed || !isCovered(committed, watermark, has)) return false;
-      return committed.recorded <= watermark - LOOKBACK && counts[2 * row] !== 1;
-    });
-    if (isTooLate) return true;
-    const refreshed = afterRun(state, model, false);
-    return refreshed.current?.watermark === watermark || isExact(refreshed, model);
   },
 };
 

@@ -140,7 +140,6 @@ export const SCENARIOS = {
     ticks: 3,
     rows: [null, datedAt(START_TICK), datedAt(START_TICK + 1)],
     writers: [charge(0, 1, "hidden")],
-    properties: [...BROKEN.properties, "late rows found"],
   },
   "two checks that find the same late charge": {
     ...BROKEN,

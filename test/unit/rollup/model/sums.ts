@@ -3,7 +3,6 @@ import {
   BOUNDARIES,
   DAY,
   type Has,
-  LOOKBACK,
   QUARTER,
   type Row,
   type Sums,
@@ -168,11 +167,6 @@ export function leavesWithNews(
     const isNew = version.recorded > watermark || has("news by date");
     return isNew && !isCovered(version, watermark, has);
   });
-  const late = covered.filter(({ recorded }) => {
-    return recorded > watermark - LOOKBACK && recorded <= watermark && has("lookback");
-  });
-  if (news.length === 0) return [];
-  const latest = Math.max(...late.flatMap(datesOf).map(boundaryAfter));
-  const leaves = new Set([...news.flatMap(datesOf).map(boundaryAfter), latest]);
+  const leaves = new Set(news.flatMap(datesOf).map(boundaryAfter));
   return BOUNDARIES.filter((boundary) => leaves.has(boundary));
 }
