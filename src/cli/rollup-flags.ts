@@ -12,7 +12,7 @@ interface Flag {
   /** The value without both of them; none by default. */
   readonly fallback?: number;
   /** Throws `InvalidArgumentError`. */
-  readonly parse: (text: string) => number | readonly string[];
+  readonly parse: (text: string) => number;
   /** What it means, in a line of Markdown. */
   readonly description: string;
 }
@@ -51,13 +51,6 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
     description: "work on this many providers at once, from 1 to 99",
   },
   {
-    flag: "--ignore-schema <names>",
-    name: "ROLLUP_IGNORE_SCHEMA",
-    parse: toNames,
-    description:
-      "schemas, separated by commas, whose sessions do not write the ledger: the watermark does not wait for them where locks are hidden",
-  },
-  {
     flag: "--admin-port <port>",
     name: "ROLLUP_ADMIN_PORT",
     parse: toPort,
@@ -69,6 +62,21 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
 export function optionOf({ flag, name, fallback, parse, description }: Flag): Option {
   unsetIfEmpty(name);
   return new Option(flag, description).env(name).argParser(parse).default(fallback);
+}
+
+/** Default databases of sessions that do not write the ledger. No variable sets it. */
+export function ignoreSchemaOption(): Option {
+  return new Option(
+    "--ignore-schema <names>",
+    "schemas, separated by commas, whose sessions do not write the ledger: the watermark does not wait for them where locks are hidden",
+  ).argParser(toNames);
+}
+
+/** Names, separated by commas. */
+function toNames(text: string): readonly string[] {
+  const names = text.split(",").map((name) => name.trim());
+  if (!names.includes("")) return names;
+  throw new InvalidArgumentError("Expected names, separated by commas.");
 }
 
 /** A number of seconds. */
@@ -89,13 +97,6 @@ function toMargin(text: string): number {
 function toPause(text: string): number {
   if (toSeconds(text) > 0) return Number(text);
   throw new InvalidArgumentError("Expected more than 0 seconds.");
-}
-
-/** Names, separated by commas. */
-function toNames(text: string): readonly string[] {
-  const names = text.split(",").map((name) => name.trim());
-  if (!names.includes("")) return names;
-  throw new InvalidArgumentError("Expected names, separated by commas.");
 }
 
 /** A port; 0 picks a free one. */

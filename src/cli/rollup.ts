@@ -18,7 +18,7 @@ import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
 import { logOpenSums } from "../telemetry/sampled-log.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
-import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
+import { ignoreSchemaOption, optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
 import {
   announce,
@@ -56,6 +56,7 @@ const RETRY_DELAY = 1_000;
 const program = new Command("rollup").description("Brings the rollups up to date.");
 for (const flag of ROLLUP_FLAGS) program.addOption(optionOf(flag));
 program
+  .addOption(ignoreSchemaOption())
   .option("--rebuild", "build every rollup again; queries use the old one meanwhile")
   .addOption(
     new Option(

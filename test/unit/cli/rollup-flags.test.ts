@@ -1,7 +1,7 @@
 /** The flags of `npm run rollup` and their variables: what a flag says wins. */
 import { Command } from "commander";
 import { afterEach, expect, it, vi } from "vitest";
-import { optionOf, ROLLUP_FLAGS } from "../../../src/cli/rollup-flags.ts";
+import { ignoreSchemaOption, optionOf, ROLLUP_FLAGS } from "../../../src/cli/rollup-flags.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -9,6 +9,7 @@ afterEach(() => vi.unstubAllEnvs());
 function valuesOf(args: readonly string[]): unknown {
   const command = new Command().exitOverride().configureOutput({ writeErr() {} });
   for (const flag of ROLLUP_FLAGS) command.addOption(optionOf(flag));
+  command.addOption(ignoreSchemaOption());
   try {
     return command.parse(args, { from: "user" }).opts();
   } catch (error) {
@@ -26,7 +27,7 @@ it.each<[Record<string, string>, string[], unknown]>([
   [{ ROLLUP_CONCURRENCY: "8" }, ["--concurrency", "2"], { ...DEFAULTS, concurrency: 2 }],
   [{ ROLLUP_WATCH_SECONDS: "0.5" }, [], { ...DEFAULTS, watch: 0.5 }],
   [{ ROLLUP_ADMIN_PORT: "0" }, [], { ...DEFAULTS, adminPort: 0 }],
-  [{ ROLLUP_IGNORE_SCHEMA: "etl, BI" }, [], { ...DEFAULTS, ignoreSchema: ["etl", "BI"] }],
+  [{}, ["--ignore-schema", "etl, BI"], { ...DEFAULTS, ignoreSchema: ["etl", "BI"] }],
   [
     {},
     ["--ignore-schema", "etl,"],
