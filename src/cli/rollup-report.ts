@@ -5,12 +5,8 @@ import { fromDatetime } from "../db/datetime.ts";
 import { formatSums, isZero, type Sums } from "../rollup/sums.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
 import type { Wait } from "../rollup/write/run/clock.ts";
-import {
-  type RollupOptions,
-  type RollupProgress,
-  type RollupResult,
-  rollUp,
-} from "../rollup/write/run.ts";
+import type { RollupProgress } from "../rollup/write/run/work.ts";
+import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
 import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
 import { createSampledLog, logOpenSums } from "../telemetry/sampled-log.ts";

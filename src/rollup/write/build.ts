@@ -1,7 +1,10 @@
 /**
- * Building a provider's rollup in a slot of its own, while queries use the current one. Each step is one
- * short transaction, in order of the timeline, so a build that was killed goes on where it was. Its
- * watermark is fixed when it begins. The last step makes the rollup the current one.
+ * Building a provider's rollup in a slot of its own, while queries use the current one. Its state is where the next
+ * step begins (`nextFrom`), so a build that was killed goes on where it was:
+ *
+ * - at the first instant it has begun, with a watermark that stays; the first step deletes what is in its slot;
+ * - then each step adds the leaves from there to where the next one begins, in one short transaction;
+ * - at the last instant it is complete: a refresh, and it is the current rollup. It may begin anew at any time.
  */
 
 import type { Knex } from "knex";
@@ -10,9 +13,9 @@ import { TABLES } from "../coverage.ts";
 import { chooseLeaf, isLength, rowsPerLeaf, stepsShorter } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
-import { type Change, computeChange, isUnchanged, writeChange } from "./change.ts";
+import { type Change, computeChange, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
-import { deleteInBatches } from "./purge.ts";
+import { deleteInBatches, hasRows } from "./purge.ts";
 import { chargesOf, refresh } from "./refresh.ts";
 import { nextSlice } from "./spans.ts";
 import {
@@ -59,7 +62,7 @@ export async function beginBuild(
       version: newVersion(),
       watermark,
       leaf,
-      next_from: null,
+      next_from: FIRST_INSTANT,
       check_at: watermark,
       rows_left: rows,
     };
@@ -124,22 +127,23 @@ export async function buildStep(
   const found = await inSnapshot(database, async (reader) => {
     const { build } = await readRollups(reader, provider);
     if (build === undefined) return undefined;
-    const isComplete = build.nextFrom === null || build.nextFrom === LAST_INSTANT;
-    return { build, step: isComplete ? undefined : await computeStep(reader, build, rows) };
+    if (build.nextFrom === LAST_INSTANT) return { build, step: "complete" } as const;
+    const isFull = build.nextFrom === FIRST_INSTANT && (await hasRows(reader, build));
+    return { build, step: isFull ? ("full" as const) : await computeStep(reader, build, rows) };
   });
   if (found === undefined) return undefined;
   const { build, step } = found;
   const { rowsLeft } = build;
-  if (step !== undefined) {
+  if (step === "full") {
+    await emptySlot(database, build);
+    return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
+  }
+  if (step !== "complete") {
     const { change, next } = step;
     const left = Math.max(0, rowsLeft - rowsOf(change));
     const written = await writeChange(database, change, { next_from: next, rows_left: left });
     const charges = written ? chargesOf(change) : 0;
     return { charges, at: next, rowsLeft: left, done: false };
-  }
-  if (build.nextFrom === null) {
-    await emptySlot(database, build);
-    return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
   }
   // Without this, answers would read much raw until the next run.
   const refreshed = await refresh(database, provider, until, { building: true });
@@ -157,10 +161,9 @@ export async function buildStep(
 }
 
 async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number) {
-  const from = build.nextFrom ?? FIRST_INSTANT;
-  const boundaries = await readBoundaries(reader, build, from);
-  const { compared, next } = await nextSlice(reader, build, boundaries, from, rows);
-  const { watermark } = build;
+  const { nextFrom, watermark } = build;
+  const boundaries = await readBoundaries(reader, build, nextFrom);
+  const { compared, next } = await nextSlice(reader, build, boundaries, nextFrom, rows);
   // Its slice bounds what it writes, so it has no other limit.
   const options = { limit: Infinity };
   const change = await computeChange(reader, build, boundaries, compared, watermark, options);
@@ -192,16 +195,10 @@ function makeCurrent(database: Knex, provider: string): Promise<boolean> {
   });
 }
 
-/** Deletes what is in the slot of a build that has just begun. */
-async function emptySlot(database: Knex, build: Rollup): Promise<void> {
-  const { provider, slot } = build;
-  await deleteInBatches(database, async (transaction) =>
-    (await isUnchanged(transaction, build))
-      ? { provider_id: provider, format: FORMAT, slot }
-      : undefined,
-  );
-  await inShortTransaction(database, async (transaction) => {
-    if (!(await isUnchanged(transaction, build))) return;
-    await rowOf(transaction, build).update({ next_from: FIRST_INSTANT, version: newVersion() });
+/** Deletes what an earlier rollup has left in the slot of a build, unless that has gone on. */
+function emptySlot(database: Knex, { provider, slot, version }: Rollup): Promise<void> {
+  return deleteInBatches(database, async (transaction) => {
+    const { build } = await readRollups(transaction, provider, true);
+    return build?.version === version ? { provider_id: provider, format: FORMAT, slot } : undefined;
   });
 }

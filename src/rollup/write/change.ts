@@ -8,7 +8,13 @@ import { addDifferences, addToTotals, laterThan, ownerOf } from "./additions.ts"
 import type { Boundaries, TotalDifference } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { addToIncrements, type IncrementDifference, incrementsOf } from "./increments.ts";
-import { inShortTransaction, newVersion, type Rollup, readRollups, rowOf } from "./state.ts";
+import {
+  inShortTransaction,
+  newVersion,
+  type Rollup,
+  type RowColumns,
+  updateUnchanged,
+} from "./state.ts";
 
 /** The maximum number of rows that a change writes, about. A larger one is a case for a build. */
 const MAX_CHANGED_ROWS = 500_000;
@@ -92,7 +98,7 @@ interface ChangeOptions {
 export function writeChange(
   database: Knex,
   change: Change,
-  columns: Readonly<Record<string, string | number>> = {},
+  columns: RowColumns = {},
   committing: () => void = () => {},
 ): Promise<boolean> {
   const { rollup, until, differences, boundaries, totals, increments } = change;
@@ -100,22 +106,13 @@ export function writeChange(
     until !== rollup.watermark || differences.length + totals.length + increments.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   return inShortTransaction(database, async (transaction) => {
-    if (!(await isUnchanged(transaction, rollup))) return false;
+    const version = changes ? newVersion() : rollup.version;
+    const row = { ...columns, watermark: until, version };
+    if (!(await updateUnchanged(transaction, rollup, row))) return false;
     await addToTotals(transaction, rollup, totals);
     await addDifferences(transaction, rollup, differences, boundaries.stored);
     await addToIncrements(transaction, rollup, increments);
-    const version = changes ? newVersion() : rollup.version;
-    await rowOf(transaction, rollup).update({ ...columns, watermark: until, version });
     committing();
     return true;
   });
-}
-
-/** Whether a rollup is as it was read. Locks its row. */
-export async function isUnchanged(
-  transaction: Knex.Transaction,
-  { provider, building, version }: Rollup,
-): Promise<boolean> {
-  const { current, build } = await readRollups(transaction, provider, true);
-  return (building ? build : current)?.version === version;
 }

@@ -1,6 +1,7 @@
 /**
- * Checking a provider's rollup: a slice of it is compared with the ledger at its watermark, and what
- * differs is repaired. Slices come in turn, so that all have been compared within a period.
+ * Checking a provider's rollup: a slice of it is compared with the ledger at its watermark, and what differs is
+ * repaired. Slices come in turn, from `nextFrom` on. One that is a share of the rollup has the next one due that share
+ * of the period later (`checkAt`), so all are compared within a period. After a difference the next one is due at once.
  */
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
@@ -9,6 +10,7 @@ import { areMisplaced, compareTotals, isDamaged, readBoundaries } from "./bounda
 import { hasOutgrown } from "./build.ts";
 import { type Change, computeChange } from "./change.ts";
 import { compareIncrements, daysDiffer } from "./increments.ts";
+import { hasRows, purge } from "./purge.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
@@ -43,10 +45,14 @@ export async function checkSlice(
     // A watermark in the future is a case for a build, not for a comparison.
     if (current === undefined || current.watermark > current.now) return undefined;
     const slice = await compareSlice(reader, current, rows);
-    return { rollup: current, slice, isBuilding: build !== undefined };
+    const unused = { provider, slot: 1 - current.slot };
+    const isLeft = !build && current.nextFrom === FIRST_INSTANT && (await hasRows(reader, unused));
+    return { rollup: current, slice, isBuilding: build !== undefined, isLeft };
   });
   if (found === undefined) return "done";
-  const { rollup, slice, isBuilding } = found;
+  const { rollup, slice, isBuilding, isLeft } = found;
+  // By a run that was killed after a build.
+  if (isLeft) await purge(database, provider);
   // A build that takes many runs is one repair.
   if (slice === "damaged" && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
   if (typeof slice === "string") return { outdated: rollup.version };
@@ -55,20 +61,12 @@ export async function checkSlice(
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is due at once.
   const goesOn = !isLast && differs;
-  const checkAt = nextTime(fromDatetime(rollup.checkAt), now, period, goesOn ? 0 : share);
+  // After a pause of more than a period all is due, once.
+  const due = Math.min(Math.max(fromDatetime(rollup.checkAt), now - period), now);
+  const checkAt = Math.round(due + (goesOn ? 0 : period * share));
   const columns = { next_from: isLast ? FIRST_INSTANT : next, check_at: toDatetime(checkAt) };
   if (!(await writeRepairs(database, change, repaired, columns))) return "done";
   return !isLast && checkAt <= now ? "more" : "done";
-}
-
-/**
- * When the next slice is due, in epoch ms: a share of the period after this one was. One that is compared
- * early gives no credit: the next may not have been compared for nearly a period. After a pause at most a
- * period's slices are due, which is the whole rollup once.
- */
-function nextTime(checkAt: number, now: number, period: number, share: number): number {
-  const due = Math.max(Math.min(checkAt, now), now - period);
-  return Math.round(due + period * share);
 }
 
 /** The part of a rollup that some leaves are, by its stored boundaries: those of all slices add up to 1. */
@@ -89,9 +87,8 @@ async function differs(reader: Knex.Transaction, change: Change): Promise<boolea
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   if (await isDamaged(reader, rollup)) return "damaged";
   const boundaries = await readBoundaries(reader, rollup);
-  const from = rollup.nextFrom ?? FIRST_INSTANT;
-  const { compared, next } = await nextSlice(reader, rollup, boundaries, from, rows);
-  const stretch = { from, to: next };
+  const { compared, next } = await nextSlice(reader, rollup, boundaries, rollup.nextFrom, rows);
+  const stretch = { from: rollup.nextFrom, to: next };
   const totals = await compareTotals(reader, rollup, stretch);
   if (totals === "misplaced" || areMisplaced(boundaries, rollup)) return "damaged";
   const increments = await compareIncrements(reader, rollup, stretch);

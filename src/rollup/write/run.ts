@@ -1,22 +1,33 @@
 /**
- * A rollup run: finds the providers with news, brings their rollups up to date, and checks
- * some of the rollups against the ledger. A run is idempotent. It may be killed at any point, and
- * runs may overlap.
+ * A rollup run. What it does for a provider follows from what the database has of it, in this order:
+ *
+ * 1. a rollup, and news: a refresh. If that is too much, or its rows contradict each other, a build.
+ * 2. no rollup and enough rows, a watermark ahead of the clock, or a build in progress: the steps of a build, until it
+ *    is complete or the time is up. New ones come first: a long one takes its turn after everyone else.
+ * 3. a rollup, of which a slice is due: a check, until none is due or the time is up; or a build, for the same reasons.
+ * 4. a rollup of another format that nobody has written for a week: it is deleted.
+ *
+ * So a run is idempotent. It may be killed at any point, and runs may overlap.
  */
 import type { Knex } from "knex";
-import { DAY, fromDatetime, LAST_INSTANT } from "../../db/datetime.ts";
+import { DAY, fromDatetime } from "../../db/datetime.ts";
 import type { RollupRun } from "../../telemetry/metrics/runs.ts";
-import { beginBuild, buildStep } from "./build.ts";
-import { purge, purgeFormats } from "./purge.ts";
-import { refresh } from "./refresh.ts";
-import { futureWatermark, type Repair } from "./repair.ts";
-import { checkRollups, readCheckAge } from "./run/checks.ts";
-import { type Clock, readClock, type Wait } from "./run/clock.ts";
+import { purgeFormats } from "./purge.ts";
+import type { Repair } from "./repair.ts";
+import { readClock, type Wait } from "./run/clock.ts";
+import { findDue, readCheckAge } from "./run/due.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
-import { findNews, type News, type NewsOptions } from "./run/news.ts";
+import { findNews, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
-import { isProviderSpecific, withRetry } from "./run/retry.ts";
+import { isProviderSpecific } from "./run/retry.ts";
 import { runTasks } from "./run/tasks.ts";
+import {
+  buildProvider,
+  checkProvider,
+  type RollupProgress,
+  type Run,
+  refreshProvider,
+} from "./run/work.ts";
 
 /** The default margin, in ms. */
 export const MARGIN = 900_000;
@@ -59,26 +70,6 @@ export interface RollupOptions extends Omit<NewsOptions, "all"> {
   readonly finished?: (result: RollupResult) => unknown;
 }
 
-/** The progress of a run. */
-export interface RollupProgress {
-  /** The number of providers done. */
-  readonly done: number;
-  /** The number of providers in all. */
-  readonly providers: number;
-  /** The number of charges added so far. */
-  readonly charges: number;
-  /** The latest step of a build; undefined if there is none. */
-  readonly building: BuildProgress | undefined;
-}
-
-/** How far a build has come. */
-export interface BuildProgress {
-  /** The event time up to which it has come. */
-  readonly at: string;
-  /** The number of charges, starts and ends of rentals that are left, about. */
-  readonly rowsLeft: number;
-}
-
 /** What a run did, also what its metrics do not tell. */
 export interface RollupResult extends RollupRun {
   /** The number of providers that had news. */
@@ -103,87 +94,37 @@ export interface RollupResult extends RollupRun {
  */
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const started = performance.now();
-  const { margin, concurrency = CONCURRENCY, rebuild = false, maxTime = Infinity } = options;
-  const { heartbeat = createHeartbeat(), small = new Map() } = options;
-  await heartbeat(database);
-  const { seesTransactions = false, ignoredSchemas } = options;
-  const clock = await readClock(database, margin, seesTransactions, ignoredSchemas);
-  const ids = await readProviders(database);
-  const news = await findNews(database, ids, clock, { ...options, small, all: rebuild });
-  const behind = new Map(news.map((found) => [found.provider, found]));
+  const { concurrency = CONCURRENCY, rebuild = false, small = new Map() } = options;
+  const { run, news } = await beginRun(database, { ...options, small }, started);
+  const { total, stopped, outOfTime } = run;
   const errors: Error[] = [];
-  const total = { charges: 0, repairs: 0, unfinished: false };
-  const outOfTime = () => performance.now() - started > maxTime;
-  const stopped = () => options.signal?.aborted ?? false;
-  const repaired = (repair: Repair) => {
-    total.repairs++;
-    options.repaired?.(repair);
-  };
-  const context: ProviderWork = {
-    database,
-    clock,
-    rebuild,
-    repaired,
-    stopped: () => stopped() || outOfTime(),
-    added: (charges, building) => {
-      total.charges += charges;
-      const done = ids.length - behind.size;
-      options.report?.({ done, providers: ids.length, charges: total.charges, building });
-    },
-  };
-  /** Runs work for one provider, whose own errors do not stop the run. */
-  const attempt = async (provider: string, work: () => Promise<void>) => {
-    try {
-      await work();
-    } catch (cause) {
-      if (!isProviderSpecific(cause)) throw cause;
-      const { message, sqlMessage = message } = cause;
-      errors.push(new Error(`provider ${provider}: ${sqlMessage}`, { cause }));
-    }
+  /** Works for some providers, whose own errors do not stop the run. */
+  const each = <Task extends { readonly provider: string }>(
+    tasks: readonly Task[],
+    work: (task: Task) => Promise<void>,
+    enough = stopped,
+  ) => {
+    const attempt = (task: Task) =>
+      work(task).catch((cause) => {
+        errors.push(errorOf(task.provider, cause));
+      });
+    return runTasks(tasks, concurrency, attempt, enough);
   };
 
   const { refreshes = [], builds = [] } = Object.groupBy(news, (found) =>
     found.version && !found.building && !found.ahead && !rebuild ? "refreshes" : "builds",
   );
-  const refreshOne = (found: News) =>
-    attempt(found.provider, async () => {
-      if (await refreshProvider(found, context)) behind.delete(found.provider);
-      else builds.push(found);
-    });
-  await runTasks(refreshes, concurrency, refreshOne, stopped);
-  // Builds come last, new ones first: a long one takes its turn after everyone else.
-  builds.sort((left, right) => Number(left.building) - Number(right.building));
-  const buildOne = (found: News) =>
-    attempt(found.provider, async () => {
-      if (await buildProvider(found, context)) behind.delete(found.provider);
-      else total.unfinished = true;
-    });
-  await runTasks(builds, concurrency, buildOne, stopped);
-  const period = options.checkPeriod ?? CHECK_PERIOD;
-  const checked = await checkRollups(database, {
-    concurrency,
-    repaired,
-    attempt,
-    stopped,
-    outOfTime,
-    period,
-    build: (found) => buildProvider(found, context),
+  await each(refreshes, async (found) => {
+    if (!(await refreshProvider(run, found))) builds.push(found);
   });
+  builds.sort((left, right) => Number(left.building) - Number(right.building));
+  await each(builds, (found) => buildProvider(run, found));
+  // One at least, also if refreshes and builds take longer than a run may.
+  const enough = () => stopped() || (total.checked > 0 && outOfTime());
+  await each(await findDue(database, run.period), (due) => checkProvider(run, due), enough);
   await purgeFormats(database);
-  const old = [...behind.values()].filter(({ version }) => version !== undefined);
-  const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
-  const result = {
-    providers: ids.length,
-    news: news.length,
-    small: small.size,
-    checked,
-    checkAge: await readCheckAge(database, period),
-    waitsFor: clock.waitsFor,
-    ...total,
-    behind: behind.size,
-    duration: performance.now() - started,
-    lag: fromDatetime(clock.now) - Math.min(...watermarks.map(fromDatetime)),
-  };
+
+  const result = await resultOf(run, { news: news.length, small: small.size }, started);
   options.finished?.(result);
   if (errors.length > 0) {
     throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
@@ -191,49 +132,56 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   return result;
 }
 
-/** What the work on a provider needs. */
-interface ProviderWork {
-  readonly database: Knex;
-  readonly clock: Clock;
-  readonly rebuild: boolean;
-  readonly added: (charges: number, building?: BuildProgress) => void;
-  readonly repaired: (repair: Repair) => void;
-  readonly stopped: () => boolean;
+/** Begins a run: finds how far it may go, and who has news up to there. */
+async function beginRun(database: Knex, options: RollupOptions, started: number) {
+  const { margin, rebuild = false, maxTime = Infinity, checkPeriod = CHECK_PERIOD } = options;
+  const { heartbeat = createHeartbeat(), seesTransactions = false, ignoredSchemas } = options;
+  await heartbeat(database);
+  const clock = await readClock(database, margin, seesTransactions, ignoredSchemas);
+  const ids = await readProviders(database);
+  const news = await findNews(database, ids, clock, { ...options, all: rebuild });
+  const total = { charges: 0, checked: 0, repairs: 0, unfinished: false };
+  const run: Run = {
+    database,
+    options,
+    clock,
+    period: checkPeriod,
+    providers: ids.length,
+    behind: new Map(news.map((found) => [found.provider, found])),
+    total,
+    repaired: (repair) => {
+      total.repairs++;
+      options.repaired?.(repair);
+    },
+    stopped: () => options.signal?.aborted ?? false,
+    outOfTime: () => performance.now() - started > maxTime,
+  };
+  return { run, news };
 }
 
-/** Refreshes a rollup. Resolves to false if it needs a build. */
-async function refreshProvider(
-  { provider }: News,
-  { database, clock, added, repaired }: ProviderWork,
-): Promise<boolean> {
-  const result = await withRetry(() => refresh(database, provider, clock.until, { repaired }));
-  if (typeof result === "string") return false;
-  added(result.charges);
-  return true;
+/** What a run did. */
+async function resultOf(
+  { database, clock, period, providers, behind, total }: Run,
+  counts: Pick<RollupResult, "news" | "small">,
+  started: number,
+): Promise<RollupResult> {
+  const old = [...behind.values()].filter(({ version }) => version !== undefined);
+  const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
+  return {
+    ...counts,
+    ...total,
+    providers,
+    checkAge: await readCheckAge(database, period),
+    waitsFor: clock.waitsFor,
+    behind: behind.size,
+    duration: performance.now() - started,
+    lag: fromDatetime(clock.now) - Math.min(...watermarks.map(fromDatetime)),
+  };
 }
 
-/** Builds until the build is complete or the time is up. Resolves to false if there is more to do. */
-async function buildProvider(
-  {
-    provider,
-    version,
-    watermark = "",
-    ahead,
-    building,
-  }: Pick<News, "provider" | "version"> & Partial<News>,
-  { database, clock, rebuild, added, repaired, stopped }: ProviderWork,
-): Promise<boolean> {
-  const begun = await withRetry(() =>
-    beginBuild(database, provider, clock.until, version, rebuild),
-  );
-  if (!begun) return true;
-  if (ahead && !building) repaired(futureWatermark(provider, watermark, LAST_INSTANT));
-  for (;;) {
-    const step = await withRetry(() => buildStep(database, provider, clock.until));
-    if (step) added(step.charges, step);
-    if (step === undefined || step.done) break;
-    if (stopped()) return false;
-  }
-  await withRetry(() => purge(database, provider));
-  return true;
+/** The error of a provider. Throws it if all would get it. */
+function errorOf(provider: string, cause: unknown): Error {
+  if (!isProviderSpecific(cause)) throw cause;
+  const { message, sqlMessage = message } = cause;
+  return new Error(`provider ${provider}: ${sqlMessage}`, { cause });
 }

@@ -20,11 +20,8 @@ export interface Rollup {
   readonly watermark: string;
   /** The length of its leaves. */
   readonly leaf: LeafLength;
-  /**
-   * Event time from which the next slice of the check begins, or the next step of the build; null
-   * while its slot is emptied.
-   */
-  readonly nextFrom: string | null;
+  /** Event time from which the next slice of the check begins, or the next step of the build. */
+  readonly nextFrom: string;
   /** The charges, starts and ends of rentals that are left of a build, about. */
   readonly rowsLeft: number;
   /** When the next slice of the check is due, by the database's clock. */
@@ -58,7 +55,8 @@ export async function readRollups(
       version: String(row.version),
       watermark: row.watermark,
       leaf: row.leaf,
-      nextFrom: row.next_from,
+      // A program of another format has begun to delete what is in the slot.
+      nextFrom: row.next_from ?? FIRST_INSTANT,
       rowsLeft: Number(row.rows_left),
       checkAt: row.check_at,
       now: row.read_at,
@@ -76,6 +74,22 @@ export function rowOf(database: Knex.Transaction, { provider, building }: RowKey
   return database(TABLES.rollups).where(key);
 }
 type RowKey = Pick<Rollup, "provider" | "building">;
+
+/**
+ * Changes the row of a rollup if it is as it was read, and locks it until the transaction ends. Resolves to whether
+ * it is; if not, the transaction must write nothing.
+ */
+export async function updateUnchanged(
+  transaction: Knex.Transaction,
+  rollup: Rollup,
+  columns: RowColumns,
+): Promise<boolean> {
+  const { version } = rollup;
+  return (await rowOf(transaction, rollup).where({ version }).update(columns)) === 1;
+}
+
+/** Columns of the row of a rollup. */
+export type RowColumns = Readonly<Record<string, string | number>>;
 
 /** SQL condition: the sums are those of a rollup. It has bindings for provider and slot. */
 export const OF_ROLLUP = `provider_id = ? AND format = ${FORMAT} AND slot = ?`;

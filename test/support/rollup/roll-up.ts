@@ -1,4 +1,7 @@
-/** Runs that give every provider with a row a rollup: what they write does not depend on how much there is. */
+/**
+ * Runs that give every provider with a row a rollup, and check all of each: what they write depends neither on how
+ * much there is nor on when it was checked.
+ */
 import type { Knex } from "knex";
 import {
   type RollupOptions,
@@ -8,7 +11,7 @@ import {
 
 export type { RollupResult };
 
-/** A run for ledgers of any size. */
+/** A run for ledgers of any size, in which every slice is due. */
 export function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
-  return rollUpLarge(database, { minRows: 1, ...options });
+  return rollUpLarge(database, { minRows: 1, checkPeriod: 0, ...options });
 }

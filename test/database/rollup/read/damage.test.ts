@@ -12,6 +12,7 @@ import {
 } from "../../../../src/rollup/read/damage.ts";
 import { CHARGE_NAMES, NO_SUMS, SUM_NAMES } from "../../../../src/rollup/sums.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
+import { CHECK_PERIOD } from "../../../../src/rollup/write/run.ts";
 import { expectedBreakdown } from "../../../support/ledger/breakdown-oracle.ts";
 import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
 import { expectedDaily } from "../../../support/ledger/daily-oracle.ts";
@@ -186,9 +187,11 @@ it("a quarter hour and its day that were changed alike are repaired by the run t
   for (const [table, row] of WHOLE.slice(1)) {
     await knex(table).where(row).increment("charges", 1);
   }
-  await knex(TABLES.rollups).update({ check_at: "2027-01-01" });
+  await knex("providers").insert({ id: 1, name: "provider" }).onConflict().ignore();
+  const later = knex.raw("UTC_TIMESTAMP(3) + INTERVAL 1 HOUR");
+  await knex(TABLES.rollups).update({ check_at: later });
   await knex("charges").insert(charge("2026-11-20 09:10:00.000", minute(6), "1.00"));
-  await rollUp(knex, { margin: 0 });
+  await rollUp(knex, { margin: 0, checkPeriod: CHECK_PERIOD });
   expect(await differences(knex)).toEqual([]);
 });
 

@@ -89,8 +89,7 @@ it("a step stores at most 1,000 boundaries, however few rows their leaves have",
     const boundaries = knex(TABLES.sums).where({ total: 0 }).distinct("at");
     stored.push((await boundaries).length);
   }
-  const [emptied, first, ...others] = stored;
-  expect(emptied).toBe(0);
+  const [first, ...others] = stored;
   expect(first).toBeLessThanOrEqual(1_000);
   expect(others.at(-1)).toBeGreaterThanOrEqual(CHARGES);
   await expectStored(knex);
@@ -217,7 +216,7 @@ it("what earlier rollups have left in the other slot is purged, and nothing of a
   expect(await slots()).toHaveLength(1);
   await expectStored(knex);
   await begin(knex, "1", WATERMARK, DAY);
-  for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
+  await buildStep(knex, "1", WATERMARK);
   await purge(knex, "1");
   expect(await slots()).toHaveLength(2);
 });

@@ -116,13 +116,6 @@ it("a repair takes nothing from what was due before it", async () => {
   await expectStored(knex);
 });
 
-it("a slice that is compared early gives no credit to the next", async () => {
-  await setDue(0.8);
-  await check();
-  expect(await dueIn()).toBeGreaterThan(0.7);
-  expect(await dueIn()).toBeLessThanOrEqual(1);
-});
-
 it.each([
   ["two steps too long for the last months are built again", 2, 0],
   ["one step too long stay", 1, 1],

@@ -1,0 +1,49 @@
+/** The checks that are due, and their age. */
+import type { Knex } from "knex";
+import { TABLES } from "../../coverage.ts";
+import { FORMAT } from "../../sums.ts";
+import { readPages } from "./pages.ts";
+
+/**
+ * The providers with a rollup of which a slice is due, in order of its time. A time more than a period away was set
+ * for a longer period, or by a clock that had jumped: it is due.
+ */
+export async function findDue(
+  database: Knex,
+  period: number,
+): Promise<{ readonly provider: string }[]> {
+  const rows = await readPages<DueRow>((after) =>
+    database(TABLES.rollups)
+      .where({ format: FORMAT, building: 0 })
+      .whereRaw(
+        "(check_at <= UTC_TIMESTAMP(3) OR check_at > UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND)",
+        Math.round(period * 1_000),
+      )
+      .where((where) => after && where.whereRaw("(check_at, provider_id) > (?, ?)", keyOf(after)))
+      .orderBy(["check_at", "provider_id"])
+      .select("provider_id", "check_at"),
+  );
+  return rows.map(({ provider_id }) => ({ provider: String(provider_id) }));
+}
+
+interface DueRow {
+  readonly provider_id: string | number;
+  readonly check_at: string;
+}
+const keyOf = ({ check_at, provider_id }: DueRow) => [check_at, provider_id];
+
+/**
+ * How long ago the slice was compared that was compared least recently, in ms, at most; 0 without a rollup.
+ * The next slice of a rollup was compared within the period before it is due. After a pause of more than a
+ * period it may have been longer, until all has been compared.
+ */
+export async function readCheckAge(database: Knex, period: number): Promise<number> {
+  const waiting = database.raw(
+    "TIMESTAMPDIFF(MICROSECOND, MIN(check_at), UTC_TIMESTAMP(3)) AS waiting",
+  );
+  const row = await database(TABLES.rollups)
+    .where({ format: FORMAT, building: 0 })
+    .first<{ readonly waiting: string | number | null }>(waiting);
+  const age = row.waiting === null ? 0 : Number(row.waiting) / 1_000 + period;
+  return Math.max(0, age);
+}
