@@ -116,23 +116,37 @@ export async function compareIncrements(
   return found;
 }
 
-/** What differences of quarter hours, and others, come to for each increment: none that is zero. */
+/**
+ * What differences of quarter hours, and others, come to for each increment: none that is zero. Those of a length are
+ * added up of those of the one before.
+ */
 export function incrementsOf(
   quarters: readonly IncrementDifference[],
   others: readonly IncrementDifference[],
 ): IncrementDifference[] {
-  const found = new Map<string, IncrementDifference>();
-  const add = (length: number, start: number, sums: Sums) => {
-    const key = `${length} ${start}`;
-    found.set(key, { ...plus(found.get(key) ?? NO_SUMS, sums), length, start });
-  };
-  for (const quarter of quarters) {
-    for (const length of Object.values(LENGTHS)) {
-      add(length, stretchOf(quarter.start, length)[0], quarter);
-    }
+  const { quarter: _, ...longer } = LENGTHS;
+  const all = [quarters];
+  for (const length of Object.values(longer)) {
+    const parts = all.at(-1) ?? [];
+    const moved = parts.map((part) => ({
+      ...part,
+      length,
+      start: stretchOf(part.start, length)[0],
+    }));
+    all.push(addedUp(moved));
   }
-  for (const other of others) add(other.length, other.start, other);
-  return [...found.values()].filter((each) => CHARGE_NAMES.some((name) => each[name] !== 0n));
+  const found = others.length === 0 ? all.flat() : addedUp([...all.flat(), ...others]);
+  return found.filter((each) => CHARGE_NAMES.some((name) => each[name] !== 0n));
+}
+
+/** Adds up those of the same increment. */
+function addedUp(differences: readonly IncrementDifference[]): IncrementDifference[] {
+  // Starts are whole quarter hours, so no two of another length come to the same.
+  const same = Map.groupBy(differences, ({ length, start }) => start + length);
+  return [...same.values()].map((parts) => {
+    const { length, start } = parts[0] as IncrementDifference;
+    return { ...parts.reduce<Sums>(plus, NO_SUMS), length, start };
+  });
 }
 
 /** The number of rows in one INSERT. */
@@ -148,18 +162,22 @@ export async function addToIncrements(
   differences: readonly IncrementDifference[],
 ): Promise<void> {
   const columns = ["provider_id", "format", "slot", "length", "part", "at", ...CHARGE_NAMES];
-  const row = `(${columns.map(() => "?").join(", ")})`;
+  const sums = CHARGE_NAMES.map(() => "?").join(", ");
   for (let start = 0; start < differences.length; start += ROWS_PER_INSERT) {
-    const rows = differences.slice(start, start + ROWS_PER_INSERT).map((difference) => {
-      const { length, start: at } = difference;
+    const some = differences.slice(start, start + ROWS_PER_INSERT);
+    const rows = some.map(({ length, start: at }) => {
       const part = length === LENGTHS.quarter ? sixHoursOf(at) : 0;
-      const sums = CHARGE_NAMES.map((name) => textOf(name, difference[name]));
-      return [provider, FORMAT, slot, length, part, toDatetime(at), ...sums];
+      // What is bound costs the command most of a build.
+      return `(?, ${FORMAT}, ${slot}, ${length}, ${part}, ?, ${sums})`;
     });
     await transaction.raw(
       `INSERT INTO ${TABLES.increments} (${columns.join(", ")})
-       VALUES ${rows.map(() => row).join(", ")} ON DUPLICATE KEY UPDATE ${ADD.join(", ")}`,
-      rows.flat(),
+       VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE ${ADD.join(", ")}`,
+      some.flatMap((each) => [
+        provider,
+        toDatetime(each.start),
+        ...CHARGE_NAMES.map((name) => textOf(name, each[name])),
+      ]),
     );
   }
 }
