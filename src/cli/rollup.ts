@@ -107,13 +107,15 @@ interface RunParts {
 }
 
 /**
- * Runs once, with exit code 1 if a rollup was left behind, or with `--watch` until the signal aborts. The next
- * run comes after the pause, at once if there are builds to go on with, and
+ * Runs once, or with `--watch` in turns until the signal aborts. A turn:
  *
- * - after one that failed, it looks at the session again first: it may be one of another server, or of an account
- *   that has lost a privilege;
- * - after one that needs new connections, it makes them, after a second at most: the old ones may lead to a server
- *   that no longer is the primary. What fails for a single provider needs none.
+ * 1. A look at the session, unless it was looked at and no run has failed since: it may be one of another server, or of
+ *    an account that has lost a privilege.
+ * 2. A run. The next turn comes after the pause; at once if there are builds to go on with.
+ * 3. If either fails, and the connections were lost or are not as runs need them, new ones: the old ones may lead to a
+ *    server that no longer is the primary. The next turn comes after a second at most if they were lost.
+ *
+ * Without `--watch` a failure is that of the command, and the exit code is 1 if a rollup was left behind.
  */
 async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<void> {
   const { signal, admin, flags } = parts;
@@ -121,43 +123,42 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
   const [lookAtSession, run] = [createSessionCheck(parts), createRun(parts, heartbeat)];
   const outcomes = createOutcomeLog(parts.log);
   let database = connect();
-  // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
-  const beating =
-    flags.watch === undefined
-      ? undefined
-      : setInterval(() => heartbeat(database).catch(() => {}), HEARTBEAT_INTERVAL).unref();
-  let seesTransactions: boolean | undefined; // until the session has been looked at
-  try {
-    for (;;) {
-      let pause = (flags.watch ?? 0) * 1_000;
-      try {
-        seesTransactions ??= await lookAtSession(database);
-        const finished = ({ unfinished }: RollupResult) => {
-          if (unfinished) pause = 0;
-        };
-        const result = await run(database, seesTransactions, finished);
-        outcomes.succeeded(result);
-        admin?.succeeded(result);
-        // Scripts wait for a 0 before they start services that need these rollups.
-        if (flags.watch === undefined && !isThrough(result)) process.exitCode = 1;
-      } catch (error) {
-        if (flags.watch === undefined) throw error;
-        // An unavailable database may come back. Meanwhile answers read more rows.
-        outcomes.failed(error);
-        admin?.failed();
-        const isLost = needsNewConnections(error);
-        if (isLost) pause = Math.min(pause, RETRY_DELAY);
-        // A session that is not as it was set up stays so.
-        if (isLost || seesTransactions === undefined) {
-          await database.destroy();
-          database = connect();
-        }
-        seesTransactions = undefined;
+  let seesTransactions: boolean | undefined; // until the session is to be looked at
+  /** Resolves to the pause after it, in ms. */
+  const turn = async (): Promise<number> => {
+    let pause = (flags.watch ?? 0) * 1_000;
+    try {
+      seesTransactions ??= await lookAtSession(database);
+      const result = await run(database, seesTransactions, ({ unfinished }) => {
+        if (unfinished) pause = 0;
+      });
+      outcomes.succeeded(result);
+      admin?.succeeded(result);
+      // Scripts wait for a 0 before they start services that need these rollups.
+      if (flags.watch === undefined && !isThrough(result)) process.exitCode = 1;
+    } catch (error) {
+      if (flags.watch === undefined) throw error;
+      // An unavailable database may come back. Meanwhile answers read more rows.
+      outcomes.failed(error);
+      admin?.failed();
+      const isLost = needsNewConnections(error);
+      if (isLost) pause = Math.min(pause, RETRY_DELAY);
+      if (isLost || seesTransactions === undefined) {
+        await database.destroy();
+        database = connect();
       }
-      if (flags.watch === undefined || signal.aborted) return;
-      await sleep(pause, undefined, { signal }).catch(() => {});
-      if (signal.aborted) return;
+      seesTransactions = undefined;
     }
+    return pause;
+  };
+  // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
+  const beat = () => heartbeat(database).catch(() => {});
+  const beating = flags.watch && setInterval(beat, HEARTBEAT_INTERVAL).unref();
+  try {
+    do {
+      const pause = await turn();
+      if (flags.watch) await sleep(pause, undefined, { signal }).catch(() => {});
+    } while (flags.watch && !signal.aborted);
   } finally {
     clearInterval(beating);
     await database.destroy();
