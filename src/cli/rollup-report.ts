@@ -181,7 +181,10 @@ function fieldsOf({ provider, from, to, cause, ...sums }: Repair): object {
 function differenceOf(cause: Repair["cause"], sums: Sums): string {
   if (cause === "future watermark") return "none in answers: they were read from the ledger";
   if (cause === "damaged rollup") {
-    return "not counted: answers that compare owners with the whole were read from the ledger, and others may have been wrong";
+    const more = isZero(sums)
+      ? ""
+      : `, owners together had ${formatSums(sums)} more than the whole`;
+    return `not counted${more}: answers that compare owners with the whole were read from the ledger, and others may have been wrong`;
   }
   return isZero(sums) ? "between owners: together they had what the ledger has" : formatSums(sums);
 }

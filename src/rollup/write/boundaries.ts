@@ -4,7 +4,7 @@ import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { isBoundary, isLength, type Leaf } from "../leaves.ts";
 import { type SumsRow, sumsOf } from "../stored-sums.ts";
-import { SUM_NAMES, type Sums } from "../sums.ts";
+import { isZero, NO_SUMS, SUM_NAMES, type Sums } from "../sums.ts";
 import { type Rollup, STORED } from "./state.ts";
 
 /** The stored boundaries of a rollup, in order: all, or those of a part of the timeline. */
@@ -86,20 +86,22 @@ export function areMisplaced({ stored }: Boundaries, { leaf }: Rollup): boolean 
 }
 
 /**
- * Whether rows were changed or lost: its leaves have a length that there is not, or the sums of all owners differ from
- * those of the provider as a whole, for everything covered. A change writes both.
+ * What the owners together have more than the provider as a whole, of everything covered, if rows were changed or
+ * lost: a change writes both. Nothing, if its leaves have a length that there is not; undefined if all is well.
  */
-export async function isDamaged(reader: Knex.Transaction, rollup: Rollup): Promise<boolean> {
-  if (!isLength(rollup.leaf)) return true;
-  const { provider, slot } = rollup;
+export async function findDamage(
+  reader: Knex.Transaction,
+  { provider, slot, leaf }: Rollup,
+): Promise<Sums | undefined> {
+  if (!isLength(leaf)) return NO_SUMS;
+  const last = (total: number, sign: string) => `
+    SELECT ${SUM_NAMES.map((name) => `${sign}SUM(${name}) AS ${name}`).join(", ")}
+    FROM ${STORED} AND total = ${total} AND at = (SELECT MAX(at) FROM ${STORED} AND total = ${total})`;
   const columns = SUM_NAMES.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`);
-  const ofAll = [0, 1].map((total) => {
-    const stored = `FROM ${STORED} AND total = ${total}`;
-    return `SELECT ${columns.join(", ")} ${stored} AND at = (SELECT MAX(at) ${stored})`;
-  });
-  const [rows] = await reader.raw(
-    `SELECT COUNT(*) AS different FROM (${ofAll.join(" UNION ")}) AS sums`,
-    ofAll.flatMap(() => [provider, slot, provider, slot]),
+  const [[row]] = await reader.raw(
+    `SELECT ${columns.join(", ")} FROM (${last(0, "")} UNION ALL ${last(1, "-")}) AS sums`,
+    [provider, slot, provider, slot, provider, slot, provider, slot],
   );
-  return Number(rows[0].different) > 1;
+  const sums = sumsOf(row);
+  return isZero(sums) ? undefined : sums;
 }

@@ -6,7 +6,8 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import type { Leaf } from "../leaves.ts";
-import { areMisplaced, compareTotals, isDamaged, readBoundaries } from "./boundaries.ts";
+import { NO_SUMS } from "../sums.ts";
+import { areMisplaced, compareTotals, findDamage, readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { type Change, computeChange } from "./change.ts";
 import { compareIncrements, daysDiffer } from "./increments.ts";
@@ -53,9 +54,12 @@ export async function checkSlice(
   const { rollup, slice, isBuilding, isLeft } = found;
   // By a run that was killed after a build.
   if (isLeft) await purge(database, provider);
-  // A build that takes many runs is one repair.
-  if (slice === "damaged" && !isBuilding) repaired(damagedRollup(provider, rollup.watermark));
-  if (typeof slice === "string") return { outdated: rollup.version };
+  if (slice.change === undefined) {
+    const { damage } = slice;
+    // A build that takes many runs is one repair.
+    if (damage && !isBuilding) repaired(damagedRollup(provider, rollup.watermark, damage));
+    return { outdated: rollup.version };
+  }
   const { change, next, share, differs } = slice;
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
@@ -83,21 +87,22 @@ async function differs(reader: Knex.Transaction, change: Change): Promise<boolea
   return daysDiffer(reader, rollup);
 }
 
-/** Compares the next slice in a snapshot; or tells why the rollup has to be built anew. */
+/** Compares the next slice in a snapshot; without a change the rollup has to be built anew. */
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
-  if (await isDamaged(reader, rollup)) return "damaged";
+  const damage = await findDamage(reader, rollup);
+  if (damage) return { damage };
   const boundaries = await readBoundaries(reader, rollup);
   const { compared, next } = await nextSlice(reader, rollup, boundaries, rollup.nextFrom, rows);
   const stretch = { from: rollup.nextFrom, to: next };
   const totals = await compareTotals(reader, rollup, stretch);
-  if (totals === "misplaced" || areMisplaced(boundaries, rollup)) return "damaged";
+  if (totals === "misplaced" || areMisplaced(boundaries, rollup)) return { damage: NO_SUMS };
   const increments = await compareIncrements(reader, rollup, stretch);
   const repaired = { totals, increments };
   const { watermark } = rollup;
   const change = await computeChange(reader, rollup, boundaries, compared, watermark, { repaired });
-  if (change === "too large") return change;
+  if (change === "too large") return { damage: undefined };
   const isLast = next === LAST_INSTANT;
-  if (isLast && (await hasOutgrown(reader, rollup))) return "outgrown";
+  if (isLast && (await hasOutgrown(reader, rollup))) return { damage: undefined };
   const share = shareOf(compared.leaves, boundaries.stored, isLast);
   return { change, next, share, differs: await differs(reader, change) };
 }

@@ -2,7 +2,7 @@
 import type { Knex } from "knex";
 import { earlierOf } from "../../db/datetime.ts";
 import { joined, leavesOf } from "../leaves.ts";
-import { isDamaged, readBoundaries } from "./boundaries.ts";
+import { findDamage, readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
 import { daysDiffer } from "./increments.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
@@ -38,8 +38,11 @@ export async function refresh(
     return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
   if (found === "current") return { charges: 0 };
-  if (found === "damaged") repaired(damagedRollup(provider, until));
   if (typeof found === "string") return found;
+  if ("damage" in found) {
+    repaired(damagedRollup(provider, until, found.damage));
+    return "damaged";
+  }
   const { change, columns } = found;
   if (!(await writeRepairs(database, change, repaired, columns))) return { charges: 0 };
   return { charges: chargesOf(change) };
@@ -47,7 +50,8 @@ export async function refresh(
 
 /** The change that moves a rollup's watermark to `until`, and what else it sets: days that differ make a check due. */
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
-  if (await isDamaged(reader, rollup)) return "damaged" as const;
+  const damage = await findDamage(reader, rollup);
+  if (damage) return { damage };
   const leaves = leavesOf(await newSpans(reader, rollup, until), rollup.leaf);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;

@@ -17,6 +17,7 @@ import {
 } from "../sums.ts";
 import { type Change, writeChange } from "./change.ts";
 import type { Difference } from "./comparison.ts";
+import type { RowColumns } from "./state.ts";
 
 /** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
 export type Cause =
@@ -40,7 +41,7 @@ export async function writeRepairs(
   database: Knex,
   change: Change,
   repaired: (repair: Repair) => void,
-  columns: Parameters<typeof writeChange>[2] = {},
+  columns: RowColumns = {},
 ): Promise<boolean> {
   let mayBeWritten = false;
   const committing = () => {
@@ -101,10 +102,14 @@ export function futureWatermark(provider: string, from: string, to: string): Rep
   return { provider, from, to, ...NO_SUMS, cause: "future watermark" };
 }
 
-/** A repair of a rollup whose own rows contradict each other. */
-export function damagedRollup(provider: string, watermark: string): Repair {
+/**
+ * A repair of a rollup whose own rows contradict each other.
+ *
+ * @param sums what its owners together had more than the provider as a whole
+ */
+export function damagedRollup(provider: string, watermark: string, sums: Sums): Repair {
   const all = { from: FIRST_INSTANT, to: watermark };
-  return { provider, ...all, ...NO_SUMS, cause: "damaged rollup" };
+  return { provider, ...all, ...sums, cause: "damaged rollup" };
 }
 
 /** A rental that was written again became covered for the second time, and adds nothing. */

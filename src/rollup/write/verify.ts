@@ -6,7 +6,7 @@ import { TABLES } from "../coverage.ts";
 import { isLength, type Leaf, leafAt, QUARTER } from "../leaves.ts";
 import { MIN_ROWS } from "../size.ts";
 import { FORMAT, formatSums, type Sums, sumsFrom } from "../sums.ts";
-import { areMisplaced, compareTotals, isDamaged, readBoundaries } from "./boundaries.ts";
+import { areMisplaced, compareTotals, findDamage, readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { compareIncrements, daysDiffer } from "./increments.ts";
 import { readClock } from "./run/clock.ts";
@@ -73,7 +73,7 @@ async function* contradictions(reader: Knex.Transaction, rollup: Rollup): AsyncG
   for (const { length, start, ...sums } of await compareIncrements(reader, rollup, all)) {
     yield `${of}'s quarter hours differ from the ${length} minutes of ${toDatetime(start)} by ${formatSums(sums)}`;
   }
-  if ((await isDamaged(reader, rollup)) || (await daysDiffer(reader, rollup))) {
+  if ((await findDamage(reader, rollup)) || (await daysDiffer(reader, rollup))) {
     yield `${of}'s owners, its days and the provider as a whole have other sums`;
   }
 }
