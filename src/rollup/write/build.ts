@@ -17,7 +17,7 @@ import { type Change, computeChange, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
 import { deleteInBatches, hasRows } from "./purge.ts";
 import { chargesOf, refresh } from "./refresh.ts";
-import { nextSlice } from "./spans.ts";
+import { nextSlice } from "./slice.ts";
 import {
   inShortTransaction,
   inSnapshot,

@@ -13,7 +13,7 @@ import { type Change, computeChange } from "./change.ts";
 import { compareIncrements, daysDiffer } from "./increments.ts";
 import { hasRows, purge } from "./purge.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
-import { nextSlice } from "./spans.ts";
+import { nextSlice } from "./slice.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that a slice has, about. */

@@ -3,6 +3,15 @@ import type { Knex } from "knex";
 import { dateExists } from "../../db/sql-time.ts";
 import { type LeafLength, type RowsByDay, secondsUpToDay } from "../leaves.ts";
 
+/** The index on a column. The server would take one that holds all columns, and read it from end to end. */
+export const KEYS = {
+  charged_at: "PRIMARY",
+  recorded_at: "charges_by_recording",
+  started_at: "PRIMARY",
+  ended_at: "rentals_by_end",
+  updated_at: "rentals_by_update",
+} as const;
+
 /** The days that count as recent. */
 const RECENT = 90;
 

@@ -1,38 +1,25 @@
-/** Where on the timeline rows lie that a run has to look at. */
+/** Where on the timeline rows lie that become covered. */
 import type { Knex } from "knex";
-import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { RENTAL_RAN } from "../coverage.ts";
-import { justBefore, type Leaf, leafAt, leavesOf, type Span } from "../leaves.ts";
+import { QUARTER, type Span } from "../leaves.ts";
 import type { DatedBy } from "../sums.ts";
-import type { Boundaries } from "./boundaries.ts";
-import { MAX_CHANGED_LEAVES } from "./change.ts";
-import type { Compared } from "./comparison.ts";
-import { byLeaf, ownersOf } from "./ledger.ts";
+import { byLeaf, KEYS } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
-/** The index on a column. The server would take one that holds all columns, and read it from end to end. */
-const KEYS = {
-  charged_at: "PRIMARY",
-  recorded_at: "charges_by_recording",
-  started_at: "PRIMARY",
-  ended_at: "rentals_by_end",
-  updated_at: "rentals_by_update",
-} as const;
-
 /**
- * The spans of what becomes covered when a rollup's watermark moves to `until`: one for each minute, hour or day that
+ * The spans of what becomes covered when a rollup's watermark moves to `until`: one for each quarter of an hour that
  * has any, by each column that dates a row. They may have other rows, too.
  */
 export async function newSpans(
   reader: Knex.Transaction,
-  { provider, watermark, leaf }: Rollup,
+  { provider, watermark }: Rollup,
   until: string,
 ): Promise<Span[]> {
   /** Of rows whose column `by` lies in what the watermark moves over, and that match a condition. */
   const spansOf = (table: string, dated: DatedBy, by: keyof typeof KEYS, condition: string) =>
     `(SELECT MIN(${dated}) AS \`from\`, MAX(${dated}) AS \`to\` FROM ${table} FORCE INDEX (${KEYS[by]})
       WHERE provider_id = :provider AND ${by} > :since AND ${by} <= :until AND ${condition}
-      GROUP BY ${byLeaf(dated, leaf)})`;
+      GROUP BY ${byLeaf(dated, QUARTER.length)})`;
   const charges = [
     spansOf("charges", "charged_at", "recorded_at", "charged_at <= :until"),
     spansOf("charges", "charged_at", "charged_at", "recorded_at <= :since"),
@@ -45,74 +32,3 @@ export async function newSpans(
   const [spans] = await reader.raw([...charges, ...rentals].join(" UNION ALL "), values);
   return spans;
 }
-
-/** Consecutive leaves of a rollup. */
-export interface Slice {
-  /** Those that have a row in the ledger or a stored boundary, and all from the first to the next slice. */
-  readonly compared: Compared;
-  /** Where the next slice begins; `LAST_INSTANT` if this is the last one. */
-  readonly next: string;
-}
-
-/**
- * The maximum numbers of leaves in a slice, as many as a change may have, and of the rows of their
- * boundaries if it has several.
- */
-const [MAX_SLICE_LEAVES, MAX_SLICE_ROWS] = [MAX_CHANGED_LEAVES, 100_000];
-
-/**
- * The leaves of a rollup from an event time on that have about `rows` charges, starts and ends of
- * rentals; at least one.
- */
-export async function nextSlice(
-  reader: Knex.Transaction,
-  rollup: Rollup,
-  boundaries: Boundaries,
-  from: string,
-  rows: number,
-): Promise<Slice> {
-  const { provider, watermark, leaf } = rollup;
-  const source = ({ table, column }: (typeof DATED)[number]) =>
-    `FROM ${table} FORCE INDEX (${KEYS[column]})
-      WHERE provider_id = :provider AND ${column} <= :watermark
-      ${from === FIRST_INSTANT ? "" : `AND ${column} >= :from`}`;
-  const ends = DATED.map(
-    (dated) =>
-      `(SELECT ${dated.column} ${source(dated)} ORDER BY ${dated.column} LIMIT 1 OFFSET ${rows})`,
-  );
-  const [[{ last }]] = await reader.raw(
-    `SELECT LEAST(${ends.map((end) => `COALESCE(${end}, '${LAST_INSTANT}')`).join(", ")}) AS last`,
-    { provider, from, watermark },
-  );
-  // A leaf may have more rows than that, for example all at one instant.
-  const until = leafAt(last, leaf).to;
-  const [found] = await reader.raw(
-    DATED.map(
-      (dated) =>
-        `(SELECT MIN(${dated.column}) AS \`from\`, MAX(${dated.column}) AS \`to\`
-          ${source(dated)} AND ${dated.column} <= :until GROUP BY ${byLeaf(dated.column, leaf)})`,
-    ).join(" UNION ALL "),
-    { provider, from, until, watermark },
-  );
-  const stored = boundaries.stored.filter((at) => at > from).map(justBefore);
-  const inOrder = leavesOf([...found, ...stored], leaf);
-  const whole = inOrder.filter(({ to }) => to > from && to <= last);
-  const width = Math.max(await ownersOf(reader, provider), boundaries.width);
-  const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
-  const some = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
-  // So that no slice ends within a quarter of an hour.
-  const leaves = leavesOf(some.map(lastInstantOf), leaf);
-  const isLast = last === LAST_INSTANT && whole.length <= most;
-  const next = isLast ? LAST_INSTANT : (leaves.at(-1)?.to ?? LAST_INSTANT);
-  return { compared: { leaves, stretches: [{ from, to: next }] }, next };
-}
-
-/** The last instant of a leaf, as a span. */
-export const lastInstantOf = ({ to }: Leaf): Span => justBefore(to);
-
-/** The columns that place rows on the timeline. */
-const DATED = [
-  { table: "charges", column: "charged_at" },
-  { table: "rentals", column: "started_at" },
-  { table: "rentals", column: "ended_at" },
-] as const;

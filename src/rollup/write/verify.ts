@@ -12,7 +12,7 @@ import { compareIncrements, daysDiffer } from "./increments.ts";
 import { readClock } from "./run/clock.ts";
 import { readPages } from "./run/pages.ts";
 import { withMinRows } from "./run/size.ts";
-import { nextSlice } from "./spans.ts";
+import { nextSlice } from "./slice.ts";
 import { REPEATABLE_READ, type Rollup, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that are compared at a time, about. */

@@ -10,7 +10,7 @@ import { createRead, type Query, type Read, type Row } from "../../../src/db/que
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { beginBuild } from "../../../src/rollup/write/build.ts";
-import { nextSlice } from "../../../src/rollup/write/spans.ts";
+import { nextSlice } from "../../../src/rollup/write/slice.ts";
 import { readRollups } from "../../../src/rollup/write/state.ts";
 import { testPool } from "../../support/database.ts";
 import {
