@@ -1,13 +1,16 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
 import { earlierOf } from "../../db/datetime.ts";
-import { joined, leavesOf } from "../leaves.ts";
+import { joined, type Leaf, leavesOf, QUARTER } from "../leaves.ts";
 import { findDamage, readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
 import { daysDiffer } from "./increments.ts";
-import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
+import { damagedRollup, isExplained, type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
+
+/** Up to so many stretches of quarter hours with rows that became covered are compared alone, without their leaves. */
+const MAX_STRETCHES = 256;
 
 /** What a refresh came to: the charges that it added, or why the rollup has to be built anew. */
 export type Refreshed = { readonly charges: number } | "no rollup" | "damaged" | "too large";
@@ -52,12 +55,20 @@ export async function refresh(
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
   const damage = await findDamage(reader, rollup);
   if (damage) return { damage };
-  const leaves = leavesOf(await newSpans(reader, rollup, until), rollup.leaf);
+  const spans = await newSpans(reader, rollup, until);
+  const leaves = leavesOf(spans, rollup.leaf);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);
-  const compared = { leaves, stretches: joined(leaves) };
-  const change = await computeChange(reader, rollup, boundaries, compared, until);
+  const compare = (stretches: readonly Leaf[]) =>
+    computeChange(reader, rollup, boundaries, { leaves, stretches }, until);
+  const quarters = joined(leavesOf(spans, QUARTER.length));
+  const isAlone = quarters.length <= MAX_STRETCHES;
+  let change = await compare(isAlone ? quarters : joined(leaves));
+  // What else differs may lie in any quarter hour of its leaf.
+  if (isAlone && change !== "too large" && !isExplained(change)) {
+    change = await compare(joined(leaves));
+  }
   if (change === "too large") return change;
   const { checkAt, now } = rollup;
   const isDue = await daysDiffer(reader, rollup);

@@ -112,6 +112,11 @@ export function damagedRollup(provider: string, watermark: string, sums: Sums): 
   return { provider, ...all, ...sums, cause: "damaged rollup" };
 }
 
+/** Whether the rows that became covered explain all differences of owners. */
+export function isExplained({ differences }: Change): boolean {
+  return differences.every((difference) => isZero(unexplainedPart(difference)));
+}
+
 /** A rental that was written again became covered for the second time, and adds nothing. */
 function unexplainedPart(difference: Difference): Sums {
   return sumsFrom((name) => {

@@ -41,6 +41,22 @@ it.each([
   expect(await refreshTo(LATER)).toEqual(adds(then));
 });
 
+it("what commits late is added with its quarter hour, where a row of another one of its leaf is new", async () => {
+  await knex("charges").insert([
+    charge("2025-11-01 09:00:00.000", "2026-01-20 11:30:00.000"),
+    charge("2025-11-01 18:00:00.000", NEXT),
+  ]);
+  const { added, repairs } = await refreshTo(NEXT);
+  expect(added).toBe(2);
+  expect(repairs).toMatchObject([{ cause: "late commit", charges: 1n }]);
+});
+
+it("rows of more quarter hours than are compared alone are added to each", async () => {
+  const at = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 7_200_000);
+  await knex("charges").insert(Array.from({ length: 300 }, (_, n) => charge(at(n), NEXT)));
+  expect(await refreshTo(NEXT)).toEqual(adds(300));
+});
+
 it("an ended rental that is written again is neither added nor reported again", async () => {
   await knex("rentals").insert(rental("2025-12-01", "2025-12-05", "2025-12-05"));
   await build(knex, "1", WATERMARK);
