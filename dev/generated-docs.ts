@@ -1,16 +1,18 @@
 /**
- * The parts of the documentation that are made of the code: `.env.example`, the tables of settings in
- * docs/operations.md, that of the contract in docs/adopt.md, the responses in the README, which are those of the OpenAPI
- * document, and the SQL in docs/sql/.
+ * The parts of the documentation that are made of the code: `.env.example`, the tables of settings and limits in
+ * docs/operations.md, of errors in docs/api.md and of the contract in docs/adopt.md, the responses in the README, which
+ * are those of the OpenAPI document, and the SQL in docs/sql/.
  * `npm run generate` writes them, and `npm run check` compares them.
  */
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { contractTable } from "./contract.ts";
 import { examples } from "./openapi/examples.ts";
 import { isNumber, type Json, parseJson, writeJson } from "./openapi/json.ts";
-import { environmentExample, rollupTable, serviceTable } from "./settings.ts";
 import { statementFiles } from "./statements.ts";
+import { contractTable } from "./tables/contract.ts";
+import { errorTable } from "./tables/errors.ts";
+import { limitTable } from "./tables/limits.ts";
+import { environmentExample, rollupTable, serviceTable } from "./tables/settings.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
@@ -21,7 +23,9 @@ export async function generatedDocs(): Promise<ReadonlyMap<string, string>> {
     await page("docs/operations.md", {
       settings: serviceTable(),
       "settings of the rollups": rollupTable(),
+      limits: limitTable(),
     }),
+    await page("docs/api.md", { errors: errorTable() }),
     await page("docs/adopt.md", { contract: contractTable() }),
     await page("README.md", await responses()),
     ...statementFiles(),

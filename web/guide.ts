@@ -45,7 +45,8 @@ function sections(): Section[] {
     .map((part) => {
       const end = part.indexOf("\n");
       const title = part.slice(0, end);
-      return { title, id: title.toLowerCase().replace(/\W+/g, "-"), text: part.slice(end) };
+      const text = part.slice(end).replaceAll(/<!--.*?-->\n*/g, "");
+      return { title, id: title.toLowerCase().replace(/\W+/g, "-"), text };
     })
     .filter(({ title }) => !LEFT_OUT.includes(title));
 }

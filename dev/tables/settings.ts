@@ -1,6 +1,7 @@
 /** The settings as text, of the lists in the code: `.env.example`, and the tables in docs/operations.md. */
-import { ROLLUP_FLAGS } from "../src/cli/rollup-flags.ts";
-import { VARIABLES } from "../src/config.ts";
+import { ROLLUP_FLAGS } from "../../src/cli/rollup-flags.ts";
+import { VARIABLES } from "../../src/config.ts";
+import { code, table } from "./markdown.ts";
 
 /** A setting, whatever reads it. */
 interface Setting {
@@ -31,15 +32,6 @@ export function rollupTable(): string {
     description,
   ]);
   return table([["flag", "variable", "default", "meaning"], ...rows]);
-}
-
-function table([heading = [], ...rows]: readonly (readonly string[])[]): string {
-  const line = (cells: readonly string[]) => `| ${cells.join(" | ")} |\n`.replaceAll("|  |", "| |");
-  return [line(heading), `|${"---|".repeat(heading.length)}\n`, ...rows.map(line)].join("");
-}
-
-function code(value: string | number = ""): string {
-  return value === "" ? "" : `\`${value}\``;
 }
 
 /** The text of `.env.example`. */
