@@ -17,14 +17,17 @@ import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
 import { createAuthority } from "../../support/tls/certificates.ts";
 import { rootFile } from "../markdown.ts";
-import { type DebianProgram, findDebianProgram } from "./debian-program.ts";
+import { findDebianProgram } from "./debian-program.ts";
 
-/** The proxies. */
-export const PROXIES = ["nginx", "haproxy"] as const;
+/** The proxies: the file that is shipped, and where Debian's package has the program. */
+const KINDS = {
+  nginx: { file: "deploy/nginx/revenue.conf", program: "usr/sbin/nginx" },
+  haproxy: { file: "deploy/haproxy/revenue.cfg", program: "usr/sbin/haproxy" },
+};
+
 /** The name of a proxy. */
-export type ProxyName = (typeof PROXIES)[number];
-
-const FILES = { nginx: "deploy/nginx/revenue.conf", haproxy: "deploy/haproxy/revenue.cfg" };
+export type ProxyName = keyof typeof KINDS;
+export const PROXIES = Object.keys(KINDS) as ProxyName[];
 
 /** The ports of an instance behind a proxy, as variables of the service. */
 export type InstancePorts = Readonly<Record<"HTTP_PORT" | "GRPC_PORT" | "ADMIN_PORT", string>>;
@@ -46,33 +49,14 @@ export interface RunningProxy {
   log(): string;
 }
 
-/** A response through a proxy. */
-export interface ProxyResponse {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-}
-
-/** Makes one GET. Rejects if there is no complete response. */
-type Get = (
-  proxy: RunningProxy,
-  path: string,
-  headers?: Readonly<Record<string, string>>,
-  agent?: HttpsAgent,
-) => Promise<ProxyResponse>;
-
 /** Makes a call with a request id. Resolves to what was lost; undefined if nothing was. */
 export type Call = (requestId: string) => Promise<string | undefined>;
 
 /** Starts proxies, and ends them. */
 export type ProxyFixture = Awaited<ReturnType<typeof createProxyFixture>>;
 
-/** Finds the programs, which may have to be downloaded. */
-export function findProxies(): Readonly<Record<ProxyName, DebianProgram>> {
-  return {
-    nginx: findDebianProgram("nginx", "usr/sbin/nginx"),
-    haproxy: findDebianProgram("haproxy", "usr/sbin/haproxy"),
-  };
-}
+/** The program of a proxy. It may have to be downloaded. */
+export const findProxy = (name: ProxyName) => findDebianProgram(name, KINDS[name].program);
 
 /** Creates a folder with certificates, in which proxies run. */
 export async function createProxyFixture() {
@@ -85,17 +69,19 @@ export async function createProxyFixture() {
   writeFileSync(file("tls.pem"), `${pair.cert}\n${pair.key}`);
   const running: { readonly child: ChildProcess; readonly ended: Promise<unknown> }[] = [];
 
-  const get: Get = ({ http }, path, headers = {}, agent) => {
-    const { promise, resolve, reject } = Promise.withResolvers<ProxyResponse>();
+  /** Makes one GET. Rejects if there is no complete response. */
+  async function get(
+    { http }: Pick<RunningProxy, "http">,
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    agent?: HttpsAgent,
+  ) {
     const url = `https://localhost:${http}${path}`;
-    httpsRequest(url, { ca, headers, ...(agent && { agent }) }, (response) => {
-      const { statusCode = 0, headers: received } = response;
-      buffer(response).then(() => resolve({ status: statusCode, headers: received }), reject);
-    })
-      .once("error", reject)
-      .end();
-    return promise;
-  };
+    const request = httpsRequest(url, { ca, headers, ...(agent && { agent }) }).end();
+    const [response] = await once(request, "response");
+    await buffer(response);
+    return { status: response.statusCode as number, headers: response.headers };
+  }
 
   /**
    * Starts a proxy as Debian does, in the foreground, and waits until it answers.
@@ -109,12 +95,9 @@ export async function createProxyFixture() {
   ): Promise<RunningProxy> {
     const [http, grpc] = [await freePort(), await freePort()];
     const text = change(placed(name, { folder, http, grpc, instances }));
-    const { path, env } = findProxies()[name];
+    const { path, env } = findProxy(name);
     const args = name === "nginx" ? nginxArguments(folder, text) : haproxyArguments(folder, text);
-    const child = spawn(path, args, {
-      env: { ...process.env, ...env },
-      stdio: ["ignore", "pipe", "pipe"],
-    });
+    const child = spawn(path, args, { env: { ...process.env, ...env } });
     running.push({ child, ended: once(child, "exit") });
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
@@ -124,24 +107,48 @@ export async function createProxyFixture() {
       if (name === "haproxy") return output;
       return existsSync(file("revenue.log")) ? readFileSync(file("revenue.log"), "utf8") : "";
     };
-    const proxy = { name, http, grpc, log };
     await until(async () => {
       if (child.exitCode !== null) throw new Error(`${name} ended:\n${output}`);
-      return get(proxy, "/openapi.json").then(
+      return get({ http }, "/openapi.json").then(
         ({ status }) => status === 200,
         () => false,
       );
     });
-    return proxy;
+    return { name, http, grpc, log };
+  }
+
+  /** Makes GetOverview over each protocol, each on a connection of its own. */
+  function callers(proxy: RunningProxy, key: string) {
+    const agent = new HttpsAgent({ keepAlive: true, maxSockets: 1 });
+    const client = new Client(`localhost:${proxy.grpc}`, credentials.createSsl(Buffer.from(ca)), {
+      "grpc.use_local_subchannel_pool": 1,
+    });
+    const baseUrl = `https://localhost:${proxy.http}`;
+    const options = { baseUrl, httpVersion: "2", nodeOptions: { ca } } as const;
+    const headers = (id: string) => [...withKey(key), ["x-request-id", id]] as [string, string][];
+    const call = (transport: Transport) => (id: string) =>
+      transport
+        .unary(methodOf("GetOverview"), undefined, undefined, headers(id), OVERVIEW)
+        .then(() => undefined, String);
+    const get200 = (id: string) =>
+      get(proxy, paths.GetOverview, Object.fromEntries(headers(id)), agent).then(
+        ({ status }) => (status === 200 ? undefined : `${status}`),
+        String,
+      );
+    return {
+      rest: get200,
+      // These are POST.
+      connect: call(createConnectTransport(options)),
+      grpcWeb: call(createGrpcWebTransport(options)),
+      grpc: async (id) => {
+        const outcome = await callGrpc(client, { method: "GetOverview", headers: headers(id) });
+        return "response" in outcome ? undefined : `${outcome.code}: ${outcome.message}`;
+      },
+    } satisfies Record<string, Call>;
   }
 
   return {
-    folder,
-    authority,
-    ca,
-    get,
-    start,
-    callers: (proxy: RunningProxy, key: string) => callers(proxy, { ca, key, get }),
+    ...{ folder, authority, ca, get, start, callers },
     async dispose(): Promise<void> {
       for (const { child, ended } of running) {
         child.kill("SIGTERM");
@@ -151,6 +158,8 @@ export async function createProxyFixture() {
     },
   };
 }
+
+const OVERVIEW = requestMessage({ method: "GetOverview" });
 
 /** Where a proxy is to run. */
 interface Place extends Pick<RunningProxy, "http" | "grpc"> {
@@ -170,14 +179,14 @@ function placed(name: ProxyName, { folder, http, grpc, instances }: Place): stri
     ]),
     ...(name === "nginx" ? [] : instances).map(({ ADMIN_PORT }, index): [RegExp, string] => [
       new RegExp(`(?<=check port )946${index + 1}\\b`, "g"),
-      `${ADMIN_PORT}`,
+      ADMIN_PORT,
     ]),
   ];
   if (name === "nginx") changes.push(["/var/log/nginx/", `${folder}/`]);
   return changes.reduce((text, [from, to]) => {
     expect(text).toMatch(from);
     return typeof from === "string" ? text.replaceAll(from, to) : text.replace(from, to);
-  }, rootFile(FILES[name]));
+  }, rootFile(KINDS[name].file));
 }
 
 function nginxArguments(folder: string, text: string): string[] {
@@ -200,46 +209,3 @@ function haproxyArguments(folder: string, text: string): string[] {
   writeFileSync(file, `global\n  log stdout format raw local0\n${text}`);
   return ["-db", "-f", file];
 }
-
-/** How callers reach a proxy. */
-interface Access {
-  readonly ca: string;
-  readonly key: string;
-  readonly get: Get;
-}
-
-/** Makes GetOverview over each protocol, each on a connection of its own. */
-function callers(proxy: RunningProxy, { ca, key, get }: Access): Readonly<Record<string, Call>> {
-  const agent = new HttpsAgent({ keepAlive: true, maxSockets: 1 });
-  const client = new Client(`localhost:${proxy.grpc}`, credentials.createSsl(Buffer.from(ca)), {
-    "grpc.use_local_subchannel_pool": 1,
-  });
-  const options = {
-    baseUrl: `https://localhost:${proxy.http}`,
-    httpVersion: "2",
-    nodeOptions: { ca },
-  } as const;
-  const headers = (id: string) => [...withKey(key), ["x-request-id", id]] as [string, string][];
-  const call =
-    (transport: Transport): Call =>
-    (id) =>
-      transport
-        .unary(methodOf("GetOverview"), undefined, undefined, headers(id), OVERVIEW)
-        .then(() => undefined, String);
-  return {
-    rest: (id) =>
-      get(proxy, paths.GetOverview, Object.fromEntries(headers(id)), agent).then(
-        ({ status }) => (status === 200 ? undefined : `${status}`),
-        String,
-      ),
-    // POST.
-    connect: call(createConnectTransport(options)),
-    grpcWeb: call(createGrpcWebTransport(options)),
-    grpc: async (id) => {
-      const outcome = await callGrpc(client, { method: "GetOverview", headers: headers(id) });
-      return "response" in outcome ? undefined : `${outcome.code}: ${outcome.message}`;
-    },
-  };
-}
-
-const OVERVIEW = requestMessage({ method: "GetOverview" });
