@@ -1,25 +1,20 @@
 /** The files of `deploy/`, parsed. */
-import { join } from "node:path";
 import { parseAllDocuments } from "yaml";
 import { rootFile } from "../markdown.ts";
 
 /**
- * Parses YAML 1.1, which Kubernetes, Prometheus and Compose read: `0440` is octal there.
+ * The documents of a YAML file of `deploy/`, as YAML 1.1, which Kubernetes, Prometheus and Compose read: `0440` is
+ * octal there.
  *
  * @throws Error with the first mistake, a key that comes twice among them
  */
-export function parseYaml<T>(text: string): T[] {
-  const documents = parseAllDocuments(text, { version: "1.1", merge: true, uniqueKeys: true });
-  for (const { errors, warnings } of documents) {
-    const [mistake] = [...errors, ...warnings];
-    if (mistake !== undefined) throw mistake;
-  }
-  return documents.map((document) => document.toJS());
-}
-
-/** The documents of a YAML file of `deploy/`. */
 export function yamlFile<T>(path: string): T[] {
-  return parseYaml(rootFile(join("deploy", path)));
+  const options = { version: "1.1", merge: true, uniqueKeys: true } as const;
+  return parseAllDocuments(rootFile(`deploy/${path}`), options).map((document) => {
+    const [mistake] = [...document.errors, ...document.warnings];
+    if (mistake !== undefined) throw mistake;
+    return document.toJS();
+  });
 }
 
 /** The only document of a YAML file of `deploy/`. */
@@ -29,15 +24,8 @@ export function yamlDocument<T>(path: string): T {
   return document;
 }
 
-/** The compose file. */
-export interface Compose {
-  readonly name: string;
-  readonly services: Readonly<Record<string, ComposeService>>;
-  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
-}
-
 /** A service of the compose file: the fields that the tests look at. */
-export interface ComposeService {
+interface ComposeService {
   readonly image: string;
   readonly build?: string;
   readonly command?: readonly string[];
@@ -47,4 +35,9 @@ export interface ComposeService {
   readonly ports?: readonly string[];
 }
 
-export const compose = yamlDocument<Compose>("compose.yaml");
+/** The compose file. */
+export const compose = yamlDocument<{
+  readonly name: string;
+  readonly services: Readonly<Record<string, ComposeService>>;
+  readonly secrets: Readonly<Record<string, { readonly file: string }>>;
+}>("compose.yaml");

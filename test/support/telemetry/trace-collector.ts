@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 
-/** A span as it is sent. */
+/** A span. */
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
@@ -13,47 +13,33 @@ export interface CollectedSpan {
   /** 1 INTERNAL, 2 SERVER, 3 CLIENT. */
   readonly kind: number;
   readonly attributes: Readonly<Record<string, unknown>>;
-  readonly links: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly links: readonly { readonly spanId: string }[];
   readonly statusCode: number;
   /** The attributes of its resource. */
   readonly resource: Readonly<Record<string, unknown>>;
 }
 
 /** A running collector. */
-export interface TraceCollector {
-  /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
-  readonly endpoint: string;
-  spans(): readonly CollectedSpan[];
-  close(): void;
-}
+export type TraceCollector = Awaited<ReturnType<typeof startTraceCollector>>;
 
-interface Attribute {
-  readonly key: string;
-  readonly value: Readonly<Record<string, unknown>>;
-}
+/** Attributes as they are sent. */
+type Sent = readonly { readonly key: string; readonly value: object }[];
+
 interface Export {
   readonly resourceSpans: readonly {
-    readonly resource: { readonly attributes: readonly Attribute[] };
-    readonly scopeSpans: readonly {
-      readonly spans: readonly (Omit<CollectedSpan, "attributes" | "resource" | "statusCode"> & {
-        readonly attributes: readonly Attribute[];
-        readonly status: { readonly code?: number };
-      })[];
-    }[];
+    readonly resource: { readonly attributes: Sent };
+    readonly scopeSpans: readonly { readonly spans: readonly SentSpan[] }[];
   }[];
 }
+type SentSpan = CollectedSpan & { attributes: Sent; status: { readonly code?: number } };
 
-const byKey = (attributes: readonly Attribute[]) =>
+const byKey = (attributes: Sent) =>
   Object.fromEntries(attributes.map(({ key, value }) => [key, Object.values(value)[0]]));
 
 /** Starts a collector on a free port. */
-export async function startTraceCollector(): Promise<TraceCollector> {
+export async function startTraceCollector() {
   const collected: CollectedSpan[] = [];
   const server = createServer(async (request, response) => {
-    if (request.url !== "/v1/traces") {
-      response.writeHead(404).end();
-      return;
-    }
     const { resourceSpans } = (await json(request)) as Export;
     for (const { resource, scopeSpans } of resourceSpans) {
       for (const span of scopeSpans.flatMap(({ spans }) => spans)) {
@@ -66,12 +52,14 @@ export async function startTraceCollector(): Promise<TraceCollector> {
         });
       }
     }
-    response.writeHead(200, { "content-type": "application/json" }).end("{}");
+    const status = request.url === "/v1/traces" ? 200 : 404;
+    response.writeHead(status, { "content-type": "application/json" }).end("{}");
   });
   await once(server.listen(0, "127.0.0.1"), "listening");
   return {
+    /** For `OTEL_EXPORTER_OTLP_ENDPOINT`. */
     endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    spans: () => collected,
+    spans: (): readonly CollectedSpan[] => collected,
     close() {
       server.close();
       server.closeAllConnections();

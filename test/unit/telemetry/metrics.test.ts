@@ -27,7 +27,7 @@ it("both formats have the same samples, one after the other and again", async ()
     const type = openMetrics ? OPEN_METRICS : "text/plain; version=0.0.4";
     expect(contentType).toBe(`${type}; charset=utf-8`);
     return (
-      [...parseExposition(body, openMetrics).values()]
+      [...parseExposition(body).values()]
         .flatMap(({ samples }) => samples)
         // OpenMetrics writes the bounds of buckets as floats.
         .map(({ name, labels }) => [name, { ...labels, le: labels.le && Number(labels.le) }])
@@ -65,7 +65,7 @@ it("exemplars are of recorded traces only", async () => {
     metrics.calls.ended({ ...CALL, traceId: TRACE, sampled, method: `sampled ${sampled}` });
   }
   const { body } = await metrics.render(OPEN_METRICS);
-  const samples = [...parseExposition(body, true).values()].flatMap(({ samples: of }) => of);
+  const samples = [...parseExposition(body).values()].flatMap(({ samples: of }) => of);
   const exemplars = samples.filter(({ exemplar }) => exemplar);
   expect(exemplars).toMatchObject([
     { labels: { method: "sampled true", le: "0.025" }, exemplar: { trace_id: TRACE } },
