@@ -68,7 +68,8 @@ export async function time(operation: () => Promise<unknown>): Promise<number> {
   return performance.now() - startedAt;
 }
 
-async function createDatabase(serverUrl: string, name: string): Promise<string> {
+/** Creates an empty database. Resolves to its URL. */
+export async function createDatabase(serverUrl: string, name: string): Promise<string> {
   const connection = await createConnection(serverUrl);
   await connection.query(`CREATE DATABASE ${name}`);
   await connection.end();

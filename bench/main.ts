@@ -6,6 +6,7 @@ import { benchLatency } from "./latency.ts";
 import { SMALL } from "./ledger.ts";
 import { benchPages } from "./pages.ts";
 import { benchPeers } from "./peers.ts";
+import { benchRelease } from "./release.ts";
 import { benchScale } from "./scale.ts";
 import { benchSmall } from "./small.ts";
 import { benchTelemetry } from "./telemetry.ts";
@@ -103,5 +104,14 @@ program
   .option("--connections <n>", "keep-alive connections", Number, 32)
   .option("--providers <n>", "providers with three servers", Number, 32)
   .action(benchTelemetry);
+
+program
+  .command("release")
+  .description("compares CPU time of each RPC, and of runs of the rollups, with the last release")
+  .option("--seconds <n>", "for which calls are measured, in all", Number, 12)
+  .option("--rounds <n>", "rounds of each kind, in turns", Number, 3)
+  .option("--limit <n>", "seconds after which no further round begins", Number, 45)
+  .option("--charges <n>", "charges of the provider, with 20 servers", Number, 40_000)
+  .action(benchRelease);
 
 await program.parseAsync();

@@ -1,7 +1,7 @@
 /** Runs a peer in a child process, so that its CPU time can be measured. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import type { Readable } from "node:stream";
 
@@ -29,6 +29,7 @@ interface Ports {
  * Starts a script. When it listens, it writes a JSON line with `httpPort` and, if it has them,
  * `grpcPort` and `adminPort`.
  *
+ * @param script from the root of this repository, or absolute
  * @param env added to the environment of this process
  * @throws Error if the script ends before it listens
  */
@@ -36,7 +37,7 @@ export async function startProcess(
   script: string,
   env: Readonly<Record<string, string>>,
 ): Promise<PeerProcess> {
-  const child = spawn(process.execPath, ["--import", PARENT_WATCH, join(ROOT, script)], {
+  const child = spawn(process.execPath, ["--import", PARENT_WATCH, resolve(ROOT, script)], {
     // As in production, the service logs a line per call.
     env: {
       ...process.env,

@@ -13,7 +13,7 @@ import {
   startCommand,
 } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { findRelease, unpackRelease } from "../../support/last-release.ts";
+import { findRelease, unpackRelease } from "../../../dev/last-release.ts";
 import { until } from "../../support/poll.ts";
 import { paths } from "../../support/request.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
@@ -80,7 +80,7 @@ describe.skipIf(!isHere)(`release ${version} (${commit.slice(0, 12)}) beside thi
     await rollUpWith([]);
     for (const service of Object.values(services)) await service.kill();
     await database?.drop();
-    release?.remove();
+    await release?.remove();
   });
 
   /** Runs the rollups of some versions: each once to its end, as before an upgrade, and then again and again. */

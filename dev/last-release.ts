@@ -1,11 +1,11 @@
 /** The code of the last release, beside this one. */
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { lastRelease } from "../../dev/changelog.ts";
+import { lastRelease } from "./changelog.ts";
+import { createSupervisedFolder } from "./private-database/supervised-folder.ts";
 
-const ROOT = join(import.meta.dirname, "../..");
+const ROOT = join(import.meta.dirname, "..");
 
 const git = (...args: readonly string[]) =>
   execFileSync("git", args, { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"], maxBuffer: 2 ** 28 });
@@ -26,12 +26,12 @@ export function findRelease() {
 
 /**
  * Puts the code of a commit into a temporary folder, with the packages of this version: those of production have to
- * be the same, or close enough.
+ * be the same, or close enough. It is gone when this process ends, however it does.
  */
 export function unpackRelease(commit: string) {
-  const folder = mkdtempSync(join(tmpdir(), "revenue-release-"));
+  const { path: folder, remove } = createSupervisedFolder("revenue-release-");
   const archive = git("archive", commit, "src", "gen", "package.json");
   execFileSync("tar", ["-x", "-C", folder], { input: archive });
   symlinkSync(join(ROOT, "node_modules"), join(folder, "node_modules"));
-  return { folder, remove: () => rmSync(folder, { recursive: true, force: true }) };
+  return { folder, remove };
 }
