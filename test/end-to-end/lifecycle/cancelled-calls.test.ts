@@ -14,7 +14,7 @@ let fixture: Fixture;
 beforeAll(async () => {
   // One provider gets half of the connections: enough that every call has one. After the time, the database
   // ends their queries.
-  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40", MAX_CALL_MS: "8000" });
+  fixture = await createFixture(smallLedger, { DATABASE_POOL_SIZE: "40", MAX_CALL_MS: "5000" });
 });
 afterAll(() => fixture?.dispose());
 
@@ -89,7 +89,7 @@ it("a call that its caller cancels ends at once, in every protocol, and the data
 it("a call whose client's deadline passes ends at it, in every protocol with deadlines", async () => {
   await using lock = await lockTable(fixture.database, "charges");
   const calls = await holdCalls(lock, DEADLINE_CLIENTS, "late", (round) => ({
-    timeout: 2_000 * round,
+    timeout: 1_000 * round,
   }));
   await expectCodes(calls, ["DEADLINE_EXCEEDED"], ["DEADLINE_EXCEEDED", "CANCELLED"]);
 });

@@ -18,8 +18,8 @@ import { paths, withKey } from "../../support/request.ts";
 import { spawnService } from "../../support/service/service-process.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-/** Calls whose lines are more than the buffer of a pipe holds. */
-const MANY = 400;
+/** Calls whose lines, of 500 bytes, are more than the buffer of a pipe holds. */
+const MANY = 200;
 
 let database: TestDatabase;
 let key: string;
@@ -60,7 +60,7 @@ async function sendCalls(http: string, count: number): Promise<void> {
 it.each([
   ["while nobody reads the log, a pipe", MANY, openPipe, {}],
   ["while nobody reads a pipe that may be opened again", MANY, openPipe, { NODE_OPTIONS: "" }],
-  ["once the reader of the log, a socket, has gone", 100, () => undefined, {}],
+  ["once the reader of the log, a socket, has gone", 20, () => undefined, {}],
 ])("%s, calls are answered and SIGTERM ends the service", async (_, calls, open, options) => {
   const writer = open();
   // Its log, which would tell the port, is not read.

@@ -15,7 +15,6 @@ import { withKey } from "../../support/request.ts";
 import { SEAT_BELT } from "../../support/seat-belt.ts";
 import { runService, startService } from "../../support/service/service-process.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
-import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
 
 const PRELOAD = new URL("./audit.ts", import.meta.url).href;
 const AUDIT = `${SEAT_BELT.replace("--permission ", "--permission-audit ")} --import ${PRELOAD}`;
@@ -33,7 +32,7 @@ afterAll(async () => {
   await database?.drop();
 });
 
-it("no call, no scrape, no file that changes and no stop needs more than is allowed", async () => {
+it("no call, no scrape, no file that changes and no stop needs more than is allowed; SIGUSR1 opens no debugger", async () => {
   const { key } = await issueKey(database.knex, "1", "test", null);
   const service = await startService("", {
     DATABASE_URL_FILE: file,
@@ -52,27 +51,15 @@ it("no call, no scrape, no file that changes and no stop needs more than is allo
   writeFileSync(`${file}.new`, database.url.replace("127.0.0.1", "localhost"));
   renameSync(`${file}.new`, file);
   await until(() => service.log().some(({ msg }) => msg === "database URL reloaded"));
+  service.signal("SIGUSR1");
   expect(await service.stop()).toBe(0);
-  expect(service.output()).not.toContain("refused: ");
-});
-
-it("files of TLS are read within what is allowed", async () => {
-  const authority = await createAuthority();
-  const pair = await authority.issue();
-  using files = createFiles(pair, authority.cert);
-  const environment = { DATABASE_URL_FILE: file, NODE_OPTIONS: AUDIT, ...files.files };
-  expect(await runService({ ...environment, DATABASE_URL: "" }, ["--check"])).toMatchObject({
-    ending: 0,
-    stderr: "",
-  });
+  expect(service.output()).not.toMatch(/refused: |Debugger/);
 });
 
 it.each([
   ["migrate.ts", []],
   ["rollup.ts", []],
-  ["rollup.ts", ["--verify"]],
   ["key.ts", ["create", "--provider", "1"]],
-  ["key.ts", ["list"]],
 ])("%s %j needs no more than is allowed", async (command, args) => {
   const env = { ...process.env, DATABASE_URL: database.url, NODE_OPTIONS: AUDIT };
   const result = await runProgram(process.execPath, [`src/cli/${command}`, ...args], { env });
@@ -89,13 +76,4 @@ it("a file in another folder is refused, with the option that would allow it", a
     stderr:
       "cannot start: DATABASE_URL_FILE names /etc/hostname, which cannot be read (ERR_ACCESS_DENIED: no --allow-fs-read in NODE_OPTIONS names its folder)\n",
   });
-});
-
-it("SIGUSR1 opens no debugger", async () => {
-  const service = await startService(database.url);
-  service.signal("SIGUSR1");
-  service.signal("SIGHUP");
-  await until(() => service.log().some(({ msg }) => msg === "nothing to do"));
-  expect(await service.stop()).toBe(0);
-  expect(service.output()).not.toContain("Debugger");
 });

@@ -57,47 +57,17 @@ const isClosed = (url: string) =>
 const linesOf = (service: ServiceProcess, message: string) =>
   service.log().filter(({ msg }) => msg === message);
 
-it("SIGINT ends the service at once: neither SIGTERM before it, nor idle connections, nor open watches delay it", async () => {
-  const { service, get } = await start({
-    STOP_LAME_DUCK_MS: `${TIME_LIMIT}`,
-  });
-  await get();
-  const watch = healthOf(service.grpc).watch("");
-  expect(await watch.next()).toMatchObject({ value: "SERVING" });
-  const CALLS = 50;
-  const refused = { target: paths.GetOverview, headers: withKey("unknown") };
-  await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
-  service.signal("SIGTERM");
-  await until(() => linesOf(service, "stopping").length > 0);
-  service.signal("SIGINT");
-  expect(await service.ended).toBe(0);
-  expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
-  // The sum of refused calls, which is logged each second, is not lost.
-  const lines = service.log().filter(({ reason }) => reason === "unauthenticated");
-  expect(lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0)).toBe(CALLS);
-});
-
 it("SIGTERM is not lost while the service starts", async () => {
   const preload = new URL("./signal-on-change.ts", import.meta.url).href;
   const environment = { DATABASE_URL: database.url, NODE_OPTIONS: `--import ${preload}` };
   expect(await runService(environment)).toMatchObject({ ending: 0, stderr: "" });
 });
 
-it("SIGHUP cuts no call off, and ends nothing", async () => {
-  const { service, get } = await start();
-  await using lock = await lockTable(database, "charges");
-  const call = get();
-  await lock.waitForQueries(1);
-  service.signal("SIGHUP");
-  await until(() => linesOf(service, "nothing to do").length > 0);
-  await lock.release();
-  expect(await call).toMatchObject({ status: 200 });
-  expect(await get()).toMatchObject({ status: 200 });
-});
-
-it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served", async () => {
+it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served; SIGINT ends it at once", async () => {
   const { service, get } = await start({ STOP_LAME_DUCK_MS: `${TIME_LIMIT}` });
   const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
+  service.signal("SIGHUP");
+  await until(() => linesOf(service, "nothing to do").length > 0);
   expect(await statusOf("/readyz")).toBe(200);
   service.signal("SIGTERM");
   await until(async () => (await statusOf("/readyz")) === 503);
@@ -106,6 +76,18 @@ it("during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections 
   expect(await get()).toMatchObject({ status: 200 });
   await until(() => linesOf(service, "not ready").length > 0);
   expect(linesOf(service, "not ready")).toMatchObject([{ level: "info", failed: ["shutdown"] }]);
+
+  // Neither idle connections nor open watches delay it.
+  expect(await healthOf(service.grpc).watch("").next()).toMatchObject({ value: "NOT_SERVING" });
+  const CALLS = 50;
+  const refused = { target: paths.GetOverview, headers: withKey("unknown") };
+  await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
+  service.signal("SIGINT");
+  expect(await service.ended).toBe(0);
+  expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
+  // The sum of refused calls, which is logged each second, is not lost.
+  const lines = service.log().filter(({ reason }) => reason === "unauthenticated");
+  expect(lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0)).toBe(CALLS);
 });
 
 it("then the ports close, and calls in flight are answered, also after a second signal", async () => {
