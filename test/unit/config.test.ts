@@ -56,11 +56,6 @@ it.each<[string, Record<string, string>, string[]]>([
     ["DATABASE_URL and DATABASE_URL_FILE are both set; expected one of them"],
   ],
   [
-    "the file of the URL is missing",
-    { DATABASE_URL_FILE: "/nowhere/url" },
-    ["DATABASE_URL_FILE names /nowhere/url, which cannot be read (ENOENT)"],
-  ],
-  [
     "the file of the URL holds something else",
     { DATABASE_URL_FILE: import.meta.filename },
     [`the URL in DATABASE_URL_FILE is not a URL; ${URL_FORM}`],
@@ -80,8 +75,6 @@ it.each([
   ["mysql://h/d", "has no user"],
   ["mysql://u:hunter2%@h/d", "has a malformed percent-encoding in its password: % itself is %25"],
   ["mysql://u:hunter2#@h/d", `is not a URL${PERCENT_ENCODE}`],
-  ["mysql://u:1#hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
-  ["mysql://u:1/hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
   ["mysql://u:1?hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
   ["mysql://u:1@h/d?hunter2@h/d", `has an unknown parameter (known: ssl-mode)${PERCENT_ENCODE}`],
   ["mysql://u:1@h/d#hunter2@h/d", `has a part after #${PERCENT_ENCODE}`],
@@ -95,24 +88,16 @@ it.each([
   expect(mistakesIn({ DATABASE_URL: url })).toEqual([`DATABASE_URL ${mistake}; ${URL_FORM}`]);
 });
 
-it("a database may have an @, as a target of Vitess has", () => {
-  const { databaseUrl } = readConfig({ DATABASE_URL: "mysql://u:p@h/revenue:-80@replica" });
-  expect(databaseUrl).toMatchObject({ host: "h", database: "revenue:-80@replica" });
-});
-
-it.each([
-  ["p@ss", "p@ss"],
-  ["p:ss", "p:ss"],
-  ["p%40%23%2F%3F%25", "p@#/?%"],
-])("the password %s is %s", (text, password) => {
-  const { databaseUrl } = readConfig({ DATABASE_URL: `mysql://u:${text}@h/d` });
-  expect(databaseUrl).toMatchObject({ host: "h", password, database: "d" });
+it("a password is decoded, and a database may have an @, as a target of Vitess has", () => {
+  const DATABASE_URL = "mysql://u:p@:%40%23%2F%3F%25@h/revenue:-80@replica";
+  const { databaseUrl } = readConfig({ DATABASE_URL });
+  const password = "p@:@#/?%";
+  expect(databaseUrl).toMatchObject({ host: "h", password, database: "revenue:-80@replica" });
 });
 
 it.each([
   ["LOG_LEVEL", "silent", { logLevel: "silent" }],
   ["TRUSTED_PROXIES", "10.0.0.0/8,::1", { trustedProxies: ["10.0.0.0/8", "::1"] }],
-  ["CORS_ORIGINS", "*", { corsOrigins: ["*"] }],
   [
     "CORS_ORIGINS",
     "https://app.example,http://localhost:5173",

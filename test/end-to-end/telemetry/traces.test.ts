@@ -1,5 +1,5 @@
 /** Traces, as a collector gets them. */
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
 import { FAST_CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { poll, until } from "../../support/poll.ts";
@@ -53,8 +53,9 @@ function spansOf(traceId: string, calls = 1): Promise<readonly CollectedSpan[]> 
   });
 }
 
-describe.each(FAST_CLIENTS)("through %s", (name) => {
-  it("a call continues the trace of its caller, with its waits and statements below it, and is logged with its id", async () => {
+it.each(FAST_CLIENTS)(
+  "%s: a call continues the trace of its caller, with its waits and statements below it, and is logged with its id",
+  async (name) => {
     const traceId = newTraceId();
     const client = fixture.clients.get(name);
     await client.call({ method: "GetOverview", headers: inTrace(traceId) });
@@ -88,17 +89,8 @@ describe.each(FAST_CLIENTS)("through %s", (name) => {
     expect(waits).toHaveLength(statements.filter((statement) => statement !== "facts").length);
     const [line] = await fixture.service.logOf(`request-${traceId}`);
     expect(line).toMatchObject({ traceId, code: "OK" });
-  });
-});
-
-it("a call that its caller does not record is not exported", async () => {
-  const [dropped, exported] = [newTraceId(), newTraceId()];
-  const client = fixture.clients.get("REST");
-  await client.call({ method: "GetOverview", headers: inTrace(dropped, "00") });
-  await client.call({ method: "GetOverview", headers: inTrace(exported) });
-  await spansOf(exported);
-  expect(collector.spans().filter(({ traceId }) => traceId === dropped)).toEqual([]);
-});
+  },
+);
 
 it("the span of a call with a service key names the key, and never the key itself", async () => {
   const traceId = newTraceId();
@@ -115,8 +107,11 @@ it("the span of a call with a service key names the key, and never the key itsel
   expect(JSON.stringify(collector.spans())).not.toContain(key.slice(8));
 });
 
-it("a refused call is no error of the server, and names its reason", async () => {
-  const traceId = newTraceId();
+it("a refused call is no error of the server, and names its reason; one that its caller does not record is not exported", async () => {
+  const [dropped, traceId] = [newTraceId(), newTraceId()];
+  await fixture.clients
+    .get("REST")
+    .call({ method: "GetOverview", headers: inTrace(dropped, "00") });
   const headers = inTrace(traceId).filter(([name]) => name !== "x-api-key");
   await fixture.clients.get("REST").call({ method: "GetOverview", headers });
   const [span] = await spansOf(traceId);
@@ -125,6 +120,7 @@ it("a refused call is no error of the server, and names its reason", async () =>
     "error.type": "unauthenticated",
   });
   expect(span?.statusCode).not.toBe(ERROR);
+  expect(collector.spans().filter((one) => one.traceId === dropped)).toEqual([]);
 });
 
 it("a coalesced call links to the call whose run answered it", async () => {

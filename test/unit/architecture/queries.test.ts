@@ -34,11 +34,8 @@ it("only the list of providers is of all of them: it reads a page by the primary
   );
 });
 
-it("the lookup of a provider reads its row by the primary key", () => {
+it("the lookup of a provider reads its row by the primary key; that of a key finds the provider by a unique hash", () => {
   expect(PROVIDER_BY_ID).toBe("SELECT id FROM providers WHERE id = ?");
-});
-
-it("only the lookup of a key has no provider: it finds the provider by a unique hash", () => {
   expect(keysByHash(2)).toMatch(
     /^SELECT .* provider_id, .* FROM api_keys WHERE key_hash IN \(UNHEX\(\?\), UNHEX\(\?\)\)$/,
   );

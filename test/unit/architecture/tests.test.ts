@@ -1,8 +1,8 @@
-/** The table in CONTRIBUTING.md that tells where the test of a file is. */
+/** The rules for tests in CONTRIBUTING.md: one time limit, seeds, and the table that tells where the test of a file is. */
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { ROOT } from "./source.ts";
+import { filesBelow, ROOT } from "./source.ts";
 
 const COLUMNS = ["unit", "database", "end-to-end", "docs"] as const;
 
@@ -38,4 +38,26 @@ it("it has every folder of src/", () => {
   const missing = folders.filter((name) => !namesIn(1).includes(name));
   // Its settings are read by one function, whose tests are a file.
   expect(missing).toEqual(["src/config/"]);
+});
+
+/** The lines of the tests, and of what they use of `dev/`, that break a rule. */
+function linesWith(pattern: RegExp): string[] {
+  return [...filesBelow("test"), ...filesBelow("dev")].flatMap(({ path, code }) =>
+    code
+      .split("\n")
+      .filter((line) => pattern.test(line))
+      .map((line) => `${path}: ${line.trim()}`),
+  );
+}
+
+it.each([
+  ["test or hook", /^\s*\}, \d[\d_]{3,}\);|^\s*\d[\d_]{3,}( \* .*)?,$|[({] ?timeout: \d[\d_]{3,}/],
+  ["request", /AbortSignal\.timeout\(\d/],
+  ["program", /child\.kill\(.*\), \d/],
+])("no %s has a time limit of its own", (_, pattern) => {
+  expect(linesWith(pattern)).toEqual([]);
+});
+
+it("what is random has a seed", () => {
+  expect(linesWith(/Math\.random\(|(?<!return )fc\.sample\(/)).toEqual([]);
 });
