@@ -117,13 +117,6 @@ it("a rental written with a recording time in the past is missing, but in the he
   expect(await totals(...ALL)).toEqual(["30.00", 3]);
 });
 
-it("a late charge is repaired and reported too if something else was recorded since", async () => {
-  await charge("2024-12-01 00:00", "1.00", -120);
-  await charge("2024-12-01 01:00", "0.10", 0);
-  expect(await repair()).toEqual(["late commit"]);
-  expect(await totals(...ALL)).toEqual(["31.10", 1]);
-});
-
 it("a charge of a session in any time zone, or recorded in the future, counts at once", async () => {
   for (const zone of ["-05:00", "+05:00"]) {
     await insertIn(zone, "charges", { charged_at: "2024-12-01", gross: "1.00" });
@@ -221,35 +214,20 @@ it("if the clock reaches the watermark before a run does, charges recorded in be
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
 });
 
-it.each([
-  "UPDATE rollup_sums SET gross = gross + 1 WHERE at < '2024-12-31'",
-  "DELETE FROM rollup_sums",
-  `INSERT INTO rollup_sums (provider_id, format, slot, total, at, server_id, instance_id, gross, charges, started, ended)
-     SELECT provider_id, format, slot, total, at, 99, 0, 5, 1, 0, 0 FROM rollup_sums WHERE total = 0`,
-])("rows of the rollup that were changed by hand are repaired by the check: %s", async (sql) => {
-  await database.knex.raw(sql);
+it("rows of the rollup that were changed by hand are repaired by the check", async () => {
+  await database.knex.raw("UPDATE rollup_sums SET gross = gross + 1 WHERE at < '2024-12-31'");
   expect(await differences(database.knex)).not.toEqual([]);
   await repair();
 });
 
-it("rows of the rollup that were changed by hand change no answer that can see it", async () => {
-  await database.knex.raw("UPDATE rollup_sums SET gross = gross + 1 WHERE total = 0");
-  expect(await totals(...ALL)).toEqual(["30.00", 1]);
-  await repair();
-  expect(await totals(...ALL)).toEqual(["30.00", 1]);
+it("if the rows of rollups are deleted everything is read raw, and the next run builds them", async () => {
+  await database.knex(TABLES.rollups).del();
+  await charge("2024-12-01 00:00", "1.00", -120);
+  expect(await totals(...ALL)).toEqual(["31.00", 1]);
+  expect(await repair()).toEqual([]);
+  expect(await totals(...ALL)).toEqual(["31.00", 1]);
+  expect(await database.knex(TABLES.rollups).where({ provider_id: 1 })).toHaveLength(1);
 });
-
-it.each([[Object.values(TABLES)], [[TABLES.rollups]]])(
-  "if the rows of %j are deleted everything is read raw, and the next run builds a rollup",
-  async (tables) => {
-    for (const table of tables) await database.knex(table).del();
-    await charge("2024-12-01 00:00", "1.00", -120);
-    expect(await totals(...ALL)).toEqual(["31.00", 1]);
-    expect(await repair()).toEqual([]);
-    expect(await totals(...ALL)).toEqual(["31.00", 1]);
-    expect(await database.knex(TABLES.rollups).where({ provider_id: 1 })).toHaveLength(1);
-  },
-);
 
 it("after a restore of the ledger alone answers are wrong until everything is checked", async () => {
   const { knex } = database;

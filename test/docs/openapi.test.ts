@@ -147,7 +147,7 @@ const NOT_IN_REST: readonly ServiceErrorKind[] = ["unsupported"];
 /** Errors whose message is always more specific than the catalogue's. */
 const SPECIFIC: readonly ServiceErrorKind[] = ["invalidArgument", "notFound", "methodNotAllowed"];
 
-const { paths, servers } = JSON.parse(text);
+const { paths } = JSON.parse(text);
 /** Also of a port that accepts service keys, whose document has the other one and more. */
 const WITH_SERVICE_KEYS = JSON.parse(textOfServiceKeys);
 
@@ -187,12 +187,6 @@ it("the function of docs/api.md keeps the digits that JSON.parse loses", async (
   expect(exact('{"a":[4500.00,"4500.00",2,true,null]}')).toEqual({
     a: ["4500.00", "4500.00", "2", true, null],
   });
-});
-
-it("an imported copy has an absolute address at first, which is a variable", () => {
-  const [{ url, variables }] = servers;
-  const address = url.replace(/\{(\w+)\}/, (_: string, name: string) => variables[name].default);
-  expect(address).toMatch(/^http:\/\/[\w.]+:\d+$/);
 });
 
 it.each([...Object.keys(paths), ...PLATFORM_PATHS])(

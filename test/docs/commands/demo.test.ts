@@ -50,7 +50,7 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
       stdio: ["ignore", "pipe", "pipe"],
     });
     ended = once(demo, "close");
-    process.once("exit", kill);
+    process.once("exit", kill); // also if the run of the tests is ended meanwhile
     for (const stream of ["stdout", "stderr"] as const) {
       demo[stream]?.setEncoding("utf8").on("data", (text: string) => {
         output[stream] += text;
@@ -62,7 +62,8 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     }, "the end of the demo's instructions");
   });
 
-  /** Also if the run of the tests is ended meanwhile. */
+  /** The process id of npm, which is also that of the group. */
+  const leader = () => demo?.pid ?? Number.NaN;
   const kill = () => {
     if (isGroupLeft(leader())) process.kill(-leader(), "SIGKILL");
   };
@@ -70,9 +71,6 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
     kill();
     rmSync(folder, { recursive: true, force: true });
   });
-
-  /** The process id of npm, which is also that of the group. */
-  const leader = () => demo?.pid ?? Number.NaN;
 
   /** The ports that the demo prints, of HTTP and then of gRPC. */
   const ports = () => [
@@ -98,13 +96,9 @@ describe.skipIf(process.env.DATABASE_URL)("npm run demo", () => {
       const [, field] = FIELDS.find(([target]) => target.test(request)) ?? [];
       expect(Object.keys(JSON.parse(stdout)), request).toContain(field);
     }
-  });
-
-  it("prints the address of its database, for the commands", async () => {
-    const [, url = ""] = /^ {2}export DATABASE_URL=(\S+)$/m.exec(output.stdout) ?? [];
-    const { code, stdout, stderr } = await paste("npm run key -- list", {
-      DATABASE_URL: url,
-    });
+    // With the address of its database, for the commands.
+    const [, DATABASE_URL = ""] = /^ {2}export DATABASE_URL=(\S+)$/m.exec(output.stdout) ?? [];
+    const { code, stdout, stderr } = await paste("npm run key -- list", { DATABASE_URL });
     expect(code, stderr).toBe(0);
     expect(stdout).toContain(/rvk_\w{4}/.exec(output.stdout)?.[0]);
   });

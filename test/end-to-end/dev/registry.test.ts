@@ -34,7 +34,7 @@ async function registryThat(answers: RequestListener): Promise<string> {
 const withAdvisory =
   (severity: string): RequestListener =>
   (request, response) => {
-    const flaw = { id: 1, url: "https://example.com/1", title: "A flaw", severity };
+    const flaw = { id: severity.length, url: "https://example.com/1", title: "A flaw", severity };
     const advisory = { ...flaw, vulnerable_versions: ">=1.0.0", cwe: [], cvss: { score: 0 } };
     request.resume();
     if (request.method === "GET") response.writeHead(404).end("{}");

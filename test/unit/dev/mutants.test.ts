@@ -32,17 +32,10 @@ it.each<[before: string, ...after: string[]]>([
   expect(mutants.map(({ text }) => text)).toEqual(mutants.map((mutant) => `${mutant.after}\n`));
 });
 
-it("of several lines, the first one stands for the mutant", () => {
-  const [mutant] = mutantsOf("a.ts", "\n  a.b(\n    c,\n  );\n");
-  expect(mutant).toMatchObject({ line: 2, before: "a.b( …", after: ";", text: "\n  ;\n" });
-});
-
 it("a seed chooses the same mutants, also where other lines have changed", () => {
   const text = Array.from({ length: 50 }, (_, index) => `f(${index} < x);\n`).join("");
   const chosen = (text: string, seed: number) =>
     sample(mutantsOf("a.ts", text), 20, seed).map(({ after }) => after);
-  expect(chosen(text, 1)).toHaveLength(20);
-  expect(chosen(text, 1)).toEqual(chosen(text, 1));
   expect(chosen(text, 1)).not.toEqual(chosen(text, 2));
   const others = chosen(`// new\ng(y);\n${text}`, 1);
   expect(chosen(text, 1).filter((after) => others.includes(after)).length).toBeGreaterThan(18);

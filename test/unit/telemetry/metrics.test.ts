@@ -17,26 +17,21 @@ const CALL = {
 };
 const TRACE = "4bf92f3577b34da6a3ce929d0e0e4736";
 
-it("both formats have the same samples, one after the other and again", async () => {
+it("both formats have the same samples, one after the other", async () => {
   const metrics = createMetrics(() => true);
   metrics.calls.started();
   metrics.calls.ended(CALL);
-  metrics.limitEvent("responseTimeout");
-  const shape = async (accept: string, openMetrics: boolean) => {
+  const samplesAs = async (accept: string, type: string) => {
     const { contentType, body } = await metrics.render(accept);
-    const type = openMetrics ? OPEN_METRICS : "text/plain; version=0.0.4";
     expect(contentType).toBe(`${type}; charset=utf-8`);
-    return (
-      [...parseExposition(body).values()]
-        .flatMap(({ samples }) => samples)
-        // OpenMetrics writes the bounds of buckets as floats.
-        .map(({ name, labels }) => [name, { ...labels, le: labels.le && Number(labels.le) }])
-        .filter(([name]) => !String(name).startsWith("nodejs_gc_"))
-    );
+    const families = [...parseExposition(body)].filter(([name]) => !name.startsWith("nodejs_gc_"));
+    // OpenMetrics writes the bounds of buckets as floats.
+    return families
+      .flatMap(([, { samples }]) => samples)
+      .map(({ name, labels }) => [name, { ...labels, le: labels.le && Number(labels.le) }]);
   };
-  const text = await shape("", false);
-  expect(await shape(OPEN_METRICS, true)).toEqual(text);
-  expect(await shape("", false)).toEqual(text);
+  const text = await samplesAs("", "text/plain; version=0.0.4");
+  expect(await samplesAs(OPEN_METRICS, OPEN_METRICS)).toEqual(text);
 });
 
 it("calls that failed are counted, as shed if a limit refused them, and as failed authentications", async () => {
@@ -92,7 +87,7 @@ it("the lag is the largest of the last answers, and providers behind and without
   expect(families.get("revenue_ready")?.samples).toMatchObject([{ value: 0 }]);
 });
 
-it("the versions are labels, and lines that the log dropped are counted", async () => {
+it("lines that the log dropped are counted", async () => {
   let dropped = 0;
   const metrics = createMetrics(
     () => true,
@@ -100,15 +95,6 @@ it("the versions are labels, and lines that the log dropped are counted", async 
   );
   for (dropped of [0, 7, 12]) {
     const families = parseExposition((await metrics.render("")).body);
-    expect(families.get("revenue_log_lines_dropped_total")?.samples).toMatchObject([
-      { value: dropped },
-    ]);
-    const version = expect.stringMatching(/^\d+\.\d+\.\d+/);
-    expect(families.get("revenue_build_info")?.samples).toMatchObject([
-      {
-        labels: { version, node: process.versions.node, tzdata: process.versions.tz },
-        value: 1,
-      },
-    ]);
+    expect(sumOf(families, "revenue_log_lines_dropped_total")).toBe(dropped);
   }
 });
