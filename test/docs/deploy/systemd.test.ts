@@ -50,20 +50,6 @@ it.each([
   expect(permissions).not.toMatch(/write|child|worker|addon|inspector/);
 });
 
-it("an upgrade migrates and builds in the new folder, before the link and what runs are changed", () => {
-  const [, upgrade = ""] = page("docs/deployment.md").split("**To upgrade**");
-  const order = [
-    "src/cli/migrate.ts\n",
-    "src/cli/rollup.ts\n",
-    "ln -sfn",
-    "systemctl daemon-reload",
-    "systemctl restart revenue-rollup",
-    "systemctl restart revenue@1 && sleep 5 && systemctl restart revenue@2\n",
-  ].map((command) => upgrade.indexOf(command));
-  expect(order).toEqual(order.toSorted((one, other) => one - other));
-  expect(order).not.toContain(-1);
-});
-
 it("a stop has its time, files are open for all connections, and no line of a call is lost", () => {
   const { lameDuck, grace, maxConnections } = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
   const numberOf = (unit: string, name: string) => Number(settingOf(unit, name));
