@@ -3,6 +3,7 @@
  * and a link keep them. The key is never in it, nor anything else that is not named here.
  */
 import { useCallback, useEffect, useState } from "preact/hooks";
+import { type Period, textOf } from "./period/period.ts";
 
 const NAMES = ["zone", "period", "chart", "statement", "charges", "server"] as const;
 
@@ -27,6 +28,11 @@ export function writeAddress(address: Address): string {
 /** The query that leads from the present address to what differs. */
 export function linkTo(change: Address): string {
   return writeAddress({ ...readAddress(location.search), ...change });
+}
+
+/** The query of the charges of a period, or of a server in it. */
+export function chargesOf(period: Period, server?: string): string {
+  return linkTo({ charges: textOf(period), server });
 }
 
 /** Goes to another address, in place of the present one if so. */

@@ -2,8 +2,7 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { createRevenueClient } from "../../clients/typescript/src/index.ts";
 import { FIGURES, linkTo, useAddress, writeAddress } from "./address.ts";
-import { hundredths } from "./amount/decimal-text.ts";
-import { sumsOf, within } from "./amount/sums.ts";
+import { grossOf } from "./amount/sums.ts";
 import { ProblemNotice } from "./call/problem-notice.tsx";
 import { type Reject, useRpc } from "./call/use-call.ts";
 import { usePages } from "./call/use-pages.ts";
@@ -13,7 +12,7 @@ import { Earnings } from "./earnings/earnings.tsx";
 import { dayAt, instant } from "./instant.ts";
 import { Payouts } from "./payouts/payouts.tsx";
 import { dayOf } from "./payouts/settlement.ts";
-import { daysIn, monthPeriod, monthsUpTo, periodIn, textOf } from "./period/period.ts";
+import { daysIn, monthPeriod, monthsUpTo, periodIn } from "./period/period.ts";
 import { Servers } from "./servers/servers.tsx";
 import { SERVICE_URL } from "./service-url.ts";
 import { Statement } from "./statement/statement.tsx";
@@ -74,16 +73,7 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
   const page = { client, timeZone, asOf, today, address, go, reject };
   const opened = daysIn(address.charges);
   const month = monthsUpTo(today).find((month) => month === address.statement);
-  /** The gross revenue of what was opened. */
-  const total = () => {
-    const { server } = address;
-    const { data } = breakdown;
-    if (opened && textOf(opened) !== textOf(period)) {
-      return server ? undefined : daily.data && sumsOf(within(daily.data.days, opened)).gross;
-    }
-    const of = server ? data?.servers.find(({ serverId }) => serverId === server) : data;
-    return of && hundredths(of.totalRevenue);
-  };
+  const total = opened && grossOf(opened, address.server, period, breakdown.data, daily.data?.days);
   return (
     <>
       <a class="skip" href="#figures">
@@ -141,7 +131,7 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
       </div>
       <main class="page" id="figures" tabIndex={-1}>
         {opened ? (
-          <Charges key={writeAddress(address)} {...page} period={opened} total={total()} />
+          <Charges key={writeAddress(address)} {...page} period={opened} total={total} />
         ) : month ? (
           <Statement {...page} month={month} days={daily.data?.days} payouts={payouts.data?.rows} />
         ) : (

@@ -13,26 +13,28 @@ const HTTP_ERROR = /^Failed to load resource/;
 export interface WatchedPage {
   readonly page: Page;
   /**
-   * Errors on the console, violations of the policy, errors of scripts, and requests to another
-   * origin or with a secret in their URL.
+   * Errors on the console, violations of the policy, errors of scripts, and requests that lead away from where the
+   * pages are, or have a secret in their URL.
    */
   readonly faults: string[];
 }
 
-/** Opens a page at a URL, in English and in a time zone, by default one that is far from UTC. */
+/**
+ * Opens the page with the form for the key, in English and in a time zone, by default one that is far from UTC.
+ *
+ * @param url where the pages are, with a slash at its end
+ * @param script runs before those of the page
+ */
 export async function openPage(
   browser: Browser,
   url: string,
   timezoneId = "America/New_York",
+  script = "",
 ): Promise<WatchedPage> {
-  const context = await browser.newContext({
-    locale: "en-US",
-    timezoneId,
-    permissions: ["clipboard-read", "clipboard-write"],
-  });
+  const context = await browser.newContext({ locale: "en-US", timezoneId });
   context.setDefaultTimeout(TIME_LIMIT);
+  await context.addInitScript(script);
   const page = await context.newPage();
-  const { origin } = new URL(url);
   const faults: string[] = [];
   page.on("console", (message) => {
     const text = message.text();
@@ -42,58 +44,57 @@ export async function openPage(
   page.on("pageerror", (error) => faults.push(`script: ${error.message}`));
   page.on("request", (request) => {
     const target = request.url();
-    const isOwn = target.startsWith(origin) || /^(data|blob):/.test(target);
+    const isOwn = target.startsWith(url) || /^(data|blob):/.test(target);
     if (!isOwn || /rvk_/.test(target)) faults.push(`request: ${target}`);
   });
   await page.goto(url);
   return { page, faults };
 }
 
-/** A width of the window, in CSS pixels, and a theme. */
-export interface Look {
-  readonly width: number;
-  readonly colorScheme: "light" | "dark";
-}
-
-/** A wide window and a telephone, and both themes. Together they show every colour and every layout. */
-export const LOOKS: readonly Look[] = [
-  { width: 1440, colorScheme: "light" },
-  { width: 360, colorScheme: "dark" },
-];
-
-/** What is wrong with the look of an open page: what axe finds, and whether it scrolls sideways. */
-export async function faultsOfLook(page: Page, { width, colorScheme }: Look): Promise<string[]> {
-  await page.setViewportSize({ width, height: 900 });
-  await page.emulateMedia({ colorScheme });
-  // The page learns of another theme when the next frame is drawn.
-  await page.evaluate("new Promise((drawn) => requestAnimationFrame(drawn))");
-  // A colour that is still changing to that of the theme is none of either.
-  await page.evaluate("document.getAnimations().forEach((animation) => animation.cancel())");
-  const faults = await accessibilityFaults(page);
-  const wide = Number(await page.evaluate("document.documentElement.scrollWidth"));
-  if (wide !== width) faults.push(`it scrolls sideways: ${wide} px in ${width} px`);
-  return faults.map((fault) => `at ${width} px, ${colorScheme}: ${fault}`);
-}
-
-/** The boxes inside a page, in a window of a width, that scroll sideways, and the cards too small for what they show. */
-export async function tooNarrow(page: Page, width: number): Promise<string[]> {
-  await page.setViewportSize({ width, height: 900 });
-  const boxes: string[] = await page.evaluate(`[...document.querySelectorAll("*")]
-    .filter((box) => box.scrollWidth > box.clientWidth + 1)
-    .filter((box) => box.matches(".cards .card") || ["auto", "scroll"].includes(getComputedStyle(box).overflowX))
-    .map((box) => box.className + ": " + box.textContent.slice(0, 40))`);
-  return boxes.map((box) => `at ${width} px: ${box}`);
-}
-
-/** What axe finds on a page as it is shown: the rule and the elements. Takes seconds for a long page. */
-async function accessibilityFaults(page: Page): Promise<string[]> {
-  const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
-    await page.evaluate(`${AXE}; axe.run({ resultTypes: ["violations"] })`);
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
-}
-
-/** Enters a key in the form. The figures come later: wait for one of them. */
+/** Enters a key in the form. The figures come later. */
 export async function enterKey(page: Page, key: string): Promise<void> {
   await page.getByLabel("API key", { exact: true }).fill(key);
   await page.getByRole("button", { name: "Show revenue" }).click();
+}
+
+/** Waits until the page shows figures, and loads none. */
+export async function settled(page: Page): Promise<void> {
+  await page.getByText("As of ").first().waitFor();
+  await page.locator("section[aria-busy=true]").first().waitFor({ state: "detached" });
+}
+
+/** A width of the window, in CSS pixels, and a theme. */
+export type Look = readonly [width: number, colorScheme: "light" | "dark"];
+
+/** A wide window and a telephone, and both themes. Together they show every colour and every layout. */
+export const [WIDE, NARROW]: readonly [Look, Look] = [
+  [1440, "light"],
+  [360, "dark"],
+];
+
+/** What axe finds on a page as it is shown, and whether it scrolls sideways. Takes a second, and more for a long page. */
+export async function faultsOfLook(page: Page, [width, colorScheme]: Look): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 });
+  await page.emulateMedia({ colorScheme });
+  // The page learns of another theme when the next frame is drawn; a colour that is still changing is of none.
+  await page.evaluate("new Promise((drawn) => requestAnimationFrame(drawn))");
+  await page.evaluate("document.getAnimations().forEach((animation) => animation.cancel())");
+  const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
+    await page.evaluate(`${AXE}; axe.run({ resultTypes: ["violations"] })`);
+  const found = violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html}`));
+  return [...found, ...(await wide(page, width, "html"))];
+}
+
+/** What a window of a width is too narrow for: the page, the boxes inside of it that may scroll, and the cards. */
+export async function tooNarrow(page: Page, width: number): Promise<string[]> {
+  await page.setViewportSize({ width, height: 900 });
+  return wide(page, width, "html, .data-table, pre, .cards .card");
+}
+
+/** The boxes whose content is wider than they are. */
+async function wide(page: Page, width: number, selector: string): Promise<string[]> {
+  const boxes: string[] = await page.evaluate(`[...document.querySelectorAll("${selector}")]
+    .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth + 1)
+    .map((box) => box.tagName + " " + box.className + ": " + box.textContent.slice(0, 40))`);
+  return boxes.map((box) => `at ${width} px: ${box}`);
 }

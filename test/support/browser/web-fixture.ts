@@ -1,13 +1,16 @@
 /** What the tests of the pages need: a service with data, and its page in a browser. */
 import type { Browser } from "playwright-core";
 import type { TestDatabase } from "../database.ts";
+import { type Nginx, startNginx } from "../nginx.ts";
 import { createFixture, type Fixture } from "../service/fixture.ts";
 import { startBrowser } from "./chromium.ts";
 import { openPage, type WatchedPage } from "./watched-page.ts";
 
-/** A service, its clients, and a browser in which its page is open. */
+/** A service, its clients, and a browser in which its page is open, which nginx serves below a path. */
 export interface WebFixture extends Fixture, WatchedPage {
   readonly browser: Browser;
+  /** Where the pages are: `http://127.0.0.1:PORT/rev/`. */
+  readonly url: string;
 }
 
 /**
@@ -22,12 +25,16 @@ export async function createWebFixture(
   environment: Readonly<Record<string, string>> = {},
 ): Promise<WebFixture> {
   const [fixture, browser] = await Promise.all([createFixture(fill, environment), startBrowser()]);
+  const nginx: Nginx = await startNginx(`location /rev/ { proxy_pass ${fixture.service.http}/; }`);
+  const url = `${nginx.url}/rev/`;
   return {
     ...fixture,
-    ...(await openPage(browser, fixture.service.http)),
+    ...(await openPage(browser, url)),
     browser,
+    url,
     async dispose() {
       await browser.close();
+      await nginx.stop();
       await fixture.dispose();
     },
   };

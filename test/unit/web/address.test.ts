@@ -13,15 +13,7 @@ it("an address that was written is read as the same", () => {
   );
 });
 
-it("a zone and a period can be read in it", () => {
-  const address = { zone: "Asia/Kolkata", period: "2026-11-01_2026-11-28", chart: "30 days" };
-  expect(writeAddress(address)).toBe(
-    "?zone=Asia%2FKolkata&period=2026-11-01_2026-11-28&chart=30+days",
-  );
-});
-
-it("what has another name is left out, such as a key", () => {
-  expect(writeAddress(readAddress("?key=rvk_secret&zone=UTC&period=&server=x&x=y"))).toBe(
-    "?zone=UTC&server=x",
-  );
+it("a zone and a period can be read in it; what has another name is left out, such as a key", () => {
+  const query = "?zone=Asia%2FKolkata&period=2026-11-01_2026-11-28&chart=30+days";
+  expect(writeAddress(readAddress(`${query}&key=rvk_secret&server=&x=y`))).toBe(query);
 });

@@ -1,9 +1,13 @@
 /** Sums of the page's own, in cents: of days, and what they are beside others. */
-import type { DailyRevenue, Decimal } from "../../../clients/typescript/src/index.ts";
+import type {
+  DailyRevenue,
+  Decimal,
+  GetServerBreakdownResponse,
+} from "../../../clients/typescript/src/index.ts";
 import { formatCents } from "../../../src/db/cents.ts";
 import { divide, split } from "../../../src/revenue/fee.ts";
 import { longDay, shortDay, shortMonth } from "../instant.ts";
-import type { Period } from "../period/period.ts";
+import { type Period, textOf } from "../period/period.ts";
 import { hundredths } from "./decimal-text.ts";
 
 /** The figures of some charges. Gross revenue has the refunds, which are zero or negative. */
@@ -20,7 +24,7 @@ export interface Sums {
 export interface Span extends Period, Sums {
   /** In short: `22 Nov`, `Nov`. */
   readonly label: string;
-  /** In full: `22 Nov 2026`, `Nov 2026`. */
+  /** In full: `22 Nov 2026`, `Nov 2026 so far`. */
   readonly title: string;
   /** Whether it is not over yet. */
   readonly partial: boolean;
@@ -31,6 +35,11 @@ export function add(values: readonly (Decimal | undefined)[]): bigint {
   return values.reduce((sum, value) => sum + hundredths(value), 0n);
 }
 
+/** The sum of payouts or charges in cents. */
+export function totalOf(rows: readonly { readonly amount?: Decimal | undefined }[]): bigint {
+  return add(rows.map(({ amount }) => amount));
+}
+
 /** Adds up days: the figures that the service has for all of them. */
 export function sumsOf(days: readonly DailyRevenue[]): Sums {
   return {
@@ -38,6 +47,24 @@ export function sumsOf(days: readonly DailyRevenue[]): Sums {
     refunds: add(days.map(({ refunds }) => refunds)),
     charges: days.reduce((sum, { charges }) => sum + charges, 0),
   };
+}
+
+/**
+ * The gross revenue of a period, or of a server in it, in cents: by the breakdown of the period that is shown, or by
+ * the days; undefined if they do not say it.
+ */
+export function grossOf(
+  opened: Period,
+  server: string | undefined,
+  shown: Period,
+  breakdown: GetServerBreakdownResponse | undefined,
+  days: readonly DailyRevenue[] | undefined,
+): bigint | undefined {
+  if (textOf(opened) !== textOf(shown)) {
+    return server || !days ? undefined : sumsOf(within(days, opened)).gross;
+  }
+  const of = server ? breakdown?.servers.find(({ serverId }) => serverId === server) : breakdown;
+  return of && hundredths(of.totalRevenue);
 }
 
 /** The days that lie in a period. */
@@ -59,11 +86,10 @@ export function monthSpans(days: readonly DailyRevenue[]): Span[] {
   });
 }
 
-function span(days: readonly DailyRevenue[], label: string, title: string): Span {
-  const last = days.at(-1);
-  const { date: startDate = "" } = days[0] ?? {};
-  const period = { startDate, endDate: last?.date ?? "" };
-  return { ...period, ...sumsOf(days), label, title, partial: last?.partial ?? false };
+function span(days: readonly DailyRevenue[], label: string, name: string): Span {
+  const { date: endDate = "", partial = false } = days.at(-1) ?? {};
+  const title = partial ? `${name} so far` : name;
+  return { startDate: days[0]?.date ?? "", endDate, ...sumsOf(days), label, title, partial };
 }
 
 /** How something is beside what it was before: `12.3 % more than`; empty if there is nothing to compare with. */

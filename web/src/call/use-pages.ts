@@ -33,15 +33,8 @@ export function usePages<Row>(
   // The functions of another rendering ask for the same.
   const send = useMemo(() => {
     if (!after) return undefined;
-    return async (options: CallOptions) => {
-      let { rows, next } = before ?? { rows: [], next: "" };
-      do {
-        const page = await list(next, options);
-        rows = [...rows, ...page.rows];
-        next = page.next;
-      } while (next !== "" && !isEnough(rows));
-      return { rows, next };
-    };
+    return (options: CallOptions) =>
+      readPages((token) => list(token, options), isEnough, before ?? { rows: [], next: "" });
   }, [before, after]);
   const call = useCall(send, reject);
   const { data, loading } = call;
@@ -49,4 +42,15 @@ export function usePages<Row>(
     ...call,
     more: data?.next && !loading ? () => setFurther({ ...data, after }) : undefined,
   };
+}
+
+/** Reads the pages after those before, one at least, until there are enough rows or no more. */
+export async function readPages<Row>(
+  list: (pageToken: string) => Promise<Rows<Row>>,
+  isEnough: (rows: readonly Row[]) => boolean,
+  { rows, next }: Rows<Row>,
+): Promise<Rows<Row>> {
+  const page = await list(next);
+  const read = { rows: [...rows, ...page.rows], next: page.next };
+  return read.next === "" || isEnough(read.rows) ? read : readPages(list, isEnough, read);
 }

@@ -4,16 +4,15 @@ import { useMemo } from "preact/hooks";
 import type { Charge } from "../../../clients/typescript/src/index.ts";
 import { split } from "../../../src/revenue/fee.ts";
 import { dollars } from "../amount/amount.tsx";
-import { add } from "../amount/sums.ts";
+import { totalOf } from "../amount/sums.ts";
 import { ProblemNotice } from "../call/problem-notice.tsx";
 import { Section } from "../call/section.tsx";
 import { usePages } from "../call/use-pages.ts";
 import { Export } from "../export/export.tsx";
 import { instant } from "../instant.ts";
-import { Name } from "../name.tsx";
 import type { Page } from "../page.ts";
 import { type Period, periodText } from "../period/period.ts";
-import { numbers } from "../table/columns.tsx";
+import { names, numbers } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
 import { visibleName } from "../visible-name.ts";
 
@@ -29,8 +28,8 @@ const columnsOf = (timeZone: string) => [
       <span class="amount">{chargeTime && instant(timestampDate(chargeTime), timeZone)}</span>
     ),
   },
-  named("Server", ({ serverName, serverId }) => [serverName, serverId]),
-  named("Instance", ({ instanceName, instanceId }) => [instanceName, instanceId]),
+  names("Server", ({ serverName, serverId }: Charge) => [serverName, serverId]),
+  names("Instance", ({ instanceName, instanceId }: Charge) => [instanceName, instanceId]),
   numbers("Amount", ({ amount }: Charge) => amount, { rank: "main" }),
 ];
 
@@ -58,7 +57,7 @@ export function Charges({ client, period, total, timeZone, asOf, address, reject
   const read = pages.data?.rows;
   const charges = read?.filter(({ serverId }) => server === undefined || serverId === server);
   const answer = charges && { charges };
-  const sum = charges && add(charges.map(({ amount }) => amount));
+  const sum = charges && totalOf(charges);
   const [{ serverName = "a server", serverId = "" } = {}] = charges ?? [];
   const title = server === undefined ? "" : ` of ${visibleName(serverName, serverId)}`;
   return (
@@ -98,15 +97,4 @@ function comparison(sum: bigint, total = sum): string {
   const parts = `In all: gross ${dollars(sum)} − fee ${dollars(fee)} = earnings ${dollars(earnings)}`;
   if (sum === total) return `${parts}, as the figures say.`;
   return `${parts}. The figures say gross ${dollars(total)}: more was recorded since. Refresh them.`;
-}
-
-function named(title: string, of: (charge: Charge) => readonly [name: string, id: string]) {
-  return {
-    title,
-    value: (charge: Charge) => visibleName(...of(charge)),
-    cell: (charge: Charge) => {
-      const [name, id] = of(charge);
-      return id && <Name name={name} id={id} />;
-    },
-  };
 }

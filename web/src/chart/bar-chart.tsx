@@ -1,6 +1,7 @@
 /** Earnings as bars. Pointer and finger read them, one at a time, in one place; the table is for everybody else. */
 import type { ComponentChildren, TargetedPointerEvent } from "preact";
 import { useMemo, useState } from "preact/hooks";
+import { chargesOf } from "../address.ts";
 import { Amount } from "../amount/amount.tsx";
 import type { Span } from "../amount/sums.ts";
 import { linked } from "../figure-cards.tsx";
@@ -9,8 +10,6 @@ import { scaleOf } from "./scale.ts";
 interface BarChartProps {
   /** The days or months, memoized, oldest first; undefined while they are loaded. There is at least one. */
   readonly spans: readonly Span[] | undefined;
-  /** Where the charges of a day or a month are. */
-  readonly chargesOf: (span: Span) => string;
   /** The same as a table. */
   readonly children: ComponentChildren;
 }
@@ -27,7 +26,7 @@ const axis = new Intl.NumberFormat("en-US", {
 const percent = (part: number) => `${(part * 100).toFixed(3)}%`;
 
 /** Shows the bars and a table that opens, or that there are none. */
-export function BarChart({ spans, chargesOf, children }: BarChartProps) {
+export function BarChart({ spans, children }: BarChartProps) {
   const [read, setRead] = useState<number>();
   const drawn = useMemo(() => draw(spans ?? []), [spans]);
   // There may be fewer bars than before.
@@ -42,7 +41,7 @@ export function BarChart({ spans, chargesOf, children }: BarChartProps) {
   return (
     <>
       <p class="reading">
-        <span class="quiet">{nameOf(span)}</span>{" "}
+        <span class="quiet">{span.title}</span>{" "}
         <strong>{linked(chargesOf(span), <Amount value={span.earnings} />)}</strong>
       </p>
       <div class="chart" aria-hidden="true">
@@ -57,11 +56,6 @@ export function BarChart({ spans, chargesOf, children }: BarChartProps) {
       </details>
     </>
   );
-}
-
-/** The day or the month in full. */
-export function nameOf({ title, partial }: Span): string {
-  return partial ? `${title} so far` : title;
 }
 
 function draw(spans: readonly Span[]) {

@@ -20,7 +20,7 @@ export function exactAnswers({ React }: System) {
 }
 
 /** Indents a JSON text. Any other text, and one that the browser cannot indent exactly, stays as it is. */
-function indent(text: string): string {
+export function indent(text: string): string {
   try {
     return JSON.stringify(JSON.parse(text, keepDigits), undefined, 2);
   } catch {

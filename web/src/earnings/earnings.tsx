@@ -4,7 +4,7 @@ import type {
   DailyRevenue,
   GetDailyRevenueResponse,
 } from "../../../clients/typescript/src/index.ts";
-import { linkTo } from "../address.ts";
+import { chargesOf, linkTo } from "../address.ts";
 import { dollars } from "../amount/amount.tsx";
 import {
   changeOf,
@@ -16,21 +16,18 @@ import {
   within,
 } from "../amount/sums.ts";
 import { Section } from "../call/section.tsx";
-import { BarChart, nameOf } from "../chart/bar-chart.tsx";
+import { BarChart } from "../chart/bar-chart.tsx";
 import { Choice } from "../choice.tsx";
 import { Export } from "../export/export.tsx";
 import { FigureCards } from "../figure-cards.tsx";
 import { longMonth, shortDay } from "../instant.ts";
 import type { PageCall } from "../page.ts";
-import { monthBefore, monthPeriod, type Period, periodText, textOf } from "../period/period.ts";
+import { monthBefore, monthPeriod, type Period, periodText } from "../period/period.ts";
 import { ifAny, numbers, texts } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
 
 /** What the bars may be, in the address too. */
 const CHARTS = ["12 months", "7 days", "30 days", "90 days", "365 days"];
-
-/** Where the charges of a period are. */
-const chargesOf = (period: Period) => linkTo({ charges: textOf(period), server: undefined });
 
 /** Shows the section, of the days of this month and of the 12 before it. */
 export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
@@ -46,11 +43,11 @@ export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
   const period = { startDate: spans?.[0]?.startDate ?? "", endDate: today };
   const shown = within(days ?? [], period);
   const { earnings, gross } = sumsOf(shown);
-  const title = `Earnings by ${what.toLowerCase()}`;
+  const label = `Earnings by ${what.toLowerCase()}`;
   return (
     <Section id="earnings" title="Earnings" call={call} about={`after fees, ${timeZone}`}>
       <FigureCards figures={figuresOf(days, today)} />
-      <section class="card" aria-label={title}>
+      <section class="card" aria-label={label}>
         <div class="buttons">
           <Choice
             label="Months or days"
@@ -70,8 +67,8 @@ export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
             />
           )}
         </div>
-        <BarChart spans={spans} chargesOf={chargesOf}>
-          <SpanTable what={what} spans={spans} />
+        <BarChart spans={spans}>
+          <SpanTable {...{ what, label, spans }} />
         </BarChart>
         {spans && (
           <p class="quiet small">
@@ -102,11 +99,24 @@ function figuresOf(days: readonly DailyRevenue[] | undefined, today: string) {
   ];
 }
 
-function SpanTable({ what, spans }: { what: string; spans: readonly Span[] | undefined }) {
+interface SpanTableProps {
+  readonly what: string;
+  readonly label: string;
+  readonly spans: readonly Span[] | undefined;
+}
+
+function SpanTable({ what, label, spans }: SpanTableProps) {
   const columns = useMemo(
     () => [
-      texts(what, ({ startDate }: Span) => startDate, nameOf),
-      numbers("Earnings", ({ earnings }: Span) => earnings, { rank: "main", href: chargesOf }),
+      texts(
+        what,
+        ({ startDate }: Span) => startDate,
+        ({ title }) => title,
+      ),
+      numbers("Earnings", ({ earnings }: Span) => earnings, {
+        rank: "main",
+        href: (span) => chargesOf(span),
+      }),
       numbers("Fees", ({ fee }: Span) => fee),
       numbers("Gross", ({ gross }: Span) => gross),
       ...ifAny(
@@ -118,7 +128,6 @@ function SpanTable({ what, spans }: { what: string; spans: readonly Span[] | und
     // Links to charges are made of the present address.
     [what, spans, location.search],
   );
-  const label = `Earnings by ${what.toLowerCase()}`;
   // With others in the first column the order is theirs.
   return <DataTable key={what} {...{ label, columns, rows: spans }} order={what} few={31} />;
 }

@@ -2,6 +2,7 @@
 import { useMemo } from "preact/hooks";
 import type { Decimal, Payout } from "../../../clients/typescript/src/index.ts";
 import { dollars } from "../amount/amount.tsx";
+import { totalOf } from "../amount/sums.ts";
 import { Notice } from "../call/notice.tsx";
 import { Section } from "../call/section.tsx";
 import type { Pages } from "../call/use-pages.ts";
@@ -12,7 +13,7 @@ import type { Page } from "../page.ts";
 import { Status } from "../status.tsx";
 import { type Column, numbers, texts } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
-import { dayOf, paidAt, type Settlement, settlementOf, totalOf } from "./settlement.ts";
+import { dayOf, paidAt, type Settlement, settlementOf } from "./settlement.ts";
 
 const columnsOf = (timeZone: string): readonly Column<Payout>[] => [
   {

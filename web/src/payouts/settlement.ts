@@ -1,7 +1,7 @@
 /** What payouts come to: what was paid, what is under way, what failed. */
 import { timestampDate, timestampMs } from "@bufbuild/protobuf/wkt";
 import type { Payout } from "../../../clients/typescript/src/index.ts";
-import { add } from "../amount/sums.ts";
+import { totalOf } from "../amount/sums.ts";
 import { dayAt } from "../instant.ts";
 
 /** The statuses that say what became of a payout. There may be others, of which nothing is known. */
@@ -26,11 +26,6 @@ export interface Settlement {
 /** The day of a payout. */
 export function dayOf({ date }: Payout, timeZone: string): string {
   return date ? dayAt(timestampDate(date), timeZone) : "";
-}
-
-/** The sum of payouts in cents. */
-export function totalOf(payouts: readonly Payout[]): bigint {
-  return add(payouts.map(({ amount }) => amount));
 }
 
 /** The payouts that were paid in the days that begin like this: a month or a year, `2026`. */

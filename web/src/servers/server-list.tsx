@@ -2,8 +2,10 @@
 import type { ComponentChildren } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { InstanceBreakdown, ServerBreakdown } from "../../../clients/typescript/src/index.ts";
+import { chargesOf } from "../address.ts";
 import { perHour } from "../amount/sums.ts";
 import { Name } from "../name.tsx";
+import type { Period } from "../period/period.ts";
 import { Status } from "../status.tsx";
 import { type Column, ifAny, numbers, texts } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
@@ -15,14 +17,13 @@ type Item = ServerBreakdown | InstanceBreakdown;
 interface ServerListProps {
   /** The servers; undefined while they are loaded. */
   readonly servers: readonly ServerBreakdown[] | undefined;
-  /** Where the charges of a server are. */
-  readonly chargesOf: (serverId: string) => string;
+  readonly period: Period;
   /** Further controls. */
   readonly children: ComponentChildren;
 }
 
 /** Shows the servers. */
-export function ServerList({ servers, chargesOf, children }: ServerListProps) {
+export function ServerList({ servers, period, children }: ServerListProps) {
   const [filter, setFilter] = useState<Filter>(EVERY);
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const found: readonly Item[] | undefined = useMemo(
@@ -33,7 +34,7 @@ export function ServerList({ servers, chargesOf, children }: ServerListProps) {
   const columns = useMemo(() => {
     const toggle = (id: string) =>
       setOpen(open.has(id) ? open.difference(new Set([id])) : new Set([...open, id]));
-    return columnsOf(servers, chargesOf, open, toggle);
+    return columnsOf(servers, period, open, toggle);
   }, [servers, open, location.search]);
   return (
     <>
@@ -123,11 +124,11 @@ function Filters({ servers, filter, set }: FiltersProps) {
 
 function columnsOf(
   servers: readonly ServerBreakdown[] | undefined,
-  chargesOf: (serverId: string) => string,
+  period: Period,
   open: ReadonlySet<string>,
   toggle: (serverId: string) => void,
 ): readonly Column<Item>[] {
-  const href = (row: Item) => ("serverId" in row ? chargesOf(row.serverId) : undefined);
+  const href = (row: Item) => ("serverId" in row ? chargesOf(period, row.serverId) : undefined);
   const rank = "detail";
   return [
     texts(

@@ -1,6 +1,6 @@
 /** The servers in a period: their totals, each of them, and their instances. */
 import type { GetServerBreakdownResponse } from "../../../clients/typescript/src/index.ts";
-import { linkTo } from "../address.ts";
+import { chargesOf } from "../address.ts";
 import { dollars } from "../amount/amount.tsx";
 import { hundredths } from "../amount/decimal-text.ts";
 import { perHour } from "../amount/sums.ts";
@@ -8,7 +8,7 @@ import { Section } from "../call/section.tsx";
 import { Export } from "../export/export.tsx";
 import { FigureCards } from "../figure-cards.tsx";
 import type { PageCall } from "../page.ts";
-import { type Period, periodText, textOf } from "../period/period.ts";
+import { type Period, periodText } from "../period/period.ts";
 import { PeriodPicker } from "../period/period-picker.tsx";
 import { ServerList } from "./server-list.tsx";
 
@@ -20,14 +20,13 @@ interface ServersProps extends PageCall<GetServerBreakdownResponse> {
 /** Shows the section. */
 export function Servers({ call, period, today, timeZone, go }: ServersProps) {
   const { data, asOf } = call;
-  const chargesOf = (server: string | undefined) => linkTo({ charges: textOf(period), server });
   const parameters = { ...period, timeZone };
   return (
     <Section id="servers" title="Servers" call={call} about={`${periodText(period)}, ${timeZone}`}>
       <PeriodPicker period={period} today={today} go={go} />
-      <FigureCards figures={totalsOf(data, chargesOf(undefined))} />
+      <FigureCards figures={totalsOf(data, chargesOf(period))} />
       <section class="card" aria-label="Servers and instances">
-        <ServerList servers={data?.servers} chargesOf={chargesOf}>
+        <ServerList servers={data?.servers} period={period}>
           <Export
             title="Servers"
             method="getServerBreakdown"

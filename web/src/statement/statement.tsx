@@ -6,28 +6,22 @@ import {
   RevenueService,
 } from "../../../clients/typescript/src/index.ts";
 import { Amount } from "../amount/amount.tsx";
-import { within } from "../amount/sums.ts";
+import { totalOf, within } from "../amount/sums.ts";
 import { ProblemNotice } from "../call/problem-notice.tsx";
 import { Section } from "../call/section.tsx";
 import { useRpc } from "../call/use-call.ts";
 import { targetOf } from "../export/curl-command.ts";
 import { instant, longMonth } from "../instant.ts";
-import { Name } from "../name.tsx";
 import type { Page } from "../page.ts";
 import { PayoutTable } from "../payouts/payouts.tsx";
-import { paidIn, totalOf } from "../payouts/settlement.ts";
+import { paidIn } from "../payouts/settlement.ts";
 import { monthPeriod, monthsUpTo } from "../period/period.ts";
-import { type Column, numbers, texts } from "../table/columns.tsx";
+import { type Column, names, numbers } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
 import { type StatementLine, statementOf } from "./statement.ts";
 
 const COLUMNS: readonly Column<StatementLine>[] = [
-  texts(
-    "Server",
-    ({ serverName }) => serverName,
-    ({ serverName, serverId }) =>
-      serverId ? <Name name={serverName} id={serverId} /> : serverName,
-  ),
+  names("Server", ({ serverName, serverId }) => [serverName, serverId]),
   numbers("Gross", ({ gross }) => gross),
   numbers("Fee", ({ fee }) => fee),
   numbers("Earnings", ({ earnings }) => earnings, { rank: "main" }),

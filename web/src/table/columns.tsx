@@ -3,6 +3,8 @@ import type { ComponentChildren } from "preact";
 import { Amount, digitsOf, type Value } from "../amount/amount.tsx";
 import { scaled } from "../amount/decimal-text.ts";
 import { linked } from "../figure-cards.tsx";
+import { Name } from "../name.tsx";
+import { visibleName } from "../visible-name.ts";
 
 /** A column that rows can be sorted by. */
 export interface Column<Row> {
@@ -51,6 +53,18 @@ export function texts<Row>(
   cell: (row: Row) => ComponentChildren = value,
 ): Column<Row> {
   return { title, value, cell };
+}
+
+/** A column of names of servers or instances, each with its id; what has neither is left empty. */
+export function names<Row>(
+  title: string,
+  of: (row: Row) => readonly [name: string, id: string],
+): Column<Row> {
+  const cell = (row: Row) => {
+    const [name, id] = of(row);
+    return (name || id) && <Name name={name} id={id} />;
+  };
+  return texts(title, (row) => visibleName(...of(row)), cell);
 }
 
 /** The column, if some row has a number other than zero in it. */
