@@ -2,11 +2,7 @@
  * A plugin of Swagger UI that shows answers with the very digits of the service. By itself it turns
  * JSON numbers into floating-point numbers and back: `2.50` would be shown as `2.5`.
  */
-interface System {
-  readonly React: {
-    createElement(type: string, props: object, text: string): unknown;
-  };
-}
+import type { System } from "./requests-layout.ts";
 
 /** Replaces the component that shows the body of an answer. */
 export function exactAnswers({ React }: System) {

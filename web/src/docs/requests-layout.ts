@@ -4,7 +4,9 @@
  *
  * @see https://swagger.io/docs/open-source-tools/swagger-ui/customization/custom-layout/
  */
-interface System {
+
+/** What a plugin gets. */
+export interface System {
   readonly React: {
     createElement(type: unknown, props: object | null, ...children: unknown[]): unknown;
   };

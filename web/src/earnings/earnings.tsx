@@ -23,7 +23,7 @@ import { FigureCards } from "../figure-cards.tsx";
 import { longMonth, shortDay } from "../instant.ts";
 import type { PageCall } from "../page.ts";
 import { monthBefore, monthPeriod, type Period, periodText } from "../period/period.ts";
-import { ifAny, numbers, texts } from "../table/columns.tsx";
+import { type Column, ifAny, numbers, texts } from "../table/columns.tsx";
 import { DataTable } from "../table/data-table.tsx";
 
 /** What the bars may be, in the address too. */
@@ -40,6 +40,8 @@ export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
     () => days && (what === "Month" ? monthSpans(days) : daySpans(days)).slice(-Number(count)),
     [days, what, count],
   );
+  // Links to charges are made of the present address.
+  const columns = useMemo(() => columnsOf(what, spans), [what, spans, location.search]);
   const period = { startDate: spans?.[0]?.startDate ?? "", endDate: today };
   const shown = within(days ?? [], period);
   const { earnings, gross } = sumsOf(shown);
@@ -68,7 +70,8 @@ export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
           )}
         </div>
         <BarChart spans={spans}>
-          <SpanTable {...{ what, label, spans }} />
+          {/* With others in the first column the order is theirs. */}
+          <DataTable key={what} {...{ label, columns, rows: spans }} order={what} few={31} />
         </BarChart>
         {spans && (
           <p class="quiet small">
@@ -99,35 +102,18 @@ function figuresOf(days: readonly DailyRevenue[] | undefined, today: string) {
   ];
 }
 
-interface SpanTableProps {
-  readonly what: string;
-  readonly label: string;
-  readonly spans: readonly Span[] | undefined;
-}
-
-function SpanTable({ what, label, spans }: SpanTableProps) {
-  const columns = useMemo(
-    () => [
-      texts(
-        what,
-        ({ startDate }: Span) => startDate,
-        ({ title }) => title,
-      ),
-      numbers("Earnings", ({ earnings }: Span) => earnings, {
-        rank: "main",
-        href: (span) => chargesOf(span),
-      }),
-      numbers("Fees", ({ fee }: Span) => fee),
-      numbers("Gross", ({ gross }: Span) => gross),
-      ...ifAny(
-        spans,
-        numbers("Refunds", ({ refunds }: Span) => refunds),
-      ),
-      numbers("Charges", ({ charges }: Span) => charges, { rank: "detail" }),
-    ],
-    // Links to charges are made of the present address.
-    [what, spans, location.search],
-  );
-  // With others in the first column the order is theirs.
-  return <DataTable key={what} {...{ label, columns, rows: spans }} order={what} few={31} />;
+function columnsOf(what: string, spans: readonly Span[] | undefined): readonly Column<Span>[] {
+  const refunds = numbers("Refunds", ({ refunds }: Span) => refunds);
+  return [
+    texts(
+      what,
+      ({ startDate }) => startDate,
+      ({ title }) => title,
+    ),
+    numbers("Earnings", ({ earnings }) => earnings, { rank: "main", href: (of) => chargesOf(of) }),
+    numbers("Fees", ({ fee }) => fee),
+    numbers("Gross", ({ gross }) => gross),
+    ...ifAny(spans, refunds),
+    numbers("Charges", ({ charges }) => charges, { rank: "detail" }),
+  ];
 }

@@ -117,9 +117,7 @@ function usePrinting(): boolean {
   return printing;
 }
 
-interface HeadingProps {
-  readonly title: string;
-  readonly numeric?: boolean;
+interface HeadingProps extends Pick<Column<never>, "title" | "numeric"> {
   readonly order: Order;
   readonly sort: () => void;
 }
@@ -142,7 +140,7 @@ function Heading({ title, numeric, order: { by, descending }, sort }: HeadingPro
 }
 
 interface RowProps<Of> {
-  readonly columns: readonly Pick<Column<Of>, "title" | "numeric" | "rank" | "cell">[];
+  readonly columns: readonly Column<Of>[];
   readonly row: Of;
   readonly isBelow?: boolean;
 }
