@@ -24,8 +24,8 @@ const daysAgo = (days: number) => TODAY.subtract({ days }).toString();
 const [REFUNDED, LARGE] = [daysAgo(3), daysAgo(5)];
 const LAST_MONTH = TODAY.toPlainYearMonth().subtract({ months: 1 });
 const LAST_PERIOD: Period = [`${LAST_MONTH}-01`, `${LAST_MONTH}-${LAST_MONTH.daysInMonth}`];
-/** Providers with this many servers, by their ids. The amounts of the second have 11 digits. */
-const SERVERS = { 100: 0, 101: 12, 102: 2_000 };
+/** Providers with this many servers, by their ids. The amounts of the first have 11 digits. */
+const SERVERS = { 101: 12, 102: 2_000 };
 /** More payouts than the page asks for at once; the last of those is older than it needs. */
 const PAYOUTS = 501;
 
@@ -62,15 +62,9 @@ async function addExtremes(knex: Knex): Promise<void> {
   }
   // Of the latest ten two have failed, and one has a status that nobody knows; the eleventh has failed too.
   const latest = await knex("payouts").where({ provider_id: 1 }).orderBy("paid_at", "desc");
-  for (const [place, status] of Object.entries({
-    1: "Failed",
-    2: "Queued",
-    9: "Failed",
-    10: "Failed",
-  })) {
-    const { id } = latest[Number(place)];
-    await knex("payouts").where({ id }).update({ status });
-  }
+  const update = (nth: number, status: string) =>
+    knex("payouts").where({ id: latest[nth].id }).update({ status });
+  await Promise.all([update(2, "Queued"), ...[1, 9, 10].map((nth) => update(nth, "Failed"))]);
 }
 
 async function addProvider(knex: Knex, id: number, servers: number): Promise<void> {
@@ -89,33 +83,25 @@ async function addProvider(knex: Knex, id: number, servers: number): Promise<voi
     return [0, 40, 300].map((days) => ({ ...of, server_id, charged_at: at(days), gross }));
   });
   await insert("charges", charges);
-  if (servers === 0) return;
   await knex("wallets").insert({ ...of, available_balance: "98765432109.87" });
   const payout = { ...of, amount: "12345678901.23", method: "Bank Transfer", status: "Completed" };
+  const nths = Array.from({ length: PAYOUTS }, (_, nth) => nth);
   await insert(
     "payouts",
-    Array.from({ length: PAYOUTS }, (_, nth) => ({
-      ...payout,
-      public_id: `p-${nth}`,
-      paid_at: at(nth),
-    })),
+    nths.map((nth) => ({ ...payout, public_id: `p-${nth}`, paid_at: at(nth) })),
   );
 }
 
 /** The first and the last day: `2026-11-01`. */
 type Period = readonly [startDate: string, endDate: string];
 
-/** What REST says, of a period in a zone, or of none. */
-async function rest(
-  path: string,
-  [startDate, endDate]: Period = ["", ""],
-  timeZone = "UTC",
-  type = "json",
-) {
-  const query = startDate && `?${new URLSearchParams({ startDate, endDate, timeZone })}`;
-  const headers = { "x-api-key": fixture.key, accept: `*/${type}, text/${type}` };
+/** What REST says, of a period in a zone or of none: an object, or the text of another type. */
+async function rest(path: string, period?: Period, timeZone = "UTC", accept = "application/json") {
+  const [startDate = "", endDate = ""] = period ?? [];
+  const query = period ? `?${new URLSearchParams({ startDate, endDate, timeZone })}` : "";
+  const headers = { "x-api-key": fixture.key, accept };
   const response = await fetch(`${fixture.url}api/provider/revenue${path}${query}`, { headers });
-  return type === "json" ? response.json() : response.text();
+  return accept === "application/json" ? response.json() : response.text();
 }
 
 const usd = (amount: number) => amount.toFixed(2);
@@ -218,13 +204,11 @@ it("shows the digits of REST: the balance, the month, the year, each month and e
 it("a payout that failed is told above the figures and is red; a status that nobody knows has no colour", async () => {
   const line = page.getByRole("alert");
   expect(await line.locator("strong").textContent()).toBe("2 recent payouts failed");
-  const failed = await fixture.database
-    .knex("payouts")
-    .where({ provider_id: 1, status: "Failed" })
-    .orderBy("paid_at", "desc");
-  const told = failed.slice(0, 2).map(({ amount, method, paid_at: at }) => {
+  const { payouts } = await rest("/payouts");
+  const failed = payouts.filter(({ status }: { status: string }) => status === "Failed");
+  const told = failed.slice(0, 2).map(({ amount, method, date }: Record<string, string>) => {
     const grouped = Number(amount).toLocaleString("en", { minimumFractionDigits: 2 });
-    return `$${grouped} on ${dayName(at)} (${method})`;
+    return `$${grouped} on ${dayName(`${date}`)} (${method})`;
   });
   expect(await line.locator("p").textContent()).toBe(told.join(", "));
   const top = async (of: Locator) => (await of.boundingBox())?.y ?? Number.NaN;
@@ -276,7 +260,8 @@ it("is read, sorted, unfolded and filtered by keyboard, and what is jumped to is
   await expect.poll(async () => [...new Set(await statuses())]).toEqual(["Maintenance"]);
   await page.getByLabel("Status").selectOption("");
   await page.getByLabel("Earned nothing").check();
-  await expect.poll(async () => [...new Set(await mainOf(servers()))]).toEqual(["0.00"]);
+  const earned = async () => (await mainOf(servers())).filter((digits) => centsOf(digits) > 0n);
+  await expect.poll(earned).toEqual([]);
   await page.getByLabel("Earned nothing").uncheck();
 });
 
@@ -296,7 +281,7 @@ it("shows a chosen period; its CSV files have the rows of the service's, one eac
   expect((await mainOf(servers())).toSorted()).toEqual(own.toSorted());
   expect(await card("Earnings of the period").textContent()).toBe(usd(earnings));
 
-  const all = rowsOf(await rest("/servers", LAST_PERIOD, "UTC", "csv"));
+  const all = rowsOf(await rest("/servers", LAST_PERIOD, "UTC", "text/csv"));
   const [ofServers = [], ofInstances] = [true, false].map((isOwn) =>
     all.filter(({ instanceId }) => (instanceId === "") === isOwn),
   );
@@ -313,7 +298,7 @@ it("shows days with the digits of REST, whose CSV is the service's own, and each
   const period: Period = [daysAgo(29), daysAgo(0)];
   expect(await downloaded("Days")).toEqual([
     `revenue_Days_${period.join("_")}_UTC`,
-    await rest("/daily", period, "UTC", "csv"),
+    await rest("/daily", period, "UTC", "text/csv"),
   ]);
   const bars = (await restDays(period, "UTC"))
     .map(([name, earnings]) => `${name} ${earnings}`)
@@ -462,7 +447,7 @@ const tooSmall = () =>
     .filter(([, { width, height }]) => height > 0 && (height < 24 || width < 24))
     .map(([text]) => text)`);
 
-it("of 0, 12 and 2,000 servers it is at most 4,000 px long unasked, nothing is cut off, and what is pressed is large enough", async () => {
+it("of 12 and of 2,000 servers it is at most 4,000 px long unasked, nothing is cut off, and what is pressed is large enough", async () => {
   for (const id of Object.keys(SERVERS)) {
     await button("Forget key").click();
     // So is the form.
