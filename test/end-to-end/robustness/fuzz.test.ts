@@ -4,12 +4,12 @@
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createRandom } from "../../../dev/random.ts";
+import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { draw, SEED, SEEDED } from "../../support/seed.ts";
 import { SOAK } from "../../support/soak.ts";
-import { attack } from "./traffic/connections.ts";
-import { EXCHANGES } from "./traffic/exchanges.ts";
-import { FAMILIES, type Mutant } from "./traffic/mutants.ts";
-import { createTarget, KEY, type Target } from "./traffic/target.ts";
+import { EXCHANGES } from "./exchanges.ts";
+import { attack, FAMILIES, type Mutant } from "./mutants.ts";
+import { createTarget, KEY, type Target } from "./target.ts";
 
 /** How many mutants are sent at once. The service is checked after them. */
 const BATCH = 100;
@@ -46,14 +46,14 @@ function hasInOrder(text: string, pieces: readonly string[]): boolean {
 
 /** Sends bytes, and reads until the response has the pieces. */
 async function ask(protocol: "http" | "grpc", bytes: Uint8Array, ...pieces: readonly string[]) {
-  const isComplete = (response: string) => hasInOrder(response, pieces);
-  const response = await attack(target.port(protocol), bytes, { kind: "read", isComplete });
+  const isEnough = (response: string) => hasInOrder(response, pieces);
+  const response = await attack(target.port(protocol), bytes, { patience: TIME_LIMIT, isEnough });
   return response.toString("latin1");
 }
 
 it("what mutants are made of is answered", async () => {
-  for (const { name, protocol, bytes, response: pieces } of EXCHANGES) {
-    const response = await ask(protocol, bytes, ...pieces);
+  for (const { name, protocol, parts, response: pieces } of EXCHANGES) {
+    const response = await ask(protocol, Buffer.concat(parts), ...pieces);
     if (!hasInOrder(response, pieces)) expect(response, name).toBe(pieces.join("…"));
   }
 });

@@ -7,7 +7,7 @@ import { create } from "@bufbuild/protobuf";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { REQUESTS, request } from "../../end-to-end/robustness/traffic/exchanges.ts";
+import { REQUESTS, request } from "../../end-to-end/robustness/exchanges.ts";
 import { exchange, listen, parse } from "./gateway.ts";
 import { handleOverview, JSON_BODY, overview, PATH } from "./overview.ts";
 

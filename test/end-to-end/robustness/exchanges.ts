@@ -1,4 +1,4 @@
-/** Valid exchanges as bytes, with one request or with several at once. */
+/** Valid exchanges, with one request or with several at once, in the parts that make them up. */
 import { BinaryWriter, WireType } from "@bufbuild/protobuf/wire";
 import {
   frame,
@@ -7,14 +7,15 @@ import {
   PREFACE,
   SETTINGS,
   SETTINGS_ACK,
-} from "../../../support/clients/http2-frames.ts";
+} from "../../support/clients/http2-frames.ts";
 import { KEY, UNKNOWN_KEY } from "./target.ts";
 
 /** What a client sends on one connection, and the response. */
 export interface Exchange {
   readonly name: string;
   readonly protocol: "http" | "grpc";
-  readonly bytes: Buffer;
+  /** The lines of HTTP/1.1, those of a body too; the frames of HTTP/2. */
+  readonly parts: readonly Buffer[];
   /** Texts that the response contains, in order (as latin1). */
   readonly response: readonly string[];
 }
@@ -39,18 +40,12 @@ const DATES_PROTO = textFields({ 1: "2024-03-01", 2: "2024-03-31" });
 const QUERY = new URLSearchParams({ connect: "v1", encoding: "json", message: DATES });
 
 /** A request with its Host and Content-Length headers added. */
-export function request(
-  line: string,
-  headers: readonly string[] = [],
-  body: Buffer = Buffer.alloc(0),
-) {
+export function request(line: string, headers: readonly string[] = [], body?: Buffer) {
   const chunked = headers.some((header) => header.startsWith("Transfer-Encoding"));
-  const length = body.length > 0 && !chunked ? [`Content-Length: ${body.length}`] : [];
+  const length = body && !chunked ? [`Content-Length: ${body.length}`] : [];
   const head = [`${line} HTTP/1.1`, "Host: revenue", ...headers, ...length, "", ""].join("\r\n");
-  return Buffer.concat([Buffer.from(head, "latin1"), body]);
+  return Buffer.concat([Buffer.from(head, "latin1"), body ?? Buffer.alloc(0)]);
 }
-
-const withKey = (key: string) => [`X-API-Key: ${key}`];
 
 /** The messages of a breakdown in each protocol of the HTTP port, with their types. */
 export const BODIES = [
@@ -61,9 +56,10 @@ export const BODIES = [
 
 /** A POST that asks for the breakdown, with any body. */
 export function post(type: string, body: Buffer): Buffer {
-  return request(`POST ${BREAKDOWN}`, [`Content-Type: ${type}`, ...withKey(KEY)], body);
+  return request(`POST ${BREAKDOWN}`, [`Content-Type: ${type}`, `X-API-Key: ${KEY}`], body);
 }
 
+const REST = "GET /api/provider/revenue";
 const [connectJson, connectProto, grpcWeb] = BODIES.map(([type, body]) => post(type, body)) as [
   Buffer,
   Buffer,
@@ -72,35 +68,54 @@ const [connectJson, connectProto, grpcWeb] = BODIES.map(([type, body]) => post(t
 
 /** The single requests over HTTP/1.1. */
 export const REQUESTS = {
-  overview: request("GET /api/provider/revenue", withKey(KEY)),
-  unknownKey: request("GET /api/provider/revenue", withKey(UNKNOWN_KEY)),
+  overview: request(REST, [`X-API-Key: ${KEY}`]),
+  unknownKey: request(REST, [`X-API-Key: ${UNKNOWN_KEY}`]),
   connectJson,
   connectProto,
-  connectGet: request(`GET ${BREAKDOWN}?${QUERY}`, withKey(KEY)),
+  connectGet: request(`GET ${BREAKDOWN}?${QUERY}`, [`X-API-Key: ${KEY}`]),
   grpcWeb,
   chunked: request(
     `POST ${BREAKDOWN}`,
-    ["Content-Type: application/json", "Transfer-Encoding: chunked", ...withKey(KEY)],
+    ["Content-Type: application/json", "Transfer-Encoding: chunked", `X-API-Key: ${KEY}`],
     Buffer.from(`${DATES.length.toString(16)}\r\n${DATES}\r\n0\r\n\r\n`),
   ),
-  unmetExpectation: request("GET /api/provider/revenue", ["Expect: foo", ...withKey(KEY)]),
-  upgrade: request("GET /api/provider/revenue", ["Connection: upgrade", "Upgrade: h2c"]),
+  unmetExpectation: request(REST, ["Expect: foo", `X-API-Key: ${KEY}`]),
+  upgrade: request(REST, ["Connection: upgrade", "Upgrade: h2c"]),
   connectMethod: Buffer.from("CONNECT a:1 HTTP/1.1\r\nHost: a:1\r\n\r\n"),
   malformed: Buffer.from("not a request\r\n\r\n"),
 } as const satisfies Record<string, Buffer>;
 
+const latin1 = (bytes: Buffer) => bytes.toString("latin1");
 const http = (name: string, requests: readonly Buffer[], ...response: string[]): Exchange => ({
   name,
   protocol: "http",
-  bytes: Buffer.concat(requests),
+  parts: latin1(Buffer.concat(requests))
+    .split(/(?<=\r\n)/)
+    .map((line) => Buffer.from(line, "latin1")),
+  response,
+});
+
+/** The frames of a gRPC call on a stream. */
+export const call = (id: number, path: string, message: Uint8Array, key?: string) => [
+  headers(id, false, path, key),
+  frame(0, 1, id, grpcMessage(message)),
+];
+const grpc = (name: string, frames: readonly Buffer[], ...response: string[]): Exchange => ({
+  name,
+  protocol: "grpc",
+  parts: [PREFACE, SETTINGS, SETTINGS_ACK, ...frames],
   response,
 });
 
 const OK = "HTTP/1.1 200";
 const { overview, unknownKey, connectGet, connectMethod, unmetExpectation, malformed } = REQUESTS;
+const HEALTH = textFields({ 1: SERVICE });
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+/** HealthCheckResponse, SERVING. */
+const SERVING = "\x08\x01";
 
-/** Exchanges over HTTP/1.1. Of several requests in one write, the first is answered. */
-const HTTP_EXCHANGES: readonly Exchange[] = [
+/** All of them. Of several requests over HTTP/1.1 in one write, the first is answered. */
+export const EXCHANGES: readonly Exchange[] = [
   http("a REST call", [overview], OK, '"totalEarningsYTD"'),
   http("a REST call with an unknown key", [unknownKey], "HTTP/1.1 401"),
   http("a Connect POST", [connectJson], OK, '"totalServers"'),
@@ -115,37 +130,13 @@ const HTTP_EXCHANGES: readonly Exchange[] = [
   http("CONNECT", [connectMethod], " 405"),
   http("a REST call before CONNECT", [overview, connectMethod], OK),
   http("a REST call before a malformed request", [overview, malformed], OK),
-];
-
-/** The frames of a gRPC call on a stream. */
-export const call = (id: number, path: string, message: Uint8Array, key?: string) =>
-  Buffer.concat([headers(id, false, path, key), frame(0, 1, id, grpcMessage(message))]);
-
-const grpc = (name: string, calls: readonly Buffer[], ...response: string[]): Exchange => ({
-  name,
-  protocol: "grpc",
-  bytes: Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...calls]),
-  response,
-});
-
-const HEALTH = textFields({ 1: SERVICE });
-/** HealthCheckResponse, SERVING. */
-const SERVING = "\x08\x01";
-
-/** A call of reflection. */
-const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-
-/** All of them: those above, and those over HTTP/2. */
-export const EXCHANGES: readonly Exchange[] = [
-  ...HTTP_EXCHANGES,
   grpc(
     "two gRPC calls at once",
-    [call(1, OVERVIEW, Buffer.alloc(0), KEY), call(3, BREAKDOWN, DATES_PROTO, KEY)],
-    "alpha",
-    "alpha",
+    [...call(1, OVERVIEW, Buffer.alloc(0), KEY), ...call(3, BREAKDOWN, DATES_PROTO, KEY)],
+    ...["alpha", "alpha"],
   ),
-  grpc("a health watch", [call(1, "/grpc.health.v1.Health/Watch", HEALTH)], SERVING),
-  grpc("a reflection call", [call(1, REFLECTION, textFields({ 4: SERVICE }))], SERVICE),
+  grpc("a health watch", call(1, "/grpc.health.v1.Health/Watch", HEALTH), SERVING),
+  grpc("a reflection call", call(1, REFLECTION, textFields({ 4: SERVICE })), SERVICE),
 ];
 
 /** Calls of every kind of method on the gRPC port: their paths and messages. */
