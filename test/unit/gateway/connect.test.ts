@@ -5,8 +5,7 @@ import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { IncomingCall } from "../../../src/rpc/call.ts";
 import { until } from "../../support/poll.ts";
-import { exchange, lastRequest, listen, parse } from "./gateway.ts";
-import { handleOverview, PATH } from "./overview.ts";
+import { exchange, handleOverview, lastRequest, listen, PATH, parse } from "./gateway.ts";
 
 test("a call is canceled when its client disconnects before its message is complete", async () => {
   const accepted: IncomingCall[] = [];

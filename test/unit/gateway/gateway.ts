@@ -1,8 +1,12 @@
 /** A gateway that listens on a free port, with a fake pipeline behind it. */
 import type { Server } from "node:http";
-import { connect } from "node:net";
-import type { DescService, Message } from "@bufbuild/protobuf";
+import { connect, type Socket } from "node:net";
+import { create, type DescService, type Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
+import {
+  type GetOverviewResponse,
+  GetOverviewResponseSchema,
+} from "../../../gen/revenue/v1/revenue_pb.ts";
 import type { ServiceError } from "../../../src/errors.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
@@ -14,6 +18,23 @@ export interface Call extends IncomingCall {
   /** Decodes the request. */
   readonly request: () => Message;
 }
+
+/** A response with one figure. */
+export const overview: GetOverviewResponse = create(GetOverviewResponseSchema, {
+  summary: { availableBalance: { value: "4500.00" } },
+});
+
+/** Decodes the request and responds with `overview`. */
+export const handleOverview = (call: Call) => {
+  call.request();
+  return overview;
+};
+
+/** The path of GetOverview. */
+export const PATH = "/revenue.v1.RevenueService/GetOverview";
+
+/** The header of a JSON request. */
+export const JSON_BODY = "Content-Type: application/json";
 
 /** A line that the gateway logged. */
 interface Line {
@@ -80,7 +101,7 @@ export async function openGateway(
   const { server, unread, listen, stop } = createGateway({
     services: [service],
     rpc,
-    addresses: createAddresses([]),
+    addresses: createAddresses(["127.0.0.1"]),
     log: { info: write, warn: write, error: write },
     ...parts,
   });
@@ -98,6 +119,13 @@ export async function exchange(port: number, bytes: string | Uint8Array = ""): P
   const socket = connect(port, "127.0.0.1").setEncoding("utf8");
   socket.write(bytes);
   return (await socket.toArray()).join("");
+}
+
+/** A connection until the end of the test. */
+export function open(port: number): Socket {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true }).on("error", () => {});
+  onTestFinished(() => void socket.destroy());
+  return socket;
 }
 
 /** Status, headers (without `date`, which varies) and body of a raw response. */

@@ -1,6 +1,5 @@
 /** HTTP/1.1 connections of clients that are slow, send too much, or send several requests at once. */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { create } from "@bufbuild/protobuf";
@@ -8,8 +7,16 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { REQUESTS, request } from "../../end-to-end/robustness/exchanges.ts";
-import { exchange, listen, parse } from "./gateway.ts";
-import { handleOverview, JSON_BODY, overview, PATH } from "./overview.ts";
+import {
+  exchange,
+  handleOverview,
+  JSON_BODY,
+  listen,
+  open,
+  overview,
+  PATH,
+  parse,
+} from "./gateway.ts";
 
 const REQUEST = "GET /api/provider/revenue HTTP/1.1\r\nHost: a\r\n";
 const never = () => new Promise<never>(() => {});
@@ -24,13 +31,6 @@ const WIDE = create(GetOverviewResponseSchema, {
 
 const statusesIn = (responses: string) =>
   [...responses.matchAll(/HTTP\/1\.1 (\d{3})/g)].map(([, status]) => status);
-
-/** A connection until the end of the test. */
-function open(port: number): Socket {
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true }).on("error", () => {});
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
 
 /** Sends bytes one by one, a few milliseconds apart, until there is a response. */
 async function drip(port: number, bytes: string): Promise<string> {

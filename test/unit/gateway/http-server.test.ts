@@ -4,6 +4,7 @@ import { STATUS_CODES } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from "vitest";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { until } from "../../support/poll.ts";
 import { exchange, lastRequest, openGateway, parse, type TestGateway } from "./gateway.ts";
 
 const GET = "GET /api/provider/revenue";
@@ -20,56 +21,37 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop(0));
 
-test.each([
-  ["no HTTP at all", "garbage\r\n\r\n", 400, NOT_HTTP],
-  [
-    "both framings of a body",
-    `${REQUEST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
-    400,
-    NOT_HTTP,
-  ],
-  [
-    "HTTP/1.1 without a host",
-    `${GET} HTTP/1.1\r\nConnection: close\r\n\r\n`,
-    400,
-    "missing Host header",
-  ],
-  [
-    "two hosts, also if they are the same",
-    lastRequest(GET, "Host: a"),
-    400,
-    "repeated Host header",
-  ],
-  ...["", "user@a", "[::1"].map((host): [string, string, number, string] => [
-    `the host ${JSON.stringify(host)}`,
-    `${GET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-    400,
-    "invalid Host header",
-  ]),
-  [
-    "a path that is not percent-encoded",
-    lastRequest("GET /%zz"),
-    400,
-    "the path is not percent-encoded UTF-8 (RFC 3986)",
-  ],
-  ["an asterisk", lastRequest("OPTIONS *"), 404, NOT_FOUND],
-  [
-    "another method in absolute form",
-    lastRequest("POST http://a/api/provider/revenue?a"),
-    405,
-    "allowed methods: GET, HEAD",
-  ],
-  [
-    "another method of an encoded path",
-    lastRequest("POST /api/provider/%72evenue"),
-    405,
-    "allowed methods: GET, HEAD",
-  ],
-  ["CONNECT", "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n", 405, "allowed methods: GET, HEAD"],
-  ["an expectation", lastRequest(GET, "Expect: wonders"), 417, "unsupported expectation"],
-  ["a long header", `${REQUEST}Authorization: ${LONG}\r\n\r\n`, 431, TOO_LARGE],
-])("%s is rejected in JSON, with the common headers, and logged", async (...row) => {
-  const [, request, status, message] = row;
+/** The requests that are rejected, by the message. */
+const REJECTED: Readonly<Record<string, readonly (readonly [status: number, request: string])[]>> =
+  {
+    [NOT_HTTP]: [
+      [400, "garbage\r\n\r\n"],
+      // Both framings of a body.
+      [400, `${REQUEST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
+    ],
+    "missing Host header": [[400, `${GET} HTTP/1.1\r\nConnection: close\r\n\r\n`]],
+    // Also if they are the same.
+    "repeated Host header": [[400, lastRequest(GET, "Host: a")]],
+    "invalid Host header": ["", "user@a", "[::1"].map((host) => [
+      400,
+      `${GET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    ]),
+    "the path is not percent-encoded UTF-8 (RFC 3986)": [[400, lastRequest("GET /%zz")]],
+    [NOT_FOUND]: [[404, lastRequest("OPTIONS *")]],
+    "allowed methods: GET, HEAD": [
+      [405, lastRequest("POST http://a/api/provider/revenue?a")],
+      [405, lastRequest("POST /api/provider/%72evenue")],
+      [405, "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
+    ],
+    "unsupported expectation": [[417, lastRequest(GET, "Expect: wonders")]],
+    [TOO_LARGE]: [[431, `${REQUEST}Authorization: ${LONG}\r\n\r\n`]],
+  };
+
+test.each(
+  Object.entries(REJECTED).flatMap(([message, requests]) =>
+    requests.map(([status, request]) => [message, status, request] as const),
+  ),
+)("%s: %i in JSON, with the common headers, and logged", async (message, status, request) => {
   const raw = await exchange(gateway.port, request);
   const response = parse(raw);
   expect(response.status).toBe(status);
@@ -98,19 +80,26 @@ test("a broken body behind an answered request, in one packet, is rejected at on
   expect(gateway.lines.at(-1)).toMatchObject({ fields: { reason: "HPE_INVALID_CHUNK_SIZE" } });
 });
 
-test("a connection that was refused is closed a second later, also if its client does not close it", async () => {
-  const client = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen: true });
-  onTestFinished(() => void client.destroy());
+test("a connection that was refused is closed a second later if its client does not close it, and else leaves no timer", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const accepted = once(gateway.server, "connection");
-  client.write("garbage\r\n\r\n");
-  const [socket] = await accepted;
-  await once(client.resume(), "end");
+  const refuse = async (allowHalfOpen: boolean) => {
+    const client = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen });
+    onTestFinished(() => void client.destroy());
+    const accepted = once(gateway.server, "connection");
+    client.write("garbage\r\n\r\n");
+    const [socket] = await accepted;
+    await once(client.resume(), "end");
+    return socket;
+  };
+  const socket = await refuse(true);
   vi.advanceTimersByTime(999);
   expect(socket.destroyed).toBe(false);
   vi.advanceTimersByTime(1);
   expect(socket.destroyed).toBe(true);
+  const closed = await refuse(false);
+  await until(() => closed.closed);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("TLS to the port without it is told apart in the log", async () => {

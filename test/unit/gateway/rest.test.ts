@@ -33,12 +33,16 @@ test("the pipeline gets every value of the headers that say who calls, and about
     "x-api-key:",
     "X-Provider-Id: 7",
     "x-provider-id:  8 ",
+    "X-Forwarded-For: 192.0.2.1",
   ];
   await exchange(port, lastRequest("GET /v1/things/t1", ...headers));
-  expect(calls[0]?.credentials).toEqual({
-    xApiKey: ["2", ""],
-    authorization: ["Bearer 1", "Bearer 3"],
-    xProviderId: ["7", "8"],
+  expect(calls[0]).toMatchObject({
+    address: "192.0.2.1",
+    credentials: {
+      xApiKey: ["2", ""],
+      authorization: ["Bearer 1", "Bearer 3"],
+      xProviderId: ["7", "8"],
+    },
   });
 });
 

@@ -1,12 +1,11 @@
 /** The stop of the HTTP port. */
 import { once } from "node:events";
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { exchange, listen } from "./gateway.ts";
-import { overview } from "./overview.ts";
+import { exchange, listen, open, overview } from "./gateway.ts";
 
 const PATH = "/api/provider/revenue";
 const CONNECT_PATH = "/revenue.v1.RevenueService/GetOverview?encoding=json&message={}";
@@ -15,21 +14,8 @@ const GRACE = 3 * TIME_LIMIT;
 
 const request = (path: string) => `GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`;
 
-/** A connection until the end of the test. */
-function open(port: number): Socket {
-  const socket = connect(port, "127.0.0.1");
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
-
-test("new connections are refused", async () => {
-  const { stop, port } = await listen(RevenueService, () => overview);
-  await stop(GRACE);
-  await expect(exchange(port, request(PATH))).rejects.toThrow("ECONNREFUSED");
-});
-
 // Fails if closing the listener also closes idle connections, as `http.Server.close` does.
-test("idle connections outlive the listener, each for one last response, and do not delay the stop", async () => {
+test("idle connections outlive the listener, each for one last response, and do not delay the stop; new ones are refused", async () => {
   const { server, stop, port } = await listen(RevenueService, () => overview);
   const clients = Array.from({ length: 4 }, () => open(port).setEncoding("utf8"));
   for (const client of clients) {
@@ -54,6 +40,7 @@ test("idle connections outlive the listener, each for one last response, and do 
     expect(response).toMatch(/\r\nconnection: close\r\n/i);
   }
   await stopping;
+  await expect(exchange(port, request(PATH))).rejects.toThrow("ECONNREFUSED");
 });
 
 test("a request that came while the process stood still is answered, not closed upon", async () => {

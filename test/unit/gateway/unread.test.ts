@@ -1,10 +1,10 @@
 /** Responses that clients do not read: of those that need no key, the gateway says so. */
-import { connect, type Socket } from "node:net";
+import type { Socket } from "node:net";
 import { create } from "@bufbuild/protobuf";
-import { expect, it, onTestFinished } from "vitest";
+import { expect, it } from "vitest";
 import { GetOverviewResponseSchema, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { until } from "../../support/poll.ts";
-import { listen } from "./gateway.ts";
+import { listen, open } from "./gateway.ts";
 
 /** More than the sockets of both ends buffer. */
 const LARGE = 20_000_000;
@@ -14,25 +14,20 @@ const RESPONSE = create(GetOverviewResponseSchema, {
   serverRevenue: [{ serverName: "x".repeat(LARGE) }],
 });
 
-/** A connection that sends a request. */
-function open(port: number, path: string): Socket {
-  const socket = connect(port, "127.0.0.1").on("error", () => {});
-  onTestFinished(() => void socket.destroy());
-  request(socket, path);
+/** Sends a request on a connection. */
+function ask(socket: Socket, path: string): Socket {
+  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
   return socket;
 }
-
-const request = (socket: Socket, path: string) =>
-  socket.write(`GET ${path} HTTP/1.1\r\nHost: a\r\n\r\n`);
 
 it("files are public, and answers of calls are not, also on one connection", async () => {
   const { port, unread } = await listen(RevenueService, () => RESPONSE, undefined, { web: [FILE] });
   const found = () => [...unread()].map(({ isPublic }) => isPublic);
-  open(port, "/api/provider/revenue").pause();
+  ask(open(port), "/api/provider/revenue").pause();
   await until(() => found().length === 1);
   expect(found()).toEqual([false]);
 
-  const reader = open(port, FILE.path);
+  const reader = ask(open(port), FILE.path);
   await until(() => found().length === 2);
   expect(found()).toEqual([false, true]);
   let received = 0;
@@ -42,7 +37,7 @@ it("files are public, and answers of calls are not, also on one connection", asy
   await until(() => received > LARGE);
   await until(() => found().length === 1);
   reader.pause();
-  request(reader, "/api/provider/revenue");
+  ask(reader, "/api/provider/revenue");
   await until(() => found().length === 2);
   expect(found()).toEqual([false, false]);
 });

@@ -20,6 +20,7 @@ import {
 } from "../../support/clients/http2-frames.ts";
 import { poll, until } from "../../support/poll.ts";
 import {
+  BEGIN,
   call,
   EMPTY,
   emptyResponse,
@@ -37,14 +38,6 @@ import {
 
 /** In ms; the tests wait for it. */
 const TIMEOUT = 300;
-
-/** Asks for the list of services. Resolves at the first response, or to the status of the stream. */
-function reflect(session: ClientHttp2Session): Promise<string> {
-  const stream = openStream(session, REFLECTION);
-  stream.write(QUESTION);
-  const data = new Promise<string>((resolve) => stream.once("data", () => resolve("open")));
-  return Promise.race([data, statusOf(stream)]);
-}
 
 it("a connection that has not started in time is closed, however it sends, and a started one stays", async () => {
   const { port, events } = await listen({ prefaceTimeout: 2_000 });
@@ -73,7 +66,7 @@ it("calls that are cancelled with their request are not run", async () => {
   const call = (id: number) => [headers(id, false), frame(0, 1, id, EMPTY)];
   const cancelled = Array.from({ length: 50 }, (_, index) => 1 + 2 * index);
   const frames = cancelled.flatMap((id) => [...call(id), reset(id)]);
-  socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, ...frames, ...call(101)]));
+  socket.write(Buffer.concat([BEGIN, ...frames, ...call(101)]));
   // Calls start in their order.
   await until(() => calls.length > 0);
   expect(calls).toHaveLength(1);
@@ -141,41 +134,43 @@ it("two connections from one client port, to two addresses, both have their limi
   }
 });
 
-it("there may be 50 reflection streams, and one that ends makes room", async () => {
-  const { port, events } = await listen();
-  const session = openSession(port);
-  const streams = Array.from({ length: MAX_REFLECTIONS }, () => openStream(session, REFLECTION));
-  for (const stream of streams) stream.write(QUESTION);
-  await Promise.all(streams.map((stream) => once(stream, "data")));
-  expect(await reflect(session)).toBe("8 too many reflection streams are open");
-  expect(events).toEqual(["reflectionLimit"]);
-  streams[0]?.end();
-  await until(async () => (await reflect(session)) === "open");
-});
-
-it("there may be 1,000 health watches, and further clients are told to do without", async () => {
-  const { port } = await listen();
-  const watch = (session: ClientHttp2Session) => openStream(session, WATCH).end(EMPTY);
-  const ofSession = () => {
+it.each([
+  [MAX_REFLECTIONS, REFLECTION, QUESTION, "8 too many reflection streams are open"],
+  [MAX_WATCHES, WATCH, EMPTY, `12 there are ${MAX_WATCHES} watches already`],
+])(
+  "there may be %i streams of %s, and one that ends makes room",
+  async (most, path, message, refusal) => {
+    const { port, events } = await listen();
+    const open = (session: ClientHttp2Session) => {
+      const stream = openStream(session, path);
+      stream.write(message);
+      if (path === WATCH) stream.end();
+      return stream;
+    };
+    const fifty = () => {
+      const session = openSession(port);
+      return Array.from({ length: 50 }, () => open(session));
+    };
+    const streams = Array.from({ length: most / 50 }, fifty).flat();
+    await Promise.all(streams.map((stream) => once(stream, "data")));
     const session = openSession(port);
-    return Array.from({ length: 100 }, () => watch(session));
-  };
-  const watches = Array.from({ length: MAX_WATCHES / 100 }, ofSession).flat();
-  await Promise.all(watches.map((stream) => once(stream, "data")));
-  const session = openSession(port);
-  expect(await statusOf(watch(session))).toBe("12 there are 1000 watches already");
-  expect(await call(session)).toBe("0 OK");
-  watches[0]?.close(8);
-  const outcome = async () => {
-    const stream = watch(session);
-    return Promise.race([once(stream, "data").then(() => "open"), statusOf(stream)]);
-  };
-  await until(async () => (await outcome()) === "open");
-});
+    expect(await statusOf(open(session))).toBe(refusal);
+    expect(events).toEqual(path === REFLECTION ? ["reflectionLimit"] : []);
+    expect(await call(session)).toBe("0 OK");
+    streams[0]?.close(8);
+    await until(async () => {
+      const stream = open(session);
+      return Promise.race([
+        once(stream, "data").then(() => true),
+        statusOf(stream).then(() => false),
+      ]);
+    });
+  },
+);
 
 it("reflection can be turned off", async () => {
   const { port } = await listen({ reflection: "off" });
-  expect(await reflect(openSession(port))).toMatch(/^12 /);
+  expect(await call(openSession(port), REFLECTION)).toMatch(/^12 /);
 });
 
 it("messages that a unary call sends in excess are not decompressed", async () => {

@@ -1,16 +1,9 @@
 /** The end of a connection in two steps, which proxies need. */
 import { once } from "node:events";
 import { expect, it, onTestFinished, vi } from "vitest";
-import {
-  frame,
-  framesIn,
-  headers,
-  PREFACE,
-  SETTINGS,
-  SETTINGS_ACK,
-} from "../../support/clients/http2-frames.ts";
+import { frame, headers } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
-import { EMPTY, listen, openSocket } from "./grpc-server.ts";
+import { BEGIN, EMPTY, listen, openSocket } from "./grpc-server.ts";
 
 const [GOAWAY, PING, ACK] = [7, 6, 1];
 const HIGHEST = 2 ** 31 - 1;
@@ -18,29 +11,23 @@ const callOn = (id: number) => Buffer.concat([headers(id, false), frame(0, 1, id
 
 /** A client that does not reply to pings by itself. */
 function connect(port: number) {
-  const { socket, closed } = openSocket(port);
-  let received = Buffer.alloc(0);
-  socket.on("data", (data: Buffer) => {
-    received = Buffer.concat([received, data]);
-  });
-  const frames = () => framesIn(received);
+  const client = openSocket(port);
   // Node repeats the last one.
   const lastStreams = () => {
-    const goaways = frames().filter(({ type }) => type === GOAWAY);
+    const goaways = client.frames().filter(({ type }) => type === GOAWAY);
     return [...new Set(goaways.map(({ payload }) => payload.readUInt32BE()))];
   };
   const hasEnded = (stream: number) =>
-    frames().some(({ type, flags, id }) => type === 1 && flags & 1 && id === stream);
-  const endOf = (stream: number) => until(() => hasEnded(stream));
-  const begin = () => socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK, callOn(1)]));
-  return { socket, closed, frames, lastStreams, hasEnded, endOf, begin };
+    client.frames().some(({ type, flags, id }) => type === 1 && flags & 1 && id === stream);
+  const begin = () => client.socket.write(Buffer.concat([BEGIN, callOn(1)]));
+  return { ...client, lastStreams, hasEnded, begin };
 }
 
 /** A client that has made a call. */
 async function open(port: number) {
   const client = connect(port);
   client.begin();
-  await client.endOf(1);
+  await until(() => client.hasEnded(1));
   return client;
 }
 
@@ -53,13 +40,13 @@ it.each(["a stop", "its age"])(
     const { port, server, calls } = await listen(
       why === "its age" ? { maxConnectionAge: 500 } : {},
     );
-    const { socket, closed, frames, lastStreams, endOf } = await open(port);
+    const { socket, closed, frames, lastStreams, hasEnded } = await open(port);
     const stopped = why === "a stop" ? server.stop(600_000) : undefined;
     const ping = () => frames().find(({ type, flags }) => type === PING && flags === 0);
     await until(() => ping() !== undefined);
     expect(lastStreams()).toEqual([HIGHEST]);
     socket.write(callOn(3));
-    await endOf(3);
+    await until(() => hasEnded(3));
     socket.write(frame(PING, ACK, 0, ping()?.payload ?? Buffer.alloc(8)));
     await until(() => lastStreams().length === 2);
     expect(lastStreams()).toEqual([HIGHEST, 3]);

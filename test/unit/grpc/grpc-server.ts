@@ -1,5 +1,6 @@
 /** A gRPC server on a free port, with a fake pipeline behind it, and raw connections to it. */
 
+import { randomUUID } from "node:crypto";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -7,7 +8,7 @@ import {
 } from "node:http2";
 import { connect, type Socket } from "node:net";
 import { create, type Message } from "@bufbuild/protobuf";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import {
   type GetOverviewResponse,
   GetOverviewResponseSchema,
@@ -16,7 +17,13 @@ import {
 import { createGrpcServer, type GrpcOptions, type GrpcServer } from "../../../src/grpc/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
-import { grpcMessage } from "../../support/clients/http2-frames.ts";
+import {
+  framesIn,
+  grpcMessage,
+  PREFACE,
+  SETTINGS,
+  SETTINGS_ACK,
+} from "../../support/clients/http2-frames.ts";
 
 /** The path of an RPC of RevenueService. */
 export const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
@@ -63,14 +70,15 @@ export async function listen(
         signal: incoming.signal,
         metadata: {},
         run: async (decode) => {
-          decode();
-          return { message: await respond(incoming), metadata: {} } as never;
+          expect(decode()).toHaveProperty("$typeName", incoming.method.input.typeName);
+          const metadata = { "data-as-of": randomUUID() };
+          return { message: await respond(incoming), metadata } as never;
         },
         reject() {},
       };
     },
   } as Rpc;
-  const server = createGrpcServer([RevenueService], rpc, createAddresses([]), {
+  const server = createGrpcServer([RevenueService], rpc, createAddresses(["127.0.0.1"]), {
     report: (event) => events.push(event),
     ...options,
   });
@@ -138,11 +146,18 @@ export async function roundTrip(session: ClientHttp2Session): Promise<void> {
   await promise;
 }
 
-/** A TCP connection that reads what it gets, and lasts until the end of the test. */
-export function openSocket(port: number): { socket: Socket; closed: Promise<void> } {
-  const socket = connect({ port, host: "127.0.0.1", noDelay: true }).resume();
-  socket.on("error", () => {});
+/** What an HTTP/2 client sends first. */
+export const BEGIN = Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK]);
+
+/** A TCP connection, and the frames that it got, until the end of the test. */
+export function openSocket(port: number) {
+  const socket = connect({ port, host: "127.0.0.1", noDelay: true });
   onTestFinished(() => void socket.destroy());
+  let received = Buffer.alloc(0);
+  socket.on("data", (data: Buffer) => {
+    received = Buffer.concat([received, data]);
+  });
   const closed = new Promise<void>((resolve) => void socket.once("close", () => resolve()));
-  return { socket, closed };
+  socket.on("error", () => {});
+  return { socket, closed, frames: () => framesIn(received) };
 }

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import type { ClientHttp2Stream } from "node:http2";
 import type { Message } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
-import { headers, PREFACE, SETTINGS, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
+import { headers } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
+  BEGIN,
   call,
   EMPTY,
   emptyResponse,
@@ -104,7 +105,7 @@ it("a flood is refused until it is twice as much as there are places, and then i
   const client = openSession(port);
   expect(await call(client)).toBe("0 OK");
   const { socket, closed } = openSocket(port);
-  socket.write(Buffer.concat([PREFACE, SETTINGS, SETTINGS_ACK]));
+  socket.write(BEGIN);
   await once(socket, "data");
   const requests = Array.from({ length: 90 }, (_, nth) => headers(2 * nth + 1, false));
   socket.write(Buffer.concat(requests));

@@ -9,7 +9,7 @@ import {
 } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { type ServiceError, status } from "@grpc/grpc-js";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, expect, it, onTestFinished } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.ts";
 import {
   ServerReflectionRequestSchema,
@@ -53,8 +53,8 @@ async function ask(messageRequest: Question, version?: string) {
 }
 
 /** The files of an answer. */
-async function filesOf(question: Question, version?: string) {
-  const answer = await ask(question, version);
+async function filesOf(question: Question) {
+  const answer = await ask(question);
   if (answer?.case !== "fileDescriptorResponse") expect.unreachable(JSON.stringify(answer));
   return answer.value.fileDescriptorProto.map((bytes) =>
     fromBinary(FileDescriptorProtoSchema, bytes),
@@ -64,56 +64,43 @@ async function filesOf(question: Question, version?: string) {
 const CONTRACT = "revenue/v1/revenue.proto";
 const OPTIONS = "google.protobuf.MethodOptions";
 
-describe.each(["v1", "v1alpha"])("%s", (version) => {
-  it("lists the services", async () => {
-    expect(await ask({ case: "listServices", value: "*" }, version)).toMatchObject({
-      value: { service: [{ name: RevenueService.typeName }, { name: "grpc.health.v1.Health" }] },
-    });
-  });
-
-  it.each<[string, Question]>([
-    ["its name", { case: "fileByFilename", value: CONTRACT }],
-    ["its service", { case: "fileContainingSymbol", value: RevenueService.typeName }],
-    ["an RPC", { case: "fileContainingSymbol", value: `${RevenueService.typeName}.GetOverview` }],
-    ["a message", { case: "fileContainingSymbol", value: "revenue.v1.Summary" }],
-    ["a field", { case: "fileContainingSymbol", value: "revenue.v1.Payout.amount" }],
-  ])("%s gives the contract as it was compiled, and all that it imports", async (_, question) => {
-    const files = await filesOf(question, version);
-    const [sent, compiled] = [files[0], file_revenue_v1_revenue.proto].map(
-      (file) => file && toBinary(FileDescriptorProtoSchema, file),
-    );
-    expect(sent).toEqual(compiled);
-    const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files.reverse() }));
-    const service = registry.getService(RevenueService.typeName);
-    const paths = service?.methods.map((method) => getOption(method, http).pattern.value);
-    expect(paths).toEqual(RevenueService.methods.map((one) => getOption(one, http).pattern.value));
-    expect(paths).toContain("/api/provider/revenue");
+it.each(["v1", "v1alpha"])("%s lists the services", async (version) => {
+  expect(await ask({ case: "listServices", value: "*" }, version)).toMatchObject({
+    value: { service: [{ name: RevenueService.typeName }, { name: "grpc.health.v1.Health" }] },
   });
 });
 
+it("gives the contract as it was compiled, and all that it imports", async () => {
+  const files = await filesOf({ case: "fileByFilename", value: CONTRACT });
+  const [sent, compiled] = [files[0], file_revenue_v1_revenue.proto].map(
+    (file) => file && toBinary(FileDescriptorProtoSchema, file),
+  );
+  expect(sent).toEqual(compiled);
+  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files.reverse() }));
+  const service = registry.getService(RevenueService.typeName);
+  const paths = service?.methods.map((method) => getOption(method, http).pattern.value);
+  expect(paths).toEqual(RevenueService.methods.map((one) => getOption(one, http).pattern.value));
+  expect(paths).toContain("/api/provider/revenue");
+});
+
+const symbol = (value: string): Question => ({ case: "fileContainingSymbol", value });
+const extension = (containingType: string, extensionNumber: number): Question => ({
+  case: "fileContainingExtension",
+  value: { containingType, extensionNumber },
+});
+
 it.each<[Question, string]>([
-  [{ case: "fileContainingSymbol", value: "google.type.Decimal" }, "google/type/decimal.proto"],
+  [symbol(RevenueService.typeName), CONTRACT],
+  [symbol(`${RevenueService.typeName}.GetOverview`), CONTRACT],
+  [symbol("revenue.v1.Summary"), CONTRACT],
+  [symbol("revenue.v1.Payout.amount"), CONTRACT],
+  [symbol("google.type.Decimal"), "google/type/decimal.proto"],
   // the details of errors, which grpcurl looks up
-  [
-    { case: "fileContainingSymbol", value: "google.rpc.ErrorInfo" },
-    "google/rpc/error_details.proto",
-  ],
+  [symbol("google.rpc.ErrorInfo"), "google/rpc/error_details.proto"],
   // a value of an enum stands beside the enum
-  [
-    {
-      case: "fileContainingSymbol",
-      value: "grpc.health.v1.HealthCheckResponse.SERVING",
-    },
-    "health/v1/health.proto",
-  ],
-  [{ case: "fileContainingSymbol", value: "google.api.http" }, "google/api/annotations.proto"],
-  [
-    {
-      case: "fileContainingExtension",
-      value: { containingType: OPTIONS, extensionNumber: 72_295_728 },
-    },
-    "google/api/annotations.proto",
-  ],
+  [symbol("grpc.health.v1.HealthCheckResponse.SERVING"), "health/v1/health.proto"],
+  [symbol("google.api.http"), "google/api/annotations.proto"],
+  [extension(OPTIONS, 72_295_728), "google/api/annotations.proto"],
 ])("%j is in %s", async (question, name) => {
   const [file] = await filesOf(question);
   expect(file?.name).toBe(name);
@@ -130,13 +117,10 @@ it("tells the numbers of all extensions of a type, which may have none", async (
 
 it.each<[Question, number]>([
   [{ case: "fileByFilename", value: "other.proto" }, status.NOT_FOUND],
-  [{ case: "fileContainingSymbol", value: "revenue.v1.Other" }, status.NOT_FOUND],
-  [{ case: "fileContainingSymbol", value: "constructor" }, status.NOT_FOUND],
+  [symbol("revenue.v1.Other"), status.NOT_FOUND],
+  [symbol("constructor"), status.NOT_FOUND],
   [{ case: "allExtensionNumbersOfType", value: "revenue.v1.Other" }, status.NOT_FOUND],
-  [
-    { case: "fileContainingExtension", value: { containingType: OPTIONS, extensionNumber: 1 } },
-    status.NOT_FOUND,
-  ],
+  [extension(OPTIONS, 1), status.NOT_FOUND],
   [{ case: undefined }, status.INVALID_ARGUMENT],
 ])("%j is answered with the error %i", async (question, errorCode) => {
   expect(await ask(question)).toMatchObject({ case: "errorResponse", value: { errorCode } });

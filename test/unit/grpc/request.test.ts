@@ -1,10 +1,13 @@
-/** Headers of gRPC requests, which cost what they are once decoded, and their messages. */
+/** Headers of gRPC requests, which cost what they are once decoded, those of responses, and messages. */
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
 import { Metadata } from "@grpc/grpc-js";
 import { expect, it } from "vitest";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../../../src/errors.ts";
 import { decompress, reduceHeaders } from "../../../src/grpc/request.ts";
+import { until } from "../../support/poll.ts";
 import { EMPTY, listen, OVERVIEW, openSession, openStream, statusOf } from "./grpc-server.ts";
 
 it("those that nobody needs are left out, and those that calls are made of stay", () => {
@@ -62,12 +65,41 @@ it.each([
   expect(headers["grpc-timeout"]).toBe(expected);
 });
 
-it("a call with a timeout of more than 24 days is answered", async () => {
+it("the address of a call is that which a proxy forwards, and a timeout of more than 24 days is one", async () => {
   const { port, calls } = await listen();
-  const stream = openStream(openSession(port), OVERVIEW, { "grpc-timeout": "2147484S" });
+  const headers = { "x-forwarded-for": "192.0.2.1", "grpc-timeout": "2147484S" };
+  const stream = openStream(openSession(port), OVERVIEW, headers);
   stream.end(EMPTY);
   expect(await statusOf(stream)).toBe("0 OK");
+  expect(calls[0]?.address).toBe("192.0.2.1");
   expect(calls[0]?.deadline).toBeGreaterThan(Date.now() + 30_000);
+});
+
+it.each([
+  ["that grpc-js ends at its deadline is left to the pipeline, which logs it so", "500m", false],
+  ["that is cancelled before its deadline is aborted", "1H", true],
+])("a call %s", async (_, timeout, isAborted) => {
+  const { port, calls } = await listen({}, () => new Promise<never>(() => {}));
+  const stream = openStream(openSession(port), OVERVIEW, { "grpc-timeout": timeout });
+  const status = statusOf(stream.end(EMPTY));
+  await until(() => calls.length > 0);
+  if (isAborted) stream.close(8);
+  else expect(await status).toBe("4 Deadline exceeded");
+  await nextTurn();
+  await until(() => calls[0]?.signal.aborted === isAborted);
+});
+
+it("data-as-of is a trailer, and no call adds to what its client has to remember", async () => {
+  const session = openSession((await listen()).port);
+  for (let count = 0; count < 30; count++) {
+    const stream = openStream(session, OVERVIEW, { "x-request-id": randomUUID() });
+    const trailers = once(stream.end(EMPTY).resume(), "trailers");
+    const [headers] = await once(stream, "response");
+    expect(headers).not.toHaveProperty("data-as-of");
+    expect((await trailers)[0]).toMatchObject({ "data-as-of": expect.any(String) });
+  }
+  // Ids and instants of 30 calls would fill the table of 4,096 bytes; dates add little.
+  expect(session.state.inflateDynamicTableSize).toBeLessThan(2_000);
 });
 
 const MESSAGE = Buffer.from("0a0a323032362d30332d3031", "hex");

@@ -4,7 +4,6 @@ import { expect, it, onTestFinished, vi } from "vitest";
 import { limitUnread } from "../../../src/net/unread.ts";
 import {
   frame,
-  framesIn,
   headers,
   NO_FLOW_CONTROL,
   PREFACE,
@@ -12,6 +11,7 @@ import {
 } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
+  BEGIN,
   call,
   EMPTY,
   listen,
@@ -28,13 +28,6 @@ import {
 /** In ms; the tests wait for it. */
 const TIMEOUT = 300;
 const KIB = 1024;
-
-/** A session that reads nothing of its responses. */
-async function openUnreading(port: number) {
-  const session = openSession(port, { initialWindowSize: 0 });
-  await once(session, "remoteSettings");
-  return session;
-}
 
 it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, and is not run", async () => {
   const { port, calls, events } = await listen({ requestTimeout: TIMEOUT });
@@ -77,11 +70,14 @@ it("what clients do not read is bounded, from when it is made until it is sent",
   onTestFinished(() => void vi.useRealTimers());
   const report = (event: string) => void events.push(event);
   limitUnread({ sources: [server.unread], maxUnreadBytes: 500 * KIB, report });
-  const session = await openUnreading(port);
+  const session = openSession(port, { initialWindowSize: 0 });
+  await once(session, "remoteSettings");
   const statusesOf = (count: number) => Array.from({ length: count }, () => call(session));
   const smaller = statusesOf(5);
   await until(() => calls.length === 5);
   const larger = statusesOf(10);
+  await until(() => made === 15);
+  await roundTrip(session);
   await until(() => {
     vi.advanceTimersByTime(250);
     return events.length > 0;
@@ -97,8 +93,7 @@ it("what clients do not read is bounded, from when it is made until it is sent",
 });
 
 it("reflection requests are not read while the client does not read the responses", async () => {
-  const { port } = await listen();
-  const session = await openUnreading(port);
+  const session = openSession((await listen()).port, { initialWindowSize: 0 });
   const stream = openStream(session, REFLECTION);
   stream.write(Buffer.concat(Array<Buffer>(40_000).fill(QUESTION)));
   for (let turns = 0; turns < 30; turns++) await roundTrip(session);
@@ -113,22 +108,18 @@ const RST_STREAM = 3;
 
 it("a response that is not read in time is given up, even if a byte is read now and then, and its connection stays", async () => {
   const { port, events } = await listen({ responseTimeout: TIMEOUT }, respondWith(40 * KIB));
-  const { socket } = openSocket(port);
-  let received = Buffer.alloc(0);
-  socket.on("data", (data: Buffer) => {
-    received = Buffer.concat([received, data]);
-  });
+  const { socket, frames } = openSocket(port);
   socket.write(Buffer.concat([PREFACE, NO_WINDOW, SETTINGS_ACK]));
   for (const id of [1, 3])
     socket.write(Buffer.concat([headers(id, false), frame(0, 1, id, EMPTY)]));
   const reads = setInterval(() => socket.write(ONE_BYTE), 20);
   onTestFinished(() => clearInterval(reads));
-  const ended = () => framesIn(received).filter(({ type }) => type === RST_STREAM);
+  const ended = () => frames().filter(({ type }) => type === RST_STREAM);
   await until(() => ended().length === 2);
   expect(ended().map(({ payload }) => payload.readUInt32BE())).toEqual([11, 11]); // ENHANCE_YOUR_CALM
   expect(events).toEqual(["responseTimeout", "responseTimeout"]);
   socket.write(PING);
-  await until(() => framesIn(received).some(({ type }) => type === 6));
+  await until(() => frames().some(({ type }) => type === 6));
 });
 
 it("a connection that nobody reads is closed when one of its streams should have ended", async () => {
@@ -143,4 +134,11 @@ it("a connection that nobody reads is closed when one of its streams should have
   onTestFinished(() => clearInterval(pings));
   await closed;
   expect(events).toEqual(["responseTimeout"]);
+});
+
+it("a client that does not reply to a ping is disconnected", async () => {
+  const { port } = await listen({ keepalive: 100, keepaliveReply: 100 });
+  const { socket, closed } = openSocket(port);
+  socket.write(BEGIN);
+  await closed;
 });

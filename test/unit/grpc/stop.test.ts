@@ -4,9 +4,10 @@ import { connect } from "node:net";
 import type { Message } from "@bufbuild/protobuf";
 import { expect, it, onTestFinished } from "vitest";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
-import { headers, PREFACE, SETTINGS, SETTINGS_ACK } from "../../support/clients/http2-frames.ts";
+import { headers } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
+  BEGIN,
   call,
   EMPTY,
   emptyResponse,
@@ -24,33 +25,23 @@ import {
 /** Longer than any test may take, in ms: a stop that uses it up fails. */
 const GRACE = 3 * TIME_LIMIT;
 
-it("waits for a stream whose message comes after it began", async () => {
-  const { port, server } = await listen();
-  const session = openSession(port);
-  const stream = openStream(session);
-  const status = statusOf(stream);
-  await call(session);
-  const stopped = server.stop(GRACE);
-  await once(session, "goaway");
-  stream.end(EMPTY);
-  expect(await status).toBe("0 OK");
-  await stopped;
-});
-
-it("a client that is reading a response gets all of it", async () => {
+it("waits for a stream whose message comes after it began, and for a client to read all of a response", async () => {
   const { port, server } = await listen({}, respondWith(300_000));
   const session = openSession(port);
-  const stream = openStream(session);
-  stream.end(EMPTY);
-  await once(stream, "response");
+  const [late, reading] = [openStream(session), openStream(session)];
+  const statuses = Promise.all([statusOf(late), once(reading, "response")]);
+  reading.end(EMPTY);
+  await once(reading, "response");
   const stopped = server.stop(GRACE);
   await once(session, "goaway");
+  late.end(EMPTY);
   let bytes = 0;
-  stream.on("data", (chunk: Buffer) => {
+  reading.on("data", (chunk: Buffer) => {
     bytes += chunk.length;
   });
-  expect(await statusOf(stream)).toBe("0 OK");
+  expect(await statusOf(reading)).toBe("0 OK");
   expect(bytes).toBeGreaterThan(300_000);
+  expect((await statuses)[0]).toBe("0 OK");
   await stopped;
 });
 
@@ -61,6 +52,7 @@ it("health watches, reflection, idle connections and silent ones do not delay it
   watch.end(EMPTY);
   await once(watch, "data");
   const reflection = openStream(session, REFLECTION);
+  await roundTrip(session);
   const silent = openSocket(port);
   await once(silent.socket, "connect");
   await call(openSession(port));
@@ -71,23 +63,9 @@ it("health watches, reflection, idle connections and silent ones do not delay it
   expect([watch.rstCode, reflection.rstCode]).toEqual([7, 7]);
 });
 
-it("a connection that has not begun is closed at once, while calls are finished", async () => {
-  const response = Promise.withResolvers<Message>();
-  const { port, server, calls } = await listen({ prefaceTimeout: GRACE }, () => response.promise);
-  const silent = openSocket(port);
-  const status = call(openSession(port));
-  await until(() => calls.length === 1);
-  const stopped = server.stop(GRACE);
-  await silent.closed;
-  response.resolve(emptyResponse);
-  expect(await status).toBe("0 OK");
-  await stopped;
-});
-
 it("strangers do not delay it: requests without an end, and connections that stay open", async () => {
   const { port, server } = await listen();
-  const begin = [PREFACE, SETTINGS, SETTINGS_ACK];
-  for (const bytes of [begin, [...begin, headers(1, false)]]) {
+  for (const bytes of [[BEGIN], [BEGIN, headers(1, false)]]) {
     const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
     onTestFinished(() => void socket.destroy());
     socket.on("error", () => {}).write(Buffer.concat(bytes));
@@ -96,9 +74,10 @@ it("strangers do not delay it: requests without an end, and connections that sta
   await server.stop(GRACE);
 });
 
-it("a watch is told NOT_SERVING, and stays open as long as a call is", async () => {
+it("as long as a call is open, a watch stays so and is told NOT_SERVING; a connection that has not begun is closed", async () => {
   const response = Promise.withResolvers<Message>();
-  const { port, server, calls } = await listen({}, () => response.promise);
+  const { port, server, calls } = await listen({ prefaceTimeout: GRACE }, () => response.promise);
+  const silent = openSocket(port);
   const session = openSession(port);
   const watch = openStream(session, WATCH);
   const statuses: number[] = [];
@@ -111,6 +90,7 @@ it("a watch is told NOT_SERVING, and stays open as long as a call is", async () 
   await goaway;
   await roundTrip(session);
   expect(statuses).toEqual([1, 2]);
+  await silent.closed;
   expect(watch.closed).toBe(false);
   response.resolve(emptyResponse);
   expect(await status).toBe("0 OK");

@@ -1,49 +1,22 @@
 /** What programs branch on: the details and the metadata of errors, as the clients of each protocol read them. */
-import { createRegistry, fromBinary, type Message } from "@bufbuild/protobuf";
-import { anyUnpack } from "@bufbuild/protobuf/wkt";
+import { createRegistry, type Message } from "@bufbuild/protobuf";
 import { ConnectError, createClient, type Transport } from "@connectrpc/connect";
 import {
   createConnectTransport,
   createGrpcTransport,
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
-import { Metadata } from "@grpc/grpc-js";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   BadRequestSchema,
   ErrorInfoSchema,
   file_google_rpc_error_details,
 } from "../../../gen/google/rpc/error_details_pb.ts";
-import { StatusSchema } from "../../../gen/google/rpc/status_pb.ts";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError, type ServiceErrorKind } from "../../../src/errors.ts";
-import { createGrpcServer, type GrpcServer } from "../../../src/grpc/server.ts";
-import { createAddresses } from "../../../src/net/address.ts";
-import type { AcceptedCall, Rpc } from "../../../src/rpc/call.ts";
-import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { openGateway, type TestGateway } from "../gateway/gateway.ts";
-import { EMPTY, OVERVIEW } from "../grpc/grpc-server.ts";
-
-/** The error of the next call. */
-let failure: ServiceError;
-const fail = () => {
-  throw failure;
-};
-
-let gateway: TestGateway;
-let grpcServer: GrpcServer;
-let grpc: string;
-beforeAll(async () => {
-  gateway = await openGateway(RevenueService, fail);
-  const accept = async (): Promise<AcceptedCall> => fail();
-  grpcServer = createGrpcServer([RevenueService], { accept } as Rpc, createAddresses([]));
-  grpc = `127.0.0.1:${await grpcServer.listen("127.0.0.1", 0)}`;
-});
-afterAll(async () => {
-  await gateway?.stop(0);
-  await grpcServer?.stop(0);
-});
+import { listen as listenHttp } from "../gateway/gateway.ts";
+import { listen as listenGrpc, OVERVIEW } from "../grpc/grpc-server.ts";
 
 /** The reasons, and the seconds until a retry. They are part of the API: they do not change. */
 const REASONS: Readonly<Record<ServiceErrorKind, readonly [reason: string, seconds?: number]>> = {
@@ -66,11 +39,6 @@ const REASONS: Readonly<Record<ServiceErrorKind, readonly [reason: string, secon
   internal: ["INTERNAL"],
 };
 
-function createError(kind: ServiceErrorKind): ServiceError {
-  const metadata = kind === "rateLimited" ? { "retry-after": "7" } : {};
-  return new ServiceError(kind, "why", { metadata, cause: new Error("secret") });
-}
-
 const info = (reason: string) => ({
   $typeName: "google.rpc.ErrorInfo",
   reason,
@@ -84,72 +52,63 @@ const retry = (seconds: number) => ({
 
 interface Failed {
   readonly details: readonly Message[];
-  readonly pushback: string | null | undefined;
+  readonly pushback: string | null;
 }
 
-/** The error of a call by Connect-ES. */
-async function failedBy(transport: Transport): Promise<Failed> {
-  const error = await createClient(RevenueService, transport)
+const http = async (fail: () => never) =>
+  ({ baseUrl: (await listenHttp(RevenueService, fail)).url, httpVersion: "1.1" }) as const;
+const grpc = async (fail: () => never) =>
+  createGrpcTransport({ baseUrl: `http://127.0.0.1:${(await listenGrpc({}, fail)).port}` });
+/** The clients of ports whose calls fail. */
+const CLIENTS: Readonly<Record<string, (fail: () => never) => Promise<Transport>>> = {
+  "Connect, JSON": async (fail) => createConnectTransport(await http(fail)),
+  "Connect, GET": async (fail) =>
+    createConnectTransport({ ...(await http(fail)), useHttpGet: true }),
+  "gRPC-Web": async (fail) => createGrpcWebTransport(await http(fail)),
+  gRPC: grpc,
+};
+
+/** An error as a client reads it. */
+async function read(connect: (typeof CLIENTS)[string], error: ServiceError): Promise<Failed> {
+  const transport = await connect(() => {
+    throw error;
+  });
+  const failed = await createClient(RevenueService, transport)
     .getOverview({})
     .then(() => expect.unreachable(), ConnectError.from);
   return {
-    details: error.findDetails(createRegistry(file_google_rpc_error_details)),
-    pushback: error.metadata.get("grpc-retry-pushback-ms"),
+    details: failed.findDetails(createRegistry(file_google_rpc_error_details)),
+    pushback: failed.metadata.get("grpc-retry-pushback-ms"),
   };
 }
 
-/** The error of a call by grpc-js, which leaves the details to its caller. */
-function failedByGrpcJs(): Promise<Failed> {
-  const client = grpcClient(grpc);
-  const { promise, resolve } = Promise.withResolvers<Failed>();
-  const pass = (bytes: Buffer) => bytes;
-  const message = EMPTY.subarray(5);
-  client.makeUnaryRequest(OVERVIEW, pass, pass, message, new Metadata(), (error) => {
-    client.close();
-    const [bytes] = error?.metadata.get("grpc-status-details-bin") ?? [];
-    const status = fromBinary(StatusSchema, bytes as Buffer);
-    expect(status).toMatchObject({ code: error?.code, message: error?.details });
-    const registry = createRegistry(file_google_rpc_error_details);
-    const details = status.details.map((any) => anyUnpack(any, registry) as Message);
-    resolve({ details, pushback: error?.metadata.get("grpc-retry-pushback-ms")[0] as string });
-  });
-  return promise;
-}
-
-const http = () => ({ baseUrl: gateway.url, httpVersion: "1.1" as const });
-const CLIENTS: Readonly<Record<string, () => Promise<Failed>>> = {
-  "Connect, JSON": () => failedBy(createConnectTransport(http())),
-  "Connect, GET": () => failedBy(createConnectTransport({ ...http(), useHttpGet: true })),
-  "gRPC-Web": () => failedBy(createGrpcWebTransport(http())),
-  "gRPC, connect-node": () => failedBy(createGrpcTransport({ baseUrl: `http://${grpc}` })),
-  "gRPC, grpc-js": failedByGrpcJs,
-};
-
 it.each(Object.entries(REASONS))("%s has its reason, and when to retry", async (kind, row) => {
-  failure = createError(kind as ServiceErrorKind);
   const [reason, seconds] = row;
-  const { details, pushback } = await failedByGrpcJs();
-  expect(details).toEqual([info(reason), ...(seconds === undefined ? [] : [retry(seconds)])]);
-  expect(pushback ?? undefined).toBe(seconds === undefined ? undefined : `${seconds}000`);
+  const metadata = kind === "rateLimited" ? { "retry-after": "7" } : {};
+  const error = new ServiceError(kind as ServiceErrorKind, "why", { metadata });
+  expect(await read(grpc, error)).toEqual({
+    details: [info(reason), ...(seconds === undefined ? [] : [retry(seconds)])],
+    pushback: seconds === undefined ? null : `${seconds}000`,
+  });
 });
 
 it.each(Object.entries(CLIENTS))(
   "%s reads the reason, the field and when to retry",
-  async (_, call) => {
-    failure = new ServiceError("rateLimited", "startDate: why", {
-      field: "startDate",
-      metadata: { "retry-after": "7" },
-    });
-    const { details, pushback } = await call();
+  async (_, connect) => {
+    const options = { field: "startDate", metadata: { "retry-after": "7" } };
+    const error = new ServiceError("rateLimited", "startDate: why", options);
     const violation = { field: "start_date", description: "startDate: why" };
     const wrong = { $typeName: BadRequestSchema.typeName, fieldViolations: [violation] };
-    expect(details).toMatchObject([info("RATE_LIMITED"), wrong, retry(7)]);
-    expect(pushback).toBe("7000");
+    expect(await read(connect, error)).toMatchObject({
+      details: [info("RATE_LIMITED"), wrong, retry(7)],
+      pushback: "7000",
+    });
   },
 );
 
 it("a message that Connect-ES refuses has a reason too", async () => {
-  const response = await rawHttp(gateway.url, {
+  const { url } = await listenHttp(RevenueService, () => expect.unreachable());
+  const response = await rawHttp(url, {
     method: "POST",
     target: OVERVIEW,
     headers: [["content-type", "application/json"]],
@@ -162,8 +121,10 @@ it("a message that Connect-ES refuses has a reason too", async () => {
 });
 
 it("REST has neither details nor gRPC's metadata", async () => {
-  failure = createError("rateLimited");
-  const { text, headers } = await rawHttp(gateway.url, { target: "/api/provider/revenue" });
+  const { url } = await listenHttp(RevenueService, () => {
+    throw new ServiceError("rateLimited", "why", { metadata: { "retry-after": "7" } });
+  });
+  const { text, headers } = await rawHttp(url, { target: "/api/provider/revenue" });
   expect(text).toBe('{"error":"Too Many Requests","message":"why"}');
   expect(headers).toMatchObject({ "retry-after": "7" });
   expect(Object.keys(headers).filter((name) => name.startsWith("grpc"))).toEqual([]);

@@ -1,6 +1,7 @@
 /** The share of a key: whose limits a call uses, and with whom it shares runs. */
 import { expect, it } from "vitest";
 import type { CallerKey } from "../../../src/handler.ts";
+import { createRateLimit } from "../../../src/rpc/rate-limit.ts";
 import { providerKey, serviceKey } from "../../support/caller-key.ts";
 import { until } from "../../support/poll.ts";
 import { outcomeOf, testCalls } from "./test-calls.ts";
@@ -34,6 +35,14 @@ it("a service key has a limit of calls in flight of its own, and leaves that of 
   await until(() => steps.filter((step) => step === "handle").length === 3);
   end.resolve();
   expect(await Promise.all(made)).toEqual(["ok", "tooManyCalls", "ok", "ok"]);
+});
+
+it("a service key has one rate limit for all providers, and leaves that of the provider alone", async () => {
+  const keys = [serviceKey("12"), serviceKey("12"), serviceKey("13"), providerKey("7")];
+  const rateLimit = createRateLimit({ rate: 1, burst: 1, clock: () => 0 });
+  const { made, entries } = callsOf(keys, { rateLimit });
+  expect(await Promise.all(made)).toEqual(["ok", "rateLimited", "ok", "ok"]);
+  expect(entries()).toContainEqual(expect.objectContaining({ reason: "rateLimited" }));
 });
 
 it("a service key is told whom the response is about, also caches; a provider's own key is told no number", async () => {

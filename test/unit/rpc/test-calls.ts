@@ -12,6 +12,7 @@ import type { CallerKey, Context } from "../../../src/handler.ts";
 import type { AdmissionLimits } from "../../../src/rpc/admission.ts";
 import type { WaitForTurn } from "../../../src/rpc/large-results.ts";
 import { createRpc } from "../../../src/rpc/pipeline.ts";
+import type { RateLimit } from "../../../src/rpc/rate-limit.ts";
 import { findAnyProvider, providerKey } from "../../support/caller-key.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
@@ -33,6 +34,7 @@ export interface Options {
   /** How many servers the response has; none by default. */
   readonly servers?: number;
   readonly waitForTurn?: WaitForTurn;
+  readonly rateLimit?: RateLimit | undefined;
   readonly deadline?: number;
   /** 10 s by default. */
   readonly maxCall?: number;
@@ -52,7 +54,7 @@ export function testCalls(options: Options = {}) {
   const steps: string[] = [];
   const collected = collectLog();
   const { getServerBreakdown } = RevenueService.method;
-  const { servers = 0, waitForTurn } = options;
+  const { servers = 0, waitForTurn, rateLimit } = options;
   const rpc = createRpc({
     service: { method: { getServerBreakdown } },
     handlers: {
@@ -78,6 +80,7 @@ export function testCalls(options: Options = {}) {
     limits: options.limits ?? { total: 1_000, perProvider: 250 },
     maxCall: options.maxCall ?? 10_000,
     ...(waitForTurn && { waitForTurn }),
+    ...(rateLimit && { rateLimit }),
   });
   const accept = ({ deadline = Infinity, signal = new AbortController().signal } = options) =>
     rpc.accept({

@@ -76,12 +76,6 @@ test("the two kinds of rows can have a table each, of which the first has no col
   expect(compileCsvWriter(table, "others", "contained")).toBeUndefined();
 });
 
-test("messages without a repeated field are a flat table", () => {
-  const write = compileCsvWriter(table, "others");
-  const others = [{ name: "a", price: { value: "1.00" } }];
-  expect(write?.(create(table, { others } as never))).toBe("name,price\r\na,1.00\r\n");
-});
-
 test("the only list of a response is its rows; of several, none unless it is named", () => {
   const flat = messageOf("transcoding.supported.FlatTable");
   const others = [{ name: "a", price: { value: "1.00" } }];
