@@ -50,13 +50,6 @@ export const PROVIDER_NOT_FOUND = withMessage(
   "there is no provider with the id in the header x-provider-id",
 );
 
-export const TOO_MANY_FAILURES = withMessage(
-  429,
-  "Too Many Requests",
-  "RESOURCE_EXHAUSTED",
-  "too many requests with an invalid API key from this address; send a valid key",
-);
-
 export const TOO_MANY_CALLS = withMessage(
   429,
   "Too Many Requests",

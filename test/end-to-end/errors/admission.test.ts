@@ -1,11 +1,10 @@
 /**
  * Many calls at once: 429 if a provider has too many in flight, 503 if the service has no place for
- * them, and a share of the database's connections for each provider. The counts are in
- * test/unit/rpc/admission.test.ts.
+ * them. The counts are in test/unit/rpc/admission.test.ts.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
-import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { CLIENTS } from "../../support/clients/clients.ts";
 import {
   type ExpectedError,
   errorThrough,
@@ -18,10 +17,7 @@ import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { lockTable } from "../../support/service/table-lock.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
-/** One provider uses half of the connections to the database at most. On a busy machine, equal calls need several. */
-const CONNECTIONS = 20;
-const CONNECTIONS_OF_ONE = CONNECTIONS / 2;
-const MAX_CALLS_PER_PROVIDER = CONNECTIONS_OF_ONE + 2;
+const MAX_CALLS_PER_PROVIDER = 12;
 const MAX_CALLS = 2 * MAX_CALLS_PER_PROVIDER;
 /** A second provider gets half of the places that the first leaves. */
 const MAX_CALLS_OF_SECOND = MAX_CALLS_PER_PROVIDER / 2;
@@ -30,7 +26,6 @@ let fixture: Fixture;
 let second: string;
 beforeAll(async () => {
   fixture = await createFixture(smallLedger, {
-    DATABASE_POOL_SIZE: `${CONNECTIONS}`,
     MAX_CALLS: `${MAX_CALLS}`,
     MAX_CALLS_PER_PROVIDER: `${MAX_CALLS_PER_PROVIDER}`,
   });
@@ -42,7 +37,7 @@ const call = (request: RpcRequest) => fixture.clients.get("gRPC, grpc-js").call(
 
 /** Sends one call through each client, all at once, and expects its error. */
 async function expectErrors(key: string, error: ExpectedError): Promise<void> {
-  const calls = FAST_CLIENTS.map(async (name) => {
+  const calls = CLIENTS.map(async (name) => {
     const client = fixture.clients.get(name);
     const outcome = await client.call({ method: "GetOverview", headers: withKey(key) });
     expect(withoutHeaders(outcome), name).toEqual(errorThrough(client, error));
@@ -70,22 +65,4 @@ it("a provider at its limit gets 429 through every client, and leaves room for a
   await lock.release();
   const answered = (await Promise.all(calls)).filter((outcome) => "response" in outcome);
   expect(answered).toHaveLength(MAX_CALLS_PER_PROVIDER + MAX_CALLS_OF_SECOND);
-});
-
-it("the questions of one provider leave connections to the database for another", async () => {
-  await using lock = await lockTable(fixture.database, "charges");
-  /** Each with a period of its own, so that none shares its answer. */
-  const ask = (index: number, key: string) => {
-    const message = { startDate: "2024-01-01", endDate: new Date(1.72e12 + index).toISOString() };
-    return call({ method: "GetServerBreakdown", message, headers: withKey(key) });
-  };
-  const many = Array.from({ length: MAX_CALLS_PER_PROVIDER }, (_, index) =>
-    ask(index, fixture.key),
-  );
-  await lock.waitForQueries(CONNECTIONS_OF_ONE);
-  const other = ask(0, second);
-  await lock.waitForQueries(CONNECTIONS_OF_ONE + 1);
-  await lock.release();
-  expect(await other).toHaveProperty("response");
-  await Promise.all(many);
 });

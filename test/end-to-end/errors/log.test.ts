@@ -4,11 +4,11 @@
  * that are no calls in test/unit/gateway and test/unit/grpc.
  */
 import { randomUUID } from "node:crypto";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { generateKey } from "../../../src/auth/api-key.ts";
-import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { paths, type RpcRequest, withKey } from "../../support/request.ts";
+import { paths, type RequestHeaders, type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
@@ -20,93 +20,69 @@ beforeAll(async () => {
 });
 afterAll(() => fixture?.dispose());
 
-const COMMON_FIELDS = {
-  level: "info",
-  time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-  ms: expect.any(Number),
-};
-const REFUSED = { ...COMMON_FIELDS, msg: "call refused" };
+const ID = expect.stringMatching(/^\d+$/);
+const OK = { providerId: "1", code: "OK", level: "info", msg: "call" };
+const REFUSED = { level: "info", msg: "call refused" };
+const INVALID = { ...REFUSED, code: "INVALID_ARGUMENT", reason: "invalidArgument" };
+/** A date that would write lines and colours of its own. */
+const HARMFUL = `2026-11-01"\u001b[31m\n{"level":"fatal"}${"x".repeat(1_000)}`;
 
-describe.each(FAST_CLIENTS)("through %s", (name) => {
-  /** Makes a call with an id, which is in the response and in one line of the log, and returns that. */
-  async function logLineOf(request: RpcRequest): Promise<unknown> {
+/** Calls and what their lines have besides what all have. */
+function calls(): readonly [RpcRequest["method"], RequestHeaders, RpcRequest["message"], object][] {
+  const own = { key: { id: ID, kind: "provider" }, providerId: "1" };
+  const service = { key: { id: ID, kind: "service", name: "support" } };
+  const about = (id: string) => [...withKey(serviceKey), ["x-provider-id", id] as const];
+  const asked = { endDate: "x", timeZone: "Asia/Kolkata" };
+  const shown = { startDate: `2026-11-01"\\u{1b}[31m\\u{a}{"level":"fatal"}${"x".repeat(14)}…` };
+  const unknown = { ...REFUSED, code: "UNAUTHENTICATED", reason: "unauthenticated" };
+  const notFound = { ...REFUSED, code: "NOT_FOUND", reason: "providerNotFound" };
+  const harmful = { startDate: HARMFUL };
+  return [
+    ["GetOverview", withKey(fixture.key), {}, { ...own, ...OK }],
+    [
+      "GetServerBreakdown",
+      withKey(fixture.key),
+      asked,
+      { ...own, ...INVALID, asked, field: "endDate" },
+    ],
+    [
+      "GetServerBreakdown",
+      withKey(fixture.key),
+      harmful,
+      { ...own, ...INVALID, asked: shown, field: "startDate" },
+    ],
+    ["GetOverview", withKey(generateKey()), {}, unknown],
+    ["GetOverview", about("1"), {}, { ...service, ...OK }],
+    [
+      "ListProviderRevenue",
+      withKey(serviceKey),
+      {},
+      { ...service, level: "info", code: "OK", msg: "call" },
+    ],
+    ["GetOverview", about("99"), {}, { ...service, ...notFound }],
+    ["GetOverview", about("x"), {}, { ...service, ...INVALID }],
+  ];
+}
+
+it.each(CLIENTS)(
+  "through %s, each call has a line with its key, provider, code and reason",
+  async (name) => {
     const client = fixture.clients.get(name);
-    const id = `Root=1-67891233:${randomUUID()}`;
-    const headers = [...(request.headers ?? []), ["x-request-id", id] as const];
-    const outcome = await client.call({ ...request, headers });
-    expect(outcome.headers["x-request-id"]).toBe(id);
-    const lines = await fixture.service.logOf(id);
-    expect(lines).toHaveLength(1);
-    expect(lines[0]).toMatchObject({ protocol: client.protocol, requestId: id });
-    const { protocol: _, requestId: __, ...line } = lines[0] ?? {};
-    return line;
-  }
-
-  it("each call has a line with its provider, its code and the reason", async () => {
-    expect(await logLineOf({ method: "GetOverview", headers: withKey(fixture.key) })).toEqual({
-      ...COMMON_FIELDS,
-      method: "GetOverview",
-      key: { id: expect.stringMatching(/^\d+$/), kind: "provider" },
-      providerId: "1",
-      code: "OK",
-      msg: "call",
-    });
-    const message = { endDate: "x", timeZone: "Asia/Kolkata" };
-    const headers = withKey(fixture.key);
-    expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toEqual({
-      ...REFUSED,
-      method: "GetServerBreakdown",
-      key: { id: expect.stringMatching(/^\d+$/), kind: "provider" },
-      providerId: "1",
-      asked: message,
-      code: "INVALID_ARGUMENT",
-      reason: "invalidArgument",
-      field: "endDate",
-    });
-    expect(await logLineOf({ method: "GetOverview", headers: withKey(generateKey()) })).toEqual({
-      ...REFUSED,
-      method: "GetOverview",
-      code: "UNAUTHENTICATED",
-      reason: "unauthenticated",
-    });
-  });
-
-  it("what was asked is told in a short and harmless text, whatever it is", async () => {
-    const message = { startDate: `2026-11-01"\u001b[31m\n{"level":"fatal"}${"x".repeat(1_000)}` };
-    const headers = withKey(fixture.key);
-    expect(await logLineOf({ method: "GetServerBreakdown", message, headers })).toMatchObject({
-      asked: { startDate: `2026-11-01"\\u{1b}[31m\\u{a}{"level":"fatal"}${"x".repeat(14)}…` },
-      reason: "invalidArgument",
-      field: "startDate",
-    });
-  });
-
-  it("the line of a call with a service key names the key and the provider that was asked about", async () => {
-    const key = { id: expect.stringMatching(/^\d+$/), kind: "service", name: "support" };
-    const about = (id: string) => ({
-      method: "GetOverview" as const,
-      headers: [...withKey(serviceKey), ["x-provider-id", id]] as const,
-    });
-    const fields = { ...COMMON_FIELDS, method: "GetOverview", key };
-    expect(await logLineOf(about("1"))).toEqual({
-      ...fields,
-      providerId: "1",
-      code: "OK",
-      msg: "call",
-    });
-    const refused = { ...fields, ...REFUSED };
-    expect(await logLineOf(about("99"))).toEqual({
-      ...refused,
-      code: "NOT_FOUND",
-      reason: "providerNotFound",
-    });
-    expect(await logLineOf(about("x"))).toEqual({
-      ...refused,
-      code: "INVALID_ARGUMENT",
-      reason: "invalidArgument",
-    });
-  });
-});
+    for (const [method, headers, message = {}, fields] of calls()) {
+      const requestId = `Root=1-67891233:${randomUUID()}`;
+      const sent = [...headers, ["x-request-id", requestId] as const];
+      const outcome = await client.call({ method, message, headers: sent });
+      expect(outcome.headers["x-request-id"]).toBe(requestId);
+      const common = {
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        ms: expect.any(Number),
+        protocol: client.protocol,
+        ...{ requestId, method },
+      };
+      expect(await fixture.service.logOf(requestId)).toEqual([{ ...common, ...fields }]);
+    }
+  },
+);
 
 const OVERVIEW = paths.GetOverview;
 

@@ -3,7 +3,7 @@
  * which ends it by itself.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { DEADLINE_CLIENTS, FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { CLIENTS, DEADLINE_CLIENTS } from "../../support/clients/clients.ts";
 import { until } from "../../support/poll.ts";
 import { type RpcRequest, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
@@ -78,7 +78,7 @@ async function expectCodes(calls: readonly HeldCall[], client: string[], log: st
 it("a call that its caller cancels ends at once, in every protocol, and the database ends its query", async () => {
   await using lock = await lockTable(fixture.database, "charges");
   const caller = new AbortController();
-  const calls = await holdCalls(lock, FAST_CLIENTS, "cancelled", () => ({
+  const calls = await holdCalls(lock, CLIENTS, "cancelled", () => ({
     signal: caller.signal,
   }));
   caller.abort();

@@ -12,7 +12,7 @@ import {
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
 import { type Outcome, withoutHeaders } from "../../support/clients/client.ts";
-import { type Clients, FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
+import { CLIENTS, type Clients, openClients } from "../../support/clients/clients.ts";
 import { healthOf } from "../../support/clients/health.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { testPool } from "../../support/database.ts";
@@ -90,7 +90,7 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
   /** One call through each client while the database is away. */
   const callAll = (): Promise<{ name: string; outcome: Outcome }[]> =>
     Promise.all(
-      FAST_CLIENTS.map(async (name) => {
+      CLIENTS.map(async (name) => {
         const request = { method: "GetOverview", headers: withKey(key) } as const;
         const outcome = await clients.get(name).call(request);
         return { name, outcome };

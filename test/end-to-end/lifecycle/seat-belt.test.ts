@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { issueKey } from "../../../src/auth/key-registry.ts";
-import { FAST_CLIENTS, openClients } from "../../support/clients/clients.ts";
+import { CLIENTS, openClients } from "../../support/clients/clients.ts";
 import { runProgram } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
@@ -40,7 +40,7 @@ it("no call, no scrape, no file that changes and no stop needs more than is allo
     OTEL_EXPORTER_OTLP_ENDPOINT: "http://127.0.0.1:1",
   });
   const clients = openClients(service);
-  for (const name of FAST_CLIENTS) {
+  for (const name of CLIENTS) {
     const outcome = await clients.get(name).call({ method: "GetOverview", headers: withKey(key) });
     expect(outcome).toHaveProperty("response");
   }

@@ -1,16 +1,16 @@
 /**
- * REST to the letter: JSON with every documented field, no others, and decimals with their digits;
- * and the headers of each status.
+ * REST to the letter: JSON with every documented field, no others, and decimals with their digits. The headers of
+ * each status: test/end-to-end/openapi/document.test.ts.
  */
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { type RawResponse, rawHttp } from "../../support/clients/raw-http.ts";
+import { rawHttp } from "../../support/clients/raw-http.ts";
 import { withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 
 let fixture: Fixture;
 beforeAll(async () => {
-  fixture = await createFixture(smallLedger);
+  fixture = await createFixture(smallLedger, { SERVICE_KEYS: "all" });
 });
 afterAll(() => fixture?.dispose());
 
@@ -69,58 +69,16 @@ it("the breakdown of a period of days has every field", async () => {
   );
 });
 
-it("the breakdown of a period without charges has zeros", async () => {
-  const instant = "2020-03-01T00:30:00.500";
-  const target = `/api/provider/revenue/servers?startDate=${instant}&endDate=${instant}`;
-  const zeros = '"refunds":0.00,"rentedHours":0.00,"platformFees":0.00,"earnings":0.00';
-  expect(await get(target)).toBe(
-    `{"startDate":"${instant}Z","endDate":"${instant}Z",` +
-      '"totalServers":1,"activeServers":1,"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
-      `"servers":[${ALPHA}"serverType":"GPU","status":"Active",` +
-      '"totalRevenue":0.00,"totalRentals":0,"activeRentals":0,' +
-      '"instances":[{"instanceId":"inst-1","instanceName":"gpu-1","totalRevenue":0.00,' +
-      `"totalRentals":0,"activeRentals":0,${zeros}}],${zeros}}],` +
-      '"refunds":0.00,"rentedHours":0.00,"timeZone":"UTC","platformFees":0.00,"earnings":0.00}',
+it("the revenue of all providers has every field, for a service key", async () => {
+  const target = "/api/platform/revenue?startDate=2024-01-01&endDate=2024-12-31&pageSize=1";
+  const text = await get(target, await fixture.issueServiceKey("finance"));
+  const [now, token] = [/"dataAsOf":"([\d:.TZ-]+)"/, /"nextPageToken":"([\w-]+)"/].map(
+    (field) => field.exec(text)?.[1],
   );
-});
-
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
-
-const COMMON_HEADERS = {
-  "content-type": "application/json; charset=utf-8",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-  "x-request-id": expect.stringMatching(UUID),
-  "content-length": expect.stringMatching(/^\d+$/),
-  date: expect.any(String),
-};
-
-/** What a response with figures has in addition. */
-const FIGURES = {
-  "cache-control": "private, no-cache",
-  "data-as-of": expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
-  etag: expect.stringMatching(/^W\/"[\w-]{22}"$/),
-  vary: "accept, accept-encoding",
-};
-
-const headersOf = ({ headers }: RawResponse) => {
-  const { connection: _, "keep-alive": __, ...others } = headers;
-  return others;
-};
-
-it.each<[number, string, object]>([
-  [200, "/api/provider/revenue/servers", FIGURES],
-  [400, "/api/provider/revenue/servers?startDate=x", {}],
-  [401, "/api/provider/revenue", { "www-authenticate": "Bearer" }],
-  [404, "/api", {}],
-])("GET and HEAD with %i have these headers and no others", async (status, target, own) => {
-  const headers = status === 401 ? [] : withKey(fixture.key);
-  const get = await rawHttp(fixture.service.http, { target, headers });
-  const head = await rawHttp(fixture.service.http, { method: "HEAD", target, headers });
-  for (const response of [get, head]) {
-    expect(response.status).toBe(status);
-    expect(headersOf(response)).toEqual({ ...COMMON_HEADERS, ...own });
-  }
-  expect(Number(get.headers["content-length"])).toBe(get.bytes.length);
-  expect(head.text).toBe("");
+  expect(text).toBe(
+    '{"providers":[{"providerId":"1","name":"first","grossRevenue":4500.05,"refunds":0.00,' +
+      '"platformFees":450.01,"earnings":4050.04,"charges":2,"rentedHours":720.00,"completedPayouts":4000.00,' +
+      `"otherPayouts":0.00,"availableBalance":1250.50,"dataAsOf":"${now}"}],"nextPageToken":"${token}",` +
+      '"startDate":"2024-01-01T00:00:00Z","endDate":"2024-12-31T23:59:59.999Z","timeZone":"UTC"}',
+  );
 });

@@ -5,7 +5,7 @@ import { Agent } from "node:http";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { freePort } from "../../../dev/free-port.ts";
 import { generateKey } from "../../../src/auth/api-key.ts";
-import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { paths, withKey } from "../../support/request.ts";
@@ -44,7 +44,7 @@ it("the log tells at start what runs, and on which addresses: the admin port on 
 const metrics = async (): Promise<Map<string, Family>> =>
   parseExposition(await (await fetch(`${fixture.service.admin}/metrics`)).text());
 
-it.each(FAST_CLIENTS)("%s: every call is counted by method, protocol and status", async (name) => {
+it.each(CLIENTS)("%s: every call is counted by method, protocol and status", async (name) => {
   const client = fixture.clients.get(name);
   const sent = [
     { method: "GetOverview", key: fixture.key, status: "OK", times: 3 },

@@ -1,6 +1,6 @@
 /** Traces, as a collector gets them. */
 import { afterAll, beforeAll, expect, it, onTestFinished } from "vitest";
-import { FAST_CLIENTS } from "../../support/clients/clients.ts";
+import { CLIENTS } from "../../support/clients/clients.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { poll, until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
@@ -53,7 +53,7 @@ function spansOf(traceId: string, calls = 1): Promise<readonly CollectedSpan[]> 
   });
 }
 
-it.each(FAST_CLIENTS)(
+it.each(CLIENTS)(
   "%s: a call continues the trace of its caller, with its waits and statements below it, and is logged with its id",
   async (name) => {
     const traceId = newTraceId();

@@ -6,42 +6,21 @@ import {
   createGrpcWebTransport,
 } from "@connectrpc/connect-node";
 import { status } from "@grpc/grpc-js";
-import {
-  methodOf,
-  type ResponseHeaders,
-  type RpcClient,
-  requestMessage,
-  responseJson,
-} from "./client.ts";
+import { methodOf, type RpcClient, requestMessage, responseJson } from "./client.ts";
 
-/** Connect clients of an HTTP port: POST and GET, binary and JSON. */
-export function createConnectClients(baseUrl: string): readonly RpcClient[] {
-  return [false, true].flatMap((useHttpGet) =>
-    [true, false].map((useBinaryFormat) =>
-      createClient(
-        `Connect, ${useHttpGet ? "GET" : "POST"}, ${useBinaryFormat ? "binary" : "JSON"}`,
-        "connect",
-        createConnectTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat, useHttpGet }),
-      ),
-    ),
-  );
-}
-
-/** gRPC-Web clients of an HTTP port: binary and JSON. */
-export function createGrpcWebClients(baseUrl: string): readonly RpcClient[] {
-  return [true, false].map((useBinaryFormat) =>
-    createClient(
-      `gRPC-Web, ${useBinaryFormat ? "binary" : "JSON"}`,
-      "grpc-web",
-      createGrpcWebTransport({ baseUrl, httpVersion: "1.1", useBinaryFormat }),
-    ),
-  );
-}
-
-/** connect-node's gRPC client of a gRPC port. */
-export function createConnectNodeGrpcClient(address: string): RpcClient {
-  const transport = createGrpcTransport({ baseUrl: `http://${address}` });
-  return createClient("gRPC, connect-node", "grpc", transport);
+/**
+ * The clients of an HTTP port and of a gRPC port. Other messages as bytes: binary by POST, JSON by GET, gRPC-Web
+ * with JSON: test/end-to-end/protocols/messages.test.ts.
+ */
+export function createConnectClients(baseUrl: string, grpc: string): readonly RpcClient[] {
+  const http = { baseUrl, httpVersion: "1.1" } as const;
+  const get = { useHttpGet: true, useBinaryFormat: true };
+  return [
+    createClient("Connect, POST, JSON", "connect", createConnectTransport(http)),
+    createClient("Connect, GET, binary", "connect", createConnectTransport({ ...http, ...get })),
+    createClient("gRPC-Web", "grpc-web", createGrpcWebTransport(http)),
+    createClient("gRPC, connect-node", "grpc", createGrpcTransport({ baseUrl: `http://${grpc}` })),
+  ];
 }
 
 function createClient(
@@ -54,32 +33,23 @@ function createClient(
     protocol,
     async call(request) {
       const method = methodOf(request.method);
-      const headers = (request.headers ?? []).map(([key, value]): [string, string] => [key, value]);
+      const sent = (request.headers ?? []).map(([key, value]): [string, string] => [key, value]);
       try {
         const { message, header, trailer } = await transport.unary(
           method,
           request.signal,
           request.timeout,
-          headers,
+          sent,
           requestMessage(request),
         );
-        return {
-          response: responseJson(method.output, message),
-          headers: responseHeaders(header, trailer),
-        };
+        const headers = Object.fromEntries([...header, ...trailer]);
+        return { response: responseJson(method.output, message), headers };
       } catch (error) {
         if (!(error instanceof ConnectError)) throw error;
-        return {
-          code: status[error.code] ?? Code[error.code] ?? `${error.code}`,
-          message: error.rawMessage,
-          headers: responseHeaders(error.metadata),
-        };
+        const code = status[error.code] ?? Code[error.code] ?? `${error.code}`;
+        return { code, message: error.rawMessage, headers: Object.fromEntries(error.metadata) };
       }
     },
     close() {},
   };
-}
-
-function responseHeaders(...parts: readonly Headers[]): ResponseHeaders {
-  return Object.fromEntries(parts.flatMap((part) => [...part]));
 }

@@ -6,7 +6,6 @@ import {
   type ClientOptions,
   credentials,
   Metadata,
-  type ServiceError,
   status,
 } from "@grpc/grpc-js";
 import type { RpcRequest } from "../request.ts";
@@ -55,14 +54,13 @@ export function callGrpc(client: Client, request: RpcRequest): Promise<Outcome> 
     metadata,
     options,
     (error, message) => {
-      if (error !== null || message === undefined) return resolve(errorOutcome(error, headers));
       // Emitted after this, with the trailers.
-      call.on("status", ({ metadata }) =>
-        resolve({
-          response: responseJson(method.output, message),
-          headers: { ...headers, ...headersOf(metadata) },
-        }),
-      );
+      call.on("status", ({ code, details, metadata }) => {
+        const all = { ...headers, ...headersOf(metadata) };
+        if (error === null && message !== undefined) {
+          resolve({ response: responseJson(method.output, message), headers: all });
+        } else resolve({ code: status[code] ?? `${code}`, message: details, headers: all });
+      });
     },
   );
   call.on("metadata", (initial) => {
@@ -70,14 +68,6 @@ export function callGrpc(client: Client, request: RpcRequest): Promise<Outcome> 
   });
   request.signal?.addEventListener("abort", () => call.cancel(), { once: true });
   return promise;
-}
-
-function errorOutcome(error: ServiceError | null, headers: ResponseHeaders): Outcome {
-  return {
-    code: error === null ? "no message" : (status[error.code] ?? `${error.code}`),
-    message: error?.details ?? "",
-    headers: { ...headers, ...(error ? headersOf(error.metadata) : {}) },
-  };
 }
 
 function headersOf(metadata: Metadata): ResponseHeaders {

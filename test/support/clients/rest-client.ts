@@ -1,41 +1,26 @@
 /** A REST client that uses `fetch`. */
-import type { JsonValue } from "@bufbuild/protobuf";
-import { paths, type RpcRequest } from "../request.ts";
+import { paths } from "../request.ts";
 import type { RpcClient } from "./client.ts";
 import { parseNumbers } from "./exact-json.ts";
 
-/** The REST client of an HTTP port. */
+/** The REST client of an HTTP port. Numbers with a decimal point are `google.type.Decimal`, with their digits. */
 export function createRestClient(baseUrl: string): RpcClient {
   return {
     name: "REST",
     protocol: "rest",
-    async call(request) {
-      const response = await fetch(baseUrl + requestTarget(request), {
-        headers: (request.headers ?? []).map(([name, value]): [string, string] => [name, value]),
-        signal: request.signal ?? null,
+    async call({ method, message = {}, headers: sent = [], signal = null }) {
+      const query = new URLSearchParams(message as Record<string, string>).toString();
+      const response = await fetch(`${baseUrl}${paths[method]}${query && `?${query}`}`, {
+        headers: sent.map(([name, value]): [string, string] => [name, value]),
+        signal,
       });
       const text = await response.text();
       const headers = Object.fromEntries(response.headers);
-      return response.status === 200
-        ? { response: parseExactly(text), headers }
-        : { code: `${response.status}`, message: text, headers };
+      if (response.status !== 200) return { code: `${response.status}`, message: text, headers };
+      const number = (digits: string) =>
+        digits.includes(".") ? { value: digits } : Number(digits);
+      return { response: parseNumbers(text, number), headers };
     },
     close() {},
   };
-}
-
-/** The path and the query of a call. */
-export function requestTarget({ method, message = {} }: RpcRequest): string {
-  const query = new URLSearchParams(message as Record<string, string>).toString();
-  return paths[method] + (query === "" ? "" : `?${query}`);
-}
-
-/**
- * Parses REST's JSON. Numbers with a decimal point become `google.type.Decimal` in protobuf's
- * JSON, with the digits as they were written.
- */
-export function parseExactly(text: string): JsonValue {
-  return parseNumbers(text, (digits) =>
-    digits.includes(".") ? { value: digits } : Number(digits),
-  );
 }
