@@ -112,16 +112,11 @@ export function compileDocument({ paths, components }: Document): Contradictions
   };
 }
 
-const DECODERS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
-  br: brotliDecompressSync,
-  gzip: gunzipSync,
-  zstd: zstdDecompressSync,
-};
-
 /** The text of a body that may be compressed. A response to HEAD or a 304 has no body to decode. */
 function decode({ headers, bytes, text }: RawResponse): string {
-  const decoder = DECODERS[`${headers["content-encoding"]}`];
-  return decoder === undefined || bytes.length === 0 ? text : decoder(bytes).toString();
+  const decoders = { br: brotliDecompressSync, gzip: gunzipSync, zstd: zstdDecompressSync };
+  const coding = headers["content-encoding"] as keyof typeof decoders | undefined;
+  return coding === undefined || bytes.length === 0 ? text : decoders[coding](bytes).toString();
 }
 
 /** Schemas whose objects have no other fields than those described. */

@@ -43,28 +43,19 @@ afterAll(async () => {
 /** The status of a REST call on a new connection, or on that of the agent. */
 async function getStatus(agent = new Agent()): Promise<number> {
   const headers = Object.fromEntries(withKey(fixture.key));
-  const outgoing = request(new URL(paths.GetOverview, fixture.service.http), {
-    ca,
-    agent,
-    headers,
-  });
-  const [response] = await once(outgoing.end(), "response");
+  const url = new URL(paths.GetOverview, fixture.service.http);
+  const [response] = await once(request(url, { ca, agent, headers }).end(), "response");
   await text(response);
   return response.statusCode;
 }
 
 /** A gRPC client with a connection of its own: a call resolves to "OK" or the code. */
 function grpcClient(own?: Pair) {
-  const channel = new Client(
-    // grpc-js accepts no address as the name of a server.
-    fixture.service.grpc.replace("127.0.0.1", "localhost"),
-    credentials.createSsl(
-      Buffer.from(ca),
-      own ? Buffer.from(own.key) : null,
-      own ? Buffer.from(own.cert) : null,
-    ),
-    { "grpc.use_local_subchannel_pool": 1 },
-  );
+  // grpc-js accepts no address as the name of a server.
+  const address = fixture.service.grpc.replace("127.0.0.1", "localhost");
+  const [root, key, cert] = [ca, own?.key, own?.cert].map((pem) => (pem ? Buffer.from(pem) : null));
+  const options = { "grpc.use_local_subchannel_pool": 1 };
+  const channel = new Client(address, credentials.createSsl(root, key, cert), options);
   onTestFinished(() => channel.close());
   return async (key = fixture.key) => {
     const options = { method: "GetOverview", headers: withKey(key), timeout: TIME_LIMIT } as const;
@@ -73,38 +64,24 @@ function grpcClient(own?: Pair) {
   };
 }
 
-/** What a port negotiates with a client that speaks both protocols, and the name in its certificate. */
-async function handshake(url: string) {
-  const { port } = new URL(url);
-  const ALPNProtocols = ["h2", "http/1.1"];
-  const { cert, key } = client;
-  const options = { port: Number(port), host: "127.0.0.1", ca, cert, key, ALPNProtocols };
-  const socket = connectTls(options).on("error", () => {});
-  await once(socket, "secureConnect");
-  const name = socket.getPeerCertificate().subject.CN;
-  socket.destroy();
-  return { protocol: socket.alpnProtocol, name };
+/** What each port negotiates with a client that speaks both protocols, and the name in its certificate. */
+function handshakes() {
+  const ports = [fixture.service.http, `https://${fixture.service.grpc}`];
+  return Promise.all(
+    ports.map(async (url) => {
+      const where = { port: Number(new URL(url).port), host: "127.0.0.1" };
+      const ALPNProtocols = ["h2", "http/1.1"];
+      const socket = connectTls({ ...where, ...client, ca, ALPNProtocols }).on("error", () => {});
+      await once(socket, "secureConnect");
+      const name = socket.getPeerCertificate().subject.CN;
+      socket.destroy();
+      return `${socket.alpnProtocol} ${name}`;
+    }),
+  );
 }
 
-const urls = () => [fixture.service.http, `https://${fixture.service.grpc}`];
-
-/** Waits until both ports have a certificate. */
-async function untilUsed(name: string): Promise<void> {
-  for (const url of urls()) await until(async () => (await handshake(url)).name === name);
-}
-
-const lines = (text: string) =>
-  fixture.service.log().filter(({ msg }) => `${msg}`.startsWith(text));
-
-it("the HTTP port speaks HTTP/1.1 and asks for no certificate, the gRPC port HTTP/2", async () => {
-  expect(await getStatus()).toBe(200);
-  expect(await Promise.all(urls().map(handshake))).toMatchObject([
-    { protocol: "http/1.1" },
-    { protocol: "h2" },
-  ]);
-});
-
-it("with TLS_CLIENT_CA_FILE, a gRPC client needs a certificate of it and a valid key", async () => {
+it("the HTTP port speaks HTTP/1.1, the gRPC port HTTP/2, with clients that have a certificate and a key", async () => {
+  expect(await handshakes()).toEqual(["http/1.1 first", "h2 first"]);
   expect(await grpcClient(client)()).toBe("OK");
   expect(await grpcClient(client)("no key")).toBe("UNAUTHENTICATED");
   for (const own of [undefined, stranger]) expect(await grpcClient(own)()).toBe("UNAVAILABLE");
@@ -113,7 +90,6 @@ it("with TLS_CLIENT_CA_FILE, a gRPC client needs a certificate of it and a valid
 it("certificates that are replaced lose no call, and the new authority decides on new connections", async () => {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   onTestFinished(() => agent.destroy());
-  const open = grpcClient(client);
   const outcomes = new Set<string | number>();
   let replaced = false;
   const loop = async (call: () => Promise<string | number>) => {
@@ -122,16 +98,16 @@ it("certificates that are replaced lose no call, and the new authority decides o
       await sleep(20);
     } while (!replaced);
   };
-  const loops = [getStatus, () => getStatus(agent), open].map(loop);
+  const loops = [getStatus, () => getStatus(agent), grpcClient(client)].map(loop);
   const second = await authority.issue({ name: "second" });
   files.write({ ...second, ca });
-  await untilUsed("second");
+  await until(async () => (await handshakes()).every((text) => text.endsWith("second")));
   replaced = true;
   await Promise.all(loops);
   expect([...outcomes].sort()).toEqual([200, "OK"]);
   expect(await grpcClient(stranger)()).toBe("OK");
   expect(await grpcClient(client)()).toBe("UNAVAILABLE");
-  await until(() => lines("certificates reloaded").length > 0);
+  await until(() => fixture.service.log().some(({ msg }) => msg === "certificates reloaded"));
   const metrics = parseExposition(await (await fetch(`${fixture.service.admin}/metrics`)).text());
   const expiry = sumOf(metrics, "revenue_tls_certificate_expiry_timestamp_seconds");
   expect(1_000 * expiry).toBe(new X509Certificate(second.cert).validToDate.getTime());

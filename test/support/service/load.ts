@@ -15,9 +15,8 @@ export type Result =
   | { readonly kind: "refused" }
   | { readonly kind: "lost"; readonly reason: string };
 
-/** A client with a connection of its own. */
+/** A client with a connection of its own, which requests the overview. */
 export interface LoadClient {
-  /** Requests the overview. */
   send(): Promise<Result>;
   close(): void;
 }
@@ -25,23 +24,20 @@ export interface LoadClient {
 /** A REST client, which reuses its connection. */
 export function restLoadClient(http: string, key: string): LoadClient {
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  const request = { target: paths.GetOverview, headers: withKey(key), agent };
   return {
-    async send() {
-      const request = { target: paths.GetOverview, headers: withKey(key), agent };
-      try {
-        const { status, text } = await rawHttp(http, request);
-        return { kind: "answered", answer: `${status} ${text}` };
-      } catch (error) {
-        const { code, message } = error as NodeJS.ErrnoException;
-        return code === "ECONNREFUSED" ? { kind: "refused" } : { kind: "lost", reason: message };
-      }
-    },
+    send: () =>
+      rawHttp(http, request).then(
+        ({ status, text }) => ({ kind: "answered", answer: `${status} ${text}` }),
+        ({ code, message }) =>
+          code === "ECONNREFUSED" ? { kind: "refused" } : { kind: "lost", reason: message },
+      ),
     close: () => agent.destroy(),
   };
 }
 
 /** grpc-js's messages if it could not connect: nothing was sent. */
-const NOT_CONNECTED = /^No connection established|^Name resolution failed/;
+const NOT_CONNECTED = /^UNAVAILABLE: (No connection established|Name resolution failed)/;
 /** Errors that the service itself sends. Any other comes from grpc-js: the connection was lost. */
 const SERVICE_ERRORS = [DATABASE_UNAVAILABLE, DEADLINE_EXCEEDED].map(
   ({ code, message }) => `${code}: ${message}`,
@@ -54,12 +50,10 @@ export function grpcLoadClient(address: string, key: string): LoadClient {
     async send() {
       const outcome = await callGrpc(client, { method: "GetOverview", headers: withKey(key) });
       if ("response" in outcome) return { kind: "answered", answer: "OK" };
-      const { code, message } = outcome;
-      if (code === "UNAVAILABLE" && NOT_CONNECTED.test(message)) return { kind: "refused" };
-      const answer = `${code}: ${message}`;
-      return SERVICE_ERRORS.includes(answer)
-        ? { kind: "answered", answer }
-        : { kind: "lost", reason: answer };
+      const answer = `${outcome.code}: ${outcome.message}`;
+      if (NOT_CONNECTED.test(answer)) return { kind: "refused" };
+      const isSent = SERVICE_ERRORS.includes(answer);
+      return isSent ? { kind: "answered", answer } : { kind: "lost", reason: answer };
     },
     close: () => client.close(),
   };
@@ -74,21 +68,14 @@ interface Sent {
   readonly late: boolean;
 }
 
-/** A load that runs. */
-export interface Load {
-  /** Every request so far. */
-  readonly results: readonly Sent[];
-  /** How many requests were answered so far. */
-  answered(): number;
-  /** Sends no more requests. Resolves when the last one has ended. */
-  stop(): Promise<void>;
-}
-
 /** What counts as standing still, in ms: half of what the service lets a connection idle at its end. */
 const STANDSTILL = 100;
 
+/** A load that runs: `startLoad`. */
+export type Load = ReturnType<typeof startLoad>;
+
 /** Starts a loop per client. A loop ends when its client is refused, or when the load is stopped. */
-export function startLoad(clients: readonly LoadClient[]): Load {
+export function startLoad(clients: readonly LoadClient[]) {
   const results: Sent[] = [];
   let stopped = false;
   let [tick, woken] = [performance.now(), Number.NEGATIVE_INFINITY];
@@ -98,17 +85,19 @@ export function startLoad(clients: readonly LoadClient[]): Load {
     tick = now;
   }, 10);
   const loops = clients.map(async (client) => {
-    while (!stopped) {
+    for (let result: Result | undefined; !stopped && result?.kind !== "refused"; ) {
       const now = performance.now();
       const late = now - tick > STANDSTILL || now - woken < STANDSTILL;
-      const result = await client.send();
+      result = await client.send();
       results.push({ at: performance.now(), result, late });
-      if (result.kind === "refused") break;
     }
   });
   return {
-    results,
+    /** Every request so far. */
+    results: results as readonly Sent[],
+    /** How many requests were answered so far. */
     answered: () => results.filter(({ result }) => result.kind === "answered").length,
+    /** Sends no more requests. Resolves when the last one has ended. */
     async stop() {
       stopped = true;
       await Promise.all(loops);

@@ -84,18 +84,11 @@ export async function startService(
   };
 }
 
-/** The result of a service that ended by itself. */
-export interface ServiceResult {
-  readonly ending: Ending;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-/** Runs a service that is expected to end by itself. */
+/** Runs a service that is expected to end by itself. Resolves to its end and its output. */
 export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
-): Promise<ServiceResult> {
+) {
   const child = spawnService(environment, args);
   const { ended, output } = collect(child);
   try {
@@ -142,12 +135,8 @@ export function spawnService(
 /** Collects the output of a process until it ends. */
 function collect(child: ChildProcess) {
   const output = { stdout: "", stderr: "" };
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => {
-    output.stdout += text;
-  });
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
-    output.stderr += text;
-  });
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
   const ended = once(child, "close").then(([code, signal]): Ending => code ?? signal);
   return { ended, output };
 }

@@ -85,25 +85,22 @@ export interface CertificateFiles extends Disposable {
 export function createFiles(pair: Pair, ca?: string): CertificateFiles {
   const folder = mkdtempSync(join(tmpdir(), "certificates-"));
   const path = (name: string) => join(folder, name);
-  const write = (name: string, text: string | undefined) => {
-    if (text === undefined) return;
-    writeFileSync(path(`${name}.new`), text);
-    renameSync(path(`${name}.new`), path(name));
+  const write = (contents: Readonly<Record<string, string | undefined>>) => {
+    for (const [name, text] of Object.entries(contents)) {
+      if (text === undefined) continue;
+      writeFileSync(path(`${name}.new`), text);
+      renameSync(path(`${name}.new`), path(name));
+    }
   };
-  const files: CertificateFiles = {
+  write({ "tls.crt": pair.cert, "tls.key": pair.key, "ca.crt": ca });
+  return {
     files: {
       TLS_CERT_FILE: path("tls.crt"),
       TLS_KEY_FILE: path("tls.key"),
       ...(ca !== undefined && { TLS_CLIENT_CA_FILE: path("ca.crt") }),
     },
     folder,
-    write({ cert, key, ca }) {
-      write("tls.crt", cert);
-      write("tls.key", key);
-      write("ca.crt", ca);
-    },
+    write: ({ cert, key, ca }) => write({ "tls.crt": cert, "tls.key": key, "ca.crt": ca }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
-  files.write({ ...pair, ...(ca !== undefined && { ca }) });
-  return files;
 }
