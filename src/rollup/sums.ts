@@ -74,7 +74,7 @@ export const SUM_NAMES = Object.keys(SUMS) as SumName[];
 /** The names of those that count rows. */
 export const COUNT_NAMES = SUM_NAMES.filter((name) => SUMS[name].unit === "rows");
 
-/** The names of those of charges, which are columns of `rollup_increments`, too. */
+/** The names of those of charges, which are columns of `rollup_increments`, too: each, and with the number of a quarter. */
 export const CHARGE_NAMES = SUM_NAMES.filter((name) => SUMS[name].table === "charges");
 
 /** A value for each sum, in its unit. */
@@ -179,7 +179,7 @@ export const STORED_CHARGE_SUMS = expressions(["charged_at"], (name) => name);
 export const sumsDatedBy = <Column extends DatedBy>(column: Column) =>
   expressions([column], (name) => sumIf(name));
 export const CHARGE_SUMS = sumsDatedBy("charged_at");
-/** SQL: the same, of stored sums of several owners, days or quarter hours. */
+/** SQL: the same, of stored sums of several owners, days or hours. */
 export const TOTAL_CHARGE_SUMS = expressions(["charged_at"], (name) => `SUM(${name})`);
 export const TOTAL_STORED_SUMS = expressions(
   ["charged_at", "started_at", "ended_at"],

@@ -53,3 +53,11 @@ export function timesOf(days: readonly Day[]): readonly number[] {
   const ends = days.flatMap(({ start, end }) => [start, end]);
   return [...new Set(ends.map((at) => ((at % DAY) + DAY) % DAY))];
 }
+
+/** Those of them that lie within a stretch of a length, in ms, and not at its start. */
+export function timesWithin(days: readonly Day[], length: number): readonly number[] {
+  return timesOf(days).filter((time) => time % length !== 0);
+}
+
+/** Whether days begin at midnight UTC. */
+export const isUtc = (days: readonly Day[]): boolean => timesWithin(days, DAY).length === 0;

@@ -1,11 +1,12 @@
 /**
  * The SQL of GetDailyRevenue: a statement that completes the sums of a rollup, and one that reads the ledger alone.
  * From the first start of a day in the period to the last one, what is covered comes from the rollup: days in UTC from
- * its days, others from its six hours, and from the quarter hours of those in which a day begins; with the charges that
- * it does not cover. Before and after, all charges are read.
+ * its days, others from the six hours of these, from the hours of those in which a day begins, and from the quarter hours
+ * of an hour in which one does; with the charges that it does not cover. Before and after, all charges are read.
  */
 import { instant, milliseconds } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
+import { STORED_QUARTERS } from "../../rollup/increments.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { increments, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
@@ -23,6 +24,8 @@ export const MAX_TIMES = 4;
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);
 /** Those that are the six hours of a day, by their number, which such a time lies in. */
 export const PARTS = Array.from({ length: MAX_TIMES }, (_, nth) => `part${nth}`);
+/** Those that are the hours of a day, by their number, which such a time lies in. */
+export const HOURS = Array.from({ length: MAX_TIMES }, (_, nth) => `hour${nth}`);
 
 /**
  * The times of day of a statement: for days that begin at midnight UTC, for those that begin at another time, and for
@@ -65,34 +68,33 @@ const STORED = {
     from: `${increments("day")} AND ${IN_DAYS}`,
   },
 };
-/**
- * The six hours in which a day of the zone begins, those between them, and those from a time on at which a day begins
- * together with six hours, added up.
- */
-const sixHoursOf = (days: Days) => {
-  const parts = TIMES_OF[days].flatMap((time, nth) => [
-    `(HOUR(at) DIV 6 >= ${milliseconds(`:${PARTS[nth]}`)})`,
-    `(TIME_TO_SEC(at) >= ${milliseconds(`:${time}`)})`,
-  ]);
-  return {
-    select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
-    from: `${increments("sixHours")} AND ${IN_DAYS}
-      GROUP BY TO_DAYS(at) * ${parts.length + 1} + ${parts.join(" + ")} ORDER BY NULL`,
-  };
+const STORED_OF_ZONES = {
+  ...STORED,
+  days: { ...STORED.days, select: { ...STORED.days.select, ...STORED_QUARTERS } },
 };
-/** The quarter hours of the six hours in which a day of the zone begins: those before it, and those from it on. */
-const quartersOf = (days: Days) => {
+/** The hours of the six hours in which a day of the zone begins: those that begin before it, and those from it on. */
+const hoursOf = (days: Days) => {
   const times = TIMES_OF[days].map((time) => `(TIME_TO_SEC(at) >= ${milliseconds(`:${time}`)})`);
   const parts = TIMES_OF[days].map((_, nth) => milliseconds(`:${PARTS[nth]}`));
   return {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
-    from: `${increments("quarter")} AND part IN (${parts.join(", ")}) AND ${IN_DAYS}
+    from: `${increments("hour")} AND part IN (${parts.join(", ")}) AND ${IN_DAYS}
       GROUP BY (TO_DAYS(at) * 4 + part) * ${times.length + 1} + ${times.join(" + ")} ORDER BY NULL`,
+  };
+};
+/** The hours within which a day of the zone begins, with their quarter hours. */
+const cutHoursOf = (days: Days) => {
+  const hours = TIMES_OF[days].map((_, nth) => milliseconds(`:${HOURS[nth]}`));
+  const parts = hours.map((hour) => `${hour} DIV 6`);
+  return {
+    select: STORED_OF_ZONES.days.select,
+    from: `${increments("hour")} AND part IN (${parts.join(", ")}) AND ${IN_DAYS}
+      AND HOUR(at) IN (${hours.join(", ")})`,
   };
 };
 
 /** The statement that completes the sums of a rollup, and may read them, too. */
-function dailyOf(days: Days, stored: Partial<typeof STORED>) {
+function dailyOf(days: Days, stored: Partial<typeof STORED | typeof STORED_OF_ZONES>) {
   return compileStatement(
     {
       confirmed: CONFIRMED,
@@ -105,14 +107,15 @@ function dailyOf(days: Days, stored: Partial<typeof STORED>) {
       total: stored.total,
       allDays: stored.allDays,
       days: stored.days,
-      sixHours: days !== "utc" && stored.days ? sixHoursOf(days) : undefined,
-      quarters: days !== "utc" && stored.days ? quartersOf(days) : undefined,
+      hours: days !== "utc" && stored.days ? hoursOf(days) : undefined,
+      cutHours: days !== "utc" && stored.days ? cutHoursOf(days) : undefined,
     },
     [
       ...["provider", "start", "after", "watermark", "slot", "mark"],
       ...["first", "last", "from", "to", "tailFrom"],
       ...TIMES,
       ...PARTS,
+      ...HOURS,
     ],
     "daily",
   );
@@ -128,7 +131,7 @@ function eachOf<T>(statementFor: (days: Days) => T): Readonly<Record<Days, T>> {
 }
 
 /** The statements that read the sums, and that have them from the cache. */
-export const fullDaily = eachOf((days) => dailyOf(days, STORED));
+export const fullDaily = eachOf((days) => dailyOf(days, days === "utc" ? STORED : STORED_OF_ZONES));
 export const cachedDaily = eachOf((days) => dailyOf(days, {}));
 
 /** The statements that read the ledger alone. */

@@ -1,28 +1,18 @@
 /**
  * Reads the sums of days. What a rollup covers of them is cached by its version: past days change with that alone.
  */
-import {
-  DAY,
-  FIRST_INSTANT,
-  fromDatetime,
-  instantOf,
-  LAST_INSTANT,
-  laterOf,
-  toBoundary,
-  toDatetime,
-} from "../../db/datetime.ts";
-import { LENGTHS, MINUTE, sixHoursOf, stretchOf } from "../../rollup/increments.ts";
+import { FIRST_INSTANT, instantOf, LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
 import { justBefore, leafAt, QUARTER } from "../../rollup/leaves.ts";
 import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
-import { type ComparedSums, compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
-import { countCharges, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
+import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
-import { type Day, daysOf, indexOf, timesOf } from "./days.ts";
-import { cachedDaily, type Days, fullDaily, PARTS, RAW, TIMES } from "./queries.ts";
+import { type Day, daysOf, indexOf, isUtc, timesOf, timesWithin } from "./days.ts";
+import { type Added, type ChargesRow, covered, partParameters } from "./parts.ts";
+import { cachedDaily, type Days, fullDaily, RAW, TIMES } from "./queries.ts";
 
 /** What the days of a period are made of. */
 export interface Daily {
@@ -32,9 +22,6 @@ export interface Daily {
   readonly sums: readonly Sums[];
   readonly now: number;
 }
-
-/** What is covered of a day, by its start (epoch ms). */
-type Added = readonly [at: number, sums: Sums];
 
 /** The maximum number of days in the cache, each of about 300 bytes: 30 MB. */
 const MAX_CACHED_DAYS = 100_000;
@@ -52,7 +39,7 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
     const bounds = boundsOf(period, now);
     const values = { provider, ...bounds, ...timeParameters(days) };
     const kind = kindOf(days);
-    if (rollup === undefined || !isEach(days, QUARTER.ms)) {
+    if (rollup === undefined || timesWithin(days, QUARTER.ms).length > 0) {
       return rawQuestion(RAW[kind], values, ({ charges }) => {
         const sums = sumsByDay(charges, [], days);
         // A rollup that has no sums of such days is not behind.
@@ -74,7 +61,7 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
     const stored = { watermark, slot, ...partParameters(days), ...edges };
     return question(rollup, statement, { ...values, ...stored }, (rows) => {
       const { head, tail, uncovered } = rows;
-      const added = known ?? covered(rows, marks, days);
+      const added = known ?? covered(rows, marks, watermark, days);
       if (known === undefined) cache.put(provider, rollup, place, added);
       const sums = sumsByDay([...head, ...tail, ...uncovered], added, days);
       const ofTail = last > watermark ? countCharges(tail) : 0;
@@ -82,85 +69,6 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
       return { value: { period, days, sums, now }, uncoveredCharges };
     });
   };
-}
-
-type ChargesRow = SumsRow & Readonly<Record<"at" | "charges", string>>;
-
-type FullRows = Awaited<ReturnType<typeof fullDaily.zoned.run>>["rows"];
-
-type Stored = Pick<FullRows, "total" | "allDays" | "days" | "sixHours" | "quarters">;
-
-/**
- * What is covered of days between two marks.
- *
- * @throws DamagedRollup if all days differ from the provider as a whole, a day in UTC from its six hours, or these from
- *   their quarter hours
- */
-function covered(
-  { total, allDays, days: inUtc, sixHours, quarters }: Stored,
-  { first, last }: Boundaries,
-  days: readonly Day[],
-): readonly Added[] {
-  compareSums([{ at: "days", parts: sumsOf(allDays[0] ?? {}), total: sumsOf(total[0] ?? {}) }]);
-  const parts = isUtc(days)
-    ? inUtc.map(partOf)
-    : partsOf(days, inUtc.map(partOf), sixHours.map(partOf), quarters.map(partOf));
-  const byDay = new Map<number, Sums>();
-  for (const { text, at, sums } of parts) {
-    if (text < first || text >= last) continue;
-    const start = days[indexOf(at, days)]?.start ?? 0;
-    byDay.set(start, plus(byDay.get(start) ?? NO_SUMS, sums));
-  }
-  return [...byDay];
-}
-
-/** Sums of a stretch of time in one day, and its start, as text and in epoch ms. */
-interface Part {
-  readonly text: string;
-  readonly at: number;
-  readonly sums: Sums;
-}
-const partOf = (row: ChargesRow): Part => ({
-  text: row.at,
-  at: fromDatetime(row.at),
-  sums: sumsOf(row),
-});
-
-/** The parts of days in UTC, of which each lies in one day: six hours, and quarter hours of those in which days begin. */
-function partsOf(
-  days: readonly Day[],
-  inUtc: readonly Part[],
-  sixHours: readonly Part[],
-  quarters: readonly Part[],
-): readonly Part[] {
-  const cut = new Set(cutParts(days));
-  const [inside, others] = [true, false].map((isCut) =>
-    sixHours.filter(({ at }) => cut.has(sixHoursOf(at)) === isCut),
-  ) as [Part[], Part[]];
-  compareSums([
-    ...comparedBy(LENGTHS.sixHours, quarters, inside),
-    ...comparedBy(LENGTHS.day, sixHours, inUtc),
-  ]);
-  return [...others, ...quarters];
-}
-
-/** The sums of parts and of wholes, by the stretch of a length that they lie in. */
-function* comparedBy(
-  length: number,
-  parts: readonly Part[],
-  wholes: readonly Part[],
-): Generator<ComparedSums> {
-  const byStart = new Map<number, [parts: Sums, wholes: Sums]>();
-  for (const [which, list] of [parts, wholes].entries()) {
-    for (const { at, sums } of list) {
-      const [start] = stretchOf(at, length);
-      const both = byStart.getOrInsertComputed(start, () => [NO_SUMS, NO_SUMS]);
-      both[which as 0 | 1] = plus(both[which as 0 | 1], sums);
-    }
-  }
-  for (const [start, [ofParts, total]] of byStart) {
-    yield { at: toDatetime(start), parts: ofParts, total };
-  }
 }
 
 /** The days in UTC that hold what is covered between two marks: the start of the first, and the end of the last one. */
@@ -173,10 +81,6 @@ function utcDaysOf(
   const end = last > watermark ? watermark : justBefore(last).from;
   return { from: leafAt(first, "P1D").from, to: leafAt(end, "P1D").to };
 }
-
-const isEach = (days: readonly Day[], ms: number) =>
-  days.every(({ start, end }) => start % ms === 0 && end % ms === 0);
-const isUtc = (days: readonly Day[]) => isEach(days, DAY);
 
 /** Which statements suit days. */
 function kindOf(days: readonly Day[]): Days {
@@ -195,22 +99,6 @@ function marksOfDays(days: readonly Day[], start: number, end: number): Boundari
     last: mark(starts.findLast((at) => at <= end + 1)),
   };
 }
-
-/** The six hours of days in UTC, by their number, within which a day begins. */
-function cutParts(days: readonly Day[]): readonly number[] {
-  const within = timesOf(days).filter((time) => time % (LENGTHS.sixHours * MINUTE) !== 0);
-  return [...new Set(within.map(sixHoursOf))];
-}
-
-/** The same as parameters. */
-function partParameters(days: readonly Day[]): Readonly<Record<string, string>> {
-  const parts = cutParts(days);
-  return Object.fromEntries(
-    PARTS.map((name, nth) => [name, String(parts[nth] ?? parts[0] ?? NO_PART)]),
-  );
-}
-/** A part that there is not. */
-const NO_PART = 4;
 
 /**
  * The times of day (UTC) at which days begin, in seconds, as parameters.

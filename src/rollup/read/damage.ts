@@ -1,5 +1,5 @@
 /**
- * An answer that reads sums of parts, owners, days or quarter hours, also reads what they must be together. A run
+ * An answer that reads sums of parts, owners, days or hours, also reads what they must be together. A run
  * writes both in one transaction. If they differ, rows of the rollup were changed or lost: then nothing of it is used,
  * and the answer is read from the ledger.
  */
@@ -10,7 +10,7 @@ import { formatSums, isZero, minus, type Sums } from "../sums.ts";
 
 /** Sums that must be the same. */
 export interface ComparedSums {
-  /** What of: the owners at a boundary, as DATETIME(3) text, or at "W"; "days", "months"; the start of a day or of six hours. */
+  /** What of: the owners at a boundary, as DATETIME(3) text, or at "W"; "days", "months"; the start of a day, of six hours or of an hour. */
   readonly at: string;
   /** The sums of all parts, added up. */
   readonly parts: Sums;

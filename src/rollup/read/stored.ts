@@ -13,9 +13,9 @@ const rows = (table: string) =>
 /** What follows FROM for the sums of the provider's owners, and of the provider as a whole. */
 export const OWNER_SUMS = `${rows(TABLES.sums)} AND total = 0`;
 const TOTAL_SUMS = `${rows(TABLES.sums)} AND total = 1`;
-/** The same of its increments of a length: those of quarter hours without a condition on their parts. */
+/** The same of its increments of a length: those of hours without a condition on their parts. */
 export const increments = (length: keyof typeof LENGTHS): string =>
-  `${rows(TABLES.increments)} AND length = ${LENGTHS[length]}${length === "quarter" ? "" : " AND part = 0"}`;
+  `${rows(TABLES.increments)} AND length = ${LENGTHS[length]}${length === "hour" ? "" : " AND part = 0"}`;
 
 /** The rows of either that have the sums at a mark, a parameter; none if nothing is covered before. */
 export const sumsAt = (of: string, mark: string): string =>

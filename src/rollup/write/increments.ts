@@ -12,30 +12,35 @@ import {
 } from "../../db/datetime.ts";
 import { millisecondsOf } from "../../db/sql-time.ts";
 import { chargeCovered, TABLES } from "../coverage.ts";
-import { LENGTHS, PARTS, sixHoursOf, stretchOf } from "../increments.ts";
+import { LENGTHS, QUARTER_LENGTHS, QUARTERS, quarterColumn, stretchOf } from "../increments.ts";
 import { type Leaf, QUARTER } from "../leaves.ts";
 import { sumsOf } from "../stored-sums.ts";
-import { CHARGE_NAMES, FORMAT, NO_SUMS, plus, type Sums, sumIf, textOf } from "../sums.ts";
+import { CHARGE_NAMES, NO_SUMS, plus, type Sums, sumIf } from "../sums.ts";
+import type { Branch } from "./covered-rows.ts";
+import {
+  ADD,
+  COLUMNS,
+  type IncrementDifference,
+  negativeOf,
+  rowsFor,
+  rowsOf,
+} from "./increment-rows.ts";
 import { byLeaf } from "./ledger.ts";
-import { INCREMENTS, type Rollup, STORED } from "./state.ts";
+import { type Rollup, STORED } from "./state.ts";
 
-/** What a stretch of time should have, and its increment lacks; negative if it has more. */
-export interface IncrementDifference extends Sums {
-  /** In minutes. */
-  readonly length: number;
-  /** Its start, in epoch ms. */
-  readonly start: number;
-}
+export type { IncrementDifference };
 
-/** What follows FROM for the increments of quarter hours. */
-const QUARTERS = `${INCREMENTS} AND length = ${LENGTHS.quarter} AND part IN (${PARTS})`;
-
-/** What follows FROM for those of another length. */
-const longer = (length: number) => `${INCREMENTS} AND length = ${length} AND part = 0`;
+const QUARTER_HOUR = QUARTER_LENGTHS.hour;
+/** The lengths that quarter hours make, each of whole ones of the length before. */
+const LONGER = [LENGTHS.hour, QUARTER_LENGTHS.day, LENGTHS.day, LENGTHS.month];
 
 const SUMMED = CHARGE_NAMES.map((name) => `SUM(${name}) AS ${name}`).join(", ");
 const DIFFERS = CHARGE_NAMES.map((name) => `SUM(${name}) <> 0`).join(" OR ");
-const NEGATIVE = CHARGE_NAMES.map((name) => `-${name} AS ${name}`).join(", ");
+/** The quarter hours of an hour, added up. */
+const OF_QUARTERS = CHARGE_NAMES.map((name) => {
+  const columns = QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`);
+  return `${columns.join(" + ")} AS ${name}`;
+}).join(", ");
 
 interface QuarterRow {
   readonly quarter: string | number;
@@ -54,26 +59,24 @@ const byStretch = (length: number) =>
  */
 export async function compareQuarters(
   reader: Knex.Transaction,
-  { provider, slot }: Rollup,
+  rollup: Rollup,
   stretches: readonly Leaf[],
   until: string,
 ): Promise<IncrementDifference[]> {
   const columns = CHARGE_NAMES.map((name) => `${sumIf(name)} AS ${name}`);
-  const branches = stretches.flatMap(({ from, to }) => {
+  const ofLedger = stretches.map(({ from, to }): Branch => {
     // Charges that are dated before the first instant count as dated at it.
     const after = from === FIRST_INSTANT ? "" : "AND charged_at >= ?";
     const start = from === FIRST_INSTANT ? [] : [from];
-    const ofLedger = `SELECT MIN(charged_at) AS at, ${columns.join(", ")} FROM charges
-      WHERE provider_id = ? ${after} AND charged_at < ? AND ${chargeCovered("?")}
-      GROUP BY ${byLeaf("charged_at", QUARTER.length)}`;
-    return [
-      { sql: ofLedger, bindings: [provider, ...start, to, until, until] },
-      {
-        sql: `SELECT at, ${NEGATIVE} FROM ${QUARTERS} AND at >= ? AND at < ?`,
-        bindings: [provider, slot, from, to],
-      },
-    ];
+    return {
+      sql: `SELECT MIN(charged_at) AS at, ${columns.join(", ")} FROM charges
+        WHERE provider_id = ? ${after} AND charged_at < ? AND ${chargeCovered("?")}
+        GROUP BY ${byLeaf("charged_at", QUARTER.length)}`,
+      bindings: [rollup.provider, ...start, to, until, until],
+    };
   });
+  const spans = stretches.map(({ from, to }) => [fromDatetime(from), fromDatetime(to)] as const);
+  const branches = [...ofLedger, ...negativeOf(rollup, QUARTER_HOUR, spans)];
   const [rows] = await reader.raw(
     `SELECT quarter, ${SUMMED}
      FROM (SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")}
@@ -82,32 +85,35 @@ export async function compareQuarters(
     branches.flatMap(({ bindings }) => bindings),
   );
   return rows.map(({ quarter, ...row }: QuarterRow) => ({
-    length: LENGTHS.quarter,
+    length: QUARTER_HOUR,
     start: EARLIEST + Number(quarter) * QUARTER.ms,
     ...sumsOf(row),
   }));
 }
 
 /**
- * Compares the six hours, the days and the months that overlap a stretch of time with the quarter hours that are stored
- * of them: what makes them add up again.
+ * Compares the hours, the six hours, the days and the months that overlap a stretch of time with the quarter hours that
+ * are stored of them: what makes them add up again.
  */
 export async function compareIncrements(
   reader: Knex.Transaction,
-  { provider, slot }: Rollup,
+  rollup: Rollup,
   { from, to }: Leaf,
 ): Promise<IncrementDifference[]> {
   const found: IncrementDifference[] = [];
-  for (const length of [LENGTHS.sixHours, LENGTHS.day, LENGTHS.month]) {
+  for (const length of LONGER) {
     const [first] = stretchOf(fromDatetime(from), length);
     const [, end] = stretchOf(fromDatetime(to) - 1, length);
-    const range = [toDatetime(first), toBoundary(end)];
+    const quarters = `SELECT at, ${OF_QUARTERS} FROM ${rowsOf(LENGTHS.hour)} AND at >= ? AND at < ?`;
+    const stored = negativeOf(rollup, length, [[first, end]]);
     const [rows] = await reader.raw(
       `SELECT MIN(at) AS at, ${SUMMED} FROM (
-         SELECT at, ${CHARGE_NAMES.join(", ")} FROM ${QUARTERS} AND at >= ? AND at < ?
-         UNION ALL SELECT at, ${NEGATIVE} FROM ${longer(length)} AND at >= ? AND at < ?) AS parts
+         ${[quarters, ...stored.map(({ sql }) => sql)].join(" UNION ALL ")}) AS parts
        GROUP BY ${byStretch(length)} HAVING ${DIFFERS} ORDER BY at`,
-      [provider, slot, ...range, provider, slot, ...range],
+      [
+        ...[rollup.provider, rollup.slot, toDatetime(first), toBoundary(end)],
+        ...stored.flatMap(({ bindings }) => bindings),
+      ],
     );
     for (const { at, ...row } of rows as StretchRow[]) {
       found.push({ length, start: stretchOf(fromDatetime(at), length)[0], ...sumsOf(row) });
@@ -124,9 +130,8 @@ export function incrementsOf(
   quarters: readonly IncrementDifference[],
   others: readonly IncrementDifference[],
 ): IncrementDifference[] {
-  const { quarter: _, ...longer } = LENGTHS;
   const all = [quarters];
-  for (const length of Object.values(longer)) {
+  for (const length of LONGER) {
     const parts = all.at(-1) ?? [];
     const moved = parts.map((part) => ({
       ...part,
@@ -152,32 +157,25 @@ function addedUp(differences: readonly IncrementDifference[]): IncrementDifferen
 /** The number of rows in one INSERT. */
 const ROWS_PER_INSERT = 500;
 
-/** SQL: adds to what is there already. */
-const ADD = CHARGE_NAMES.map((name) => `${name} = ${TABLES.increments}.${name} + VALUES(${name})`);
-
 /** Adds differences to their rows. */
 export async function addToIncrements(
   transaction: Knex.Transaction,
-  { provider, slot }: Rollup,
+  rollup: Rollup,
   differences: readonly IncrementDifference[],
 ): Promise<void> {
-  const columns = ["provider_id", "format", "slot", "length", "part", "at", ...CHARGE_NAMES];
-  const sums = CHARGE_NAMES.map(() => "?").join(", ");
-  for (let start = 0; start < differences.length; start += ROWS_PER_INSERT) {
-    const some = differences.slice(start, start + ROWS_PER_INSERT);
-    const rows = some.map(({ length, start: at }) => {
-      const part = length === LENGTHS.quarter ? sixHoursOf(at) : 0;
-      // What is bound costs the command most of a build.
-      return `(?, ${FORMAT}, ${slot}, ${length}, ${part}, ?, ${sums})`;
+  const rows = rowsFor(rollup, differences);
+  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
+    const some = rows.slice(start, start + ROWS_PER_INSERT);
+    const values = some.map((row) => COLUMNS.map((column) => row[column] ?? null));
+    // What is bound costs the command most of a build: numbers and NULL are not.
+    const isText = (value: string | number | null) => typeof value === "string";
+    const sql = values.map((row) => {
+      return `(${row.map((each) => (isText(each) ? "?" : (each ?? "NULL"))).join(", ")})`;
     });
     await transaction.raw(
-      `INSERT INTO ${TABLES.increments} (${columns.join(", ")})
-       VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE ${ADD.join(", ")}`,
-      some.flatMap((each) => [
-        provider,
-        toDatetime(each.start),
-        ...CHARGE_NAMES.map((name) => textOf(name, each[name])),
-      ]),
+      `INSERT INTO ${TABLES.increments} (${COLUMNS.join(", ")})
+       VALUES ${sql.join(", ")} ON DUPLICATE KEY UPDATE ${ADD.join(", ")}`,
+      values.flat().filter(isText),
     );
   }
 }
@@ -192,7 +190,7 @@ export async function daysDiffer(
     `SELECT COUNT(*) AS different FROM (
        SELECT ${columns} FROM ${STORED} AND total = 1 AND server_id = 0 AND instance_id = 0
          AND at = (SELECT MAX(at) FROM ${STORED} AND total = 1)
-       UNION SELECT ${columns} FROM ${longer(LENGTHS.day)}) AS sums`,
+       UNION SELECT ${columns} FROM ${rowsOf(LENGTHS.day)}) AS sums`,
     [provider, slot, provider, slot, provider, slot],
   );
   return Number(different) > 1;

@@ -276,11 +276,11 @@ describe("with the increments of a rollup, the age of the ledger makes no differ
     ["days of UTC", [ago(90, 3), ago(45, 5), "UTC"]],
   ])("%s", async (_name, question) => {
     const [short, long] = [await rowsRead(SHORT, question), await rowsRead(LONG, question)];
-    // Each of the days may have a quarter hour more with charges.
+    // Each of the days may have an hour more with charges.
     expect(long[0]?.rows).toBeLessThanOrEqual((short[0]?.rows ?? 0) + 2 * TOLERANCE + MORE_DAYS);
   });
 
-  it("400 days of another zone, of which it reads their quarter hours with charges", async () => {
+  it("400 days of another zone, of which it reads their hours with charges", async () => {
     const [read] = await rowsRead(LONG, [day(399), "", "Asia/Kolkata"]);
     expect(read?.rows).toBeLessThan((READS_PER_ROW * 400 * LONG.charges) / LONG.days);
   });

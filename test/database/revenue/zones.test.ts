@@ -44,11 +44,14 @@ function changesOf(zone: string): number[] {
 
 const ZONES = Intl.supportedValuesOf("timeZone");
 const CHANGES = new Map(ZONES.map((zone) => [zone, changesOf(zone)]));
-/** Zones whose days always begin at one hour: each there is, so also where six hours of a rollup begin with the day. */
-const FIXED = Array.from(
-  { length: 27 },
-  (_, nth) => `Etc/GMT${nth < 13 ? "+" : "-"}${Math.abs(12 - nth)}`,
-);
+/**
+ * Zones whose days begin at one time in 2016: at each hour there is, so also where six hours of a rollup begin with the
+ * day, and at each quarter of an hour.
+ */
+const FIXED = [
+  ...Array.from({ length: 27 }, (_, nth) => `Etc/GMT${nth < 13 ? "+" : "-"}${Math.abs(12 - nth)}`),
+  ...["Asia/Kolkata", "Asia/Kathmandu", "Australia/Eucla", "Pacific/Chatham", "Pacific/Marquesas"],
+];
 /** Some of the changes of all zones, other ones in each run. */
 const MARKS = Array.from({ length: 20 }, () => pick(CHANGES.values().toArray().flat()));
 
@@ -59,11 +62,11 @@ function anyInstant(): number {
   return mark + pick([-1, 0, 0, 1, between(0, QUARTER)]);
 }
 
-/** A week in which each hour has a charge. */
+/** A week in which each quarter of an hour has a charge. */
 const WEEK = Date.parse("2016-03-01");
-const hours = Array.from({ length: 7 * 24 }, (_, nth) => WEEK + (nth + 0.5) * 3_600_000);
+const quarters = Array.from({ length: 7 * 96 }, (_, nth) => WEEK + (nth + 0.5) * QUARTER);
 
-const charges = [...Array.from({ length: 1_500 }, anyInstant), ...hours].map((at): Charge => {
+const charges = [...Array.from({ length: 1_500 }, anyInstant), ...quarters].map((at): Charge => {
   const gross = BigInt(between(-500, 1_500));
   return { server: 1n, instance: null, at: iso(at), gross };
 });

@@ -87,11 +87,18 @@ it.each(PERIODS)("a rollup as it was built is used: %s to %s", async (...period)
   expect(reported).toEqual([]);
 });
 
+/** The sums of an increment, and of its quarters. */
+const CHARGED = ["", "_1", "_2", "_3", "_4"].flatMap((quarter) =>
+  CHARGE_NAMES.map((name) => `${name}${quarter}`),
+);
 /** The columns that place a row, and those that are added up. */
 const COLUMNS = [
   [TABLES.sums, ["total", "at", "server_id", "instance_id"], SUM_NAMES],
-  [TABLES.increments, ["length", "part", "at"], CHARGE_NAMES],
+  [TABLES.increments, ["length", "part", "at"], CHARGED],
 ] as const;
+
+/** A value of a column that is changed by a number, also where there was none. */
+const add = (column: string, changed: number) => knex.raw("COALESCE(??, 0) + ?", [column, changed]);
 
 it.each(COLUMNS)(
   "figures are exact whatever row of %s is changed or lost, and each answer that reads it tells",
@@ -106,7 +113,7 @@ it.each(COLUMNS)(
       const row = knex(table).where(key);
       const [before] = await row.clone();
       if (column === undefined) await row.clone().del();
-      else await row.clone().increment(column, (nth % 7) - 3 || 1);
+      else await row.clone().update(column, add(column, (nth % 7) - 3 || 1));
       reported.length = 0;
       await expectExact(PERIODS[nth % PERIODS.length] ?? ["", ""]);
       told += reported.length;
@@ -152,22 +159,23 @@ it("a run builds a damaged rollup again, once, and tells why", async () => {
   expect(reported).toEqual([]);
 });
 
-/** The first charge, in its month, day, six hours and quarter hour, and at the boundary after it. */
+/** The first charge, in its month, day, six hours, hour and quarter hour, and at the boundary after it. */
 const WHOLE = [
-  [TABLES.sums, { total: 1, at: "2026-01-06 00:00:00.000" }],
-  [TABLES.increments, { length: 43_200, at: "2026-01-01 00:00:00.000" }],
-  [TABLES.increments, { length: 1_440, at: "2026-01-05 00:00:00.000" }],
-  [TABLES.increments, { length: 360, at: "2026-01-05 00:00:00.000" }],
-  [TABLES.increments, { length: 15, at: "2026-01-05 01:00:00.000" }],
+  [TABLES.sums, { total: 1, at: "2026-01-06 00:00:00.000" }, ""],
+  [TABLES.increments, { length: 43_200, at: "2026-01-01 00:00:00.000" }, ""],
+  [TABLES.increments, { length: 1_440, at: "2026-01-05 00:00:00.000" }, ""],
+  [TABLES.increments, { length: 1_440, at: "2026-01-05 00:00:00.000" }, "_1"],
+  [TABLES.increments, { length: 60, at: "2026-01-05 01:00:00.000" }, ""],
+  [TABLES.increments, { length: 60, at: "2026-01-05 01:00:00.000" }, "_1"],
 ] as const;
 
 it.each(WHOLE)(
-  "a row of the provider as a whole is repaired alone, in %s: %j",
-  async (table, row) => {
+  "a row of the provider as a whole is repaired alone, in %s: %j%s",
+  async (table, row, quarter) => {
     const [{ slot }] = await knex(TABLES.rollups).select("slot");
     for (const disturb of [
       () => knex(table).where(row).del(),
-      () => knex(table).where(row).increment("gross", 1),
+      () => knex(table).where(row).increment(`gross${quarter}`, 1),
     ]) {
       const before = await knex(table);
       await disturb();
@@ -184,8 +192,8 @@ it.each(WHOLE)(
 );
 
 it("a quarter hour and its day that were changed alike are repaired by the run that sees their sums", async () => {
-  for (const [table, row] of WHOLE.slice(1)) {
-    await knex(table).where(row).increment("charges", 1);
+  for (const [table, row, quarter] of WHOLE.slice(1)) {
+    await knex(table).where(row).increment(`charges${quarter}`, 1);
   }
   await knex("providers").insert({ id: 1, name: "provider" }).onConflict().ignore();
   const later = knex.raw("UTC_TIMESTAMP(3) + INTERVAL 1 HOUR");

@@ -14,8 +14,8 @@ import { build, charge, DAY, FIVE_MINUTES, MONTH, rental } from "./built.ts";
 const KNOWN = {
   format: 6,
   sums: "d45c79d7d8835ed9",
-  tables: "5c0a0c14fa00449e",
-  boundaries: "1a7b60c7c0d046c0",
+  tables: "b4bf33bcf2ac871a",
+  boundaries: "8012845f9a3ad0cc",
 };
 
 const MESSAGE = `What a rollup holds is not what format ${KNOWN.format} stands for.
@@ -76,7 +76,9 @@ async function readBoundaries(leaf: LeafLength) {
   const columns = ["total", "at", "server_id", "instance_id", ...SUM_NAMES];
   const rows = await knex(TABLES.sums).where({ slot }).orderBy(columns).select(columns);
   expect(rows.length).toBeGreaterThan(0);
-  const charged = ["length", "part", "at", ...CHARGE_NAMES];
+  const quarters = ["", "_1", "_2", "_3", "_4"];
+  const ofQuarters = quarters.flatMap((nth) => CHARGE_NAMES.map((sum) => `${sum}${nth}`));
+  const charged = ["length", "part", "at", ...ofQuarters];
   const increments = await knex(TABLES.increments).where({ slot }).orderBy(charged).select(charged);
   return [
     ...rows.map((row) => columns.map((column) => String(row[column]))),

@@ -7,7 +7,7 @@ import { expect } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
 
-/** Sums by kind, place and owner: "owners 2026-01-02 00:00:00.000 1/0", "15 1 2026-01-02 09:15:00.000". */
+/** Sums by kind, place and owner: "owners 2026-01-02 00:00:00.000 1/0", "60 1 2026-01-02 09:00:00.000". */
 type Stored = Record<string, string>;
 
 /** Expects the current rollup of a provider to have the sums and increments of its ledger, and no other row. */
@@ -35,10 +35,16 @@ export async function expectStored(database: Knex, provider = "1"): Promise<void
       const counts = [charges, started, ended, started_ms, ended_ms];
       stored[key] = [cents(gross), cents(refunds), ...counts].join(" ");
     }
-    for (const { length, part, at, gross, refunds, charges } of await reader(
-      TABLES.increments,
-    ).where(own)) {
-      stored[`${length} ${part} ${at}`] = [cents(gross), cents(refunds), charges].join(" ");
+    for (const row of await reader(TABLES.increments).where(own)) {
+      const sums = ["", "_1", "_2", "_3", "_4"].map((quarter) => {
+        const [gross, refunds, charges] = [
+          row[`gross${quarter}`],
+          row[`refunds${quarter}`],
+          row[`charges${quarter}`],
+        ];
+        return charges === null ? "none" : [cents(gross), cents(refunds), charges].join(" ");
+      });
+      stored[`${row.length} ${row.part} ${row.at}`] = sums.join(", ");
     }
     expect(stored).toEqual(await expected(reader, provider, rollup));
   });
@@ -80,8 +86,7 @@ async function expected(
   return {
     ...running("owners", events, leaf),
     ...running("total", total, leaf),
-    ...increments(charges, 15),
-    ...increments(charges, 360),
+    ...increments(charges, 60),
     ...increments(charges, 1_440),
     ...increments(charges, 43_200),
   };
@@ -105,7 +110,7 @@ function running(kind: string, events: readonly Event[], leaf: string): Stored {
 }
 
 /** Gross, refunds and number of the charges in each stretch of so many minutes, by its start; 43,200 are a month. */
-function increments(charges: readonly Event[], minutes: number): Stored {
+function inStretches(charges: readonly Event[], minutes: number) {
   const sums = new Map<number, readonly bigint[]>();
   for (const { at, sums: added } of charges) {
     const date = new Date(at);
@@ -115,11 +120,21 @@ function increments(charges: readonly Event[], minutes: number): Stored {
         : Math.floor(at / (minutes * 60_000)) * minutes * 60_000;
     sums.set(start, plus(added.slice(0, 3), sums.get(start)));
   }
+  return sums;
+}
+
+/** The same, with those of the four quarters of an hour and of a day. */
+function increments(charges: readonly Event[], minutes: number): Stored {
+  const ofQuarters = minutes === 43_200 ? undefined : inStretches(charges, minutes / 4);
   return Object.fromEntries(
-    sums.entries().map(([start, each]) => {
-      const part = minutes === 15 ? Math.floor(new Date(start).getUTCHours() / 6) : 0;
-      return [`${minutes} ${part} ${text(start)}`, each.join(" ")];
-    }),
+    inStretches(charges, minutes)
+      .entries()
+      .map(([start, each]) => {
+        const part = minutes === 60 ? Math.floor(new Date(start).getUTCHours() / 6) : 0;
+        const quarters = [0, 1, 2, 3].map((nth) => ofQuarters?.get(start + nth * minutes * 15_000));
+        const sums = [each, ...quarters].map((some) => some?.join(" ") ?? "none");
+        return [`${minutes} ${part} ${text(start)}`, sums.join(", ")];
+      }),
   );
 }
 

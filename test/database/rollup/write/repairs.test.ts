@@ -83,8 +83,26 @@ const rollups = () => knex(TABLES.rollups);
 
 it.each<[string, () => PromiseLike<unknown>, "anew"?]>([
   ["a day", () => increments().where({ length: 1_440 }).increment("gross", 1)],
-  ["a quarter hour", () => increments().where({ length: 15 }).limit(1).increment("charges", 1)],
-  ["all quarter hours", () => increments().where({ length: 15 }).del()],
+  ["an hour", () => increments().where({ length: 60 }).limit(1).increment("charges", 1)],
+  [
+    "six hours",
+    () =>
+      increments()
+        .where({ length: 1_440 })
+        .whereNotNull("charges_3")
+        .limit(1)
+        .increment("charges_3", 1),
+  ],
+  [
+    "a quarter hour",
+    () =>
+      increments()
+        .where({ length: 60 })
+        .whereNotNull("charges_1")
+        .limit(1)
+        .increment("charges_1", 1),
+  ],
+  ["all hours", () => increments().where({ length: 60 }).del()],
   ["all increments", () => increments().del()],
   ["a total", () => sums().where({ total: 1 }).increment("gross", 1)],
   ["all totals", () => sums().where({ total: 1 }).del()],
