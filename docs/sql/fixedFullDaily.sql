@@ -2,6 +2,18 @@ SELECT 0,
   CAST(UTC_TIMESTAMP(3) AS CHAR),
   CAST(MAX(version) AS CHAR),
   NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
   NULL
   FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
 UNION ALL
@@ -9,27 +21,75 @@ UNION ALL
   CAST(MIN(charged_at) AS CHAR),
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
-  CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
+  CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL
   FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:first AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND) ORDER BY NULL)
 UNION ALL
 (SELECT 2,
   CAST(MIN(charged_at) AS CHAR),
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
-  CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
+  CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL
   FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:tailFrom AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND) ORDER BY NULL)
 UNION ALL
 (SELECT 3,
   CAST(MIN(charged_at) AS CHAR),
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
-  CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
+  CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL
   FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND) ORDER BY NULL)
 UNION ALL
 (SELECT 4,
   CAST(gross AS CHAR),
   CAST(charges AS CHAR),
   CAST(refunds AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
   NULL
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
@@ -38,6 +98,18 @@ UNION ALL
   CAST(SUM(gross) AS CHAR),
   CAST(SUM(charges) AS CHAR),
   CAST(SUM(refunds) AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
   NULL
   FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 1440 AND part = 0 GROUP BY provider_id)
 UNION ALL
@@ -45,19 +117,55 @@ UNION ALL
   CAST(at AS CHAR),
   CAST(gross AS CHAR),
   CAST(charges AS CHAR),
-  CAST(refunds AS CHAR)
+  CAST(refunds AS CHAR),
+  CAST(gross_1 AS CHAR),
+  CAST(charges_1 AS CHAR),
+  CAST(refunds_1 AS CHAR),
+  CAST(gross_2 AS CHAR),
+  CAST(charges_2 AS CHAR),
+  CAST(refunds_2 AS CHAR),
+  CAST(gross_3 AS CHAR),
+  CAST(charges_3 AS CHAR),
+  CAST(refunds_3 AS CHAR),
+  CAST(gross_4 AS CHAR),
+  CAST(charges_4 AS CHAR),
+  CAST(refunds_4 AS CHAR)
   FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 1440 AND part = 0 AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)))
 UNION ALL
 (SELECT 7,
   CAST(MIN(at) AS CHAR),
   CAST(SUM(gross) AS CHAR),
   CAST(SUM(charges) AS CHAR),
-  CAST(SUM(refunds) AS CHAR)
-  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 360 AND part = 0 AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY TO_DAYS(at) * 3 + (HOUR(at) DIV 6 >= CAST(:part0 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) ORDER BY NULL)
+  CAST(SUM(refunds) AS CHAR),
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL,
+  NULL
+  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 60 AND part IN (CAST(:part0 AS SIGNED)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY (TO_DAYS(at) * 4 + part) * 2 + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 8,
-  CAST(MIN(at) AS CHAR),
-  CAST(SUM(gross) AS CHAR),
-  CAST(SUM(charges) AS CHAR),
-  CAST(SUM(refunds) AS CHAR)
-  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 15 AND part IN (CAST(:part0 AS SIGNED)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY (TO_DAYS(at) * 4 + part) * 2 + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) ORDER BY NULL);
+  CAST(at AS CHAR),
+  CAST(gross AS CHAR),
+  CAST(charges AS CHAR),
+  CAST(refunds AS CHAR),
+  CAST(gross_1 AS CHAR),
+  CAST(charges_1 AS CHAR),
+  CAST(refunds_1 AS CHAR),
+  CAST(gross_2 AS CHAR),
+  CAST(charges_2 AS CHAR),
+  CAST(refunds_2 AS CHAR),
+  CAST(gross_3 AS CHAR),
+  CAST(charges_3 AS CHAR),
+  CAST(refunds_3 AS CHAR),
+  CAST(gross_4 AS CHAR),
+  CAST(charges_4 AS CHAR),
+  CAST(refunds_4 AS CHAR)
+  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 60 AND part IN (CAST(:hour0 AS SIGNED) DIV 6) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) AND HOUR(at) IN (CAST(:hour0 AS SIGNED)));
