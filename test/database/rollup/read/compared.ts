@@ -1,7 +1,7 @@
 /** A small ledger, and services whose answers are compared with the sums of its rows. */
 import type { Knex } from "knex";
 import { beforeEach } from "vitest";
-import { createRead } from "../../../../src/db/query.ts";
+import { createRead, type Query, type Read } from "../../../../src/db/query.ts";
 import { createExactService } from "../../../support/ledger/exact.ts";
 import { requested } from "../../../support/ledger/periods.ts";
 import { readLedger } from "../../../support/ledger/store.ts";
@@ -10,11 +10,19 @@ import { charge } from "../write/built.ts";
 
 /** The time of calls. */
 export const NOW = "2026-11-20T09:30:00.000Z";
+/** All of its year. */
+export const YEAR = ["2026-01-01T00:00:00.000Z", "2026-12-31T23:59:59.999Z"] as const;
 /** A recording time, or a watermark. */
 export const minute = (number: number) => `2026-11-20 08:${String(number).padStart(2, "0")}:00.000`;
 
 /** The ends of a period, ISO 8601; "" for an omitted one. */
 export type Period = readonly [start: string, end: string];
+
+/** A `Read` whose queries are wrapped, given the session's own. */
+export const wrapped =
+  (read: Read, wrap: (query: Query) => Query): Read =>
+  (work, options) =>
+    read((session) => work({ ...session, query: wrap(session.query) }), options);
 
 /**
  * A service that asks for provider 1. Each answer is compared with the sums of the rows; what is
