@@ -1,5 +1,5 @@
 /** Which providers a run works on, and what it leaves alone. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { FORMAT } from "../../../../src/rollup/sums.ts";
@@ -41,35 +41,27 @@ it("providers without rows have none, with and without a rollup", async () => {
   expect(await news(true)).toEqual(["1"]);
 });
 
-describe("a charge recorded", () => {
-  it.each([
-    ["at the watermark is covered", ["12:00"], []],
-    ["after it is news", ["12:01"], ["1"]],
-    ["at the next watermark is news", ["12:45"], ["1"]],
-    ["within the margin is none yet", ["12:46"], []],
-    ["within the margin does not hide an earlier one", ["12:30", "12:50", "12:59"], ["1"]],
-  ])("%s", async (_, recorded, expected) => {
-    await knex("charges").insert(recorded.map((time) => charge("2026-01-01", at(time))));
-    expect(await news()).toEqual(expected);
-  });
-
-  it("for a provider without a rollup is news, however old", async () => {
-    await knex("charges").insert({ ...charge("2020-01-01", "2020-01-01"), provider_id: 2 });
-    expect(await news()).toEqual(["2"]);
-  });
+it.each([
+  ["recorded at the watermark is covered", ["12:00"], "2026-01-01", []],
+  ["recorded after it is news", ["12:01"], "2026-01-01", ["1"]],
+  ["recorded at the next watermark is news", ["12:45"], "2026-01-01", ["1"]],
+  ["within the margin is none yet", ["12:46"], "2026-01-01", []],
+  ["within the margin hides no earlier one", ["12:30", "12:50"], "2026-01-01", ["1"]],
+  ["dated ahead is news when its time has come", ["11:00"], at("12:30"), ["1"]],
+])("a charge %s", async (_, recorded, charged, expected) => {
+  await knex("charges").insert(recorded.map((time) => charge(charged, at(time))));
+  expect(await news()).toEqual(expected);
 });
 
-describe("a rental", () => {
-  it.each([
-    ["that was written and ended before the watermark is covered", at("11:00"), at("11:00"), []],
-    ["that was written since is news", at("12:30"), at("11:00"), ["1"]],
-    ["that ended since is news", at("11:00"), at("12:30"), ["1"]],
-    ["that is open is none", at("12:30"), null, []],
-    ["that ends later is none yet", at("12:30"), at("12:50"), []],
-  ])("%s", async (_, updatedAt, endedAt, expected) => {
-    await knex("rentals").insert(rental("2026-01-01", endedAt, updatedAt));
-    expect(await news()).toEqual(expected);
-  });
+it.each([
+  ["written and ended before the watermark is covered", at("11:00"), at("11:00"), []],
+  ["written since is news", at("12:30"), at("11:00"), ["1"]],
+  ["that ended since is news", at("11:00"), at("12:30"), ["1"]],
+  ["that is open is none", at("12:30"), null, []],
+  ["that ends later is none yet", at("12:30"), at("12:50"), []],
+])("a rental %s", async (_, updatedAt, endedAt, expected) => {
+  await knex("rentals").insert(rental("2026-01-01", endedAt, updatedAt));
+  expect(await news()).toEqual(expected);
 });
 
 it("a build in progress, and a watermark in the future, are news", async () => {
@@ -83,11 +75,6 @@ it("a build in progress, and a watermark in the future, are news", async () => {
 it("a watermark that another run has moved past the clock of this one is no news", async () => {
   await knex(TABLES.rollups).insert(rollup(3, "2026-01-20 13:00:00.001"));
   expect(await news()).toEqual([]);
-});
-
-it("a charge dated ahead is news when its time has come", async () => {
-  await knex("charges").insert(charge(at("12:30"), "2026-01-01"));
-  expect(await news()).toEqual(["1"]);
 });
 
 it("of thousands of providers, those with news are found", async () => {
