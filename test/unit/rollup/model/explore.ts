@@ -75,14 +75,12 @@ function initialState({ scenario }: Model): State {
       { quarters: [], days: [] },
     ],
     runs: scenario.runs.map(() => newRun()),
-    smallUpTo: -1,
     versions: 0,
     cached: null,
     happened: [],
     reported: false,
   };
-  const ofAnySize = { ...scenario, minRows: 0 };
-  if (scenario.built) completeRun(state, {}, { scenario: ofAnySize, has: () => true });
+  if (scenario.built) completeRun(state, {}, { scenario, has: () => true });
   return state;
 }
 

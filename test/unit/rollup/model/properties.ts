@@ -6,7 +6,7 @@ import {
   fullAnswers,
   wholeAddsUp,
 } from "./answers.ts";
-import { copyOf, MARGIN, type Model, type Property, type State } from "./model.ts";
+import { copyOf, LOOKBACK, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
 
 /** The first property of the scenario that a state violates. */
@@ -35,14 +35,18 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
     return healed.reported || !isExact(healed, model);
   },
   "no false alarm": ({ reported }) => !reported,
-  built: (state, model) => {
-    const { minRows = 0, writers } = model.scenario;
-    const settled = state.rows.filter(({ committed }) => {
-      return committed && committed.recorded <= state.now - MARGIN;
+  "late rows found": (state, model) => {
+    const { has } = model;
+    const { current, slots, rows } = state;
+    const watermark = current?.watermark ?? 0;
+    const counts = slots[current?.slot ?? 0].at(-1)?.[1] ?? [];
+    const isTooLate = rows.some(({ committed }, row) => {
+      if (!committed || !isCovered(committed, watermark, has)) return false;
+      return committed.recorded <= watermark - LOOKBACK && counts[2 * row] !== 1;
     });
-    const isOpen = state.rows.some(({ pending }) => pending && writers[pending.writer]);
-    if (isOpen || settled.length < minRows) return true;
-    return afterRun(state, model, false).current !== null;
+    if (isTooLate) return true;
+    const refreshed = afterRun(state, model, false);
+    return refreshed.current?.watermark === watermark || isExact(refreshed, model);
   },
 };
 
