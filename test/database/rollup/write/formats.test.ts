@@ -26,7 +26,12 @@ beforeEach(async () => {
   }
 });
 
-const formats = (table: string) => knex(table).distinct("format").orderBy("format").pluck("format");
+/** Expects every table of rollups to have rows of these formats. */
+async function expectFormats(...formats: number[]): Promise<void> {
+  for (const table of Object.values(TABLES)) {
+    expect(await knex(table).distinct("format").orderBy("format").pluck("format")).toEqual(formats);
+  }
+}
 const checkedDaysAgo = (days: number, provider: number) =>
   knex(TABLES.rollups)
     .where({ format: OTHER, provider_id: provider })
@@ -35,7 +40,7 @@ const checkedDaysAgo = (days: number, provider: number) =>
 it("answers do not use them, and the next run builds rollups beside them", async () => {
   await createComparison(knex)("1");
   expect(await rollUp(knex, { margin: 0 })).toMatchObject({ news: 2, charges: 2 });
-  for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT, OTHER]);
+  await expectFormats(FORMAT, OTHER);
   await knex(TABLES.rollups).where({ format: OTHER }).del();
   await expectStored(knex);
 });
@@ -44,10 +49,10 @@ it("they are deleted when no rollup of their format was written for a week", asy
   await checkedDaysAgo(30, 1);
   await checkedDaysAgo(6, 2);
   await rollUp(knex, { margin: 0 });
-  for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT, OTHER]);
+  await expectFormats(FORMAT, OTHER);
   await checkedDaysAgo(8, 2);
   await rollUp(knex, { margin: 0 });
-  for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT]);
+  await expectFormats(FORMAT);
   await expectStored(knex);
 });
 
@@ -56,7 +61,7 @@ it("they are not taken for unused where their checks have just been made due", a
   for (const provider of ["1", "2"]) await scheduleCheck(knex, provider, CHECK_PERIOD);
   await knex(TABLES.rollups).update({ format: OTHER });
   await rollUp(knex, { margin: 0 });
-  for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT, OTHER]);
+  await expectFormats(FORMAT, OTHER);
 });
 
 // A service of the other version may still answer from it.
@@ -72,5 +77,5 @@ it("one that is deleted is not read while its sums go", async () => {
      END`,
   );
   await rollUp(knex, { margin: 0 }).finally(() => knex.raw("DROP TRIGGER in_use"));
-  for (const table of Object.values(TABLES)) expect(await formats(table)).toEqual([FORMAT]);
+  await expectFormats(FORMAT);
 });
