@@ -6,37 +6,25 @@ import { boundariesOf, marksOf } from "../../../src/rollup/read/boundaries.ts";
 const at = (text: string) => Date.parse(`${text.replace(" ", "T")}Z`);
 const BEFORE_ALL = "0000-00-00 00:00:00.000";
 
-describe("the marks in a period", () => {
-  it.each<[LeafLength, start: string, end: string, first: string, last: string]>([
-    // From a mark to the instant before another one: both ends are marks.
-    ["P1D", "2026-11-01 00:00:00.000", "2026-11-30 23:59:59.999", "2026-11-01", "2026-12-01"],
-    ["P1D", "2026-11-01 00:00:00.001", "2026-11-30 23:59:59.998", "2026-11-02", "2026-11-30"],
-    // None lies between: the first comes after the last.
-    ["P1D", "2026-11-20 09:00:00.000", "2026-11-20 10:00:00.000", "2026-11-21", "2026-11-20"],
-    // The last leaf of a month ends with it.
-    ["P16D", "2026-11-17 00:00:00.001", "2026-12-16 23:59:59.999", "2026-12-01", "2026-12-17"],
-    [
-      "PT15M",
-      "2026-11-20 09:14:59.999",
-      "2026-11-20 09:30:00.000",
-      "2026-11-20 09:15",
-      "2026-11-20 09:30",
-    ],
-    ["P1Y", "2024-02-29 00:00:00.000", "2026-12-31 23:59:59.999", "2025-01-01", "2027-01-01"],
-    // What is dated before the first instant counts as dated at it: the first mark is before all rows.
-    ["P1M", "0001-01-01 00:00:00.000", "2026-11-30 23:59:59.999", BEFORE_ALL, "2026-12-01"],
-    ["P1M", "0001-01-01 00:00:00.001", "0001-01-20 00:00:00.000", "0001-02-01", BEFORE_ALL],
-    [
-      "P1M",
-      "9999-12-31 23:59:59.999",
-      "2026-11-20 09:30:00.000",
-      "9999-12-31 23:59:59.999",
-      "2026-11-01",
-    ],
-  ])("of leaves of %s from %s to %s", (leaf, start, end, first, last) => {
-    const full = (text: string) => `${text}${" 00:00:00.000".slice(text.length - 10)}`;
-    expect(marksOf(leaf, at(start), at(end))).toEqual({ first: full(first), last: full(last) });
-  });
+const full = (text: string) => `${text}${" 00:00:00.000".slice(text.length - 10)}`;
+
+it.each<[LeafLength, start: string, end: string, first: string, last: string]>([
+  // From a mark to the instant before another one: both ends are marks.
+  ["P1D", "2026-11-01", "2026-11-30 23:59:59.999", "2026-11-01", "2026-12-01"],
+  ["P1D", "2026-11-01 00:00:00.001", "2026-11-30 23:59:59.998", "2026-11-02", "2026-11-30"],
+  // None lies between: the first comes after the last.
+  ["P1D", "2026-11-20 09:00", "2026-11-20 10:00", "2026-11-21", "2026-11-20"],
+  // The last leaf of a month ends with it.
+  ["P16D", "2026-11-17 00:00:00.001", "2026-12-16 23:59:59.999", "2026-12-01", "2026-12-17"],
+  ["PT15M", "2026-11-20 09:14:59.999", "2026-11-20 09:30", "2026-11-20 09:15", "2026-11-20 09:30"],
+  ["P1Y", "2024-02-29", "2026-12-31 23:59:59.999", "2025-01-01", "2027-01-01"],
+  // What is dated before the first instant counts as dated at it: the first mark is before all rows.
+  ["P1M", "0001-01-01", "2026-11-30 23:59:59.999", BEFORE_ALL, "2026-12-01"],
+  ["P1M", "0001-01-01 00:00:00.001", "0001-01-20", "0001-02-01", BEFORE_ALL],
+  ["P1M", "9999-12-31 23:59:59.999", "2026-11-20", "9999-12-31 23:59:59.999", "2026-11-01"],
+])("the marks of leaves of %s from %s to %s", (leaf, start, end, first, last) => {
+  const [from, to] = [at(full(start)), at(full(end))];
+  expect(marksOf(leaf, from, to)).toEqual({ first: full(first), last: full(last) });
 });
 
 describe("the boundaries of a period", () => {
@@ -46,25 +34,11 @@ describe("the boundaries of a period", () => {
     boundariesOf(watermark, at(end), { ...marks, first });
 
   it.each([
-    [
-      "ends before the watermark: its marks",
-      "2026-11-20 09:00:00.001",
-      "2026-11-20 09:00:00.000",
-      LAST,
-    ],
-    [
-      "reaches the watermark: everything covered",
-      "2026-11-20 09:00:00.000",
-      "2026-11-20 09:00:00.000",
-      "2026-11-20 09:00:00.001",
-    ],
-    [
-      "goes beyond the watermark",
-      "2026-11-15 23:59:59.999",
-      "2026-11-20 09:00:00.000",
-      "2026-11-16 00:00:00.000",
-    ],
-  ])("that %s", (_, watermark, end, last) => {
+    ["ends before the watermark: its marks", "2026-11-20 09:00:00.001", LAST],
+    ["reaches it: everything covered", "2026-11-20 09:00:00.000", "2026-11-20 09:00:00.001"],
+    ["goes beyond it", "2026-11-15 23:59:59.999", "2026-11-16 00:00:00.000"],
+  ])("that %s", (_, watermark, last) => {
+    const end = "2026-11-20 09:00:00.000";
     expect(boundaries(watermark, end)).toEqual({ first: FIRST, last });
   });
 

@@ -1,5 +1,5 @@
+/** Which rollups operators are told of: those that are missing or behind, once an hour. */
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import type { CurrentRollup } from "../../../src/rollup/read/facts.ts";
 import { createLagLog } from "../../../src/rollup/read/lag-log.ts";
 import { MIN_ROWS } from "../../../src/rollup/size.ts";
 import { collectLog } from "../../support/collected-log.ts";
@@ -8,17 +8,9 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 const NOW = Date.parse("2026-11-20T09:30:00.000Z");
-const MINUTE = 60_000;
 /** The uncovered charges from which a rollup is behind. */
 const MANY = MIN_ROWS;
-const MISSING = undefined;
-const at = (watermark: string): CurrentRollup => ({
-  version: "3",
-  watermark,
-  slot: "0",
-  leaf: "P1D",
-});
-const BEHIND = at("2026-11-20 08:30:00.000");
+const [BEHIND, MISSING] = ["2026-11-20 08:30:00.000", undefined];
 
 /** A lag log, its entries, and what it records. */
 function createFixture() {
@@ -28,85 +20,80 @@ function createFixture() {
   return {
     entries,
     recorded,
+    /** Reports a use of a rollup with a watermark, or of none. */
     report: (
       provider: string,
-      rollup: CurrentRollup | undefined,
-      now: number,
+      watermark?: string,
       uncoveredCharges?: number,
-      isMissing?: boolean,
-    ) => report(provider, { facts: { rollup, now }, uncoveredCharges, isMissing }),
+      isMissing = false,
+    ) => {
+      const rollup = watermark && ({ version: "3", watermark, slot: "0", leaf: "P1D" } as const);
+      const facts = { rollup: rollup || undefined, now: NOW };
+      report(provider, { facts, uncoveredCharges, isMissing });
+    },
   };
 }
 
 it("a rollup has an entry if it is 30 minutes behind or more, and lacks many charges", () => {
   const { report, entries } = createFixture();
-  report("5", at("2026-11-20 09:00:00.001"), NOW, 50 * MANY);
-  report("6", at("2026-01-01 00:00:00.000"), NOW, MANY - 1);
-  report("7", at("2026-11-20 09:00:00.000"), NOW, MANY);
-  report("8", at("2026-11-20 08:29:58.600"), NOW, 12_345);
+  report("5", "2026-11-20 09:00:00.001", 50 * MANY);
+  report("6", "2026-01-01 00:00:00.000", MANY - 1);
+  report("7", "2026-11-20 09:00:00.000", MANY);
+  report("8", "2026-11-20 08:29:58.600", 12_345);
+  const line = { level: "warn", msg: "rollup is behind" };
   expect(entries()).toEqual([
-    expect.objectContaining({ providerId: "7", behindSeconds: 1800, uncoveredCharges: MANY }),
     {
-      level: "warn",
-      providerId: "8",
-      watermark: "2026-11-20 08:29:58.600",
-      behindSeconds: 3601,
-      uncoveredCharges: 12_345,
-      msg: "rollup is behind",
+      ...{ ...line, providerId: "7", watermark: "2026-11-20 09:00:00.000" },
+      ...{ behindSeconds: 1800, uncoveredCharges: MANY },
+    },
+    {
+      ...{ ...line, providerId: "8", watermark: "2026-11-20 08:29:58.600" },
+      ...{ behindSeconds: 3601, uncoveredCharges: 12_345 },
     },
   ]);
 });
 
-it("a rollup that should be there has an entry, and counts; that of a small provider does not", () => {
+it("a rollup that should be there has an entry, and counts, also if the read failed; that of a small provider does not", () => {
   const { report, entries, recorded } = createFixture();
-  report("9", MISSING, NOW, MANY);
-  report("7", MISSING, NOW, MANY, true);
+  report("9", MISSING, MANY);
+  report("7", MISSING, MANY, true);
+  report("8", MISSING, undefined, true);
+  report("8", MISSING, MANY - 1);
+  const line = { level: "warn", msg: "provider has no rollup" };
   expect(entries()).toEqual([
-    { level: "warn", providerId: "7", uncoveredCharges: MANY, msg: "provider has no rollup" },
+    { ...line, providerId: "7", uncoveredCharges: MANY },
+    { ...line, providerId: "8" },
   ]);
-  expect(recorded).toEqual([
-    ["9", 0, "current"],
-    ["7", 0, "missing"],
-  ]);
-});
-
-it("a rollup is missed also by a read that fails", () => {
-  const { report, entries, recorded } = createFixture();
-  report("7", MISSING, NOW, undefined, true);
-  expect(entries()).toEqual([{ level: "warn", providerId: "7", msg: "provider has no rollup" }]);
-  report("7", MISSING, NOW, MANY - 1);
-  expect(recorded).toEqual([
-    ["7", 0, "missing"],
-    ["7", 0, "current"],
-  ]);
+  const states = [
+    ["9", "current"],
+    ["7", "missing"],
+    ["8", "missing"],
+    ["8", "current"],
+  ];
+  expect(recorded).toEqual(states.map(([provider, state]) => [provider, 0, state]));
 });
 
 it("of a rollup that is there, a read that fails tells nothing", () => {
   const { report, entries, recorded } = createFixture();
-  report("7", BEHIND, NOW);
+  report("7", BEHIND);
   expect({ entries: entries(), recorded }).toEqual({ entries: [], recorded: [] });
 });
 
 it("a provider has one entry of a kind in an hour, however many calls it makes", () => {
   const { report, entries } = createFixture();
-  const calls = () => {
-    for (const provider of ["7", "8"]) {
-      for (let call = 0; call < 30; call++) {
-        report(provider, MISSING, NOW, MANY, true);
-        report(provider, MISSING, NOW, undefined, true);
-        report(provider, BEHIND, NOW, MANY);
-      }
+  const messages = ["provider has no rollup", "rollup is behind"];
+  const lines = ["7", "8"].flatMap((providerId) => messages.map((msg) => ({ providerId, msg })));
+  for (const [wait, expected] of [
+    [0, lines],
+    [3_540_000, lines],
+    [60_001, [...lines, ...lines]],
+  ] as const) {
+    vi.advanceTimersByTime(wait);
+    for (const provider of ["7", "7", "8", "8"]) {
+      report(provider, MISSING, MANY, true);
+      report(provider, MISSING, undefined, true);
+      report(provider, BEHIND, MANY);
     }
-  };
-  calls();
-  const expected = ["7", "8"].flatMap((providerId) =>
-    ["provider has no rollup", "rollup is behind"].map((msg) => ({ providerId, msg })),
-  );
-  expect(entries()).toMatchObject(expected);
-  vi.advanceTimersByTime(59 * MINUTE);
-  calls();
-  expect(entries()).toHaveLength(4);
-  vi.advanceTimersByTime(MINUTE + 1);
-  calls();
-  expect(entries()).toMatchObject([...expected, ...expected]);
+    expect(entries()).toMatchObject(expected);
+  }
 });
