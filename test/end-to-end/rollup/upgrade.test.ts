@@ -54,11 +54,8 @@ const rollups = (format: number) =>
 
 const metricsOf = async (base: string) =>
   parseExposition(await (await fetch(`${base}/metrics`)).text());
-
-async function callService(): Promise<void> {
-  const call = { method: "GetOverview", headers: withKey(fixture.key) } as const;
-  await fixture.clients.get("REST").call(call);
-}
+const callService = () =>
+  fixture.clients.get("REST").call({ method: "GetOverview", headers: withKey(fixture.key) });
 const missing = async () =>
   sumOf(await metricsOf(fixture.service.admin), "revenue_rollup_providers_missing");
 
@@ -117,10 +114,8 @@ it("with --watch, the gauge of providers behind is absent until every rollup is 
   };
   const flags = "--watch 0.2 --admin-port 0".split(" ");
   const command = await whileItBegins(flags, async (running) => {
-    const listening = () => parseLog(`${running.lines().join("\n")}\n`);
-    const { adminHost, adminPort } = await poll(() =>
-      listening().find(({ msg }) => msg === "listening"),
-    );
+    const log = () => running.lines().map((line) => JSON.parse(line));
+    const { adminHost, adminPort } = await poll(() => log().find(({ msg }) => msg === "listening"));
     base = `http://${adminHost}:${adminPort}`;
     expect(await behind()).toBeUndefined();
     // Which is why this one is not what to wait for.
