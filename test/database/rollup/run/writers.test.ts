@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Knex } from "knex";
-import { afterAll, afterEach, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeEach, describe, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../../../dev/private-database/private-database.ts";
 import { migrateToLatest } from "../../../../src/db/migrate.ts";
 import { readClock } from "../../../../src/rollup/write/run/clock.ts";
@@ -32,6 +32,7 @@ await database("rentals").insert({ provider_id: 1, server_id: 1, started_at: "20
 
 const COLUMNS = "(provider_id, server_id, charged_at, gross)";
 const CHARGE = `INSERT INTO revenue.charges ${COLUMNS} VALUES (1, 1, '2026-01-10', 1)`;
+const READ = "SELECT 1, 1, '2026-01-10', COUNT(*) FROM revenue.charges";
 for (const statement of [
   "CREATE DATABASE billing",
   "CREATE TABLE billing.invoices (id INT AUTO_INCREMENT PRIMARY KEY, n BIGINT)",
@@ -76,33 +77,27 @@ async function start(pool: Knex, sql: string, state: string) {
   return { ended };
 }
 
-const WRITES: [string, string, string?][] = [
+it.each([
   ["an INSERT", CHARGE],
   ["a trigger", "INSERT INTO invoices (n) VALUES (1)"],
   ["a view", `INSERT INTO view ${COLUMNS} VALUES (1, 1, '2026-01-10', 1)`],
   ["a function in a SELECT", "SELECT charged()"],
   ["a procedure", "CALL charge()"],
   ["LOAD DATA", `LOAD DATA INFILE '${file}' INTO TABLE revenue.charges ${COLUMNS}`],
-  [
-    "an INSERT that reads charges",
-    `${CHARGE.replace(/VALUES.*/, "SELECT 1, 1, '2026-01-10', COUNT(*) FROM revenue.charges")}`,
-  ],
+  ["an INSERT that reads charges", CHARGE.replace(/VALUES.*/, READ)],
   ["a rental's end", "UPDATE LOW_PRIORITY revenue.rentals SET ended_at = UTC_TIMESTAMP()"],
-];
-
-describe.each(WRITES)("%s from another schema, in an open transaction", (_name, sql) => {
-  it("holds the watermark, which tells its session, user and database", async () => {
+])(
+  "%s from another schema, in an open transaction, holds the watermark, which tells its session, user and database",
+  async (_, sql) => {
     await billing.raw("BEGIN");
     await billing.raw(sql);
-    const { until: watermark, waitsFor } = await clock();
-    expect({ waitsFor }).toMatchObject(WAITS);
-    const [[{ now }]] = await database.raw("SELECT UTC_TIMESTAMP(3) AS now");
+    const { now, until: watermark, waitsFor } = await clock();
+    expect({ waitsFor }).toMatchObject({ waitsFor: { ...WAITS.waitsFor, doubt: undefined } });
     expect(watermark < now).toBe(true);
-    expect(waitsFor?.doubt).toBeUndefined();
     await billing.raw("ROLLBACK");
     expect(await clock()).toMatchObject(PASSES);
-  });
-});
+  },
+);
 
 it("a charge from another schema, in a transaction longer than the margin, is never missing", async () => {
   await billing.raw("BEGIN");
@@ -134,30 +129,36 @@ it.each([
   await pool.raw("ROLLBACK");
 });
 
-it("the watermark passes a job elsewhere that runs, and waits for a SELECT that runs a function which writes", async () => {
+it.each([
+  ["passes a job elsewhere", "INSERT INTO facts (n) SELECT GET_LOCK('job', 60)", PASSES],
+  ["waits for a function that writes in a SELECT", "SELECT GET_LOCK('job', 60), charged()", WAITS],
+])("the watermark %s that runs", async (_, sql, expected) => {
   await other.raw("DO GET_LOCK('job', 0)");
-  const run = (sql: string) => start(billing, sql, "User lock");
-  const job = await run("INSERT INTO facts (n) SELECT GET_LOCK('job', 60)");
-  expect(await clock()).toMatchObject(PASSES);
+  const running = await start(billing, sql, "User lock");
+  expect(await clock()).toMatchObject(expected);
   await other.raw("DO RELEASE_LOCK('job')");
-  await job.ended;
-  await billing.raw("DO RELEASE_LOCK('job')");
-  await other.raw("DO GET_LOCK('job', 0)");
-  const select = await run("SELECT GET_LOCK('job', 60), charged()");
-  expect(await clock()).toMatchObject(WAITS);
-  await other.raw("DO RELEASE_LOCK('job')");
-  await select.ended;
+  await running.ended;
   await billing.raw("DO RELEASE_LOCK('job')");
 });
 
-it("the watermark waits for a statement whose trigger it has not come to, and for one behind a backup", async () => {
-  await ledger.raw("BEGIN");
-  await ledger.raw("SELECT * FROM billing.invoices");
-  const alter = await start(other, "ALTER TABLE invoices COMMENT 'altered'", "%lock");
-  const insert = await start(billing, "INSERT INTO invoices (n) VALUES (1)", "%lock");
-  expect(await clock()).toMatchObject(WAITS);
-  await ledger.raw("ROLLBACK");
-  await Promise.all([alter.ended, insert.ended]);
+it.each([
+  ["invoices", "INSERT INTO invoices (n) VALUES (1)"],
+  // It has the lock of one table, awaits that of another one, and comes to that of its trigger last.
+  ["facts", "INSERT INTO invoices (n) SELECT n FROM facts"],
+])(
+  "the watermark waits for a statement that waits for %s, and has not come to its trigger",
+  async (table, sql) => {
+    await ledger.raw("BEGIN");
+    await ledger.raw(`SELECT * FROM billing.${table}`);
+    const alter = await start(other, `ALTER TABLE ${table} COMMENT 'altered'`, "%lock");
+    const insert = await start(billing, sql, "%lock");
+    expect(await clock()).toMatchObject(WAITS);
+    await ledger.raw("ROLLBACK");
+    await Promise.all([alter.ended, insert.ended]);
+  },
+);
+
+it("the watermark waits for a statement behind a backup", async () => {
   await other.raw("FLUSH TABLES WITH READ LOCK");
   const behind = await start(billing, CHARGE, "%lock");
   expect((await clock()).waitsFor).toMatchObject({ database: "billing", doubt: undefined });
@@ -203,33 +204,31 @@ it("the watermark waits for a prepared XA transaction, which has no session", as
 
 describe("where locks cannot tell who writes the ledger", () => {
   const DOUBT = "performance_schema.metadata_locks lists no locks";
+  const JOB = "INSERT INTO facts (n) VALUES (1)";
   const instrument = (enabled: "YES" | "NO") =>
     database.raw("UPDATE performance_schema.setup_instruments SET ENABLED = ? WHERE NAME = ?", [
       enabled,
       MDL,
     ]);
+  beforeEach(() => instrument("NO"));
+  afterEach(() => instrument("YES"));
 
   it("the watermark waits for all that may write anywhere, says why, and passes schemas that it is to ignore", async () => {
-    await instrument("NO");
     await other.raw("START TRANSACTION WITH CONSISTENT SNAPSHOT");
     await other.raw("SELECT COUNT(*) FROM revenue.charges");
     expect(await clock()).toMatchObject(PASSES);
     await other.raw("ROLLBACK");
     await billing.raw("BEGIN");
-    await billing.raw("INSERT INTO facts (n) VALUES (1)");
-    expect(await clock()).toMatchObject(WAITS);
+    await billing.raw(JOB);
     expect(await clock("etl")).toMatchObject({ waitsFor: { ...WAITS.waitsFor, doubt: DOUBT } });
     expect(await clock("etl", "billing")).toMatchObject(PASSES);
-    await billing.raw("ROLLBACK");
-    await instrument("YES");
   });
 
   it("the command tells who holds the watermark, and passes over --ignore-schema", async () => {
-    await instrument("NO");
     // A pool closes sessions that are idle for 30 s.
     const open = await connectTo(urlOf("billing"));
     await open.query("BEGIN");
-    await open.query("INSERT INTO facts (n) VALUES (1)");
+    await open.query(JOB);
     await database.raw("DO SLEEP(0.12)");
     const waits = async (...flags: string[]) => {
       const { code, stdout } = await runCommand("rollup", ["--margin", "1", ...flags], server.url);
@@ -240,34 +239,29 @@ describe("where locks cannot tell who writes the ledger", () => {
     const line = { ...WAITS.waitsFor, level: "warn", session: open.threadId, doubt: DOUBT };
     expect(told).toMatchObject([[line], []]);
     await open.end();
-    await instrument("YES");
   });
 
   it("a transaction whose locks were taken when they were not listed counts", async () => {
-    await instrument("NO");
     await billing.raw("BEGIN");
     await billing.raw(CHARGE);
     await instrument("YES");
     expect(await clock("billing")).toMatchObject(WAITS);
-    await billing.raw("ROLLBACK");
   });
 
   it("an account without the right to read them is told so", async () => {
+    await instrument("YES");
     await database.raw("CREATE USER reader IDENTIFIED BY 'reader'");
-    await database.raw("GRANT SELECT ON revenue.* TO reader");
-    await database.raw("GRANT PROCESS ON *.* TO reader");
+    for (const privilege of ["SELECT ON revenue.*", "PROCESS ON *.*"]) {
+      await database.raw(`GRANT ${privilege} TO reader`);
+    }
     await billing.raw("BEGIN");
-    await billing.raw("INSERT INTO facts (n) VALUES (1)");
+    await billing.raw(JOB);
     const url = Object.assign(new URL(server.url), { username: "reader", password: "reader" });
     const account = testPool(url.href, { maxConnections: 1 });
     await database.raw("DO SLEEP(0.12)");
-    const { waitsFor } = await readClock(account, 0, true);
-    expect(waitsFor).toMatchObject({
-      database: "billing",
-      doubt: expect.stringMatching(/^SELECT command denied .*metadata_locks/),
-    });
+    const doubt = expect.stringMatching(/^SELECT command denied .*metadata_locks/);
+    expect((await readClock(account, 0, true)).waitsFor).toMatchObject({ doubt });
     await account.destroy();
-    await billing.raw("ROLLBACK");
   });
 
   it("locks that the server could not list are not taken for none", async () => {
@@ -277,6 +271,7 @@ describe("where locks cannot tell who writes the ledger", () => {
     });
     const crowd = testPool(small.url, { maxConnections: 40 });
     await crowd.raw("CREATE TABLE rollups (provider_id INT) ENGINE = InnoDB");
+    await instrument("YES");
     expect(await whyLocksAreHidden(database)).toBeUndefined();
     const open = await Promise.all(Array.from({ length: 30 }, () => crowd.transaction()));
     for (const transaction of open) await transaction("rollups").first();
