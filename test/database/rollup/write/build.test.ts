@@ -33,9 +33,6 @@ const fill = (charges: number, days: number) =>
 const slots = () => knex(TABLES.sums).distinct("slot").orderBy("slot").pluck("slot");
 const building = () => knex(TABLES.rollups).where({ building: 1 }).first();
 
-/** The first step of a build has most of them, and the second the rest. */
-const [ROWS, CHARGES] = [1_000, 1_200];
-
 it("a step stores the boundaries of so many leaves only that their rows are bounded", async () => {
   const [owners, leaves] = [1_000, 120];
   await knex("instances").insert(
@@ -62,19 +59,21 @@ it("a step stores the boundaries of so many leaves only that their rows are boun
 });
 
 it("a build that is killed after any of its steps is completed by the next run, from there", async () => {
-  await fill(CHARGES, 300);
+  // A month has more rows than a step.
+  const charges = 600;
+  await fill(charges, 75);
   let steps = 0;
   for (let killed = false; !killed; steps++) {
     await begin(knex, "1", WATERMARK, MONTH);
     for (let made = 0; made < steps; made++) {
-      killed = (await buildStep(knex, "1", WATERMARK, ROWS))?.done ?? true;
+      killed = (await buildStep(knex, "1", WATERMARK, 100))?.done ?? true;
     }
     const left = await building();
     const seen: unknown[] = [];
     const report = ({ charges }: { readonly charges: number }) => seen.push(charges);
     await rollUp(knex, { margin: 0, report });
     await expectStored(knex);
-    if (left?.next_from > "2000") expect(seen.at(-1)).toBeLessThan(CHARGES);
+    if (left?.next_from > "2000") expect(seen.at(-1)).toBeLessThan(charges);
     if (!killed) expect(await building()).toBeUndefined();
     expect(await slots()).toHaveLength(1);
   }
@@ -82,7 +81,7 @@ it("a build that is killed after any of its steps is completed by the next run, 
 });
 
 it("a step stores at most 1,000 boundaries, however few rows their leaves have", async () => {
-  await fill(CHARGES, 300);
+  await fill(1_200, 300);
   await begin(knex, "1", WATERMARK, FIVE_MINUTES);
   const stored: number[] = [];
   while (await buildStep(knex, "1", WATERMARK)) {
@@ -91,7 +90,7 @@ it("a step stores at most 1,000 boundaries, however few rows their leaves have",
   }
   const [first, ...others] = stored;
   expect(first).toBeLessThanOrEqual(1_000);
-  expect(others.at(-1)).toBeGreaterThanOrEqual(CHARGES);
+  expect(others.at(-1)).toBeGreaterThanOrEqual(1_200);
   await expectStored(knex);
 });
 
@@ -110,15 +109,6 @@ describe("while a build is in progress", () => {
     await expectStored(knex);
     await finish(knex, "1", NEXT);
     expect(await rollupOf(knex, "1")).toMatchObject({ watermark: NEXT });
-    await expectStored(knex);
-  });
-
-  it("it is exact at an earlier watermark, if a run completes it whose clock is behind", async () => {
-    await begin(knex, "1", WATERMARK, MONTH);
-    await knex("charges").insert(charge("2025-06-01", NEXT));
-    await refreshTo(knex, "1", NEXT);
-    await finish(knex, "1", WATERMARK);
-    expect(await rollupOf(knex, "1")).toMatchObject({ watermark: WATERMARK });
     await expectStored(knex);
   });
 
@@ -165,7 +155,7 @@ it("of first runs at once, each provider is built by one, and of rebuilds none f
 
 it.each([
   ["whose watermark lies ahead of the clock", { watermark: "9000-01-01 00:00:00.000" }],
-  ["whose leaves have no length", { total_leaf: "" }],
+  ["whose leaves have no length", { leaf: "" }],
 ])("a build %s begins anew", async (_, row) => {
   await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
   await begin(knex, "1", WATERMARK, DAY);
@@ -182,29 +172,22 @@ it("a first build that another run completes before it has begun is not begun", 
   // The statement that begins the slow build waits; no other does.
   await knex.raw(
     `CREATE TRIGGER slow BEFORE INSERT ON rollups FOR EACH ROW
-     BEGIN
-       IF NEW.watermark = '${NEXT}' THEN
-         DO GET_LOCK('${database.name}', 60), RELEASE_LOCK('${database.name}');
-       END IF;
-     END`,
+     IF NEW.watermark = '${NEXT}' THEN DO GET_LOCK('${database.name}', 60), RELEASE_LOCK('${database.name}'); END IF`,
   );
   const waiting = await knex.transaction();
   await waiting.raw(`DO GET_LOCK('${database.name}', 60)`);
-  try {
-    const beginning = beginBuild(knex, "1", NEXT, undefined, false);
-    const locked = `SELECT id FROM information_schema.processlist
-      WHERE db = DATABASE() AND state = 'User lock'`;
-    await expect.poll(async () => (await waiting.raw(locked))[0]).toHaveLength(1);
-    await beginBuild(knex, "1", WATERMARK, undefined, false);
-    await finish(knex, "1", WATERMARK);
-    await waiting.raw(`DO RELEASE_LOCK('${database.name}')`);
-    const begun = await beginning;
-    expect({ begun, building: await building() }).toEqual({ begun: false, building: undefined });
-    await expectStored(knex);
-  } finally {
-    await waiting.rollback();
-    await knex.raw("DROP TRIGGER slow");
-  }
+  const beginning = beginBuild(knex, "1", NEXT, undefined, false);
+  const locked = `SELECT id FROM information_schema.processlist
+    WHERE db = DATABASE() AND state = 'User lock'`;
+  await expect.poll(async () => (await waiting.raw(locked))[0]).toHaveLength(1);
+  await beginBuild(knex, "1", WATERMARK, undefined, false);
+  await finish(knex, "1", WATERMARK);
+  await waiting.raw(`DO RELEASE_LOCK('${database.name}')`);
+  const begun = await beginning;
+  expect({ begun, building: await building() }).toEqual({ begun: false, building: undefined });
+  await expectStored(knex);
+  await waiting.rollback();
+  await knex.raw("DROP TRIGGER slow");
 });
 
 it("what earlier rollups have left in the other slot is purged, and nothing of a build in progress", async () => {
@@ -222,16 +205,14 @@ it("what earlier rollups have left in the other slot is purged, and nothing of a
 });
 
 // A program of the version before deletes of ours what it knows: no increments.
-it.each([
-  ["rows", [TABLES.rollups]],
-  ["increments", [TABLES.rollups, TABLES.sums]],
-])("%s that are left of a rollup whose row was deleted are not counted", async (_, deleted) => {
+it("rows that are left of a rollup whose row was deleted, or increments alone, are not counted", async () => {
   await knex("providers").insert({ id: 1, name: "provider" });
   await knex("charges").insert(charge("2025-06-01", "2025-06-01"));
-  await build(knex, "1", WATERMARK);
-  await build(knex, "1", WATERMARK);
-  for (const table of deleted) await knex(table).del();
-  await rollUp(knex, { margin: 0 });
-  await expectStored(knex);
-  expect(await slots()).toHaveLength(1);
+  for (const deleted of [[TABLES.rollups], [TABLES.rollups, TABLES.sums]]) {
+    for (let nth = 0; nth < 2; nth++) await build(knex, "1", WATERMARK);
+    for (const table of deleted) await knex(table).del();
+    await rollUp(knex, { margin: 0 });
+    await expectStored(knex);
+    expect(await slots()).toHaveLength(1);
+  }
 });
