@@ -6,6 +6,7 @@ import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { createHeartbeat } from "../../../../src/rollup/write/run/heartbeat.ts";
 import { createRollupPool } from "../../../../src/rollup/write/run/pool.ts";
+import { CHECK_PERIOD } from "../../../../src/rollup/write/run.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { type RollupResult, rollUp } from "../../../support/rollup/roll-up.ts";
@@ -44,7 +45,8 @@ it("a run that brings everything up to date lags behind by the margin", async ()
 });
 
 it("a rebuild leaves none of the rows that it replaces, of any provider", async () => {
-  for (const rebuild of [false, true]) await rollUp(database.knex, { margin: HOUR, rebuild });
+  const options = { margin: HOUR, checkPeriod: CHECK_PERIOD };
+  for (const rebuild of [false, true]) await rollUp(database.knex, { ...options, rebuild });
   for (const table of [TABLES.sums, TABLES.increments]) {
     expect(await database.knex(table).distinct("provider_id", "slot")).toHaveLength(3);
   }
@@ -166,15 +168,15 @@ it("a provider whose row another session keeps locked holds back only itself", a
 
 it("a build that takes longer than a run goes on after the others, which every run brings up to date", async () => {
   await rollUp(database.knex, { margin: 0 });
-  await addBulk(database.knex, [{ provider: 4, servers: 2, instances: 2, charges: 16_500 }]);
+  await addBulk(database.knex, [{ provider: 4, servers: 2, instances: 2, charges: 500 }]);
   const runs: RollupResult[] = [];
   do {
     await insertCharge(2);
     runs.push(await rollUp(database.knex, { margin: 0, maxTime: 1, concurrency: 1 }));
     expect(await grossOf(2)).toBe(`${runs.length + 1}.00`);
   } while (runs.at(-1)?.unfinished && runs.length < 100);
-  expect(runs.length).toBeGreaterThan(2);
-  expect(runs.reduce((charges, run) => charges + run.charges, 0)).toBe(16_500 + runs.length);
+  expect(runs.length).toBeGreaterThan(1);
+  expect(runs.reduce((charges, run) => charges + run.charges, 0)).toBe(500 + runs.length);
   await expectStored(database.knex, "4");
 });
 

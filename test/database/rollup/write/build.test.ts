@@ -1,5 +1,5 @@
 /** Builds: beside the rollup that is read, in steps, each of which may be the last of its run. */
-import { beforeEach, describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { LAST_INSTANT, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
@@ -8,17 +8,7 @@ import { watchProcesses } from "../../../support/process-list.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
 import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import {
-  begin,
-  build,
-  charge,
-  DAY,
-  FIVE_MINUTES,
-  finish,
-  MONTH,
-  refreshTo,
-  rollupOf,
-} from "./built.ts";
+import { begin, build, charge, DAY, FIVE_MINUTES, finish, MONTH, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const NOW = Date.now();
@@ -94,44 +84,25 @@ it("a step stores at most 1,000 boundaries, however few rows their leaves have",
   await expectStored(knex);
 });
 
-describe("while a build is in progress", () => {
-  beforeEach(async () => {
-    await fill(100, 50);
-    await build(knex, "1", WATERMARK, DAY);
-  });
-
-  it("the rollup that is read is refreshed, and it catches up with that before it is read", async () => {
-    await begin(knex, "1", WATERMARK, MONTH);
-    for (let step = 0; step < 2; step++) await buildStep(knex, "1", WATERMARK);
-    expect(await slots()).toHaveLength(2);
-    await knex("charges").insert(charge("2025-06-01", NEXT));
-    await refreshTo(knex, "1", NEXT);
-    await expectStored(knex);
-    await finish(knex, "1", NEXT);
-    expect(await rollupOf(knex, "1")).toMatchObject({ watermark: NEXT });
-    await expectStored(knex);
-  });
-
-  it("it is not read if another run has begun it anew meanwhile", async () => {
-    await begin(knex, "1", WATERMARK, MONTH);
-    while ((await building()).next_from !== LAST_INSTANT) await buildStep(knex, "1", WATERMARK);
-    const processes = await watchProcesses(database.name);
-    const other = await knex.transaction();
-    try {
-      const anew = { next_from: null, version: 7 };
-      await other(TABLES.rollups).where({ building: 1 }).update(anew);
-      const step = buildStep(knex, "1", WATERMARK);
-      await expect.poll(() => processes.running("for update")).toHaveLength(1);
-      await other.commit();
-      expect(await step).toMatchObject({ done: false });
-    } finally {
-      await other.commit();
-      await processes.close();
-    }
-    expect(await building()).toMatchObject({ next_from: null });
-    await finish(knex, "1", WATERMARK);
-    await expectStored(knex);
-  });
+it("a build is not read if another run has begun it anew before its last step", async () => {
+  await fill(100, 50);
+  await begin(knex, "1", WATERMARK, MONTH);
+  while ((await building()).next_from !== LAST_INSTANT) await buildStep(knex, "1", WATERMARK);
+  const processes = await watchProcesses(database.name);
+  const other = await knex.transaction();
+  try {
+    await other(TABLES.rollups).where({ building: 1 }).update({ next_from: null, version: 7 });
+    const step = buildStep(knex, "1", WATERMARK);
+    await expect.poll(() => processes.running("for update")).toHaveLength(1);
+    await other.commit();
+    expect(await step).toMatchObject({ done: false });
+  } finally {
+    await other.commit();
+    await processes.close();
+  }
+  expect(await building()).toMatchObject({ next_from: null });
+  await finish(knex, "1", WATERMARK);
+  await expectStored(knex);
 });
 
 // Regression: it began anew, which could go on for as long as so much was recorded during a build.

@@ -144,21 +144,20 @@ it("a run compares each slice once, also if all are due again at once", async ()
 
 it("a check that is asked for while another is at work is not lost", async () => {
   await check(); // the first slice
-  const charges = knex("charges").where({ provider_id: 1 });
-  await charges.orderBy("charged_at").limit(1).update({ gross: "7.00" });
+  const first = knex("charges").where({ provider_id: 1 }).orderBy("charged_at").limit(1);
+  await first.update({ gross: "7.00" });
+  // Between the snapshot of the check, its first transaction, and its write.
   let transactions = 0;
   const interrupted = new Proxy(knex, {
-    get(target, name, receiver) {
-      if (name !== "transaction") return Reflect.get(target, name, receiver);
-      return async (...args: Parameters<typeof knex.transaction>) => {
-        // Between the snapshot of the check and its write.
-        if (++transactions === 2) await scheduleCheck(knex, "1", PERIOD);
-        return knex.transaction(...args);
-      };
-    },
+    get: (target, name, receiver) =>
+      name !== "transaction"
+        ? Reflect.get(target, name, receiver)
+        : async (...args: Parameters<typeof knex.transaction>) => {
+            if (++transactions === 2) await scheduleCheck(knex, "1", PERIOD);
+            return knex.transaction(...args);
+          },
   });
-  const repaired = () => {};
-  await checkSlice(interrupted, "1", { period: PERIOD, repaired, rows: ROWS });
+  await checkSlice(interrupted, "1", { period: PERIOD, repaired: () => {}, rows: ROWS });
   expect(transactions).toBe(2);
   expect(await dueIn()).toBeLessThanOrEqual(-1);
   expect(await check()).toMatchObject({ found: [expect.anything()] });

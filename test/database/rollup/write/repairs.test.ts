@@ -5,6 +5,7 @@
 import { beforeAll, beforeEach, expect, it, vi } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { formatRepair, type Repair } from "../../../../src/rollup/write/repair.ts";
+import { CHECK_PERIOD, type RollupOptions } from "../../../../src/rollup/write/run.ts";
 import { testPool } from "../../../support/database.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
 import { rollUp } from "../../../support/rollup/roll-up.ts";
@@ -30,9 +31,10 @@ beforeEach(async () => {
 });
 
 /** Runs once. Resolves to what was repaired. */
-async function run(pool = knex) {
+async function run(pool = knex, options: Partial<RollupOptions> = {}) {
   const repairs: Repair[] = [];
-  await rollUp(pool, { margin: 0, repaired: (repair) => repairs.push(repair) });
+  const repaired = (repair: Repair) => repairs.push(repair);
+  await rollUp(pool, { margin: 0, repaired, ...options });
   return repairs;
 }
 
@@ -72,48 +74,27 @@ const sums = () => knex(TABLES.sums);
 const increments = () => knex(TABLES.increments);
 const rollups = () => knex(TABLES.rollups);
 
-const at = { at: "2025-10-02 00:00:00.000" };
-const day = { length: 1_440, at: "2025-10-01 00:00:00.000" };
+const boundary = (total: 0 | 1) => sums().where({ total, at: "2025-10-02 00:00:00.000" });
+const of = (length: number) => increments().where({ length, at: "2025-10-01 00:00:00.000" });
 
 /** Rows that were changed or lost, and the cause that the next run tells. */
 it.each<[string, () => PromiseLike<unknown>, cause: string | undefined]>([
-  ["a day", () => increments().where(day).increment("gross", 1), CHANGED],
-  ["a lost day", () => increments().where(day).del(), CHANGED],
-  ["a month", () => increments().where({ length: 43_200 }).increment("gross", 1), CHANGED],
-  ["an hour", () => increments().where({ length: 60 }).increment("charges", 1), CHANGED],
-  ["six hours", () => increments().where(day).increment("gross_1", 1), CHANGED],
-  ["a quarter hour", () => increments().where({ length: 60 }).increment("charges_1", 1), CHANGED],
+  ["a quarter hour", () => of(60).increment("charges_1", 1), CHANGED],
+  ["an hour", () => of(60).increment("charges", 1), CHANGED],
+  ["six hours", () => of(1_440).increment("gross_1", 1), CHANGED],
+  ["a day", () => of(1_440).increment("gross", 1), CHANGED],
+  ["a lost day", () => of(1_440).del(), CHANGED],
+  ["a month", () => of(43_200).increment("gross", 1), CHANGED],
   ["all increments", () => increments().del(), CHANGED],
-  [
-    "a total",
-    () =>
-      sums()
-        .where({ total: 1, ...at })
-        .increment("gross", 1),
-    CHANGED,
-  ],
-  [
-    "a lost total",
-    () =>
-      sums()
-        .where({ total: 1, ...at })
-        .del(),
-    CHANGED,
-  ],
+  ["a total", () => boundary(1).increment("gross", 1), CHANGED],
+  ["a lost total", () => boundary(1).del(), CHANGED],
   ["the slot", () => rollups().update({ slot: 1 }), undefined],
   ["a watermark", () => rollups().update({ watermark: "2025-11-01" }), undefined],
   ["all totals", () => sums().where({ total: 1 }).del(), ANEW],
   ["an owner's sums", () => sums().where({ total: 0, server_id: 2 }).del(), ANEW],
-  [
-    "a boundary",
-    () =>
-      sums()
-        .where({ total: 0, ...at })
-        .del(),
-    ANEW,
-  ],
+  ["a boundary", () => boundary(0).del(), ANEW],
   // The end of no leaf cannot have been stored by a run.
-  ["a place", () => sums().where(at).update({ at: "2025-10-01 12:00:00.000" }), ANEW],
+  ["a place", () => sums().where({ at: "2025-10-02" }).update({ at: "2025-10-01 12:00" }), ANEW],
   ["longer leaves", () => rollups().update({ leaf: "P2D" }), ANEW],
 ])("%s changed by hand is repaired by the next run, which tells why", async (_, disturb, cause) => {
   const before = await rollups().first();
@@ -137,10 +118,10 @@ it.each([
   const first = () => increments().where({ at: "2025-10-01 00:00:00.000" });
   await first().increment("charges", 1);
   await first().whereNotNull("charges_1").increment("charges_1", 1);
-  await rollups().update({ check_at: "2027-01-01" });
+  await rollups().update({ check_at: knex.raw("UTC_TIMESTAMP(3) + INTERVAL 1 HOUR") });
   await knex("charges").insert(charge(date, "2026-02-01"));
   const repair = expect.objectContaining({ cause: CHANGED, charges: -1n, started: 0n });
-  expect(await run()).toEqual(Array(count).fill(repair));
+  expect(await run(knex, { checkPeriod: CHECK_PERIOD })).toEqual(Array(count).fill(repair));
   await expectStored(knex);
 });
 
