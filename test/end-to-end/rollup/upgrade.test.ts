@@ -95,7 +95,7 @@ it("services of the new version tell that rollups are missing, though they have 
 });
 
 it("a run that is stopped before every rollup is built ends with 1", async () => {
-  const command = await whileItBegins([], async (running) => running.signal("SIGTERM"));
+  const command = await whileItBegins([], async (running) => running.signal("SIGINT"));
   const { code, stdout } = await command.ended;
   const behind = PROVIDERS.length - (await rollups(FORMAT)).length;
   expect(behind).toBeGreaterThan(0);

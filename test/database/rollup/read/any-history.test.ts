@@ -136,9 +136,10 @@ const STEPS = {
       await buildStep(knex, "1", toDatetime(at(second)));
     }
   },
-  goOn: async (knex, second) => {
+  /** The clock of the run that completes a build may be behind that of the last refresh. */
+  goOn: async (knex, second, { n }) => {
     const begun = await knex(TABLES.rollups).where({ building: 1 }).first();
-    if (begun) await finish(knex, "1", toDatetime(at(second)));
+    if (begun) await finish(knex, "1", toDatetime(at(second - (n % 4))));
   },
   async check(knex, _, { n }) {
     const repaired = (repair: unknown) => expect(repair).toBeUndefined();

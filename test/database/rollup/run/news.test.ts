@@ -81,7 +81,8 @@ it("of thousands of providers, those with news are found", async () => {
   const ids = [...Array.from({ length: 4_500 }, (_, n) => String(n + 1)), ...LARGE];
   await knex("providers").del();
   await knex("providers").insert(ids.map((id) => ({ id, name: "provider" })));
-  const some = ["2", "2000", "2001", "4500", LARGE[1] ?? ""];
+  // More than one query looks at, and of these more than one counts.
+  const some = [...ids.filter((_, nth) => nth % 3 === 2), LARGE[1] ?? ""];
   const rows = some.map((id) => ({ ...charge("2020-01-01", "2020-01-01"), provider_id: id }));
   await knex("charges").insert(rows);
   const found = await findNews(knex, ids, CLOCK, { all: false, minRows: 1 });

@@ -103,13 +103,15 @@ it("answers are never torn, and never refused", async () => {
   let answers = 0;
   const ask = async () => {
     for (; answers < ANSWERS; answers++) {
+      // One may be under way to each node.
+      const least = added - BEHIND - 2;
       const breakdown = await service.getServerBreakdown(
         { $typeName: "revenue.v1.GetServerBreakdownRequest", ...period },
         call,
       );
       const { totalRevenue, totalRentals: rentals } = breakdown.message;
       expect(Number(totalRevenue?.value), `${rentals} of ${added}`).toBe(sumUpTo(rentals));
-      expect(rentals).toBeGreaterThanOrEqual(added - BEHIND - 2);
+      expect(rentals).toBeGreaterThanOrEqual(least);
       const overview = await service.getOverview(
         { $typeName: "revenue.v1.GetOverviewRequest" },
         call,
