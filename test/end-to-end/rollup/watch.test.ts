@@ -140,13 +140,9 @@ it("counts the differences that it removes", async () => {
   await until(async () => sumOf(await metrics(), "revenue_rollup_repairs_total") > 0);
 });
 
-/** The sessions of the command, in the order in which they were made. */
+/** The sessions of the command. */
 const sessions = (): Promise<number[]> =>
-  database
-    .knex("information_schema.PROCESSLIST")
-    .where({ USER: ACCOUNT })
-    .orderBy("ID")
-    .pluck("ID");
+  database.knex("information_schema.PROCESSLIST").where({ USER: ACCOUNT }).pluck("ID");
 
 it("counts failures of its database, connects again, and looks at the session again; logs once why runs fail, and that they succeed", async () => {
   /** The levels of the lines that tell whether it sees open transactions. */
@@ -219,10 +215,11 @@ it("one provider that fails in every run brings neither the next run forward nor
   expect(await poll(() => linesWith("run failed, will retry")[0])).toMatchObject({
     reason: expect.stringMatching(/^provider 2: it fails/),
   });
-  const [first] = await sessions();
+  const before = await sessions();
   await untilBeating(4);
   expect(await runs("failed")).toBe(1);
-  expect((await sessions())[0]).toBe(first);
+  // A pool closes those that are idle for long.
+  expect((await sessions()).filter((id) => before.includes(id))).not.toEqual([]);
   await stop();
   await database.knex.raw("DROP TRIGGER failing");
 });
