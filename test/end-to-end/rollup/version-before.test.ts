@@ -5,6 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { findRelease, unpackRelease } from "../../../dev/last-release.ts";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { issueKey } from "../../../src/auth/key-registry.ts";
 import { parseCents } from "../../../src/db/cents.ts";
@@ -14,7 +15,6 @@ import {
   startCommand,
 } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
-import { findRelease, unpackRelease } from "../../support/last-release.ts";
 import { paths } from "../../support/request.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 import { type ServiceProcess, startService } from "../../support/service/service-process.ts";

@@ -4,7 +4,7 @@ import { toDatetime } from "../../../../src/db/datetime.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import type { Repair } from "../../../../src/rollup/write/repair.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, differences, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
+import { build, charge, FIVE_MINUTES, rental, rollupOf } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";

@@ -150,7 +150,6 @@ export const RULES = {
   "clock first": "a run reads the clock before it looks for open transactions",
   "covered by date": "no row is covered before the watermark has passed its date, or its end",
   "news by date": "a refresh compares leaves in which rows were dated or ended since the last one",
-  lookback: "a refresh looks for rows that were recorded shortly before its old watermark",
   check: "a run compares the rollup with the ledger, whether or not there is news",
   "adds up": "an answer uses days and quarter hours only if these add up to what owners have",
   "finer rows": "the check makes days the sums of their quarter hours",
@@ -173,7 +172,6 @@ export const PROPERTIES = {
   healed: "one complete run later, every answer is exact, the rollup is trusted, and it adds up",
   reported: "a run that makes a wrong answer right reports a repair",
   "no false alarm": "a run reports no repair while writers keep to the assumptions",
-  "late rows found": "a refresh adds rows that were committed late, within its lookback",
 } as const;
 export type Property = keyof typeof PROPERTIES;
 

@@ -6,7 +6,7 @@ import {
   fullAnswers,
   wholeAddsUp,
 } from "./answers.ts";
-import { copyOf, LOOKBACK, type Model, type Property, type State } from "./model.ts";
+import { copyOf, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
 
 /** The first property of the scenario that a state violates. */
@@ -35,19 +35,6 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
     return healed.reported || !isExact(healed, model);
   },
   "no false alarm": ({ reported }) => !reported,
-  "late rows found": (state, model) => {
-    const { has } = model;
-    const { current, slots, rows } = state;
-    const watermark = current?.watermark ?? 0;
-    const counts = slots[current?.slot ?? 0].at(-1)?.[1] ?? [];
-    const isTooLate = rows.some(({ committed }, row) => {
-      if (!committed || !isCovered(committed, watermark, has)) return false;
-      return committed.recorded <= watermark - LOOKBACK && counts[2 * row] !== 1;
-    });
-    if (isTooLate) return true;
-    const refreshed = afterRun(state, model, false);
-    return refreshed.current?.watermark === watermark || isExact(refreshed, model);
-  },
 };
 
 function isExact(state: State, { has }: Model): boolean {
