@@ -112,7 +112,7 @@ it.each<[string, () => PromiseLike<unknown>, cause: string | undefined]>([
 });
 
 it.each([
-  ["another day: the check repairs each row", "2025-11-01", 4],
+  ["another day: the check repairs each row and quarter", "2025-11-01", 5],
   ["the same day: the refresh repairs them", "2025-10-01", 1],
 ])("increments of all lengths that were changed alike, and news of %s", async (_, date, count) => {
   const first = () => increments().where({ at: "2025-10-01 00:00:00.000" });
