@@ -12,8 +12,8 @@ import { parseCents } from "../../../src/db/cents.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
+import { sum, usd } from "../../support/ledger/amounts.ts";
 import { atTimeOfCall } from "../../support/ledger/call.ts";
-import { sum, usd } from "../../support/ledger/json-figures.ts";
 import { SOAK } from "../../support/soak.ts";
 import { databaseOfFile } from "../file-database.ts";
 

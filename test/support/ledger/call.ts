@@ -2,35 +2,19 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import {
   create,
-  type DescMessage,
+  type DescMethodUnary,
   type JsonValue,
-  type MessageShape,
+  type Message,
+  type MessageInitShape,
   toJson,
 } from "@bufbuild/protobuf";
-import {
-  type ListProviderRevenueRequest,
-  ListProviderRevenueRequestSchema,
-  ListProviderRevenueResponseSchema,
-} from "../../../gen/revenue/v1/platform_pb.ts";
-import {
-  GetDailyRevenueRequestSchema,
-  GetDailyRevenueResponseSchema,
-  GetOverviewRequestSchema,
-  GetOverviewResponseSchema,
-  GetServerBreakdownRequestSchema,
-  GetServerBreakdownResponseSchema,
-  type ListChargesRequest,
-  ListChargesRequestSchema,
-  ListChargesResponseSchema,
-  type ListPayoutsRequest,
-  ListPayoutsRequestSchema,
-  ListPayoutsResponseSchema,
-} from "../../../gen/revenue/v1/revenue_pb.ts";
+import { PlatformRevenueService } from "../../../gen/revenue/v1/platform_pb.ts";
+import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Query, Read, Row } from "../../../src/db/query.ts";
 import { isSnapshot } from "../../../src/db/statement.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import type { Answer, Context } from "../../../src/handler.ts";
+import type { Answer, TimedContext } from "../../../src/handler.ts";
 import { providersAfter } from "../../../src/revenue/platform/queries.ts";
 import type { RevenueFunctions } from "../../../src/revenue/service.ts";
 import { factsStatement } from "../../../src/rollup/read/facts.ts";
@@ -75,90 +59,70 @@ export const atTimeOfCall = (read: Read, time?: string): Read => {
 export const callAt = <T>(time: string, call: () => T): T =>
   timeOfCall.run(toDatetime(Date.parse(time)), call);
 
-/** Each calls a function of the service for a provider at `now` (ISO 8601). Dates are the request's texts. */
-export function overviewOf(service: RevenueFunctions, provider: bigint, now: string) {
-  return responseOf(GetOverviewResponseSchema, provider, now, (context) =>
-    service.getOverview(create(GetOverviewRequestSchema), context),
-  );
+/** The time of calls by default. */
+const NOW = "2026-11-20T09:30:00.000Z";
+
+const { getOverview, getServerBreakdown, getDailyRevenue, listPayouts, listCharges } =
+  RevenueService.method;
+const { listProviderRevenue } = PlatformRevenueService.method;
+
+/** Calls a function for a provider at `now` (ISO 8601). Resolves to the message of the error if the request is refused. */
+async function ask<Method extends DescMethodUnary>(
+  method: Method,
+  service: RevenueFunctions,
+  [provider, now]: readonly [provider: bigint, now: string],
+  request: MessageInitShape<Method["input"]>,
+): Promise<JsonValue> {
+  type Handler = (request: Message, context: TimedContext) => Promise<Answer<Message>>;
+  const handle = service[method.localName as keyof RevenueFunctions] as unknown as Handler;
+  const context = {
+    caller: { providerId: String(provider) },
+    signal: new AbortController().signal,
+    deadline: performance.now() + 3_600_000,
+  };
+  try {
+    const { message } = await callAt(now, () => handle(create(method.input, request), context));
+    return toJson(method.output, message, { alwaysEmitImplicit: true });
+  } catch (error) {
+    if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
+    throw error;
+  }
 }
 
 type PeriodCall = [
   ...[service: RevenueFunctions, provider: bigint, now: string],
   ...[startDate: string, endDate: string, timeZone?: string],
 ];
+type Fields<Method extends DescMethodUnary> = MessageInitShape<Method["input"]>;
 
-export function breakdownOf(
+export const overviewOf = (service: RevenueFunctions, provider: bigint, now: string) =>
+  ask(getOverview, service, [provider, now], {});
+
+export const breakdownOf = (
   ...[service, provider, now, startDate, endDate, timeZone = ""]: PeriodCall
-) {
-  const request = create(GetServerBreakdownRequestSchema, { startDate, endDate, timeZone });
-  return responseOf(GetServerBreakdownResponseSchema, provider, now, (context) =>
-    service.getServerBreakdown(request, context),
-  );
-}
+) => ask(getServerBreakdown, service, [provider, now], { startDate, endDate, timeZone });
 
-/** Resolves to the message of the error if the request is refused. */
-export function dailyOf(
+export const dailyOf = (
   ...[service, provider, now, startDate, endDate, timeZone = ""]: PeriodCall
-) {
-  const request = create(GetDailyRevenueRequestSchema, { startDate, endDate, timeZone });
-  return responseOf(GetDailyRevenueResponseSchema, provider, now, (context) =>
-    service.getDailyRevenue(request, context),
-  ).catch(messageIfRefused);
-}
+) => ask(getDailyRevenue, service, [provider, now], { startDate, endDate, timeZone });
 
-/** A page of payouts. Resolves to the message of the error if the request is refused. */
-export function payoutsOf(
+/** A page of payouts, of charges, and of all providers. */
+export const payoutsOf = (
   service: RevenueFunctions,
   provider: bigint,
-  request: Partial<Omit<ListPayoutsRequest, "$typeName">>,
-  now = "2026-11-20T09:30:00.000Z",
-) {
-  const message = create(ListPayoutsRequestSchema, request);
-  return responseOf(ListPayoutsResponseSchema, provider, now, (context) =>
-    service.listPayouts(message, context),
-  ).catch(messageIfRefused);
-}
+  request: Fields<typeof listPayouts>,
+  now = NOW,
+) => ask(listPayouts, service, [provider, now], request);
 
-/** A page of charges. Resolves to the message of the error if the request is refused. */
-export function chargesOf(
+export const chargesOf = (
   service: RevenueFunctions,
   provider: bigint,
-  request: Partial<Omit<ListChargesRequest, "$typeName">>,
-  now = "2026-11-20T09:30:00.000Z",
-) {
-  const message = create(ListChargesRequestSchema, request);
-  return responseOf(ListChargesResponseSchema, provider, now, (context) =>
-    service.listCharges(message, context),
-  ).catch(messageIfRefused);
-}
+  request: Fields<typeof listCharges>,
+  now = NOW,
+) => ask(listCharges, service, [provider, now], request);
 
-/** A page of providers. Resolves to the message of the error if the request is refused. */
-export function providersOf(
+export const providersOf = (
   service: RevenueFunctions,
-  request: Partial<Omit<ListProviderRevenueRequest, "$typeName">>,
-  now = "2026-11-20T09:30:00.000Z",
-) {
-  const message = create(ListProviderRevenueRequestSchema, request);
-  return responseOf(ListProviderRevenueResponseSchema, 0n, now, ({ signal }) =>
-    service.listProviderRevenue(message, { signal, deadline: performance.now() + 3_600_000 }),
-  ).catch(messageIfRefused);
-}
-
-function messageIfRefused(error: unknown): JsonValue {
-  if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
-  throw error;
-}
-
-async function responseOf<Schema extends DescMessage>(
-  schema: Schema,
-  provider: bigint,
-  now: string,
-  call: (context: Context) => Promise<Answer<MessageShape<Schema>>>,
-): Promise<JsonValue> {
-  const context: Context = {
-    caller: { providerId: String(provider) },
-    signal: new AbortController().signal,
-  };
-  const { message } = await callAt(now, () => call(context));
-  return toJson(schema, message, { alwaysEmitImplicit: true });
-}
+  request: Fields<typeof listProviderRevenue>,
+  now = NOW,
+) => ask(listProviderRevenue, service, [0n, now], request);

@@ -23,21 +23,18 @@ const EDGES_OF_A_YEAR = [
   "12-31T00:00:00.000Z",
   "12-31T23:59:59.999Z",
 ];
-const LEAP_DAYS = ["2000", "2024", "2028"].flatMap((year) => [
-  `${year}-02-29T00:00:00.000Z`,
-  `${year}-02-29T23:59:59.999Z`,
-]);
-const EDGES = ["1999", "2000", "2024", "2026", "2028", "2100"]
+/** In the past: a rollup up to an instant that the database's clock has not reached is none. */
+const EDGES = ["1900", "1999", "2000", "2016", "2024", "2025"]
   .flatMap((year) => EDGES_OF_A_YEAR.map((edge) => `${year}-${edge}`))
-  .concat(LEAP_DAYS);
+  .concat(["2000-02-29T00:00:00.000Z", "2024-02-29T23:59:59.999Z"]);
 
-/** The instant of a request: mostly an edge, else any instant of a century. */
+/** The instant of a request: mostly an edge, else any instant of some years. */
 export const anyNow: fc.Arbitrary<string> = fc.oneof(
   { weight: 4, arbitrary: fc.constantFrom(...EDGES) },
   {
     weight: 1,
     arbitrary: fc
-      .date({ min: new Date("1999-01-01"), max: new Date("2101-01-01"), noInvalidDate: true })
+      .date({ min: new Date("1999-01-01"), max: new Date("2026-01-01"), noInvalidDate: true })
       .map((date) => date.toISOString()),
   },
 );

@@ -1,7 +1,7 @@
 /** Random periods as request texts, each with the instants that it resolves to. */
 import fc from "fast-check";
-import type { ExpectedPeriod } from "./breakdown-oracle.ts";
 import { around, landmarks, shift } from "./instants.ts";
+import type { ExpectedPeriod } from "./oracle.ts";
 
 /** A period of a breakdown request. */
 export interface RequestedPeriod {

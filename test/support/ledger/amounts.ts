@@ -1,13 +1,8 @@
-/** The figures of the oracles, computed on magnitudes and independent of the service's code, as JSON. */
+/** The arithmetic of the oracle: on magnitudes, and independent of the service's code. Results are as in protobuf's JSON. */
 
 /** The sum of the amounts. */
 export function sum(amounts: readonly bigint[]): bigint {
   return amounts.reduce((total, amount) => total + amount, 0n);
-}
-
-/** What the charges below zero add up to, in cents. */
-export function refundsOf(charges: readonly { readonly gross: bigint }[]): bigint {
-  return sum(charges.filter(({ gross }) => gross < 0n).map(({ gross }) => gross));
 }
 
 /** 10 % of an amount in cents, rounded half away from zero. */
