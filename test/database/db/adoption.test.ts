@@ -5,9 +5,9 @@
 import type { Knex } from "knex";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { adoptedTables, ForeignTables } from "../../../src/db/adoption.ts";
-import { AnotherRun, migrateToLatest, migrations } from "../../../src/db/migrate.ts";
+import { migrateToLatest, migrations } from "../../../src/db/migrate.ts";
 import { migrationNames, pendingMigrations } from "../../../src/db/pending-migrations.ts";
-import { connectTo, createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
+import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
@@ -145,30 +145,4 @@ it("a run that is killed knows the tables again that it has made, and adopts non
   expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
   await database.knex.migrate.rollback(migrations, true);
   expect(await names()).not.toContain("servers");
-});
-
-it("of several runs at once one adopts, and each table is adopted or made once", async () => {
-  const before = await makeTheirs();
-  const pools = Array.from({ length: 3 }, () => testPool(database.url));
-  const results = await Promise.allSettled(pools.map((pool) => migrateToLatest(pool)));
-  await Promise.all(pools.map((pool) => pool.destroy()));
-  const ran = results.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
-  expect(ran).toEqual(migrationNames());
-  for (const result of results) {
-    if (result.status === "rejected") expect(result.reason).toBeInstanceOf(AnotherRun);
-  }
-  expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
-  expect(
-    await Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name))),
-  ).toEqual(before);
-});
-
-it("the migrations of another program are told as that", async () => {
-  await database.knex.raw(
-    "CREATE TABLE knex_migrations (id int PRIMARY KEY, name varchar(99), batch int)",
-  );
-  await database.knex.raw("INSERT INTO knex_migrations VALUES (1, '20240101_theirs.js', 1)");
-  await expect(migrateToLatest(database.knex)).rejects.toThrow(
-    "the database has the migrations of another program, or of a version whose layout cannot be changed into this one: give this service a database of its own",
-  );
 });

@@ -95,14 +95,25 @@ describe("migrating", () => {
     expect(await locks()).toEqual([0]);
   });
 
-  it("a database with migrations that this version lacks is refused, with what to do", async () => {
-    await database
-      .knex("knex_migrations")
-      .where({ name: FILES.at(-1) })
-      .update("name", "0009_a.ts");
-    await expect(migrateToLatest(database.knex)).rejects.toThrow(
+  it.each([
+    [
+      "that this version lacks",
+      "0009_a.ts",
       'the database has the layout of an older version, which cannot be changed into this one: create a new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, "Backup and restore"); rollups are built from them (knex_migrations has 0009_a.ts)',
-    );
+    ],
+    [
+      "of another program",
+      "20240101_theirs.js",
+      "the database has the migrations of another program, or of a version whose layout cannot be changed into this one: give this service a database of its own",
+    ],
+  ])("a database with migrations %s is refused, with what to do", async (_, name, text) => {
+    const known = database.knex("knex_migrations");
+    if (name.endsWith(".ts")) await known.where({ name: FILES.at(-1) }).update({ name });
+    else {
+      await known.del();
+      await database.knex("knex_migrations").insert({ name, batch: 1 });
+    }
+    await expect(migrateToLatest(database.knex)).rejects.toThrow(text);
     expect(await locks()).toEqual([0]);
   });
 

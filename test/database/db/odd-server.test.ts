@@ -1,25 +1,38 @@
 /**
  * A server whose defaults are not what they are elsewhere. Every session is set up all the same: answers
- * are fresh and complete, texts are what they were, and what is written lasts.
+ * are fresh and complete, texts are what they were, and what is written lasts. What is refused is named.
  */
 import knexModule, { type Knex } from "knex";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../../dev/private-database/private-database.ts";
 import { issueKey, listKeys, revokeKey } from "../../../src/auth/key-registry.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
+import { checkServer } from "../../../src/db/contract/server.ts";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { knexConfig } from "../../../src/db/pool.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { checkSession } from "../../../src/db/session-variables.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
+import { runCommand } from "../../support/commands/run-command.ts";
 import { connectTo, testPool } from "../../support/database.ts";
 import { rollUp } from "../../support/rollup/roll-up.ts";
 
 const server = await startPrivateDatabase({
   bufferPool: "64M",
-  // What clients ask for in their handshake does not count.
   serverOptions: [
+    "--log-bin=binlog",
+    "--server-id=1",
+    "--binlog-format=ROW",
+    "--binlog-row-image=MINIMAL",
+    "--innodb-default-row-format=REDUNDANT",
+    "--default-storage-engine=MyISAM",
+    "--explicit-defaults-for-timestamp=OFF",
+    "--auto-increment-increment=7",
+    "--auto-increment-offset=3",
+    "--loose-sql-require-primary-key=ON",
+    "--loose-innodb-force-primary-key=ON",
+    // What clients ask for in their handshake does not count.
     "--character-set-server=latin1",
     "--collation-server=latin1_swedish_ci",
     "--loose-skip-character-set-client-handshake",
@@ -71,6 +84,9 @@ const NAME = "Größe 北京 🚀 ' \\ \"";
 it("what is written lasts, and is read as it was written", async () => {
   await migrateToLatest(pool);
   expect(await pendingMigrations(pool)).toEqual([]);
+  const tables = `SELECT DISTINCT ENGINE AS engine, TABLE_COLLATION AS collation
+    FROM information_schema.TABLES WHERE TABLE_SCHEMA = 'revenue'`;
+  expect(await committed(tables)).toEqual([{ engine: "InnoDB", collation: "utf8mb4_bin" }]);
   await pool("providers").insert([
     { id: 1, name: NAME },
     { id: 2, name: "second" },
@@ -107,6 +123,7 @@ it("a run commits a rollup that agrees with the ledger", async () => {
   const charge = { provider_id: 1, server_id: 1, charged_at: "2026-01-10", gross: "1.00" };
   await pool("charges").insert([charge, { ...charge, gross: "-0.30" }]);
   await pool("charges").update({ recorded_at: "2026-01-11" });
+  expect(await checkServer(pool)).toEqual([]);
   expect(await rollUp(pool, { margin: 1_000 })).toMatchObject({ charges: 2 });
   expect(await Array.fromAsync(verify(pool, "1"))).toEqual([]);
   const sums = "SELECT MAX(gross) AS gross FROM revenue.rollup_sums";
@@ -164,4 +181,17 @@ describe("the session that is read back", () => {
     ]);
     await limited.destroy();
   });
+});
+
+it("binlog_format=STATEMENT, with which no rollup can be written, is named by --check and by a run", async () => {
+  await admin.query("SET GLOBAL binlog_format = 'STATEMENT'");
+  const other = testPool(url.href);
+  await pool("charges").update({ recorded_at: "2026-01-12" });
+  await expect(rollUp(other, { margin: 1_000, rebuild: true })).rejects.toThrow();
+  const text =
+    "the server's binlog_format is STATEMENT: it must be ROW or MIXED: `npm run rollup` writes as READ COMMITTED, which InnoDB does not log as statements";
+  expect(await checkServer(other)).toEqual([{ fails: true, text }]);
+  await other.destroy();
+  const { code, stderr } = await runCommand("rollup", [], url.href);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `error: ${text}\n` });
 });

@@ -4,7 +4,6 @@
  */
 import { beforeEach, describe, expect, it } from "vitest";
 import { createRead } from "../../../src/db/query.ts";
-import { toPageToken } from "../../../src/revenue/page-token.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { atTimeOfCall, chargesOf, payoutsOf, providersOf } from "../../support/ledger/call.ts";
 import { databaseOfFile } from "../file-database.ts";
@@ -155,7 +154,7 @@ describe.each(NAMES)("%s", (name) => {
     expect(pages.flat()).toEqual(ids);
   });
 
-  it("have a token that is refused with other parameters, for another provider and list, and forged", async () => {
+  it("have a token that is refused with other parameters, and for another provider and list", async () => {
     for (const each of NAMES) await fill(each, 3);
     const zone = parameters.includes("timeZone" as never) ? { timeZone: "Asia/Kolkata" } : {};
     const request = { startDate: "2026-01-01", ...zone, pageSize: 1 };
@@ -182,16 +181,6 @@ describe.each(NAMES)("%s", (name) => {
     }
     if (name !== "providers")
       expect(await ask(name, { ...request, pageToken }, 2n)).toMatch(changed);
-    const texts = {
-      startDate: "",
-      endDate: "",
-      ...("timeZone" in zone ? { timeZone: "UTC" } : {}),
-    };
-    const owner = name === "providers" ? "platform" : "1";
-    for (const contents of [[], ["0"], ["0", "1", "-1"], ["' OR 1", "1"]]) {
-      const forged = toPageToken({ list: name, owner, parameters: texts }, contents);
-      expect(await ask(name, { pageToken: forged })).toMatch(changed);
-    }
   });
 });
 
@@ -251,20 +240,6 @@ describe.each(DATED)("%s", (name) => {
     // What was written before the last page is on it.
     expect(pages.flat()).toEqual([...ids, ...late.filter((id) => pages.flat().includes(id))]);
     expect(late.filter((id) => pages.flat().includes(id)).length).toBeGreaterThan(4);
-  });
-
-  it.each([
-    ["9999-99-99 99:99:99.999", "99999999999999999999", 3],
-    ["2026-02-31 99:99:99.999", "0", 3],
-    ["0000-00-00 00:00:00.000", "0", 0],
-  ])("are those of the caller also after the forged place %s, %s", async (at, id, count) => {
-    // The hash is no secret.
-    for (const provider of [1, 2]) await write(name, times(3), provider);
-    const zone = name === "charges" ? { timeZone: "UTC" } : {};
-    const parameters = { startDate: "", endDate: "", ...zone };
-    const fixed = name === "charges" ? ["-99999999999999", "99999999999999"] : [];
-    const token = toPageToken({ list: name, owner: "1", parameters }, [...fixed, at, id]);
-    expect((await pageOf(name, { pageToken: token })).ids).toHaveLength(count);
   });
 });
 
@@ -363,12 +338,5 @@ describe("providers", () => {
   it("that are added between pages come behind the place, and shift none of the others", async () => {
     const pages = await pagesOf("providers", { pageSize: 2 }, () => addProviders([1n, 3n, 5n]));
     expect(pages.flat()).toEqual(["2", "4", "5", "6"]);
-  });
-
-  it("are none after the last number there is", async () => {
-    const parameters = { startDate: "", endDate: "", timeZone: "UTC" };
-    const fixed = ["-99999999999999", "99999999999999", "99999999999999999999"];
-    const token = toPageToken({ list: "providers", owner: "platform", parameters }, fixed);
-    expect((await pageOf("providers", { pageToken: token })).ids).toEqual([]);
   });
 });
