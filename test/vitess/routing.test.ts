@@ -1,22 +1,15 @@
 /** Each statement of a call is one statement on one shard, also before vtgate has a plan for it. */
 import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { TIME_LIMIT } from "../../dev/time-limit.ts";
-import {
-  GetDailyRevenueRequestSchema,
-  GetOverviewRequestSchema,
-  GetServerBreakdownRequestSchema,
-  ListChargesRequestSchema,
-  ListPayoutsRequestSchema,
-} from "../../gen/revenue/v1/revenue_pb.ts";
 import { keysByHash, MAX_BATCH } from "../../src/auth/key-lookup.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { MAX_SIZE } from "../../src/revenue/pages.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { build } from "../database/rollup/write/built.ts";
+import { breakdownOf, chargesOf, dailyOf, overviewOf, payoutsOf } from "../support/ledger/call.ts";
 import { until } from "../support/poll.ts";
 import { type Ran, recordStatements, STATEMENT_NAMES, STATEMENTS } from "../support/statements.ts";
 import { addProviders, type Keyspace, openKeyspace, SHARDED } from "./keyspaces.ts";
@@ -43,22 +36,18 @@ async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
   }
   await pool("rollups").where({ provider_id: PROVIDERS[1] }).del();
   const recorded = recordStatements(createRead(pool));
-  for (const providerId of PROVIDERS) {
-    const call = { caller: { providerId }, signal: AbortSignal.timeout(TIME_LIMIT) };
+  for (const id of PROVIDERS) {
     for (const timeZone of ["UTC", "Asia/Kolkata"]) {
       const service = createRevenueService(recorded.read);
+      const call = [service, BigInt(id), new Date().toISOString()] as const;
       for (const startDate of ["", daysAgo(200).slice(0, 10)]) {
-        const request = { startDate, endDate: "", timeZone };
         // The second time with cached sums.
         for (const pageSize of [0, MAX_SIZE]) {
-          await service.listPayouts(create(ListPayoutsRequestSchema, { pageSize }), call);
-          await service.listCharges(
-            create(ListChargesRequestSchema, { ...request, pageSize }),
-            call,
-          );
-          await service.getOverview(create(GetOverviewRequestSchema), call);
-          await service.getServerBreakdown(create(GetServerBreakdownRequestSchema, request), call);
-          await service.getDailyRevenue(create(GetDailyRevenueRequestSchema, request), call);
+          await payoutsOf(service, call[1], { pageSize });
+          await chargesOf(service, call[1], { startDate, timeZone, pageSize });
+          await overviewOf(...call);
+          await breakdownOf(...call, startDate, "", timeZone);
+          await dailyOf(...call, startDate, "", timeZone);
         }
       }
     }

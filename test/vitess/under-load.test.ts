@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, it } from "vitest";
 import { verify } from "../../src/rollup/write/verify.ts";
+import { LEDGER } from "../database/file-database.ts";
 import { write } from "../database/rollup/stress/writers.ts";
 import { addBulk, type Bulk } from "../support/rollup/bulk.ts";
 import { rollUp } from "../support/rollup/roll-up.ts";
@@ -54,24 +55,14 @@ it.each([UNSHARDED, SHARDED])(
 
 /** Adds the providers with some thousand rows, each on its shard. */
 async function fill(keyspace: Keyspace): Promise<Bulk[]> {
-  const { targets } = keyspace;
-  const ids = PROVIDERS.map(BigInt);
-  const onShards = await addProviders(keyspace, ids);
-  expect(Math.min(...onShards)).toBeGreaterThan(0);
-  const bulks = PROVIDERS.map((provider) => ({
-    provider,
-    servers: 8,
-    instances: 12,
-    charges: 2_000,
-    rentals: 200,
-  }));
   await clear(keyspace);
-  for (const target of targets) {
-    const stored: (string | number)[] = await target("providers")
-      .whereIn("id", PROVIDERS)
-      .pluck("id");
-    const own = bulks.filter(({ provider }) => stored.map(Number).includes(provider));
+  expect(Math.min(...(await addProviders(keyspace, PROVIDERS.map(BigInt))))).toBeGreaterThan(0);
+  const size = { servers: 8, instances: 12, charges: 2_000, rentals: 200 };
+  const bulks = PROVIDERS.map((provider) => ({ provider, ...size }));
+  for (const target of keyspace.targets) {
+    const stored = await target("providers").whereIn("id", PROVIDERS).pluck("id");
     await target("providers").whereIn("id", stored).del();
+    const own = bulks.filter(({ provider }) => stored.map(Number).includes(provider));
     await addBulk(target, own);
   }
   return bulks;
@@ -79,18 +70,7 @@ async function fill(keyspace: Keyspace): Promise<Bulk[]> {
 
 /** One provider at a time: a tablet deletes 10,000 rows at most. */
 async function clear({ pool }: Keyspace): Promise<void> {
-  for (const table of TABLES) {
+  for (const table of [...LEDGER, "instances", "servers", "wallets"]) {
     for (const provider of PROVIDERS) await pool(table).where({ provider_id: provider }).del();
   }
 }
-
-const TABLES = [
-  "rollups",
-  "rollup_sums",
-  "rollup_increments",
-  "charges",
-  "rentals",
-  "instances",
-  "servers",
-  "wallets",
-];

@@ -174,16 +174,11 @@ const IN_VIEWS: readonly (readonly [
 
 describe("each mistake is named, once, and nothing else,", () => {
   it("in tables", async () => {
-    const { url } = await planted(IN_TABLES.map(([sql]) => sql).join(";"));
-    const missingTable = /^the statement \w+: Table '\w+\.rollups' doesn't exist$/;
-    expect(problemsOf(await findingsOf(url))).toEqual(IN_TABLES.map(([, line]) => line));
-    const { url: other } = await planted(
-      "ALTER TABLE payouts MODIFY amount bigint NOT NULL; ALTER TABLE charges MODIFY gross double NOT NULL; DROP TABLE rollups",
-    );
-    expect(problemsOf(await findingsOf(other))).toEqual([
-      `charges.gross is double: ${MONEY}`,
-      `payouts.amount is bigint: ${MONEY}`,
-      expect.stringMatching(missingTable),
+    const mistakes = IN_TABLES.map(([sql]) => sql);
+    const { url } = await planted([...mistakes, "DROP TABLE rollups"].join(";"));
+    expect(problemsOf(await findingsOf(url))).toEqual([
+      ...IN_TABLES.map(([, line]) => line),
+      expect.stringMatching(/^the statement \w+: Table '\w+\.rollups' doesn't exist$/),
     ]);
   });
 
@@ -241,9 +236,7 @@ describe("how a view is read is told to an account that may see it:", () => {
         asView("payouts", { provider_id: "CRC32(public_id)" }),
         `INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status)
          WITH RECURSIVE n AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
-         SELECT n, '', '2026-01-01', 1, '', '' FROM n`,
-        "INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status) SELECT provider_id, '', '2026-01-02', 1, '', '' FROM their_payouts",
-        "INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status) SELECT provider_id, '', paid_at + INTERVAL 2 DAY, 1, '', '' FROM their_payouts",
+         SELECT n.n, '', '2026-01-01' + INTERVAL days.n DAY, 1, '', '' FROM n CROSS JOIN n AS days WHERE days.n < 5`,
         "ANALYZE TABLE their_payouts",
         asView("servers", {}),
         "ALTER TABLE their_servers DROP PRIMARY KEY",

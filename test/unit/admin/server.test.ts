@@ -135,29 +135,6 @@ describe("with as many connections as it keeps", () => {
     expect(sockets.slice(20).every(isOpen)).toBe(true);
     for (const socket of sockets) socket.destroy();
   });
-
-  it("one that was used lately, or waits for a response, stays", async () => {
-    let render = () => {};
-    const metrics = () =>
-      new Promise<typeof EXPOSITION>((resolve) => {
-        render = () => resolve(EXPOSITION);
-      });
-    const port = await start(createReadiness(), metrics);
-    const [scraping, used, idle, ...others] = await open(port, maxConnections);
-    const last = others.at(-1);
-    if (!scraping || !used || !idle || !last) expect.fail("no connections");
-    // Once it is answered, all of them have been accepted.
-    await ask(last, "/livez");
-    const scrape = ask(scraping, "/metrics");
-    await ask(used, "/livez");
-    // As many as were open, less the two.
-    const more = await open(port, maxConnections - 2);
-    await until(() => ![idle, ...others].some(isOpen));
-    render();
-    expect(await scrape).toMatch(/^HTTP\/1\.1 200 /);
-    expect(await ask(used, "/livez")).toMatch(/^HTTP\/1\.1 200 /);
-    for (const socket of [scraping, used, ...more]) socket.destroy();
-  });
 });
 
 it("refuses scrapes beyond its limit, answers probes all the same, and recovers", async () => {

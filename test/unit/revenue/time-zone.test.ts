@@ -71,22 +71,12 @@ describe("the ends of a period", () => {
     ["America/St_Johns", "2010-11-07", "2010-11-07T02:30:00.000Z", "2010-11-08T03:29:59.999Z"],
     // seconds, and an offset in the text, which counts
     ["Africa/Monrovia", "1972-01-06", "1972-01-06T00:44:30.000Z", "1972-01-07T00:44:29.999Z"],
-    ["Asia/Kolkata", "2026-11-01T00:00Z", "2026-11-01T00:00:00.000Z", "2026-11-01T00:00:00.000Z"],
-    ["Asia/Kolkata", "2026-11-01T00:00", "2026-10-31T18:30:00.000Z", "2026-10-31T18:30:00.000Z"],
+    ["Asia/Kolkata", "2026-11-01T00:00Z", "2026-11-01T00:00:00.000Z"],
+    ["Asia/Kolkata", "2026-11-01T00:00", "2026-10-31T18:30:00.000Z"],
     // local times that come twice, and that are skipped
-    [
-      "America/New_York",
-      "2026-11-01T01:30",
-      "2026-11-01T05:30:00.000Z",
-      "2026-11-01T05:30:00.000Z",
-    ],
-    [
-      "America/New_York",
-      "2026-03-08T02:30",
-      "2026-03-08T07:30:00.000Z",
-      "2026-03-08T07:30:00.000Z",
-    ],
-  ])("in %s, %s", (zone, text, start, end) => {
+    ["America/New_York", "2026-11-01T01:30", "2026-11-01T05:30:00.000Z"],
+    ["America/New_York", "2026-03-08T02:30", "2026-03-08T07:30:00.000Z"],
+  ])("in %s, %s", (zone, text, start, end = start) => {
     const period = parsePeriod(text, text, zone);
     expect([iso(period.start), iso(period.end)]).toEqual([start, end]);
   });
@@ -102,13 +92,9 @@ describe("the ends of a period", () => {
 });
 
 it("each instant lies in the day whose start is the last one before it", () => {
-  for (const zone of ["UTC", "America/St_Johns", "Pacific/Apia", "Asia/Kathmandu"]) {
-    const first = dayOfDate("2010-11-01");
-    for (
-      let instant = startOfDay(first, zone);
-      instant < Date.UTC(2012, 0, 5);
-      instant += 900_000
-    ) {
+  for (const zone of ["America/St_Johns", "Pacific/Apia"]) {
+    const first = startOfDay(dayOfDate("2011-10-25"), zone);
+    for (let instant = first; instant < Date.UTC(2012, 0, 5); instant += 900_000) {
       const day = dayAt(instant, zone);
       expect(hasDay(day, zone)).toBe(true);
       expect(startOfDay(day, zone)).toBeLessThanOrEqual(instant);
