@@ -35,37 +35,38 @@ const price = fc.oneof(fc.constantFrom(...PRICES), fc.bigInt({ min: 0n, max: 10n
 export function anyLedger(provider: bigint, marks: readonly string[]): fc.Arbitrary<Ledger> {
   const instant = around(marks);
   const deletedAt = fc.option(instant, { freq: 2 });
-  const servers = distinct(anyServer(provider, deletedAt), 6);
-  const instances = distinct(anyInstance(provider, deletedAt), 7);
-  return fc.tuple(servers, instances).chain(([servers, instances]) => {
+  const server: fc.Arbitrary<Server> = fc
+    .record({
+      ...{ id, name, price, deletedAt },
+      type: fc.constantFrom("GPU", "CPU", ""),
+      status: fc.constantFrom(...STATUSES),
+    })
+    .map((server) => ({ ...server, uuid: uuid(provider, server.id) }));
+  const instance: fc.Arbitrary<Instance> = fc
+    .record({ id, server: id, name, deletedAt })
+    .map((instance) => ({ ...instance, publicId: `instance-${provider}-${instance.id}` }));
+  const payout: fc.Arbitrary<Payout> = fc
+    .record({
+      ...{ id: fc.bigInt({ min: 1n, max: 20n }), paidAt: instant, amount: cents },
+      method: fc.constantFrom("Bank Transfer", "PayPal", ""),
+      status: fc.constantFrom("Completed", "Pending"),
+    })
+    .map((payout) => ({ ...payout, publicId: `payout-${provider}-${payout.id}` }));
+  return fc.tuple(distinct(server, 6), distinct(instance, 7)).chain(([servers, instances]) => {
     const place = anyPlace(servers, instances);
+    const charge = fc
+      .record({ place, at: instant, gross: cents })
+      .map(({ place, ...rest }): Charge => ({ ...place, ...rest }));
     return fc.record({
       provider: fc.constant(provider),
       balance: fc.option(cents, { freq: 3 }),
       servers: fc.constant(servers),
       instances: fc.constant(instances),
-      rentals: many(anyRental(place, instant), 20),
-      charges: many(anyCharge(place, instant), 30),
-      payouts: distinct(anyPayout(provider, instant), 14),
+      rentals: fc.array(anyRental(place, instant), { maxLength: 20, size: "max" }),
+      charges: fc.array(charge, { maxLength: 30, size: "max" }),
+      payouts: distinct(payout, 14),
     });
   });
-}
-
-function anyServer(provider: bigint, deletedAt: fc.Arbitrary<string | null>): fc.Arbitrary<Server> {
-  const type = fc.constantFrom("GPU", "CPU", "");
-  const status = fc.constantFrom(...STATUSES);
-  return fc
-    .record({ id, name, type, status, price, deletedAt })
-    .map((server) => ({ ...server, uuid: uuid(provider, server.id) }));
-}
-
-function anyInstance(
-  provider: bigint,
-  deletedAt: fc.Arbitrary<string | null>,
-): fc.Arbitrary<Instance> {
-  return fc
-    .record({ id, server: id, name, deletedAt })
-    .map((instance) => ({ ...instance, publicId: `instance-${provider}-${instance.id}` }));
 }
 
 /** Mostly a known instance, or a known server without an instance; sometimes ids of unknown ones. */
@@ -82,12 +83,6 @@ function anyPlace(servers: readonly Server[], instances: readonly Instance[]) {
   );
 }
 
-function anyCharge(place: fc.Arbitrary<Place>, at: fc.Arbitrary<string>): fc.Arbitrary<Charge> {
-  return fc
-    .record({ place, at, gross: cents })
-    .map(({ place, ...rest }) => ({ ...place, ...rest }));
-}
-
 /** A rental starts at the earlier of two instants and ends at the later, or has no end. */
 function anyRental(
   place: fc.Arbitrary<Place>,
@@ -99,26 +94,11 @@ function anyRental(
   });
 }
 
-function anyPayout(provider: bigint, paidAt: fc.Arbitrary<string>): fc.Arbitrary<Payout> {
-  const method = fc.constantFrom("Bank Transfer", "PayPal", "");
-  const status = fc.constantFrom("Completed", "Pending");
-  return fc
-    .record({ id: fc.bigInt({ min: 1n, max: 20n }), paidAt, amount: cents, method, status })
-    .map((payout) => ({ ...payout, publicId: `payout-${provider}-${payout.id}` }));
-}
-
 function uuid(provider: bigint, id: bigint): string {
   const digits = id.toString(16).padStart(16, "0");
   return `${String(provider).padStart(8, "0").slice(-8)}-${digits.slice(0, 4)}-4000-8000-${digits.slice(4)}`;
 }
 
-function many<T>(item: fc.Arbitrary<T>, maxLength: number): fc.Arbitrary<T[]> {
-  return fc.array(item, { maxLength, size: "max" });
-}
-
-function distinct<T extends { readonly id: bigint }>(
-  item: fc.Arbitrary<T>,
-  maxLength: number,
-): fc.Arbitrary<T[]> {
+function distinct<T extends { readonly id: bigint }>(item: fc.Arbitrary<T>, maxLength: number) {
   return fc.uniqueArray(item, { selector: ({ id }) => id, maxLength, size: "max" });
 }

@@ -14,8 +14,15 @@ export interface RequestedPeriod {
 /** How long before now a period starts by default, in ms. */
 const DEFAULT_LENGTH = 30 * 86_400_000;
 
-type Form = "omitted" | "date" | "no offset" | "Z" | "+05:45" | "-11:00";
-const FORMS: readonly Form[] = ["omitted", "date", "no offset", "Z", "+05:45", "-11:00"];
+/** The forms of an end. A date stands for its first instant, or for its last. */
+const FORMS: readonly ((instant: string) => string)[] = [
+  () => "",
+  (instant) => instant.slice(0, 10),
+  (instant) => instant.slice(0, -1),
+  (instant) => instant,
+  (instant) => Temporal.Instant.from(instant).toString({ timeZone: "+05:45" }),
+  (instant) => Temporal.Instant.from(instant).toString({ timeZone: "-11:00" }),
+];
 
 /** A period between two instants (ISO 8601); "" for an omitted one. */
 export function requested(startDate: string, endDate: string, now: string): RequestedPeriod {
@@ -42,14 +49,18 @@ export function anyPeriod(now: string): fc.Arbitrary<RequestedPeriod> {
   return fc.tuple(instant, instant, form, form).map(([one, other, startForm, endForm]) => {
     const [start, end] = one <= other ? [one, other] : [other, one];
     const defaultStart = shift(now, -DEFAULT_LENGTH);
-    const endOmitted = endForm === "omitted" && start <= now;
-    const startOmitted = startForm === "omitted" && (endOmitted || end >= defaultStart);
+    // What is left out must not end before it starts.
+    const endDate = endForm(end) || (start <= now ? "" : end);
+    const isOrdered = (endDate === "" ? now : end) >= defaultStart;
+    const startDate = startForm(start) || (isOrdered ? "" : start);
+    const resolved = (text: string, at: string, byDefault: string, time: string) =>
+      text === "" ? byDefault : text.length === 10 ? `${text}T${time}Z` : at;
     return {
-      startDate: startOmitted ? "" : format(start, startForm),
-      endDate: endOmitted ? "" : format(end, endForm),
+      startDate,
+      endDate,
       resolved: {
-        start: startOmitted ? defaultStart : startOf(start, startForm),
-        end: endOmitted ? now : endOf(end, endForm),
+        start: resolved(startDate, start, defaultStart, "00:00:00.000"),
+        end: resolved(endDate, end, now, "23:59:59.999"),
       },
     };
   });
@@ -60,26 +71,4 @@ export function resolvedAt(period: RequestedPeriod, now: string): RequestedPerio
   const start = period.startDate === "" ? shift(now, -DEFAULT_LENGTH) : period.resolved.start;
   const end = period.endDate === "" ? now : period.resolved.end;
   return start <= end ? { ...period, resolved: { start, end } } : undefined;
-}
-
-function format(instant: string, form: Form): string {
-  switch (form) {
-    case "date":
-      return instant.slice(0, 10);
-    case "no offset":
-      return instant.slice(0, -1);
-    case "+05:45":
-    case "-11:00":
-      return Temporal.Instant.from(instant).toString({ timeZone: form });
-    default:
-      return instant;
-  }
-}
-
-function startOf(instant: string, form: Form): string {
-  return form === "date" ? `${instant.slice(0, 10)}T00:00:00.000Z` : instant;
-}
-
-function endOf(instant: string, form: Form): string {
-  return form === "date" ? `${instant.slice(0, 10)}T23:59:59.999Z` : instant;
 }
