@@ -120,19 +120,20 @@ describe("with as many connections as it keeps", () => {
     return answer.status;
   };
 
-  it.each([
-    ["that have sent nothing", async (_: Socket) => {}],
-    ["that have sent a part of a request", async (socket: Socket) => void socket.write("GET /")],
-    ["that are kept alive", (socket: Socket) => ask(socket, "/readyz")],
-  ])("%s, a probe comes through, and the one that was idle longest goes", async (_, use) => {
+  it("a probe comes through, and the one that was idle longest goes", async () => {
     const port = await start();
     const sockets = await open(port, maxConnections);
-    for (const socket of sockets) await use(socket);
+    const uses = [
+      () => {},
+      (socket: Socket) => socket.write("GET /"),
+      (socket: Socket) => ask(socket, "/readyz"),
+    ];
+    for (const [nth, socket] of sockets.entries()) await uses[nth % 3]?.(socket);
     expect(await Promise.all(Array.from({ length: 20 }, () => probe(port)))).toEqual(
       Array(20).fill(200),
     );
     await until(() => !sockets.slice(0, 1).some(isOpen));
-    expect(sockets.slice(20).every(isOpen)).toBe(true);
+    expect(sockets.filter(isOpen).length).toBeGreaterThanOrEqual(maxConnections - 20);
     for (const socket of sockets) socket.destroy();
   });
 });

@@ -81,29 +81,19 @@ it("an address cannot take the places of the others, and the queue is bounded", 
   expect(await good).toBe("7");
 });
 
-it("lookups that arrive together share a query, which goes on if one of the callers leaves", async () => {
+it("a query goes on if one of its callers leaves; one that leaves before its query costs none", async () => {
   const { batches, outcome, end } = controlledQueue();
-  const gone = new AbortController();
+  const [gone, goneBefore] = [new AbortController(), new AbortController()];
   const results = [outcome("k1", "a", gone.signal), outcome("k2")];
   await turn();
   expect(batches.map(({ names }) => names)).toEqual([["k1", "k2"]]);
-  gone.abort("gone");
-  expect(await results[0]).toBe("gone");
+  const before = outcome("k3", "a", goneBefore.signal);
+  for (const caller of [gone, goneBefore]) caller.abort("gone");
+  expect(await Promise.all([results[0], before])).toEqual(["gone", "gone"]);
+  expect(await outcome("k4", "a", AbortSignal.abort("gone"))).toBe("gone");
   expect(batches[0]?.signal.aborted).toBe(false);
   await end(0);
   expect(await results[1]).toBe("7");
-});
-
-it("a caller that leaves before its query costs none", async () => {
-  const { batches, outcome, end } = controlledQueue();
-  outcome("first");
-  await turn();
-  const gone = new AbortController();
-  const result = outcome("k1", "a", gone.signal);
-  gone.abort("gone");
-  expect(await result).toBe("gone");
-  expect(await outcome("k2", "a", AbortSignal.abort("gone"))).toBe("gone");
-  await end(0);
   await turn();
   expect(batches).toHaveLength(1);
 });

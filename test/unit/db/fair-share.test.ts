@@ -50,25 +50,29 @@ it("waiting ends as overloaded after its time, and leaves nothing behind", async
   expect(share.take("c")).toBe(true);
 });
 
-it("the reason names the whole wait, also at the end of what was left of it", async () => {
-  const share = createFairShare(1, 2_000);
-  share.take("a");
-  await expect(share.wait("b", signal, 12.3456)).rejects.toMatchObject({
-    cause: { message: "no connection became free within 2000 ms" },
-  });
-});
-
-it("a wait of which nothing is left ends at once, without a warning of the runtime", async () => {
-  const warnings: string[] = [];
-  const onWarning = ({ name }: Error) => warnings.push(name);
-  process.on("warning", onWarning);
-  const share = createFairShare(1, 2_000);
-  share.take("a");
-  await expect(share.wait("b", signal, -1.5)).rejects.toMatchObject({ kind: "overloaded" });
-  await settled();
-  process.off("warning", onWarning);
-  expect(warnings).toEqual([]);
-});
+it.each([
+  // The whole wait, also at the end of what was left of it; of which nothing may be left, without a warning.
+  [["a", "a", "b", "c"], 12.3456, "no connection became free within 2000 ms"],
+  [["a", "a", "b", "c"], -1.5, "no connection became free within 2000 ms"],
+  [
+    ["a", "a"],
+    1,
+    "no connection of the provider's share became free within 2000 ms; 2 of 4 are free, for other providers",
+  ],
+])(
+  "who gets no place, as %j have some, with %d ms left, is told why",
+  async (owners, left, message) => {
+    const warnings: string[] = [];
+    const onWarning = ({ name }: Error) => warnings.push(name);
+    process.on("warning", onWarning);
+    const share = createFairShare(4, 2_000);
+    for (const owner of owners) share.take(owner);
+    await expect(share.wait("a", signal, left)).rejects.toMatchObject({ cause: { message } });
+    await settled();
+    process.off("warning", onWarning);
+    expect(warnings).toEqual([]);
+  },
+);
 
 it("a place without a connection is free again after a second, and its owner can have another", async () => {
   vi.useFakeTimers();
@@ -136,16 +140,4 @@ it("whatever happens, places are neither lost nor multiplied, and nobody waits i
       expect(takeAll(share, "last")).toBe(Math.ceil(size / 2));
     }),
   );
-});
-
-it("who gets no place is told whether the share was in use, or all places", async () => {
-  const causes = async (owners: readonly string[]) => {
-    const share = createFairShare(4, 10);
-    for (const owner of owners) share.take(owner);
-    return share.wait("a", signal).catch((error: ServiceError) => (error.cause as Error).message);
-  };
-  expect(await causes(["a", "a"])).toBe(
-    "no connection of the provider's share became free within 10 ms; 2 of 4 are free, for other providers",
-  );
-  expect(await causes(["a", "a", "b", "c"])).toBe("no connection became free within 10 ms");
 });

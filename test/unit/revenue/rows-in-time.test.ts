@@ -83,34 +83,21 @@ it("a row for which no connection becomes free ends the page; the first one fail
   });
 });
 
-it("any other failure fails the page, and nothing begins after it", async () => {
-  const started: number[] = [];
-  const make = async (item: number) => {
-    started.push(item);
-    if (item === 3) throw new ServiceError("databaseUnavailable");
-    return item;
-  };
-  await expect(rowsInTime(ITEMS, make, longTime)).rejects.toMatchObject({
-    kind: "databaseUnavailable",
-  });
-  await new Promise(setImmediate);
-  expect(started.length).toBeLessThan(8);
-});
-
-it("when the caller leaves, it rejects with the reason, and nothing begins any more", async () => {
+it.each([
+  ["any other failure", "databaseUnavailable"],
+  ["a caller that leaves", "canceled"],
+] as const)("%s fails the page, and nothing begins after it", async (_, kind) => {
   const call = new AbortController();
   const started: number[] = [];
-  const page = rowsInTime(
-    ITEMS,
-    async (item, signal) => {
-      started.push(item);
-      if (item === 4) call.abort(new ServiceError("canceled"));
-      signal.throwIfAborted();
-      return item;
-    },
-    { signal: call.signal, deadline: longTime.deadline },
-  );
-  await expect(page).rejects.toMatchObject({ kind: "canceled" });
+  const make = async (item: number, signal: AbortSignal) => {
+    started.push(item);
+    if (item === 3 && kind === "canceled") call.abort(new ServiceError(kind));
+    else if (item === 3) throw new ServiceError(kind);
+    signal.throwIfAborted();
+    return item;
+  };
+  const page = rowsInTime(ITEMS, make, { signal: call.signal, deadline: longTime.deadline });
+  await expect(page).rejects.toMatchObject({ kind });
   await new Promise(setImmediate);
   expect(started.length).toBeLessThan(8);
 });
