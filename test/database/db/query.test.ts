@@ -26,13 +26,6 @@ async function endSlow(): Promise<void> {
 }
 
 describe("a read", () => {
-  it("resolves to rows of columns in order, each as text or null", async () => {
-    const sql = "SELECT ?, CAST(0.10 AS DECIMAL(14, 2)), NULL, CAST(? AS CHAR)";
-    expect(await reads.read(sql, ["a", "18446744073709551615"], { signal, operation })).toEqual([
-      ["a", "0.10", null, "18446744073709551615"],
-    ]);
-  });
-
   it("rejects as internal if the statement fails, with the driver's error as the cause", async () => {
     const error = await reads
       .read("SELECT x FROM nowhere", [], { signal, operation })

@@ -1,3 +1,4 @@
+/** Statements of several queries: docs/sql has what they compile to. */
 import { expect, it } from "vitest";
 import { createRead } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
@@ -24,17 +25,6 @@ const figures = compileStatement(
   "figures",
 );
 
-it("queries compile to one statement of numbered branches with text columns, all of the same width; the first has the instant", () => {
-  expect(figures.sql).toBe(
-    [
-      "SELECT 0, CAST(UTC_TIMESTAMP(3) AS CHAR), CAST(MAX(available_balance) AS CHAR), NULL FROM wallets WHERE provider_id = ?",
-      "UNION ALL (SELECT 1, CAST(public_id AS CHAR), CAST(amount AS CHAR), CAST(paid_at AS CHAR) FROM payouts WHERE provider_id = ? AND paid_at <= ? ORDER BY paid_at DESC LIMIT 2)",
-      "UNION ALL (SELECT 2, CAST(name AS CHAR), CAST(deleted_at AS CHAR), NULL FROM servers WHERE provider_id = ? ORDER BY id)",
-    ].join("\n"),
-  );
-  expect(figures.parameters).toEqual(["provider", "provider", "now", "provider"]);
-});
-
 it("compiling rejects a parameter that is not declared", () => {
   const servers = { select: { id: "id" }, from: "servers WHERE provider_id = :povider" };
   expect(() => compileStatement({ servers }, ["provider"], "servers")).toThrow(
@@ -45,8 +35,7 @@ it("compiling rejects a parameter that is not declared", () => {
 it("a query that is undefined is left out of the statement, and has no rows", async () => {
   const one = { select: { wallets: "COUNT(*)" }, from: "wallets WHERE provider_id = :provider" };
   const statement = compileStatement({ one, none: undefined, two: one }, ["provider"], "wallets");
-  expect(statement.sql).toContain("UNION ALL (SELECT 1, ");
-  expect(statement.sql).not.toContain("SELECT 2, ");
+  expect(statement.sql.match(/^UNION ALL \(SELECT \d/gm)).toEqual(["UNION ALL (SELECT 1"]);
   const { signal } = new AbortController();
   const read = createRead(database.knex);
   const { rows } = await read(({ query }) => statement.run(query, { provider: "7" }), { signal });

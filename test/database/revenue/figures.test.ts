@@ -9,7 +9,7 @@ import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { LEAVES } from "../../../src/rollup/leaves.ts";
 import { anyLedger } from "../../support/ledger/any-ledger.ts";
-import { atTimeOfCall, overviewOf } from "../../support/ledger/call.ts";
+import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../support/ledger/call.ts";
 import { createExactService } from "../../support/ledger/exact.ts";
 import { anyNow, landmarks, shift } from "../../support/ledger/instants.ts";
 import { emptyLedger, type Ledger } from "../../support/ledger/ledger.ts";
@@ -39,6 +39,10 @@ it("sums above 2^53 cents are exact to the cent", async () => {
   });
 });
 
+const DAY = 86_400_000;
+/** Rows were recorded at `now` and every fifth day of the month before it. So lie the watermarks. */
+const recordedAt = (now: string, daysAgo: number) => toDatetime(Date.parse(now) - DAY * daysAgo);
+
 /** Ids that a double cannot represent exactly. */
 const PROVIDERS = [2n ** 53n + 1n, 2n ** 64n - 1n] as const;
 /** A provider without rows. */
@@ -49,6 +53,29 @@ const coveredAt = (now: string): Ledger => ({
   charges: [31, 45, 200].map((days) => {
     return { server: 1n, instance: null, at: shift(now, -days * DAY), gross: BigInt(days) };
   }),
+});
+
+it("each look-up in the cache of an answer is told: a miss, and then a hit; without a rollup there is none", async () => {
+  const now = "2026-01-20T09:30:00.123Z";
+  const ledger = coveredAt(now);
+  await storeLedgers(knex, [ledger]);
+  await knex("charges").update({ recorded_at: knex.ref("charged_at") });
+  await deleteRows(knex, ROLLUPS);
+  const told: string[] = [];
+  const service = createRevenueService(atTimeOfCall(createRead(knex)), {
+    observeCache: (cache, hit) => told.push(`${cache} ${hit}`),
+  });
+  const askAll = async () => {
+    const call = [service, ledger.provider, now] as const;
+    await overviewOf(...call);
+    for (const ask of [breakdownOf, dailyOf]) await ask(...call, "2025-02-01", "2026-01-10");
+    return told.splice(0);
+  };
+  expect(await askAll()).toEqual([]);
+  await build(knex, String(ledger.provider), recordedAt(now, 1));
+  for (const hit of [false, true]) {
+    expect(await askAll()).toEqual([`overview ${hit}`, `breakdown ${hit}`, `daily ${hit}`]);
+  }
 });
 
 /** Four periods, and ledgers whose instants lie near the edges of these and of the calendar. */
@@ -64,9 +91,6 @@ const anySituation = anyNow.chain((now) =>
   }),
 );
 
-const DAY = 86_400_000;
-/** Rows were recorded at `now` and every fifth day of the month before it. So lie the watermarks. */
-const recordedAt = (now: string, daysAgo: number) => toDatetime(Date.parse(now) - DAY * daysAgo);
 const anyDays = fc.constantFrom(0, 5, 10, 15, 20, 25, 30);
 /** The watermarks of a build and of the refreshes after it, and the leaves. */
 const anyRollup = fc.record({
