@@ -63,9 +63,9 @@ it("the days of the longest period begin at four times of day at most, and all s
       next;
       next = at.getTimeZoneTransition("next")
     ) {
-      if (next.year > 2035) break;
+      if (next.year > 2027) break;
       at = next;
-      for (const days of [-1, 0, 1]) {
+      for (const days of [0, 1]) {
         const start = at.startOfDay().add({ days }).startOfDay().epochMilliseconds;
         expect(start % QUARTER, `${zone} ${iso(start)}`).toBe(0);
         times
