@@ -58,10 +58,10 @@ function anyInstant(): number {
   return mark + pick([-1, 0, 0, 1, between(0, QUARTER)]);
 }
 
-/** Clocks go forward in Europe, and back; the watermarks are at noon of these days. */
-const [SPRING, AUTUMN] = ["2026-03-29", "2026-10-25"];
+/** Clocks go forward in Europe, and back; the watermarks are at noon of these days, which the database's clock has passed. */
+const [SPRING, AUTUMN] = ["2025-03-30", "2025-10-26"];
 /** In these weeks each quarter of an hour has a charge. */
-const WEEKS = ["2016-03-01", "2026-03-24", "2026-10-20"];
+const WEEKS = ["2016-03-01", "2025-03-25", "2025-10-21"];
 const quarters = WEEKS.flatMap((week) =>
   Array.from({ length: 7 * 96 }, (_, nth) => Date.parse(week) + (nth + 0.5) * QUARTER),
 );

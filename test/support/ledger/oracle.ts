@@ -257,7 +257,7 @@ export function expectedDaily(
       ...figuresOfDays(charges.filter(({ at }) => first <= at && at < next)),
       partial: start > first || next > after(end) || next > now,
       startTime: timestamp(first),
-      endTime: timestamp(next > LAST ? LAST : next),
+      endTime: timestamp(next === NEVER ? LAST : next),
     })),
     timeZone,
   };

@@ -12,7 +12,11 @@ import {
 } from "../../../../src/rollup/read/damage.ts";
 import { CHARGE_NAMES, NO_SUMS, SUM_NAMES } from "../../../../src/rollup/sums.ts";
 import { atTimeOfCall, breakdownOf, dailyOf, overviewOf } from "../../../support/ledger/call.ts";
-import { expectedBreakdown, expectedDaily, expectedOverview } from "../../../support/ledger/oracle.ts";
+import {
+  expectedBreakdown,
+  expectedDaily,
+  expectedOverview,
+} from "../../../support/ledger/oracle.ts";
 import { requested, resolvedForDays } from "../../../support/ledger/periods.ts";
 import { readLedger } from "../../../support/ledger/store.ts";
 import { SOAK } from "../../../support/soak.ts";
