@@ -66,7 +66,7 @@ const { getOverview, getServerBreakdown, getDailyRevenue, listPayouts, listCharg
   RevenueService.method;
 const { listProviderRevenue } = PlatformRevenueService.method;
 
-/** Calls a function for a provider at `now` (ISO 8601). Resolves to the message of the error if the request is refused. */
+/** Calls a function for a provider at `now` (ISO 8601). */
 async function ask<Method extends DescMethodUnary>(
   method: Method,
   service: RevenueFunctions,
@@ -80,14 +80,16 @@ async function ask<Method extends DescMethodUnary>(
     signal: new AbortController().signal,
     deadline: performance.now() + 3_600_000,
   };
-  try {
-    const { message } = await callAt(now, () => handle(create(method.input, request), context));
-    return toJson(method.output, message, { alwaysEmitImplicit: true });
-  } catch (error) {
+  const { message } = await callAt(now, () => handle(create(method.input, request), context));
+  return toJson(method.output, message, { alwaysEmitImplicit: true });
+}
+
+/** The same. Resolves to the message of the error if the request is refused. */
+const askOrRefusal: typeof ask = (...call) =>
+  ask(...call).catch((error: unknown) => {
     if (error instanceof ServiceError && error.kind === "invalidArgument") return error.message;
     throw error;
-  }
-}
+  });
 
 type PeriodCall = [
   ...[service: RevenueFunctions, provider: bigint, now: string],
@@ -104,7 +106,7 @@ export const breakdownOf = (
 
 export const dailyOf = (
   ...[service, provider, now, startDate, endDate, timeZone = ""]: PeriodCall
-) => ask(getDailyRevenue, service, [provider, now], { startDate, endDate, timeZone });
+) => askOrRefusal(getDailyRevenue, service, [provider, now], { startDate, endDate, timeZone });
 
 /** A page of payouts, of charges, and of all providers. */
 export const payoutsOf = (
@@ -112,17 +114,17 @@ export const payoutsOf = (
   provider: bigint,
   request: Fields<typeof listPayouts>,
   now = NOW,
-) => ask(listPayouts, service, [provider, now], request);
+) => askOrRefusal(listPayouts, service, [provider, now], request);
 
 export const chargesOf = (
   service: RevenueFunctions,
   provider: bigint,
   request: Fields<typeof listCharges>,
   now = NOW,
-) => ask(listCharges, service, [provider, now], request);
+) => askOrRefusal(listCharges, service, [provider, now], request);
 
 export const providersOf = (
   service: RevenueFunctions,
   request: Fields<typeof listProviderRevenue>,
   now = NOW,
-) => ask(listProviderRevenue, service, [0n, now], request);
+) => askOrRefusal(listProviderRevenue, service, [0n, now], request);
