@@ -78,8 +78,8 @@ export const SURVIVORS: readonly Survivor[] = [
   },
   {
     path: "src/revenue/daily/queries.ts",
-    before: 'GROUP BY TO_DAYS(at) * ${parts.length + 1} + ${parts.join(" + ")} ORDER BY NULL`,',
-    after: 'GROUP BY TO_DAYS(at) * ${parts.length + 2} + ${parts.join(" + ")} ORDER BY NULL`,',
+    before: `GROUP BY TO_DAYS(at) * \${parts.length + 1} + \${parts.join(" + ")} ORDER BY NULL\`,`,
+    after: `GROUP BY TO_DAYS(at) * \${parts.length + 2} + \${parts.join(" + ")} ORDER BY NULL\`,`,
     reason: "any factor above the number of parts keeps the groups of two days apart",
   },
   {
