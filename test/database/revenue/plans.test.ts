@@ -85,11 +85,8 @@ beforeAll(async () => {
     await knex.batchInsert("payouts", payouts, 1_000);
   }
   const charge = { provider_id: RAW.provider, server_id: 3_001, charged_at: at, gross: "1.00" };
-  await knex.batchInsert(
-    "charges",
-    nths.map(() => charge),
-    1_000,
-  );
+  const together = nths.map(() => charge);
+  await knex.batchInsert("charges", together, 1_000);
   for (const { provider } of [SHORT, LONG]) {
     // With leaves of the length that suits the ledger.
     const watermark = toDatetime(NOW - HOUR);
