@@ -1,5 +1,5 @@
 /** A page has its rows in order, a few made at once, and ends before those that are not made in time. */
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished, vi } from "vitest";
 import { ServiceError } from "../../../src/errors.ts";
 import { rowsInTime } from "../../../src/revenue/platform/page.ts";
 
@@ -54,6 +54,17 @@ it("when the time ends, the rows that were made are the page, without any after 
   expect(await page).toEqual([0]);
   // The first two begin at once; nothing begins after the end.
   expect(started).toEqual([0, 1]);
+});
+
+it("the rows have a part of the time, so that a page is sent within it", async () => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+  const page = rowsInTime(ITEMS, async (item, signal) => (item === 0 ? item : aborted(signal)), {
+    signal: never,
+    deadline: performance.now() + 60_000,
+  });
+  await vi.advanceTimersByTimeAsync(59_000);
+  expect(await Promise.race([page, new Promise(setImmediate)])).toEqual([0]);
 });
 
 it("the first row is made however long it takes, up to the deadline", async () => {
