@@ -78,9 +78,9 @@ export const SURVIVORS: readonly Survivor[] = [
   },
   {
     path: "src/revenue/daily/queries.ts",
-    before: `GROUP BY TO_DAYS(at) * \${parts.length + 1} + \${parts.join(" + ")} ORDER BY NULL\`,`,
-    after: `GROUP BY TO_DAYS(at) * \${parts.length + 2} + \${parts.join(" + ")} ORDER BY NULL\`,`,
-    reason: "any factor above the number of parts keeps the groups of two days apart",
+    before: `GROUP BY (TO_DAYS(at) * 4 + part) * \${times.length + 1} + \${times.join(" + ")} ORDER BY NULL\`,`,
+    after: `GROUP BY (TO_DAYS(at) * 4 + part) * \${times.length + 2} + \${times.join(" + ")} ORDER BY NULL\`,`,
+    reason: "any factor above the number of times keeps the groups of two six hours apart",
   },
   {
     path: "src/revenue/daily/reader.ts",

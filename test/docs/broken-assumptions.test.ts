@@ -73,7 +73,6 @@ async function repair(): Promise<Cause[]> {
   const causes: Cause[] = [];
   await rollUp(database.knex, {
     margin: 0,
-    checkPeriod: 1_000,
     repaired: ({ cause }) => causes.push(cause),
   });
   expect(await differences(database.knex)).toEqual([]);

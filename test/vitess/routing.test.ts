@@ -8,8 +8,16 @@ import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { MAX_SIZE } from "../../src/revenue/pages.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
+import { missesRollup } from "../../src/rollup/read/missing.ts";
 import { build } from "../database/rollup/write/built.ts";
-import { breakdownOf, chargesOf, dailyOf, overviewOf, payoutsOf } from "../support/ledger/call.ts";
+import {
+  breakdownOf,
+  chargesOf,
+  dailyOf,
+  overviewOf,
+  payoutsOf,
+  providersOf,
+} from "../support/ledger/call.ts";
 import { until } from "../support/poll.ts";
 import { type Ran, recordStatements, STATEMENT_NAMES, STATEMENTS } from "../support/statements.ts";
 import { addProviders, type Keyspace, openKeyspace, SHARDED } from "./keyspaces.ts";
@@ -20,7 +28,10 @@ const daysAgo = (days: number) => toDatetime(Date.now() - days * 86_400_000);
 /** A statement that vtgate has no plan for: it keeps them by their texts, without comments at the end. */
 const marked = (sql: string, mark: string) => sql.replace("SELECT ", `SELECT /* ${mark} */ `);
 
-/** The statements of all RPCs as the service sends them, for a provider with a rollup and for one without. */
+/**
+ * The statements of all RPCs as the service sends them, for a provider with a rollup and for one without. The list of
+ * providers is none of them: it asks all shards.
+ */
 async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
   for (const id of PROVIDERS) {
     await pool("charges").insert({
@@ -37,7 +48,8 @@ async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
   await pool("rollups").where({ provider_id: PROVIDERS[1] }).del();
   const recorded = recordStatements(createRead(pool));
   for (const id of PROVIDERS) {
-    for (const timeZone of ["UTC", "Asia/Kolkata"]) {
+    // Clocks stay as they are, and are changed.
+    for (const timeZone of ["UTC", "Asia/Kolkata", "America/New_York"]) {
       const service = createRevenueService(recorded.read);
       const call = [service, BigInt(id), new Date().toISOString()] as const;
       for (const startDate of ["", daysAgo(200).slice(0, 10)]) {
@@ -48,12 +60,15 @@ async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
           await overviewOf(...call);
           await breakdownOf(...call, startDate, "", timeZone);
           await dailyOf(...call, startDate, "", timeZone);
+          await providersOf(service, { startDate, timeZone }, call[2]);
         }
       }
     }
+    await recorded.read(({ query }) => missesRollup(query, id));
   }
   const byName = new Map(recorded.take().map((ran) => [ran.name, ran]));
   expect([...byName.keys()].toSorted()).toEqual(STATEMENT_NAMES.toSorted());
+  byName.delete("providersAfter");
   return [...byName.values()];
 }
 
