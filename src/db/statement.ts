@@ -53,7 +53,7 @@ export const isSnapshot = (row: Row): boolean => Number(row[0]) === 0;
 /**
  * Compiles queries. Done once, at start.
  *
- * @param queries the first of them must always have exactly one row
+ * @param queries the first of them must always have exactly one row, or at least one if there is no other
  * @param declared the parameters that they may use
  * @param operation a short name, for metrics and traces
  * @throws Error if a query uses a parameter that is not declared
@@ -82,7 +82,7 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
       byQuery[index]?.push(toObject(shapes[index] ?? [], row));
     }
     const [[snapshot, ...more] = []] = byQuery;
-    if (snapshot === undefined || more.length > 0) {
+    if (snapshot === undefined || (others.length > 0 && more.length > 0)) {
       throw new Error(`expected one row of the query ${carrier}, got ${byQuery[0]?.length}`);
     }
     const rows = Object.fromEntries(parts.map(([name], index) => [name, byQuery[index]]));

@@ -64,7 +64,8 @@ async function sent({ pool, targets }: Keyspace): Promise<Ran[]> {
         }
       }
     }
-    await recorded.read(({ query }) => missesRollup(query, id));
+    const options = { signal: AbortSignal.timeout(TIME_LIMIT) };
+    await recorded.read(({ query }) => missesRollup(query, id), options);
   }
   const byName = new Map(recorded.take().map((ran) => [ran.name, ran]));
   expect([...byName.keys()].toSorted()).toEqual(STATEMENT_NAMES.toSorted());

@@ -46,7 +46,9 @@ export function createListProviderRevenue(read: Read, ask: Ask, tokens: PageToke
     const values = { after: later?.after ?? "0" };
     const found = await read(({ query }) => providersAfter.run(query, values), { signal });
     const period = later?.period ?? fixPeriod(requested, found.asOf);
-    const providers = found.rows.providers.toSorted((one, other) => compareIds(one.id, other.id));
+    const providers = found.rows.providers
+      .filter(({ id }) => id !== "")
+      .toSorted((one, other) => compareIds(one.id, other.id));
 
     const rowOf = async (provider: Provider, signal: AbortSignal) => {
       const context = { caller: { providerId: provider.id }, signal };

@@ -12,7 +12,6 @@ import { PlatformRevenueService } from "../../../gen/revenue/v1/platform_pb.ts";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import type { Query, Read, Row } from "../../../src/db/query.ts";
-import { isSnapshot } from "../../../src/db/statement.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { Answer, TimedContext } from "../../../src/handler.ts";
 import { providersAfter } from "../../../src/revenue/platform/queries.ts";
@@ -48,7 +47,7 @@ export const atTimeOfCall = (read: Read, time?: string): Read => {
       const query: Query = async (sql, ...rest) => {
         const rows = await session.query(sql, ...rest);
         if (sql === providersAfter.sql)
-          return rows.map((row) => (isSnapshot(row) ? [row[0] ?? null, timeOf()] : row));
+          return rows.map(([number = null, , ...provider]) => [number, timeOf(), ...provider]);
         return sql === factsStatement.sql ? atTime(rows) : rows;
       };
       return work({ ...session, query });

@@ -30,7 +30,7 @@ it.each(OF_ONE)("%s restricts each table to the rows of one provider", (name) =>
 
 it("only the list of providers is of all of them: it reads a page by the primary key", () => {
   expect(STATEMENTS.providersAfter.sql.replaceAll(/\s+/g, " ")).toMatch(
-    /^SELECT 0, CAST\(UTC_TIMESTAMP\(3\) AS CHAR\), NULL FROM DUAL UNION ALL \(SELECT 1, CAST\(id AS CHAR\), CAST\(name AS CHAR\) FROM providers WHERE id > CAST\(\? AS DECIMAL\(20,0\)\) ORDER BY id LIMIT 1001\)$/,
+    /^SELECT 0, CAST\(UTC_TIMESTAMP\(3\) AS CHAR\), CAST\(page\.id AS CHAR\), CAST\(page\.name AS CHAR\) FROM \(SELECT 1 AS one\) AS single LEFT JOIN \( SELECT id, name FROM providers WHERE id > CAST\(\? AS DECIMAL\(20,0\)\) ORDER BY id LIMIT 1001 \) AS page ON one = 1$/,
   );
 });
 
