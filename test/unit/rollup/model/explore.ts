@@ -75,12 +75,14 @@ function initialState({ scenario }: Model): State {
       { quarters: [], days: [] },
     ],
     runs: scenario.runs.map(() => newRun()),
+    smallUpTo: -1,
     versions: 0,
     cached: null,
     happened: [],
     reported: false,
   };
-  if (scenario.built) completeRun(state, {}, { scenario, has: () => true });
+  const ofAnySize = { ...scenario, minRows: 0 };
+  if (scenario.built) completeRun(state, {}, { scenario: ofAnySize, has: () => true });
   return state;
 }
 

@@ -3,12 +3,12 @@
  *
  * Modelled: one provider; one clock, in ticks; transactions of writers, each of one row; a rollup and
  * a build beside it; runs, each step one snapshot or one short transaction, in any interleaving; a
- * restore of the database; a reader with cached sums. Every prefix of an interleaving is looked at, so a run
- * that is killed is one that takes no further step.
+ * restore of the database; a reader with cached sums; the rows that it takes for a rollup. Every prefix of an interleaving is looked at, so
+ * a run that is killed is one that takes no further step.
  *
  * Not modelled: SQL; amounts and owners (each row is counted by itself, so that no two errors cancel
- * out); the length of leaves, and six hours; how an unused slot is emptied; slices of a check; formats; replicas;
- * the rows that it takes for a rollup. Whether the code does what the model does is for the tests on a real database.
+ * out); the length of leaves, and six hours; how an unused slot is emptied; slices of a check; formats; replicas. Whether
+ * the code does what the model does is for the tests on a real database.
  */
 
 /** The distance of the watermark from now, in ticks. */
@@ -82,7 +82,8 @@ export interface Run {
   step: "begin" | "look" | "compute" | "write" | "done";
   /** The watermark to move to. */
   until: number;
-  /** Whether it has begun a build, or checked. */
+  /** Whether it has found enough rows for a rollup, begun a build, or checked. */
+  large: boolean;
   begun: boolean;
   checked: boolean;
   /** What it has computed, and not yet written. */
@@ -111,6 +112,8 @@ export interface State {
   /** By writer: whether it has begun. */
   begun: boolean[];
   runs: Run[];
+  /** The watermark up to which rows were counted, and were too few: what runs of one process remember. */
+  smallUpTo: number;
   /** The last version: it stands for random numbers, of which no two are equal. */
   versions: number;
   cached: { version: number; sums: Sums } | null;
@@ -150,6 +153,7 @@ export const RULES = {
   "clock first": "a run reads the clock before it looks for open transactions",
   "covered by date": "no row is covered before the watermark has passed its date, or its end",
   "news by date": "a refresh compares leaves in which rows were dated or ended since the last one",
+  "counted by watermark": "rows are counted again once one was recorded after the watermark",
   check: "a run compares the rollup with the ledger, whether or not there is news",
   "adds up": "an answer uses days and quarter hours only if these add up to what owners have",
   "finer rows": "the check makes days the sums of their quarter hours",
@@ -172,6 +176,7 @@ export const PROPERTIES = {
   healed: "one complete run later, every answer is exact, the rollup is trusted, and it adds up",
   reported: "a run that makes a wrong answer right reports a repair",
   "no false alarm": "a run reports no repair while writers keep to the assumptions",
+  built: "one complete run later, a provider with enough rows has a rollup",
 } as const;
 export type Property = keyof typeof PROPERTIES;
 
@@ -201,6 +206,8 @@ export interface Scenario {
   readonly writers: readonly Writer[];
   /** Whether there is a rollup at the beginning. */
   readonly built: boolean;
+  /** From how many rows on there is one. Default: 0. */
+  readonly minRows?: number;
   readonly runs: readonly RunOptions[];
   /** How often the clock advances. */
   readonly ticks: number;

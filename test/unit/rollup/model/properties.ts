@@ -6,7 +6,7 @@ import {
   fullAnswers,
   wholeAddsUp,
 } from "./answers.ts";
-import { copyOf, type Model, type Property, type State } from "./model.ts";
+import { copyOf, MARGIN, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
 
 /** The first property of the scenario that a state violates. */
@@ -35,6 +35,15 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
     return healed.reported || !isExact(healed, model);
   },
   "no false alarm": ({ reported }) => !reported,
+  built: (state, model) => {
+    const { minRows = 0, writers } = model.scenario;
+    const settled = state.rows.filter(({ committed }) => {
+      return committed && committed.recorded <= state.now - MARGIN;
+    });
+    const isOpen = state.rows.some(({ pending }) => pending && writers[pending.writer]);
+    if (isOpen || settled.length < minRows) return true;
+    return afterRun(state, model, false).current !== null;
+  },
 };
 
 function isExact(state: State, { has }: Model): boolean {

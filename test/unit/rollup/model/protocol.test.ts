@@ -26,6 +26,7 @@ const FAULTS: Readonly<Record<Rule, readonly (readonly [Property, ScenarioName])
   "clock first": [["exact", "a transaction of any length that the account sees"]],
   "covered by date": [["exact", "a rental whose end is set ahead, and changed before it comes"]],
   "news by date": [["exact", "charges that are dated ahead"]],
+  "counted by watermark": [["built", "a provider that grows, and has enough rows for a rollup"]],
   check: [["healed", "two checks that find the same late charge"]],
   "adds up": [["exact", "rows of the whole that are changed"]],
   "finer rows": [["healed", "rows of the whole that are changed"]],

@@ -24,7 +24,7 @@ const [FIRST, SECOND, COMPLETE] = [0, BOUNDARIES[0], 99];
 /** A run that has not begun, or one that is over. */
 export function newRun(step: "begin" | "done" = "begin"): Run {
   const none = { change: null, slots: null };
-  return { step, until: 99, begun: false, checked: false, ...none };
+  return { step, until: 99, large: false, begun: false, checked: false, ...none };
 }
 
 /** Takes the next step of a run of this state. Returns what it did. */
@@ -112,6 +112,7 @@ function computeChange(state: State, run: Run, options: RunOptions, model: Model
     if (next === FIRST) return plan("build", watermark, BOUNDARIES.slice(0, 1), SECOND);
     return plan("build", watermark, BOUNDARIES.slice(1));
   }
+  if (!current && !building && !run.begun && !run.large) return countRows(state, run, model);
   if (!run.begun && (!current || isAhead(current) || options.rebuild)) {
     run.begun = true;
     return plan("begin", run.until);
@@ -122,6 +123,18 @@ function computeChange(state: State, run: Run, options: RunOptions, model: Model
   }
   Object.assign(run, newRun("done"));
   return "is done";
+}
+
+/** Counts the rows of a provider without a rollup, unless it is known that they are too few. */
+function countRows(state: State, run: Run, { scenario, has }: Model): string {
+  const recorded = state.rows.flatMap(({ committed }) => committed?.recorded ?? []);
+  const counted = recorded.filter((at) => at <= run.until);
+  const isKnown = state.smallUpTo >= Math.max(0, ...counted);
+  run.large = !isKnown && counted.length >= (scenario.minRows ?? 0);
+  if (run.large) return "counts enough rows";
+  if (!isKnown) state.smallUpTo = has("counted by watermark") ? run.until : state.now;
+  Object.assign(run, newRun("done"));
+  return "leaves a small provider without a rollup";
 }
 
 /** Writes it, unless the rollup has changed since. */
