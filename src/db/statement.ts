@@ -4,8 +4,8 @@
  *
  * Each query becomes a branch of a UNION ALL. The first column is the number of the branch. Every
  * other column is text, so that branches of different shapes fit together and decimals keep their
- * exact digits. The first branch, which has one row, also tells the instant of the snapshot: a branch
- * of its own would tell it at a higher cost.
+ * exact digits. Each row of the first branch also tells the instant of the snapshot: a branch of its own
+ * would tell it at a higher cost. So the first has one row, or at least one if there is no other branch.
  */
 import { fromDatetime } from "./datetime.ts";
 import type { Row, Query as SendQuery } from "./query.ts";
