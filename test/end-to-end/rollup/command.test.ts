@@ -4,11 +4,13 @@
  * Margins are minutes: within a shorter one, a run may wait for, and report, a statement of another test
  * on the server that has no default database.
  */
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it, vi } from "vitest";
+import { createTerminalLog } from "../../../src/cli/rollup-log.ts";
+import { verifyAll } from "../../../src/cli/rollup-verify.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { MIN_ROWS } from "../../../src/rollup/size.ts";
 import { parseLog, runCommand } from "../../support/commands/run-command.ts";
-import { createDatabase, type TestDatabase } from "../../support/database.ts";
+import { createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 
 let database: TestDatabase;
@@ -21,36 +23,28 @@ const rollup = (...args: string[]) => runCommand("rollup", args, database.url);
 const fill = (provider: number, charges: number) =>
   addBulk(database.knex, [{ provider, servers: 3, instances: 4, charges, rentals: 40 }]);
 
-/** A successful comparison whose output is one line. */
-const success = (line: string) => ({ code: 0, stderr: "", stdout: line });
-
 /** A run, and the lines of its log. */
 async function run(...args: string[]) {
   const { code, stdout, stderr } = await rollup(...args);
   return { code, stderr, log: parseLog(stdout) };
 }
 const ended = { level: "info", time: expect.stringMatching(/Z$/), msg: "run ended" };
-const added = (charges: number) => ({
-  code: 0,
-  stderr: "",
-  log: [
-    { ...ended, charges, providers: 4, small: 1, behind: 0, repairs: 0, ms: expect.any(Number) },
-  ],
-});
 
-it("adds every charge once, and accepts a provider without charges, and one that is too small for a rollup", async () => {
+/** What `--verify` prints of rollups without a difference. */
+async function verified(): Promise<unknown[]> {
+  const print = vi.spyOn(console, "log").mockReturnValue();
+  const flags = { margin: 900, checkPeriod: 86_400, concurrency: 1 };
+  await verifyAll(testPool(database.url), 3, flags, createTerminalLog());
+  const { calls } = print.mock;
+  print.mockRestore();
+  return calls.flat();
+}
+
+it("adds every charge once that is older than the margin, by default 15 minutes, and accepts a provider without charges, and one that is too small for a rollup", async () => {
   await fill(1, MIN_ROWS);
   await fill(2, MIN_ROWS);
   await database.knex("providers").insert({ id: 3, name: "new" });
   await fill(5, MIN_ROWS - 1);
-  expect(await rollup("--verify")).toEqual(
-    success("there is no rollup to compare, 2 providers without a rollup\n"),
-  );
-  expect(await run()).toEqual(added(2 * MIN_ROWS));
-});
-
-it("leaves out what was recorded within the margin, by default 15 minutes", async () => {
-  await database.knex.raw("UPDATE rollups SET watermark = NOW(3) - INTERVAL 1 HOUR");
   for (const minutes of [5, 16]) {
     await database.knex.raw(
       `INSERT INTO charges (provider_id, server_id, charged_at, gross, recorded_at)
@@ -58,7 +52,10 @@ it("leaves out what was recorded within the margin, by default 15 minutes", asyn
       [minutes],
     );
   }
-  expect(await run()).toEqual(added(1));
+  expect(await verified()).toEqual(["there is no rollup to compare, 2 providers without a rollup"]);
+  const counts = { charges: 2 * MIN_ROWS + 1, providers: 4, small: 1, behind: 0, repairs: 0 };
+  const log = [{ ...ended, ...counts, ms: expect.any(Number) }];
+  expect(await run()).toEqual({ code: 0, stderr: "", log });
 });
 
 it("reports repairs as errors, with what is known of answers", async () => {
@@ -88,9 +85,9 @@ it("reports repairs as errors, with what is known of answers", async () => {
 it("--verify prints differences; with --repair it removes them, and says from what", async () => {
   const charges = database.knex("charges").where({ provider_id: 2 }).orderBy("charged_at");
   await charges.limit(1).update({ gross: database.knex.raw("gross + 0.01") });
-  const verified = await rollup("--verify", "--repair");
-  expect(verified.code).toBe(1);
-  expect(verified.stdout.trimEnd().split("\n")).toEqual([
+  const { code, stdout, stderr } = await rollup("--verify", "--repair");
+  expect(code).toBe(1);
+  expect(stdout.trimEnd().split("\n")).toEqual([
     expect.stringMatching(/^provider 2, .*, server \d+, instance \d+: .* by -0.01 of gross$/),
     expect.stringMatching(/^provider 2, .*, as a whole: .* by -0.01 of gross$/),
     "2 differences",
@@ -98,15 +95,8 @@ it("--verify prints differences; with --repair it removes them, and says from wh
       /^\d charges? added, 4 providers up to date, 1 too small for a rollup, .* s, 1 difference repaired$/,
     ),
   ]);
-  expect(verified.stderr).toMatch(
-    /^error: provider 2, .*: repaired by \S+ of gross \(cause: .*\n$/,
-  );
-});
-
-it("--rebuild builds every rollup again", async () => {
-  await database.knex(TABLES.sums).where({ provider_id: 2 }).limit(1).increment("gross", 0.01);
-  expect((await run("--rebuild")).log).toMatchObject([{ ...ended, providers: 4, repairs: 0 }]);
-  expect(await rollup("--verify")).toEqual(success("the rollups agree with the ledger\n"));
+  expect(stderr).toMatch(/^error: provider 2, .*: repaired by \S+ of gross \(cause: .*\n$/);
+  expect(await verified()).toEqual(["the rollups agree with the ledger"]);
 });
 
 it("flags that contradict each other are a mistake", async () => {

@@ -1,6 +1,7 @@
 /**
  * `npm run rollup -- --watch`: what it prints, its heartbeat, its admin port, and what it does while runs fail, for one
- * provider or because the server is another one. Each test goes on where the one before it has stopped.
+ * provider or because the server is another one. Each test goes on where the one before it has stopped. How long it
+ * waits for a silent database at its stop: test/unit/cli/rollup-stop.test.ts.
  */
 import { randomBytes } from "node:crypto";
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
@@ -11,8 +12,8 @@ import { type RunningCommand, startCommand } from "../../support/commands/run-co
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
 import { poll, until } from "../../support/poll.ts";
-import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
+import { rollUp } from "../../support/rollup/roll-up.ts";
 import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const CHARGES = MIN_ROWS;
@@ -20,7 +21,6 @@ const CHARGES = MIN_ROWS;
 const ACCOUNT = `rollup_${randomBytes(6).toString("hex")}`;
 
 let database: TestDatabase;
-let processes: ProcessList;
 let proxy: DatabaseProxy;
 let command: RunningCommand;
 /** The base URL of its admin port. */
@@ -38,33 +38,34 @@ async function startWatch(seconds: string, ...more: string[]): Promise<void> {
   const { adminHost, adminPort } = await poll(() => linesWith("listening")[0]);
   base = `http://${adminHost}:${adminPort}`;
 }
-async function stop(): Promise<void> {
-  command.signal("SIGTERM");
-  expect(await command.ended).toMatchObject({ code: 0, stderr: "" });
-}
 
 /** The lines of its log so far. */
 const log = () => command.lines().map((line) => JSON.parse(line));
 const linesWith = (message: string) => log().filter(({ msg }) => msg === message);
 
+const versionOf = async (provider: number) =>
+  `${await database.knex(TABLES.rollups).where({ provider_id: provider, building: 0 }).pluck("version")}`;
+/** The version of the first provider's rollup before the command is started. */
+let replaced: string;
+
+/** Two providers, of which the first has a rollup. */
 beforeAll(async () => {
   database = await createDatabase();
-  processes = await watchProcesses(database.name);
   await database.knex.raw(`CREATE USER ${ACCOUNT} IDENTIFIED BY '${ACCOUNT}'`);
   await database.knex.raw(`GRANT ALL ON ${database.name}.* TO ${ACCOUNT}`);
   await privilege("GRANT PROCESS ON *.* TO");
   const url = Object.assign(new URL(database.url), { username: ACCOUNT, password: ACCOUNT });
   proxy = await startDatabaseProxy(url.href);
   await fill(1);
-  vi.stubEnv("ADMIN_HOST", "127.0.0.2");
-  await startWatch("0.2");
+  await rollUp(database.knex, { margin: 0 });
+  await fill(2);
+  replaced = await versionOf(1);
 });
 afterAll(async () => {
   vi.unstubAllEnvs();
   command?.signal("SIGKILL");
   await command?.ended;
   await proxy?.close();
-  await processes?.close();
   await database?.knex.raw(`DROP USER IF EXISTS ${ACCOUNT}`);
   await database?.drop();
 });
@@ -78,11 +79,8 @@ async function untilRuns(more: number, result: "ok" | "failed" = "ok"): Promise<
   await until(async () => (await runs(result)) >= before + more);
 }
 
-const isBuilt = (provider: number) => async () =>
-  (await database.knex(TABLES.rollups).where({ provider_id: provider, building: 0 })).length > 0;
-
 /** Resolves when the heartbeat has been written some more times. It is, once a second. */
-function untilBeating(times = 1): Promise<void> {
+function untilBeating(times: number): Promise<void> {
   const seen = new Set<string>();
   return until(async () => {
     for (const { written_at } of await database.knex("heartbeat")) seen.add(`${written_at}`);
@@ -90,28 +88,42 @@ function untilBeating(times = 1): Promise<void> {
   });
 }
 
-it("adds charges, says how many, and is silent if there are none", async () => {
-  await until(isBuilt(1));
-  // A build may take several runs, and the last may add no charge.
+/** Undefined before the first run has ended. */
+async function behind(): Promise<number | undefined> {
+  const [sample] = (await metrics()).get("revenue_rollup_run_providers_behind")?.samples ?? [];
+  return sample?.value;
+}
+
+it("while its first run waits for a lock it writes the heartbeat, and tells of no provider that it is not behind", async () => {
+  vi.stubEnv("ADMIN_HOST", "127.0.0.2");
+  await database.knex.transaction(async (blocker) => {
+    await blocker(TABLES.rollups).where({ provider_id: 1 }).forUpdate();
+    await startWatch("0.2", "--rebuild");
+    await untilBeating(1);
+    expect(await behind()).toBeUndefined();
+  });
+  await until(async () => (await behind()) === 0);
+});
+
+it("adds charges, says how many, and is silent if there are none; --rebuild builds every rollup again once", async () => {
+  const built = await versionOf(1);
+  expect(built).not.toBe(replaced);
   await untilRuns(2);
   // The margin is a second: a statement of another test on the server may hold the watermark for a run.
   const others = () => log().filter(({ msg }) => msg !== "the watermark waits");
   const lines = others();
   const added = linesWith("run ended").map(({ charges }) => charges);
-  expect(added.reduce((sum, count) => sum + count)).toBe(CHARGES);
+  expect(added.reduce((sum, count) => sum + count)).toBe(2 * CHARGES);
   await untilRuns(2);
   expect(others()).toEqual(lines);
-  await fill(2);
-  await until(isBuilt(2));
+  expect(await versionOf(1)).toBe(built);
 });
 
-it("its metrics are those of its runs, on ADMIN_HOST", async () => {
-  await untilRuns(1);
+it("its metrics are those of its runs, on ADMIN_HOST, and count the differences that it removes", async () => {
   expect(new URL(base).hostname).toBe("127.0.0.2");
   const families = await metrics();
   expect(sumOf(families, "revenue_rollup_charges_total")).toBe(2 * CHARGES);
   expect(sumOf(families, "revenue_rollup_providers")).toBe(2);
-  expect(sumOf(families, "revenue_rollup_run_providers_behind")).toBe(0);
   expect(sumOf(families, "revenue_rollup_repairs_total")).toBe(0);
   expect(families.get("revenue_rollup_run_lag_seconds")?.samples).toHaveLength(1);
   expect(families.get("revenue_rollup_check_age_seconds")?.samples).toHaveLength(1);
@@ -119,23 +131,7 @@ it("its metrics are those of its runs, on ADMIN_HOST", async () => {
   const succeeded = sumOf(families, "revenue_rollup_last_success_timestamp_seconds");
   expect(Math.abs(Date.now() - 1_000 * succeeded)).toBeLessThan(TIME_LIMIT);
   expect((await fetch(`${base}/readyz`)).status).toBe(200);
-});
-
-/** Runs work while a statement of the command waits for a lock. */
-async function whileARunWaits(work: () => Promise<unknown>): Promise<void> {
-  await database.knex.transaction(async (blocker) => {
-    await blocker("rollups").where({ provider_id: 1 }).forUpdate();
-    const charge = { provider_id: 1, server_id: 1, charged_at: "2024-01-01", gross: "1.00" };
-    await database.knex("charges").insert(charge);
-    await until(async () => (await processes.running("rollups")).length > 0);
-    await work();
-  });
-}
-
-it("writes the heartbeat while a run waits for a lock", () => whileARunWaits(untilBeating));
-
-it("counts the differences that it removes", async () => {
-  // One that is covered already, by the rollup of the provider to which nothing else happens.
+  // One that is covered already.
   await database.knex("charges").where({ provider_id: 2 }).limit(1).update({ gross: "77.77" });
   await until(async () => sumOf(await metrics(), "revenue_rollup_repairs_total") > 0);
 });
@@ -144,7 +140,7 @@ it("counts the differences that it removes", async () => {
 const sessions = (): Promise<number[]> =>
   database.knex("information_schema.PROCESSLIST").where({ USER: ACCOUNT }).pluck("ID");
 
-it("counts failures of its database, connects again, and looks at the session again; logs once why runs fail, and that they succeed", async () => {
+it("counts failures of its database, connects again, and looks at the session again; logs once why runs fail, and that they succeed; stops with 0", async () => {
   /** The levels of the lines that tell whether it sees open transactions. */
   const sights = () =>
     log().flatMap(({ msg, level }) =>
@@ -152,86 +148,46 @@ it("counts failures of its database, connects again, and looks at the session ag
         ? `${level} ${msg.includes("not") ? "hidden" : "visible"}`
         : [],
     );
-  /** What a primary answers that has become read-only. Further connections have the account's new privileges. */
-  const failOver = async (failures: number) => {
-    // The heartbeat may get some of them, and passes over it.
-    proxy.inject({ errno: 1290, command: "query", times: 100 });
-    await untilRuns(failures, "failed");
-    proxy.inject({ errno: 1290, command: "query" });
-    await untilRuns(2);
-  };
-  const made = proxy.made();
   expect(sights()).toEqual(["info visible"]);
-  await privilege("REVOKE PROCESS ON *.* FROM");
-  await failOver(3);
-  expect(proxy.made()).toBeGreaterThan(made);
-  expect(sights()).toEqual(["info visible", "warn hidden"]);
-  expect(linesWith("run failed, will retry")).toMatchObject([
-    { level: "warn", reason: expect.stringMatching(/^database error: /), cause: { errno: 1290 } },
-  ]);
-  const failures = expect.any(Number);
-  expect(linesWith("runs succeed again")).toMatchObject([{ level: "info", failures }]);
-  await privilege("GRANT PROCESS ON *.* TO");
-  await failOver(1);
-  expect(sights().at(-1)).toBe("info visible");
   await privilege("REVOKE PROCESS ON *.* FROM");
   // The pool replaces connections that have ended, and the run is the first to notice.
   for (const id of await sessions()) await database.knex.raw(`KILL ${id}`).catch(() => {});
-  await until(() => sights().length === 4);
-  await untilRuns(2);
-  expect(sights().at(-1)).toBe("warn hidden");
+  await until(() => linesWith("runs succeed again").length > 0);
+  expect(sights()).toEqual(["info visible", "warn hidden"]);
+
+  const made = proxy.made();
+  // What a primary answers that has become read-only. Further connections have the account's new privileges.
   await privilege("GRANT PROCESS ON *.* TO");
-});
-
-it("stops at SIGTERM with 0, and tells how many failures had no line", async () => {
-  await stop();
-  const sum = (counts: number[]) => counts.reduce((all, count) => all + count, 0);
-  const more = linesWith("more: run failed, will retry").map(({ count }) => count);
-  const all = linesWith("runs succeed again").map(({ failures }) => failures);
-  expect(linesWith("run failed, will retry").length + sum(more)).toBe(sum(all));
-});
-
-const failFor = (provider: number) =>
-  database.knex.raw(
-    `CREATE TRIGGER failing BEFORE UPDATE ON ${TABLES.rollups} FOR EACH ROW
-     IF NEW.provider_id = ${provider} THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'it fails'; END IF`,
-  );
-
-it("--rebuild builds every rollup again once, also if that of one provider fails in every run", async () => {
-  await failFor(2);
-  const version = async () =>
-    `${await database.knex(TABLES.rollups).where({ provider_id: 1, building: 0 }).pluck("version")}`;
-  const before = await version();
-  await startWatch("0.2", "--rebuild");
-  await until(async () => (await version()) !== before);
-  const built = await version();
+  // The heartbeat may get some of them, and passes over it.
+  proxy.inject({ errno: 1290, command: "query", times: 100 });
   await untilRuns(3, "failed");
-  expect(await version()).toEqual(built);
-  await stop();
+  proxy.inject({ errno: 1290, command: "query" });
+  await until(() => sights().at(-1) === "info visible");
+  expect(proxy.made()).toBeGreaterThan(made);
+  const readOnly = linesWith("run failed, will retry").filter(({ cause }) => cause.errno === 1290);
+  expect(readOnly).toMatchObject([
+    { level: "warn", reason: expect.stringMatching(/^database error: /) },
+  ]);
+  command.signal("SIGTERM");
+  expect(await command.ended).toMatchObject({ code: 0, stderr: "" });
 });
 
-it("one provider that fails in every run brings neither the next run forward nor new connections", async () => {
+it("the next run comes within a second if connections were lost; one provider that fails brings neither it forward nor new connections", async () => {
+  await database.knex.raw(
+    `CREATE TRIGGER failing BEFORE UPDATE ON ${TABLES.rollups} FOR EACH ROW
+     IF NEW.provider_id = 2 THEN SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'it fails'; END IF`,
+  );
+  // The probe of its admin port may get one of them.
+  proxy.inject({ errno: 1290, command: "query", times: 3 });
   await startWatch("600");
-  expect(await poll(() => linesWith("run failed, will retry")[0])).toMatchObject({
-    reason: expect.stringMatching(/^provider 2: it fails/),
-  });
-  const before = await sessions();
-  await untilBeating(4);
-  expect(await runs("failed")).toBe(1);
+  await until(() => linesWith("run failed, will retry").length === 2);
+  expect(linesWith("run failed, will retry")).toMatchObject([
+    { cause: { errno: 1290 } },
+    { reason: expect.stringMatching(/^provider 2: it fails/) },
+  ]);
+  const [before, failed] = [await sessions(), await runs("failed")];
+  await untilBeating(2);
+  expect(await runs("failed")).toBe(failed);
   // A pool closes those that are idle for long.
   expect((await sessions()).filter((id) => before.includes(id))).not.toEqual([]);
-  await stop();
-  await database.knex.raw("DROP TRIGGER failing");
-});
-
-it("stops at SIGTERM also while its database is silent, and tells that it did not answer", async () => {
-  await startWatch("0.2");
-  await whileARunWaits(async () => {
-    proxy.silence();
-    command.signal("SIGTERM");
-    expect(await command.ended).toMatchObject({ code: 1, stderr: "" });
-    expect(log().at(-1)).toMatchObject({
-      msg: "the database did not answer within 10 s of the signal",
-    });
-  });
 });
