@@ -8,9 +8,6 @@ import { createPool } from "../../../src/db/pool.ts";
 import { failed, runCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
-const UNREACHABLE =
-  "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct";
-
 let database: TestDatabase;
 let blank: string;
 beforeAll(async () => {
@@ -35,7 +32,6 @@ async function lineFor(change: Partial<URL>): Promise<string> {
 }
 
 it.each<[string, () => Partial<URL>, string | RegExp]>([
-  ["on a closed port", () => ({ host: "127.0.0.1:1" }), `${UNREACHABLE} (ECONNREFUSED)`],
   [
     "on an unknown host",
     () => ({ hostname: "database.invalid" }),
@@ -62,23 +58,18 @@ it.each<[string, () => Partial<URL>, string | RegExp]>([
   );
 });
 
-/** What vtgate says, of the kinds that only a cluster has. */
 it.each([
   [
-    {
-      code: "ER_REQUIRES_PRIMARY_KEY",
-      sqlMessage: "table 'heartbeat' does not have a primary vindex",
-    },
+    "all shards",
+    { code: "ER_REQUIRES_PRIMARY_KEY", sqlMessage: "'heartbeat' has no primary vindex" },
     "DATABASE_URL leads to all shards of a keyspace of Vitess: run this command for each of them, with the shard behind the keyspace's name (mysql://host/revenue:-80) (ER_REQUIRES_PRIMARY_KEY)",
   ],
   [
-    {
-      code: "ER_QUERY_INTERRUPTED",
-      sqlMessage: "target: plain.0.primary: Row count exceeded 10000",
-    },
+    "a tablet",
+    { code: "ER_QUERY_INTERRUPTED", sqlMessage: "vttablet: Row count exceeded 10000" },
     "a statement has more rows than a tablet of Vitess returns: raise its --queryserver-config-max-result-size",
   ],
-])("an error of Vitess, %j, says what to do", (fields, line) => {
+])("an error of %s says what to do", (_, fields, line) => {
   expect(formatError(Object.assign(new Error(fields.sqlMessage), fields))).toBe(line);
 });
 
@@ -111,14 +102,7 @@ it("a missing file is not taken for a missing database", () => {
 });
 
 it("a command prints the line, and ends with exit code 1", async () => {
-  const url = "mysql://u:hunter2@127.0.0.1:1/d";
-  expect(await runCommand("migrate", [], url)).toEqual(failed(`${UNREACHABLE} (ECONNREFUSED)`));
-});
-
-it("a malformed DATABASE_URL is not repeated", async () => {
-  expect(await runCommand("key", ["list"], "postgres://me:secret@here/revenue")).toEqual(
-    failed(
-      'DATABASE_URL starts with "postgres://"; expected mysql://user:password@host:3306/database',
-    ),
-  );
+  const line =
+    "cannot reach the database in DATABASE_URL: check that it is running and that the host and port are correct (ECONNREFUSED)";
+  expect(await runCommand("migrate", [], "mysql://u:hunter2@127.0.0.1:1/d")).toEqual(failed(line));
 });

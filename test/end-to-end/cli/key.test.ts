@@ -43,10 +43,8 @@ it("create makes a service key, for every provider, that revoke names as one", a
   expect(made).toMatchObject({ code: 0, stderr: "" });
   const issued = lastLine(made.stdout);
   const [{ id, provider_id, key_hash }] = await database.knex("api_keys");
-  expect({ provider_id, key_hash }).toEqual({
-    provider_id: "0",
-    key_hash: hashKey(issued as ApiKey),
-  });
+  const hash = hashKey(issued as ApiKey);
+  expect({ provider_id, key_hash }).toEqual({ provider_id: "0", key_hash: hash });
   const named = `service key ${id}, "billing export", ${issued.slice(0, 8)}…`;
   expect(made.stdout).toContain(`Issued ${named}; does not expire.\nAccess to every provider.\n`);
   expect((await key("revoke", issued)).stdout).toBe(
@@ -54,26 +52,31 @@ it("create makes a service key, for every provider, that revoke names as one", a
   );
 });
 
-it("a mistake is reported in one line", async () => {
-  const mistakes: [args: string, stderr: string][] = [
-    ["create --name nobody", "expected either --provider or --service"],
-    ["create --service", "a service key needs a --name: logs show it"],
-    [
-      "create --provider 1 --expires 2999-02-29",
-      "option '--expires <date>' argument '2999-02-29' is invalid. Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.",
-    ],
-    [
-      "create --provider 1 --expires 2020-01-01",
-      "option '--expires <date>' argument '2020-01-01' is invalid. Expected a time in the future, not 2020-01-01 00:00:00 UTC.",
-    ],
-    [
-      "create --provider 1 --provider 2",
-      "option '--provider <id>' argument '2' is invalid. Expected one provider: a key is for no other.",
-    ],
-    ["revoke 999999", "key 999999 does not exist"],
-  ];
-  const results = await Promise.all(mistakes.map(([args]) => key(...args.split(" "))));
-  expect(results).toEqual(mistakes.map(([, stderr]) => failed(stderr)));
+it("of a key that was revoked, by its id, is told when", async () => {
+  const { id, hint } = await issueKey(database.knex, "1", "old", null);
+  await revokeKey(database.knex, { id });
+  const [{ revoked_at }] = await database.knex("api_keys");
+  const stdout = `No change: key ${id}, "old", ${hint}… of provider 1 was revoked ${revoked_at.slice(0, 19)} UTC.\n`;
+  expect(await key("revoke", `${id}`)).toEqual({ code: 0, stdout, stderr: "" });
+});
+
+it.each<[args: string, stderr: string]>([
+  ["create --name nobody", "expected either --provider or --service"],
+  ["create --service", "a service key needs a --name: logs show it"],
+  [
+    "create --provider 1 --expires 2999-02-29",
+    "option '--expires <date>' argument '2999-02-29' is invalid. Expected a date or a time: 2027-01-01, 2027-01-01T09:30:00Z.",
+  ],
+  [
+    "create --provider 1 --expires 2020-01-01",
+    "option '--expires <date>' argument '2020-01-01' is invalid. Expected a time in the future, not 2020-01-01 00:00:00 UTC.",
+  ],
+  [
+    "create --provider 1 --provider 2",
+    "option '--provider <id>' argument '2' is invalid. Expected one provider: a key is for no other.",
+  ],
+])("%s is a mistake, in one line", async (args, stderr) => {
+  expect(await key(...args.split(" "))).toEqual(failed(stderr));
 });
 
 it("a mistyped key is not repeated", async () => {
@@ -117,8 +120,9 @@ it("list shows the hint and the status of each key, but not the key", async () =
   );
 });
 
-it("what the database has not stored is not reported as done", async () => {
+it("what the database has not stored is not reported as done, and neither is what is not there", async () => {
   const { knex } = database;
+  await expect(revokeKey(knex, { id: "9" })).rejects.toThrow("key 9 does not exist");
   const { id } = await issueKey(knex, "1", "kept", null);
   const loses = (event: string, what: string) =>
     knex.raw(`CREATE TRIGGER loses_${event} BEFORE ${event} ON api_keys FOR EACH ROW SET ${what}`);
@@ -131,19 +135,4 @@ it("what the database has not stored is not reported as done", async () => {
     "the database has not stored the key: issue another one",
   );
   for (const event of ["UPDATE", "INSERT"]) await knex.raw(`DROP TRIGGER loses_${event}`);
-});
-
-it("revoke accepts a key or its id, and reports what it did", async () => {
-  const { id, key: issued, hint } = await issueKey(database.knex, "1", "old", null);
-  expect(await key("revoke", issued)).toEqual({
-    code: 0,
-    stdout: `Revoked key ${id}, "old", ${hint}… of provider 1. The service rejects it within one second.\n`,
-    stderr: "",
-  });
-  const [{ revoked_at }] = await database.knex("api_keys");
-  expect(await key("revoke", String(id))).toEqual({
-    code: 0,
-    stdout: `No change: key ${id}, "old", ${hint}… of provider 1 was revoked ${revoked_at.slice(0, 19)} UTC.\n`,
-    stderr: "",
-  });
 });
