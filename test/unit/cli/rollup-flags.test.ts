@@ -26,7 +26,7 @@ it.each<[Record<string, string>, string[], unknown]>([
   [{ ROLLUP_MARGIN_SECONDS: "" }, [], DEFAULTS],
   [{ ROLLUP_CONCURRENCY: "8" }, ["--concurrency", "2"], { ...DEFAULTS, concurrency: 2 }],
   [{ ROLLUP_WATCH_SECONDS: "0.5" }, [], { ...DEFAULTS, watch: 0.5 }],
-  [{ ROLLUP_ADMIN_PORT: "0" }, [], { ...DEFAULTS, adminPort: 0 }],
+  [{ ROLLUP_ADMIN_PORT: "65535" }, [], { ...DEFAULTS, adminPort: 65_535 }],
   [{}, ["--ignore-schema", "etl, BI"], { ...DEFAULTS, ignoreSchema: ["etl", "BI"] }],
   [
     {},
