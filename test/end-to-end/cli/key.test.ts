@@ -46,7 +46,12 @@ it("create makes a service key, for every provider, that revoke names as one", a
   const hash = hashKey(issued as ApiKey);
   expect({ provider_id, key_hash }).toEqual({ provider_id: "0", key_hash: hash });
   const named = `service key ${id}, "billing export", ${issued.slice(0, 8)}…`;
-  expect(made.stdout).toContain(`Issued ${named}; does not expire.\nAccess to every provider.\n`);
+  expect(made.stdout.split("\n")).toEqual([
+    `Issued ${named}; does not expire.`,
+    "Access to every provider.",
+    "Store the key now: it cannot be shown again.",
+    ...["", issued, ""],
+  ]);
   expect((await key("revoke", issued)).stdout).toBe(
     `Revoked ${named}. The service rejects it within one second.\n`,
   );

@@ -5,8 +5,10 @@ import { seed } from "../../../dev/demo-data/seed.ts";
 /** The name of a server, which a spreadsheet would run, and which turns what follows round. */
 export const FORMULA = '=HYPERLINK("x")\u202e';
 const daysAgo = (days: number) => Temporal.Now.plainDateISO("UTC").subtract({ days }).toString();
-/** A day with more refunds than charges, and one larger than all others. */
-export const [REFUNDED, LARGE] = [daysAgo(3), daysAgo(5)];
+/** A day with more refunds than charges. */
+const REFUNDED = daysAgo(3);
+/** One that is larger than all others. */
+export const LARGE = daysAgo(5);
 /** A provider of which nothing is known, and one with many servers. */
 export const [EMPTY, LARGEST] = ["101", "102"];
 /** Its servers, with ids from 1020000 on, of which the last has earned the most. */

