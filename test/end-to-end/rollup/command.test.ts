@@ -1,6 +1,7 @@
 /**
- * The log and the exit code of `npm run rollup`. Its figures are tested in test/database/rollup, its flags in
- * test/unit/cli, its stop in upgrade.test.ts. Each test goes on where the one before it has stopped.
+ * The log and the exit code of `npm run rollup`: an upgrade waits for a 0 before it starts services of the new version
+ * (docs/operations.md). Its figures are tested in test/database/rollup, its flags in test/unit/cli. Each test goes on
+ * where the one before it has stopped.
  * Margins are minutes: within a shorter one, a run may wait for, and report, a statement of another test
  * on the server that has no default database.
  */
@@ -9,8 +10,11 @@ import { createTerminalLog } from "../../../src/cli/rollup-log.ts";
 import { verifyAll } from "../../../src/cli/rollup-verify.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { MIN_ROWS } from "../../../src/rollup/size.ts";
-import { parseLog, runCommand } from "../../support/commands/run-command.ts";
+import { FORMAT } from "../../../src/rollup/sums.ts";
+import { parseLog, runCommand, startCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase, testPool } from "../../support/database.ts";
+import { until } from "../../support/poll.ts";
+import { watchProcesses } from "../../support/process-list.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
 
 let database: TestDatabase;
@@ -97,6 +101,26 @@ it("--verify prints differences; with --repair it removes them, and says from wh
   ]);
   expect(stderr).toMatch(/^error: provider 2, .*: repaired by \S+ of gross \(cause: .*\n$/);
   expect(await verified()).toEqual(["the rollups agree with the ledger"]);
+});
+
+it("a run that is stopped before every rollup is built ends with 1", async () => {
+  await fill(6, MIN_ROWS);
+  const processes = await watchProcesses(database.name);
+  // The first step of its build waits: another session has begun it too, and has not committed.
+  const blocker = await database.knex.transaction();
+  await blocker.raw(
+    `INSERT INTO ${TABLES.rollups} (provider_id, format, building, version, watermark, leaf, total_leaf, slot, check_at)
+     VALUES (6, ?, 1, 1, '2026-01-01', 'P1D', 'P1D', 0, '2026-01-01')`,
+    [FORMAT],
+  );
+  const command = startCommand("rollup", [], database.url);
+  await until(async () => (await processes.running("for update")).length > 0);
+  command.signal("SIGINT");
+  await blocker.rollback();
+  await processes.close();
+  const { code, stdout } = await command.ended;
+  expect(parseLog(stdout).at(-1)).toMatchObject({ msg: "run ended", behind: 1 });
+  expect(code).toBe(1);
 });
 
 it("flags that contradict each other are a mistake", async () => {

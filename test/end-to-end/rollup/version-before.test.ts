@@ -14,7 +14,12 @@ import { createDatabase, type TestDatabase } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { paths } from "../../support/request.ts";
 import { addBulk } from "../../support/rollup/bulk.ts";
-import { type ServiceProcess, startService } from "../../support/service/service-process.ts";
+import {
+  type LogLine,
+  type ServiceProcess,
+  startService,
+} from "../../support/service/service-process.ts";
+import { parseExposition, sumOf } from "../../support/telemetry/exposition.ts";
 
 const { version, commit, isHere } = findRelease();
 if (!isHere) {
@@ -135,6 +140,14 @@ describe.skipIf(!isHere)(`release ${version} (${commit.slice(0, 12)}) beside thi
       await Promise.all(writers);
     }
   }
+
+  it("services of this version tell that a rollup is missing, though they have not seen any", async () => {
+    await ask("this", paths.GetOverview);
+    const told = ({ msg }: LogLine) => msg === "provider has no rollup";
+    await until(() => services.this.log().some(told));
+    const text = await (await fetch(`${services.this.admin}/metrics`)).text();
+    expect(sumOf(parseExposition(text), "revenue_rollup_providers_missing")).toBe(1);
+  });
 
   it.each(STEPS.map((step, nth) => [step.join(" and "), nth, step] as const))(
     "with the rollups of %s (step %d), both services tell what the ledger has",
