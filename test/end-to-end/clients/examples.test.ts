@@ -1,30 +1,35 @@
 /**
- * The programs that users copy, and the TypeScript client as npm publishes it: built, packed and
+ * The programs that users copy, and the TypeScript client and the MCP server as npm publishes them: built, packed and
  * installed elsewhere. Those in Go, and in Python over gRPC, are run by hand: they need modules from the network.
  */
 import { execFileSync, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
+import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { blocksOf, ROOT, rootFile } from "../../docs/markdown.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
 import { runProgram } from "../../support/commands/run-command.ts";
-import { withKey } from "../../support/request.ts";
+import { METHODS, paths, withKey } from "../../support/request.ts";
 import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
-import { installClient } from "./installed.ts";
 
 let fixture: Fixture;
 let serviceKey: string;
@@ -73,6 +78,30 @@ balance: 1250.50
          12.30  alpha
          12.30  in all
 `;
+
+/**
+ * Installs a client of this repository in a project, with what else it needs from here.
+ *
+ * @param client its folder in `clients/`
+ * @param packages names, or scopes, of the others
+ * @returns its folder
+ */
+function installClient(project: string, client: string, packages: readonly string[]): string {
+  const packed = execFileSync("npm", ["pack", "--json", "--pack-destination", project], {
+    cwd: join(ROOT, "clients", client),
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "ignore"],
+  });
+  const [{ filename, name }] = JSON.parse(packed.slice(packed.indexOf("[")));
+  const modules = join(project, "node_modules");
+  const folder = join(modules, name);
+  mkdirSync(folder, { recursive: true });
+  const archive = join(project, filename);
+  execFileSync("tar", ["-xzf", archive, "-C", folder, "--strip-components", "1"]);
+  for (const other of packages)
+    symlinkSync(join(ROOT, "node_modules", other), join(modules, other));
+  return folder;
+}
 
 describe("curl", () => {
   it("prints the summary and the servers as CSV, also of an address that ends with a slash", async () => {
@@ -249,5 +278,85 @@ describe("TypeScript, with the client packed and installed", () => {
     expect(readFileSync(stopped, "utf8")).toBe(text);
     const left = readdirSync(project).filter((name) => /\.(part|next)$/.test(name));
     expect(left).toEqual([]);
+  });
+});
+
+/** Asked by the official client over stdio. What it tells of what goes wrong: test/unit/clients/mcp.test.ts. */
+describe("the MCP server", () => {
+  const project = mkdtempSync(join(tmpdir(), "revenue-mcp-"));
+  const client = new Client({ name: "test", version: "0.0.0" });
+  let program: string;
+  beforeAll(async () => {
+    const installed = installClient(project, "mcp", ["@modelcontextprotocol", "zod"]);
+    program = join(installed, "dist/clients/mcp/src/main.js");
+    // As npm does with a `bin`.
+    chmodSync(program, 0o755);
+    const env = { REVENUE_URL: fixture.service.http, REVENUE_API_KEY: fixture.key };
+    await client.connect(new StdioClientTransport({ command: program, env, stderr: "inherit" }));
+  });
+  afterAll(async () => {
+    await client.close();
+    rmSync(project, { recursive: true, force: true });
+  });
+
+  /** The result of a tool whose content is one text. */
+  async function call(name: string, args: Record<string, unknown> = {}) {
+    const { content, isError = false } = await client.callTool({ name, arguments: args });
+    const [first, ...others] = content;
+    if (first?.type !== "text" || others.length > 0) throw new Error("the content is not one text");
+    return { text: first.text, isError };
+  }
+
+  it("has a tool for each RPC, which only reads, and says what each field means", async () => {
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name).sort()).toEqual(
+      RevenueService.methods.map(({ localName }) => localName).sort(),
+    );
+    for (const { name, annotations, inputSchema, description } of tools) {
+      expect(annotations).toMatchObject({ readOnlyHint: true, openWorldHint: false });
+      const { input, output } = RevenueService.methods.find((one) => one.localName === name) ?? {};
+      expect(Object.keys(inputSchema.properties ?? {})).toEqual(
+        input?.fields.map(({ jsonName }) => jsonName),
+      );
+      for (const { jsonName } of output?.fields ?? []) {
+        expect(description).toMatch(new RegExp(`^- ${jsonName}(\\[\\])?: \\w`, "m"));
+      }
+    }
+    expect(client.getInstructions()).toContain("Amounts are in US dollars");
+  });
+
+  it("returns the very text of REST for each RPC, whose amounts keep their digits", async () => {
+    const texts = [];
+    for (const method of METHODS) {
+      const query = { startDate: "2024-03-01", endDate: "2024-04-30" };
+      const args = method === "GetOverview" ? {} : query;
+      const target = `${paths[method]}?${new URLSearchParams(args)}`;
+      const { text } = await rawHttp(fixture.service.http, {
+        target,
+        headers: withKey(fixture.key),
+      });
+      const tool = method[0]?.toLowerCase() + method.slice(1);
+      expect(await call(tool, args), tool).toEqual({ text, isError: false });
+      texts.push(text);
+    }
+    // JSON.parse would make 4500.05, 1250.5 and 4000 of them.
+    for (const digits of ["4500.05", "1250.50", "4000.00"]) expect(texts.join()).toContain(digits);
+  });
+
+  it("what is wrong is a tool error in the words of the service", async () => {
+    expect(await call("getServerBreakdown", { timeZone: ["UTC"] })).toEqual({
+      text: expect.stringMatching(/^400 timeZone: expected .*UTC.* \(request [\w-]{36}\)$/),
+      isError: true,
+    });
+  });
+
+  it("bad configuration is told at once, and it ends when the client has gone", async () => {
+    const [bad, gone] = await Promise.all([
+      run(program, [], { url: "" }),
+      run("sh", ["-c", `"${program}" < /dev/null`]),
+    ]);
+    const stderr = "REVENUE_URL is not set; expected one like https://revenue.example.com\n";
+    expect(bad).toEqual({ code: 1, stdout: "", stderr });
+    expect(gone).toMatchObject({ code: 0, stderr: "" });
   });
 });
