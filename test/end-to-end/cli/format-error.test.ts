@@ -9,16 +9,10 @@ import { failed, runCommand } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
-let blank: string;
 beforeAll(async () => {
   database = await createDatabase();
-  blank = `${database.name}_blank`;
-  await database.knex.raw(`CREATE DATABASE ${blank}`);
 });
-afterAll(async () => {
-  await database.knex.raw(`DROP DATABASE ${blank}`);
-  await database.drop();
-});
+afterAll(() => database.drop());
 
 /** The URL of the test database, changed. */
 const urlWith = (change: Partial<URL>) => Object.assign(new URL(database.url), change).href;
@@ -44,12 +38,12 @@ it.each<[string, () => Partial<URL>, string | RegExp]>([
   ],
   [
     "that does not exist",
-    () => ({ pathname: `/${blank}_not` }),
+    () => ({ pathname: `/${database.name}_not` }),
     "the database in DATABASE_URL does not exist: create it first (ER_BAD_DB_ERROR)",
   ],
   [
     "without tables",
-    () => ({ pathname: `/${blank}` }),
+    () => ({ pathname: "/mysql" }),
     "the database lacks the tables of this service: run `npm run migrate` (ER_NO_SUCH_TABLE)",
   ],
 ])("a database %s", async (_, change, line) => {
