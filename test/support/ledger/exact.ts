@@ -1,4 +1,5 @@
 /** Makes calls, and expects every figure of the responses to be the sum of a ledger's rows. */
+import { isDeepStrictEqual } from "node:util";
 import { expect } from "vitest";
 import type { Read } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
@@ -39,6 +40,11 @@ export interface ExactService {
   charges(pageSize: number, ...question: PeriodQuestion): Promise<void>;
 }
 
+/** Compares two answers. Vitest, which tells differences, takes several times as long to find that there are none. */
+function same(response: unknown, expected: unknown, context: string): void {
+  if (!isDeepStrictEqual(response, expected)) expect(response, context).toEqual(expected);
+}
+
 /**
  * Creates a service with an empty cache, whose rollups must not seem damaged.
  *
@@ -58,11 +64,9 @@ export function createExactService(read: Read): ExactService {
       const response = await overviewOf(service, ledger.provider, now);
       const statements = recorded.takeNames();
       const context = `overview of ${ledger.provider} at ${now} by ${statements}`;
-      expect(response, context).toEqual(expectedOverview(ledger, now));
-      expect(await payoutsOf(service, ledger.provider, { pageSize: 1_000 }, now)).toEqual({
-        payouts: expectedPayouts(ledger),
-        nextPageToken: "",
-      });
+      same(response, expectedOverview(ledger, now), context);
+      const payouts = await payoutsOf(service, ledger.provider, { pageSize: 1_000 }, now);
+      same(payouts, { payouts: expectedPayouts(ledger), nextPageToken: "" }, context);
       recorded.takeNames();
       return statements;
     },
@@ -71,10 +75,9 @@ export function createExactService(read: Read): ExactService {
       const response = await breakdownOf(...call);
       const statements = recorded.takeNames();
       const context = `${contextOf(ledger, now, period, zone)} by ${statements}`;
-      expect(response, context).toEqual(expectedBreakdown(ledger, period.resolved, now, zone));
-      expect(await dailyOf(...call), context).toEqual(
-        expectedDaily(ledger, resolvedForDays(period, zone), now, zone),
-      );
+      same(response, expectedBreakdown(ledger, period.resolved, now, zone), context);
+      const days = expectedDaily(ledger, resolvedForDays(period, zone), now, zone);
+      same(await dailyOf(...call), days, context);
       recorded.takeNames();
       return statements;
     },

@@ -280,8 +280,14 @@ function daysFrom(from: Temporal.PlainDate, dates: number, timeZone: string) {
     if (epochMilliseconds > Date.parse(LAST)) return NEVER;
     return new Date(Math.max(epochMilliseconds, Date.parse(FIRST))).toISOString();
   };
-  return Array.from({ length: dates }, (_, days) => {
-    const date = from.add({ days });
-    return { date: `${date}`, first: firstOf(date), next: firstOf(date.add({ days: 1 })) };
-  }).filter(({ first, next }) => first < next);
+  const all = Array.from({ length: dates + 1 }, (_, days) => from.add({ days }));
+  const firsts = all.map(firstOf);
+  return all
+    .slice(0, -1)
+    .map((date, nth) => ({
+      date: `${date}`,
+      first: firsts[nth] ?? "",
+      next: firsts[nth + 1] ?? "",
+    }))
+    .filter(({ first, next }) => first < next);
 }
