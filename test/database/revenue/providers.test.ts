@@ -14,20 +14,13 @@ const service = createRevenueService(createRead(knex), {
   reportDamage: (provider) => damaged.push(provider),
 });
 
-interface Page {
-  readonly providers: readonly {
-    readonly providerId: string;
-    readonly dataAsOf: string;
-    readonly charges: number;
-    readonly grossRevenue: { readonly value: string };
-  }[];
-  readonly nextPageToken: string;
-  readonly endDate: string;
-}
-
-const PERIOD = { startDate: "2020-01-01" };
+type Row = Record<"providerId" | "dataAsOf", string> & {
+  readonly charges: number;
+  readonly grossRevenue: { readonly value: string };
+};
+type Page = { readonly providers: readonly Row[] } & Record<"nextPageToken" | "endDate", string>;
 const pageOf = async (request: object) =>
-  (await providersOf(service, { ...PERIOD, ...request })) as unknown as Page;
+  (await providersOf(service, { startDate: "2020-01-01", ...request })) as unknown as Page;
 
 const IDS = [1, 2, 3];
 /** Adds a charge of each provider, of which the second and the third have a rollup. */
@@ -46,7 +39,7 @@ beforeEach(async () => {
 });
 
 it("is exact at its own instant, whatever is written and rolled up between the pages", async () => {
-  const rows: Page["providers"][number][] = [];
+  const rows: Row[] = [];
   let [pageToken, endDate] = ["", ""];
   for (let written = 0; written === 0 || pageToken !== ""; written++) {
     const page = await pageOf({ pageSize: 1, pageToken });
