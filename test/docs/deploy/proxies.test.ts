@@ -80,7 +80,7 @@ it("a restart under load loses no call over REST, Connect, gRPC-Web and gRPC", a
     while (!stopped) {
       const problem = await call(name);
       if (problem !== undefined) lost.push(`${name}: ${problem}`);
-      await sleep(20);
+      await sleep(100);
     }
   });
   /** Every proxy sends it calls of every protocol. */

@@ -10,11 +10,7 @@ const { rules } = JSON.parse(readFileSync(new URL("routing-rules.json", FOLDER),
 const ELSEWHERE = ["api_keys", "knex_migrations"];
 const shared = readFileSync(new URL("shared.sql", FOLDER), "utf8");
 
-interface Column {
-  readonly name: string;
-  readonly table: string;
-  readonly auto: string | number;
-}
+type Column = Record<"name" | "table" | "auto", string>;
 
 const database = await databaseOfFile();
 const [columns] = await database.knex.raw(
@@ -22,10 +18,6 @@ const [columns] = await database.knex.raw(
    FROM information_schema.COLUMNS WHERE table_schema = DATABASE()`,
 );
 const byTable = Object.entries(Object.groupBy(columns as Column[], ({ table }) => table));
-
-it("names the tables that the migrations create, and no other", () => {
-  expect(Object.keys(tables).toSorted()).toEqual(byTable.map(([table]) => table).toSorted());
-});
 
 it.each(byTable)("table %s", (table, own = []) => {
   const place = { column: table === "providers" ? "id" : "provider_id", name: "provider" };
@@ -42,12 +34,11 @@ it.each(byTable)("table %s", (table, own = []) => {
   if (sequence) expect(shared).toContain(`CREATE TABLE ${table}_seq `);
 });
 
-it("routes these tables to the keyspace `shared`", () => {
-  const routed = ELSEWHERE.map((table) => ({
-    from_table: `revenue.${table}`,
-    to_tables: [`shared.${table}`],
-  }));
+it("routes the others to the keyspace `shared`, which has them", () => {
+  const routed = ELSEWHERE.map((table) => {
+    return { from_table: `revenue.${table}`, to_tables: [`shared.${table}`] };
+  });
   expect(rules).toEqual(routed);
-  const { tables } = JSON.parse(readFileSync(new URL("shared.json", FOLDER), "utf8"));
-  expect(Object.keys(tables)).toEqual(expect.arrayContaining(ELSEWHERE));
+  const shared = JSON.parse(readFileSync(new URL("shared.json", FOLDER), "utf8"));
+  expect(Object.keys(shared.tables)).toEqual(expect.arrayContaining(ELSEWHERE));
 });
