@@ -3,13 +3,21 @@
  * deleted, and tokens that fit their request alone.
  */
 import { beforeEach, describe, expect, it } from "vitest";
-import { createRead } from "../../../src/db/query.ts";
+import { createRead, type Query, type Read } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
 import { atTimeOfCall, chargesOf, payoutsOf, providersOf } from "../../support/ledger/call.ts";
 import { databaseOfFile } from "../file-database.ts";
 
 const { knex } = await databaseOfFile(["charges", "payouts", "providers", "servers", "instances"]);
-const service = createRevenueService(atTimeOfCall(createRead(knex)));
+const read = createRead(knex);
+const service = createRevenueService(atTimeOfCall(read));
+/** The rows of a query come in another order, as those of shards may. */
+const scattered: Read = (work, options) =>
+  read((session) => {
+    const query: Query = async (...sent) => (await session.query(...sent)).toReversed();
+    return work({ ...session, query });
+  }, options);
+const ofAll = createRevenueService(atTimeOfCall(scattered));
 
 type Request = Readonly<Record<string, string | number>>;
 /** A page, and the ids of its rows. */
@@ -40,7 +48,7 @@ const LISTS = {
     more: { amount: "1.00", method: "", status: "" },
   },
   providers: {
-    ask: (request: Request) => providersOf(service, request),
+    ask: (request: Request) => providersOf(ofAll, request),
     idOf: "providerId",
     byDefault: 100,
     parameters: ["startDate", "endDate", "timeZone"],
