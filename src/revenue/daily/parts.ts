@@ -53,7 +53,7 @@ export function covered(
   const byDay = new Map<number, Sums>();
   for (const { at, sums } of parts) {
     if (at < from || at >= to) continue;
-    const start = days[indexOf(at, days)]?.start ?? 0;
+    const { start } = days[indexOf(at, days)] as Day;
     byDay.set(start, plus(byDay.get(start) ?? NO_SUMS, sums));
   }
   return [...byDay];
