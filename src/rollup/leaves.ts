@@ -133,11 +133,11 @@ export interface Span {
   readonly to: string;
 }
 
-/** The leaves that overlap any of the spans, or a quarter of an hour that does, in order. */
+/** The leaves that overlap any of the spans, or an hour that does, in order. */
 export function leavesOf(spans: Iterable<Span>, length: LeafLength): Leaf[] {
   const byEnd = new Map<string, Leaf>();
   for (const span of spans) {
-    const [from, last] = [leafAt(span.from, QUARTER.length).from, leafAt(span.to, QUARTER.length)];
+    const [from, last] = [leafAt(span.from, "PT1H").from, leafAt(span.to, "PT1H")];
     const { to } = justBefore(last.to);
     for (const leaf of leavesBetween(from, to, length)) byEnd.set(leaf.to, leaf);
   }

@@ -4,7 +4,6 @@ import type { Knex } from "knex";
 import { LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { FORMAT, isZero, NO_SUMS, plus, SUM_NAMES, type Sums, textOf, typeOf } from "../sums.ts";
-import type { TotalDifference } from "./boundaries.ts";
 import type { Difference } from "./comparison.ts";
 import { type Rollup, STORED } from "./state.ts";
 
@@ -115,42 +114,22 @@ async function copyBoundaries(
 ): Promise<void> {
   const copied = added.filter(({ before }) => before !== undefined);
   if (copied.length === 0) return;
-  // Of owners, and of the provider as a whole.
-  const kinds = [0, 1].flatMap((total) => copied.map((boundary) => ({ total, ...boundary })));
-  const copies = kinds.map(
-    () =>
-      "SELECT CAST(? AS DATETIME(3)) AS copy, CAST(? AS UNSIGNED) AS kind, CAST(? AS DATETIME(3)) AS original",
+  const copies = copied.map(
+    () => "SELECT CAST(? AS DATETIME(3)) AS copy, CAST(? AS DATETIME(3)) AS original",
   );
   await transaction.raw(
     `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS})
      SELECT provider_id, format, slot, total, copies.copy, server_id, instance_id, ${SUM_NAMES.join(", ")}
-     FROM (${copies.join(" UNION ALL ")}) AS copies
-     STRAIGHT_JOIN ${STORED} AND total = copies.kind AND at = copies.original`,
-    [...kinds.flatMap(({ total, at, before = "" }) => [at, total, before]), ...[provider, slot]],
+     FROM (${copies.join(" UNION ALL ")}) AS copies STRAIGHT_JOIN (SELECT 0 AS kind UNION ALL SELECT 1) AS kinds
+     STRAIGHT_JOIN ${STORED} AND total = kinds.kind AND at = copies.original`,
+    [...copied.flatMap(({ at, before = "" }) => [at, before]), provider, slot],
   );
 }
 
 /** SQL: adds to sums that are there already. */
-const ADD = `ON DUPLICATE KEY UPDATE ${SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(", ")}`;
-
-/** Adds to the sums of the provider as a whole at single boundaries. */
-export async function addToTotals(
-  transaction: Knex.Transaction,
-  { provider, slot }: Rollup,
-  totals: readonly TotalDifference[],
-): Promise<void> {
-  for (let start = 0; start < totals.length; start += ROWS_PER_INSERT) {
-    const rows = totals.slice(start, start + ROWS_PER_INSERT).map((total) => {
-      const sums = SUM_NAMES.map((name) => textOf(name, total[name]));
-      return [provider, FORMAT, slot, 1, total.at, 0, 0, ...sums];
-    });
-    const row = `(${rows[0]?.map(() => "?").join(", ")})`;
-    await transaction.raw(
-      `INSERT INTO ${TABLES.sums} (${STORED_COLUMNS}) VALUES ${rows.map(() => row).join(", ")} ${ADD}`,
-      rows.flat(),
-    );
-  }
-}
+const ADD = SUM_NAMES.map((name) => `${name} = ${TABLES.sums}.${name} + VALUES(${name})`).join(
+  ", ",
+);
 
 /**
  * Writes additions, in the order of their first boundaries.
@@ -189,7 +168,7 @@ async function addBetween(
      FROM (${added.join(" UNION ALL ")}) AS added
      JOIN (${boundaries.join(" UNION ")}) AS boundaries
        ON boundaries.at >= added.first AND COALESCE(boundaries.at < added.ends, TRUE)
-     ${ADD}`,
+     ON DUPLICATE KEY UPDATE ${ADD}`,
     [provider, slot, ...rows.flat(), provider, slot, from, ...empty],
   );
 }

@@ -165,8 +165,7 @@ async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number
   const boundaries = await readBoundaries(reader, build, nextFrom);
   const { compared, next } = await nextSlice(reader, build, boundaries, nextFrom, rows);
   // Its slice bounds what it writes, so it has no other limit.
-  const options = { limit: Infinity };
-  const change = await computeChange(reader, build, boundaries, compared, watermark, options);
+  const change = await computeChange(reader, build, boundaries, compared, watermark, Infinity);
   return { change: change as Change, next };
 }
 

@@ -3,11 +3,10 @@
  * one short transaction, unless the rollup has changed in between.
  */
 import type { Knex } from "knex";
-import { LENGTHS } from "../increments.ts";
-import { addDifferences, addToTotals, laterThan, ownerOf } from "./additions.ts";
-import type { Boundaries, TotalDifference } from "./boundaries.ts";
+import { addDifferences, laterThan, ownerOf } from "./additions.ts";
+import type { Boundaries } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
-import { addToIncrements, type IncrementDifference, incrementsOf } from "./increments.ts";
+import { addToIncrements, type HourDifference } from "./increments.ts";
 import {
   inShortTransaction,
   newVersion,
@@ -29,17 +28,8 @@ export interface Change {
   readonly until: string;
   readonly differences: readonly Difference[];
   readonly boundaries: Boundaries;
-  /** Those of the provider as a whole at boundaries, whose rows contradict those of owners. */
-  readonly totals: readonly TotalDifference[];
-  readonly increments: readonly IncrementDifference[];
+  readonly hours: readonly HourDifference[];
 }
-
-/** What contradicts itself in a rollup, and is repaired with a change. */
-export interface Contradictions {
-  readonly totals: readonly TotalDifference[];
-  readonly increments: readonly IncrementDifference[];
-}
-const NONE: Contradictions = { totals: [], increments: [] };
 
 /**
  * Computes a change. Resolves to "too large" if it would write too many rows.
@@ -53,17 +43,17 @@ export async function computeChange(
   boundaries: Boundaries,
   compared: Compared,
   until: string,
-  { limit = MAX_CHANGED_ROWS, repaired = NONE }: ChangeOptions = {},
+  limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
   const { stored, width } = boundaries;
   const differences: Difference[] = [];
-  const quarters: IncrementDifference[] = [];
+  const hours: HourDifference[] = [];
   const known = new Set(stored);
   let rows = 0;
   /** By owner, the rows that its earliest difference changes. Those of its later ones are among them. */
   const changed = new Map<string, number>();
   for await (const found of compareLeaves(reader, rollup, compared, stored, until)) {
-    quarters.push(...found.quarters);
+    hours.push(...found.hours);
     for (const difference of found.owners) {
       differences.push(difference);
       const owner = ownerOf(difference);
@@ -75,17 +65,9 @@ export async function computeChange(
       known.add(difference.leaf.to);
       rows += width;
     }
-    // A quarter hour may be new, and so may be the longer stretches that hold it.
-    if (rows + Object.keys(LENGTHS).length * quarters.length > limit) return "too large";
+    if (rows + hours.length > limit) return "too large";
   }
-  const increments = incrementsOf(quarters, repaired.increments);
-  return { rollup, until, differences, boundaries, totals: repaired.totals, increments };
-}
-
-/** How a change is computed. */
-interface ChangeOptions {
-  readonly limit?: number;
-  readonly repaired?: Contradictions;
+  return { rollup, until, differences, boundaries, hours };
 }
 
 /**
@@ -101,17 +83,15 @@ export function writeChange(
   columns: RowColumns = {},
   committing: () => void = () => {},
 ): Promise<boolean> {
-  const { rollup, until, differences, boundaries, totals, increments } = change;
-  const changes =
-    until !== rollup.watermark || differences.length + totals.length + increments.length > 0;
+  const { rollup, until, differences, boundaries, hours } = change;
+  const changes = until !== rollup.watermark || differences.length + hours.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   return inShortTransaction(database, async (transaction) => {
     const version = changes ? newVersion() : rollup.version;
     const row = { ...columns, watermark: until, version };
     if (!(await updateUnchanged(transaction, rollup, row))) return false;
-    await addToTotals(transaction, rollup, totals);
     await addDifferences(transaction, rollup, differences, boundaries.stored);
-    await addToIncrements(transaction, rollup, increments);
+    await addToIncrements(transaction, rollup, hours);
     committing();
     return true;
   });

@@ -7,10 +7,10 @@ import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import type { Leaf } from "../leaves.ts";
 import { NO_SUMS } from "../sums.ts";
-import { areMisplaced, compareTotals, findDamage, readBoundaries } from "./boundaries.ts";
+import { readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
-import { type Change, computeChange } from "./change.ts";
-import { compareIncrements, daysDiffer } from "./increments.ts";
+import { computeChange } from "./change.ts";
+import { findContradictions, findDamage } from "./damage.ts";
 import { hasRows, purge } from "./purge.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./slice.ts";
@@ -60,11 +60,11 @@ export async function checkSlice(
     if (damage && !isBuilding) repaired(damagedRollup(provider, rollup.watermark, damage));
     return { outdated: rollup.version };
   }
-  const { change, next, share, differs } = slice;
+  const { change, next, share } = slice;
   const now = fromDatetime(rollup.now);
   const isLast = next === LAST_INSTANT;
   // A difference may go on behind the slice: what follows is due at once.
-  const goesOn = !isLast && differs;
+  const goesOn = !isLast && change.differences.length + change.hours.length > 0;
   // After a pause of more than a period all is due, once.
   const due = Math.min(Math.max(fromDatetime(rollup.checkAt), now - period), now);
   const checkAt = Math.round(due + (goesOn ? 0 : period * share));
@@ -80,29 +80,19 @@ function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boo
   return leaves.filter(({ to }) => boundaries.has(to)).length / stored.length;
 }
 
-/** Whether a difference may go on behind a slice. */
-async function differs(reader: Knex.Transaction, change: Change): Promise<boolean> {
-  const { rollup, differences, totals, increments } = change;
-  if (differences.length + totals.length + increments.length > 0) return true;
-  return daysDiffer(reader, rollup);
-}
-
 /** Compares the next slice in a snapshot; without a change the rollup has to be built anew. */
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   const damage = await findDamage(reader, rollup);
   if (damage) return { damage };
+  const { nextFrom, watermark } = rollup;
   const boundaries = await readBoundaries(reader, rollup);
-  const { compared, next } = await nextSlice(reader, rollup, boundaries, rollup.nextFrom, rows);
-  const stretch = { from: rollup.nextFrom, to: next };
-  const totals = await compareTotals(reader, rollup, stretch);
-  if (totals === "misplaced" || areMisplaced(boundaries, rollup)) return { damage: NO_SUMS };
-  const increments = await compareIncrements(reader, rollup, stretch);
-  const repaired = { totals, increments };
-  const { watermark } = rollup;
-  const change = await computeChange(reader, rollup, boundaries, compared, watermark, { repaired });
+  const { compared, next } = await nextSlice(reader, rollup, boundaries, nextFrom, rows);
+  const stretch = { from: nextFrom, to: next };
+  const contradictions = await findContradictions(reader, rollup, boundaries.stored, stretch);
+  if (contradictions.length > 0) return { damage: NO_SUMS };
+  const change = await computeChange(reader, rollup, boundaries, compared, watermark);
   if (change === "too large") return { damage: undefined };
   const isLast = next === LAST_INSTANT;
   if (isLast && (await hasOutgrown(reader, rollup))) return { damage: undefined };
-  const share = shareOf(compared.leaves, boundaries.stored, isLast);
-  return { change, next, share, differs: await differs(reader, change) };
+  return { change, next, share: shareOf(compared.leaves, boundaries.stored, isLast) };
 }

@@ -1,6 +1,7 @@
 /**
- * Comparing and changing the increments of the provider as a whole. They hold what is covered of their time, also of
- * that which the watermark cuts, of charges alone.
+ * The increments of the provider as a whole. They hold what is covered of their time, also of that which the watermark
+ * cuts, of charges alone. Hours are compared with the ledger, and what they lack is added to them; days are made of
+ * their hours, and months of their days.
  */
 import type { Knex } from "knex";
 import {
@@ -12,186 +13,214 @@ import {
 } from "../../db/datetime.ts";
 import { millisecondsOf } from "../../db/sql-time.ts";
 import { chargeCovered, TABLES } from "../coverage.ts";
-import { LENGTHS, QUARTER_LENGTHS, QUARTERS, quarterColumn, stretchOf } from "../increments.ts";
-import { type Leaf, QUARTER } from "../leaves.ts";
-import { sumsOf } from "../stored-sums.ts";
-import { CHARGE_NAMES, NO_SUMS, plus, type Sums, sumIf } from "../sums.ts";
-import type { Branch } from "./covered-rows.ts";
 import {
-  ADD,
-  COLUMNS,
-  type IncrementDifference,
-  negativeOf,
-  rowsFor,
-  rowsOf,
-} from "./increment-rows.ts";
+  LENGTHS,
+  MINUTE,
+  PARTS,
+  QUARTERS,
+  quarterColumn,
+  sixHoursOf,
+  stretchOf,
+} from "../increments.ts";
+import { joined, type Leaf, QUARTER } from "../leaves.ts";
+import { sumsOf } from "../stored-sums.ts";
+import { CHARGE_NAMES, FORMAT, NO_SUMS, plus, type Sums, sumIf } from "../sums.ts";
 import { byLeaf } from "./ledger.ts";
-import { type Rollup, STORED } from "./state.ts";
+import { type Branch, INCREMENTS, type Rollup } from "./state.ts";
 
-export type { IncrementDifference };
-
-const QUARTER_HOUR = QUARTER_LENGTHS.hour;
-/** The lengths that quarter hours make, each of whole ones of the length before. */
-const LONGER = [LENGTHS.hour, QUARTER_LENGTHS.day, LENGTHS.day, LENGTHS.month];
-
-const SUMMED = CHARGE_NAMES.map((name) => `SUM(${name}) AS ${name}`).join(", ");
-const DIFFERS = CHARGE_NAMES.map((name) => `SUM(${name}) <> 0`).join(" OR ");
-/** The quarter hours of an hour, added up. */
-const OF_QUARTERS = CHARGE_NAMES.map((name) => {
-  const columns = QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`);
-  return `${columns.join(" + ")} AS ${name}`;
-}).join(", ");
-
-interface QuarterRow {
-  readonly quarter: string | number;
-}
-interface StretchRow {
-  readonly at: string;
-}
-
-/** SQL: the same for all increments in one stretch of a length. */
-const byStretch = (length: number) =>
-  length === LENGTHS.month ? "EXTRACT(YEAR_MONTH FROM at)" : `TO_SECONDS(at) DIV ${length * 60}`;
+/** The columns that place a row, and those of its sums: its own, and those of its quarters. */
+const PLACE = ["provider_id", "format", "slot", "length", "part", "at"];
+const SUMS = [
+  ...CHARGE_NAMES,
+  ...QUARTERS.flatMap((nth) => CHARGE_NAMES.map((name) => quarterColumn(name, nth))),
+];
+const INSERT = `INSERT INTO ${TABLES.increments} (${[...PLACE, ...SUMS].join(", ")})`;
+const [SUMMED, NEGATIVE] = [
+  SUMS.map((column) => `SUM(${column}) AS ${column}`).join(", "),
+  SUMS.map((column) => `-${column} AS ${column}`).join(", "),
+];
+const DIFFERS = SUMS.map((column) => `SUM(${column}) <> 0`).join(" OR ");
 
 /**
- * Compares the quarter hours of some stretches of time with the ledger, in the database: it sends the differences
- * alone.
+ * What an hour should have, and its row lacks; negative if it has more. In the words of the database, which nobody needs
+ * as numbers; null for a quarter that has no charge.
  */
-export async function compareQuarters(
+export type HourDifference = Readonly<Record<(typeof SUMS)[number], string | null>> & {
+  /** Its start, in epoch ms. */
+  readonly start: number;
+};
+
+/** The hour of a difference. */
+export function leafOf({ start }: HourDifference): Leaf {
+  return { from: toDatetime(start), to: toBoundary(start + HOUR) };
+}
+
+/** What its quarters lack together. */
+export function sumsOfHour(hour: HourDifference): Sums {
+  const quarters = QUARTERS.map((nth) =>
+    sumsOf(
+      Object.fromEntries(
+        CHARGE_NAMES.map((name) => [name, hour[quarterColumn(name, nth)] ?? undefined]),
+      ),
+    ),
+  );
+  return quarters.reduce(plus, NO_SUMS);
+}
+
+/** The kinds of increments. */
+type Kind = keyof typeof LENGTHS;
+
+/** What follows FROM for those of a kind in some stretches of time. */
+function stored({ provider, slot }: Rollup, kind: Kind, stretches: readonly Leaf[]): Branch {
+  const inStretches = stretches.map(() => "at >= ? AND at < ?").join(" OR ");
+  const parts = kind === "hour" ? `IN (${PARTS})` : "= 0";
+  return {
+    sql: `${INCREMENTS} AND length = ${LENGTHS[kind]} AND part ${parts} AND (${inStretches})`,
+    bindings: [provider, slot, ...stretches.flatMap(({ from, to }) => [from, to])],
+  };
+}
+
+/** Compares the hours of some stretches of time with the ledger, in the database: it sends the differences alone. */
+export async function compareHours(
   reader: Knex.Transaction,
   rollup: Rollup,
   stretches: readonly Leaf[],
   until: string,
-): Promise<IncrementDifference[]> {
-  const columns = CHARGE_NAMES.map((name) => `${sumIf(name)} AS ${name}`);
-  const ofLedger = stretches.map(({ from, to }): Branch => {
+): Promise<HourDifference[]> {
+  const quarters = stretches.map(({ from, to }): Branch => {
     // Charges that are dated before the first instant count as dated at it.
-    const after = from === FIRST_INSTANT ? "" : "AND charged_at >= ?";
-    const start = from === FIRST_INSTANT ? [] : [from];
+    const [after, start] = from === FIRST_INSTANT ? ["", []] : ["AND charged_at >= ?", [from]];
     return {
-      sql: `SELECT MIN(charged_at) AS at, ${columns.join(", ")} FROM charges
-        WHERE provider_id = ? ${after} AND charged_at < ? AND ${chargeCovered("?")}
+      sql: `SELECT MIN(charged_at) AS at, ${CHARGE_NAMES.map((name) => `${sumIf(name)} AS ${name}`).join(", ")}
+        FROM charges WHERE provider_id = ? ${after} AND charged_at < ? AND ${chargeCovered("?")}
         GROUP BY ${byLeaf("charged_at", QUARTER.length)}`,
       bindings: [rollup.provider, ...start, to, until, until],
     };
   });
-  const spans = stretches.map(({ from, to }) => [fromDatetime(from), fromDatetime(to)] as const);
-  const branches = [...ofLedger, ...negativeOf(rollup, QUARTER_HOUR, spans)];
-  const [rows] = await reader.raw(
-    `SELECT quarter, ${SUMMED}
-     FROM (SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")}
-       FROM (${branches.map(({ sql }) => sql).join(" UNION ALL ")}) AS parts) AS quarters
-     GROUP BY quarter HAVING ${DIFFERS} ORDER BY quarter`,
-    branches.flatMap(({ bindings }) => bindings),
+  const hours = stored(rollup, "hour", stretches);
+  const ofQuarter = QUARTERS.flatMap((nth) =>
+    CHARGE_NAMES.map((name) => `CASE WHEN quarter MOD 4 = ${nth} THEN ${name} END`),
   );
-  return rows.map(({ quarter, ...row }: QuarterRow) => ({
-    length: QUARTER_HOUR,
-    start: EARLIEST + Number(quarter) * QUARTER.ms,
-    ...sumsOf(row),
+  const [rows] = await reader.raw(
+    `SELECT hour, ${SUMMED} FROM (
+       SELECT quarter DIV 4 AS hour, ${[...CHARGE_NAMES, ...ofQuarter].map((sql, nth) => `${sql} AS ${SUMS[nth]}`).join(", ")}
+       FROM (SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")}
+         FROM (${quarters.map(({ sql }) => sql).join(" UNION ALL ")}) AS dated) AS charged
+       UNION ALL SELECT ${millisecondsOf("at")} DIV ${HOUR}, ${NEGATIVE} FROM ${hours.sql}) AS hours
+     GROUP BY hour HAVING ${DIFFERS} ORDER BY hour`,
+    [...quarters, hours].flatMap(({ bindings }) => bindings),
+  );
+  return rows.map(({ hour, ...sums }: HourDifference & { readonly hour: string | number }) => ({
+    ...sums,
+    start: EARLIEST + Number(hour) * HOUR,
   }));
 }
+const HOUR = LENGTHS.hour * MINUTE;
 
-/**
- * Compares the hours, the six hours, the days and the months that overlap a stretch of time with the quarter hours that
- * are stored of them: what makes them add up again.
- */
-export async function compareIncrements(
-  reader: Knex.Transaction,
-  rollup: Rollup,
-  { from, to }: Leaf,
-): Promise<IncrementDifference[]> {
-  const found: IncrementDifference[] = [];
-  for (const length of LONGER) {
-    const [first] = stretchOf(fromDatetime(from), length);
-    const [, end] = stretchOf(fromDatetime(to) - 1, length);
-    const quarters = `SELECT at, ${OF_QUARTERS} FROM ${rowsOf(LENGTHS.hour)} AND at >= ? AND at < ?`;
-    const stored = negativeOf(rollup, length, [[first, end]]);
-    const [rows] = await reader.raw(
-      `SELECT MIN(at) AS at, ${SUMMED} FROM (
-         ${[quarters, ...stored.map(({ sql }) => sql)].join(" UNION ALL ")}) AS parts
-       GROUP BY ${byStretch(length)} HAVING ${DIFFERS} ORDER BY at`,
-      [
-        ...[rollup.provider, rollup.slot, toDatetime(first), toBoundary(end)],
-        ...stored.flatMap(({ bindings }) => bindings),
-      ],
-    );
-    for (const { at, ...row } of rows as StretchRow[]) {
-      found.push({ length, start: stretchOf(fromDatetime(at), length)[0], ...sumsOf(row) });
-    }
+/** What the longer kinds are made of, the start of one, and its quarters. */
+const MADE_OF = {
+  day: {
+    of: "hour",
+    start: "DATE(at)",
+    quarters: QUARTERS.flatMap((nth) =>
+      CHARGE_NAMES.map((name) => `SUM(CASE WHEN part = ${nth} THEN ${name} END)`),
+    ),
+  },
+  month: {
+    of: "day",
+    start: "DATE(at) - INTERVAL DAYOFMONTH(at) - 1 DAY",
+    quarters: SUMS.slice(CHARGE_NAMES.length).map(() => "NULL"),
+  },
+} as const;
+type Longer = keyof typeof MADE_OF;
+
+/** SQL: the rows of days, or of months, as what they are made of has them; of whole ones. */
+function made(rollup: Rollup, kind: Longer, stretches: readonly Leaf[]): Branch {
+  const { of, start, quarters } = MADE_OF[kind];
+  const { sql, bindings } = stored(rollup, of, stretches);
+  const sums = [...CHARGE_NAMES.map((name) => `SUM(${name})`), ...quarters];
+  return {
+    sql: `SELECT provider_id, format, slot, ${LENGTHS[kind]} AS kind, 0 AS parts, ${start} AS start,
+        ${sums.map((sum, nth) => `${sum} AS ${SUMS[nth]}`).join(", ")}
+      FROM ${sql} GROUP BY provider_id, format, slot, start`,
+    bindings,
+  };
+}
+
+/** The days, or months, that overlap some stretches of time, joined. */
+function wholeOf(kind: Longer, stretches: readonly Leaf[]): Leaf[] {
+  const whole = new Map<number, Leaf>();
+  for (const { from, to } of stretches) {
+    const [start] = stretchOf(fromDatetime(from), LENGTHS[kind]);
+    const [, end] = stretchOf(fromDatetime(to) - 1, LENGTHS[kind]);
+    whole.set(start, { from: toDatetime(start), to: toBoundary(end) });
   }
-  return found;
+  return joined([...whole.values()]);
 }
 
-/**
- * What differences of quarter hours, and others, come to for each increment: none that is zero. Those of a length are
- * added up of those of the one before.
- */
-export function incrementsOf(
-  quarters: readonly IncrementDifference[],
-  others: readonly IncrementDifference[],
-): IncrementDifference[] {
-  const all = [quarters];
-  for (const length of LONGER) {
-    const parts = all.at(-1) ?? [];
-    const moved = parts.map((part) => ({
-      ...part,
-      length,
-      start: stretchOf(part.start, length)[0],
-    }));
-    all.push(addedUp(moved));
-  }
-  const found = others.length === 0 ? all.flat() : addedUp([...all.flat(), ...others]);
-  return found.filter((each) => CHARGE_NAMES.some((name) => each[name] !== 0n));
-}
+/** The number of rows, or of stretches of time, in one INSERT. */
+const [ROWS_PER_INSERT, STRETCHES_PER_INSERT] = [500, 64];
 
-/** Adds up those of the same increment. */
-function addedUp(differences: readonly IncrementDifference[]): IncrementDifference[] {
-  // Starts are whole quarter hours, so no two of another length come to the same.
-  const same = Map.groupBy(differences, ({ length, start }) => start + length);
-  return [...same.values()].map((parts) => {
-    const { length, start } = parts[0] as IncrementDifference;
-    return { ...parts.reduce<Sums>(plus, NO_SUMS), length, start };
-  });
-}
-
-/** The number of rows in one INSERT. */
-const ROWS_PER_INSERT = 500;
-
-/** Adds differences to their rows. */
+/** Adds differences to their hours, and makes the days and months anew that hold them. */
 export async function addToIncrements(
   transaction: Knex.Transaction,
   rollup: Rollup,
-  differences: readonly IncrementDifference[],
+  hours: readonly HourDifference[],
 ): Promise<void> {
-  const rows = rowsFor(rollup, differences);
-  for (let start = 0; start < rows.length; start += ROWS_PER_INSERT) {
-    const some = rows.slice(start, start + ROWS_PER_INSERT);
-    const values = some.map((row) => COLUMNS.map((column) => row[column] ?? null));
-    // What is bound costs the command most of a build: numbers and NULL are not.
-    const isText = (value: string | number | null) => typeof value === "string";
-    const sql = values.map((row) => {
-      return `(${row.map((each) => (isText(each) ? "?" : (each ?? "NULL"))).join(", ")})`;
+  for (let first = 0; first < hours.length; first += ROWS_PER_INSERT) {
+    // Bound, they would cost the command most of a build.
+    const some = hours.slice(first, first + ROWS_PER_INSERT);
+    const rows = some.map(({ start, ...sums }) => {
+      const place = [
+        "?",
+        FORMAT,
+        rollup.slot,
+        LENGTHS.hour,
+        sixHoursOf(start),
+        `'${toDatetime(start)}'`,
+      ];
+      return `(${[...place, ...SUMS.map((sum) => sums[sum] ?? "NULL")].join(", ")})`;
     });
     await transaction.raw(
-      `INSERT INTO ${TABLES.increments} (${COLUMNS.join(", ")})
-       VALUES ${sql.join(", ")} ON DUPLICATE KEY UPDATE ${ADD.join(", ")}`,
-      values.flat().filter(isText),
+      `${INSERT} VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE ${ADD}`,
+      some.map(() => rollup.provider),
     );
+  }
+  let changed = hours.map(leafOf);
+  for (const kind of ["day", "month"] as const) {
+    changed = wholeOf(kind, changed);
+    for (let first = 0; first < changed.length; first += STRETCHES_PER_INSERT) {
+      const { sql, bindings } = made(
+        rollup,
+        kind,
+        changed.slice(first, first + STRETCHES_PER_INSERT),
+      );
+      await transaction.raw(`${INSERT} ${sql} ON DUPLICATE KEY UPDATE ${SET}`, [...bindings]);
+    }
   }
 }
 
-/** Whether the days together have other charges than the provider as a whole at the last boundary. */
-export async function daysDiffer(
+/** SQL: adds to what is there already, or replaces it. A quarter without a charge has NULL. */
+const ADD = SUMS.map((column) => {
+  const [before, added] = [`${TABLES.increments}.${column}`, `VALUES(${column})`];
+  return `${column} = COALESCE(${before} + ${added}, ${before}, ${added})`;
+}).join(", ");
+const SET = SUMS.map((column) => `${column} = VALUES(${column})`).join(", ");
+
+/** The starts of the days, or of the months, that overlap a stretch of time and are not what they are made of. */
+export async function findWrongIncrements(
   reader: Knex.Transaction,
-  { provider, slot }: Rollup,
-): Promise<boolean> {
-  const columns = CHARGE_NAMES.map((name) => `COALESCE(SUM(${name}), 0) AS ${name}`).join(", ");
-  const [[{ different }]] = await reader.raw(
-    `SELECT COUNT(*) AS different FROM (
-       SELECT ${columns} FROM ${STORED} AND total = 1 AND server_id = 0 AND instance_id = 0
-         AND at = (SELECT MAX(at) FROM ${STORED} AND total = 1)
-       UNION SELECT ${columns} FROM ${rowsOf(LENGTHS.day)}) AS sums`,
-    [provider, slot, provider, slot, provider, slot],
+  rollup: Rollup,
+  kind: Longer,
+  stretch: Leaf,
+): Promise<string[]> {
+  const whole = wholeOf(kind, [stretch]);
+  const [parts, rows] = [made(rollup, kind, whole), stored(rollup, kind, whole)];
+  const [found] = await reader.raw(
+    `SELECT start FROM (SELECT start, ${SUMS.join(", ")} FROM (${parts.sql}) AS made
+       UNION ALL SELECT at, ${NEGATIVE} FROM ${rows.sql}) AS both_kinds
+     GROUP BY start HAVING ${DIFFERS} ORDER BY start`,
+    [...parts.bindings, ...rows.bindings],
   );
-  return Number(different) > 1;
+  return found.map(({ start }: { readonly start: string }) => start);
 }

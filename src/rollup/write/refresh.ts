@@ -1,15 +1,14 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { earlierOf } from "../../db/datetime.ts";
-import { joined, type Leaf, leavesOf, QUARTER } from "../leaves.ts";
-import { findDamage, readBoundaries } from "./boundaries.ts";
+import { joined, leavesOf } from "../leaves.ts";
+import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
-import { daysDiffer } from "./increments.ts";
-import { damagedRollup, isExplained, type Repair, writeRepairs } from "./repair.ts";
+import { findDamage } from "./damage.ts";
+import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
-/** Up to so many stretches of quarter hours with rows that became covered are compared alone, without their leaves. */
+/** Up to so many stretches of hours with rows that became covered are compared alone, without their leaves. */
 const MAX_STRETCHES = 256;
 
 /** What a refresh came to: the charges that it added, or why the rollup has to be built anew. */
@@ -46,12 +45,11 @@ export async function refresh(
     repaired(damagedRollup(provider, until, found.damage));
     return "damaged";
   }
-  const { change, columns } = found;
-  if (!(await writeRepairs(database, change, repaired, columns))) return { charges: 0 };
-  return { charges: chargesOf(change) };
+  if (!(await writeRepairs(database, found, repaired))) return { charges: 0 };
+  return { charges: chargesOf(found) };
 }
 
-/** The change that moves a rollup's watermark to `until`, and what else it sets: days that differ make a check due. */
+/** The change that moves a rollup's watermark to `until`. */
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
   const damage = await findDamage(reader, rollup);
   if (damage) return { damage };
@@ -60,19 +58,13 @@ async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: strin
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);
-  const compare = (stretches: readonly Leaf[]) =>
-    computeChange(reader, rollup, boundaries, { leaves, stretches }, until);
-  const quarters = joined(leavesOf(spans, QUARTER.length));
-  const isAlone = quarters.length <= MAX_STRETCHES;
-  let change = await compare(isAlone ? quarters : joined(leaves));
-  // What else differs may lie in any quarter hour of its leaf.
-  if (isAlone && change !== "too large" && !isExplained(change)) {
-    change = await compare(joined(leaves));
-  }
-  if (change === "too large") return change;
-  const { checkAt, now } = rollup;
-  const isDue = await daysDiffer(reader, rollup);
-  return { change, columns: isDue ? { check_at: earlierOf(checkAt, now) } : {} };
+  const hours = joined(leavesOf(spans, "PT1H"));
+  const compared = {
+    leaves,
+    stretches: joined(leaves),
+    fresh: hours.length <= MAX_STRETCHES ? hours : undefined,
+  };
+  return computeChange(reader, rollup, boundaries, compared, until);
 }
 
 /** The number of charges that a change adds. */

@@ -1,22 +1,12 @@
 /** Repairs: differences from the ledger that no row explains which became covered since. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT, fromDatetime, toBoundary, toDatetime } from "../../db/datetime.ts";
-import { LENGTHS, stretchOf } from "../increments.ts";
-import { justBefore, type Leaf } from "../leaves.ts";
-import {
-  COUNT_NAMES,
-  formatSums,
-  isZero,
-  minus,
-  NO_SUMS,
-  plus,
-  SUMS,
-  type Sums,
-  sumsFrom,
-} from "../sums.ts";
+import { FIRST_INSTANT } from "../../db/datetime.ts";
+import type { Leaf } from "../leaves.ts";
+import { COUNT_NAMES, formatSums, isZero, NO_SUMS, plus, type Sums } from "../sums.ts";
 import { type Change, writeChange } from "./change.ts";
 import type { Difference } from "./comparison.ts";
+import { type HourDifference, leafOf, sumsOfHour } from "./increments.ts";
 import type { RowColumns } from "./state.ts";
 
 /** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
@@ -54,47 +44,27 @@ export async function writeRepairs(
   }
 }
 
-/** The repairs of a change, leaf by leaf; of the provider as a whole if no owner has any. */
-function repairsOf(change: Change): Repair[] {
-  const { provider } = change.rollup;
-  const unexplained = change.differences
-    .map((difference) => ({ ...difference, ...unexplainedPart(difference) }))
-    .filter((difference) => !isZero(difference));
-  if (unexplained.length === 0) return repairsOfWhole(change);
-  return Map.groupBy(unexplained, ({ leaf }) => leaf.to)
-    .values()
-    .map((parts): Repair => {
-      const [{ leaf }] = parts as [Difference];
-      const counts = parts.flatMap((part) => COUNT_NAMES.map((name) => part[name]));
-      const [more, fewer] = [counts.some((count) => count > 0), counts.some((count) => count < 0)];
-      const cause = more && !fewer ? "late commit" : fewer && !more ? "deleted row" : "changed row";
-      return { provider, ...leaf, ...parts.reduce(plus, NO_SUMS), cause };
-    })
-    .toArray();
+/** The repairs of a change, leaf by leaf; if owners have none, those that a check has found of hours. */
+function repairsOf({ rollup, until, differences, hours }: Change): Repair[] {
+  const { provider, watermark } = rollup;
+  const unexplained = differences.filter((difference) => !isZero(difference.unexplained));
+  if (unexplained.length === 0) {
+    // Those of a refresh have what became covered.
+    return until === watermark ? hours.map((hour) => repairOfHour(provider, hour)) : [];
+  }
+  return [...Map.groupBy(unexplained, ({ leaf }) => leaf.to).values()].map((parts): Repair => {
+    const [{ leaf }] = parts as [Difference];
+    const sums = parts.map((part) => part.unexplained);
+    const counts = sums.flatMap((part) => COUNT_NAMES.map((name) => part[name]));
+    const [more, fewer] = [counts.some((count) => count > 0), counts.some((count) => count < 0)];
+    const cause = more && !fewer ? "late commit" : fewer && !more ? "deleted row" : "changed row";
+    return { provider, ...leaf, ...sums.reduce(plus, NO_SUMS), cause };
+  });
 }
 
-/** The repairs of rows of the provider as a whole, where those of owners are as they should be. */
-function repairsOfWhole({ rollup, until, differences, totals, increments }: Change): Repair[] {
-  const { provider, watermark } = rollup;
-  const cause = "changed row";
-  const atBoundaries = totals.map(({ at, ...sums }): Repair => {
-    return { provider, from: justBefore(at).from, to: at, ...sums, cause };
-  });
-  if (until === watermark) {
-    const others = increments.map(({ length, start, ...sums }): Repair => {
-      const to = toBoundary(stretchOf(start, length)[1]);
-      return { provider, from: toDatetime(start), to, ...sums, cause };
-    });
-    return [...atBoundaries, ...others];
-  }
-  // Those of a refresh have what became covered, which the differences of owners have, too.
-  const days = increments.filter(({ length }) => length === LENGTHS.day);
-  const others = minus(days.reduce<Sums>(plus, NO_SUMS), differences.reduce<Sums>(plus, NO_SUMS));
-  const sums = sumsFrom((name) => (SUMS[name].table === "charges" ? others[name] : 0n));
-  if (isZero(sums)) return atBoundaries;
-  const starts = days.map(({ start }) => start);
-  const from = toDatetime(Math.min(...starts, fromDatetime(until)));
-  return [...atBoundaries, { provider, from, to: until, ...sums, cause }];
+function repairOfHour(provider: string, hour: HourDifference): Repair {
+  const { from, to } = leafOf(hour);
+  return { provider, from, to, ...sumsOfHour(hour), cause: "changed row" };
 }
 
 /** A repair of a rollup whose watermark lay in the future. */
@@ -110,20 +80,6 @@ export function futureWatermark(provider: string, from: string, to: string): Rep
 export function damagedRollup(provider: string, watermark: string, sums: Sums): Repair {
   const all = { from: FIRST_INSTANT, to: watermark };
   return { provider, ...all, ...sums, cause: "damaged rollup" };
-}
-
-/** Whether the rows that became covered explain all differences of owners. */
-export function isExplained({ differences }: Change): boolean {
-  return differences.every((difference) => isZero(unexplainedPart(difference)));
-}
-
-/** A rental that was written again became covered for the second time, and adds nothing. */
-function unexplainedPart(difference: Difference): Sums {
-  return sumsFrom((name) => {
-    const [added, fresh] = [difference[name], difference.fresh[name]];
-    if (SUMS[name].table === "charges" || added > fresh) return added - fresh;
-    return added < 0n ? added : 0n;
-  });
 }
 
 /** Formats a repair for the log. */

@@ -62,7 +62,7 @@ export async function nextSlice(
   const width = Math.max(await ownersOf(reader, provider), boundaries.width);
   const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
   const some = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
-  // So that no slice ends within a quarter of an hour.
+  // So that no slice ends within an hour.
   const leaves = leavesOf(some.map(lastInstantOf), leaf);
   const isLast = last === LAST_INSTANT && whole.length <= most;
   const next = isLast ? LAST_INSTANT : (leaves.at(-1)?.to ?? LAST_INSTANT);

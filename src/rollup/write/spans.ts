@@ -1,14 +1,14 @@
 /** Where on the timeline rows lie that become covered. */
 import type { Knex } from "knex";
 import { RENTAL_RAN } from "../coverage.ts";
-import { QUARTER, type Span } from "../leaves.ts";
+import type { Span } from "../leaves.ts";
 import type { DatedBy } from "../sums.ts";
 import { byLeaf, KEYS } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
 /**
- * The spans of what becomes covered when a rollup's watermark moves to `until`: one for each quarter of an hour that
- * has any, by each column that dates a row. They may have other rows, too.
+ * The spans of what becomes covered when a rollup's watermark moves to `until`: one for each hour that has
+ * any, by each column that dates a row. They may have other rows, too.
  */
 export async function newSpans(
   reader: Knex.Transaction,
@@ -19,7 +19,7 @@ export async function newSpans(
   const spansOf = (table: string, dated: DatedBy, by: keyof typeof KEYS, condition: string) =>
     `(SELECT MIN(${dated}) AS \`from\`, MAX(${dated}) AS \`to\` FROM ${table} FORCE INDEX (${KEYS[by]})
       WHERE provider_id = :provider AND ${by} > :since AND ${by} <= :until AND ${condition}
-      GROUP BY ${byLeaf(dated, QUARTER.length)})`;
+      GROUP BY ${byLeaf(dated, "PT1H")})`;
   const charges = [
     spansOf("charges", "charged_at", "recorded_at", "charged_at <= :until"),
     spansOf("charges", "charged_at", "charged_at", "recorded_at <= :since"),

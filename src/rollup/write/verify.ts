@@ -1,19 +1,20 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
+import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { isLength, type Leaf, leafAt, QUARTER } from "../leaves.ts";
+import { isLength, type Leaf } from "../leaves.ts";
 import { MIN_ROWS } from "../size.ts";
 import { FORMAT, formatSums, type Sums, sumsFrom } from "../sums.ts";
-import { areMisplaced, compareTotals, findDamage, readBoundaries } from "./boundaries.ts";
+import { readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
-import { compareIncrements, daysDiffer } from "./increments.ts";
+import { findContradictions, findDamage } from "./damage.ts";
+import { leafOf, sumsOfHour } from "./increments.ts";
 import { readClock } from "./run/clock.ts";
 import { readPages } from "./run/pages.ts";
 import { withMinRows } from "./run/size.ts";
 import { nextSlice } from "./slice.ts";
-import { REPEATABLE_READ, type Rollup, readRollups } from "./state.ts";
+import { REPEATABLE_READ, readRollups } from "./state.ts";
 
 /** The number of charges, starts or ends of rentals that are compared at a time, about. */
 const ROWS = 20_000;
@@ -34,47 +35,27 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
       yield `provider ${provider}: the rollup has leaves of an unknown length, "${rollup.leaf}"`;
       return;
     }
+    if (await findDamage(reader, rollup)) {
+      yield `provider ${provider}: the rollup's owners, its days and the provider as a whole have other sums`;
+    }
     const boundaries = await readBoundaries(reader, rollup);
-    if (areMisplaced(boundaries, rollup))
-      yield `provider ${provider}: the rollup has sums where no leaf ends`;
-    yield* contradictions(reader, rollup);
+    const { stored } = boundaries;
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
       const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
-      const all = compareLeaves(reader, rollup, compared, boundaries.stored, watermark);
-      for await (const { owners, quarters } of all) {
-        for (const difference of owners) {
-          const { leaf, server, instance } = difference;
-          yield describe(leaf, `server ${server}, instance ${instance}`, difference);
+      for (const line of await findContradictions(reader, rollup, stored, { from, to: next })) {
+        yield `provider ${provider}: the rollup contradicts itself: ${line}`;
+      }
+      for await (const found of compareLeaves(reader, rollup, compared, stored, watermark)) {
+        for (const { leaf, server, instance, ...sums } of found.owners) {
+          yield describe(leaf, `server ${server}, instance ${instance}`, sums);
         }
-        for (const difference of quarters) {
-          const quarter = leafAt(toDatetime(difference.start), QUARTER.length);
-          yield describe(quarter, "as a whole", difference);
-        }
+        for (const hour of found.hours)
+          yield describe(leafOf(hour), "as a whole", sumsOfHour(hour));
       }
       from = next;
     }
   } finally {
     await reader.rollback();
-  }
-}
-
-/** Yields a line of text for what contradicts itself in a rollup. */
-async function* contradictions(reader: Knex.Transaction, rollup: Rollup): AsyncGenerator<string> {
-  const all = { from: FIRST_INSTANT, to: LAST_INSTANT };
-  const of = `provider ${rollup.provider}: the rollup`;
-  const totals = await compareTotals(reader, rollup, all);
-  if (totals === "misplaced")
-    yield `${of} has sums of the provider as a whole where its owners have none`;
-  else {
-    for (const { at, ...sums } of totals) {
-      yield `${of}'s owners differ from the provider as a whole at ${at} by ${formatSums(sums)}`;
-    }
-  }
-  for (const { length, start, ...sums } of await compareIncrements(reader, rollup, all)) {
-    yield `${of}'s quarter hours differ from the ${length} minutes of ${toDatetime(start)} by ${formatSums(sums)}`;
-  }
-  if ((await findDamage(reader, rollup)) || (await daysDiffer(reader, rollup))) {
-    yield `${of}'s owners, its days and the provider as a whole have other sums`;
   }
 }
 
