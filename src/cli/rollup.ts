@@ -11,6 +11,7 @@ import {
   type Heartbeat,
 } from "../rollup/write/run/heartbeat.ts";
 import { checkDatabase } from "../rollup/write/run/keys.ts";
+import { nothingCounted } from "../rollup/write/run/news.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
 import { canSeeTransactions, whyLocksAreHidden } from "../rollup/write/run/writers.ts";
@@ -191,7 +192,7 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
 function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
   const { watch, margin, checkPeriod, concurrency, ignoreSchema: ignoredSchemas } = flags;
   let { rebuild = false } = flags;
-  const small = new Map<string, string>();
+  const counted = nothingCounted();
   return async (
     database: Knex,
     seesTransactions: boolean,
@@ -216,7 +217,7 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
         maxTime: watch * 1_000,
         step: margin * STEP * 1_000,
         heartbeat,
-        small,
+        counted,
       }),
     });
     if (watch === undefined || isWorthALine(result)) logRun(log, result, signal);

@@ -6,7 +6,7 @@ import type { Knex } from "knex";
 import { addDifferences, laterThan, ownerOf } from "./additions.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
-import { addToIncrements, type HourDifference } from "./increments.ts";
+import { addToIncrements, type QuarterDifference } from "./increments.ts";
 import {
   inShortTransaction,
   newVersion,
@@ -28,7 +28,7 @@ export interface Change {
   readonly until: string;
   readonly differences: readonly Difference[];
   readonly boundaries: Boundaries;
-  readonly hours: readonly HourDifference[];
+  readonly quarters: readonly QuarterDifference[];
 }
 
 /**
@@ -47,13 +47,13 @@ export async function computeChange(
 ): Promise<Change | "too large"> {
   const { stored, width } = boundaries;
   const differences: Difference[] = [];
-  const hours: HourDifference[] = [];
+  const quarters: QuarterDifference[] = [];
   const known = new Set(stored);
   let rows = 0;
   /** By owner, the rows that its earliest difference changes. Those of its later ones are among them. */
   const changed = new Map<string, number>();
   for await (const found of compareLeaves(reader, rollup, compared, stored, until)) {
-    hours.push(...found.hours);
+    quarters.push(...found.quarters);
     for (const difference of found.owners) {
       differences.push(difference);
       const owner = ownerOf(difference);
@@ -65,9 +65,9 @@ export async function computeChange(
       known.add(difference.leaf.to);
       rows += width;
     }
-    if (rows + hours.length > limit) return "too large";
+    if (rows + quarters.length > limit) return "too large";
   }
-  return { rollup, until, differences, boundaries, hours };
+  return { rollup, until, differences, boundaries, quarters };
 }
 
 /**
@@ -83,15 +83,15 @@ export function writeChange(
   columns: RowColumns = {},
   committing: () => void = () => {},
 ): Promise<boolean> {
-  const { rollup, until, differences, boundaries, hours } = change;
-  const changes = until !== rollup.watermark || differences.length + hours.length > 0;
+  const { rollup, until, differences, boundaries, quarters } = change;
+  const changes = until !== rollup.watermark || differences.length + quarters.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   return inShortTransaction(database, async (transaction) => {
     const version = changes ? newVersion() : rollup.version;
     const row = { ...columns, watermark: until, version };
     if (!(await updateUnchanged(transaction, rollup, row))) return false;
     await addDifferences(transaction, rollup, differences, boundaries.stored);
-    await addToIncrements(transaction, rollup, hours);
+    await addToIncrements(transaction, rollup, quarters);
     committing();
     return true;
   });

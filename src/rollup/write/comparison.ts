@@ -17,7 +17,7 @@ import {
   sumsFrom,
   zero,
 } from "../sums.ts";
-import { compareHours, type HourDifference } from "./increments.ts";
+import { compareQuarters, type QuarterDifference } from "./increments.ts";
 import { type Branch, type Rollup, STORED } from "./state.ts";
 
 /** What the ledger has of an owner in a leaf, and the rollup lacks; negative if it has more. */
@@ -39,10 +39,10 @@ export interface Compared {
   readonly fresh?: readonly Leaf[] | undefined;
 }
 
-/** What differs, of owners or of hours. */
+/** What differs, of owners or of quarter hours. */
 export interface Differences {
   readonly owners: readonly Difference[];
-  readonly hours: readonly HourDifference[];
+  readonly quarters: readonly QuarterDifference[];
 }
 
 /** The maximum number of leaves, and of stretches, that one statement compares. */
@@ -50,7 +50,7 @@ const MAX_LEAVES = 64;
 
 /**
  * Compares leaves of a rollup with the ledger as it is covered at the watermark `until`, in the
- * snapshot of `reader`. Yields the differences of some leaves at a time, then those of hours.
+ * snapshot of `reader`. Yields the differences of some leaves at a time, then those of quarter hours.
  *
  * @param stored the boundaries that are stored near the leaves, in order
  */
@@ -66,12 +66,12 @@ export async function* compareLeaves(
     const some = leaves.slice(start, start + MAX_LEAVES);
     const owners = await compareOwners(reader, rollup, some, stored, until);
     isExplained &&= owners.every(({ unexplained }) => isZero(unexplained));
-    yield { owners, hours: [] };
+    yield { owners, quarters: [] };
   }
   const compared = isExplained ? fresh : stretches;
   for (let start = 0; start < compared.length; start += MAX_LEAVES) {
     const some = compared.slice(start, start + MAX_LEAVES);
-    yield { owners: [], hours: await compareHours(reader, rollup, some, until) };
+    yield { owners: [], quarters: await compareQuarters(reader, rollup, some, until) };
   }
 }
 
@@ -105,7 +105,7 @@ async function compareOwners(
     if (before !== undefined) parts.push(storedAt(before, nth, ""));
     return parts;
   });
-  const differs = columns.map((column) => `SUM(${column}) <> 0`);
+  const differs = columns.map((column) => `${column} <> 0`);
   const [rows] = await reader.raw(
     `SELECT leaf, server_id, instance_id, ${select(columns.map((column) => `SUM(${column})`))}
      FROM (${branches.map(({ sql }) => sql).join(" UNION ALL ")}) AS parts

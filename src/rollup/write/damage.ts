@@ -70,13 +70,10 @@ export async function findContradictions(
      HAVING MIN(total) = 1 OR MAX(total = 1 AND NOT (${IS_WHOLE})) = 1 OR ${differs.join(" OR ")} ORDER BY at`,
     [provider, slot, from, to],
   );
-  const days = await findWrongIncrements(reader, rollup, "day", stretch);
-  const months = await findWrongIncrements(reader, rollup, "month", stretch);
   return [
     ...misplaced.map((at) => `sums at ${at}, where no leaf ends`),
     ...different.map(({ at }: BoundaryRow) => `the owners and the provider as a whole at ${at}`),
-    ...days.map((at) => `the day of ${at} and its hours`),
-    ...months.map((at) => `the month of ${at} and its days`),
+    ...(await findWrongIncrements(reader, rollup, stretch)),
   ];
 }
 

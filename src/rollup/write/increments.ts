@@ -13,18 +13,9 @@ import {
 } from "../../db/datetime.ts";
 import { millisecondsOf } from "../../db/sql-time.ts";
 import { chargeCovered, TABLES } from "../coverage.ts";
-import {
-  LENGTHS,
-  MINUTE,
-  PARTS,
-  QUARTERS,
-  quarterColumn,
-  sixHoursOf,
-  stretchOf,
-} from "../increments.ts";
+import { LENGTHS, PARTS, QUARTERS, quarterColumn, sixHoursOf, stretchOf } from "../increments.ts";
 import { joined, type Leaf, QUARTER } from "../leaves.ts";
-import { sumsOf } from "../stored-sums.ts";
-import { CHARGE_NAMES, FORMAT, NO_SUMS, plus, type Sums, sumIf } from "../sums.ts";
+import { CHARGE_NAMES, FORMAT, sumIf } from "../sums.ts";
 import { byLeaf } from "./ledger.ts";
 import { type Branch, INCREMENTS, type Rollup } from "./state.ts";
 
@@ -39,32 +30,20 @@ const [SUMMED, NEGATIVE] = [
   SUMS.map((column) => `SUM(${column}) AS ${column}`).join(", "),
   SUMS.map((column) => `-${column} AS ${column}`).join(", "),
 ];
-const DIFFERS = SUMS.map((column) => `SUM(${column}) <> 0`).join(" OR ");
+const DIFFERS = SUMS.map((column) => `${column} <> 0`).join(" OR ");
 
 /**
- * What an hour should have, and its row lacks; negative if it has more. In the words of the database, which nobody needs
- * as numbers; null for a quarter that has no charge.
+ * What a quarter of an hour should have, and its increment lacks; negative if it has more. In the words of the database,
+ * which nobody needs as numbers.
  */
-export type HourDifference = Readonly<Record<(typeof SUMS)[number], string | null>> & {
+export type QuarterDifference = Readonly<Record<(typeof CHARGE_NAMES)[number], string>> & {
   /** Its start, in epoch ms. */
   readonly start: number;
 };
 
-/** The hour of a difference. */
-export function leafOf({ start }: HourDifference): Leaf {
-  return { from: toDatetime(start), to: toBoundary(start + HOUR) };
-}
-
-/** What its quarters lack together. */
-export function sumsOfHour(hour: HourDifference): Sums {
-  const quarters = QUARTERS.map((nth) =>
-    sumsOf(
-      Object.fromEntries(
-        CHARGE_NAMES.map((name) => [name, hour[quarterColumn(name, nth)] ?? undefined]),
-      ),
-    ),
-  );
-  return quarters.reduce(plus, NO_SUMS);
+/** The quarter of an hour of a difference. */
+export function leafOf({ start }: QuarterDifference): Leaf {
+  return { from: toDatetime(start), to: toBoundary(start + QUARTER.ms) };
 }
 
 /** The kinds of increments. */
@@ -80,14 +59,14 @@ function stored({ provider, slot }: Rollup, kind: Kind, stretches: readonly Leaf
   };
 }
 
-/** Compares the hours of some stretches of time with the ledger, in the database: it sends the differences alone. */
-export async function compareHours(
+/** Compares the quarter hours of some whole hours with the ledger, in the database: it sends the differences alone. */
+export async function compareQuarters(
   reader: Knex.Transaction,
   rollup: Rollup,
   stretches: readonly Leaf[],
   until: string,
-): Promise<HourDifference[]> {
-  const quarters = stretches.map(({ from, to }): Branch => {
+): Promise<QuarterDifference[]> {
+  const ofLedger = stretches.map(({ from, to }): Branch => {
     // Charges that are dated before the first instant count as dated at it.
     const [after, start] = from === FIRST_INSTANT ? ["", []] : ["AND charged_at >= ?", [from]];
     return {
@@ -97,25 +76,27 @@ export async function compareHours(
       bindings: [rollup.provider, ...start, to, until, until],
     };
   });
-  const hours = stored(rollup, "hour", stretches);
-  const ofQuarter = QUARTERS.flatMap((nth) =>
-    CHARGE_NAMES.map((name) => `CASE WHEN quarter MOD 4 = ${nth} THEN ${name} END`),
-  );
+  const { sql, bindings } = stored(rollup, "hour", stretches);
+  const ofRollup = QUARTERS.map((nth): Branch => {
+    const columns = CHARGE_NAMES.map((name) => `-${quarterColumn(name, nth)}`);
+    return {
+      sql: `SELECT at + INTERVAL ${15 * nth} MINUTE, ${columns.join(", ")} FROM ${sql}`,
+      bindings,
+    };
+  });
+  const branches = [...ofLedger, ...ofRollup];
   const [rows] = await reader.raw(
-    `SELECT hour, ${SUMMED} FROM (
-       SELECT quarter DIV 4 AS hour, ${[...CHARGE_NAMES, ...ofQuarter].map((sql, nth) => `${sql} AS ${SUMS[nth]}`).join(", ")}
-       FROM (SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")}
-         FROM (${quarters.map(({ sql }) => sql).join(" UNION ALL ")}) AS dated) AS charged
-       UNION ALL SELECT ${millisecondsOf("at")} DIV ${HOUR}, ${NEGATIVE} FROM ${hours.sql}) AS hours
-     GROUP BY hour HAVING ${DIFFERS} ORDER BY hour`,
-    [...quarters, hours].flatMap(({ bindings }) => bindings),
+    `SELECT quarter, ${CHARGE_NAMES.map((name) => `SUM(${name}) AS ${name}`).join(", ")}
+     FROM (SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")}
+       FROM (${branches.map((branch) => branch.sql).join(" UNION ALL ")}) AS parts) AS quarters
+     GROUP BY quarter HAVING ${CHARGE_NAMES.map((name) => `${name} <> 0`).join(" OR ")} ORDER BY quarter`,
+    branches.flatMap((branch) => branch.bindings),
   );
-  return rows.map(({ hour, ...sums }: HourDifference & { readonly hour: string | number }) => ({
+  return rows.map(({ quarter, ...sums }: QuarterDifference & { readonly quarter: string }) => ({
     ...sums,
-    start: EARLIEST + Number(hour) * HOUR,
+    start: EARLIEST + Number(quarter) * QUARTER.ms,
   }));
 }
-const HOUR = LENGTHS.hour * MINUTE;
 
 /** What the longer kinds are made of, the start of one, and its quarters. */
 const MADE_OF = {
@@ -165,28 +146,21 @@ const [ROWS_PER_INSERT, STRETCHES_PER_INSERT] = [500, 64];
 export async function addToIncrements(
   transaction: Knex.Transaction,
   rollup: Rollup,
-  hours: readonly HourDifference[],
+  quarters: readonly QuarterDifference[],
 ): Promise<void> {
+  const startOf = (at: number) => stretchOf(at, LENGTHS.hour)[0];
+  const hours = [...Map.groupBy(quarters, ({ start }) => startOf(start))];
   for (let first = 0; first < hours.length; first += ROWS_PER_INSERT) {
-    // Bound, they would cost the command most of a build.
     const some = hours.slice(first, first + ROWS_PER_INSERT);
-    const rows = some.map(({ start, ...sums }) => {
-      const place = [
-        "?",
-        FORMAT,
-        rollup.slot,
-        LENGTHS.hour,
-        sixHoursOf(start),
-        `'${toDatetime(start)}'`,
-      ];
-      return `(${[...place, ...SUMS.map((sum) => sums[sum] ?? "NULL")].join(", ")})`;
-    });
+    // Numbers that were bound would cost the command most of a build.
     await transaction.raw(
-      `${INSERT} VALUES ${rows.join(", ")} ON DUPLICATE KEY UPDATE ${ADD}`,
+      `${INSERT} VALUES ${some.map((hour) => valuesOf(rollup, ...hour)).join(", ")} ON DUPLICATE KEY UPDATE ${ADD}`,
       some.map(() => rollup.provider),
     );
   }
-  let changed = hours.map(leafOf);
+  let changed = hours.map(
+    ([start]): Leaf => ({ from: toDatetime(start), to: toBoundary(start + 1) }),
+  );
   for (const kind of ["day", "month"] as const) {
     changed = wholeOf(kind, changed);
     for (let first = 0; first < changed.length; first += STRETCHES_PER_INSERT) {
@@ -200,6 +174,17 @@ export async function addToIncrements(
   }
 }
 
+/** SQL: what is added to an hour, as a row; the provider is bound. */
+function valuesOf({ slot }: Rollup, hour: number, quarters: readonly QuarterDifference[]): string {
+  const place = ["?", FORMAT, slot, LENGTHS.hour, sixHoursOf(hour), `'${toDatetime(hour)}'`];
+  const sums = CHARGE_NAMES.map((name) => quarters.map((quarter) => quarter[name]).join(" + "));
+  const nth = new Map(quarters.map((quarter) => [(quarter.start - hour) / QUARTER.ms, quarter]));
+  const ofQuarters = QUARTERS.flatMap((each) =>
+    CHARGE_NAMES.map((name) => nth.get(each)?.[name] ?? "NULL"),
+  );
+  return `(${[...place, ...sums, ...ofQuarters].join(", ")})`;
+}
+
 /** SQL: adds to what is there already, or replaces it. A quarter without a charge has NULL. */
 const ADD = SUMS.map((column) => {
   const [before, added] = [`${TABLES.increments}.${column}`, `VALUES(${column})`];
@@ -207,20 +192,39 @@ const ADD = SUMS.map((column) => {
 }).join(", ");
 const SET = SUMS.map((column) => `${column} = VALUES(${column})`).join(", ");
 
-/** The starts of the days, or of the months, that overlap a stretch of time and are not what they are made of. */
+/** The increments that overlap a stretch of time and are not what they are made of, in words. */
 export async function findWrongIncrements(
   reader: Knex.Transaction,
   rollup: Rollup,
-  kind: Longer,
   stretch: Leaf,
 ): Promise<string[]> {
-  const whole = wholeOf(kind, [stretch]);
-  const [parts, rows] = [made(rollup, kind, whole), stored(rollup, kind, whole)];
+  const hours = stored(rollup, "hour", [stretch]);
+  const differ = CHARGE_NAMES.map((name) => {
+    const quarters = QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`);
+    return `${name} <> ${quarters.join(" + ")}`;
+  });
+  const wrong: Branch[] = [
+    {
+      sql: `SELECT 'hour' AS kind, at FROM ${hours.sql} AND (${differ.join(" OR ")})`,
+      bindings: hours.bindings,
+    },
+  ];
+  for (const kind of ["day", "month"] as const) {
+    const whole = wholeOf(kind, [stretch]);
+    const [parts, rows] = [made(rollup, kind, whole), stored(rollup, kind, whole)];
+    wrong.push({
+      sql: `SELECT '${kind}', start FROM (SELECT start, ${SUMMED} FROM (
+          SELECT start, ${SUMS.join(", ")} FROM (${parts.sql}) AS made_of
+          UNION ALL SELECT at, ${NEGATIVE} FROM ${rows.sql}) AS parts GROUP BY start HAVING ${DIFFERS}) AS ${kind}s`,
+      bindings: [...parts.bindings, ...rows.bindings],
+    });
+  }
   const [found] = await reader.raw(
-    `SELECT start FROM (SELECT start, ${SUMS.join(", ")} FROM (${parts.sql}) AS made
-       UNION ALL SELECT at, ${NEGATIVE} FROM ${rows.sql}) AS both_kinds
-     GROUP BY start HAVING ${DIFFERS} ORDER BY start`,
-    [...parts.bindings, ...rows.bindings],
+    `${wrong.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY at`,
+    wrong.flatMap(({ bindings }) => bindings),
   );
-  return found.map(({ start }: { readonly start: string }) => start);
+  return found.map(
+    ({ kind, at }: { readonly kind: string; readonly at: string }) =>
+      `the ${kind} of ${at} and its parts`,
+  );
 }

@@ -3,10 +3,11 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import type { Leaf } from "../leaves.ts";
+import { sumsOf } from "../stored-sums.ts";
 import { COUNT_NAMES, formatSums, isZero, NO_SUMS, plus, type Sums } from "../sums.ts";
 import { type Change, writeChange } from "./change.ts";
 import type { Difference } from "./comparison.ts";
-import { type HourDifference, leafOf, sumsOfHour } from "./increments.ts";
+import { leafOf, type QuarterDifference } from "./increments.ts";
 import type { RowColumns } from "./state.ts";
 
 /** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
@@ -44,13 +45,13 @@ export async function writeRepairs(
   }
 }
 
-/** The repairs of a change, leaf by leaf; if owners have none, those that a check has found of hours. */
-function repairsOf({ rollup, until, differences, hours }: Change): Repair[] {
+/** The repairs of a change, leaf by leaf; if owners have none, those that a check has found of quarter hours. */
+function repairsOf({ rollup, until, differences, quarters }: Change): Repair[] {
   const { provider, watermark } = rollup;
   const unexplained = differences.filter((difference) => !isZero(difference.unexplained));
   if (unexplained.length === 0) {
     // Those of a refresh have what became covered.
-    return until === watermark ? hours.map((hour) => repairOfHour(provider, hour)) : [];
+    return until === watermark ? quarters.map((quarter) => repairOfQuarter(provider, quarter)) : [];
   }
   return [...Map.groupBy(unexplained, ({ leaf }) => leaf.to).values()].map((parts): Repair => {
     const [{ leaf }] = parts as [Difference];
@@ -62,9 +63,8 @@ function repairsOf({ rollup, until, differences, hours }: Change): Repair[] {
   });
 }
 
-function repairOfHour(provider: string, hour: HourDifference): Repair {
-  const { from, to } = leafOf(hour);
-  return { provider, from, to, ...sumsOfHour(hour), cause: "changed row" };
+function repairOfQuarter(provider: string, quarter: QuarterDifference): Repair {
+  return { provider, ...leafOf(quarter), ...sumsOf(quarter), cause: "changed row" };
 }
 
 /** A repair of a rollup whose watermark lay in the future. */

@@ -15,9 +15,9 @@ import type { RollupRun } from "../../telemetry/metrics/runs.ts";
 import { purgeFormats } from "./purge.ts";
 import type { Repair } from "./repair.ts";
 import { readClock, type Wait } from "./run/clock.ts";
-import { findDue, readCheckAge } from "./run/due.ts";
+import { findDue, readChecked } from "./run/due.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
-import { findNews, type NewsOptions } from "./run/news.ts";
+import { findNews, isUnbuilt, type News, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific } from "./run/retry.ts";
 import { runTasks } from "./run/tasks.ts";
@@ -94,8 +94,8 @@ export interface RollupResult extends RollupRun {
  */
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const started = performance.now();
-  const { concurrency = CONCURRENCY, rebuild = false, small = new Map() } = options;
-  const { run, news } = await beginRun(database, { ...options, small }, started);
+  const { concurrency = CONCURRENCY, rebuild = false, counted } = options;
+  const { run, news } = await beginRun(database, options, started);
   const { total, stopped, outOfTime } = run;
   const errors: Error[] = [];
   /** Works for some providers, whose own errors do not stop the run. */
@@ -124,7 +124,9 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   await each(await findDue(database, run.period), (due) => checkProvider(run, due), enough);
   await purgeFormats(database);
 
-  const result = await resultOf(run, { news: news.length, small: small.size }, started);
+  // What is not begun, because the run failed or ends, is to be found again.
+  if (counted && !run.behind.values().some(isUnbuilt)) counted.upTo = run.clock.until;
+  const result = await resultOf(run, news.length, started);
   options.finished?.(result);
   if (errors.length > 0) {
     throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
@@ -162,16 +164,20 @@ async function beginRun(database: Knex, options: RollupOptions, started: number)
 /** What a run did. */
 async function resultOf(
   { database, clock, period, providers, behind, total }: Run,
-  counts: Pick<RollupResult, "news" | "small">,
+  news: number,
   started: number,
 ): Promise<RollupResult> {
-  const old = [...behind.values()].filter(({ version }) => version !== undefined);
+  const [old, missing] = [true, false].map((is) =>
+    [...behind.values()].filter(({ version }) => (version !== undefined) === is),
+  ) as [News[], News[]];
   const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
+  const { rollups, checkAge } = await readChecked(database, period);
   return {
-    ...counts,
     ...total,
+    news,
     providers,
-    checkAge: await readCheckAge(database, period),
+    small: Math.max(0, providers - rollups - missing.length),
+    checkAge,
     waitsFor: clock.waitsFor,
     behind: behind.size,
     duration: performance.now() - started,

@@ -5,11 +5,12 @@ import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import { isLength, type Leaf } from "../leaves.ts";
 import { MIN_ROWS } from "../size.ts";
+import { sumsOf } from "../stored-sums.ts";
 import { FORMAT, formatSums, type Sums, sumsFrom } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { findContradictions, findDamage } from "./damage.ts";
-import { leafOf, sumsOfHour } from "./increments.ts";
+import { leafOf } from "./increments.ts";
 import { readClock } from "./run/clock.ts";
 import { readPages } from "./run/pages.ts";
 import { withMinRows } from "./run/size.ts";
@@ -49,8 +50,9 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
         for (const { leaf, server, instance, ...sums } of found.owners) {
           yield describe(leaf, `server ${server}, instance ${instance}`, sums);
         }
-        for (const hour of found.hours)
-          yield describe(leafOf(hour), "as a whole", sumsOfHour(hour));
+        for (const quarter of found.quarters) {
+          yield describe(leafOf(quarter), "as a whole", sumsOf(quarter));
+        }
       }
       from = next;
     }

@@ -33,17 +33,18 @@ interface DueRow {
 const keyOf = ({ check_at, provider_id }: DueRow) => [check_at, provider_id];
 
 /**
- * How long ago the slice was compared that was compared least recently, in ms, at most; 0 without a rollup.
- * The next slice of a rollup was compared within the period before it is due. After a pause of more than a
- * period it may have been longer, until all has been compared.
+ * The number of rollups, and how long ago the slice was compared that was compared least recently, in ms, at most; 0
+ * without a rollup. The next slice of a rollup was compared within the period before it is due. After a pause of more
+ * than a period it may have been longer, until all has been compared.
  */
-export async function readCheckAge(database: Knex, period: number): Promise<number> {
-  const waiting = database.raw(
-    "TIMESTAMPDIFF(MICROSECOND, MIN(check_at), UTC_TIMESTAMP(3)) AS waiting",
-  );
-  const row = await database(TABLES.rollups)
+export async function readChecked(
+  database: Knex,
+  period: number,
+): Promise<{ readonly rollups: number; readonly checkAge: number }> {
+  const waiting = "TIMESTAMPDIFF(MICROSECOND, MIN(check_at), UTC_TIMESTAMP(3)) AS waiting";
+  const { rollups, waiting: microseconds } = await database(TABLES.rollups)
     .where({ format: FORMAT, building: 0 })
-    .first<{ readonly waiting: string | number | null }>(waiting);
-  const age = row.waiting === null ? 0 : Number(row.waiting) / 1_000 + period;
-  return Math.max(0, age);
+    .first(database.raw(`COUNT(*) AS rollups, ${waiting}`));
+  const age = microseconds === null ? 0 : Number(microseconds) / 1_000 + period;
+  return { rollups: Number(rollups), checkAge: Math.max(0, age) };
 }

@@ -1,14 +1,16 @@
 /** Which providers a run has to work on. */
 import type { Knex } from "knex";
-import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../../db/datetime.ts";
+import { DAY, FIRST_INSTANT, fromDatetime, toDatetime } from "../../../db/datetime.ts";
+import { instant } from "../../../db/sql-time.ts";
 import { TABLES } from "../../coverage.ts";
 import { MIN_ROWS } from "../../size.ts";
 import { FORMAT } from "../../sums.ts";
 import type { Clock } from "./clock.ts";
-import { findLarge, type SmallProviders, type Unbuilt } from "./size.ts";
+import { withMinRows } from "./size.ts";
 
 /** A provider with news, and its rollup. */
-export interface News extends Unbuilt {
+export interface News {
+  readonly provider: string;
   /** The version of the rollup that is read; undefined without one. */
   readonly version: string | undefined;
   readonly watermark: string;
@@ -17,6 +19,10 @@ export interface News extends Unbuilt {
   /** Whether the watermark lies in the future, where no correct run can have set it. */
   readonly ahead: boolean;
 }
+
+/** Whether there is no rollup of a provider, and none is being built. */
+export const isUnbuilt = ({ version, building }: News): boolean =>
+  version === undefined && !building;
 
 /** The number of providers in one statement. */
 const PROVIDERS_PER_QUERY = 2_000;
@@ -27,12 +33,8 @@ const latest = (table: string, key: string, column: string, condition = "") =>
     WHERE provider_id = provider.id AND ${column} <= :until ${condition}
     ORDER BY provider_id DESC, ${column} DESC LIMIT 1)`;
 
-/** Of a provider without a rollup, when its last row was recorded. */
-const RECORDED = `CASE WHEN rollup.provider_id IS NULL THEN GREATEST(
-    COALESCE(${latest("charges", "charges_by_recording", "recorded_at")}, TIMESTAMP'${FIRST_INSTANT}'),
-    COALESCE(${latest("rentals", "rentals_by_update", "updated_at")}, TIMESTAMP'${FIRST_INSTANT}')) END`;
-
-const WATERMARK = `COALESCE(rollup.watermark, TIMESTAMP'${FIRST_INSTANT}')`;
+/** Of a provider without a rollup, the watermark up to which its rows were counted. */
+const WATERMARK = `COALESCE(rollup.watermark, ${instant(":counted")})`;
 
 /** By the clock of now, and not that of the run: another run may have moved it since then. */
 const AHEAD = "rollup.watermark > UTC_TIMESTAMP(3)";
@@ -45,7 +47,7 @@ const AHEAD = "rollup.watermark > UTC_TIMESTAMP(3)";
  */
 const NEWS = `
   SELECT provider.id, rollup.version, rollup.watermark, ${AHEAD} AS ahead,
-    build.provider_id IS NOT NULL AS building, ${RECORDED} AS recorded
+    build.provider_id IS NOT NULL AS building
   FROM providers AS provider
   LEFT JOIN ${TABLES.rollups} AS rollup
     ON rollup.provider_id = provider.id AND rollup.format = ${FORMAT} AND rollup.building = 0
@@ -54,7 +56,7 @@ const NEWS = `
   WHERE provider.id BETWEEN :first AND :last
     AND (build.provider_id IS NOT NULL OR ${AHEAD}
       OR (:all AND rollup.provider_id IS NOT NULL)
-      OR (${WATERMARK} <= :before AND (
+      OR ((rollup.provider_id IS NULL OR rollup.watermark <= :before) AND (
         ${latest("charges", "charges_by_recording", "recorded_at")} > ${WATERMARK}
         OR ${latest("charges", "PRIMARY", "charged_at")} > ${WATERMARK}
         OR ${latest("rentals", "rentals_by_update", "updated_at", "AND ended_at <= :until")} > ${WATERMARK}
@@ -68,8 +70,20 @@ interface NewsRow {
   readonly watermark: string | null;
   readonly ahead: string | number | null;
   readonly building: string | number;
-  readonly recorded: string | null;
 }
+
+/**
+ * Up to which watermark all providers without a rollup were found too small for one. Runs of a process share it, and
+ * count those again of which a row was recorded since; all after a day, because rows may come late.
+ */
+export interface Counts {
+  upTo: string;
+  /** Up to which watermark all were counted, whatever was recorded. */
+  all: string;
+}
+
+/** Nothing is counted yet. */
+export const nothingCounted = (): Counts => ({ upTo: FIRST_INSTANT, all: FIRST_INSTANT });
 
 /** What a search for news takes. */
 export interface NewsOptions {
@@ -77,8 +91,8 @@ export interface NewsOptions {
   readonly all: boolean;
   /** A watermark waits until it can move by this much, in ms. Default: 0. */
   readonly step?: number;
-  /** What earlier runs of the process know of small providers. Default: nothing. */
-  readonly small?: SmallProviders;
+  /** What earlier runs of the process have counted. Default: nothing. */
+  readonly counted?: Counts;
   /** The charges, or rentals, from which a provider without a rollup has news. Default: `MIN_ROWS`. */
   readonly minRows?: number;
 }
@@ -92,14 +106,20 @@ export async function findNews(
   database: Knex,
   ids: readonly string[],
   { until }: Pick<Clock, "until">,
-  { all, step = 0, small = new Map(), minRows = MIN_ROWS }: NewsOptions,
+  { all, step = 0, counted = nothingCounted(), minRows = MIN_ROWS }: NewsOptions,
 ): Promise<News[]> {
   const news: News[] = [];
-  const before = toDatetime(fromDatetime(until) - step);
+  const [before, dayBefore] = [step, DAY].map((ms) => toDatetime(fromDatetime(until) - ms));
+  // Also if the clock was set back.
+  const isOld = counted.all <= String(dayBefore) || counted.upTo > until;
+  if (isOld) Object.assign(counted, { upTo: FIRST_INSTANT, all: until });
   for (let start = 0; start < ids.length; start += PROVIDERS_PER_QUERY) {
     const batch = ids.slice(start, start + PROVIDERS_PER_QUERY);
     const [first, last] = [batch[0] ?? "", batch.at(-1) ?? ""];
-    const [rows] = await database.raw(NEWS, { first, last, until, before, all });
+    const [rows] = await database.raw(NEWS, {
+      ...{ first, last, until, before, all },
+      counted: counted.upTo,
+    });
     const found = rows.map(
       (row: NewsRow): News => ({
         provider: String(row.id),
@@ -107,12 +127,11 @@ export async function findNews(
         watermark: row.watermark ?? FIRST_INSTANT,
         building: Number(row.building) === 1,
         ahead: Number(row.ahead) === 1,
-        recorded: row.recorded ?? FIRST_INSTANT,
       }),
     );
-    const hasNone = ({ version, building }: News) => version === undefined && !building;
-    const large = await findLarge(database, found.filter(hasNone), small, { until, step, minRows });
-    news.push(...found.filter((each: News) => !hasNone(each) || large.has(each.provider)));
+    const unbuilt = found.filter(isUnbuilt).map(({ provider }: News) => provider);
+    const large = await withMinRows(database, unbuilt, until, minRows);
+    news.push(...found.filter((each: News) => !isUnbuilt(each) || large.has(each.provider)));
   }
   return news;
 }

@@ -77,6 +77,17 @@ const rollups = () => knex(TABLES.rollups);
 const boundary = (total: 0 | 1) => sums().where({ total, at: "2025-10-02 00:00:00.000" });
 const of = (length: number) => increments().where({ length, at: "2025-10-01 00:00:00.000" });
 
+/** So that all add up: only the ledger tells. */
+async function moveBetweenDays() {
+  for (const [day, gross] of [
+    ["2025-10-01", 1],
+    ["2025-10-06", -1],
+  ] as const) {
+    const rows = increments().where({ at: day }).whereIn("length", [60, 1_440]);
+    await rows.increment({ gross, gross_1: gross });
+  }
+}
+
 /** So that they add up, but not to what the provider as a whole has. */
 async function changeAlike() {
   const first = () => increments().where({ at: "2025-10-01 00:00:00.000" });
@@ -86,7 +97,8 @@ async function changeAlike() {
 
 /** Rows that were changed or lost, and the cause that the next run tells. */
 it.each<[string, () => PromiseLike<unknown>, cause: string | undefined]>([
-  ["a quarter hour", () => of(60).increment("charges_1", 1), CHANGED],
+  ["a quarter hour", () => of(60).increment("charges_1", 1), ANEW],
+  ["an amount moved between days", () => moveBetweenDays(), CHANGED],
   ["an hour", () => of(60).increment("charges", 1), ANEW],
   ["six hours", () => of(1_440).increment("gross_1", 1), ANEW],
   ["a day", () => of(1_440).increment("gross", 1), ANEW],
@@ -153,8 +165,8 @@ it("--verify prints each difference, by leaf and owner; the log of a repair has 
   expect(await differences(knex)).toEqual([
     `${leaf}, server 1, instance 0: ${differs} -1.00 of gross and -1 charges`,
     `${leaf}, server 2, instance 0: ${differs} -5.00 of gross`,
-    `provider 1, 2025-10-01 00:00:00.000 to 2025-10-01 01:00:00.000, as a whole: ${differs} -5.00 of gross`,
-    `provider 1, 2025-10-01 08:00:00.000 to 2025-10-01 09:00:00.000, as a whole: ${differs} -1.00 of gross and -1 charges`,
+    `provider 1, 2025-10-01 00:00:00.000 to 2025-10-01 00:15:00.000, as a whole: ${differs} -5.00 of gross`,
+    `provider 1, 2025-10-01 08:00:00.000 to 2025-10-01 08:15:00.000, as a whole: ${differs} -1.00 of gross and -1 charges`,
   ]);
   expect((await run()).map(formatRepair)).toEqual([
     `${leaf}: repaired by 6.00 of gross and 1 charges (cause: late commit)`,
