@@ -3,12 +3,14 @@
  * verification. They differ only in which leaves they compare, and at which watermark.
  */
 import type { Knex } from "knex";
-import { FIRST_INSTANT } from "../../db/datetime.ts";
+import { earlierOf, FIRST_INSTANT, laterOf } from "../../db/datetime.ts";
 import { chargeCovered, rentalCovered } from "../coverage.ts";
 import type { Leaf } from "../leaves.ts";
 import { type SumsRow, sumsOf } from "../stored-sums.ts";
 import {
-  isZero,
+  CHARGE_NAMES,
+  NO_SUMS,
+  plus,
   SUM_NAMES,
   SUMS,
   type SumName,
@@ -35,18 +37,30 @@ export interface Compared {
   readonly leaves: readonly Leaf[];
   /** Each of whole leaves and whole hours; together they hold the leaves, and no row of others. */
   readonly stretches: readonly Leaf[];
-  /** Stretches of the hours with rows that became covered: these alone, if such rows explain all that owners differ by. */
-  readonly fresh?: readonly Leaf[] | undefined;
+  /** Where rows became covered, for a refresh: if these are all that differs, nothing else is read. */
+  readonly fresh?: Fresh | undefined;
 }
 
-/** What differs, of owners or of quarter hours. */
+/** Where rows became covered. */
+interface Fresh {
+  /** Stretches of whole hours that have such charges. */
+  readonly hours: readonly Leaf[];
+  /** The boundaries of leaves that have starts or ends of such rentals. */
+  readonly rentals: ReadonlySet<string>;
+}
+
+/** What differs, of owners and of quarter hours. */
 export interface Differences {
   readonly owners: readonly Difference[];
   readonly quarters: readonly QuarterDifference[];
 }
 
-/** The maximum number of leaves, and of stretches, that one statement compares. */
+/** The maximum number of leaves, or of stretches, that one statement compares. */
 const MAX_LEAVES = 64;
+const batchesOf = (leaves: readonly Leaf[]) =>
+  Array.from({ length: Math.ceil(leaves.length / MAX_LEAVES) }, (_, nth) =>
+    leaves.slice(nth * MAX_LEAVES, (nth + 1) * MAX_LEAVES),
+  );
 
 /**
  * Compares leaves of a rollup with the ledger as it is covered at the watermark `until`, in the
@@ -57,23 +71,54 @@ const MAX_LEAVES = 64;
 export async function* compareLeaves(
   reader: Knex.Transaction,
   rollup: Rollup,
-  { leaves, stretches, fresh = stretches }: Compared,
+  { leaves, stretches, fresh }: Compared,
   stored: readonly string[],
   until: string,
 ): AsyncGenerator<Differences> {
-  let isExplained = true;
-  for (let start = 0; start < leaves.length; start += MAX_LEAVES) {
-    const some = leaves.slice(start, start + MAX_LEAVES);
-    const owners = await compareOwners(reader, rollup, some, stored, until);
-    isExplained &&= owners.every(({ unexplained }) => isZero(unexplained));
-    yield { owners, quarters: [] };
+  const compare = { rollup, stored, until };
+  if (fresh) {
+    const found = { owners: [] as Difference[], quarters: [] as QuarterDifference[] };
+    for (const some of batchesOf(leaves)) {
+      found.owners.push(...(await compareOwners(reader, some, { ...compare, fresh })));
+    }
+    for (const some of batchesOf(fresh.hours)) {
+      found.quarters.push(...(await compareQuarters(reader, rollup, some, until)));
+    }
+    if (isExplained(found)) {
+      yield found;
+      return;
+    }
   }
-  const compared = isExplained ? fresh : stretches;
-  for (let start = 0; start < compared.length; start += MAX_LEAVES) {
-    const some = compared.slice(start, start + MAX_LEAVES);
+  for (const some of batchesOf(leaves)) {
+    yield { owners: await compareOwners(reader, some, compare), quarters: [] };
+  }
+  for (const some of batchesOf(stretches)) {
     yield { owners: [], quarters: await compareQuarters(reader, rollup, some, until) };
   }
 }
+
+/** Whether what owners have more is what their quarter hours lack together. A charge that was replaced is in no hour again. */
+function isExplained({ owners, quarters }: Differences): boolean {
+  const [ofOwners, ofHours] = [
+    owners.reduce<Sums>(plus, NO_SUMS),
+    quarters.map(sumsOf).reduce(plus, NO_SUMS),
+  ];
+  return CHARGE_NAMES.every((name) => ofOwners[name] === ofHours[name]);
+}
+
+/** How owners are compared: with `fresh`, what became covered of charges is added up alone. */
+interface Comparison {
+  readonly rollup: Rollup;
+  readonly stored: readonly string[];
+  readonly until: string;
+  readonly fresh?: Fresh;
+}
+
+/** The parts of a leaf in some stretches. */
+const partsOf = (leaf: Leaf, stretches: readonly Leaf[]): Leaf[] =>
+  stretches
+    .filter(({ from, to }) => from < leaf.to && to > leaf.from)
+    .map(({ from, to }) => ({ from: laterOf(from, leaf.from), to: earlierOf(to, leaf.to) }));
 
 /** The columns of sums, and of their parts that became covered since the rollup's watermark: none where it stays. */
 const ALL_COLUMNS = [...SUM_NAMES, ...SUM_NAMES.map((name) => `fresh_${name}` as const)];
@@ -85,21 +130,31 @@ const select = (sqls: readonly string[]) =>
 /** Compares each leaf by owner, in the database: it sends the differences alone. */
 async function compareOwners(
   reader: Knex.Transaction,
-  rollup: Rollup,
   leaves: readonly Leaf[],
-  stored: readonly string[],
-  until: string,
+  comparison: Comparison,
 ): Promise<Difference[]> {
+  const { rollup, stored, until, fresh } = comparison;
   const columns = columnsFor(rollup, until);
+  const isAdded = (name: SumName) => fresh !== undefined && SUMS[name].table === "charges";
   const storedAt = (at: string, nth: number, sign: "-" | ""): Branch => ({
-    sql: `SELECT ${nth}, server_id, instance_id, ${columns.map((_, at) => (SUM_NAMES[at] ? `${sign}${SUM_NAMES[at]}` : "0")).join(", ")}
-      FROM ${STORED} AND total = 0 AND at = ?`,
+    sql: `SELECT ${nth}, server_id, instance_id, ${columns
+      .map((_, column) => {
+        const name = SUM_NAMES[column];
+        return name === undefined || isAdded(name) ? "0" : `${sign}${name}`;
+      })
+      .join(", ")} FROM ${STORED} AND total = 0 AND at = ?`,
     bindings: [rollup.provider, rollup.slot, at],
   });
   const branches = leaves.flatMap((leaf, nth) => {
-    const parts = LEDGER.map((names) => coveredRows(rollup, leaf, nth, names, until));
+    const hasRentals = !fresh || fresh.rentals.has(leaf.to);
+    const parts = LEDGER.flatMap((names) => {
+      const hours = fresh && isAdded(names[0] as SumName) ? partsOf(leaf, fresh.hours) : undefined;
+      return (hours ?? (hasRentals ? [leaf] : [])).map((part) =>
+        coveredRows(comparison, part, nth, names),
+      );
+    });
     const place = stored.findLastIndex((at) => at <= leaf.to);
-    if (stored[place] !== leaf.to) return parts;
+    if (!hasRentals || stored[place] !== leaf.to) return parts;
     parts.push(storedAt(leaf.to, nth, "-"));
     const before = stored[place - 1];
     if (before !== undefined) parts.push(storedAt(before, nth, ""));
@@ -130,33 +185,28 @@ const CONDITIONS = {
   rentals: { covered: rentalCovered("?"), fresh: "(updated_at > ? OR ended_at > ?)" },
 } as const;
 
-/** What the ledger has of owners in a leaf, of the rows that some sums are made of. */
+/** What the ledger has of owners in a leaf, or in a part of it, of the rows that some sums are made of. */
 function coveredRows(
-  rollup: Rollup,
+  { rollup, until, fresh: onlyFresh }: Comparison,
   { from, to }: Leaf,
   nth: number,
   own: readonly SumName[],
-  until: string,
 ): Branch {
   const { table, datedBy } = SUMS[own[0] as SumName];
   const { covered, fresh } = CONDITIONS[table];
+  const { provider, watermark } = rollup;
   const sums = (condition?: string) =>
     SUM_NAMES.map((name) => (own.includes(name) ? sumIf(name, condition) : zero(name)));
-  const { provider, watermark } = rollup;
-  const isMoving = columnsFor(rollup, until) === ALL_COLUMNS;
+  const since = [watermark, watermark];
+  const [also, ofFresh] =
+    columnsFor(rollup, until) === SUM_NAMES ? [[], []] : [sums(fresh), own.flatMap(() => since)];
   // Rows that are dated before the first leaf count as dated in it.
   const [after, start] = from === FIRST_INSTANT ? ["", []] : [`AND ${datedBy} >= ?`, [from]];
+  const [alone, of] = onlyFresh && table === "charges" ? [`AND ${fresh}`, since] : ["", []];
   return {
-    sql: `SELECT ${nth} AS leaf, server_id, COALESCE(instance_id, 0) AS instance_id, ${select([...sums(), ...(isMoving ? sums(fresh) : [])])}
-      FROM ${table} WHERE provider_id = ? ${after} AND ${datedBy} < ? AND ${covered} GROUP BY server_id, instance_id`,
-    bindings: [
-      ...(isMoving ? own.flatMap(() => [watermark, watermark]) : []),
-      provider,
-      ...start,
-      to,
-      until,
-      until,
-    ],
+    sql: `SELECT ${nth} AS leaf, server_id, COALESCE(instance_id, 0) AS instance_id, ${select([...sums(), ...also])}
+      FROM ${table} WHERE provider_id = ? ${after} AND ${datedBy} < ? AND ${covered} ${alone} GROUP BY server_id, instance_id`,
+    bindings: [...ofFresh, provider, ...start, to, until, until, ...of],
   };
 }
 

@@ -8,8 +8,8 @@ import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
-/** Up to so many stretches of hours with rows that became covered are compared alone, without their leaves. */
-const MAX_STRETCHES = 256;
+/** Up to so many stretches of hours with charges that became covered are compared alone, without their leaves. */
+const MAX_HOURS = 256;
 
 /** What a refresh came to: the charges that it added, or why the rollup has to be built anew. */
 export type Refreshed = { readonly charges: number } | "no rollup" | "damaged" | "too large";
@@ -58,12 +58,11 @@ async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: strin
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);
-  const hours = joined(leavesOf(spans, "PT1H"));
-  const compared = {
-    leaves,
-    stretches: joined(leaves),
-    fresh: hours.length <= MAX_STRETCHES ? hours : undefined,
-  };
+  const { charges = [], rentals = [] } = Object.groupBy(spans, ({ table }) => table);
+  const hours = joined(leavesOf(charges, "PT1H"));
+  const ends = new Set(leavesOf(rentals, rollup.leaf).map(({ to }) => to));
+  const fresh = hours.length <= MAX_HOURS ? { hours, rentals: ends } : undefined;
+  const compared = { leaves, stretches: joined(leaves), fresh };
   return computeChange(reader, rollup, boundaries, compared, until);
 }
 

@@ -6,6 +6,11 @@ import type { DatedBy } from "../sums.ts";
 import { byLeaf, KEYS } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
+/** A span, and the table whose rows lie in it. */
+export interface FreshSpan extends Span {
+  readonly table: "charges" | "rentals";
+}
+
 /**
  * The spans of what becomes covered when a rollup's watermark moves to `until`: one for each hour that has
  * any, by each column that dates a row. They may have other rows, too.
@@ -14,10 +19,10 @@ export async function newSpans(
   reader: Knex.Transaction,
   { provider, watermark }: Rollup,
   until: string,
-): Promise<Span[]> {
+): Promise<FreshSpan[]> {
   /** Of rows whose column `by` lies in what the watermark moves over, and that match a condition. */
   const spansOf = (table: string, dated: DatedBy, by: keyof typeof KEYS, condition: string) =>
-    `(SELECT MIN(${dated}) AS \`from\`, MAX(${dated}) AS \`to\` FROM ${table} FORCE INDEX (${KEYS[by]})
+    `(SELECT '${table}' AS \`table\`, MIN(${dated}) AS \`from\`, MAX(${dated}) AS \`to\` FROM ${table} FORCE INDEX (${KEYS[by]})
       WHERE provider_id = :provider AND ${by} > :since AND ${by} <= :until AND ${condition}
       GROUP BY ${byLeaf(dated, "PT1H")})`;
   const charges = [
