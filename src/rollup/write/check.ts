@@ -11,7 +11,7 @@ import { readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange } from "./change.ts";
 import { findContradictions, findDamage } from "./damage.ts";
-import { hasRows, purge } from "./purge.ts";
+import { purge } from "./purge.ts";
 import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
 import { nextSlice } from "./slice.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
@@ -46,14 +46,12 @@ export async function checkSlice(
     // A watermark in the future is a case for a build, not for a comparison.
     if (current === undefined || current.watermark > current.now) return undefined;
     const slice = await compareSlice(reader, current, rows);
-    const unused = { provider, slot: 1 - current.slot };
-    const isLeft = !build && current.nextFrom === FIRST_INSTANT && (await hasRows(reader, unused));
-    return { rollup: current, slice, isBuilding: build !== undefined, isLeft };
+    return { rollup: current, slice, isBuilding: build !== undefined };
   });
   if (found === undefined) return "done";
-  const { rollup, slice, isBuilding, isLeft } = found;
-  // By a run that was killed after a build.
-  if (isLeft) await purge(database, provider);
+  const { rollup, slice, isBuilding } = found;
+  // A run that was killed after a build has left the rows of the one before.
+  if (rollup.nextFrom === FIRST_INSTANT) await purge(database, provider);
   if (slice.change === undefined) {
     const { damage } = slice;
     // A build that takes many runs is one repair.

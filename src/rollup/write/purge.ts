@@ -39,7 +39,7 @@ export async function deleteInBatches(
 /** Whether a slot has rows. */
 export async function hasRows(
   reader: Knex.Transaction,
-  { provider, slot }: Pick<Rollup, "provider" | "slot">,
+  { provider, slot }: Rollup,
 ): Promise<boolean> {
   const [[{ found }]] = await reader.raw(
     `SELECT EXISTS (SELECT 1 FROM ${STORED}) OR EXISTS (SELECT 1 FROM ${INCREMENTS}) AS found`,

@@ -10,6 +10,7 @@
  * So a run is idempotent. It may be killed at any point, and runs may overlap.
  */
 import type { Knex } from "knex";
+import pLimit from "p-limit";
 import { DAY, fromDatetime } from "../../db/datetime.ts";
 import type { RollupRun } from "../../telemetry/metrics/runs.ts";
 import { purgeFormats } from "./purge.ts";
@@ -20,7 +21,6 @@ import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
 import { findNews, isUnbuilt, type News, type NewsOptions } from "./run/news.ts";
 import { readProviders } from "./run/pages.ts";
 import { isProviderSpecific } from "./run/retry.ts";
-import { runTasks } from "./run/tasks.ts";
 import {
   buildProvider,
   checkProvider,
@@ -98,17 +98,23 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   const { run, news } = await beginRun(database, options, started);
   const { total, stopped, outOfTime } = run;
   const errors: Error[] = [];
-  /** Works for some providers, whose own errors do not stop the run. */
-  const each = <Task extends { readonly provider: string }>(
+  const fatal: unknown[] = [];
+  const limit = pLimit(concurrency);
+  /** Works for some providers, whose own errors do not stop the run. After one that all would get, no work begins. */
+  const each = async <Task extends { readonly provider: string }>(
     tasks: readonly Task[],
     work: (task: Task) => Promise<void>,
     enough = stopped,
   ) => {
-    const attempt = (task: Task) =>
-      work(task).catch((cause) => {
-        errors.push(errorOf(task.provider, cause));
+    const attempt = async (task: Task) => {
+      if (fatal.length > 0 || enough()) return;
+      await work(task).catch((cause) => {
+        if (isProviderSpecific(cause)) errors.push(errorOf(task.provider, cause));
+        else fatal.push(cause);
       });
-    return runTasks(tasks, concurrency, attempt, enough);
+    };
+    await Promise.all(tasks.map((task) => limit(attempt, task)));
+    if (fatal.length > 0) throw fatal[0];
   };
 
   const { refreshes = [], builds = [] } = Object.groupBy(news, (found) =>
@@ -185,9 +191,8 @@ async function resultOf(
   };
 }
 
-/** The error of a provider. Throws it if all would get it. */
-function errorOf(provider: string, cause: unknown): Error {
-  if (!isProviderSpecific(cause)) throw cause;
+/** The error of a provider. */
+function errorOf(provider: string, cause: Error & { readonly sqlMessage?: string }): Error {
   const { message, sqlMessage = message } = cause;
   return new Error(`provider ${provider}: ${sqlMessage}`, { cause });
 }
