@@ -23,8 +23,8 @@ import { INCREMENTS, type Rollup, STORED } from "./state.ts";
 const IS_WHOLE = "total = 1 AND server_id = 0 AND instance_id = 0";
 
 /**
- * What the owners together, or the days, have more than the provider as a whole, of everything covered. Nothing, if its
- * leaves have a length that there is not; undefined if all is well.
+ * What the owners together have more than the provider as a whole, of everything covered, if they, or the days, differ
+ * from it; nothing, if its leaves have a length that there is not; undefined if all is well.
  */
 export async function findDamage(
   reader: Knex.Transaction,
@@ -44,7 +44,8 @@ export async function findDamage(
   );
   const [owners = NO_SUMS, whole = NO_SUMS, days = NO_SUMS] = rows.map(sumsOf) as Sums[];
   const charges = sumsFrom((name) => (SUMS[name].table === "charges" ? whole[name] : 0n));
-  return [minus(owners, whole), minus(days, charges)].find((sums) => !isZero(sums));
+  const more = minus(owners, whole);
+  return isZero(more) && isZero(minus(days, charges)) ? undefined : more;
 }
 
 /**
