@@ -128,15 +128,11 @@ function made(rollup: Rollup, kind: Longer, stretches: readonly Leaf[]): Branch 
   };
 }
 
-/** The days, or months, that overlap some stretches of time, joined. */
-function wholeOf(kind: Longer, stretches: readonly Leaf[]): Leaf[] {
-  const whole = new Map<number, Leaf>();
-  for (const { from, to } of stretches) {
-    const [start] = stretchOf(fromDatetime(from), LENGTHS[kind]);
-    const [, end] = stretchOf(fromDatetime(to) - 1, LENGTHS[kind]);
-    whole.set(start, { from: toDatetime(start), to: toBoundary(end) });
-  }
-  return joined([...whole.values()]);
+/** The days, or months, from one instant (epoch ms) to another one, as a stretch of time. */
+function wholeOf(kind: Longer, first: number, last: number): Leaf {
+  const [start] = stretchOf(first, LENGTHS[kind]);
+  const [, end] = stretchOf(last, LENGTHS[kind]);
+  return { from: toDatetime(start), to: toBoundary(end) };
 }
 
 /** The number of rows, or of stretches of time, in one INSERT. */
@@ -158,11 +154,9 @@ export async function addToIncrements(
       some.map(() => rollup.provider),
     );
   }
-  let changed = hours.map(
-    ([start]): Leaf => ({ from: toDatetime(start), to: toBoundary(start + 1) }),
-  );
   for (const kind of ["day", "month"] as const) {
-    changed = wholeOf(kind, changed);
+    const starts = new Set(hours.map(([hour]) => stretchOf(hour, LENGTHS[kind])[0]));
+    const changed = joined([...starts].map((start) => wholeOf(kind, start, start)));
     for (let first = 0; first < changed.length; first += STRETCHES_PER_INSERT) {
       const { sql, bindings } = made(
         rollup,
@@ -196,9 +190,9 @@ const SET = SUMS.map((column) => `${column} = VALUES(${column})`).join(", ");
 export async function findWrongIncrements(
   reader: Knex.Transaction,
   rollup: Rollup,
-  stretch: Leaf,
+  { from, to }: Leaf,
 ): Promise<string[]> {
-  const hours = stored(rollup, "hour", [stretch]);
+  const hours = stored(rollup, "hour", [{ from, to }]);
   const differ = CHARGE_NAMES.map((name) => {
     const quarters = QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`);
     return `${name} <> ${quarters.join(" + ")}`;
@@ -210,7 +204,7 @@ export async function findWrongIncrements(
     },
   ];
   for (const kind of ["day", "month"] as const) {
-    const whole = wholeOf(kind, [stretch]);
+    const whole = [wholeOf(kind, fromDatetime(from), fromDatetime(to) - 1)];
     const [parts, rows] = [made(rollup, kind, whole), stored(rollup, kind, whole)];
     wrong.push({
       sql: `SELECT '${kind}', start FROM (SELECT start, ${SUMMED} FROM (
