@@ -44,7 +44,7 @@ async function verified(): Promise<unknown[]> {
   return calls.flat();
 }
 
-it("adds every charge once that is older than the margin, by default 15 minutes, and accepts a provider without charges, and one that is too small for a rollup", async () => {
+it("adds every charge once that is older than the margin, by default 15 minutes, and tells providers that are too small for a rollup, without charges or with few", async () => {
   await fill(1, MIN_ROWS);
   await fill(2, MIN_ROWS);
   await database.knex("providers").insert({ id: 3, name: "new" });
@@ -57,7 +57,7 @@ it("adds every charge once that is older than the margin, by default 15 minutes,
     );
   }
   expect(await verified()).toEqual(["there is no rollup to compare, 2 providers without a rollup"]);
-  const counts = { charges: 2 * MIN_ROWS + 1, providers: 4, small: 1, behind: 0, repairs: 0 };
+  const counts = { charges: 2 * MIN_ROWS + 1, providers: 4, small: 2, behind: 0, repairs: 0 };
   const log = [{ ...ended, ...counts, ms: expect.any(Number) }];
   expect(await run()).toEqual({ code: 0, stderr: "", log });
 });
@@ -96,7 +96,7 @@ it("--verify prints differences; with --repair it removes them, and says from wh
     expect.stringMatching(/^provider 2, .*, as a whole: .* by -0.01 of gross$/),
     "2 differences",
     expect.stringMatching(
-      /^\d charges? added, 4 providers up to date, 1 too small for a rollup, .* s, 1 difference repaired$/,
+      /^\d charges? added, 4 providers up to date, 2 too small for a rollup, .* s, 1 difference repaired$/,
     ),
   ]);
   expect(stderr).toMatch(/^error: provider 2, .*: repaired by \S+ of gross \(cause: .*\n$/);
