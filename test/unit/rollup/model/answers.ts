@@ -1,6 +1,6 @@
 /** Answers in the model, with and without cached sums, and what the ledger says. */
 import type { Has, Rollup, Row, State, Sums, Version } from "./model.ts";
-import { addsUp, countIn, datesOf, isCovered, sumsAt } from "./sums.ts";
+import { countIn, datesOf, isCovered, sumsAt } from "./sums.ts";
 
 /** Both ends included: all of time, a leaf, with a head, with a tail, and no boundary in it. */
 const PERIODS = [
@@ -12,12 +12,10 @@ const PERIODS = [
 ];
 type Period = (typeof PERIODS)[number];
 
-/** Days, as the whole has them, and those of another zone, which begin at quarter hours. */
+/** Days of any zone: they begin and end with quarter hours. */
 const DAYS = [
-  { kind: "days", from: 0, to: 4 },
-  { kind: "days", from: 4, to: 8 },
-  { kind: "quarters", from: 2, to: 6 },
-  { kind: "quarters", from: 6, to: 10 },
+  { from: 0, to: 4 },
+  { from: 6, to: 10 },
 ] as const;
 
 /** For each period and each day, how often each row was counted: in days, charges alone. */
@@ -39,25 +37,29 @@ function countRaw({ committed }: Row, { from, to }: (typeof DAYS)[number], now: 
   return committed.start >= from && committed.start < to ? 1 : 0;
 }
 
-/** The answers of days: from the rows of the whole if these add up, and what is not covered. */
+/** The answers of days: from the quarter hours if these add up, and what is not covered. */
 function answersOfDays(state: State, has: Has): Answers {
   const { rows, now } = state;
   const rollup = usedRollup(state, has);
-  const uses = rollup !== null && (!has("adds up") || wholeAddsUp(state));
+  const uses = rollup !== null && (!has("adds up") || quartersAddUp(state));
   return DAYS.map((day) =>
     rows.map((row, nth) => {
       if (!uses) return countRaw(row, day, now);
       const isRaw = row.committed !== null && !isCovered(row.committed, rollup.watermark, has);
-      const stored = countIn(state.whole[rollup.slot][day.kind], day.from, day.to, nth);
+      const stored = countIn(state.quarters[rollup.slot], day.from, day.to, nth);
       return stored + (isRaw ? countRaw(row, day, now) : 0);
     }),
   );
 }
 
-/** Whether the rows of the whole add up to those of owners, in the rollup that is read. */
-export function wholeAddsUp({ rows, current, whole, slots }: State): boolean {
-  const isCharge = rows.map(({ committed }) => committed?.end === undefined);
-  return current === null || addsUp(whole[current.slot], slots[current.slot], isCharge);
+/** Whether quarter hours add up to what owners have of charges, in the rollup that is read. */
+export function quartersAddUp({ rows, current, quarters, slots }: State): boolean {
+  if (current === null) return true;
+  const all = slots[current.slot].at(-1)?.[1] ?? [];
+  return rows.every(({ committed }, row) => {
+    const count = countIn(quarters[current.slot], 0, 99, row);
+    return committed?.end !== undefined || count === (all[2 * row] ?? 0);
+  });
 }
 
 function overlaps(version: Version, { start, end }: Period): boolean {

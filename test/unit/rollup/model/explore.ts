@@ -1,6 +1,7 @@
 /** Explores every interleaving of a scenario, breadth first, so that the first fault is a shortest. */
 import { cacheable } from "./answers.ts";
 import {
+  type Change,
   copyOf,
   type Event,
   type Has,
@@ -8,12 +9,12 @@ import {
   type Model,
   PROPERTIES,
   type Property,
+  type Rollup,
   START_TICK,
   type State,
-  type Whole,
 } from "./model.ts";
 import { violated } from "./properties.ts";
-import { completeRun, newRun, stepRun } from "./runs.ts";
+import { completeRun, newRun, rollupOf, stepRun } from "./runs.ts";
 
 /** The result of an exploration. */
 export interface Exploration {
@@ -31,34 +32,72 @@ interface Step {
   readonly take: (state: State) => unknown;
 }
 
-/** More states than any scenario has. */
-const MAX_STATES = 400_000;
-
 /** Explores a scenario until a property is violated, or to its end. */
 export function explore(model: Model): Exploration {
   const first = initialState(model);
-  const reached = new Map([[JSON.stringify(first), { state: first, from: "", name: "" }]]);
-  // A Map iterates over the entries that are added meanwhile, too.
-  for (const [from, { state: before }] of reached) {
-    for (const { name, take } of stepsOf(model, first, before)) {
-      const state = copyOf(before);
-      const detail = take(state);
-      const text = JSON.stringify(state);
-      if (reached.has(text)) continue;
-      reached.set(text, { state, from, name: [name, detail].filter(Boolean).join(" ") });
-      const found = violated(model, state);
-      if (!found) continue;
-      const lines: string[] = [];
-      for (let at = text, step = reached.get(at); step?.from; step = reached.get(at)) {
-        lines.unshift(step.name);
-        at = step.from;
+  const keysOf = (state: State) => textOf(model, first, state);
+  /** What properties can see of the states so far, and the step that led to each state. */
+  const seen = new Set<string>();
+  const reached = new Map([[`${keysOf(first)}`, { from: "", name: "" }]]);
+  for (let states = [{ state: first, from: `${keysOf(first)}` }]; states.length > 0; ) {
+    const next: typeof states = [];
+    for (const { state: before, from } of states) {
+      for (const { name, take } of stepsOf(model, first, before)) {
+        const state = copyOf(before);
+        const detail = take(state);
+        const [visible = "", hidden] = keysOf(state);
+        const key = `${visible},${hidden}`;
+        if (reached.has(key)) continue;
+        reached.set(key, { from, name: [name, detail].filter(Boolean).join(" ") });
+        next.push({ state, from: key });
+        const found = seen.has(visible) ? undefined : violated(model, state);
+        seen.add(visible);
+        if (!found) continue;
+        const lines: string[] = [];
+        for (let at = key, step = reached.get(at); step?.from; step = reached.get(at)) {
+          lines.unshift(step.name);
+          at = step.from;
+        }
+        const fault = [`violated: ${PROPERTIES[found]}`, ...lines, `=> ${key}`].join("\n");
+        return { states: reached.size, violated: found, fault };
       }
-      const fault = [`violated: ${PROPERTIES[found]}`, ...lines, `=> ${text}`].join("\n");
-      return { states: reached.size, violated: found, fault };
     }
-    if (reached.size > MAX_STATES) throw new Error("too many states");
+    states = next;
   }
   return { states: reached.size, violated: undefined, fault: "" };
+}
+
+/**
+ * A state as text: what properties see of it, and the rest. States with the same text go on alike: of versions it
+ * tells only which are stored, or may be restored, and of runs with the same options not which is which.
+ */
+function textOf({ scenario, has }: Model, first: State, state: State): readonly [string, string] {
+  const { runs, begun, happened, jumped, versions, ...seen } = state;
+  const { current, building, cached } = seen;
+  const mayRestore = scenario.once?.includes(RESTORE) && !happened.includes(RESTORE);
+  const restored = mayRestore ? first.current?.version : undefined;
+  const known = <Of extends Pick<Change, "version">>(of: Of | null, rollup: Rollup | null) => {
+    const version = [of?.version === rollup?.version, of?.version === restored];
+    return of && (has("new version") ? { ...of, version } : of);
+  };
+  const changes = runs.map(({ change, ...run }) => {
+    const rollup = change && rollupOf(change.kind, state);
+    const isWritten = change?.version === rollup?.version || mayRestore || !has("same version");
+    return JSON.stringify({ ...run, change: isWritten ? known(change, rollup) : "never written" });
+  });
+  const areAlike = scenario.runs.every(({ check, rebuild }) => {
+    return check === scenario.runs[0]?.check && rebuild === scenario.runs[0]?.rebuild;
+  });
+  return [
+    JSON.stringify({
+      ...seen,
+      current: known(current, current),
+      building: known(building, building),
+      cached: known(cached, current),
+      versions: has("new version") ? 0 : versions,
+    }),
+    JSON.stringify([areAlike ? changes.sort() : changes, begun, happened.toSorted(), jumped]),
+  ];
 }
 
 function initialState({ scenario }: Model): State {
@@ -70,10 +109,7 @@ function initialState({ scenario }: Model): State {
     current: null,
     building: null,
     slots: [[], []],
-    whole: [
-      { quarters: [], days: [] },
-      { quarters: [], days: [] },
-    ],
+    quarters: [[], []],
     runs: scenario.runs.map(() => newRun()),
     smallUpTo: -1,
     versions: 0,
@@ -108,24 +144,21 @@ function stepsOf(model: Model, first: State, state: State): Step[] {
   return steps;
 }
 
+const RESTORE = "restores the database";
 const EVENTS: Readonly<Record<Event, (state: State, first: State, has: Has) => unknown>> = {
   "caches the sums": (state, _, has) => Object.assign(state, { cached: cacheable(state, has) }),
   "deletes the rows of rollups": (state) => Object.assign(state, { current: null, building: null }),
-  "changes a quarter hour": (state) => changeFirst(state, "quarters"),
-  "changes a day": (state) => changeFirst(state, "days"),
-  "restores the database": (state, { rows, current, building, slots, whole, versions }, has) => {
+  "changes a quarter hour": ({ quarters, current }) => {
+    const first = quarters[current?.slot ?? 0][0];
+    if (first) first[1] = first[1].map((count) => count + 1);
+  },
+  [RESTORE]: (state, { rows, current, building, slots, quarters, versions }, has) => {
     // It ends all transactions, and the runs that were at work.
     const runs = state.runs.map((run) => (run.step === "begin" ? run : newRun("done")));
-    Object.assign(state, copyOf({ ...state, rows, current, building, slots, whole }), { runs });
+    Object.assign(state, copyOf({ ...state, rows, current, building, slots, quarters }), { runs });
     if (!has("new version")) state.versions = versions;
   },
 };
-
-/** Adds to the first row. */
-function changeFirst({ whole, current }: State, kind: keyof Whole): void {
-  const first = whole[current?.slot ?? 0][kind][0];
-  if (first) first[1] = first[1].map((count) => count + 1);
-}
 
 /** The steps that the clock can take: a tick, or a jump. */
 function clockSteps({ scenario }: Model, { now, jumped, rows }: State): Step[] {

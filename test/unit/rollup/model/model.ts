@@ -3,12 +3,12 @@
  *
  * Modelled: one provider; one clock, in ticks; transactions of writers, each of one row; a rollup and
  * a build beside it; runs, each step one snapshot or one short transaction, in any interleaving; a
- * restore of the database; a reader with cached sums; the rows that it takes for a rollup. Every prefix of an interleaving is looked at, so
- * a run that is killed is one that takes no further step.
+ * restore of the database; a reader with cached sums; the rows that it takes for a rollup. Every prefix of an
+ * interleaving is looked at, so a run that is killed is one that takes no further step.
  *
  * Not modelled: SQL; amounts and owners (each row is counted by itself, so that no two errors cancel
- * out); the length of leaves, and six hours; how an unused slot is emptied; slices of a check; formats; replicas. Whether
- * the code does what the model does is for the tests on a real database.
+ * out); the length of leaves, and of increments; how an unused slot is emptied; slices of a check; formats;
+ * replicas. Whether the code does what the model does is for the tests on a real database.
  */
 
 /** The distance of the watermark from now, in ticks. */
@@ -17,8 +17,8 @@ export const MARGIN = 2;
 export const START_TICK = 7;
 /** The ends of the leaves. */
 export const BOUNDARIES = [4, 8, 12, 16] as const;
-/** Days are leaves, and have two quarter hours. */
-export const [QUARTER, DAY] = [2, 4] as const;
+/** Leaves have two quarter hours. */
+export const QUARTER = 2;
 
 /** What a writer has stored of a row. A charge has only a start: the instant that it is dated at. */
 export interface Version {
@@ -46,12 +46,6 @@ export type Totals = number[];
 /** *F(b)* at each stored boundary, in order. */
 export type Sums = [boundary: number, totals: Totals][];
 
-/** What the provider as a whole has of charges in each quarter hour and each day, by their starts. */
-export interface Whole {
-  readonly quarters: Sums;
-  readonly days: Sums;
-}
-
 /** A row of `rollups`. */
 export interface Rollup {
   slot: 0 | 1;
@@ -64,13 +58,12 @@ export interface Rollup {
 /** What is written in one transaction, as it was computed in an earlier snapshot. */
 export interface Change {
   readonly kind: "begin" | "build" | "swap" | "refresh" | "check";
-  /** The versions of the rollup and of the build in that snapshot. */
-  readonly versions: Readonly<Record<"current" | "building", number | undefined>>;
+  /** The version of the rollup, or of the build, in that snapshot. */
+  readonly version: number | undefined;
   readonly watermark: number;
   /** What the ledger has more than the rollup, by the boundary of the leaf. */
   readonly differences: Sums;
-  /** The same, and what makes days the sums of their quarter hours. */
-  readonly whole: Whole;
+  readonly quarters: Sums;
   /** For a step of a build: where the next one begins. */
   readonly next: number;
   /** Whether this repairs what was wrong before. */
@@ -97,8 +90,7 @@ export type Event =
   | "caches the sums"
   | "deletes the rows of rollups"
   | "restores the database"
-  | "changes a quarter hour"
-  | "changes a day";
+  | "changes a quarter hour";
 
 export interface State {
   rows: Row[];
@@ -106,7 +98,8 @@ export interface State {
   current: Rollup | null;
   building: Rollup | null;
   slots: [Sums, Sums];
-  whole: [Whole, Whole];
+  /** What the provider as a whole has of charges in each quarter hour, by their starts. */
+  quarters: [Sums, Sums];
   now: number;
   jumped: "no" | "forward" | "back";
   /** By writer: whether it has begun. */
@@ -131,7 +124,7 @@ export function copyOf(state: State): State {
     current: state.current && { ...state.current },
     building: state.building && { ...state.building },
     slots: [copyOfSums(state.slots[0]), copyOfSums(state.slots[1])],
-    whole: [copyOfWhole(state.whole[0]), copyOfWhole(state.whole[1])],
+    quarters: [copyOfSums(state.quarters[0]), copyOfSums(state.quarters[1])],
     begun: [...state.begun],
     runs: state.runs.map((run) => ({ ...run })),
     happened: [...state.happened],
@@ -140,10 +133,6 @@ export function copyOf(state: State): State {
 
 function copyOfSums(sums: Sums): Sums {
   return sums.map(([boundary, totals]) => [boundary, totals]);
-}
-
-function copyOfWhole({ quarters, days }: Whole): Whole {
-  return { quarters: copyOfSums(quarters), days: copyOfSums(days) };
 }
 
 /** What makes rollups right. Each rule can be taken out of the model. */
@@ -155,8 +144,7 @@ export const RULES = {
   "news by date": "a refresh compares leaves in which rows were dated or ended since the last one",
   "counted by watermark": "rows are counted again once one was recorded after the watermark",
   check: "a run compares the rollup with the ledger, whether or not there is news",
-  "adds up": "an answer uses days and quarter hours only if these add up to what owners have",
-  "finer rows": "the check makes days the sums of their quarter hours",
+  "adds up": "an answer uses quarter hours only if these add up to what owners have",
   "own slot": "a build fills a slot of its own",
   "one watermark": "all steps of a build compare at the watermark with which it began",
   "one snapshot": "a change is computed from sums, version and rows of one snapshot",

@@ -4,7 +4,7 @@ import {
   cachedAnswers,
   expectedAnswers,
   fullAnswers,
-  wholeAddsUp,
+  quartersAddUp,
 } from "./answers.ts";
 import { copyOf, MARGIN, type Model, type Property, type State } from "./model.ts";
 import { completeRun } from "./runs.ts";
@@ -27,7 +27,7 @@ const HOLDS: Readonly<Record<Property, (state: State, model: Model) => boolean>>
   },
   healed: (state, model) => {
     const healed = afterRun(state, model, true);
-    return isExact(healed, model) && !isAhead(healed) && wholeAddsUp(healed);
+    return isExact(healed, model) && !isAhead(healed) && quartersAddUp(healed);
   },
   reported: (state, model) => {
     if (state.reported || isExact(state, model)) return true;

@@ -11,9 +11,9 @@ import {
 } from "./model.ts";
 import {
   addDifferences,
-  addToWhole,
+  addTo,
   compare,
-  compareWhole,
+  compareQuarters,
   isCovered,
   leavesWithNews,
 } from "./sums.ts";
@@ -55,9 +55,9 @@ function readClock({ rows, now }: State, run: Run, { scenario, has }: Model): st
   return isClock ? `reads the clock: ${now}` : "reads the open transactions";
 }
 
-/** Whether a change is one of the rollup, and not of the build. */
-function isOfCurrent(kind: Change["kind"]): boolean {
-  return kind === "refresh" || kind === "check";
+/** What a change is made of: the rollup that is read, or the build. */
+export function rollupOf(kind: Change["kind"], { current, building }: State): Rollup | null {
+  return kind === "refresh" || kind === "check" ? current : building;
 }
 
 /** Finds what to do next, and computes it in a snapshot. */
@@ -78,7 +78,7 @@ function computeChange(state: State, run: Run, options: RunOptions, model: Model
     leaves: readonly number[] = [],
     next = COMPLETE,
   ) => {
-    const rollup = isOfCurrent(kind) ? current : building;
+    const rollup = rollupOf(kind, state);
     const compareRows = (of: typeof rows, sums = slots[rollup?.slot ?? 0]) =>
       compare(of, sums, watermark, leaves, has);
     const differences = compareRows(rows);
@@ -88,15 +88,22 @@ function computeChange(state: State, run: Run, options: RunOptions, model: Model
     });
     // Without an error, the rows that became covered explain all differences.
     const isExplained = String(differences) === String(compareRows(fresh, []));
-    const finer = kind === "check" && has("finer rows");
-    const stored = state.whole[rollup?.slot ?? 0];
-    const whole = compareWhole(rows, stored, watermark, leaves, has, finer);
-    const found = whole.quarters.length + whole.days.length;
-    if (kind === "check" && differences.length + found === 0) return "finds no difference";
-    const isWrong = !isExplained || (kind === "check" && found > 0);
-    const repairs = isOfCurrent(kind) ? isWrong : kind === "begin" && isAhead(current);
-    const versions = { current: current?.version, building: building?.version };
-    run.change = { kind, versions, watermark, differences, whole, next, repairs };
+    const stored = state.quarters[rollup?.slot ?? 0];
+    const quarters = compareQuarters(rows, stored, watermark, leaves, has);
+    if (kind === "check" && differences.length + quarters.length === 0)
+      return "finds no difference";
+    const isWrong = !isExplained || (kind === "check" && quarters.length > 0);
+    const isNew = kind === "begin" || kind === "build" || kind === "swap";
+    const repairs = isNew ? kind === "begin" && isAhead(current) : isWrong;
+    run.change = {
+      kind,
+      version: rollup?.version,
+      watermark,
+      differences,
+      quarters,
+      next,
+      repairs,
+    };
     run.step = "write";
     return `computes: ${kind}`;
   };
@@ -143,10 +150,9 @@ function writeChange(state: State, run: Run, { has }: Model): string {
   if (!change) throw new Error("there is nothing to write");
   run.change = null;
   run.step = "compute";
-  const { kind, versions, watermark, next } = change;
-  const which = isOfCurrent(kind) ? "current" : "building";
-  const target = state[which];
-  if (target?.version !== versions[which] && has("same version")) {
+  const { kind, watermark, next } = change;
+  const target = rollupOf(kind, state);
+  if (target?.version !== change.version && has("same version")) {
     return `finds another version: no ${kind}`;
   }
   if (change.repairs) state.reported = true;
@@ -159,7 +165,7 @@ function writeChange(state: State, run: Run, { has }: Model): string {
   }
   if (target && kind !== "begin") {
     addDifferences(state.slots[target.slot], change.differences);
-    addToWhole(state.whole[target.slot], change.whole);
+    for (const quarter of change.quarters) addTo(state.quarters[target.slot], quarter);
     Object.assign(target, { version, watermark, next });
     if (kind === "swap") Object.assign(state, { current: target, building: null });
   }

@@ -1,14 +1,12 @@
 /** Which rows a rollup covers, and the one function that compares leaves with the ledger. */
 import {
   BOUNDARIES,
-  DAY,
   type Has,
   QUARTER,
   type Row,
   type Sums,
   type Totals,
   type Version,
-  type Whole,
 } from "./model.ts";
 
 /** Whether a version of a row is covered at a watermark. */
@@ -74,84 +72,37 @@ export function addDifferences(sums: Sums, differences: Sums): void {
   }
 }
 
-/** Compares the quarter hours of some leaves with the ledger; if `finer`, days with their quarter hours, too. */
-export function compareWhole(
+/** Compares the quarter hours of leaves with the ledger. */
+export function compareQuarters(
   rows: readonly Row[],
-  { quarters, days }: Whole,
+  quarters: Sums,
   watermark: number,
   leaves: readonly number[],
   has: Has,
-  finer: boolean,
-): Whole {
-  const starts = leaves.flatMap((to) => [to - DAY, to - QUARTER]);
-  const found = starts.map((start): Sums[number] => {
+): Sums {
+  const starts = leaves.flatMap((to) => [to - 2 * QUARTER, to - QUARTER]);
+  const differences = starts.map((start): Sums[number] => {
     const totals = rows.flatMap(({ committed }) => {
-      const counts = committed && !isRental(committed) && isCovered(committed, watermark, has);
-      return [counts && startOf(committed.start, QUARTER) === start ? 1 : 0, 0];
+      const isCharge =
+        committed?.end === undefined && committed && isCovered(committed, watermark, has);
+      return [isCharge && committed.start - (committed.start % QUARTER) === start ? 1 : 0, 0];
     });
-    return [start, plus(totals, totalsOf(quarters, start), [], -1)];
+    return [start, plus(totals, quarters.find(([at]) => at === start)?.[1], [], -1)];
   });
-  const ofDays = sumsBy(DAY, found);
-  if (finer) {
-    const stored = sumsBy(DAY, quarters);
-    for (const to of leaves) {
-      const day = to - DAY;
-      addTo(ofDays, [day, plus(totalsOf(stored, day), totalsOf(days, day), [], -1)]);
-    }
-  }
-  const isZero = ([, totals]: Sums[number]) => totals.every((count) => count === 0);
-  return {
-    quarters: found.filter((each) => !isZero(each)),
-    days: ofDays.filter((each) => !isZero(each)),
-  };
+  return differences.filter(([, totals]) => totals.some((count) => count !== 0));
 }
 
-const isRental = ({ end }: Version) => end !== undefined;
-const startOf = (instant: number, length: number) => instant - (instant % length);
-const totalsOf = (sums: Sums, start: number): Totals =>
-  sums.find(([at]) => at === start)?.[1] ?? [];
-
-/** Adds up sums of stretches of time by those that are longer. */
-function sumsBy(length: number, sums: Sums): Sums {
-  const longer: Sums = [];
-  for (const [start, totals] of sums) addTo(longer, [startOf(start, length), totals]);
-  return longer;
-}
-
-/** Adds to the sums of a stretch of time. */
-function addTo(sums: Sums, [start, totals]: Sums[number]): void {
-  const found = sums.find(([at]) => at === start);
+/** Adds to the sums of a quarter hour. */
+export function addTo(quarters: Sums, [start, totals]: Sums[number]): void {
+  const found = quarters.find(([at]) => at === start);
   if (found) found[1] = plus(totals, found[1]);
-  else sums.push([start, totals]);
+  else quarters.push([start, totals]);
 }
 
-/** Adds the differences of quarter hours and of days. */
-export function addToWhole(whole: Whole, differences: Whole): void {
-  for (const each of differences.quarters) addTo(whole.quarters, each);
-  for (const each of differences.days) addTo(whole.days, each);
-}
-
-/** How often the whole has each charge from one instant on and before another, by rows that add up to it. */
-export function countIn(sums: Sums, from: number, to: number, row: number): number {
-  const inside = sums.filter(([start]) => start >= from && start < to);
+/** How often quarter hours have each charge from one instant on and before another. */
+export function countIn(quarters: Sums, from: number, to: number, row: number): number {
+  const inside = quarters.filter(([start]) => start >= from && start < to);
   return inside.reduce((count, [, totals]) => count + (totals[2 * row] ?? 0), 0);
-}
-
-/** Whether quarter hours add up to their days, and these to what owners have, given which rows are charges. */
-export function addsUp(
-  { quarters, days }: Whole,
-  sums: Sums,
-  isCharge: readonly boolean[],
-): boolean {
-  const all = sums.at(-1)?.[1] ?? [];
-  return isCharge.every((counts, row) => {
-    if (!counts) return true;
-    const areDays = BOUNDARIES.every((to) => {
-      const [day, parts] = [days, quarters].map((each) => countIn(each, to - DAY, to, row));
-      return day === parts;
-    });
-    return areDays && countIn(days, 0, 99, row) === (all[2 * row] ?? 0);
-  });
 }
 
 /** The leaves that a refresh compares; none without news. */
