@@ -19,12 +19,23 @@ const decimal = (digits: number): Kind => ({
   },
   read: (value) => BigInt(value.replace(".", "")),
 });
-/** `2026-11-20T09:30:00.000Z` is `2026-11-20 09:30:00.000`. The date zero is read as the first instant. */
+/** `2026-11-20T09:30:00.000Z` is `2026-11-20 09:30:00.000`. */
 const instant: Kind = {
   write: (value: string) => value.slice(0, -1).replace("T", " "),
-  read: (value) =>
-    value.startsWith("0000") ? "0001-01-01T00:00:00.000Z" : `${value.replace(" ", "T")}Z`,
+  read: (value) => new Date(instantAt(value)).toISOString(),
 };
+
+const FIRST = Date.parse("0001-01-01T00:00:00Z");
+
+/** The epoch ms at which a stored date counts: one that does not exist at the last instant before the date that follows it. */
+export function instantAt(date: string): number {
+  const at = Date.parse(`${date.replace(" ", "T")}Z`);
+  const [year = 0, month = 0, day = 0] = date.slice(0, 10).split("-").map(Number);
+  const exists = month > 0 && new Date(at).getUTCDate() === day;
+  const nextMonth = month === 0 || day > 0 ? month : month - 1;
+  // `Date.UTC` takes years up to 99 for others.
+  return Math.max(FIRST, exists ? at : new Date(0).setUTCFullYear(year, nextMonth, 1) - 1);
+}
 
 /** The tables of a ledger's rows, and the column of each property. */
 type Tables = Omit<Ledger, "provider" | "balance">;
@@ -111,7 +122,11 @@ export async function readLedger(reader: Knex.Transaction, provider: string): Pr
     balance: wallet ? decimal(2).read(wallet.available_balance) : null,
   };
   for (const table of TABLES) {
-    const rows: Record<string, string | null>[] = await stored(table);
+    const all: Record<string, string | null>[] = await stored(table);
+    // A rental that ended before it started never ran.
+    const rows = all.filter(
+      ({ started_at, ended_at }) => !started_at || !ended_at || ended_at >= started_at,
+    );
     ledger[table] = rows.map((row) =>
       Object.fromEntries(
         columnsOf(table).map(([property, [name, { read }]]) => {
@@ -121,8 +136,5 @@ export async function readLedger(reader: Knex.Transaction, provider: string): Pr
       ),
     );
   }
-  const { rentals, ...rest } = ledger as unknown as Ledger;
-  // A rental that ended before it started never ran.
-  const ran = rentals.filter(({ startedAt, endedAt }) => endedAt === null || endedAt >= startedAt);
-  return { ...rest, rentals: ran };
+  return ledger as unknown as Ledger;
 }

@@ -49,10 +49,11 @@ const OWNERS = [
 ] as const;
 const AMOUNTS = ["0.01", "-5.00", "999999999999.99"] as const;
 const [FIRST, LAST] = [Date.parse("0001-01-01T00:00:00Z"), Date.parse("9999-12-31T23:59:59.999Z")];
-/** Stands for the date zero, which counts as the first instant. */
-const ZERO = FIRST - 1;
-const dateOf = (instant: number) =>
-  instant === ZERO ? "0000-00-00 00:00:00.000" : toDatetime(instant);
+/** Dates that do not exist, of writers that are not strict about them: the date zero, and some before the first step. */
+const INVALID = ["0000-00-00", "2025-00-10", "2025-02-31", "2025-02-30", "2025-03-00"];
+/** One date in six does not exist. */
+const dateOf = (instant: number, n: number) =>
+  n % 6 === 0 ? `${INVALID[(n / 6) % INVALID.length]} 06:00:00.000` : toDatetime(instant);
 
 /**
  * Virtual time, in which rows are recorded; the watermark lies in it too. Each step takes 100 s, so that
@@ -62,7 +63,7 @@ const at = (step: number) => Date.parse("2025-03-01T00:00:00Z") + 100_000 * step
 
 /** Instants that often coincide with each other, with boundaries and with the watermark. */
 const anyInstant = fc.oneof(
-  { weight: 2, arbitrary: fc.constantFrom(ZERO, FIRST, FIRST + 1, LAST - 1, LAST) },
+  { weight: 2, arbitrary: fc.constantFrom(FIRST, FIRST + 1, LAST - 1, LAST) },
   {
     weight: 8,
     arbitrary: fc
@@ -87,7 +88,7 @@ const STEPS = {
     knex("charges").insert(
       instants.map((instant, index) => ({
         ...ownerOf(n + index),
-        charged_at: dateOf(instant),
+        charged_at: dateOf(instant, n + index),
         recorded_at: toDatetime(at(second)),
         gross: AMOUNTS[(n + index) % 3],
       })),
@@ -96,13 +97,10 @@ const STEPS = {
     knex("rentals").insert(
       instants.map((instant, index) => ({
         ...ownerOf(n + index),
-        started_at: dateOf(instant),
-        // Some of them end before they start: these never ran. None ends at the date zero, which would be
-        // before a start at the first instant that it stands for.
+        started_at: dateOf(instant, n + index),
+        // Some of them end before they start: these never ran.
         ended_at:
-          (n + index) % 3 === 0
-            ? null
-            : toDatetime(Math.max(instants[index - 1] ?? instant, FIRST)),
+          (n + index) % 3 === 0 ? null : dateOf(instants[index - 1] ?? instant, n + 2 * index),
         updated_at: toDatetime(at(second)),
       })),
     ),
@@ -190,8 +188,8 @@ async function replay(steps: readonly Step[], periods: Periods): Promise<Stateme
     const now = new Date(at(second)).toISOString();
     await service.overview(ledger, now);
     for (const [[from, to], [moveFrom, moveTo], zone] of [...periods, ALL_OF_TIME]) {
-      const last = Math.min(Math.max(to, FIRST) + second * moveTo, LAST);
-      const first = Math.min(Math.max(from, FIRST) + second * moveFrom, last);
+      const last = Math.min(to + second * moveTo, LAST);
+      const first = Math.min(from + second * moveFrom, last);
       const ends = [first, last].map((ms) => new Date(ms).toISOString());
       const period = requested(...(ends as [string, string]), now);
       ofAllTime = await service.breakdown(ledger, now, period, zone);
@@ -207,7 +205,7 @@ it("answers are exact after any history", async () => {
   const property = fc.asyncProperty(anySteps, anyPeriods, async (steps, periods) => {
     await replay(steps, periods);
   });
-  await fc.assert(property, { numRuns: 10 * SOAK });
+  await fc.assert(property, { numRuns: 6 * SOAK });
 });
 
 it("they come from cached sums while a rollup stays as it is, and are exact then, too", async () => {

@@ -23,31 +23,6 @@ const fill = (charges: number, days: number) =>
 const slots = () => knex(TABLES.sums).distinct("slot").orderBy("slot").pluck("slot");
 const building = () => knex(TABLES.rollups).where({ building: 1 }).first();
 
-it("a step stores the boundaries of so many leaves only that their rows are bounded", async () => {
-  const [owners, leaves] = [1_000, 120];
-  await knex("instances").insert(
-    Array.from({ length: owners }, (_, n) => {
-      return { provider_id: 1, server_id: 1, public_id: `${n}`, name: "instance" };
-    }),
-  );
-  const at = (n: number) => toDatetime(Date.UTC(2025, 0, 1) + n * 900_000);
-  await knex("charges").insert([
-    ...Array.from({ length: owners }, (_, n) => charge(at(0), at(0), "1.00", n + 1)),
-    ...Array.from({ length: leaves }, (_, n) => charge(at(n + 1), at(0))),
-  ]);
-  await begin(knex, "1", WATERMARK, "PT15M");
-  const stored: number[] = [];
-  for (;;) {
-    const step = await buildStep(knex, "1", WATERMARK);
-    stored.push(Number((await knex(TABLES.sums).count("* AS rows").first())?.rows));
-    if (step === undefined || step.done) break;
-  }
-  const most = Math.max(...stored.map((rows, nth) => rows - (stored[nth - 1] ?? 0)));
-  // The owners, and the provider as a whole.
-  expect(stored.at(-1)).toBe((leaves + 1) * (owners + 1));
-  expect(most).toBeLessThan(101_000);
-});
-
 it("a build that is killed after any of its steps is completed by the next run, from there", async () => {
   // A month has more rows than a step.
   const charges = 600;
@@ -69,20 +44,6 @@ it("a build that is killed after any of its steps is completed by the next run, 
     expect(await slots()).toHaveLength(1);
   }
   expect(steps).toBeGreaterThan(3);
-});
-
-it("a step stores at most 1,000 boundaries, however few rows their leaves have", async () => {
-  await fill(1_200, 300);
-  await begin(knex, "1", WATERMARK, FIVE_MINUTES);
-  const stored: number[] = [];
-  while (await buildStep(knex, "1", WATERMARK)) {
-    const boundaries = knex(TABLES.sums).where({ total: 0 }).distinct("at");
-    stored.push((await boundaries).length);
-  }
-  const [first, ...others] = stored;
-  expect(first).toBeLessThanOrEqual(1_000);
-  expect(others.at(-1)).toBeGreaterThanOrEqual(1_200);
-  await expectStored(knex);
 });
 
 it("a build is not read if another run has begun it anew before its last step", async () => {

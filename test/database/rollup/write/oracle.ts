@@ -1,11 +1,12 @@
 /**
- * What a rollup should have stored, added up in the test from the rows of the ledger. Leaves, quarter hours, days and
- * dates that do not exist are worked out here a second time.
+ * What a rollup should have stored, added up in the test from the rows of the ledger. Leaves, quarter hours and days are
+ * worked out here a second time.
  */
 import type { Knex } from "knex";
 import { expect } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { SUM_NAMES } from "../../../../src/rollup/sums.ts";
+import { instantAt } from "../../../support/ledger/store.ts";
 
 /** Sums by kind, place and owner: "owners 2026-01-02 00:00:00.000 1/0", "60 1 2026-01-02 09:00:00.000". */
 type Stored = Record<string, string>;
@@ -70,14 +71,14 @@ async function expected(
     if (row.recorded_at > watermark || row.charged_at > watermark) continue;
     const gross = cents(row.gross);
     const sums = [gross, gross < 0n ? gross : 0n, 1n, 0n, 0n, 0n, 0n];
-    events.push({ at: instant(row.charged_at), owner: ownerOf(row), sums });
+    events.push({ at: instantAt(row.charged_at), owner: ownerOf(row), sums });
   }
   const charges = [...events];
   for (const row of await of("rentals")) {
     const { started_at, ended_at, updated_at } = row;
     if (ended_at === null || ended_at < started_at) continue;
     if (updated_at > watermark || ended_at > watermark) continue;
-    const [started, ended] = [instant(started_at), instant(ended_at)];
+    const [started, ended] = [instantAt(started_at), instantAt(ended_at)];
     const owner = ownerOf(row);
     events.push({ at: started, owner, sums: [0n, 0n, 0n, 1n, 0n, ms(started), 0n] });
     events.push({ at: ended, owner, sums: [0n, 0n, 0n, 0n, 1n, 0n, ms(ended)] });
@@ -160,19 +161,6 @@ const text = (at: number) =>
   at >= Date.parse("+010000-01-01T00:00:00Z")
     ? "9999-12-31 23:59:59.999"
     : new Date(at).toISOString().replace("T", " ").replace("Z", "");
-
-/** Where a date counts: one that does not exist at the last instant before the date that follows it. */
-function instant(date: string): number {
-  const [year = 0, month = 0, day = 0] = date.slice(0, 10).split("-").map(Number);
-  const time = date.slice(11);
-  const midnight = new Date(0).setUTCFullYear(year, month - 1, day);
-  const [months, days] = [new Date(midnight).getUTCMonth() + 1, new Date(midnight).getUTCDate()];
-  if (months === month && days === day) {
-    return Math.max(FIRST, midnight + Date.parse(`1970-01-01T${time}Z`));
-  }
-  if (month === 0) return Math.max(FIRST, firstOf(year, 0) - 1);
-  return Math.max(FIRST, firstOf(year, day === 0 ? month - 1 : month) - 1);
-}
 
 /** The ms from the first instant to another one. */
 const ms = (at: number) => BigInt(at - FIRST);

@@ -10,7 +10,7 @@ import { testPool } from "../../../support/database.ts";
 import { startDatabaseProxy } from "../../../support/database-proxy.ts";
 import { rollUp } from "../../../support/rollup/roll-up.ts";
 import { databaseOfFile, LEDGER } from "../../file-database.ts";
-import { build, charge, DAY, differences, rental } from "./built.ts";
+import { build, charge, differences, rental } from "./built.ts";
 import { expectStored } from "./oracle.ts";
 
 const WATERMARK = "2026-01-20 12:00:00.000";
@@ -171,18 +171,4 @@ it("--verify prints each difference, by leaf and owner; the log of a repair has 
   expect((await run()).map(formatRepair)).toEqual([
     `${leaf}: repaired by 6.00 of gross and 1 charges (cause: late commit)`,
   ]);
-});
-
-it("a repair of more than 500,000 rows is a build", async () => {
-  // 251 boundaries: with 2,000 servers these are 502,000 rows.
-  const days = Array.from({ length: 250 }, (_, n) => new Date(Date.UTC(2024, 0, n + 2)));
-  const rows = days.map((day) => charge(day.toISOString().slice(0, 10), "2025-12-01"));
-  await knex("charges").insert(rows);
-  await build(knex, "1", WATERMARK, DAY);
-  const servers = Array.from({ length: 2_000 }, (_, n) => n + 10);
-  await knex("charges").insert(servers.map((id) => charge("2024-01-01", "2025-12-01", "1.00", id)));
-  const { slot } = await rollups().first();
-  await run();
-  expect(await rollups()).toMatchObject([{ slot: 1 - slot }]);
-  expect(await differences(knex)).toEqual([]);
 });
