@@ -95,23 +95,16 @@ async function changeAlike() {
   await first().whereNotNull("charges_1").increment("charges_1", 1);
 }
 
-/** Rows that were changed or lost, and the cause that the next run tells. */
+/** What was changed or lost, and the cause that the next run tells. Of single rows, read/damage.test.ts has more. */
 it.each<[string, () => PromiseLike<unknown>, cause: string | undefined]>([
-  ["a quarter hour", () => of(60).increment("charges_1", 1), ANEW],
   ["an amount moved between days", () => moveBetweenDays(), CHANGED],
-  ["an hour", () => of(60).increment("charges", 1), ANEW],
-  ["six hours", () => of(1_440).increment("gross_1", 1), ANEW],
-  ["a day", () => of(1_440).increment("gross", 1), ANEW],
   ["a lost day", () => of(1_440).del(), ANEW],
-  ["a month", () => of(43_200).increment("gross", 1), ANEW],
   ["all lengths alike", () => changeAlike(), ANEW],
   ["all increments", () => increments().del(), ANEW],
-  ["a total", () => boundary(1).increment("gross", 1), ANEW],
   ["a lost total", () => boundary(1).del(), ANEW],
   ["the slot", () => rollups().update({ slot: 1 }), undefined],
   ["a watermark", () => rollups().update({ watermark: "2025-11-01" }), undefined],
   ["all totals", () => sums().where({ total: 1 }).del(), ANEW],
-  ["an owner's sums", () => sums().where({ total: 0, server_id: 2 }).del(), ANEW],
   ["a boundary", () => boundary(0).del(), ANEW],
   // The end of no leaf cannot have been stored by a run.
   ["a place", () => sums().where({ at: "2025-10-02" }).update({ at: "2025-10-01 12:00" }), ANEW],
@@ -142,20 +135,17 @@ it("a watermark in the future leads to a new build", async () => {
   await expectStored(knex);
 });
 
-it.each([[""], ["PT7X"]])(
-  'a rollup with leaves of "%s", which is no length, is built again, with news and without',
-  async (leaf) => {
-    for (const hasNews of [false, true]) {
-      if (hasNews) await knex("charges").insert(charge("2025-10-03", "2026-02-01"));
-      await rollups().update({ leaf });
-      expect(await differences(knex)).toEqual([
-        `provider 1: the rollup has leaves of an unknown length, "${leaf}"`,
-      ]);
-      expect(await run()).toMatchObject([{ cause: "damaged rollup" }]);
-      await expectStored(knex);
-    }
-  },
-);
+it("a rollup with leaves of no length is built again, with news and without", async () => {
+  for (const hasNews of [false, true]) {
+    if (hasNews) await knex("charges").insert(charge("2025-10-03", "2026-02-01"));
+    await rollups().update({ leaf: "PT7X" });
+    expect(await differences(knex)).toEqual([
+      'provider 1: the rollup has leaves of an unknown length, "PT7X"',
+    ]);
+    expect(await run()).toMatchObject([{ cause: "damaged rollup" }]);
+    await expectStored(knex);
+  }
+});
 
 it("--verify prints each difference, by leaf and owner; the log of a repair has one line for a leaf", async () => {
   await knex("charges").where({ server_id: 2 }).update({ gross: "7.00" });

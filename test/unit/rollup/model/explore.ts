@@ -82,7 +82,9 @@ function textOf({ scenario, has }: Model, first: State, state: State): readonly 
   };
   const changes = runs.map(({ change, ...run }) => {
     const rollup = change && rollupOf(change.kind, state);
-    const isWritten = change?.version === rollup?.version || mayRestore || !has("same version");
+    // Where there was none, there may be none again.
+    const isGone = change?.version !== undefined && change.version !== rollup?.version;
+    const isWritten = !isGone || mayRestore || !has("same version");
     return JSON.stringify({ ...run, change: isWritten ? known(change, rollup) : "never written" });
   });
   const areAlike = scenario.runs.every(({ check, rebuild }) => {
