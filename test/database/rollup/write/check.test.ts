@@ -103,19 +103,6 @@ it("a slice with a difference is repaired, and the next one compared at once", a
   expect(after?.version).not.toBe(before?.version);
 });
 
-it("a repair takes nothing from what was due before it", async () => {
-  await insertLate();
-  await setDue(-1_000);
-  const all: string[] = [];
-  for (let isMore = true; isMore; ) {
-    const { result, found } = await check(ROWS / 4);
-    all.push(...found);
-    isMore = result === "more";
-  }
-  expect(all.length).toBe(2);
-  await expectStored(knex);
-});
-
 it.each([
   ["two steps too long for the last months are built again", 2, 0],
   ["one step too long stay", 1, 1],
@@ -177,16 +164,15 @@ it("a damaged rollup is reported once, not by each run of a build that goes on",
 // Regression: the repair had made another version, which nobody built.
 it("a run that repairs one slice, and finds the next one damaged, builds the rollup", async () => {
   const of = { provider_id: 3 };
-  // Three slices, none of which reaches into the month of the latest days but the last.
-  await addBulk(knex, [{ provider: 3, ...LEDGER, charges: 24_000, days: 100 }]);
+  // Two slices.
+  await addBulk(knex, [{ provider: 3, ...LEDGER, charges: 10_500 }]);
   await build(knex, "3", toDatetime(Date.now() - 60_000), DAY);
   await knex("charges").where(of).orderBy("charged_at").limit(1).update({ gross: "7.00" });
   const sums = () => knex(TABLES.sums).where({ ...of, total: 1 });
-  const stored = await sums().orderBy("at").pluck("at");
-  const at = String(stored.at(-9));
+  const [, at] = await sums().orderBy("at", "desc").pluck("at");
   await sums()
     .where({ at })
-    .update({ at: at.replace("00:00:00", "00:00:01") });
+    .update({ at: String(at).replace("00:00:00", "00:00:01") });
   await setDue(-1);
   const causes: string[] = [];
   await rollUp(knex, {
@@ -194,7 +180,6 @@ it("a run that repairs one slice, and finds the next one damaged, builds the rol
     checkPeriod: PERIOD,
     repaired: ({ provider, cause }) => provider === "3" && causes.push(cause),
   });
-  expect(causes[0]).toBe("changed row");
-  expect(causes.at(-1)).toBe("damaged rollup");
+  expect([causes[0], causes.at(-1)]).toEqual(["changed row", "damaged rollup"]);
   await expectStored(knex, "3");
 });
