@@ -122,21 +122,6 @@ const untilInUserLock = (count: number) =>
   });
 
 const INSERT = "INSERT INTO charges (provider_id, server_id, charged_at, gross)";
-const VALUES = `${INSERT} VALUES (1, 1, '2026-01-10', 1)`;
-
-it("the watermark waits for a charge that waits to be written, behind a dump of the table", async () => {
-  await dump.raw("LOCK TABLES charges READ");
-  const { ended } = await start(writer, VALUES);
-  const { until: watermark, waitsFor } = await clock();
-  await dump.raw("UNLOCK TABLES");
-  await ended;
-  const recorded = await lastRecorded();
-  expect(watermark < recorded).toBe(true);
-  expect(fromDatetime(recorded) - fromDatetime(watermark)).toBeLessThan(TIME_LIMIT);
-  expect(waitsFor).toBeDefined();
-  expect(await clock()).toMatchObject({ waitsFor: undefined });
-});
-
 it("the watermark waits for a statement that goes on after its wait", async () => {
   await dump.raw("LOCK TABLES charges READ");
   await reader.raw("DO GET_LOCK('going on', 0)");

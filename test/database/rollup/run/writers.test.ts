@@ -18,9 +18,16 @@ import { until } from "../../../support/poll.ts";
 import { rollUp } from "../../../support/rollup/roll-up.ts";
 
 const MDL = "wait/lock/metadata/sql/mdl";
+/** How many locks the server can list. */
+const LOCKS = 1_000;
 const server = await startPrivateDatabase({
   bufferPool: "64M",
-  serverOptions: [...LISTS_LOCKS, "--secure-file-priv=", "--innodb-lock-wait-timeout=10"],
+  serverOptions: [
+    ...LISTS_LOCKS,
+    `--performance-schema-max-metadata-locks=${LOCKS}`,
+    "--secure-file-priv=",
+    "--innodb-lock-wait-timeout=10",
+  ],
 });
 const urlOf = (schema: string) =>
   Object.assign(new URL(server.url), { pathname: `/${schema}` }).href;
@@ -94,8 +101,6 @@ it.each([
     const { now, until: watermark, waitsFor } = await clock();
     expect({ waitsFor }).toMatchObject({ waitsFor: { ...WAITS.waitsFor, doubt: undefined } });
     expect(watermark < now).toBe(true);
-    await billing.raw("ROLLBACK");
-    expect(await clock()).toMatchObject(PASSES);
   },
 );
 
@@ -126,7 +131,6 @@ it.each([
   await pool.raw("START TRANSACTION WITH CONSISTENT SNAPSHOT");
   await pool.raw(sql);
   expect(await clock()).toMatchObject(PASSES);
-  await pool.raw("ROLLBACK");
 });
 
 it.each([
@@ -177,15 +181,10 @@ it("the watermark waits for a session under LOCK TABLES, and passes changes of t
   await billing.raw("SET autocommit = 1");
   await ledger.raw("BEGIN");
   await ledger.raw("SELECT * FROM charges");
-  for (const sql of ["ALTER TABLE revenue.charges COMMENT ''", "OPTIMIZE TABLE revenue.charges"]) {
-    const change = await start(billing, sql, "%lock");
-    expect(await clock(), sql).toMatchObject(PASSES);
-    await ledger.raw("ROLLBACK");
-    await change.ended;
-    await ledger.raw("BEGIN");
-    await ledger.raw("SELECT * FROM charges");
-  }
+  const change = await start(billing, "ALTER TABLE revenue.charges COMMENT ''", "%lock");
+  expect(await clock()).toMatchObject(PASSES);
   await ledger.raw("ROLLBACK");
+  await change.ended;
 });
 
 it("the watermark waits for a prepared XA transaction, which has no session", async () => {
@@ -226,19 +225,25 @@ describe("where locks cannot tell who writes the ledger", () => {
 
   it("the command tells who holds the watermark, and passes over --ignore-schema", async () => {
     // A pool closes sessions that are idle for 30 s.
-    const open = await connectTo(urlOf("billing"));
-    await open.query("BEGIN");
-    await open.query(JOB);
+    const open = await Promise.all(["billing", "revenue"].map((name) => connectTo(urlOf(name))));
+    for (const session of open) {
+      await session.query("BEGIN");
+      await session.query("INSERT INTO billing.facts (n) VALUES (1)");
+    }
     await database.raw("DO SLEEP(0.12)");
-    const waits = async (...flags: string[]) => {
-      const { code, stdout } = await runCommand("rollup", ["--margin", "1", ...flags], server.url);
-      expect(code).toBe(0);
-      return parseLog(stdout).filter(({ msg }) => msg === "the watermark waits");
-    };
-    const told = await Promise.all([waits(), waits("--ignore-schema", "etl,billing")]);
-    const line = { ...WAITS.waitsFor, level: "warn", session: open.threadId, doubt: DOUBT };
-    expect(told).toMatchObject([[line], []]);
-    await open.end();
+    const flags = ["--margin", "1", "--ignore-schema", "etl,billing"];
+    const { code, stdout } = await runCommand("rollup", flags, server.url);
+    expect(code).toBe(0);
+    expect(parseLog(stdout).filter(({ msg }) => msg === "the watermark waits")).toMatchObject([
+      {
+        level: "warn",
+        user: username,
+        database: "revenue",
+        session: open[1]?.threadId,
+        doubt: DOUBT,
+      },
+    ]);
+    for (const session of open) await session.end();
   });
 
   it("a transaction whose locks were taken when they were not listed counts", async () => {
@@ -264,22 +269,15 @@ describe("where locks cannot tell who writes the ledger", () => {
     await account.destroy();
   });
 
+  // The last test: the server counts such locks as long as it runs.
   it("locks that the server could not list are not taken for none", async () => {
-    const small = await startPrivateDatabase({
-      bufferPool: "16M",
-      serverOptions: [...LISTS_LOCKS, "--performance-schema-max-metadata-locks=20"],
-    });
-    const crowd = testPool(small.url, { maxConnections: 40 });
-    await crowd.raw("CREATE TABLE rollups (provider_id INT) ENGINE = InnoDB");
     await instrument("YES");
     expect(await whyLocksAreHidden(database)).toBeUndefined();
-    const open = await Promise.all(Array.from({ length: 30 }, () => crowd.transaction()));
-    for (const transaction of open) await transaction("rollups").first();
-    for (const transaction of open) await transaction.rollback();
-    expect(await whyLocksAreHidden(crowd)).toMatch(
+    const locks = Array.from({ length: LOCKS + 1 }, (_, n) => `GET_LOCK('lock ${n}', 0)`);
+    await other.raw(`DO ${locks.join(", ")}`);
+    await other.raw("DO RELEASE_ALL_LOCKS()");
+    expect(await whyLocksAreHidden(database)).toMatch(
       /^Performance_schema_metadata_lock_lost is [1-9]/,
     );
-    await crowd.destroy();
-    await small.stop();
   });
 });
