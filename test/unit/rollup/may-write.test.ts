@@ -4,7 +4,6 @@ import { mayWrite } from "../../../src/rollup/write/run/writers.ts";
 
 it.each([
   ["INSERT INTO charges VALUES (1)", true],
-  [" /* app */ REPLACE charges VALUES (1)", true],
   ["SET STATEMENT max_statement_time = 1 FOR INSERT INTO charges VALUES (1)", true],
   ["WITH x AS (SELECT 1) UPDATE rentals SET ended_at = NOW()", true],
   ["ANALYZE INSERT INTO charges VALUES (1)", true],
