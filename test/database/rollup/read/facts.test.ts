@@ -2,15 +2,12 @@
  * Facts, then one statement that confirms them: whatever happens between the two, an answer is that of one
  * snapshot, or the database is unavailable.
  */
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { fromDatetime } from "../../../../src/db/datetime.ts";
 import { createRead, type Read } from "../../../../src/db/query.ts";
-import { ServiceError } from "../../../../src/errors.ts";
 import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { factsStatement } from "../../../../src/rollup/read/facts.ts";
-import { createLagLog } from "../../../../src/rollup/read/lag-log.ts";
-import { collectLog } from "../../../support/collected-log.ts";
 import { atTimeOfCall, breakdownOf } from "../../../support/ledger/call.ts";
 import { recordStatements } from "../../../support/statements.ts";
 import { build, charge, DAY, FIVE_MINUTES, MONTH } from "../write/built.ts";
@@ -138,19 +135,6 @@ it("nothing is sent for a caller that has left after the facts", async () => {
   // Whatever was sent on a connection has ended before another statement does.
   await getOverview(createRead(knex));
   expect(answered).toEqual([factsStatement.sql]);
-});
-
-it("a read that comes too late tells nothing of a rollup that is there", async () => {
-  await build(knex, "1", minute(2), DAY);
-  const { log, entries } = collectLog();
-  const reportLag = vi.fn(createLagLog(log));
-  const late = beforeStatement(atTimeOfCall(createRead(knex)), () => {
-    throw new ServiceError("deadlineExceeded");
-  });
-  const call = breakdownOf(createRevenueService(late, { reportLag }), 1n, NOW, ...YEAR);
-  await expect(call).rejects.toMatchObject({ kind: "deadlineExceeded" });
-  expect(reportLag).toHaveBeenCalledOnce();
-  expect(entries()).toEqual([]);
 });
 
 it("what is committed between the two, dated up to now, is in the answer; what is dated later is not", async () => {
