@@ -13,7 +13,7 @@ const [WATERMARK, NEXT, LATER] = ["2026-01-20 12:00", "2026-01-20 12:05", "2026-
 const { knex } = await databaseOfFile();
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
-const quarter = (n: number) => toDatetime(Date.UTC(2025, 10, 1) + n * 900_000);
+const quarter = (n: number) => toDatetime(Date.UTC(2025, 8, 1) + n * 900_000);
 const insert = (rows: readonly object[]) => knex.batchInsert("charges", rows, 500);
 
 /** Builds a rollup with leaves of a quarter of an hour. Resolves to what was counted after each step. */
@@ -73,9 +73,9 @@ it("a step and a refresh have at most 1,000 leaves, however few rows these have,
   knex.on("query", ({ sql }: { readonly sql: string }) => {
     longest = Math.max(longest, sql.length);
   });
-  // Each hour has one, so that none lies beside another one.
+  // Every other hour has one, so that none lies beside another one.
   const insertHours = (count: number, recorded: string) =>
-    insert(numbers(count).map((n) => charge(quarter(4 * n), recorded, "-1.00")));
+    insert(numbers(count).map((n) => charge(quarter(8 * n), recorded, "-1.00")));
   await insertHours(1_001, quarter(0));
   const boundaries = async () =>
     (await knex(TABLES.sums).where({ total: 0 }).distinct("at")).length;
