@@ -13,12 +13,12 @@ const [WATERMARK, NEXT, LATER] = ["2026-01-20 12:00", "2026-01-20 12:05", "2026-
 const { knex } = await databaseOfFile();
 
 const numbers = (count: number) => Array.from({ length: count }, (_, n) => n);
-const quarter = (n: number) => toDatetime(Date.UTC(2025, 8, 1) + n * 900_000);
+const hour = (n: number) => toDatetime(Date.UTC(2025, 8, 1) + n * 3_600_000);
 const insert = (rows: readonly object[]) => knex.batchInsert("charges", rows, 500);
 
-/** Builds a rollup with leaves of a quarter of an hour. Resolves to what was counted after each step. */
+/** Builds a rollup with leaves of an hour. Resolves to what was counted after each step. */
 async function buildCounting(count: () => PromiseLike<number>): Promise<number[]> {
-  await begin(knex, "1", WATERMARK, "PT15M");
+  await begin(knex, "1", WATERMARK, "PT1H");
   const counts = [0];
   while (!(await buildStep(knex, "1", WATERMARK))?.done) counts.push(await count());
   return counts;
@@ -38,15 +38,15 @@ describe("of many owners, each of which has a row at each boundary", () => {
         return { provider_id: 1, server_id: 1, public_id: `${n}`, name: "instance" };
       }),
     );
-    await ofEach(quarter(0), quarter(0));
-    await insert(numbers(LEAVES).map((n) => charge(quarter(n + 1), quarter(0))));
+    await ofEach(hour(0), hour(0));
+    await insert(numbers(LEAVES).map((n) => charge(hour(n + 1), hour(0))));
     stored = await buildCounting(async () =>
       Number((await knex(TABLES.sums).count("* AS rows").first())?.rows),
     );
   });
   afterEach(() =>
     knex("charges")
-      .where("charged_at", ">=", quarter(2 * LEAVES))
+      .where("charged_at", ">=", hour(2 * LEAVES))
       .del(),
   );
 
@@ -57,12 +57,12 @@ describe("of many owners, each of which has a row at each boundary", () => {
   });
 
   it("a refresh of very many new leaves is too large", async () => {
-    await insert(numbers(501).map((n) => charge(quarter(2 * LEAVES + n), NEXT)));
+    await insert(numbers(501).map((n) => charge(hour(2 * LEAVES + n), NEXT)));
     expect(await refresh(knex, "1", NEXT)).toBe("too large");
   });
 
   it("a refresh of one leaf is not", async () => {
-    await ofEach(quarter(2 * LEAVES), NEXT);
+    await ofEach(hour(2 * LEAVES), NEXT);
     expect(await refresh(knex, "1", NEXT)).toEqual({ charges: OWNERS });
   });
 });
@@ -75,8 +75,8 @@ it("a step and a refresh have at most 1,000 leaves, however few rows these have,
   });
   // Every other hour has one, so that none lies beside another one.
   const insertHours = (count: number, recorded: string) =>
-    insert(numbers(count).map((n) => charge(quarter(8 * n), recorded, "-1.00")));
-  await insertHours(1_001, quarter(0));
+    insert(numbers(count).map((n) => charge(hour(2 * n), recorded, "-1.00")));
+  await insertHours(1_001, hour(0));
   const boundaries = async () =>
     (await knex(TABLES.sums).where({ total: 0 }).distinct("at")).length;
   expect(largest(await buildCounting(boundaries))).toBeLessThanOrEqual(1_000);
@@ -88,7 +88,7 @@ it("a step and a refresh have at most 1,000 leaves, however few rows these have,
   await insertHours(1_001, LATER);
   expect(await refresh(knex, "1", LATER)).toBe("too large");
   // A repair of owners that would have a row at each boundary: 500,500 rows.
-  await insert(numbers(500).map((n) => charge(quarter(0), quarter(0), "1.00", n + 10)));
+  await insert(numbers(500).map((n) => charge(hour(0), hour(0), "1.00", n + 10)));
   const slice = checkSlice(knex, "1", { period: 1, repaired: () => expect.unreachable() });
   expect(await slice).toEqual({ outdated: (await rollupOf(knex, "1"))?.version });
 });
