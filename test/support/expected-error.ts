@@ -57,6 +57,13 @@ export const TOO_MANY_CALLS = withMessage(
   "too many concurrent calls of this caller; retry after one second",
 );
 
+export const RATE_LIMITED = withMessage(
+  429,
+  "Too Many Requests",
+  "RESOURCE_EXHAUSTED",
+  "too many requests of this caller; retry after the time in Retry-After",
+);
+
 export const OVERLOADED = withMessage(
   503,
   "Service Unavailable",
