@@ -63,8 +63,8 @@ it("SIGTERM is not lost while the service starts", async () => {
   expect(await runService(environment)).toMatchObject({ ending: 0, stderr: "" });
 });
 
-it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served; SIGINT ends it at once", async () => {
-  const { service, get } = await start({ STOP_LAME_DUCK_MS: `${TIME_LIMIT}` });
+it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails, and new connections are served; SIGINT ends it: the ports close, and calls in flight are answered", async () => {
+  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: `${TIME_LIMIT}` });
   const statusOf = async (path: string) => (await fetch(service.admin + path)).status;
   service.signal("SIGHUP");
   await until(() => linesOf(service, "nothing to do").length > 0);
@@ -73,7 +73,6 @@ it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails,
   await until(async () => (await statusOf("/readyz")) === 503);
   expect(await statusOf("/livez")).toBe(200);
   expect(await healthOf(service.grpc).check("")).toBe("NOT_SERVING");
-  expect(await get()).toMatchObject({ status: 200 });
   await until(() => linesOf(service, "not ready").length > 0);
   expect(linesOf(service, "not ready")).toMatchObject([{ level: "info", failed: ["shutdown"] }]);
 
@@ -82,54 +81,32 @@ it("SIGHUP ends nothing; during STOP_LAME_DUCK_MS after SIGTERM readiness fails,
   const CALLS = 50;
   const refused = { target: paths.GetOverview, headers: withKey("unknown") };
   await Promise.all(Array.from({ length: CALLS }, () => rawHttp(service.http, refused)));
+
+  await using lock = await lockTable(database, "charges");
+  const rest = get();
+  await lock.waitForQueries(1); // or the two share a run
+  const grpc = call();
+  await lock.waitForQueries(2);
   service.signal("SIGINT");
+  await until(() => isClosed(service.http));
+  await until(() => isClosed(`http://${service.grpc}`));
+  service.signal("SIGTERM");
+  await lock.release();
+  expect(await rest).toMatchObject({ status: 200, headers: { connection: "close" } });
+  expect(await grpc).toHaveProperty("response");
   expect(await service.ended).toBe(0);
+  expect(linesOf(service, "stopping")).toHaveLength(1);
   expect(service.log().at(-1)).toMatchObject({ msg: "stopped" });
   // The sum of refused calls, which is logged each second, is not lost.
   const lines = service.log().filter(({ reason }) => reason === "unauthenticated");
   expect(lines.reduce((sum, { count }) => sum + Number(count ?? 1), 0)).toBe(CALLS);
 });
 
-it("then the ports close, and calls in flight are answered, also after a second signal", async () => {
-  const lameDuck = 1_000;
-  const { service, get, call } = await start({ STOP_LAME_DUCK_MS: `${lameDuck}` });
-  await using lock = await lockTable(database, "charges");
-  const rest = get();
-  await lock.waitForQueries(1); // or the two share a run
-  const grpc = call();
-  await lock.waitForQueries(2);
-  const signalled = performance.now();
-  service.signal("SIGTERM");
-  await until(() => linesOf(service, "stopping").length > 0);
-  service.signal("SIGTERM");
-  await until(() => isClosed(service.http));
-  await until(() => isClosed(`http://${service.grpc}`));
-  expect(performance.now() - signalled).toBeGreaterThan(lameDuck);
-  service.signal("SIGINT");
-  await lock.release();
-  expect(await rest).toMatchObject({ status: 200, headers: { connection: "close" } });
-  expect(await grpc).toHaveProperty("response");
-  expect(await service.ended).toBe(0);
-  expect(linesOf(service, "stopping")).toHaveLength(1);
-});
-
-it("calls that take longer than STOP_GRACE_MS are cut", async () => {
-  const { service, get, call } = await start({ STOP_GRACE_MS: "300" });
-  await using lock = await lockTable(database, "charges");
-  const rest = get().catch(() => "cut");
-  await lock.waitForQueries(1);
-  const grpc = call();
-  await lock.waitForQueries(2);
-  service.signal("SIGTERM");
-  expect(await service.ended).toBe(0);
-  expect(await rest).toBe("cut");
-  expect(await grpc).toMatchObject({ code: expect.stringMatching(/^(UNAVAILABLE|CANCELLED)$/) });
-});
-
 // Any other end is a lost request: a reset, a connection that closes without an answer, an error that
 // the service did not send.
-it("under load, each request is answered, or finds the port closed before anything of it was sent", async () => {
-  const { service } = await start();
+it("under load, each request is answered for STOP_LAME_DUCK_MS, or finds the port closed before anything of it was sent", async () => {
+  const lameDuck = 300;
+  const { service } = await start({ STOP_LAME_DUCK_MS: `${lameDuck}` });
   const load = startLoad(
     Array.from({ length: 6 }, () => [
       restLoadClient(service.http, key),
@@ -137,8 +114,10 @@ it("under load, each request is answered, or finds the port closed before anythi
     ]).flat(),
   );
   await until(() => load.answered() >= 100);
+  const signalled = performance.now();
   service.signal("SIGTERM");
   expect(await service.ended).toBe(0);
+  expect(performance.now() - signalled).toBeGreaterThan(lameDuck);
   await load.stop();
   const isOk = (answer: string) => /^(200 |OK$)/.test(answer);
   // HTTP/1.1 cannot tell a client that stands still for 200 ms that its connection is being closed.
@@ -149,20 +128,21 @@ it("under load, each request is answered, or finds the port closed before anythi
   expect(unexpected).toEqual([]);
 });
 
-it("an uncaught error is logged, and ends the service with exit code 1 after the calls in flight", async () => {
-  const { service, get } = await start({ NODE_OPTIONS: `--import ${PRELOAD}` });
+it("an uncaught error is logged, and ends the service with exit code 1; calls that take longer than STOP_GRACE_MS are cut", async () => {
+  const { service, get, call } = await start({
+    STOP_GRACE_MS: "300",
+    NODE_OPTIONS: `--import ${PRELOAD}`,
+  });
   await using lock = await lockTable(database, "charges");
-  const call = get();
+  const rest = get().catch(() => "cut");
   await lock.waitForQueries(1);
-  service.signal("SIGUSR2");
-  await until(() => linesOf(service, "stopping").length > 0);
-  service.signal("SIGUSR2"); // a rejected promise is logged too, and changes nothing
-  await until(() => linesOf(service, "uncaught error").length === 2);
-  expect(linesOf(service, "stopped")).toEqual([]);
-  await lock.release();
-
-  expect(await call).toMatchObject({ status: 200 });
+  const grpc = call();
+  await lock.waitForQueries(2);
+  service.signal("SIGUSR2"); // an error, and a promise that is rejected, which changes nothing more
   expect(await service.ended).toBe(1);
+  expect(await rest).toBe("cut");
+  expect(await grpc).toMatchObject({ code: expect.stringMatching(/^(UNAVAILABLE|CANCELLED)$/) });
+  expect(linesOf(service, "uncaught error")).toHaveLength(2);
   for (const line of linesOf(service, "uncaught error")) {
     expect(line).toMatchObject({
       level: "fatal",
