@@ -39,8 +39,7 @@ function openPipe() {
   const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(path, constants.O_WRONLY);
   rmSync(directory, { recursive: true });
-  onTestFinished(() => closeSync(reader));
-  return writer;
+  return { reader, writer };
 }
 
 /** Sends calls, whose lines are as long as a caller can make them, and expects an answer to each. */
@@ -58,31 +57,32 @@ async function sendCalls(http: string, count: number): Promise<void> {
 }
 
 it.each([
-  ["while nobody reads the log, a pipe", MANY, openPipe, {}],
-  ["while nobody reads a pipe that may be opened again", MANY, openPipe, { NODE_OPTIONS: "" }],
-  ["once the reader of the log, a socket, has gone", 20, () => undefined, {}],
-])("%s, calls are answered and SIGTERM ends the service", async (_, calls, open, options) => {
-  const writer = open();
-  // Its log, which would tell the port, is not read.
-  const httpPort = `${await freePort()}`;
-  const environment = { HTTP_PORT: httpPort, DATABASE_URL: database.url, ...options };
-  const child = spawnService(environment, [], writer);
-  if (writer !== undefined) closeSync(writer);
-  onTestFinished(() => {
-    child.kill("SIGKILL");
-  });
-  child.stderr?.pipe(process.stderr);
-  const ended = once(child, "exit");
-  const http = `http://127.0.0.1:${httpPort}`;
-  await until(() => {
-    if (child.exitCode !== null) throw new Error("the service ended");
-    return fetch(http).then(
-      () => true,
-      () => false,
-    );
-  });
-  child.stdout?.destroy();
-  await sendCalls(http, calls);
-  child.kill("SIGTERM");
-  expect(await ended).toEqual([0, null]);
-});
+  ["a pipe, and goes away", {}, true],
+  ["a pipe that may be opened again", { NODE_OPTIONS: "" }, false],
+])(
+  "while nobody reads the log, %s, calls are answered and SIGTERM ends the service",
+  async (_, options, goesAway) => {
+    const { reader, writer } = openPipe();
+    // Its log, which would tell the port, is not read.
+    const httpPort = `${await freePort()}`;
+    const environment = { HTTP_PORT: httpPort, DATABASE_URL: database.url, ...options };
+    const child = spawnService(environment, [], writer);
+    closeSync(writer);
+    onTestFinished(() => void child.kill("SIGKILL"));
+    child.stderr?.pipe(process.stderr);
+    const ended = once(child, "exit");
+    const http = `http://127.0.0.1:${httpPort}`;
+    await until(() => {
+      if (child.exitCode !== null) throw new Error("the service ended");
+      return fetch(http).then(Boolean, () => false);
+    });
+    await sendCalls(http, MANY);
+    if (goesAway) {
+      closeSync(reader);
+      await sendCalls(http, 20);
+    }
+    child.kill("SIGTERM");
+    expect(await ended).toEqual([0, null]);
+    if (!goesAway) closeSync(reader);
+  },
+);
