@@ -8,12 +8,19 @@ import {
   SETTINGS,
   SETTINGS_ACK,
 } from "../../support/clients/http2-frames.ts";
-import { KEY, UNKNOWN_KEY } from "./target.ts";
+
+/** A key of provider 1. It is the same in every run, and so are the bytes of the exchanges. */
+export const KEY = "rvk_NKu0CLHut48hhPlB7dZbMXCf3bpJq71lz2gICEcFE5L0kEJLV";
+/** A well-formed key that is not in the database. */
+const UNKNOWN_KEY = "rvk_qA7uCwG2rQ39Jb1UdAHmCirUrTv8KBhr94Q11eLYB261ljDqh";
+
+/** Which port. */
+export type Protocol = "http" | "grpc";
 
 /** What a client sends on one connection, and the response. */
 export interface Exchange {
   readonly name: string;
-  readonly protocol: "http" | "grpc";
+  readonly protocol: Protocol;
   /** The lines of HTTP/1.1, those of a body too; the frames of HTTP/2. */
   readonly parts: readonly Buffer[];
   /** Texts that the response contains, in order (as latin1). */

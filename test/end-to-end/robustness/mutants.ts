@@ -4,15 +4,22 @@ import { connect } from "node:net";
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
 import { frame, grpcMessage } from "../../support/clients/http2-frames.ts";
-import { BODIES, EXCHANGES, type Exchange, GRPC_CALLS, post, textFields } from "./exchanges.ts";
-import { KEY } from "./target.ts";
+import {
+  BODIES,
+  EXCHANGES,
+  GRPC_CALLS,
+  KEY,
+  type Protocol,
+  post,
+  textFields,
+} from "./exchanges.ts";
 
 /** A request that is perhaps not valid. */
 export interface Mutant {
   /** What it sends, for error messages. */
   readonly description: string;
   /** Sends it. Resolves to the part of the response that reports an internal error, if any. */
-  send(port: (protocol: "http" | "grpc") => number): Promise<string | undefined>;
+  send(port: (protocol: Protocol) => number): Promise<string | undefined>;
 }
 
 /**
@@ -185,7 +192,7 @@ const strangeFrame = fc
   )
   .map((parts) => frame(...parts));
 
-function bytesMutant(protocol: "http" | "grpc", bytes: Buffer, ending: Ending): Mutant {
+function bytesMutant(protocol: Protocol, bytes: Buffer, ending: Ending): Mutant {
   const text = protocol === "http" ? JSON.stringify(bytes.toString("latin1")) : "";
   return {
     description: `${JSON.stringify(ending)} ${text || bytes.toString("hex")}`,
@@ -198,7 +205,7 @@ function bytesMutant(protocol: "http" | "grpc", bytes: Buffer, ending: Ending): 
 }
 
 /** Valid connections, mutated. */
-function connections(protocol: Exchange["protocol"], strange: fc.Arbitrary<Buffer>) {
+function connections(protocol: Protocol, strange: fc.Arbitrary<Buffer>) {
   const mutants = EXCHANGES.filter((one) => one.protocol === protocol).map(({ parts }) =>
     mutantsOf(parts, strange),
   );
