@@ -46,7 +46,7 @@ export function createPool(url: DatabaseTarget, options: PoolOptions = {}): Knex
 /**
  * The connections of a pool: those that are idle, and those that are lent or being made. Knex has no
  * public way to tell them: https://github.com/knex/knex/issues/4107. If this one ends,
- * test/end-to-end/telemetry/metrics.test.ts fails.
+ * test/end-to-end/telemetry/calls.test.ts fails.
  */
 export function poolState({ client }: Knex): { readonly idle: number; readonly used: number } {
   const pool = (client as Knex.Client).pool as { numFree(): number; numUsed(): number } | undefined;

@@ -25,27 +25,7 @@ export interface InjectedError {
 }
 
 /** A running proxy. */
-export interface DatabaseProxy {
-  /** The URL of the database through the proxy. */
-  readonly url: string;
-  /** The number of connections that the client has not closed. */
-  connections(): number;
-  /** The number of connections that were ever made. */
-  made(): number;
-  /** The number of statements that were sent on silent connections. */
-  unanswered(): number;
-  /** Lets nothing through on the connections that are open now, in either direction. */
-  silence(): void;
-  /** The same for connections that are made from now on, or no longer. */
-  silenceNew(silent: boolean): void;
-  inject(error: InjectedError): void;
-  /**
-   * Sends further connections to the server at this URL, and to its database, which has a name of
-   * the same length.
-   */
-  route(url: string): void;
-  close(): Promise<void>;
-}
+export type DatabaseProxy = Awaited<ReturnType<typeof startDatabaseProxy>>;
 
 interface Link {
   readonly client: Socket;
@@ -61,7 +41,7 @@ interface Link {
 export async function startDatabaseProxy(
   url: string,
   loses: (sent: Buffer) => boolean = () => false,
-): Promise<DatabaseProxy> {
+) {
   const links = new Set<Link>();
   const sockets = new Set<Socket>();
   const named = Buffer.from(`${new URL(url).pathname.slice(1)}\0`);
@@ -130,20 +110,27 @@ export async function startDatabaseProxy(
   through.port = String((server.address() as AddressInfo).port);
 
   return {
+    /** The URL of the database through the proxy. */
     url: through.href,
+    /** The number of connections that the client has not closed. */
     connections: () => links.size,
+    /** The number of connections that were ever made. */
     made: () => made,
+    /** The number of statements that were sent on silent connections. */
     unanswered: () => unanswered,
+    /** Lets nothing through on the connections that are open now, in either direction. */
     silence() {
       for (const link of links) link.silent = true;
     },
-    silenceNew(silent) {
+    /** The same for connections that are made from now on, or no longer. */
+    silenceNew(silent: boolean) {
       silentFromStart = silent;
     },
-    inject(error) {
+    inject(error: InjectedError) {
       injected = { error, left: error.times ?? 1, links: new Set(links) };
     },
-    route(next) {
+    /** Sends further connections to the server at this URL, and to its database, whose name is as long. */
+    route(next: string) {
       target = new URL(next);
     },
     async close() {

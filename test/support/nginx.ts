@@ -10,19 +10,15 @@ import { findProgram } from "../../dev/private-database/server-binary.ts";
 import { poll } from "./poll.ts";
 
 /** A running nginx. */
-export interface Nginx {
-  /** Its base URL: `http://127.0.0.1:PORT`. */
-  readonly url: string;
-  stop(): Promise<void>;
-}
+export type Nginx = Awaited<ReturnType<typeof startNginx>>;
 
 /**
- * Starts nginx.
+ * Starts nginx. Its base URL is `http://127.0.0.1:PORT`.
  *
  * @param server what is in the block `server` of its configuration
  * @throws Error if there is no nginx and none can be installed, or if it does not start
  */
-export async function startNginx(server: string): Promise<Nginx> {
+export async function startNginx(server: string) {
   if (!findProgram("nginx") && canInstallPackages())
     installPackages(["nginx-light"], console.error);
   const program = findProgram("nginx");

@@ -10,26 +10,14 @@ interface Process {
   readonly Info: string | null;
 }
 
-/** Reads and kills the connections of one database. */
-export interface ProcessList {
-  /** The ids of all connections to the database. */
-  connections(): Promise<number[]>;
-  /** The ids of the connections to the database that prepare or run a statement containing the text. */
-  running(text: string): Promise<number[]>;
-  /** The ids of those whose statement containing the text waits for the lock of a table. */
-  waiting(text: string): Promise<number[]>;
-  /** The ids of those whose statement is in a SLEEP: it has its snapshot. */
-  sleeping(): Promise<number[]>;
-  /** Kills a connection. */
-  kill(id: number): Promise<void>;
-  close(): Promise<void>;
-}
+/** Reads and kills the connections of one database: `watchProcesses`. */
+export type ProcessList = Awaited<ReturnType<typeof watchProcesses>>;
 
 /**
  * Watches the database with a name. Its own connection selects no database, so it is not in the
  * list.
  */
-export async function watchProcesses(database: string): Promise<ProcessList> {
+export async function watchProcesses(database: string) {
   const admin: Connection = await connectTo(inject("databaseServer"));
   const list = async (): Promise<Process[]> => {
     const [rows] = await admin.query("SHOW FULL PROCESSLIST");
@@ -38,12 +26,16 @@ export async function watchProcesses(database: string): Promise<ProcessList> {
   const idsOf = async (matches: (process: Process) => boolean) =>
     (await list()).filter(matches).map(({ Id }) => Id);
   return {
+    /** The ids of all connections to the database. */
     connections: () => idsOf(() => true),
-    running: (text) => idsOf(({ Info }) => Info?.includes(text) === true),
-    waiting: (text) =>
+    /** Of those that prepare or run a statement containing the text. */
+    running: (text: string) => idsOf(({ Info }) => Info?.includes(text) === true),
+    /** Of those whose statement containing the text waits for the lock of a table. */
+    waiting: (text: string) =>
       idsOf(({ Info, State }) => Info?.includes(text) === true && /^Waiting for/.test(State ?? "")),
+    /** Of those whose statement is in a SLEEP: it has its snapshot. */
     sleeping: () => idsOf(({ State }) => State === "User sleep"),
-    kill: async (id) => {
+    kill: async (id: number) => {
       await admin.query("KILL ?", [id]);
     },
     close: () => admin.end(),

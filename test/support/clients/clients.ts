@@ -17,17 +17,14 @@ export const CLIENTS = createClients("http://0.0.0.0", "0.0.0.0").map(({ name })
 export const DEADLINE_CLIENTS = CLIENTS.filter((name) => name !== "REST");
 
 /** The clients of one service. */
-export interface Clients {
-  /** @throws Error if there is no client with this name */
-  get(name: string): RpcClient;
-  close(): void;
-}
+export type Clients = ReturnType<typeof openClients>;
 
 /** Creates every client of a service. Close them after the test. */
-export function openClients({ http, grpc }: Pick<ServiceProcess, "http" | "grpc">): Clients {
+export function openClients({ http, grpc }: Pick<ServiceProcess, "http" | "grpc">) {
   const clients = createClients(http, grpc);
   return {
-    get(name) {
+    /** @throws Error if there is no client with this name */
+    get(name: string): RpcClient {
       const client = clients.find((candidate) => candidate.name === name);
       if (client === undefined) throw new Error(`unknown client ${name}`);
       return client;

@@ -1,5 +1,6 @@
 /** Programs, among them the commands of the service, each in a process of its own. */
 import { type ExecFileOptions, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { fileURLToPath } from "node:url";
 import { waitFor } from "../poll.ts";
 import { SEAT_BELT } from "../seat-belt.ts";
@@ -15,14 +16,35 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-/** A command that runs. */
-export interface RunningCommand {
-  /** Resolves when the process has ended. */
-  readonly ended: Promise<CommandResult>;
-  /** The complete lines on stdout so far. */
-  lines(): string[];
-  signal(name: NodeJS.Signals): void;
+/** A program of the service that runs, and what it has written so far. */
+export function spawnProgram(
+  args: readonly string[],
+  environment: Readonly<Record<string, string | undefined>>,
+  folder = ROOT,
+  stdout: number | "pipe" = "pipe",
+) {
+  const child = spawn(process.execPath, ["--import", PARENT_WATCH, ...args], {
+    cwd: folder,
+    env: {
+      ...process.env,
+      NO_COLOR: "1",
+      FORCE_COLOR: undefined,
+      NODE_OPTIONS: SEAT_BELT,
+      ...environment,
+    },
+    stdio: ["ignore", stdout, "pipe", "ipc"],
+  });
+  const output = { stdout: "", stderr: "" };
+  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
+  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
+  const ended = once(child, "close").then(
+    ([code, signal]): number | NodeJS.Signals => code ?? signal,
+  );
+  return { child, output, ended };
 }
+
+/** A command that runs. */
+export type RunningCommand = ReturnType<typeof startCommand>;
 
 /**
  * Starts the command of `npm run NAME`.
@@ -30,36 +52,17 @@ export interface RunningCommand {
  * @param url its `DATABASE_URL`; unset by default
  * @param folder that of its code; this repository by default
  */
-export function startCommand(
-  name: string,
-  args: readonly string[],
-  url = "",
-  folder = ROOT,
-): RunningCommand {
+export function startCommand(name: string, args: readonly string[], url = "", folder = ROOT) {
   const file = name === "seed" ? "dev/seed.ts" : `src/cli/${name}.ts`;
-  const child = spawn(process.execPath, ["--import", PARENT_WATCH, file, ...args], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      DATABASE_URL: url,
-      NODE_OPTIONS: SEAT_BELT,
-      NO_COLOR: "1",
-      FORCE_COLOR: undefined,
-    },
-    stdio: ["ignore", "pipe", "pipe", "ipc"],
-  });
-  const output = { stdout: "", stderr: "" };
-  child.stdout?.setEncoding("utf8").on("data", (text) => (output.stdout += text));
-  child.stderr?.setEncoding("utf8").on("data", (text) => (output.stderr += text));
-  const { promise, resolve, reject } = Promise.withResolvers<CommandResult>();
-  child.once("error", reject);
-  child.once("close", (code) => resolve({ code: code ?? -1, ...output }));
+  const { child, output, ended } = spawnProgram([file, ...args], { DATABASE_URL: url }, folder);
   return {
-    ended: promise,
+    /** Resolves when the process has ended. */
+    ended: ended.then((ending): CommandResult => {
+      return { code: typeof ending === "number" ? ending : -1, ...output };
+    }),
+    /** The complete lines on stdout so far. */
     lines: () => output.stdout.split("\n").slice(0, -1),
-    signal: (name) => {
-      child.kill(name);
-    },
+    signal: (name: NodeJS.Signals) => void child.kill(name),
   };
 }
 

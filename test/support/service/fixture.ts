@@ -1,25 +1,11 @@
 /** The fixture of an end-to-end test: a database with data, a service that uses it, and clients. */
 import { issueKey, issueServiceKey } from "../../../src/auth/key-registry.ts";
-import { type Clients, openClients } from "../clients/clients.ts";
+import { openClients } from "../clients/clients.ts";
 import { createDatabase, type TestDatabase } from "../database.ts";
-import { type ServiceProcess, startService } from "./service-process.ts";
+import { startService } from "./service-process.ts";
 
-/** What a test needs to call the service. */
-export interface Fixture {
-  readonly database: TestDatabase;
-  readonly service: ServiceProcess;
-  readonly clients: Clients;
-  /** A valid key of provider 1. */
-  readonly key: string;
-  /** Issues another key. `expiresAt` is in epoch milliseconds; by default the key does not expire. */
-  issueKey(providerId: string, expiresAt?: number): Promise<string>;
-  /** Issues a service key. */
-  issueServiceKey(name: string): Promise<string>;
-  /** How many calls the service has in flight, by its metrics. */
-  activeCalls(): Promise<number>;
-  /** Ends the service and drops the database. */
-  dispose(): Promise<void>;
-}
+/** What a test needs to call the service: `createFixture`. */
+export type Fixture = Awaited<ReturnType<typeof createFixture>>;
 
 /**
  * Creates the fixture.
@@ -30,7 +16,7 @@ export interface Fixture {
 export async function createFixture(
   fill: (database: TestDatabase) => Promise<unknown>,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Fixture> {
+) {
   const database = await createDatabase();
   await fill(database);
   const issue = async (providerId: string, expiresAt: number | null = null): Promise<string> =>
@@ -42,13 +28,18 @@ export async function createFixture(
     database,
     service,
     clients,
+    /** A valid key of provider 1. */
     key,
+    /** Issues another key. `expiresAt` is in epoch milliseconds; by default the key does not expire. */
     issueKey: issue,
-    issueServiceKey: async (name) => (await issueServiceKey(database.knex, name, null)).key,
+    /** Issues a service key. */
+    issueServiceKey: async (name: string) => (await issueServiceKey(database.knex, name, null)).key,
+    /** How many calls the service has in flight, by its metrics. */
     async activeCalls() {
       const text = await (await fetch(`${service.admin}/metrics`)).text();
       return Number(/^rpc_server_active_calls (\d+)$/m.exec(text)?.[1]);
     },
+    /** Ends the service and drops the database. */
     async dispose() {
       clients.close();
       await service.kill();

@@ -1,43 +1,13 @@
 /** The service in a process of its own, started as `npm start` starts it. */
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { fileURLToPath } from "node:url";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
+import { spawnProgram } from "../commands/run-command.ts";
 import { poll, waitFor } from "../poll.ts";
-import { SEAT_BELT } from "../seat-belt.ts";
-
-const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
-/** Ends the service if the test process exits first. */
-const PARENT_WATCH = fileURLToPath(new URL("../../../dev/parent-watch.ts", import.meta.url));
-
-/** How a process ended: its exit code, or the signal that ended it. */
-export type Ending = number | NodeJS.Signals;
 
 /** A parsed line of the service's log. */
 export type LogLine = Readonly<Record<string, unknown>>;
 
-/** A running service. */
-export interface ServiceProcess {
-  /** The base URL of REST, Connect and gRPC-Web: `http://127.0.0.1:PORT`. */
-  readonly http: string;
-  /** The address of gRPC: `127.0.0.1:PORT`. */
-  readonly grpc: string;
-  /** The base URL of the admin port. */
-  readonly admin: string;
-  /** Resolves when the process has ended. */
-  readonly ended: Promise<Ending>;
-  /** Everything it has written so far to stdout and stderr. */
-  output(): string;
-  /** The lines of its log so far. */
-  log(): LogLine[];
-  /** The log lines of one request. Waits for the first. */
-  logOf(requestId: string): Promise<LogLine[]>;
-  signal(name: NodeJS.Signals): void;
-  /** Sends SIGTERM, and waits for the end. Does nothing if the process has ended. */
-  stop(): Promise<Ending>;
-  /** Ends the process at once, for the end of a test: it does not wait for clients, as a stop does. */
-  kill(): Promise<Ending>;
-}
+/** A running service: `startService`. */
+export type ServiceProcess = Awaited<ReturnType<typeof startService>>;
 
 /**
  * Starts the service on free ports and waits until it listens.
@@ -48,10 +18,10 @@ export interface ServiceProcess {
 export async function startService(
   databaseUrl: string,
   environment: Readonly<Record<string, string>> = {},
-  folder = ROOT,
-): Promise<ServiceProcess> {
-  const child = spawnService({ ...environment, DATABASE_URL: databaseUrl }, [], undefined, folder);
-  const { ended, output } = collect(child);
+  folder?: string,
+) {
+  const own = { ...environment, DATABASE_URL: databaseUrl };
+  const { child, ended, output } = spawnService(own, [], "pipe", folder);
   const log = () => output.stdout.split("\n").slice(0, -1).map(parseLine);
   const listening = await poll(() => {
     if (child.exitCode !== null) throw new Error(`the service ended:\n${output.stderr}`);
@@ -59,24 +29,31 @@ export async function startService(
   }, "a service that listens");
   const scheme = environment.TLS_CERT_FILE === undefined ? "http" : "https";
   return {
+    /** The base URL of REST, Connect and gRPC-Web: `http://127.0.0.1:PORT`. */
     http: `${scheme}://127.0.0.1:${listening.httpPort}`,
+    /** The address of gRPC: `127.0.0.1:PORT`. */
     grpc: `127.0.0.1:${listening.grpcPort}`,
+    /** The base URL of the admin port. */
     admin: `http://${environment.ADMIN_HOST ?? "127.0.0.1"}:${listening.adminPort}`,
+    /** Resolves when the process has ended, to its exit code, or the signal that ended it. */
     ended,
+    /** Everything it has written so far to stdout and stderr. */
     output: () => output.stdout + output.stderr,
+    /** The lines of its log so far. */
     log,
-    logOf: (requestId) =>
+    /** The log lines of one request. Waits for the first. */
+    logOf: (requestId: string) =>
       poll(() => {
         const lines = log().filter((line) => line.requestId === requestId);
         return lines.length > 0 ? lines : undefined;
       }, `a line of the request ${requestId} in the log`),
-    signal: (name) => {
-      child.kill(name);
-    },
-    async stop() {
+    signal: (name: NodeJS.Signals) => void child.kill(name),
+    /** Sends SIGTERM, and waits for the end. Does nothing if the process has ended. */
+    stop() {
       child.kill("SIGTERM");
       return waitFor(ended, "the end of the service after SIGTERM", () => output.stdout);
     },
+    /** Ends the process at once, for the end of a test: it does not wait for clients, as a stop does. */
     kill() {
       child.kill("SIGKILL");
       return ended;
@@ -89,8 +66,7 @@ export async function runService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
 ) {
-  const child = spawnService(environment, args);
-  const { ended, output } = collect(child);
+  const { child, ended, output } = spawnService(environment, args);
   try {
     const ending = await waitFor(ended, "the end of the service", () => output.stdout);
     return { ending, ...output };
@@ -103,42 +79,20 @@ export async function runService(
 const UNHURRIED = { STOP_LAME_DUCK_MS: "0", STOP_GRACE_MS: `${TIME_LIMIT}`, MAX_CALL_MS: "25000" };
 
 /**
- * Spawns a service on free ports, with `UNHURRIED` and `SEAT_BELT`.
+ * Spawns a service on free ports, with `UNHURRIED` and Node's permissions.
  *
  * @param stdout a file descriptor; a socket that the test reads by default
  */
 export function spawnService(
   environment: Readonly<Record<string, string | undefined>>,
   args: readonly string[] = [],
-  stdout?: number,
-  folder = ROOT,
-): ChildProcess {
-  return spawn(process.execPath, ["--import", PARENT_WATCH, "src/main.ts", ...args], {
-    cwd: folder,
-    env: {
-      ...process.env,
-      NO_COLOR: "1",
-      FORCE_COLOR: undefined,
-      HOST: undefined,
-      LOG_LEVEL: undefined,
-      HTTP_PORT: "0",
-      GRPC_PORT: "0",
-      ADMIN_PORT: "0",
-      NODE_OPTIONS: SEAT_BELT,
-      ...UNHURRIED,
-      ...environment,
-    },
-    stdio: ["ignore", stdout ?? "pipe", "pipe", "ipc"],
-  });
-}
-
-/** Collects the output of a process until it ends. */
-function collect(child: ChildProcess) {
-  const output = { stdout: "", stderr: "" };
-  child.stdout?.setEncoding("utf8").on("data", (text: string) => (output.stdout += text));
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => (output.stderr += text));
-  const ended = once(child, "close").then(([code, signal]): Ending => code ?? signal);
-  return { ended, output };
+  stdout: number | "pipe" = "pipe",
+  folder?: string,
+) {
+  const ports = { HTTP_PORT: "0", GRPC_PORT: "0", ADMIN_PORT: "0" };
+  const unset = { HOST: undefined, LOG_LEVEL: undefined };
+  const all = { ...unset, ...ports, ...UNHURRIED, ...environment };
+  return spawnProgram(["src/main.ts", ...args], all, folder, stdout);
 }
 
 function parseLine(line: string): LogLine {

@@ -21,18 +21,10 @@ export interface Subject {
   readonly days?: readonly [from: number, to: number];
 }
 
-/** A certificate authority. */
-export interface Authority {
-  /** Its own certificate, in PEM. */
-  readonly cert: string;
-  /** Issues a certificate for servers and clients. */
-  issue(subject?: Subject): Promise<Pair>;
-}
-
 const DAY = 86_400_000;
 
-/** Creates an authority with a new key. */
-export async function createAuthority(name = "test CA"): Promise<Authority> {
+/** Creates a certificate authority with a new key. */
+export async function createAuthority(name = "test CA") {
   const ca = await generate([{ name: "commonName", value: name }], {
     keyType: "ec",
     algorithm: "sha256",
@@ -43,8 +35,11 @@ export async function createAuthority(name = "test CA"): Promise<Authority> {
     ],
   });
   return {
+    /** Its own certificate, in PEM. */
     cert: ca.cert,
-    async issue({ name = "test", host = "localhost", withoutAddress, days = [-1, 1] } = {}) {
+    /** Issues a certificate for servers and clients. */
+    async issue(subject: Subject = {}): Promise<Pair> {
+      const { name = "test", host = "localhost", withoutAddress, days = [-1, 1] } = subject;
       const [from, to] = days.map((day) => new Date(Date.now() + day * DAY)) as [Date, Date];
       const { cert, private: key } = await generate([{ name: "commonName", value: name }], {
         keyType: "ec",
@@ -69,20 +64,10 @@ export async function createAuthority(name = "test CA"): Promise<Authority> {
 }
 
 /** The files of a certificate, in a folder of their own. */
-export interface CertificateFiles extends Disposable {
-  /** The variables that name the files. */
-  readonly files: {
-    readonly TLS_CERT_FILE: string;
-    readonly TLS_KEY_FILE: string;
-    readonly TLS_CLIENT_CA_FILE?: string;
-  };
-  readonly folder: string;
-  /** Replaces the contents, each file at once. */
-  write(pair: Partial<Pair> & { readonly ca?: string }): void;
-}
+export type CertificateFiles = ReturnType<typeof createFiles>;
 
 /** Writes the files. */
-export function createFiles(pair: Pair, ca?: string): CertificateFiles {
+export function createFiles(pair: Pair, ca?: string) {
   const folder = mkdtempSync(join(tmpdir(), "certificates-"));
   const path = (name: string) => join(folder, name);
   const write = (contents: Readonly<Record<string, string | undefined>>) => {
@@ -94,13 +79,16 @@ export function createFiles(pair: Pair, ca?: string): CertificateFiles {
   };
   write({ "tls.crt": pair.cert, "tls.key": pair.key, "ca.crt": ca });
   return {
+    /** The variables that name the files. */
     files: {
       TLS_CERT_FILE: path("tls.crt"),
       TLS_KEY_FILE: path("tls.key"),
       ...(ca !== undefined && { TLS_CLIENT_CA_FILE: path("ca.crt") }),
     },
     folder,
-    write: ({ cert, key, ca }) => write({ "tls.crt": cert, "tls.key": key, "ca.crt": ca }),
+    /** Replaces the contents, each file at once. */
+    write: ({ cert, key, ca }: Partial<Pair> & { readonly ca?: string }) =>
+      write({ "tls.crt": cert, "tls.key": key, "ca.crt": ca }),
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
   };
 }
