@@ -62,9 +62,13 @@ describe.skipIf(process.env.DATABASE_URL)("a database", () => {
     service = await startService(server.url, { MAX_CALL_MS: "2000" });
     clients = openClients(service);
     const headers = withKey(key);
-    const answer = await rawHttp(service.http, { target: paths.GetOverview, headers });
-    expect(answer.text).toMatch(/^\{"summary":/);
-    correct = [`200 ${answer.text}`, "OK"];
+    // The first one may be late on a busy machine.
+    const { text } = await poll(async () => {
+      const answer = await rawHttp(service.http, { target: paths.GetOverview, headers });
+      return answer.status === 200 ? answer : undefined;
+    });
+    expect(text).toMatch(/^\{"summary":/);
+    correct = [`200 ${text}`, "OK"];
   });
   afterAll(async () => {
     clients?.close();
