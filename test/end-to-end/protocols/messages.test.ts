@@ -255,6 +255,7 @@ const REFUSED: Readonly<Record<string, Readonly<Record<string, Call>>>> = {
   UNIMPLEMENTED: {
     "Connect, compression": connect(PROTO, EMPTY, ["content-encoding", "foo"]),
     "gRPC-Web, no message": grpcWeb(EMPTY),
+    "gRPC-Web, two messages": grpcWeb(Buffer.concat([frame(EMPTY), frame(EMPTY)])),
     "gRPC-Web, compression": grpcWeb(frame(EMPTY, 1), UNKNOWN),
     "gRPC, compression": grpc(frame(EMPTY, 1), UNKNOWN),
     "gRPC, part of a prefix": grpc(Buffer.from([0, 0, 0])),
