@@ -44,6 +44,16 @@ export function keysByHash(count: number): string {
   return `SELECT LOWER(HEX(key_hash)), id, provider_id, name, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
 }
 
+/** Its rows. Only the instants may be NULL. */
+type KeyRow = readonly [
+  hash: string,
+  id: string,
+  providerId: string,
+  name: string,
+  expiresAt: string | null,
+  revokedAt: string | null,
+];
+
 const QUERIES = SIZES.map((size) => ({ size, sql: keysByHash(size) }));
 
 /**
@@ -64,16 +74,16 @@ export function createFindKeys(read: Read, owner = ""): FindKeys {
       owner,
     });
     const found = new Map<string, IssuedKey>();
-    for (const [hash, id, providerId, name, expiresAt, revokedAt] of rows) {
-      if (hash == null || id == null || providerId == null) continue;
+    for (const row of rows) {
+      const [hash, id, providerId, name, expiresAt, revokedAt] = row as KeyRow;
       found.set(hash, {
         key:
           providerId === NO_PROVIDER
-            ? { kind: "service", id, name: name ?? "" }
+            ? { kind: "service", id, name }
             : { kind: "provider", id, providerId },
         // An unreadable expiry becomes NaN: every comparison with it is false, so the key is invalid.
-        expiresAt: expiresAt == null ? Infinity : fromDatetime(expiresAt),
-        revoked: revokedAt != null,
+        expiresAt: expiresAt === null ? Infinity : fromDatetime(expiresAt),
+        revoked: revokedAt !== null,
       });
     }
     return found;

@@ -20,8 +20,8 @@ interface WaitingLookup {
   readonly result: PromiseWithResolvers<IssuedKey | undefined>;
 }
 
-/** Creates an empty queue. A lookup beyond `maxWaiting` rejects with `overloaded`. */
-export function createKeyQueue(findKeys: FindKeys, maxWaiting = MAX_KEY_LOOKUPS): KeyLookup {
+/** Creates an empty queue. A lookup beyond `MAX_KEY_LOOKUPS` rejects with `overloaded`. */
+export function createKeyQueue(findKeys: FindKeys): KeyLookup {
   /** The waiting lookups, by address; an address without any has no entry. */
   const byAddress = new Map<string, Set<WaitingLookup>>();
   let waiting = 0;
@@ -90,7 +90,9 @@ export function createKeyQueue(findKeys: FindKeys, maxWaiting = MAX_KEY_LOOKUPS)
 
   return (keyHash, { signal, address }) => {
     const ofAddress = byAddress.get(address)?.size ?? 0;
-    if (ofAddress >= maxWaiting - waiting) return Promise.reject(new ServiceError("overloaded"));
+    if (ofAddress >= MAX_KEY_LOOKUPS - waiting) {
+      return Promise.reject(new ServiceError("overloaded"));
+    }
     const result = Promise.withResolvers<IssuedKey | undefined>();
     const lookup = { keyHash, result };
     const leave = () => {

@@ -31,10 +31,13 @@ export interface Place {
   readonly id: string;
 }
 
+/** The digits of the greatest id. All places have as many, so that the length of a token says nothing of its row. */
+const ID_DIGITS = 20;
+
 /** The place after which everything comes up to an instant (epoch ms), inclusive. */
 export function placeAfter(end: number): Place {
   if (end < LATEST) return { at: toDatetime(end + 1), id: "0" };
-  return { at: LAST_INSTANT, id: String(2n ** 64n - 1n) };
+  return { at: LAST_INSTANT, id: "9".repeat(ID_DIGITS) };
 }
 
 /** SQL: a parameter that is an id. As `UNSIGNED` MySQL takes a text from 2^63 on for 2^63 - 1, where it looks for a range. */
@@ -87,9 +90,6 @@ export function newestFirst(one: ListedRow, other: ListedRow): number {
   if (one.at !== other.at) return one.at > other.at ? -1 : 1;
   return BigInt(one.order) > BigInt(other.order) ? -1 : 1;
 }
-
-/** The digits of the greatest id. All places have as many, so that the length of a token says nothing of its row. */
-const ID_DIGITS = 20;
 
 /** A page, and the place where the next one begins; undefined if there is none. */
 export function pageOf<Row extends ListedRow>(rows: readonly Row[], size: number) {

@@ -24,20 +24,20 @@ type Admit = (share: string) => () => void;
 
 /** Creates the counts of one process, at zero. */
 export function createAdmission({ total, perProvider }: AdmissionLimits): Admit {
-  const counts = new Map<string, number>();
+  /** The calls in flight, by share; one without any has no entry. */
+  const shares = new Map<string, { inFlight: number }>();
   let inFlight = 0;
 
-  return (share) => {
-    const count = counts.get(share) ?? 0;
-    if (count >= perProvider) throw new ServiceError("tooManyCalls");
-    if (count >= total - inFlight) throw new ServiceError("overloaded");
+  return (name) => {
+    const share = shares.get(name) ?? { inFlight: 0 };
+    if (share.inFlight >= perProvider) throw new ServiceError("tooManyCalls");
+    if (share.inFlight >= total - inFlight) throw new ServiceError("overloaded");
     inFlight++;
-    counts.set(share, count + 1);
+    share.inFlight++;
+    shares.set(name, share);
     return () => {
       inFlight--;
-      const rest = (counts.get(share) ?? 0) - 1;
-      if (rest > 0) counts.set(share, rest);
-      else counts.delete(share);
+      if (--share.inFlight === 0) shares.delete(name);
     };
   };
 }

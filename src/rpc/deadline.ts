@@ -34,10 +34,10 @@ export function startDeadline(
   const expire = () => controller.abort(new ServiceError("deadlineExceeded"));
   const cancel = () => controller.abort(new ServiceError("canceled"));
   const remaining = Math.min(maxCall, callerDeadline - now);
-  const timer = setTimeout(expire, Math.max(0, remaining));
   if (remaining <= 0) expire();
   else if (callerSignal.aborted) cancel();
   else callerSignal.addEventListener("abort", cancel, { once: true });
+  const timer = controller.signal.aborted ? undefined : setTimeout(expire, remaining);
   return {
     signal: controller.signal,
     isCallers: callerDeadline - now < maxCall,
