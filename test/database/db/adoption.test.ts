@@ -6,14 +6,14 @@ import type { Knex } from "knex";
 import { afterEach, beforeEach, expect, inject, it } from "vitest";
 import { adoptedTables, ForeignTables } from "../../../src/db/adoption.ts";
 import { migrateToLatest, migrations } from "../../../src/db/migrate.ts";
-import { migrationNames, pendingMigrations } from "../../../src/db/pending-migrations.ts";
+import { migrationNames } from "../../../src/db/pending-migrations.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
 beforeEach(async () => {
   database = await createDatabase();
-  const server = await connectTo(inject("databaseServer"));
   // As before the first migration.
+  const server = await connectTo(inject("databaseServer"));
   await server.query(`DROP DATABASE ${database.name}`);
   await server.query(`CREATE DATABASE ${database.name}`);
   await server.end();
@@ -49,25 +49,20 @@ async function refusal(): Promise<readonly string[]> {
   return (error as ForeignTables).reasons;
 }
 
-async function makeTheirs(): Promise<readonly string[]> {
-  for (const sql of [
-    PAYOUTS,
-    MOVES,
-    WALLETS.replace("CAST(SUM(amount)", "CAST(COALESCE(SUM(amount), 0)"),
-  ]) {
-    await database.knex.raw(sql);
-  }
+async function makeTheirs(): Promise<void> {
+  const wallets = WALLETS.replace("CAST(SUM(amount)", "CAST(COALESCE(SUM(amount), 0)");
+  for (const sql of [PAYOUTS, MOVES, wallets]) await database.knex.raw(sql);
   await database.knex.raw(
     "INSERT INTO payouts VALUES (7, 1, 'po_1', '2026-01-01', 5, '', '', 'x')",
   );
-  return Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name)));
 }
+const theirs = () =>
+  Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name)));
 
-it("a table and a view that are as they must be are adopted: up, down and up again leave them as they are", async () => {
-  const before = await makeTheirs();
+it("a table and a view that are as they must be are adopted, stay as they are, and are left where all others are dropped", async () => {
+  await makeTheirs();
+  const before = await theirs();
   const lines: string[] = [];
-  const now = () =>
-    Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name)));
   expect(await migrateToLatest(database.knex, (line) => lines.push(line))).toEqual(
     migrationNames(),
   );
@@ -75,26 +70,28 @@ it("a table and a view that are as they must be are adopted: up, down and up aga
     "adopted wallets: it stays as it is",
     "adopted payouts: it stays as it is",
   ]);
+  // As if the run had been killed after the DDL of a table, and before it recorded that: it knows that as its own.
+  await database.knex("knex_migrations").where("name", ">=", "0004_servers.ts").del();
+  expect(await migrateToLatest(database.knex)).toEqual(migrationNames().slice(3));
   expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
-  expect(await now()).toEqual(before);
-  expect(await migrateToLatest(database.knex)).toEqual([]);
+  expect(await theirs()).toEqual(before);
+
+  // A version whose contract has a column more is to the table as one that has lost a column.
+  const last = migrationNames().slice(-1);
+  await database.knex("knex_migrations").whereIn("name", last).del();
+  await database.knex.raw("ALTER TABLE payouts DROP COLUMN method");
+  const altered = await theirs();
+  const add = "ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL";
+  expect(await refusal()).toEqual([`payouts.method is missing: ${add}`]);
+  expect(await theirs()).toEqual(altered);
+  await database.knex.raw(add);
+  expect(await migrateToLatest(database.knex)).toEqual(last);
 
   await database.knex.migrate.rollback(migrations, true);
-  expect(await names()).toEqual([
-    "knex_migrations",
-    "knex_migrations_lock",
-    "migration_tables",
-    "payouts",
-    "their_moves",
-    "wallets",
-  ]);
-  expect(await now()).toEqual(before);
+  const own = ["knex_migrations", "knex_migrations_lock", "migration_tables"];
+  expect(await names()).toEqual([...own, "payouts", "their_moves", "wallets"]);
   expect(await database.knex("payouts").pluck("id")).toEqual([7]);
   expect(await database.knex("migration_tables")).toEqual([]);
-
-  await migrateToLatest(database.knex);
-  expect(await now()).toEqual(before);
-  expect(await pendingMigrations(database.knex)).toEqual([]);
 });
 
 it("any other is refused by name before the first statement", async () => {
@@ -103,46 +100,9 @@ it("any other is refused by name before the first statement", async () => {
   await makeTheirs();
   const before = await names();
   const reasons = await refusal();
-  expect(reasons[0]).toBe(
-    "rollups is there already, and `npm run migrate` did not make it: rename it, or give this service a database of its own",
+  expect(reasons[0]).toMatch(/^rollups is there already, and `npm run migrate` did not make it: /);
+  expect(new Set(reasons.slice(1).map((line) => line.split(".")[0]?.split(" ")[0]))).toEqual(
+    new Set(["servers"]),
   );
-  expect(reasons.slice(1).map((line) => line.split(" ")[0])).toEqual([
-    ...["provider_id", "uuid", "name", "type"].map((column) => `servers.${column}`),
-    "servers.status",
-    ...["price_per_hour", "deleted_at"].map((column) => `servers.${column}`),
-    "servers",
-  ]);
   expect(await names()).toEqual(before);
-});
-
-it("a later change of an adopted table is told as SQL for its owner, and made by nobody else", async () => {
-  await makeTheirs();
-  await migrateToLatest(database.knex);
-  // A version whose contract has a column more is to the table as one that has lost a column.
-  await database
-    .knex("knex_migrations")
-    .where({ name: migrationNames().at(-1) })
-    .del();
-  await database.knex.raw("ALTER TABLE payouts DROP COLUMN method");
-  const altered = await definitionOf(database.knex, "payouts");
-  expect(await refusal()).toEqual([
-    "payouts.method is missing: ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL",
-  ]);
-  expect(await definitionOf(database.knex, "payouts")).toBe(altered);
-  await database.knex.raw("ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL");
-  expect(await migrateToLatest(database.knex)).toEqual(migrationNames().slice(-1));
-});
-
-it("a run that is killed knows the tables again that it has made, and adopts none of them", async () => {
-  const KILLED = "0004_servers.ts";
-  await makeTheirs();
-  await migrateToLatest(database.knex);
-  // As if it had been killed after the DDL of a table, and before it recorded that.
-  await database.knex("knex_migrations").where("name", ">=", KILLED).del();
-  expect(await migrateToLatest(database.knex)).toEqual(
-    migrationNames().filter((name) => name >= KILLED),
-  );
-  expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
-  await database.knex.migrate.rollback(migrations, true);
-  expect(await names()).not.toContain("servers");
 });

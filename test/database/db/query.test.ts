@@ -25,27 +25,13 @@ async function endSlow(): Promise<void> {
   await untilSlow(0);
 }
 
-describe("a read", () => {
-  it("rejects as internal if the statement fails, with the driver's error as the cause", async () => {
-    const error = await reads
-      .read("SELECT x FROM nowhere", [], { signal, operation })
-      .catch((e) => e);
-    expect(error).toBeInstanceOf(ServiceError);
-    expect([error.kind, error.message]).toEqual([
-      "internal",
-      "an error occurred while retrieving revenue data",
-    ]);
-    expect(error.cause).toMatchObject({ code: "ER_NO_SUCH_TABLE" });
-  });
-
-  it("takes no connection for a caller that has left, and sends no statement other than SELECT", async () => {
-    const left = { signal: AbortSignal.abort(canceled), operation };
-    expect(await outcomeOf(reads.read("SELECT '1'", [], left))).toBe("canceled");
-    expect(reads.proxy.made()).toBe(0);
-    await expect(reads.read("DELETE FROM providers", [], { signal, operation })).rejects.toThrow(
-      "expected a statement that starts with SELECT",
-    );
-  });
+it("a read takes no connection for a caller that has left, and sends no statement other than SELECT", async () => {
+  const left = { signal: AbortSignal.abort(canceled), operation };
+  expect(await outcomeOf(reads.read("SELECT '1'", [], left))).toBe("canceled");
+  expect(reads.proxy.made()).toBe(0);
+  await expect(reads.read("DELETE FROM providers", [], { signal, operation })).rejects.toThrow(
+    "expected a statement that starts with SELECT",
+  );
 });
 
 it("a read is observed until its rows have arrived, without their wait for a turn", async () => {
@@ -64,33 +50,6 @@ it("a read is observed until its rows have arrived, without their wait for a tur
   expect(await left).toBe("canceled");
   turn.resolve();
   expect(events).toEqual(["waits", "waited", `ran ${operation}`]);
-});
-
-it("a statement that fails is observed until then, and not until its read is tried again", async () => {
-  const events: string[] = [];
-  const connections = () => `on connection ${reads.proxy.made()}`;
-  const observe = createReadObserver({
-    waits: () => {},
-    waited: () => {},
-    ran: (operation) => events.push(`${operation} ${connections()}`),
-  });
-  const read = createRead(reads.pool, { ...LIMITS, observe });
-  const first = read(({ query }) => query("SELECT '1'", [], "first"), { signal });
-  await first;
-  reads.proxy.inject({ errno: 2013 });
-  await read(
-    async ({ query }) => {
-      await query("SELECT '1'", [], "first");
-      await query("SELECT '2'", [], "second");
-    },
-    { signal },
-  );
-  expect(events).toEqual([
-    "first on connection 1",
-    "first on connection 1", // the one that failed
-    "first on connection 2",
-    "second on connection 2",
-  ]);
 });
 
 it("a statement that takes too long is ended by the server, and its session is used again", async () => {

@@ -37,13 +37,3 @@ it("a read whose caller leaves first tells the others", async () => {
   for (const answer of await Promise.all(OWNERS.map(readOne))) expect(answer).toEqual(ANSWERED);
   expect(reads.proxy.unanswered()).toBe(1);
 });
-
-it("while new connections are silent too the database is unavailable, and not for longer", async () => {
-  await reads.usePool({ maxStatement: MAX_STATEMENT, connectTimeout: 500 });
-  await readOne();
-  reads.proxy.silence();
-  reads.proxy.silenceNew(true);
-  expect(await readOne()).toBe("databaseUnavailable");
-  reads.proxy.silenceNew(false);
-  await expect.poll(() => readOne()).toEqual(ANSWERED);
-});
