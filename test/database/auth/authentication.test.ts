@@ -53,16 +53,6 @@ it("of a key its hash and its hint are stored, and nothing else of it", async ()
   );
 });
 
-it("a key is not issued without its provider, and one that is not there is not revoked", async () => {
-  await expect(issueKey(knex, "3", "test", null)).rejects.toThrow(
-    new Error("provider 3 does not exist in the table providers"),
-  );
-  const key = generateKey();
-  await expect(revokeKey(knex, { key })).rejects.toThrow(
-    new Error(`key ${key.slice(0, 8)}… does not exist in this database`),
-  );
-});
-
 describe("a key is rejected", () => {
   it("from the millisecond of its expiry, and if it was never issued", async () => {
     const key = await issue(NOW);

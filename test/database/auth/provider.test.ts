@@ -1,10 +1,6 @@
 /** The provider of a call: what a key may ask about, and when the database is asked. */
 import { beforeEach, expect, it } from "vitest";
-import {
-  createFindProvider,
-  type FindProvider,
-  PROVIDER_BY_ID,
-} from "../../../src/auth/provider.ts";
+import { createFindProvider, type FindProvider } from "../../../src/auth/provider.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { CallerKey } from "../../../src/handler.ts";
@@ -50,42 +46,33 @@ it("a service key's provider is looked up once in the share of the key, while it
 it("a provider that was not found is looked up each time, and found as soon as it is there", async () => {
   expect(await outcomeOf(serviceKey(), "8")).toBe("providerNotFound");
   expect(await outcomeOf(serviceKey(), "8")).toBe("providerNotFound");
-  await knex("providers").insert({ id: 8, name: "eight" });
+  // The very number, also beyond what a double can tell.
+  const last = "18446744073709551615";
+  await knex("providers").insert([
+    { id: 8, name: "eight" },
+    { id: last, name: "last" },
+  ]);
   expect(await outcomeOf(serviceKey(), "8")).toBe("8");
-  expect(lookups).toHaveLength(3);
-});
-
-it("an id is the very number, also beyond what a double can tell", async () => {
-  await knex("providers").insert({ id: "18446744073709551615", name: "last" });
   expect(await outcomeOf(serviceKey(), "18446744073709551614")).toBe("providerNotFound");
-  expect(await outcomeOf(serviceKey(), "18446744073709551615")).toBe("18446744073709551615");
+  expect(await outcomeOf(serviceKey(), last)).toBe(last);
+  expect(lookups).toHaveLength(5);
 });
 
 it("what is no id is refused without a look-up", async () => {
-  const named = [
-    [],
-    ["0"],
-    ["07"],
-    ["+7"],
-    ["-7"],
-    [" 7"],
-    ["7 "],
-    ["7\n"],
-    ["7.0"],
-    ["7e0"],
-    ["٧"],
+  const ids = [
+    "0",
+    "07",
+    "+7",
+    " 7",
+    "7\n",
+    "7.0",
+    "٧",
+    "7,7",
+    "18446744073709551616",
+    "7".repeat(21),
   ];
-  named.push(["7,7"], ["7", "7"], ["18446744073709551616"], ["9".repeat(20)], ["7".repeat(21)]);
+  const named = [[], ["7", "7"], ...ids.map((id) => [id])];
   const outcomes = await Promise.all(named.map((ids) => outcomeOf(serviceKey(), ...ids)));
   expect(outcomes).toEqual(named.map(() => "invalidArgument"));
   expect(lookups).toEqual([]);
-});
-
-it("the look-up reads a row by the primary key", async () => {
-  await knex("providers").insert(
-    Array.from({ length: 300 }, (_, id) => ({ id: id + 1, name: "" })),
-  );
-  await knex.raw("ANALYZE TABLE providers");
-  const [plan] = await knex.raw(`EXPLAIN FORMAT=TRADITIONAL ${PROVIDER_BY_ID}`, ["7"]);
-  expect(plan).toMatchObject([{ table: "providers", key: "PRIMARY", type: "const" }]);
 });
