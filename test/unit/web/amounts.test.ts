@@ -19,6 +19,7 @@ import {
   within,
 } from "../../../web/src/amount/sums.ts";
 import { scaleOf } from "../../../web/src/chart/scale.ts";
+import type { Period } from "../../../web/src/period/period.ts";
 
 const DECIMAL = /^-?\d{1,30}(\.\d{1,4})?$/;
 
@@ -34,28 +35,26 @@ it("the parts of a decimal joined are the decimal", () => {
 
 it.each([
   ["0.3475", "$0.3475", 3475n],
-  ["1000.00", "$1,000.00", 10_000_000n],
   ["-0.01", "-$0.01", -100n],
   ["-90071992547409931234.56", "-$90,071,992,547,409,931,234.56", -900719925474099312345600n],
 ])("%s is written as %s, and is %d ten-thousandths", (text, expected, integer) => {
   expect([usd(text), scaled(text)]).toEqual([expected, integer]);
 });
 
+const usdOf = (value: string) => create(DecimalSchema, { value });
+
 it.each([
   // Half a cent is rounded away from zero: 0.115 and -0.115.
   ["0.92", "8.00", 12n],
   ["-0.92", "8.00", -12n],
-  ["0.90", "8.00", 11n],
   ["81064793292668938111.10", "1.00", 8106479329266893811110n],
   ["4050.04", "0.00", undefined],
 ])("of %s earned in %s hours, an hour earned %s cents", (earnings, hours, expected) => {
-  const [earned, rented] = [earnings, hours].map((value) => create(DecimalSchema, { value }));
-  expect(perHour(earned, rented)).toBe(expected);
+  expect(perHour(usdOf(earnings), usdOf(hours))).toBe(expected);
 });
 
 it.each([
   [1123n, 1000n, "12.3 % more than"],
-  [877n, 1000n, "12.3 % less than"],
   [1000n, 1000n, "as much as"],
   [10n ** 30n, 10n ** 30n + 1n, "as much as"],
   [5n, 0n, ""],
@@ -63,7 +62,6 @@ it.each([
   expect(changeOf(now, before)).toBe(expected);
 });
 
-const usdOf = (value: string) => create(DecimalSchema, { value });
 /** A day of which the service's fees are of no account: the page adds up gross revenue. */
 const day = (date: string, gross: string, more: MessageInitShape<typeof DailyRevenueSchema> = {}) =>
   create(DailyRevenueSchema, { date, grossRevenue: usdOf(gross), charges: 2, ...more });
@@ -78,7 +76,6 @@ it("the fee of days is rounded once for all of them, half a cent away from zero"
   // Three fees by themselves would be 0.01, 0.01 and 0.00.
   expect(sumsOf(DAYS)).toEqual({ gross: 9n, fee: 1n, earnings: 8n, refunds: -300n, charges: 6 });
   expect(sumsOf(DAYS.slice(0, 2))).toMatchObject({ gross: 10n, fee: 1n, earnings: 9n });
-  expect(sumsOf([])).toMatchObject({ gross: 0n, fee: 0n, earnings: 0n });
   const november = { startDate: "2026-11-01", endDate: "2026-11-30" };
   expect(within(DAYS, november)).toEqual(DAYS.slice(1));
 });
@@ -106,24 +103,22 @@ it("months as CSV have the names of the service for their columns", () => {
   );
 });
 
-it("the gross revenue of what was opened is that of the figures, if they have it", () => {
-  const november = { startDate: "2026-11-01", endDate: "2026-11-30" };
-  const october = { startDate: "2026-10-01", endDate: "2026-10-31" };
-  const breakdown = create(GetServerBreakdownResponseSchema, {
-    totalRevenue: { value: "7.00" },
-    servers: [{ serverId: "s", totalRevenue: { value: "5.00" } }],
-  });
-  const gross = (opened: typeof november, server?: string, days = DAYS) =>
+it("the gross revenue of a server, or of other days than the figures have, may not be known", () => {
+  const [october, november] = ["2026-10", "2026-11"].map((month) => {
+    return { startDate: `${month}-01`, endDate: `${month}-30` };
+  }) as [Period, Period];
+  const server = { serverId: "s", totalRevenue: usdOf("5.00") };
+  const answer = { totalRevenue: usdOf("7.00"), servers: [server] };
+  const breakdown = create(GetServerBreakdownResponseSchema, answer);
+  const gross = (opened: Period, server?: string, days?: typeof DAYS) =>
     grossOf(opened, server, november, breakdown, days);
-  expect([gross(november), gross(november, "s")]).toEqual([700n, 500n]);
-  expect([gross(october), gross(october, "s")]).toEqual([5n, undefined]);
-  expect(gross(november, "x")).toBeUndefined();
-  expect(grossOf(october, undefined, november, breakdown, undefined)).toBeUndefined();
+  expect(["s", "x", undefined].map((id) => gross(november, id))).toEqual([500n, undefined, 700n]);
+  expect([gross(october), gross(october, "s", DAYS)]).toEqual([undefined, undefined]);
+  expect(gross({ ...october, endDate: "2026-10-31" }, undefined, DAYS)).toBe(5n);
 });
 
 it.each([
   ["3.2", "0 1 2 3 4"],
-  ["0.005", "0 0.01"],
   ["70 -20", "-50 0 50 100"],
   ["1234567 9", "0 500000 1000000 1500000"],
 ])("the axis of %s has %s", (values, ticks) => {

