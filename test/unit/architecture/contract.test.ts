@@ -11,19 +11,6 @@ const documented = page("docs/data-model.md")
   .slice(1)
   .map((text) => [text.split("\n")[0] ?? "", text.split("\n## ")[0] ?? ""] as const);
 
-it("its columns have the types of the documented schema", () => {
-  expect(Object.keys(LEDGER)).toEqual(documented.map(([table]) => table));
-  for (const [table, text] of documented) {
-    const rows = tableIn(text, "column", "type", "meaning").map(([name, type]) => [name, type]);
-    const columns = Object.entries(LEDGER[table]?.columns ?? {}).map(([name, column]) => [
-      `\`${name}\``,
-      `\`${column.kind.type}\`${column.nullable ? ", null" : ""}`,
-    ]);
-    const names = columns.map(([name]) => name);
-    expect(columns).toEqual(rows.filter(([name]) => names.includes(name)));
-  }
-});
-
 /** What only `npm run key` reads. */
 const OF_KEYS = ["api_keys.hint", "api_keys.created_at"];
 

@@ -1,4 +1,4 @@
-/** The rules for source files in CONTRIBUTING.md: size, names, opening comment, no loose ends; and their packages. */
+/** The rules for source files in CONTRIBUTING.md: size, no loose ends; and their packages. */
 import { readFileSync } from "node:fs";
 import { join, posix } from "node:path";
 import { expect, it } from "vitest";
@@ -16,22 +16,10 @@ function violations(
 
 const isMigration = ({ path }: SourceFile) => path.includes("/migrations/");
 
-it("every file opens with a comment that describes it", () => {
-  // In a migration the comment follows the import, which is the same in all of them.
-  const opens = (file: SourceFile) =>
-    isMigration(file) ? /^import .*\n\n\/\*\*/.test(file.text) : file.text.startsWith("/**");
-  expect(violations(sources, (file) => !opens(file))).toEqual([]);
-});
-
 it(`no file has more than ${LONGEST} lines`, () => {
   const files = ["src", "dev", "bench"].flatMap(filesBelow);
   const lines = (text: string) => text.trimEnd().split("\n").length;
   expect(violations(files, ({ text }) => lines(text) > LONGEST)).toEqual([]);
-});
-
-it("no file silences a check of TypeScript or Biome", () => {
-  const silencer = /@ts-(ignore|expect-error|nocheck)|biome-ignore/;
-  expect(violations(sources, ({ text }) => silencer.test(text))).toEqual([]);
 });
 
 it("only entry points read the environment", () => {

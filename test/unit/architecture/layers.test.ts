@@ -87,13 +87,6 @@ it("the protocols of the HTTP port and its pages import nothing of each other", 
   expect(across).toEqual([]);
 });
 
-it("only telemetry knows Prometheus and OpenTelemetry", () => {
-  const knowing = sources.filter(({ imports }) =>
-    imports.some((name) => /^@(prometheus-io|opentelemetry)\//.test(name)),
-  );
-  expect([...new Set(knowing.map(({ path }) => partOf(path)))]).toEqual(["telemetry"]);
-});
-
 it("gateway/transcoding imports no package but protobuf", () => {
   const packages = sources
     .filter(({ path }) => partOf(path) === "gateway/transcoding")
