@@ -11,13 +11,10 @@ const SCANNER = /rvk_[0-9A-Za-z]{49}/g;
 const keys = fc.constant(undefined).map(() => generateKey());
 
 describe("an API key", () => {
-  it("is parsed to itself", () => {
-    fc.assert(fc.property(keys, (key) => parseKey(key) === key));
-  });
-
-  it("is matched completely by the scanners' expression, in any text", () => {
+  it("is parsed to itself, and matched completely by the scanners' expression in any text", () => {
     fc.assert(
       fc.property(keys, (key) => {
+        expect(parseKey(key)).toBe(key);
         expect(`{"key":"${key}"} curl -H 'x-api-key: ${key}'`.match(SCANNER)).toEqual([key, key]);
       }),
     );
@@ -57,8 +54,7 @@ describe("a mistyped key is rejected", () => {
   it("and so is any other text", () => {
     fc.assert(fc.property(anyText, (text) => parseKey(text) === undefined));
     const key = generateKey();
-    const similar = [key.slice(1), key.toLowerCase(), ` ${key}`, `${key}\n`, key + key];
-    for (const text of [...similar, "rvk_".repeat(100_000), "\ud800".repeat(53), ""]) {
+    for (const text of [` ${key}`, `${key}\n`, key + key, "\ud800".repeat(53), ""]) {
       expect(parseKey(text)).toBeUndefined();
     }
   });
@@ -74,14 +70,12 @@ describe("redacting", () => {
   const key = generateKey();
   const hint = hintOf(key);
   it.each([
-    ["a key", key, `${hint}…`],
     ["a key in a text", `option '${key}' is unknown`, `option '${hint}…' is unknown`],
     ["two keys", `${key} ${key}`, `${hint}… ${hint}…`],
     ["a key without its end", key.slice(0, 20), `${hint}…`],
     ["a key with an invalid character", `rvk_Ab-${key.slice(6)}`, "rvk_Ab…"],
     ["a key in another case", key.toUpperCase(), `${hint.toUpperCase()}…`],
     ["a key without its prefix", key.slice(4), `${key.slice(4, 8)}…`],
-    ["no key", "provider 12 does not exist", "provider 12 does not exist"],
     ["a UUID", "0b3571ad-8da2-4a42-bf24-806dd7ff7ab2", "0b3571ad-8da2-4a42-bf24-806dd7ff7ab2"],
   ])("cuts %s to its hint", (_, text, redacted) => {
     expect(redactKeys(text)).toBe(redacted);

@@ -10,9 +10,7 @@ describe("the key is read from", () => {
     ["X-API-Key", [key], []],
     ["X-API-Key with surrounding white space", [` \t${key}\t `], []],
     ["Authorization: Bearer", [], [`Bearer ${key}`]],
-    ["Authorization: bearer", [], [`bearer ${key}`]],
-    ["Authorization: Bearer and several spaces", [], [`Bearer   ${key}`]],
-    ["Authorization with surrounding white space", [], [`\t Bearer ${key} \t`]],
+    ["Authorization with surrounding white space", [], [`\t bearer   ${key} \t`]],
   ])("%s", (_, xApiKey, authorization) => {
     expect(readCredentials({ xApiKey, authorization })).toBe(key);
   });
@@ -22,14 +20,9 @@ describe("no key is read from", () => {
   it.each<[string, string[], string[]]>([
     ["neither header", [], []],
     ["both headers", [key], [`Bearer ${key}`]],
-    ["both headers, Authorization empty", [key], [""]],
-    ["both headers, Authorization with another scheme", [key], ["Basic dXNlcjpwYXNz"]],
     ["X-API-Key twice", [key, key], []],
-    ["Authorization twice", [], [`Bearer ${key}`, `Bearer ${key}`]],
     ["X-API-Key with a no-break space", [`\u00a0${key}`], []],
-    ["X-API-Key with a line break", [`${key}\n`], []],
     ["Authorization without a scheme", [], [key]],
-    ["Authorization: Bearer and the key without a space between", [], [`Bearer${key}`]],
     ["Authorization: Bearer and the key with a tab between", [], [`Bearer\t${key}`]],
     ["Authorization: Basic with the key as the user", [], [`Basic ${btoa(`${key}:`)}`]],
     ["a mistyped key", [mistyped], []],

@@ -53,38 +53,6 @@ describe("calls with the same key", () => {
     expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
   });
 
-  it("are counted until each has ended: after one of two, one more may start", async () => {
-    const { call, first, runs, resolve } = await twoInFlight();
-    resolve(0, "first");
-    expect(await first).toBe("first");
-    for (let i = 0; i < 3; i++) {
-      call();
-      await turn();
-    }
-    expect(runs).toHaveLength(3);
-  });
-
-  it("never join a run that has started: its snapshot may be older than the call", async () => {
-    const run = createCoalescing();
-    let written = 0;
-    const read = async () => {
-      const snapshot = written;
-      await turn();
-      return snapshot;
-    };
-    const calls: Promise<void>[] = [];
-    for (let i = 0; i < 200; i++) {
-      const known = ++written;
-      calls.push(
-        run("key", staying(), read).then((snapshot) => {
-          expect(snapshot).toBeGreaterThanOrEqual(known);
-        }),
-      );
-      if (i % 3 === 0) await turn();
-    }
-    await Promise.all(calls);
-  });
-
   it("reject together if their run rejects, and later calls run again", async () => {
     const { call, first, second, runs, resolve } = await twoInFlight();
     const results = [call(), call()];
@@ -130,7 +98,16 @@ describe("a caller that leaves", () => {
     const { run, runs, work, resolve } = await twoInFlight();
     const [one, other] = [new AbortController(), new AbortController()];
     const results = [one, other].map(({ signal }) => outcome(run("key", signal, work)));
-    return { runs, resolve, one, other, results, join: () => run("key", staying(), work) };
+    return {
+      run,
+      runs,
+      work,
+      resolve,
+      one,
+      other,
+      results,
+      join: () => run("key", staying(), work),
+    };
   }
 
   it("is rejected at once; the run continues for the others, and the last one aborts it", async () => {
@@ -145,14 +122,15 @@ describe("a caller that leaves", () => {
     expect(runs[2]?.signal.reason).toBe("too late");
   });
 
-  it("as the last one before the run starts prevents the run", async () => {
-    const { runs, resolve, one, other, results } = await waiting();
+  it("as the last one before the run starts prevents the run, and one that has left starts none", async () => {
+    const { run, runs, work, resolve, one, other, results } = await waiting();
     one.abort("gone");
     other.abort("gone");
     await Promise.all(results);
     resolve(0, "");
     resolve(1, "");
     await turn();
+    expect(await outcome(run("key", AbortSignal.abort("gone"), work))).toBe("rejected: gone");
     expect(runs).toHaveLength(2);
   });
 
@@ -167,12 +145,5 @@ describe("a caller that leaves", () => {
     expect(runs[2]?.signal.aborted).toBe(false);
     resolve(2, "for the later one");
     expect(await later).toBe("for the later one");
-  });
-
-  it("before it joins starts no run", async () => {
-    const run = createCoalescing();
-    const { runs, work } = controlledWork();
-    expect(await outcome(run("key", AbortSignal.abort("gone"), work))).toBe("rejected: gone");
-    expect(runs).toEqual([]);
   });
 });

@@ -1,5 +1,5 @@
 /** The rate limit of one process: token buckets, and the headers that tell what is left. */
-import { expect, it, onTestFinished, vi } from "vitest";
+import { expect, it } from "vitest";
 import { createRateLimit } from "../../../src/rpc/rate-limit.ts";
 
 /** A limit with a clock that the test advances. */
@@ -58,17 +58,6 @@ it("a request is told what is left and when the bucket is full, or when the next
   const refused = consume();
   expect(refused).toMatchObject({ allowed: false, ...told("r=0;t=1") });
   expect(refused.headers["retry-after"]).toBe("1");
-});
-
-it("a request after Retry-After is allowed, on the clock of the process", () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const limit = createRateLimit({ rate: 1, burst: 1 });
-  limit?.consume("1");
-  const refused = limit?.consume("1");
-  expect(refused?.allowed).toBe(false);
-  vi.advanceTimersByTime(Number(refused?.headers["retry-after"]) * 1_000);
-  expect(limit?.consume("1").allowed).toBe(true);
 });
 
 it("buckets are forgotten beyond 100,000 providers, those of active providers last", () => {

@@ -12,13 +12,10 @@ it.each(["Root=1-67891233-abcdef012345678912345678", "trace:span/0.1+a_b==", "x"
 
 it.each<[string | string[] | undefined, string]>([
   [undefined, "no id"],
-  [[], "none either"],
   [["a", "a"], "two, which are the same"],
   ["", "empty"],
-  ["a b", "two words"],
   ["x".repeat(129), "too long"],
   ["a\r\nset-cookie: b", "another header"],
-  ['a"b', "a quotation mark"],
   ["ä", "not ASCII"],
   ["a:rvk_0", "the start of an API key"],
 ])("%j (%s) is replaced by a random UUID", (id) => {
