@@ -20,12 +20,10 @@ const result = { ...counts, duration: 123 } as RollupResult;
 
 it.each<[Partial<RollupResult>, string]>([
   [{}, "1 charge added, 1 provider up to date, 0.1 s"],
-  [{ charges: 0, providers: 2 }, "0 charges added, 2 providers up to date, 0.1 s"],
   [
     { providers: 3, small: 2 },
     "1 charge added, 3 providers up to date, 2 too small for a rollup, 0.1 s",
   ],
-  [{ repairs: 1 }, "1 charge added, 1 provider up to date, 0.1 s, 1 difference repaired"],
   [{ repairs: 2 }, "1 charge added, 1 provider up to date, 0.1 s, 2 differences repaired"],
 ])("a run %j is a sentence", (more, line) => {
   const lines = printed((log) => logRun(log, { ...result, ...more }));

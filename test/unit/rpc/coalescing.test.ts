@@ -46,6 +46,9 @@ describe("calls with the same key", () => {
     resolve(1, "second");
     expect(await second).toBe("second");
     await turn();
+    // Two are in flight again.
+    call();
+    await turn();
     expect(runs).toHaveLength(3);
     resolve(0, "first");
     resolve(2, "shared");
