@@ -17,27 +17,19 @@ it.each<[string, Record<string, string>, string[]]>([
     "everything is malformed",
     {
       DATABASE_URL: "postgres://u:hunter2@h/d",
-      HOST: "127.0.0.1:8080",
       ADMIN_HOST: "local host",
       HTTP_PORT: "http",
-      GRPC_PORT: "65536",
       LOG_LEVEL: "loud",
+      MAX_CALLS: "1.5",
+      MAX_CALL_MS: "30000",
       TRUSTED_PROXIES: "10.0.0.0/8, 0.0.0.0/0",
     },
     [
       `DATABASE_URL starts with "postgres://"; ${URL_FORM}`,
-      'HOST is "127.0.0.1:8080"; expected an address such as 127.0.0.1 or ::',
       'HTTP_PORT is "http"; expected a port from 0 to 65535',
-      'GRPC_PORT is "65536"; expected a port from 0 to 65535',
       'ADMIN_HOST is "local host"; expected an address such as 127.0.0.1 or ::',
       `LOG_LEVEL is "loud"; expected one of ${LOG_LEVELS}`,
       'TRUSTED_PROXIES is "0.0.0.0/0"; expected addresses or networks such as 10.0.0.0/8,::1',
-    ],
-  ],
-  [
-    "limits are no whole number, or longer than HTTP allows",
-    { DATABASE_URL: "mysql://u:hunter2@h/d", MAX_CALLS: "1.5", MAX_CALL_MS: "30000" },
-    [
       'MAX_CALL_MS is "30000"; expected a time in ms from 1 to 25000',
       'MAX_CALLS is "1.5"; expected a whole number from 1 to 1000000',
     ],
@@ -75,10 +67,8 @@ it.each([
   ["mysql://h/d", "has no user"],
   ["mysql://u:hunter2%@h/d", "has a malformed percent-encoding in its password: % itself is %25"],
   ["mysql://u:hunter2#@h/d", `is not a URL${PERCENT_ENCODE}`],
-  ["mysql://u:1?hunter2@h/d", `does not name exactly one database${PERCENT_ENCODE}`],
   ["mysql://u:1@h/d?hunter2@h/d", `has an unknown parameter (known: ssl-mode)${PERCENT_ENCODE}`],
   ["mysql://u:1@h/d#hunter2@h/d", `has a part after #${PERCENT_ENCODE}`],
-  ["mysql://u:hunter2@h/d#x", "has a part after #"],
   ["mysql://u:hunter2@h/d?timezone=local", 'has an unknown parameter "timezone" (known: ssl-mode)'],
   [
     "mysql://u:hunter2@10.0.0.1/d?ssl-mode=VERIFY_IDENTITY",
@@ -96,7 +86,6 @@ it("a password is decoded, and a database may have an @, as a target of Vitess h
 });
 
 it.each([
-  ["LOG_LEVEL", "silent", { logLevel: "silent" }],
   ["TRUSTED_PROXIES", "10.0.0.0/8,::1", { trustedProxies: ["10.0.0.0/8", "::1"] }],
   [
     "CORS_ORIGINS",
@@ -104,9 +93,7 @@ it.each([
     { corsOrigins: ["https://app.example", "http://localhost:5173"] },
   ],
   ["SERVICE_KEYS", "", { serviceKeys: "grpc" }],
-  ["SERVICE_KEYS", "all", { serviceKeys: "all" }],
   ["ADMIN_PORT", "off", { adminPort: undefined }],
-  ["MAX_CALL_MS", "25000", { maxCall: 25_000 }],
   ["MAX_CALL_MS", "", { maxCall: 10_000 }],
 ] as const)("%s may be %j", (name, text, expected) => {
   expect(readConfig({ DATABASE_URL: "mysql://u:p@h/d", [name]: text })).toMatchObject(expected);

@@ -7,10 +7,8 @@ const exposed = (environment: Readonly<Record<string, string>>) =>
   exposures(readConfig({ DATABASE_URL: "mysql://u:p@h/d", ...environment }));
 
 it.each([
-  ["the default address", {}],
   ["another address of loopback", { HOST: "127.1.2.3" }],
   ["loopback of IPv6", { HOST: "::1" }],
-  ["the name of loopback", { HOST: "localhost" }],
   ["no service keys", { HOST: "::", SERVICE_KEYS: "off" }],
 ])("%s exposes nothing", (_, environment) => {
   expect(exposed(environment)).toEqual([]);
@@ -18,7 +16,6 @@ it.each([
 
 it.each([
   [{ HOST: "::" }, /^the gRPC port accepts service keys, without TLS, on :: \(HOST\): /],
-  [{ HOST: "10.0.0.5" }, /^the gRPC port accepts .* on 10\.0\.0\.5 /],
   [{ HOST: "0.0.0.0", SERVICE_KEYS: "all" }, /^both ports accept .* on 0\.0\.0\.0 /],
   [{ HOST: "localhost.example.com" }, /^the gRPC port accepts /],
 ])("%j is one warning", (environment, warning) => {

@@ -5,13 +5,9 @@ import { VARIABLES } from "../../src/config.ts";
 
 it.each([
   ["MAX_CONECTIONS", "MAX_CONNECTIONS"],
-  ["MAX_CONECTION", "MAX_CONNECTIONS"],
   ["LOG_LEVLE", "LOG_LEVEL"],
   ["log_level", "LOG_LEVEL"],
-  ["LOGLEVEL", "LOG_LEVEL"],
   ["DATABASE_URI", "DATABASE_URL"],
-  ["CORS_ORIGIN", "CORS_ORIGINS"],
-  ["STOP_GRACE", "STOP_GRACE_MS"],
   ["ROLLUP_WATCH", "ROLLUP_WATCH_SECONDS"],
 ])("%s is taken for a slip of %s", (name, meant) => {
   expect(misspelled({ [name]: "1" }, ["ROLLUP_WATCH_SECONDS"])).toEqual([

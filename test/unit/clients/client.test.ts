@@ -140,12 +140,9 @@ it("a caller that gives up ends the pause", async () => {
   expect(requests).toHaveLength(1);
 });
 
-it.each([
-  ["beyond ASCII", "rvk_secret€"],
-  ["empty", ""],
-])(
-  "a key that is %s is refused without being sent, and without being repeated in the error",
-  async (_, apiKey) => {
+it.each(["rvk_secret€", ""])(
+  "the key '%s' is refused without being sent, and without being repeated in the error",
+  async (apiKey) => {
     const { client, requests } = clientWith({ apiKey }, answer);
     const thrown = await client.getOverview({}).catch((reason) => reason);
     expect(thrown).toMatchObject({ code: Code.Unauthenticated });
@@ -174,14 +171,13 @@ it("a service key goes with the provider that calls are about, or with none for 
   );
 });
 
-it.each(["", "07", "7, 8"])("the provider '%s' is refused", (providerId) => {
-  const options = { baseUrl: "http://127.0.0.1", serviceKey: "rvs_not-a-real-key", providerId };
-  expect(() => createRevenueClient(options)).toThrow("providerId is no number of a provider");
-});
-
-it.each([
-  ["", "baseUrl is empty; expected one like https://revenue.example.com"],
-  ["ftp://revenue.example.com", "baseUrl is not a valid URL; expected one like"],
-])("the base URL '%s' is refused", (baseUrl, message) => {
-  expect(() => createRevenueClient({ baseUrl, apiKey: KEY })).toThrow(message);
+it("what names no provider, or no address of HTTP, is refused", () => {
+  const options = { baseUrl: "http://127.0.0.1", serviceKey: "rvs_not-a-real-key" };
+  for (const providerId of ["", "07", "7, 8"]) {
+    const create = () => createRevenueClient({ ...options, providerId });
+    expect(create).toThrow("providerId is no number of a provider");
+  }
+  const withUrl = (baseUrl: string) => () => createRevenueClient({ baseUrl, apiKey: KEY });
+  expect(withUrl("")).toThrow("baseUrl is empty; expected one like https://revenue.example.com");
+  expect(withUrl("ftp://revenue")).toThrow("baseUrl is not a valid URL; expected one like");
 });

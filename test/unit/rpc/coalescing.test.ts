@@ -46,14 +46,22 @@ describe("calls with the same key", () => {
     resolve(1, "second");
     expect(await second).toBe("second");
     await turn();
-    // Two are in flight again.
-    call();
-    await turn();
     expect(runs).toHaveLength(3);
     resolve(0, "first");
     resolve(2, "shared");
     expect(await first).toBe("first");
     expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
+  });
+
+  it("are counted until each has ended: after one of two, one more may start", async () => {
+    const { call, first, runs, resolve } = await twoInFlight();
+    resolve(0, "first");
+    expect(await first).toBe("first");
+    for (let i = 0; i < 3; i++) {
+      call();
+      await turn();
+    }
+    expect(runs).toHaveLength(3);
   });
 
   it("reject together if their run rejects, and later calls run again", async () => {
