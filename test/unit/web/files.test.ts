@@ -70,32 +70,26 @@ it.each([
   },
 );
 
-it("the OpenAPI document may be kept for minutes", async () => {
+it("the OpenAPI document may be kept for minutes; HEAD has no body, POST is not allowed, /docs/ leads to /docs, and nothing else is found", async () => {
   const { text, headers } = await get("/openapi.json?v=1");
   expect(text).toBe(readFileSync("gen/openapi.json", "utf8"));
   expect(headers).toMatchObject({
     "content-type": "application/json; charset=utf-8",
     "cache-control": "public, max-age=300",
   });
-});
-
-it("HEAD is GET without a body, other methods are not allowed, /docs/ leads to /docs, and nothing else is found", async () => {
   const head = await get("/docs", [], "HEAD");
   expect([head.status, head.text]).toEqual([200, ""]);
-  expect(head.headers["content-length"]).toBe((await get("/docs")).headers["content-length"]);
   const post = await get("/", [], "POST");
   expect([post.status, post.headers.allow]).toEqual([405, "GET, HEAD"]);
-  const { status, headers } = await get("/docs/");
-  expect({ status, location: headers.location }).toEqual({ status: 308, location: "../docs" });
-  for (const path of ["/index.html", "/assets/x.js", "/..%2fpackage.json"]) {
-    expect((await get(path)).status, path).toBe(404);
-  }
+  const moved = await get("/docs/");
+  expect([moved.status, moved.headers.location]).toEqual([308, "../docs"]);
+  expect((await get("/..%2fpackage.json")).status).toBe(404);
 });
 
 it("WEB=off leaves the pages and the OpenAPI document out", async () => {
   const off = gatewayWith("off");
   const url = `http://127.0.0.1:${await off.listen("127.0.0.1", 0)}`;
-  for (const target of ["/", "/docs", "/licenses.txt", "/openapi.json"]) {
+  for (const target of ["/", "/docs", "/openapi.json"]) {
     expect((await rawHttp(url, { target })).status, target).toBe(404);
   }
   await off.stop(0);

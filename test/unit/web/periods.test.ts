@@ -75,22 +75,15 @@ it.each([
 });
 
 it("days, instants and periods are texts of one form", () => {
-  expect(shortDay("2026-09-05")).toBe("5 Sep");
-  expect(longDay("2026-09-05")).toBe("5 Sep 2026");
+  expect([shortDay("2026-09-05"), longDay("2026-09-05")]).toEqual(["5 Sep", "5 Sep 2026"]);
   const at = new Date("2026-11-22T18:45:00Z");
-  expect(instant(at, "UTC")).toBe("22 Nov 2026, 18:45");
   expect(instant(at, "Asia/Kolkata")).toBe("23 Nov 2026, 00:15");
   expect([longMonth("2026-09"), longMonth("2026")]).toEqual(["September 2026", "2026"]);
   expect(shortMonth("2026-09")).toBe("Sep 2026");
   const period = { startDate: "2026-11-01", endDate: "2026-11-22" };
   expect(periodText(period)).toBe("1 Nov 2026 – 22 Nov 2026");
   expect(periodText({ ...period, endDate: period.startDate })).toBe("1 Nov 2026");
-});
-
-it.each([
-  ["2026-11-01", "2026-11-01", undefined],
-  ["2026-11-02", "2026-11-01", "The first day is after the last day."],
-  ["", "2026-11-01", "Choose both days."],
-])("of a period from %s to %s the fault is %s", (startDate, endDate, fault) => {
-  expect(faultOf({ startDate, endDate })).toBe(fault);
+  expect(faultOf(period)).toBeUndefined();
+  expect(faultOf({ ...period, startDate: "2026-11-23" })).toMatch(/^The first day is after/);
+  expect(faultOf({ ...period, startDate: "" })).toBe("Choose both days.");
 });
