@@ -112,19 +112,4 @@ describe("a read without a free connection", () => {
     expect(await readOne()).toBe("overloaded");
     await endSlow();
   });
-
-  it("is answered at the end, if its caller stays and if the database was gone meanwhile", async () => {
-    await fill();
-    const owners = Array.from({ length: 200 }, (_, n) => `${n % 50}`);
-    const caller = new AbortController();
-    const leaving = owners.map((owner) => readSlowly(caller, owner));
-    const waiting = owners.map(readOne);
-    caller.abort(canceled);
-    expect(new Set(await Promise.all(leaving))).toEqual(new Set(["canceled"]));
-    reads.proxy.route("mysql://127.0.0.1:1/gone");
-    await endSlow();
-    expect(new Set(await Promise.all(waiting))).toEqual(new Set(["databaseUnavailable"]));
-    reads.proxy.route(reads.database.url);
-    expect(await Promise.all(owners.map(readOne))).toEqual(owners.map(() => [["1"]]));
-  });
 });

@@ -25,25 +25,24 @@ it("calls about one provider share a run within a share only: its own keys, and 
   expect(steps.filter((step) => step === "handle")).toHaveLength(3);
 });
 
-it("a service key has a limit of calls in flight of its own, and leaves that of the provider alone", async () => {
-  const end = Promise.withResolvers<void>();
-  const keys = [serviceKey("12"), serviceKey("12"), serviceKey("13"), providerKey("7")];
-  const { made, steps } = callsOf(keys, {
-    limits: { total: 100, perProvider: 1 },
-    handle: () => end.promise,
-  });
-  await until(() => steps.filter((step) => step === "handle").length === 3);
-  end.resolve();
-  expect(await Promise.all(made)).toEqual(["ok", "tooManyCalls", "ok", "ok"]);
-});
-
-it("a service key has one rate limit for all providers, and leaves that of the provider alone", async () => {
-  const keys = [serviceKey("12"), serviceKey("12"), serviceKey("13"), providerKey("7")];
-  const rateLimit = createRateLimit({ rate: 1, burst: 1, clock: () => 0 });
-  const { made, entries } = callsOf(keys, { rateLimit });
-  expect(await Promise.all(made)).toEqual(["ok", "rateLimited", "ok", "ok"]);
-  expect(entries()).toContainEqual(expect.objectContaining({ reason: "rateLimited" }));
-});
+it.each([
+  ["limit of calls in flight", { limits: { total: 100, perProvider: 1 } }, "tooManyCalls"],
+  [
+    "rate limit",
+    { rateLimit: createRateLimit({ rate: 1, burst: 1, clock: () => 0 }) },
+    "rateLimited",
+  ],
+])(
+  "a service key has a %s of its own, for all providers, and leaves that of the provider alone",
+  async (_, options, refused) => {
+    const end = Promise.withResolvers<void>();
+    const keys = [serviceKey("12"), serviceKey("12"), serviceKey("13"), providerKey("7")];
+    const { made, steps } = callsOf(keys, { ...options, handle: () => end.promise });
+    await until(() => steps.filter((step) => step === "handle").length === 3);
+    end.resolve();
+    expect(await Promise.all(made)).toEqual(["ok", refused, "ok", "ok"]);
+  },
+);
 
 it("a service key is told whom the response is about, also caches; a provider's own key is told no number", async () => {
   const about = { "x-provider-id": "7", vary: "x-provider-id" };
