@@ -59,18 +59,7 @@ it("a provider that was not found is looked up each time, and found as soon as i
 });
 
 it("what is no id is refused without a look-up", async () => {
-  const ids = [
-    "0",
-    "07",
-    "+7",
-    " 7",
-    "7\n",
-    "7.0",
-    "٧",
-    "7,7",
-    "18446744073709551616",
-    "7".repeat(21),
-  ];
+  const ids = ["0", "07", "+7", " 7", "7\n", "٧", "7,7", "18446744073709551616"];
   const named = [[], ["7", "7"], ...ids.map((id) => [id])];
   const outcomes = await Promise.all(named.map((ids) => outcomeOf(serviceKey(), ...ids)));
   expect(outcomes).toEqual(named.map(() => "invalidArgument"));

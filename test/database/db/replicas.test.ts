@@ -4,7 +4,6 @@
  */
 import type { Knex } from "knex";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
 import { limitAge } from "../../../src/db/freshness.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
@@ -12,7 +11,6 @@ import { compileStatement } from "../../../src/db/statement.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { testPool } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
-import { until } from "../../support/poll.ts";
 import { databaseOfFile } from "../file-database.ts";
 import { openConnections, signal } from "./reads.ts";
 
@@ -99,14 +97,6 @@ describe("a node that is behind by more than the limit", () => {
     });
     // Of each of its tries.
     expect(ages.map((age) => age >= 3_601_000)).toEqual([true, true, true, true]);
-  });
-
-  it("is asked again as soon as it has caught up", async () => {
-    read = createRead(pool, { retryPauses: Array(TIME_LIMIT / 20).fill(20) });
-    const answer = ask();
-    await until(() => proxy.made() > 1); // the second try
-    await beat(a, 0);
-    expect(await answer).toMatchObject({ balance: "1.00" });
   });
 });
 

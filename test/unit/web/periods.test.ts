@@ -32,8 +32,6 @@ it.each([
 
 it.each([
   ["2027-01-01T10:59:59.999Z", "Pacific/Pago_Pago", "2026-12-31"],
-  // The clocks of Los Angeles are put back on 1 November.
-  ["2026-11-02T08:00:00Z", "America/Los_Angeles", "2026-11-02"],
   ["0009-01-01T00:00:00Z", "UTC", "0009-01-01"],
 ])("%s lies in the day of %s that is %s", (at, timeZone, expected) => {
   expect(dayAt(new Date(at), timeZone)).toBe(expected);
@@ -45,7 +43,6 @@ it.each([
   // What nobody can have chosen is the first button.
   [undefined, "2026-11-01_2026-11-28"],
   ["x2026-02-03_2026-02-03", "2026-11-01_2026-11-28"],
-  ["2026-02-03_2026-02-03 ", "2026-11-01_2026-11-28"],
   ["2026-02-30_2026-03-04", "2026-11-01_2026-11-28"],
 ])("on 28 November an address with the period %s shows %s", (text, expected) => {
   const [startDate, endDate] = expected.split("_");
@@ -53,25 +50,16 @@ it.each([
   expect(periodIn(text, "2026-11-28")).toEqual({ startDate, endDate });
 });
 
-it.each([
-  ["2026-03-31", "2026-02-01/02-28"],
-  ["2026-12-31", "2026-11-01/11-30"],
-])("the month before %s to the same day is %s", (today, expected) => {
-  expect(shortOf(monthBefore(today))).toBe(expected);
-});
-
 it("months are counted across years", () => {
   expect(shortOf(monthPeriod("2026-01", -12))).toBe("2025-01-01/01-31");
+  expect(shortOf(monthBefore("2026-03-31"))).toBe("2026-02-01/02-28");
   const months = monthsUpTo("2026-02-28");
   expect([months[0], months.length, months.at(-1)]).toEqual(["2026-02", 12, "2025-03"]);
 });
 
-it.each([
-  ["Asia/Calcutta", "Asia/Kolkata"],
-  ["asia/kolkata", "Asia/Kolkata"],
-  ["Mars/Olympus", undefined],
-])("the zone %s is called %s", (name, expected) => {
-  expect(zoneNamed(name)).toBe(expected);
+it("a zone is called as people call it, if there is one of that name", () => {
+  const names = ["Asia/Calcutta", "asia/kolkata", "Mars/Olympus"].map(zoneNamed);
+  expect(names).toEqual(["Asia/Kolkata", "Asia/Kolkata", undefined]);
 });
 
 it("days, instants and periods are texts of one form", () => {
