@@ -2,23 +2,27 @@
  * Tables and views of the ledger that a platform has made: `npm run migrate` adopts those that are as they must be, and
  * refuses the others before its first statement. What is adopted it never alters and never drops.
  */
+import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
-import { afterEach, beforeEach, expect, inject, it } from "vitest";
+import { beforeEach, expect, inject, it, onTestFinished } from "vitest";
 import { adoptedTables, ForeignTables } from "../../../src/db/adoption.ts";
 import { migrateToLatest, migrations } from "../../../src/db/migrate.ts";
 import { migrationNames } from "../../../src/db/pending-migrations.ts";
-import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
+import { connectTo, testPool } from "../../support/database.ts";
 
-let database: TestDatabase;
+/** A database before the first migration. */
+let knex: Knex;
 beforeEach(async () => {
-  database = await createDatabase();
-  // As before the first migration.
+  const name = `adoption_${randomBytes(6).toString("hex")}`;
   const server = await connectTo(inject("databaseServer"));
-  await server.query(`DROP DATABASE ${database.name}`);
-  await server.query(`CREATE DATABASE ${database.name}`);
-  await server.end();
+  await server.query(`CREATE DATABASE ${name}`);
+  knex = testPool(Object.assign(new URL(inject("databaseServer")), { pathname: `/${name}` }).href);
+  onTestFinished(async () => {
+    await knex.destroy();
+    await server.query(`DROP DATABASE ${name}`);
+    await server.end();
+  });
 });
-afterEach(() => database.drop());
 
 /** A table of a platform that is as the contract has it, but for its keys, its name and what else it has. */
 const PAYOUTS = `CREATE TABLE payouts (
@@ -32,71 +36,66 @@ const WALLETS = `CREATE VIEW wallets AS
 const MOVES = "CREATE TABLE their_moves (provider_id int NOT NULL, amount decimal(10,2) NOT NULL)";
 
 /** The definition of a table or view, as the server reports it. */
-async function definitionOf(knex: Knex, name: string): Promise<string> {
+async function definitionOf(name: string): Promise<string> {
   const [[row]] = await knex.raw("SHOW CREATE TABLE ??", [name]);
   return row["Create Table"] ?? row["Create View"];
 }
 
 async function names(): Promise<string[]> {
-  const [rows] = await database.knex.raw("SHOW TABLES");
+  const [rows] = await knex.raw("SHOW TABLES");
   return rows.flatMap((row: object) => Object.values(row)).sort();
 }
 
 /** What is wrong, of a run that is refused. */
 async function refusal(): Promise<readonly string[]> {
-  const error = await migrateToLatest(database.knex).catch((thrown: unknown) => thrown);
+  const error = await migrateToLatest(knex).catch((thrown: unknown) => thrown);
   expect(error).toBeInstanceOf(ForeignTables);
   return (error as ForeignTables).reasons;
 }
 
 async function makeTheirs(): Promise<void> {
   const wallets = WALLETS.replace("CAST(SUM(amount)", "CAST(COALESCE(SUM(amount), 0)");
-  for (const sql of [PAYOUTS, MOVES, wallets]) await database.knex.raw(sql);
-  await database.knex.raw(
-    "INSERT INTO payouts VALUES (7, 1, 'po_1', '2026-01-01', 5, '', '', 'x')",
-  );
+  for (const sql of [PAYOUTS, MOVES, wallets]) await knex.raw(sql);
+  await knex.raw("INSERT INTO payouts VALUES (7, 1, 'po_1', '2026-01-01', 5, '', '', 'x')");
 }
-const theirs = () =>
-  Promise.all(["payouts", "wallets"].map((name) => definitionOf(database.knex, name)));
+const theirs = () => Promise.all(["payouts", "wallets"].map(definitionOf));
 
 it("a table and a view that are as they must be are adopted, stay as they are, and are left where all others are dropped", async () => {
   await makeTheirs();
   const before = await theirs();
   const lines: string[] = [];
-  expect(await migrateToLatest(database.knex, (line) => lines.push(line))).toEqual(
-    migrationNames(),
-  );
+  expect(await migrateToLatest(knex, (line) => lines.push(line))).toEqual(migrationNames());
   expect(lines.slice(0, 2)).toEqual([
     "adopted wallets: it stays as it is",
     "adopted payouts: it stays as it is",
   ]);
   // As if the run had been killed after the DDL of a table, and before it recorded that: it knows that as its own.
-  await database.knex("knex_migrations").where("name", ">=", "0004_servers.ts").del();
-  expect(await migrateToLatest(database.knex)).toEqual(migrationNames().slice(3));
-  expect([...(await adoptedTables(database.knex))].sort()).toEqual(["payouts", "wallets"]);
+  await knex("knex_migrations").where("name", ">=", "0004_servers.ts").del();
+  expect(await migrateToLatest(knex)).toEqual(migrationNames().slice(3));
+  expect([...(await adoptedTables(knex))].sort()).toEqual(["payouts", "wallets"]);
   expect(await theirs()).toEqual(before);
 
   // A version whose contract has a column more is to the table as one that has lost a column.
   const last = migrationNames().slice(-1);
-  await database.knex("knex_migrations").whereIn("name", last).del();
-  await database.knex.raw("ALTER TABLE payouts DROP COLUMN method");
+  await knex("knex_migrations").whereIn("name", last).del();
+  await knex.raw("ALTER TABLE payouts DROP COLUMN method");
   const altered = await theirs();
   const add = "ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL";
   expect(await refusal()).toEqual([`payouts.method is missing: ${add}`]);
   expect(await theirs()).toEqual(altered);
-  await database.knex.raw(add);
-  expect(await migrateToLatest(database.knex)).toEqual(last);
+  await knex.raw(add);
+  expect(await migrateToLatest(knex)).toEqual(last);
 
-  await database.knex.migrate.rollback(migrations, true);
+  await knex.migrate.rollback(migrations, true);
   const own = ["knex_migrations", "knex_migrations_lock", "migration_tables"];
   expect(await names()).toEqual([...own, "payouts", "their_moves", "wallets"]);
-  expect(await database.knex("payouts").pluck("id")).toEqual([7]);
-  expect(await database.knex("migration_tables")).toEqual([]);
+  expect(await knex("payouts").pluck("id")).toEqual([7]);
+  expect(await knex("migration_tables")).toEqual([]);
 });
 
 it("any other is refused by name before the first statement", async () => {
-  await database.knex.raw("CREATE TABLE servers (id int PRIMARY KEY, status int)");
-  await database.knex.raw("CREATE TABLE rollups (id int PRIMARY KEY)");
+  await knex.raw("CREATE TABLE servers (id int PRIMARY KEY, status int)");
+  await knex.raw("CREATE TABLE rollups (id int PRIMARY KEY)");
   await makeTheirs();
   const before = await names();
   const reasons = await refusal();

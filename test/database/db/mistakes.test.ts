@@ -13,20 +13,18 @@ import { connectTo, createDatabase, testPool } from "../../support/database.ts";
 const server = await connectTo(inject("databaseServer"), { multipleStatements: true });
 afterAll(() => server.end());
 
-/** A database, and an account on it that may SELECT from some of its tables, or from all. */
-async function planted(sql: string, granted: readonly string[] = ["*"]) {
+/** A database, and an account that may SELECT from all of its tables. */
+async function planted(sql: string) {
   const database = await createDatabase();
   const user = `check_${randomBytes(6).toString("hex")}`;
   onTestFinished(async () => {
     await server.query(`DROP USER ${user}`);
     await database.drop();
   });
-  const grants = granted.map((table) => `GRANT SELECT ON ${database.name}.${table} TO ${user}`);
-  await server.query(
-    [`USE ${database.name}`, sql, `CREATE USER ${user} IDENTIFIED BY '${user}'`, ...grants]
-      .filter((text) => text !== "")
-      .join(";"),
-  );
+  const account = `CREATE USER ${user} IDENTIFIED BY '${user}'`;
+  const grant = `GRANT SELECT ON ${database.name}.* TO ${user}`;
+  const statements = [`USE ${database.name}`, sql, account, grant];
+  await server.query(statements.filter((text) => text !== "").join(";"));
   const url = Object.assign(new URL(database.url), { username: user, password: user });
   return { database, user, url: url.href };
 }
@@ -53,13 +51,26 @@ function asView(table: string, changed: Readonly<Record<string, string>>, more =
   return `RENAME TABLE ${table} TO their_${table}; CREATE VIEW ${table} AS SELECT ${list} FROM their_${table} ${more}`;
 }
 
-it("the schema that the migrations make is right, and so are views of its columns; what may not be explained is told", async () => {
-  const { url } = await planted("");
+it("the schema that the migrations make is right; a right that the account lacks is told", async () => {
+  const { database, url, user } = await planted("");
   expect(await findingsOf(url)).toEqual([]);
-  await server.query(asView("payouts", {}));
-  const findings = await findingsOf(url);
-  expect(problemsOf(findings)).toEqual([]);
-  expect(notesOf(findings)).toEqual([expect.stringMatching(/^not explained, .*: payouts: /)]);
+  await server.query(`REVOKE SELECT ON ${database.name}.* FROM ${user}`);
+  const own = ["rollup_sums", "rollup_increments", "heartbeat", "page_token_keys"];
+  for (const table of ["knex_migrations", ...Object.keys(LEDGER), ...own]) {
+    const right = table === "wallets" ? "SELECT (provider_id)" : "SELECT";
+    if (table === "providers") continue;
+    await server.query(`GRANT ${right} ON ${database.name}.${table} TO ${user}`);
+  }
+  const rightOn = (table: string) => `GRANT SELECT ON ${table} TO '${user}'@'%'`;
+  const problems = problemsOf(await findingsOf(url));
+  expect(problems).toHaveLength(3);
+  expect(problems).toEqual(
+    expect.arrayContaining([
+      expect.stringMatching(/^the statement \w+: SELECT command denied .* for table .*rollups/),
+      `providers: this account may not read it, or it is missing: ${rightOn("providers")}`,
+      `wallets.available_balance: this account may not read it: ${rightOn("wallets")}`,
+    ]),
+  );
 });
 
 const MONEY =
@@ -126,7 +137,12 @@ describe("each mistake is named, once, and nothing else,", () => {
       gross: "gross / 1",
       recorded_at: "",
     };
-    const views = [asView("servers", servers), asView("charges", charges), asView("wallets", {})];
+    const views = [
+      asView("servers", servers),
+      asView("charges", charges),
+      asView("wallets", {}),
+      asView("payouts", {}),
+    ];
     const { url } = await planted([...views, "DROP TABLE their_wallets"].join(";"));
     const findings = await findingsOf(url);
     expect(problemsOf(findings)).toEqual([
@@ -138,28 +154,9 @@ describe("each mistake is named, once, and nothing else,", () => {
       `charges.gross is decimal(18,6): ${MONEY} (CAST(… AS DECIMAL(14,2)), of whole cents CAST(… * 0.01 AS DECIMAL(14,2)))`,
       "charges.recorded_at is missing in the view: it must be datetime(3)",
     ]);
-    expect(notesOf(findings)).toContainEqual(expect.stringContaining("not explained"));
-  });
-
-  it("in the rights of the account", async () => {
-    const { database, url, user } = await planted("", []);
-    const own = ["rollups", "rollup_sums", "rollup_increments", "heartbeat", "page_token_keys"];
-    const granted = ["knex_migrations", ...Object.keys(LEDGER), ...own];
-    const grant = (right: string, table: string) =>
-      server.query(`GRANT ${right} ON ${database.name}.${table} TO ${user}`);
-    for (const table of granted) {
-      if (table === "wallets") await grant("SELECT (provider_id)", table);
-      else if (table !== "rollups" && table !== "providers") await grant("SELECT", table);
-    }
-    const rightOn = (table: string) => `GRANT SELECT ON ${table} TO '${user}'@'%'`;
-    const problems = problemsOf(await findingsOf(url));
-    expect(problems).toHaveLength(3);
-    expect(problems).toEqual(
-      expect.arrayContaining([
-        expect.stringMatching(/^the statement \w+: SELECT command denied .* for table .*rollups/),
-        `providers: this account may not read it, or it is missing: ${rightOn("providers")}`,
-        `wallets.available_balance: this account may not read it: ${rightOn("wallets")}`,
-      ]),
+    // A view of the same columns is right, but how it is read is not known.
+    expect(notesOf(findings)).toContainEqual(
+      expect.stringMatching(/^not explained, for want of rights, .*payouts: /),
     );
   });
 });
