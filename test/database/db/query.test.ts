@@ -4,11 +4,9 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { describe, expect, it } from "vitest";
-import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { createReadObserver } from "../../../src/telemetry/read-observer.ts";
 import { until } from "../../support/poll.ts";
-import { createReads, operation, outcomeOf, SLOW, signal, single, UNLIMITED } from "./reads.ts";
+import { createReads, operation, outcomeOf, SLOW, signal, UNLIMITED } from "./reads.ts";
 
 const MAX_CONNECTIONS = 4;
 /** The server ends no statement. */
@@ -32,24 +30,6 @@ it("a read takes no connection for a caller that has left, and sends no statemen
   await expect(reads.read("DELETE FROM providers", [], { signal, operation })).rejects.toThrow(
     "expected a statement that starts with SELECT",
   );
-});
-
-it("a read is observed until its rows have arrived, without their wait for a turn", async () => {
-  const turn = Promise.withResolvers<void>();
-  const events: string[] = [];
-  const observe = createReadObserver({
-    waits: () => events.push("waits"),
-    waited: () => events.push("waited"),
-    ran: (operation) => events.push(`ran ${operation}`),
-  });
-  const read = single(createRead(reads.pool, { waitForTurn: () => turn.promise, observe }));
-  const caller = new AbortController();
-  const left = outcomeOf(read("SELECT '1'", [], { signal: caller.signal, operation }));
-  await until(() => events.length === 3);
-  caller.abort(canceled);
-  expect(await left).toBe("canceled");
-  turn.resolve();
-  expect(events).toEqual(["waits", "waited", `ran ${operation}`]);
 });
 
 it("a statement that takes too long is ended by the server, and its session is used again", async () => {

@@ -3,7 +3,6 @@ import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import {
   type ApiKey,
   Code,
-  createPlatformClient,
   createRevenueClient,
   type RevenueClientOptions,
 } from "../../../clients/typescript/src/index.ts";
@@ -150,26 +149,6 @@ it.each(["rvk_secret€", ""])(
     expect(requests).toEqual([]);
   },
 );
-
-it("a service key goes with the provider that calls are about, or with none for all", async () => {
-  const sent: (string | null)[][] = [];
-  const fetch: typeof globalThis.fetch = async (_url, init) => {
-    const headers = new Headers(init?.headers);
-    sent.push([headers.get("x-provider-id"), headers.get("authorization")]);
-    return answer();
-  };
-  const common = { baseUrl: "http://127.0.0.1", fetch, serviceKey: "rvs_not-a-real-key" };
-  for (const providerId of ["18446744073709551615", 18446744073709551615n]) {
-    await outcomeOf(createRevenueClient({ ...common, providerId }).getOverview({}));
-  }
-  await outcomeOf(createPlatformClient(common).listProviderRevenue({}));
-  expect(sent).toEqual(
-    ["18446744073709551615", "18446744073709551615", null].map((provider) => [
-      provider,
-      "Bearer rvs_not-a-real-key",
-    ]),
-  );
-});
 
 it("what names no provider, or no address of HTTP, is refused", () => {
   const options = { baseUrl: "http://127.0.0.1", serviceKey: "rvs_not-a-real-key" };
