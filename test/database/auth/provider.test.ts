@@ -1,6 +1,10 @@
 /** The provider of a call: what a key may ask about, and when the database is asked. */
 import { beforeEach, expect, it } from "vitest";
-import { createFindProvider, type FindProvider } from "../../../src/auth/provider.ts";
+import {
+  checkPlatformCaller,
+  createFindProvider,
+  type FindProvider,
+} from "../../../src/auth/provider.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { CallerKey } from "../../../src/handler.ts";
@@ -64,4 +68,17 @@ it("what is no id is refused without a look-up", async () => {
   const outcomes = await Promise.all(named.map((ids) => outcomeOf(serviceKey(), ...ids)));
   expect(outcomes).toEqual(named.map(() => "invalidArgument"));
   expect(lookups).toEqual([]);
+});
+
+it("an RPC about all providers is for service keys, and names none", () => {
+  const kindOf = (key: CallerKey, ...named: string[]) => {
+    try {
+      return checkPlatformCaller(key, named);
+    } catch (thrown) {
+      return (thrown as ServiceError).kind;
+    }
+  };
+  expect(kindOf(serviceKey())).toBeUndefined();
+  expect(kindOf(serviceKey(), "7")).toBe("invalidArgument");
+  expect(kindOf(providerKey("7"))).toBe("permissionDenied");
 });
