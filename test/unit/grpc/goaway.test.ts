@@ -1,6 +1,6 @@
 /** The end of a connection in two steps, which proxies need. */
 import { once } from "node:events";
-import { expect, it, onTestFinished, vi } from "vitest";
+import { beforeEach, expect, it, onTestFinished, vi } from "vitest";
 import { frame, headers } from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import { BEGIN, EMPTY, listen, openSocket } from "./grpc-server.ts";
@@ -8,6 +8,12 @@ import { BEGIN, EMPTY, listen, openSocket } from "./grpc-server.ts";
 const [GOAWAY, PING, ACK] = [7, 6, 1];
 const HIGHEST = 2 ** 31 - 1;
 const callOn = (id: number) => Buffer.concat([headers(id, false), frame(0, 1, id, EMPTY)]);
+
+// Otherwise what takes a second on a busy machine would be too late.
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  onTestFinished(() => void vi.useRealTimers());
+});
 
 /** A client that does not reply to pings by itself. */
 function connect(port: number) {
@@ -19,14 +25,13 @@ function connect(port: number) {
   };
   const hasEnded = (stream: number) =>
     client.frames().some(({ type, flags, id }) => type === 1 && flags & 1 && id === stream);
-  const begin = () => client.socket.write(Buffer.concat([BEGIN, callOn(1)]));
-  return { ...client, lastStreams, hasEnded, begin };
+  return { ...client, lastStreams, hasEnded };
 }
 
 /** A client that has made a call. */
 async function open(port: number) {
   const client = connect(port);
-  client.begin();
+  client.socket.write(Buffer.concat([BEGIN, callOn(1)]));
   await until(() => client.hasEnded(1));
   return client;
 }
@@ -34,12 +39,7 @@ async function open(port: number) {
 it.each(["a stop", "its age"])(
   "by %s: what is opened until the client knows is served",
   async (why) => {
-    // Otherwise what takes a second on a busy machine would be too late.
-    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
-    onTestFinished(() => void vi.useRealTimers());
-    const { port, server, calls } = await listen(
-      why === "its age" ? { maxConnectionAge: 500 } : {},
-    );
+    const { port, server, calls } = await listen(why === "its age" ? { maxConnectionAge: 99 } : {});
     const { socket, closed, frames, lastStreams, hasEnded } = await open(port);
     const stopped = why === "a stop" ? server.stop(600_000) : undefined;
     const ping = () => frames().find(({ type, flags }) => type === PING && flags === 0);
@@ -55,33 +55,27 @@ it.each(["a stop", "its age"])(
   },
 );
 
-it("a client that does not reply to the ping delays it by a second at most", async () => {
+it("a client that does not reply to the ping, or leaves, delays it by a second at most", async () => {
   const { port, server } = await listen();
-  const { closed, lastStreams } = await open(port);
-  await Promise.all([server.stop(600_000), closed]);
-  expect(lastStreams()).toEqual([HIGHEST, 1]);
+  const [silent, leaver] = [await open(port), await open(port)];
+  const stopped = server.stop(600_000);
+  await until(() => [silent, leaver].every(({ lastStreams }) => lastStreams().length === 1));
+  leaver.socket.resetAndDestroy();
+  vi.advanceTimersByTime(1_000);
+  await Promise.all([stopped, silent.closed]);
+  expect(silent.lastStreams()).toEqual([HIGHEST, 1]);
 });
 
 it("a connection that was accepted last gets an answer to its first request, also if the process stands still", async () => {
-  const accepted = Promise.withResolvers<void>();
-  const acceptConnection = () => {
-    accepted.resolve();
-    return true;
-  };
+  const acceptConnection = vi.fn(() => true);
   const { port, server } = await listen({ acceptConnection });
   const client = connect(port);
-  await Promise.all([once(client.socket, "connect"), accepted.promise]);
+  await once(client.socket, "connect");
+  await until(() => acceptConnection.mock.calls.length > 0);
   const stopped = server.stop(600_000);
-  client.begin();
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 1_000);
+  client.socket.write(Buffer.concat([BEGIN, callOn(1)]));
+  // Longer than it has.
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 550);
   await Promise.all([stopped, client.closed]);
   expect(client.hasEnded(1)).toBe(true);
-});
-
-it("a connection whose client has left meanwhile ends without an error", async () => {
-  const { port, server } = await listen({ maxConnectionAge: 500 });
-  const { socket } = await open(port);
-  socket.resetAndDestroy();
-  await open(port);
-  await server.stop(600_000);
 });

@@ -6,7 +6,7 @@ import {
   type ClientHttp2Stream,
   connect as connectHttp2,
 } from "node:http2";
-import { connect, type Socket } from "node:net";
+import { connect } from "node:net";
 import { create, type Message } from "@bufbuild/protobuf";
 import { expect, onTestFinished } from "vitest";
 import {
@@ -14,7 +14,7 @@ import {
   GetOverviewResponseSchema,
   RevenueService,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import { createGrpcServer, type GrpcOptions, type GrpcServer } from "../../../src/grpc/server.ts";
+import { createGrpcServer, type GrpcOptions } from "../../../src/grpc/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
 import {
@@ -41,26 +41,16 @@ export const emptyResponse: GetOverviewResponse = create(GetOverviewResponseSche
 export const respondWith = (size: number) => async (): Promise<GetOverviewResponse> =>
   create(GetOverviewResponseSchema, { monthlyEarnings: [{ month: "x".repeat(size) }] });
 
-/** A server, and what happened in it. */
-export interface TestServer {
-  readonly server: GrpcServer;
-  readonly port: number;
-  /** The calls that reached the pipeline. */
-  readonly calls: IncomingCall[];
-  /** The events that the server counted. */
-  readonly events: string[];
-}
-
 /**
- * Serves RevenueService until the end of the test.
+ * Serves RevenueService until the end of the test. Returns the server, the calls that reached the pipeline, and
+ * the events that it counted.
  *
  * @param respond runs a call; by default it returns an empty response
  */
 export async function listen(
   options: GrpcOptions = {},
   respond: (call: IncomingCall) => Promise<Message> = async () => emptyResponse,
-  host = "127.0.0.1",
-): Promise<TestServer> {
+) {
   const calls: IncomingCall[] = [];
   const events: string[] = [];
   const rpc = {
@@ -78,25 +68,17 @@ export async function listen(
       };
     },
   } as Rpc;
-  const server = createGrpcServer([RevenueService], rpc, createAddresses(["127.0.0.1"]), {
-    report: (event) => events.push(event),
-    ...options,
-  });
-  const port = await server.listen(host, 0);
+  const report = (event: string) => void events.push(event);
+  const parts = { report, ...options };
+  const server = createGrpcServer([RevenueService], rpc, createAddresses(["127.0.0.1"]), parts);
+  const port = await server.listen("127.0.0.1", 0);
   onTestFinished(() => server.stop(0));
   return { server, port, calls, events };
 }
 
 /** An HTTP/2 client session that lasts until the end of the test. */
-export function openSession(
-  port: number,
-  settings: { initialWindowSize?: number } = {},
-  createConnection?: () => Socket,
-) {
-  const session = connectHttp2(`http://127.0.0.1:${port}`, {
-    settings,
-    ...(createConnection && { createConnection }),
-  });
+export function openSession(port: number, settings: { initialWindowSize?: number } = {}) {
+  const session = connectHttp2(`http://127.0.0.1:${port}`, { settings });
   session.on("error", () => {});
   onTestFinished(() => session.destroy());
   return session;
@@ -141,9 +123,7 @@ export function call(session: ClientHttp2Session, path = OVERVIEW): Promise<stri
 
 /** Resolves when the server has handled everything that was sent before, and has had a turn since. */
 export async function roundTrip(session: ClientHttp2Session): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  session.ping(() => resolve());
-  await promise;
+  await new Promise<void>((resolve) => void session.ping(() => resolve()));
 }
 
 /** What an HTTP/2 client sends first. */

@@ -10,42 +10,34 @@ import { decompress, reduceHeaders } from "../../../src/grpc/request.ts";
 import { until } from "../../support/poll.ts";
 import { EMPTY, listen, OVERVIEW, openSession, openStream, statusOf } from "./grpc-server.ts";
 
-it("those that nobody needs are left out, and those that calls are made of stay", () => {
+it("those that nobody needs are left out, those that calls are made of stay, and of one that is too long, its end", () => {
   const needed = {
     ":method": "POST",
     ":path": OVERVIEW,
     "content-type": "application/grpc",
     "x-api-key": "key",
-    "x-forwarded-for": "192.0.2.1",
     traceparent: "00-1-2-01",
   };
-  const headers = { ...needed, "a-bin": "AA==,AA==", "x-other": "1", cookie: "a=b" };
-  reduceHeaders(headers, "7");
-  expect(headers).toEqual({ ...needed, stream: "7" });
-});
-
-it("of a header that is too long, its end is left", () => {
-  const headers: Record<string, string> = {
-    "x-forwarded-for": `${"1.2.3.4, ".repeat(1_000)}192.0.2.1`,
+  const forwarded = `${"1.2.3.4, ".repeat(1_000)}192.0.2.1`;
+  const headers = {
+    ...{ ...needed, "x-forwarded-for": forwarded },
+    ...{ "a-bin": "AA==,AA==", "x-other": "1", cookie: "a=b" },
   };
   reduceHeaders(headers, "7");
-  expect(headers["x-forwarded-for"]).toHaveLength(2_048);
-  expect(headers["x-forwarded-for"]).toMatch(/, 1\.2\.3\.4, 192\.0\.2\.1$/);
+  expect(headers).toEqual({ ...needed, "x-forwarded-for": forwarded.slice(-2_048), stream: "7" });
 });
 
 it.each([
   [":path", "12 "],
   ["grpc-timeout", "13 "],
   ["grpc-encoding", "12 "],
-  ["x-request-id", "0 OK"],
-  ["x-api-key", "0 OK"],
 ])("a long %s is not sent back", async (name, status) => {
   const stream = openStream(openSession((await listen()).port), OVERVIEW, {
     [name]: `/${"x".repeat(8_000)}`,
   });
   const response = once(stream, "response");
   // A message that says that it is compressed: grpc-js quotes an encoding that it does not know.
-  stream.end(name === "grpc-encoding" ? Buffer.of(1, ...EMPTY.subarray(1)) : EMPTY);
+  stream.end(Buffer.of(1, ...EMPTY.subarray(1)));
   expect(await statusOf(stream)).toContain(status);
   const [headers] = await response;
   // nginx takes 4 KiB.
@@ -53,11 +45,9 @@ it.each([
 });
 
 it.each([
-  ["2147484S", "60000m"],
   ["99999999H", "60000m"],
   ["61S", "60000m"],
   ["60S", "60S"],
-  ["5m", "5m"],
   ["a", "a"],
 ])("a timeout of %s is %s", (timeout, expected) => {
   const headers = { "grpc-timeout": timeout };
@@ -114,24 +104,27 @@ function decompressed(encoding: string, message: Buffer): Buffer {
 it.each([
   ["gzip", gzipSync(MESSAGE), MESSAGE],
   ["deflate", deflateSync(MESSAGE), MESSAGE],
-  ...["gzip", "deflate"].flatMap((encoding): [string, Buffer, Buffer][] =>
-    // Such as are not compressed, although the call says that they may be.
-    [MESSAGE, Buffer.alloc(0), Buffer.of(0x78), Buffer.of(0x78, 0x9d), Buffer.of(0x1f, 0x8c)].map(
-      (message) => [encoding, message, message],
-    ),
+  // Such as are not compressed, although the call says that they may be.
+  ...[
+    MESSAGE,
+    Buffer.alloc(0),
+    Buffer.of(0x78),
+    Buffer.of(0x78, 0x9d),
+    Buffer.of(0x1f, 0x8c),
+  ].flatMap((message) =>
+    ["gzip", "deflate"].map((encoding) => [encoding, message, message] as const),
   ),
   ["identity", gzipSync(MESSAGE), gzipSync(MESSAGE)],
-])("with %s, the message %o is decompressed to %o", (encoding, message, expected) => {
+] as const)("with %s, the message %o is decompressed to %o", (encoding, message, expected) => {
   expect(decompressed(encoding, message)).toEqual(expected);
 });
 
-it.each([gzipSync, deflateSync])(
-  "a message may have 64 KiB once it is decompressed",
-  (compress) => {
-    const encoding = compress === gzipSync ? "gzip" : "deflate";
-    const largest = Buffer.alloc(MAX_MESSAGE_BYTES, "x");
-    expect(decompressed(encoding, compress(largest))).toEqual(largest);
-    const larger = compress(Buffer.concat([largest, Buffer.of(0)]));
-    expect(() => decompressed(encoding, larger)).toThrow(new ServiceError("messageTooLarge"));
-  },
-);
+it.each([
+  ["gzip", gzipSync],
+  ["deflate", deflateSync],
+] as const)("with %s, a message may have 64 KiB once it is decompressed", (encoding, compress) => {
+  const largest = Buffer.alloc(MAX_MESSAGE_BYTES, "x");
+  expect(decompressed(encoding, compress(largest))).toEqual(largest);
+  const larger = compress(Buffer.concat([largest, Buffer.of(0)]));
+  expect(() => decompressed(encoding, larger)).toThrow(new ServiceError("messageTooLarge"));
+});
