@@ -1,5 +1,4 @@
 /** A gateway that listens on a free port, with a fake pipeline behind it. */
-import type { Server } from "node:http";
 import { connect, type Socket } from "node:net";
 import { create, type DescService, type Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
@@ -7,10 +6,8 @@ import {
   type GetOverviewResponse,
   GetOverviewResponseSchema,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
-import type { ServiceError } from "../../../src/errors.ts";
 import { createGateway, type GatewayParts } from "../../../src/gateway/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
-import type { UnreadSource } from "../../../src/net/unread.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
 
 /** A call that was run. */
@@ -36,28 +33,11 @@ export const PATH = "/revenue.v1.RevenueService/GetOverview";
 /** The header of a JSON request. */
 export const JSON_BODY = "Content-Type: application/json";
 
-/** A line that the gateway logged. */
-interface Line {
-  readonly message: string;
-  readonly fields: Record<string, unknown>;
-}
-
-/** A gateway, and what happened in it. */
-export interface TestGateway {
-  readonly server: Server;
-  readonly unread: UnreadSource;
-  readonly stop: (grace: number) => Promise<void>;
-  readonly port: number;
-  readonly url: string;
-  /** The calls that were run. */
-  readonly calls: Call[];
-  /** The errors of accepted calls that were not run. */
-  readonly rejected: ServiceError[];
-  readonly lines: Line[];
-}
+/** A gateway, and what happened in it: the calls that were run, and the lines that it logged. */
+export type TestGateway = Awaited<ReturnType<typeof openGateway>>;
 
 /** Serves a service until the end of the test. The parameters are those of `openGateway`. */
-export async function listen(...parameters: Parameters<typeof openGateway>): Promise<TestGateway> {
+export async function listen(...parameters: Parameters<typeof openGateway>) {
   const gateway = await openGateway(...parameters);
   onTestFinished(() => gateway.stop(0));
   return gateway;
@@ -75,10 +55,9 @@ export async function openGateway(
   handle: (call: Call) => Message | Promise<Message>,
   authenticate: (incoming: IncomingCall) => void = () => {},
   parts: Partial<GatewayParts> = {},
-): Promise<TestGateway> {
+) {
   const calls: Call[] = [];
-  const rejected: ServiceError[] = [];
-  const lines: Line[] = [];
+  const lines: { readonly message: string; readonly fields: Record<string, unknown> }[] = [];
   // The handler of the test returns the response type of its method; the compiler cannot know.
   const rpc = {
     async accept(incoming: IncomingCall): Promise<AcceptedCall> {
@@ -91,22 +70,22 @@ export async function openGateway(
           calls.push(call);
           return { message: await handle(call), metadata: {} };
         },
-        reject: (error) => void rejected.push(error),
+        reject() {},
       };
     },
   } as Rpc;
   const write = (fields: object, message: string) => {
     lines.push({ message, fields: { ...fields } });
   };
-  const { server, unread, listen, stop } = createGateway({
+  const gateway = createGateway({
     services: [service],
     rpc,
     addresses: createAddresses(["127.0.0.1"]),
     log: { info: write, warn: write, error: write },
     ...parts,
   });
-  const port = await listen("127.0.0.1", 0);
-  return { server, unread, stop, port, url: `http://127.0.0.1:${port}`, calls, rejected, lines };
+  const port = await gateway.listen("127.0.0.1", 0);
+  return { ...gateway, port, url: `http://127.0.0.1:${port}`, calls, lines };
 }
 
 /** A request without a body, the last one of its connection. */

@@ -9,11 +9,6 @@ import { exchange, lastRequest, openGateway, parse, type TestGateway } from "./g
 
 const GET = "GET /api/provider/revenue";
 const REQUEST = `${GET} HTTP/1.1\r\nHost: a\r\n`;
-const NOT_HTTP = "the request is not valid HTTP";
-const TOO_LARGE = "the request headers are too large";
-const NOT_FOUND =
-  "no resource at this path; the paths are /api/provider/revenue, /api/provider/revenue/servers, /api/provider/revenue/daily, /api/provider/revenue/payouts, /api/provider/revenue/charges, /revenue.v1.RevenueService/{method}";
-const LONG = "a".repeat(17_000);
 
 let gateway: TestGateway;
 beforeAll(async () => {
@@ -21,54 +16,73 @@ beforeAll(async () => {
 });
 afterAll(() => gateway.stop(0));
 
-/** The requests that are rejected, by the message. */
-const REJECTED: Readonly<Record<string, readonly (readonly [status: number, request: string])[]>> =
-  {
-    [NOT_HTTP]: [
-      [400, "garbage\r\n\r\n"],
-      // Both framings of a body.
-      [400, `${REQUEST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`],
-    ],
-    "missing Host header": [[400, `${GET} HTTP/1.1\r\nConnection: close\r\n\r\n`]],
-    // Also if they are the same.
-    "repeated Host header": [[400, lastRequest(GET, "Host: a")]],
-    "invalid Host header": ["", "user@a", "[::1"].map((host) => [
-      400,
-      `${GET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
-    ]),
-    "the path is not percent-encoded UTF-8 (RFC 3986)": [[400, lastRequest("GET /%zz")]],
-    [NOT_FOUND]: [[404, lastRequest("OPTIONS *")]],
-    "allowed methods: GET, HEAD": [
-      [405, lastRequest("POST http://a/api/provider/revenue?a")],
-      [405, lastRequest("POST /api/provider/%72evenue")],
-      [405, "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
-    ],
-    "unsupported expectation": [[417, lastRequest(GET, "Expect: wonders")]],
-    [TOO_LARGE]: [[431, `${REQUEST}Authorization: ${LONG}\r\n\r\n`]],
-  };
+/** The logged reason: the code of Node's parser. */
+const UNPARSED = expect.stringMatching(/^HPE_[A-Z_]+$/);
+const NOT_HTTP = "the request is not valid HTTP";
+const METHODS = "allowed methods: GET, HEAD";
+const paths = ["", "/servers", "/daily", "/payouts", "/charges"].map(
+  (path) => `/api/provider/revenue${path}`,
+);
 
-test.each(
-  Object.entries(REJECTED).flatMap(([message, requests]) =>
-    requests.map(([status, request]) => [message, status, request] as const),
-  ),
-)("%s: %i in JSON, with the common headers, and logged", async (message, status, request) => {
-  const raw = await exchange(gateway.port, request);
-  const response = parse(raw);
-  expect(response.status).toBe(status);
-  expect(raw).toMatch(/^date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r$/im);
-  expect(JSON.parse(response.body)).toEqual({ error: STATUS_CODES[status], message });
-  expect(Object.fromEntries(response.headers)).toMatchObject({
-    "content-type": "application/json; charset=utf-8",
-    "content-length": `${Buffer.byteLength(response.body)}`,
-    "cache-control": "no-store",
-    "x-content-type-options": "nosniff",
-    "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
-    connection: "close",
-  });
-  const requestId = response.headers.get("x-request-id");
-  const fields = { requestId, status, reason: reasonOf(message) };
-  expect(gateway.lines.at(-1)).toEqual({ message: "request rejected", fields });
-});
+test.each<[status: number, message: string, request: string, reason?: string]>([
+  [400, NOT_HTTP, "garbage\r\n\r\n", UNPARSED],
+  [
+    400,
+    NOT_HTTP,
+    `${REQUEST}Content-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n`,
+    UNPARSED,
+  ],
+  [
+    400,
+    "missing Host header",
+    `${GET} HTTP/1.1\r\nConnection: close\r\n\r\n`,
+    "missing Host header",
+  ],
+  // Also if they are the same.
+  [400, "repeated Host header", lastRequest(GET, "Host: a"), "repeated Host header"],
+  ...["", "user@a", "[::1"].map((host): [number, string, string, string] => [
+    400,
+    "invalid Host header",
+    `${GET} HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n\r\n`,
+    "invalid Host header",
+  ]),
+  [400, "the path is not percent-encoded UTF-8 (RFC 3986)", lastRequest("GET /%zz")],
+  [
+    404,
+    `no resource at this path; the paths are ${paths.join(", ")}, /revenue.v1.RevenueService/{method}`,
+    lastRequest("OPTIONS *"),
+  ],
+  [405, METHODS, lastRequest("POST http://a/api/provider/revenue?a")],
+  [405, METHODS, lastRequest("POST /api/provider/%72evenue")],
+  [405, METHODS, "CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n"],
+  [417, "unsupported expectation", lastRequest(GET, "Expect: wonders")],
+  [
+    431,
+    "the request headers are too large",
+    `${REQUEST}Authorization: ${"a".repeat(17_000)}\r\n\r\n`,
+    UNPARSED,
+  ],
+])(
+  "%i, %s: in JSON, with the common headers, and logged",
+  async (status, message, request, reason) => {
+    const raw = await exchange(gateway.port, request);
+    const response = parse(raw);
+    expect(response.status).toBe(status);
+    expect(raw).toMatch(/^date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT\r$/im);
+    expect(JSON.parse(response.body)).toEqual({ error: STATUS_CODES[status], message });
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      "content-type": "application/json; charset=utf-8",
+      "content-length": `${Buffer.byteLength(response.body)}`,
+      "cache-control": "no-store",
+      "x-content-type-options": "nosniff",
+      "x-request-id": expect.stringMatching(/^[0-9a-f-]{36}$/),
+      connection: "close",
+    });
+    const requestId = response.headers.get("x-request-id");
+    const fields = { requestId, status, reason };
+    expect(gateway.lines.at(-1)).toEqual({ message: "request rejected", fields });
+  },
+);
 
 test("a broken body behind an answered request, in one packet, is rejected at once", async () => {
   const broken = `POST /revenue.v1.RevenueService/GetOverview HTTP/1.1\r\nHost: a\r\n`;
@@ -107,13 +121,6 @@ test("TLS to the port without it is told apart in the log", async () => {
   expect(response.status).toBe(400);
   expect(gateway.lines.at(-1)).toMatchObject({ fields: { reason: "tlsOnPlainPort" } });
 });
-
-/** The logged reason: Node's code if it could not parse the request, or what the host lacks. */
-function reasonOf(message: string): unknown {
-  if (message.endsWith("Host header")) return message;
-  const isUnparsed = message === NOT_HTTP || message === TOO_LARGE;
-  return isUnparsed ? expect.stringMatching(/^HPE_[A-Z_]+$/) : undefined;
-}
 
 test("names, addresses and ports are hosts, and HTTP/1.0 needs none", async () => {
   const hosts = ["a.b-c_d.1:8080", "127.0.0.1", "[::1]:80", "a:", "a%20b"];

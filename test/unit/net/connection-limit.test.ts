@@ -25,16 +25,12 @@ async function listen(limits: Partial<ConnectionLimitParts>) {
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const sockets: Socket[] = [];
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
+  onTestFinished(() => void server.close());
   return {
     events,
     async open(localAddress = "127.0.0.1"): Promise<Socket | undefined> {
       const socket = connect({ port, host: "127.0.0.1", localAddress });
-      sockets.push(socket);
+      onTestFinished(() => void socket.destroy());
       const { promise, resolve } = Promise.withResolvers<Socket | undefined>();
       socket.on("error", () => {});
       socket.once("data", () => resolve(socket));
@@ -44,24 +40,17 @@ async function listen(limits: Partial<ConnectionLimitParts>) {
   };
 }
 
-it("refuses a connection beyond the limit, and accepts one again when another has closed", async () => {
-  const { open, events } = await listen({ maxConnections: 2 });
-  const first = await open();
-  expect(await open("127.0.0.2")).toBeDefined();
-  expect(await open("127.0.0.3")).toBeUndefined();
-  expect(events).toEqual(["tooManyConnections"]);
-  first?.destroy();
-  await until(async () => (await open("127.0.0.3")) !== undefined);
-});
-
-it("refuses a connection beyond the limit of its address only", async () => {
-  const { open, events } = await listen({ maxConnectionsPerAddress: 1 });
+it.each<[Partial<ConnectionLimitParts>, string, string]>([
+  [{ maxConnections: 1 }, "127.0.0.3", "tooManyConnections"],
+  [{ maxConnectionsPerAddress: 1 }, "127.0.0.2", "tooManyConnectionsOfAddress"],
+])("%j refuses one more, until another has closed", async (limits, from, event) => {
+  const { open, events } = await listen(limits);
   const first = await open("127.0.0.2");
-  expect(await open("127.0.0.2")).toBeUndefined();
-  expect(events).toEqual(["tooManyConnectionsOfAddress"]);
-  expect(await open("127.0.0.3")).toBeDefined();
+  expect(await open(from)).toBeUndefined();
+  expect(events).toEqual([event]);
+  if (limits.maxConnectionsPerAddress) expect(await open("127.0.0.3")).toBeDefined();
   first?.destroy();
-  await until(async () => (await open("127.0.0.2")) !== undefined);
+  await until(async () => (await open(from)) !== undefined);
 });
 
 it("a trusted proxy has no limit of its own", async () => {

@@ -2,7 +2,7 @@ import { status } from "@grpc/grpc-js";
 import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
 import { type CallRecord, createCallLog } from "../../../src/telemetry/call-log.ts";
-import { providerKey, serviceKey } from "../../support/caller-key.ts";
+import { providerKey } from "../../support/caller-key.ts";
 import { collectLog } from "../../support/collected-log.ts";
 
 const RECORD: CallRecord = {
@@ -32,42 +32,26 @@ const COMMON = {
   ms: 12.3,
 };
 
-describe("the line of a call", () => {
-  it("that succeeded has these fields only", () => {
-    expect(lineOf({})).toEqual({ level: "info", ...COMMON, code: "OK", msg: "call" });
-  });
-
-  it("has the name of a service key, which is no provider's text", () => {
-    expect(lineOf({ key: serviceKey() })).toMatchObject({
-      key: { id: "12", kind: "service", name: "billing export" },
+const WARNINGS: readonly ServiceErrorKind[] = [
+  ...(["databaseUnavailable", "deadlineExceeded", "overloaded"] as const),
+  ...(["tooManyCalls", "tooManyFailures", "rateLimited"] as const),
+];
+it.each(Object.keys(serviceErrors) as ServiceErrorKind[])(
+  "the line of a call that failed as %s has the code of gRPC, a level, no message, and a cause if the service is at fault",
+  (kind) => {
+    const error = new ServiceError(kind, 'startDate is "secret"', { cause: "a text" });
+    const level = WARNINGS.includes(kind) ? "warn" : "info";
+    const isFault = level === "warn" || kind === "internal";
+    expect(lineOf({ error })).toEqual({
+      level: kind === "internal" ? "error" : level,
+      ...COMMON,
+      code: status[error.entry.code],
+      reason: kind,
+      ...(isFault && { cause: { message: "a text" } }),
+      msg: isFault ? "call failed" : "call refused",
     });
-  });
-
-  it("without authentication has no key", () => {
-    expect(lineOf({ key: undefined, providerId: undefined })).not.toHaveProperty("key");
-  });
-
-  const WARNINGS: readonly ServiceErrorKind[] = [
-    ...(["databaseUnavailable", "deadlineExceeded", "overloaded"] as const),
-    ...(["tooManyCalls", "tooManyFailures", "rateLimited"] as const),
-  ];
-  it.each(Object.keys(serviceErrors) as ServiceErrorKind[])(
-    "that failed as %s has the code of gRPC, a level, no message, and a cause if the service is at fault",
-    (kind) => {
-      const error = new ServiceError(kind, 'startDate is "secret"', { cause: "a text" });
-      const level = WARNINGS.includes(kind) ? "warn" : "info";
-      const isFault = level === "warn" || kind === "internal";
-      expect(lineOf({ error })).toEqual({
-        level: kind === "internal" ? "error" : level,
-        ...COMMON,
-        code: status[error.entry.code],
-        reason: kind,
-        ...(isFault && { cause: { message: "a text" } }),
-        msg: isFault ? "call failed" : "call refused",
-      });
-    },
-  );
-});
+  },
+);
 
 describe("the cause of an error", () => {
   const causeOf = (cause: unknown) =>

@@ -19,34 +19,15 @@ const DECOMPRESS: Readonly<Record<string, (bytes: Buffer) => Buffer>> = {
 
 const PATH = "/api/provider/revenue/servers";
 
-const breakdown = (servers: number) =>
-  create(GetServerBreakdownResponseSchema, {
-    servers: Array.from({ length: servers }, (_, index) => ({
-      serverId: `s${index}`,
-      totalRevenue: { value: "1.00" },
-    })),
-  });
-
 /** Serves a response with so many servers, the same message for every call. */
 async function serve(servers: number) {
-  const message = breakdown(servers);
-  const { url } = await listen(RevenueService, ({ request }) => {
-    request();
-    return message;
+  const message = create(GetServerBreakdownResponseSchema, {
+    servers: Array.from({ length: servers }, (_, index) => ({ serverId: `s${index}` })),
   });
+  const { url } = await listen(RevenueService, () => message);
   return (headers: Record<string, string> = {}, method = "GET") =>
     rawHttp(url, { target: PATH, method, headers: Object.entries(headers) });
 }
-
-it("a client that accepts neither form gets a 406", async () => {
-  const get = await serve(1);
-  const { status, text } = await get({ accept: "application/xml" });
-  expect(status).toBe(406);
-  expect(JSON.parse(text)).toEqual({
-    error: "Not Acceptable",
-    message: "no acceptable form of the response: application/json and text/csv are offered",
-  });
-});
 
 describe("an entity tag", () => {
   it.each(["GET", "HEAD"])(

