@@ -7,8 +7,7 @@ import { limitConnections } from "../../../src/admin/connection-places.ts";
 
 /** A server that keeps two connections, and answers when it is told to. */
 async function start() {
-  const responses: ServerResponse[] = [];
-  const server = createServer((_, response) => void responses.push(response));
+  const server = createServer(() => {});
   limitConnections(server, 2);
   await once(server.listen(0, "127.0.0.1"), "listening");
   onTestFinished(() => {
@@ -17,21 +16,15 @@ async function start() {
   });
   const open = async () => {
     const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
-    const accepted = once(server, "connection");
-    const ended = once(
-      socket.resume().on("error", () => {}),
-      "close",
-    );
-    await accepted;
+    const ended = new Promise((resolve) => void socket.once("close", resolve));
+    socket.resume().on("error", () => {});
+    await once(server, "connection");
     return { socket, ended };
   };
   /** Sends a request; resolves to its response, which is not sent yet. */
   const ask = async (socket: Socket): Promise<ServerResponse> => {
-    const [[, response]] = await Promise.all([
-      once(server, "request"),
-      socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n"),
-    ]);
-    return response;
+    socket.write("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
+    return (await once(server, "request"))[1];
   };
   return { open, ask };
 }

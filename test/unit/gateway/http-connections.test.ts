@@ -66,17 +66,6 @@ test("a response that is not read within its time closes the connection, even if
   expect(events).toEqual(["responseTimeout"]);
 });
 
-test("a connection serves one request after the other", async () => {
-  const { port } = await listen(RevenueService, () => overview, anyone);
-  const client = open(port);
-  for (const bytes of [REQUESTS.overview, REQUESTS.grpcWeb, REQUESTS.overview]) {
-    client.write(bytes);
-    const [response] = await once(client, "data");
-    expect(`${response}`).toMatch(/^HTTP\/1\.1 200 /);
-    expect(`${response}`).toMatch(/^connection: keep-alive\r$/im);
-  }
-});
-
 test.each([
   ["REST", REQUESTS.overview, "HTTP/1.1 503"],
   ["gRPC-Web", REQUESTS.grpcWeb, "grpc-status: 14"],
@@ -140,25 +129,21 @@ test.each<[string, string, readonly string[], string]>([
   if (headers.includes(GRPC_WEB)) expect(responses).toContain("grpc-status: 8");
 });
 
-test.each([
-  ["503", `POST ${PATH}`, JSON_BODY],
-  ["405", "POST /api/provider/revenue", "Connection: close"],
-])(
-  "a client that goes on sending receives a %s, and no reset before it",
-  async (status, line, header) => {
-    const { port } = await listen(RevenueService, handleOverview, overloaded);
-    for (let count = 0; count < 3; count++) {
-      const client = open(port);
-      client.write(`${line} HTTP/1.1\r\nHost: a\r\n${header}\r\nContent-Length: 60000\r\n\r\n`);
-      for (let sent = 0; sent < 60_000; sent += 15_000) {
-        client.write(Buffer.alloc(15_000));
-        await new Promise(setImmediate);
-      }
-      const [response] = await once(client, "data");
-      expect(`${response}`).toContain(`HTTP/1.1 ${status} `);
+test("a client that goes on sending receives the response, and no reset before it", async () => {
+  const { port } = await listen(RevenueService, handleOverview, overloaded);
+  for (let count = 0; count < 3; count++) {
+    const client = open(port);
+    client.write(
+      `POST ${PATH} HTTP/1.1\r\nHost: a\r\n${JSON_BODY}\r\nContent-Length: 60000\r\n\r\n`,
+    );
+    for (let sent = 0; sent < 60_000; sent += 15_000) {
+      client.write(Buffer.alloc(15_000));
+      await new Promise(setImmediate);
     }
-  },
-);
+    const [response] = await once(client, "data");
+    expect(`${response}`).toContain("HTTP/1.1 503 ");
+  }
+});
 
 test("a client that goes on sending requests can read the response ahead of them, however late", async () => {
   const answer = Promise.withResolvers<typeof overview>();

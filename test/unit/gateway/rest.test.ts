@@ -111,6 +111,7 @@ test("a finished call is not canceled, and a kept-alive connection does not accu
   const agent = new Agent({ keepAlive: true, maxSockets: 1 });
   for (let count = 0; count < 30; count++) {
     const [response] = await once(get(`${url}/v1/things/t1`, { agent }), "response");
+    expect(response.headers.connection).toBe("keep-alive");
     await response.resume().toArray();
   }
   agent.destroy();

@@ -1,4 +1,4 @@
-/** What reflection answers: files as they were compiled, whatever names them. */
+/** Server reflection: files as they were compiled, whatever names them, and the limits of its streams. */
 import {
   create,
   createFileRegistry,
@@ -9,14 +9,16 @@ import {
 } from "@bufbuild/protobuf";
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
-import { beforeEach, expect, it, onTestFinished } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { http } from "../../../gen/google/api/annotations_pb.ts";
 import {
   ServerReflectionRequestSchema,
   type ServerReflectionResponse,
   ServerReflectionResponseSchema,
 } from "../../../gen/grpc/reflection/v1/reflection_pb.ts";
+import { file_health_v1_health } from "../../../gen/health/v1/health_pb.ts";
 import { file_revenue_v1_revenue, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
+import { reflectFiles } from "../../../src/grpc/reflected-files.ts";
 import { QUESTIONS } from "../../../src/grpc/reflection.ts";
 import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { listen } from "./grpc-server.ts";
@@ -25,13 +27,76 @@ type Question = NonNullable<
   MessageInitShape<typeof ServerReflectionRequestSchema>["messageRequest"]
 >;
 
-let port: number;
-beforeEach(async () => {
-  ({ port } = await listen());
+const answerTo = reflectFiles([file_revenue_v1_revenue, file_health_v1_health]);
+
+function ask(messageRequest: Question) {
+  const request = create(ServerReflectionRequestSchema, { messageRequest });
+  const bytes = answerTo(request.messageRequest);
+  return fromBinary(ServerReflectionResponseSchema, bytes).messageResponse;
+}
+
+/** The files of an answer. */
+function filesOf(question: Question) {
+  const answer = ask(question);
+  if (answer.case !== "fileDescriptorResponse") expect.unreachable(JSON.stringify(answer));
+  return answer.value.fileDescriptorProto.map((bytes) =>
+    fromBinary(FileDescriptorProtoSchema, bytes),
+  );
+}
+
+const CONTRACT = "revenue/v1/revenue.proto";
+const OPTIONS = "google.protobuf.MethodOptions";
+
+it("gives the contract as it was compiled, and all that it imports", () => {
+  const files = filesOf({ case: "fileByFilename", value: CONTRACT });
+  const [sent, compiled] = [files[0], file_revenue_v1_revenue.proto].map(
+    (file) => file && toBinary(FileDescriptorProtoSchema, file),
+  );
+  expect(sent).toEqual(compiled);
+  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files.reverse() }));
+  const service = registry.getService(RevenueService.typeName);
+  const paths = service?.methods.map((method) => getOption(method, http).pattern.value);
+  expect(paths).toContain("/api/provider/revenue");
 });
 
-/** Sends messages on a stream of reflection. Resolves to the responses, and rejects if it fails. */
-function exchange(messages: readonly Uint8Array[], version = "v1") {
+const symbol = (value: string): Question => ({ case: "fileContainingSymbol", value });
+const extension = (containingType: string, extensionNumber: number): Question => ({
+  case: "fileContainingExtension",
+  value: { containingType, extensionNumber },
+});
+const numbersOf = (value: string): Question => ({ case: "allExtensionNumbersOfType", value });
+
+it.each<[Question, string]>([
+  [symbol(RevenueService.typeName), CONTRACT],
+  [symbol(`${RevenueService.typeName}.GetOverview`), CONTRACT],
+  [symbol("revenue.v1.Payout.amount"), CONTRACT],
+  [symbol("google.type.Decimal"), "google/type/decimal.proto"],
+  // a value of an enum stands beside the enum
+  [symbol("grpc.health.v1.HealthCheckResponse.SERVING"), "health/v1/health.proto"],
+  [symbol("google.api.http"), "google/api/annotations.proto"],
+  [extension(OPTIONS, 72_295_728), "google/api/annotations.proto"],
+])("%j is in %s", (question, name) => {
+  expect(filesOf(question)[0]?.name).toBe(name);
+});
+
+it("tells the numbers of all extensions of a type, which may have none", () => {
+  expect(ask(numbersOf(OPTIONS)).value).toMatchObject({ extensionNumber: [72_295_728] });
+  expect(ask(numbersOf("revenue.v1.Summary")).value).toMatchObject({ extensionNumber: [] });
+});
+
+it.each<[Question, number]>([
+  [{ case: "fileByFilename", value: "other.proto" }, status.NOT_FOUND],
+  [symbol("constructor"), status.NOT_FOUND],
+  [numbersOf("revenue.v1.Other"), status.NOT_FOUND],
+  [extension(OPTIONS, 1), status.NOT_FOUND],
+  [extension("revenue.v1.Summary", 72_295_728), status.NOT_FOUND],
+  [{ case: undefined }, status.INVALID_ARGUMENT],
+])("%j is answered with the error %i", (question, errorCode) => {
+  expect(ask(question)).toMatchObject({ case: "errorResponse", value: { errorCode } });
+});
+
+/** Sends messages on a stream. Resolves to the responses, and rejects if it fails. */
+function exchange(port: number, messages: readonly Uint8Array[], version = "v1") {
   const client = grpcClient(`127.0.0.1:${port}`);
   onTestFinished(() => client.close());
   const stream = client.makeBidiStreamRequest(
@@ -48,108 +113,42 @@ const requestOf = (messageRequest: Question) =>
   create(ServerReflectionRequestSchema, { host: "h", messageRequest });
 const bytesOf = (question: Question) =>
   toBinary(ServerReflectionRequestSchema, requestOf(question));
+const SERVICES: Question = { case: "listServices", value: "*" };
 
-async function ask(question: Question, version?: string) {
-  const [response] = await exchange([bytesOf(question)], version);
-  expect(response).toMatchObject({ validHost: "h", originalRequest: requestOf(question) });
-  return response?.messageResponse;
-}
-
-/** The files of an answer. */
-async function filesOf(question: Question) {
-  const answer = await ask(question);
-  if (answer?.case !== "fileDescriptorResponse") expect.unreachable(JSON.stringify(answer));
-  return answer.value.fileDescriptorProto.map((bytes) =>
-    fromBinary(FileDescriptorProtoSchema, bytes),
-  );
-}
-
-const CONTRACT = "revenue/v1/revenue.proto";
-const OPTIONS = "google.protobuf.MethodOptions";
-
-it.each(["v1", "v1alpha"])("%s lists the services", async (version) => {
-  expect(await ask({ case: "listServices", value: "*" }, version)).toMatchObject({
-    value: { service: [{ name: RevenueService.typeName }, { name: "grpc.health.v1.Health" }] },
-  });
-});
-
-it("gives the contract as it was compiled, and all that it imports", async () => {
-  const files = await filesOf({ case: "fileByFilename", value: CONTRACT });
-  const [sent, compiled] = [files[0], file_revenue_v1_revenue.proto].map(
-    (file) => file && toBinary(FileDescriptorProtoSchema, file),
-  );
-  expect(sent).toEqual(compiled);
-  const registry = createFileRegistry(create(FileDescriptorSetSchema, { file: files.reverse() }));
-  const service = registry.getService(RevenueService.typeName);
-  const paths = service?.methods.map((method) => getOption(method, http).pattern.value);
-  expect(paths).toEqual(RevenueService.methods.map((one) => getOption(one, http).pattern.value));
-  expect(paths).toContain("/api/provider/revenue");
-});
-
-const symbol = (value: string): Question => ({ case: "fileContainingSymbol", value });
-const extension = (containingType: string, extensionNumber: number): Question => ({
-  case: "fileContainingExtension",
-  value: { containingType, extensionNumber },
-});
-
-it.each<[Question, string]>([
-  [symbol(RevenueService.typeName), CONTRACT],
-  [symbol(`${RevenueService.typeName}.GetOverview`), CONTRACT],
-  [symbol("revenue.v1.Payout.amount"), CONTRACT],
-  [symbol("google.type.Decimal"), "google/type/decimal.proto"],
-  // the details of errors, which grpcurl looks up
-  [symbol("google.rpc.ErrorInfo"), "google/rpc/error_details.proto"],
-  // a value of an enum stands beside the enum
-  [symbol("grpc.health.v1.HealthCheckResponse.SERVING"), "health/v1/health.proto"],
-  [symbol("google.api.http"), "google/api/annotations.proto"],
-  [extension(OPTIONS, 72_295_728), "google/api/annotations.proto"],
-])("%j is in %s", async (question, name) => {
-  const [file] = await filesOf(question);
-  expect(file?.name).toBe(name);
-});
-
-it("tells the numbers of all extensions of a type, which may have none", async () => {
-  const numbers = async (value: string) => {
-    const answer = await ask({ case: "allExtensionNumbersOfType", value });
-    return answer?.case === "allExtensionNumbersResponse" && answer.value.extensionNumber;
-  };
-  expect(await numbers(OPTIONS)).toEqual([72_295_728]);
-  expect(await numbers("revenue.v1.Summary")).toEqual([]);
-});
-
-it.each<[Question, number]>([
-  [{ case: "fileByFilename", value: "other.proto" }, status.NOT_FOUND],
-  [symbol("revenue.v1.Other"), status.NOT_FOUND],
-  [symbol("constructor"), status.NOT_FOUND],
-  [{ case: "allExtensionNumbersOfType", value: "revenue.v1.Other" }, status.NOT_FOUND],
-  [extension(OPTIONS, 1), status.NOT_FOUND],
-  [{ case: undefined }, status.INVALID_ARGUMENT],
-])("%j is answered with the error %i", async (question, errorCode) => {
-  expect(await ask(question)).toMatchObject({ case: "errorResponse", value: { errorCode } });
-});
-
-it("a malformed question ends the stream", async () => {
-  const failed = exchange([Buffer.of(0xff), Buffer.of(0xff)]);
-  await expect(failed).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
-});
+it.each(["v1", "v1alpha"])(
+  "%s lists the services, and finds the details of errors",
+  async (version) => {
+    const questions = [SERVICES, symbol("google.rpc.ErrorInfo")];
+    const service = [{ name: RevenueService.typeName }, { name: "grpc.health.v1.Health" }];
+    expect(await exchange((await listen()).port, questions.map(bytesOf), version)).toMatchObject([
+      {
+        validHost: "h",
+        originalRequest: requestOf(SERVICES),
+        messageResponse: { value: { service } },
+      },
+      { messageResponse: { case: "fileDescriptorResponse" } },
+    ]);
+  },
+);
 
 it("a connection may ask 200 questions at once", async () => {
-  const bytes = bytesOf({ case: "listServices", value: "*" });
+  const { port } = await listen();
   const { burst } = QUESTIONS;
-  expect(await exchange(Array(burst).fill(bytes))).toHaveLength(burst);
+  const questions = (count: number) => Array<Uint8Array>(count).fill(bytesOf(SERVICES));
+  expect(await exchange(port, questions(burst))).toHaveLength(burst);
   // As many again are more than its rate allows meanwhile.
-  const failed = exchange(Array(40 * burst).fill(bytes));
+  const failed = exchange(port, questions(40 * burst));
   await expect(failed).rejects.toMatchObject({ code: status.RESOURCE_EXHAUSTED });
 });
 
-it("can be turned off", async () => {
-  ({ port } = await listen({ reflection: "off" }));
-  const failed = ask({ case: "listServices", value: "*" });
-  await expect(failed).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
+it("a malformed question ends the stream, and reflection can be turned off", async () => {
+  const malformed = exchange((await listen()).port, [Buffer.of(0xff), Buffer.of(0xff)]);
+  await expect(malformed).rejects.toMatchObject({ code: status.INVALID_ARGUMENT });
+  const off = exchange((await listen({ reflection: "off" })).port, [bytesOf(SERVICES)]);
+  await expect(off).rejects.toMatchObject({ code: status.UNIMPLEMENTED });
 });
 
 it("the contract imports Google's files alone, so that it compiles wherever its folder is copied", () => {
-  const { dependencies } = file_revenue_v1_revenue;
-  expect(dependencies.length).toBeGreaterThan(0);
-  for (const { name } of dependencies) expect(name).toMatch(/^google\//);
+  const names = file_revenue_v1_revenue.dependencies.map(({ name }) => name);
+  expect(names.filter((name) => !name.startsWith("google/"))).toEqual([]);
 });

@@ -4,11 +4,21 @@ import { once } from "node:events";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { deflateSync, gzipSync } from "node:zlib";
 import { Metadata } from "@grpc/grpc-js";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../../../src/errors.ts";
 import { decompress, reduceHeaders } from "../../../src/grpc/request.ts";
+import { rootFile } from "../../docs/markdown.ts";
+import { grpcClient } from "../../support/clients/grpc-client.ts";
 import { until } from "../../support/poll.ts";
-import { EMPTY, listen, OVERVIEW, openSession, openStream, statusOf } from "./grpc-server.ts";
+import {
+  EMPTY,
+  emptyResponse,
+  listen,
+  OVERVIEW,
+  openSession,
+  openStream,
+  statusOf,
+} from "./grpc-server.ts";
 
 it("those that nobody needs are left out, those that calls are made of stay, and of one that is too long, its end", () => {
   const needed = {
@@ -90,6 +100,24 @@ it("data-as-of is a trailer, and no call adds to what its client has to remember
   }
   // Ids and instants of 30 calls would fill the table of 4,096 bytes; dates add little.
   expect(session.state.inflateDynamicTableSize).toBeLessThan(2_000);
+});
+
+it("a call that is refused comes again by gRPC's own retries, with the service config of the examples, when the answer says, until it succeeds", async () => {
+  const { port, calls } = await listen({}, async () => {
+    if (calls.length > 2) return emptyResponse;
+    throw new ServiceError("rateLimited", "later", { metadata: { "retry-after": "0" } });
+  });
+  // By itself it would wait for longer than a call may take.
+  const config = rootFile("examples/go/service-config.json").replace(/(?<=Backoff": ").*s/g, "99s");
+  const client = grpcClient(`127.0.0.1:${port}`, { "grpc.service_config": config });
+  onTestFinished(() => client.close());
+  const pass = (bytes: Buffer) => bytes;
+  const message = EMPTY.subarray(5);
+  const error = await new Promise((resolve) =>
+    client.makeUnaryRequest(OVERVIEW, pass, pass, message, new Metadata(), resolve),
+  );
+  expect(error).toBeNull();
+  expect(calls).toHaveLength(3);
 });
 
 const MESSAGE = Buffer.from("0a0a323032362d30332d3031", "hex");

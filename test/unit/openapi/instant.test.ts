@@ -27,15 +27,11 @@ function outcomeOf(text: string): "read" | "out of range" | "refused" {
 test("it is that of both, and allows every day of the calendar, and no other", () => {
   expect(end_date?.schema?.pattern).toBe(allowed.source);
   const differs = (text: string) => allowed.test(text) !== (outcomeOf(text) === "read");
-  const two = (number: number) => `${number}`.padStart(2, "0");
-  const numbers = Array.from({ length: 33 }, (_, index) => two(index));
+  const numbers = Array.from({ length: 33 }, (_, index) => `${index}`.padStart(2, "0"));
   const days = numbers.slice(0, 14).flatMap((month) => numbers.map((day) => `${month}-${day}`));
-  const years = ["0000", "0001", "0004", "0100", "0400", "1900", "2000", "2026", "2028", "9999"];
-  const leapDays = Array.from({ length: 10_000 }, (_, year) => `${year}`.padStart(4, "0"));
-  const dates = [
-    ...years.flatMap((year) => days.map((day) => `${year}-${day}`)),
-    ...leapDays.map((year) => `${year}-02-29`),
-  ];
+  const years = ["0000", "0001", "0100", "0400", "2026", "2028", "9999"];
+  const leapDays = Array.from({ length: 10_000 }, (_, year) => `${year}-02-29`.padStart(10, "0"));
+  const dates = [...years.flatMap((year) => days.map((day) => `${year}-${day}`)), ...leapDays];
   expect(dates.filter(differs)).toEqual([]);
 });
 

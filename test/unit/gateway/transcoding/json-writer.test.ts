@@ -1,5 +1,4 @@
 import { create, type JsonValue, toJson } from "@bufbuild/protobuf";
-import { timestampFromMs } from "@bufbuild/protobuf/wkt";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { compileWriter } from "../../../../src/gateway/transcoding/json-writer.ts";
@@ -26,27 +25,36 @@ test.each<[string, Record<string, unknown>, string]>([
   expect(write(create(thing, fields))).toContain(json);
 });
 
-test("an error names the field", () => {
-  const parts = [{ name: "a", price: { value: "1.00" } }, { price: { value: "one" } }];
-  expect(() => write(create(thing, { parts }))).toThrow(
-    new Error(
-      'field transcoding.supported.Thing.parts: field transcoding.supported.Part.price: "one" is not a decimal number',
-    ),
-  );
-  expect(() => write(create(thing, { at: { seconds: 253_402_300_800n } }))).toThrow(
-    new Error(
-      "field transcoding.supported.Thing.at: 253402300800 seconds are outside the years 0001 to 9999",
-    ),
-  );
+const RANGE = "seconds are outside the years 0001 to 9999";
+const NANOS = "nanoseconds are outside 0 to 999999999";
+
+test.each<[Record<string, unknown>, string]>([
+  [
+    { parts: [{ name: "a", price: { value: "1.00" } }, { price: { value: "one" } }] },
+    'parts: field transcoding.supported.Part.price: "one" is not a decimal number',
+  ],
+  [{ at: { seconds: -62_135_596_801n } }, `at: -62135596801 ${RANGE}`],
+  [{ at: { seconds: 253_402_300_800n } }, `at: 253402300800 ${RANGE}`],
+  [{ at: { nanos: -1 } }, `at: -1 ${NANOS}`],
+  [{ at: { nanos: 1_000_000_000 } }, `at: 1000000000 ${NANOS}`],
+  [{ at: { nanos: 0.5 } }, `at: 0.5 ${NANOS}`],
+])("an error names the field: %o", (fields, message) => {
+  const expected = new Error(`field transcoding.supported.Thing.${message}`);
+  expect(() => write(create(thing, fields))).toThrow(expected);
 });
 
 const cents = fc.bigInt({ min: -(10n ** 14n), max: 10n ** 14n });
 const decimal = fc.record({
   value: cents.map((n) => `${n / 100n}.${`${n < 0n ? -n : n}`.slice(-2).padStart(2, "0")}`),
 });
-const instant = fc
-  .integer({ min: -62_135_596_800_000, max: 253_402_300_799_999 })
-  .map(timestampFromMs);
+const instant = fc.record({
+  seconds: fc.bigInt({ min: -62_135_596_800n, max: 253_402_300_799n }),
+  nanos: fc.oneof(
+    fc.nat(999_999_999),
+    fc.nat(999_999).map((micros) => micros * 1_000),
+    fc.nat(999).map((millis) => millis * 1_000_000),
+  ),
+});
 const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
 const uint32 = fc.nat({ max: 2 ** 32 - 1 });
 const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
