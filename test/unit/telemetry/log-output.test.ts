@@ -10,7 +10,7 @@ import {
   rmSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { setImmediate as endOfTurn } from "node:timers/promises";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { createLogOutput, MAX_QUEUED } from "../../../src/telemetry/log-output.ts";
@@ -18,20 +18,27 @@ import { until } from "../../support/poll.ts";
 
 const { O_RDONLY, O_WRONLY, O_NONBLOCK } = constants;
 
+/** A folder until the end of the test. */
+function createFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), "log-output-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A file that is open until the end of the test. */
+function open(path: string, flags: string | number): number {
+  const file = openSync(path, flags);
+  onTestFinished(() => closeSync(file));
+  return file;
+}
+
 /** A named pipe. Both ends are non-blocking. */
 function openPipe() {
-  const directory = mkdtempSync(join(tmpdir(), "log-output-"));
-  const path = join(directory, "pipe");
+  const path = join(createFolder(), "pipe");
   execFileSync("mkfifo", [path]);
-  const reader = openSync(path, O_RDONLY | O_NONBLOCK);
-  const writer = openSync(path, O_WRONLY | O_NONBLOCK);
-  const entries: Record<string, unknown>[] = [];
-  let rest = "";
-  onTestFinished(() => {
-    closeSync(reader);
-    closeSync(writer);
-    rmSync(directory, { recursive: true });
-  });
+  const reader = open(path, O_RDONLY | O_NONBLOCK);
+  const writer = open(path, O_WRONLY | O_NONBLOCK);
+  let text = "";
   return {
     writer,
     /** Reads what is in the pipe. Returns all lines so far, parsed. */
@@ -40,15 +47,13 @@ function openPipe() {
       try {
         for (let size = 1; size > 0; ) {
           size = readSync(reader, buffer);
-          rest += buffer.toString("latin1", 0, size);
+          text += buffer.toString("latin1", 0, size);
         }
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EAGAIN") throw error;
       }
-      const lines = rest.split("\n");
-      rest = lines.pop() ?? "";
-      entries.push(...lines.map((line) => JSON.parse(`${Buffer.from(line, "latin1")}`)));
-      return entries;
+      const lines = text.split("\n").slice(0, -1);
+      return lines.map((line) => JSON.parse(`${Buffer.from(line, "latin1")}`));
     },
   };
 }
@@ -60,12 +65,8 @@ const longLine = (index: number) => `${JSON.stringify({ index, PAD: PAD.repeat(1
 
 describe("the output of the log", () => {
   it("loses no line of a turn that has more of them than the queue holds", () => {
-    const path = join(mkdtempSync(join(tmpdir(), "log-output-")), "log");
-    const file = openSync(path, "w");
-    onTestFinished(() => {
-      closeSync(file);
-      rmSync(dirname(path), { recursive: true });
-    });
+    const path = join(createFolder(), "log");
+    const file = open(path, "w");
     const output = createLogOutput(file, 100_000);
     for (let index = 0; index < 1_000; index++) output.write(line(index));
     output.flushSync();

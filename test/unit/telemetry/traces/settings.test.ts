@@ -1,5 +1,5 @@
 /** The variables of OpenTelemetry that start and tune traces. */
-import { describe, expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 import { traceIdOf } from "../../../../src/telemetry/traces/call-trace.ts";
 import {
   isTracingOn,
@@ -34,50 +34,39 @@ it.each([
   expect(traceEndpoint(environment)).toBe(endpoint);
 });
 
-it.each([
-  [
-    { ...ENDPOINT, OTEL_TRACES_EXPORTER: "zipkin" },
-    "OTEL_TRACES_EXPORTER: expected otlp or none, got zipkin",
-  ],
-  [
-    { OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" },
-    "OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL with http:// or https://, got collector:4318",
-  ],
-  [
-    { OTEL_EXPORTER_OTLP_ENDPOINT: "u:secret@collector:4318" },
-    "OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL with http:// or https://",
-  ],
+const URL_EXPECTED = "OTEL_EXPORTER_OTLP_ENDPOINT: expected a URL with http:// or https://";
+
+it.each<[TraceEnvironment, string]>([
+  [{ OTEL_TRACES_EXPORTER: "zipkin" }, "OTEL_TRACES_EXPORTER: expected otlp or none, got zipkin"],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "collector:4318" }, `${URL_EXPECTED}, got collector:4318`],
+  [{ OTEL_EXPORTER_OTLP_ENDPOINT: "u:secret@collector:4318" }, URL_EXPECTED],
   [
     { ...ENDPOINT, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: "/v1/traces" },
     "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: expected a URL with http:// or https://, got /v1/traces",
   ],
 ])("%j is a warning, and no traces", (environment, warning) => {
-  const warnings: string[] = [];
-  expect(isTracingOn(environment, (message) => warnings.push(message))).toBe(false);
-  expect(warnings).toEqual([`${warning}; no spans are exported`]);
+  const warn = vi.fn();
+  expect(isTracingOn(environment, warn)).toBe(false);
+  expect(warn.mock.calls).toEqual([[`${warning}; no spans are exported`]]);
 });
 
-describe("the sampler", () => {
-  it.each<[string | undefined, string | undefined, object]>([
-    [undefined, undefined, { name: "always_on", parentBased: true }],
-    ["always_off", undefined, { name: "always_off", parentBased: false }],
-    ["traceidratio", "0.1", { name: "traceidratio", ratio: 0.1, parentBased: false }],
-    ["parentbased_traceidratio", "0", { name: "traceidratio", ratio: 0, parentBased: true }],
-  ])("%s with %s", (sampler, argument, expected) => {
+it.each<[string | undefined, string | undefined, object, string?]>([
+  [undefined, undefined, { name: "always_on", parentBased: true }],
+  ["always_off", undefined, { name: "always_off", parentBased: false }],
+  ["traceidratio", "0.1", { name: "traceidratio", ratio: 0.1, parentBased: false }],
+  ["parentbased_traceidratio", "0", { name: "traceidratio", ratio: 0, parentBased: true }],
+  ["xray", undefined, { name: "always_on", parentBased: true }, "OTEL_TRACES_SAMPLER: "],
+  ["traceidratio", "10%", { ratio: 1 }, "OTEL_TRACES_SAMPLER_ARG: "],
+  ["traceidratio", "2", { ratio: 1 }, "OTEL_TRACES_SAMPLER_ARG: "],
+])(
+  "the sampler %s with %s; a mistake is a warning",
+  (sampler, argument, expected, warning = "") => {
+    const warn = vi.fn();
     const environment = { OTEL_TRACES_SAMPLER: sampler, OTEL_TRACES_SAMPLER_ARG: argument };
-    expect(samplerSetting(environment, fail)).toMatchObject(expected);
-  });
-
-  it.each([
-    [{ OTEL_TRACES_SAMPLER: "xray" }, "OTEL_TRACES_SAMPLER"],
-    [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "10%" }, "SAMPLER_ARG"],
-    [{ OTEL_TRACES_SAMPLER: "traceidratio", OTEL_TRACES_SAMPLER_ARG: "2" }, "SAMPLER_ARG"],
-  ])("a mistake is a warning: %j", (environment, variable) => {
-    const warnings: string[] = [];
-    samplerSetting(environment, (message) => warnings.push(message));
-    expect(warnings.join()).toContain(variable);
-  });
-});
+    expect(samplerSetting(environment, warn)).toMatchObject(expected);
+    expect(warn.mock.calls.join()).toMatch(warning === "" ? /^$/ : warning);
+  },
+);
 
 it("the queue takes positive integers, and has the SDK's defaults otherwise", () => {
   expect(
@@ -89,17 +78,16 @@ it("the queue takes positive integers, and has the SDK's defaults otherwise", ()
   ).toEqual({ maxQueueSize: 10 });
 });
 
-describe("the trace id of a line, from traceparent", () => {
-  const id = "4bf92f3577b34da6a3ce929d0e0e4736";
-  it.each([
-    [`00-${id}-00f067aa0ba902b7-01`, id],
-    [`cc-${id}-00f067aa0ba902b7-01-later`, id],
-    [`ff-${id}-00f067aa0ba902b7-01`, undefined],
-    [`00-${id}-${"0".repeat(16)}-01`, undefined],
-    [`00-${id.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
-    [`00-${id}-00f067aa0ba902b7-01,00-${id}-00f067aa0ba902b7-01`, undefined],
-    [undefined, undefined],
-  ])("%s", (traceparent, expected) => {
-    expect(traceIdOf({ traceparent })).toBe(expected);
-  });
+const ID = "4bf92f3577b34da6a3ce929d0e0e4736";
+
+it.each([
+  [`00-${ID}-00f067aa0ba902b7-01`, ID],
+  [`cc-${ID}-00f067aa0ba902b7-01-later`, ID],
+  [`ff-${ID}-00f067aa0ba902b7-01`, undefined],
+  [`00-${ID}-${"0".repeat(16)}-01`, undefined],
+  [`00-${ID.toUpperCase()}-00f067aa0ba902b7-01`, undefined],
+  [`00-${ID}-00f067aa0ba902b7-01,00-${ID}-00f067aa0ba902b7-01`, undefined],
+  [undefined, undefined],
+])("the trace id of a line, from traceparent: %s", (traceparent, expected) => {
+  expect(traceIdOf({ traceparent })).toBe(expected);
 });
