@@ -40,35 +40,24 @@ it("an idle one goes before one that waits for a response, though that was opene
   expect(String((await once(first.socket, "data"))[0])).toMatch(/late$/);
 });
 
-it("of idle ones, that goes whose last response was longest ago", async () => {
+it("of idle ones, that goes whose last response was longest ago; of those that wait, the one that has waited longest", async () => {
   const { open, ask } = await start();
   const [first, second] = [await open(), await open()];
   for (const { socket } of [second, first]) {
     (await ask(socket)).end();
     await once(socket, "data");
   }
-  await open();
-  await second.ended;
-  expect(first.socket.destroyed).toBe(false);
-});
-
-it("where all wait for a response, the one that has waited longest goes", async () => {
-  const { open, ask } = await start();
-  const [first, second] = [await open(), await open()];
-  await ask(second.socket);
-  await ask(first.socket);
   const third = await open();
   await second.ended;
-  (await ask(third.socket)).end("probe");
-  expect(String((await once(third.socket, "data"))[0])).toMatch(/probe$/);
-  expect(first.socket.destroyed).toBe(false);
-});
-
-it("a connection that its client closes leaves its place", async () => {
-  const { open } = await start();
-  const [first, second] = [await open(), await open()];
-  second.socket.end();
-  await second.ended;
+  await ask(third.socket);
+  await ask(first.socket);
+  const fourth = await open();
+  await third.ended;
+  (await ask(fourth.socket)).end("probe");
+  expect(String((await once(fourth.socket, "data"))[0])).toMatch(/probe$/);
+  // One that its client closes leaves its place.
+  fourth.socket.end();
+  await fourth.ended;
   await open();
   expect(first.socket.destroyed).toBe(false);
 });
