@@ -1,4 +1,5 @@
 /** A gateway that listens on a free port, with a fake pipeline behind it. */
+import { randomUUID } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { create, type DescService, type Message } from "@bufbuild/protobuf";
 import { onTestFinished } from "vitest";
@@ -33,6 +34,36 @@ export const PATH = "/revenue.v1.RevenueService/GetOverview";
 /** The header of a JSON request. */
 export const JSON_BODY = "Content-Type: application/json";
 
+/**
+ * A pipeline that keeps the calls that it runs.
+ *
+ * @param handle runs a call
+ * @param authenticate throws the error of a call that is not accepted
+ */
+export function createPipeline(
+  handle: (call: Call) => Message | Promise<Message>,
+  authenticate: (incoming: IncomingCall) => void = () => {},
+) {
+  const calls: Call[] = [];
+  // The handler of the test returns the response type of its method; the compiler cannot know.
+  const rpc = {
+    async accept(incoming: IncomingCall): Promise<AcceptedCall> {
+      authenticate(incoming);
+      return {
+        signal: incoming.signal,
+        metadata: {},
+        async run(request) {
+          const call = { ...incoming, request };
+          calls.push(call);
+          return { message: await handle(call), metadata: { "data-as-of": randomUUID() } };
+        },
+        reject() {},
+      };
+    },
+  } as Rpc;
+  return { rpc, calls };
+}
+
 /** A gateway, and what happened in it: the calls that were run, and the lines that it logged. */
 export type TestGateway = Awaited<ReturnType<typeof openGateway>>;
 
@@ -44,36 +75,18 @@ export async function listen(...parameters: Parameters<typeof openGateway>) {
 }
 
 /**
- * Serves a service until `stop`.
+ * Serves a service until `stop`, with the pipeline of `createPipeline`.
  *
- * @param handle runs a call
- * @param authenticate throws the error of a call that is not accepted
  * @param parts limits that differ from the defaults
  */
 export async function openGateway(
   service: DescService,
-  handle: (call: Call) => Message | Promise<Message>,
-  authenticate: (incoming: IncomingCall) => void = () => {},
+  handle: Parameters<typeof createPipeline>[0],
+  authenticate?: Parameters<typeof createPipeline>[1],
   parts: Partial<GatewayParts> = {},
 ) {
-  const calls: Call[] = [];
+  const { rpc, calls } = createPipeline(handle, authenticate);
   const lines: { readonly message: string; readonly fields: Record<string, unknown> }[] = [];
-  // The handler of the test returns the response type of its method; the compiler cannot know.
-  const rpc = {
-    async accept(incoming: IncomingCall): Promise<AcceptedCall> {
-      authenticate(incoming);
-      return {
-        signal: incoming.signal,
-        metadata: {},
-        async run(request) {
-          const call = { ...incoming, request };
-          calls.push(call);
-          return { message: await handle(call), metadata: {} };
-        },
-        reject() {},
-      };
-    },
-  } as Rpc;
   const write = (fields: object, message: string) => {
     lines.push({ message, fields: { ...fields } });
   };

@@ -1,6 +1,5 @@
 /** A gRPC server on a free port, with a fake pipeline behind it, and raw connections to it. */
 
-import { randomUUID } from "node:crypto";
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -16,7 +15,7 @@ import {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { createGrpcServer, type GrpcOptions } from "../../../src/grpc/server.ts";
 import { createAddresses } from "../../../src/net/address.ts";
-import type { AcceptedCall, IncomingCall, Rpc } from "../../../src/rpc/call.ts";
+import type { IncomingCall } from "../../../src/rpc/call.ts";
 import {
   framesIn,
   grpcMessage,
@@ -24,6 +23,7 @@ import {
   SETTINGS,
   SETTINGS_ACK,
 } from "../../support/clients/http2-frames.ts";
+import { createPipeline } from "../gateway/gateway.ts";
 
 /** The path of an RPC of RevenueService. */
 export const OVERVIEW = "/revenue.v1.RevenueService/GetOverview";
@@ -51,23 +51,11 @@ export async function listen(
   options: GrpcOptions = {},
   respond: (call: IncomingCall) => Promise<Message> = async () => emptyResponse,
 ) {
-  const calls: IncomingCall[] = [];
+  const { rpc, calls } = createPipeline(async (call) => {
+    expect(call.request()).toHaveProperty("$typeName", call.method.input.typeName);
+    return respond(call);
+  });
   const events: string[] = [];
-  const rpc = {
-    async accept(incoming: IncomingCall): Promise<AcceptedCall> {
-      calls.push(incoming);
-      return {
-        signal: incoming.signal,
-        metadata: {},
-        run: async (decode) => {
-          expect(decode()).toHaveProperty("$typeName", incoming.method.input.typeName);
-          const metadata = { "data-as-of": randomUUID() };
-          return { message: await respond(incoming), metadata } as never;
-        },
-        reject() {},
-      };
-    },
-  } as Rpc;
   const report = (event: string) => void events.push(event);
   const parts = { report, ...options };
   const server = createGrpcServer([RevenueService], rpc, createAddresses(["127.0.0.1"]), parts);

@@ -37,21 +37,13 @@ it("those that nobody needs are left out, those that calls are made of stay, and
   expect(headers).toEqual({ ...needed, "x-forwarded-for": forwarded.slice(-2_048), stream: "7" });
 });
 
-it.each([
-  [":path", "12 "],
-  ["grpc-timeout", "13 "],
-  ["grpc-encoding", "12 "],
-])("a long %s is not sent back", async (name, status) => {
-  const stream = openStream(openSession((await listen()).port), OVERVIEW, {
-    [name]: `/${"x".repeat(8_000)}`,
-  });
-  const response = once(stream, "response");
-  // A message that says that it is compressed: grpc-js quotes an encoding that it does not know.
-  stream.end(Buffer.of(1, ...EMPTY.subarray(1)));
-  expect(await statusOf(stream)).toContain(status);
-  const [headers] = await response;
+it("a long path is not sent back", async () => {
+  const path = `/${"x".repeat(8_000)}`;
+  const stream = openStream(openSession((await listen()).port), path);
+  const response = once(stream.end(EMPTY), "response");
+  expect(await statusOf(stream)).toContain("12 ");
   // nginx takes 4 KiB.
-  expect(JSON.stringify(headers).length).toBeLessThan(1_024);
+  expect(JSON.stringify((await response)[0]).length).toBeLessThan(1_024);
 });
 
 it.each([
@@ -93,10 +85,8 @@ it("data-as-of is a trailer, and no call adds to what its client has to remember
   const session = openSession((await listen()).port);
   for (let count = 0; count < 30; count++) {
     const stream = openStream(session, OVERVIEW, { "x-request-id": randomUUID() });
-    const trailers = once(stream.end(EMPTY).resume(), "trailers");
-    const [headers] = await once(stream, "response");
-    expect(headers).not.toHaveProperty("data-as-of");
-    expect((await trailers)[0]).toMatchObject({ "data-as-of": expect.any(String) });
+    const [trailers] = await once(stream.end(EMPTY).resume(), "trailers");
+    expect(trailers).toMatchObject({ "data-as-of": expect.any(String) });
   }
   // Ids and instants of 30 calls would fill the table of 4,096 bytes; dates add little.
   expect(session.state.inflateDynamicTableSize).toBeLessThan(2_000);

@@ -1,7 +1,6 @@
 /** TLS on a port: handshakes, and that the limits of connections hold with it. */
 import { once } from "node:events";
 import { connect as connectHttp2 } from "node:http2";
-import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type GetOverviewResponse, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
@@ -40,18 +39,11 @@ async function openGrpc(
   return { ...(await grpc.listen({ ...parts, ...more }, respond)), events };
 }
 
-/** A TCP connection until the end of the test. */
-function openTcp(port: number) {
-  const socket = connect(port, "127.0.0.1").on("error", () => {});
-  onTestFinished(() => void socket.destroy());
-  return { socket, closed: new Promise((resolve) => socket.once("close", resolve)) };
-}
-
 it("a connection is counted before its handshake", async () => {
   const acceptConnection: AcceptConnection = (socket) => !socket.destroy();
   for (const open of [openGateway, openGrpc]) {
     const { port, events } = await open({ acceptConnection });
-    await openTcp(port).closed;
+    await grpc.openSocket(port).closed;
     const refused = connectTls({ port, host: "127.0.0.1", ca: authority.cert });
     await expect(once(refused, "secureConnect")).rejects.toThrow(/reset|disconnected/i);
     expect(events).toEqual([]);
@@ -62,11 +54,11 @@ it("a handshake that is not complete in time closes the connection, and counts o
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
   const { port, events } = await openGateway();
-  const probe = openTcp(port);
+  const probe = grpc.openSocket(port);
   await once(probe.socket, "connect");
   probe.socket.end();
   await probe.closed;
-  const { socket, closed } = openTcp(port);
+  const { socket, closed } = grpc.openSocket(port);
   socket.write(Buffer.from([0x16])); // the first byte of one
   await until(() => {
     vi.advanceTimersByTime(HANDSHAKE_TIMEOUT);
@@ -74,7 +66,7 @@ it("a handshake that is not complete in time closes the connection, and counts o
   });
   await closed;
   // The next event is that of another connection.
-  const { socket: plain, closed: refused } = openTcp(port);
+  const { socket: plain, closed: refused } = grpc.openSocket(port);
   plain.write("GET / HTTP/1.1\r\n\r\n");
   await refused;
   await until(() => events.length > 1);
