@@ -95,19 +95,26 @@ test("a broken body behind an answered request, in one packet, is rejected at on
   expect(gateway.lines.at(-1)).toMatchObject({ fields: { reason: "HPE_INVALID_CHUNK_SIZE" } });
 });
 
-test("a connection that was refused is closed a second later if its client does not close it", async () => {
+test("a connection that was refused is closed a second later, and if its client closes it, leaves no timer", async () => {
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const client = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen: true });
-  onTestFinished(() => void client.destroy());
-  const accepted = once(gateway.server, "connection");
-  client.write("garbage\r\n\r\n");
-  const [socket] = await accepted;
-  await once(client.resume(), "end");
+  const refuse = async () => {
+    const client = connect({ port: gateway.port, host: "127.0.0.1", allowHalfOpen: true });
+    onTestFinished(() => void client.destroy());
+    const accepted = once(gateway.server, "connection");
+    client.write("garbage\r\n\r\n");
+    const [socket] = await accepted;
+    await once(client.resume(), "end");
+    return { client, socket };
+  };
+  const { socket } = await refuse();
   vi.advanceTimersByTime(999);
   expect(socket.destroyed).toBe(false);
   vi.advanceTimersByTime(1);
   expect(socket.destroyed).toBe(true);
+  const closed = await refuse();
+  await Promise.all([once(closed.socket, "close"), closed.client.end()]);
+  expect(vi.getTimerCount()).toBe(0);
 });
 
 test("names, addresses and ports are hosts, and HTTP/1.0 needs none", async () => {
