@@ -5,15 +5,7 @@ import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import type { IncomingCall } from "../../../src/rpc/call.ts";
 import { until } from "../../support/poll.ts";
-import {
-  exchange,
-  handleOverview,
-  JSON_BODY,
-  lastRequest,
-  listen,
-  PATH,
-  parse,
-} from "./gateway.ts";
+import { exchange, handleOverview, lastRequest, listen, PATH, parse } from "./gateway.ts";
 
 test("a call is canceled when its client disconnects before its message is complete", async () => {
   const accepted: IncomingCall[] = [];
@@ -35,14 +27,6 @@ test("a call is canceled when its client disconnects before its message is compl
 /** A POST to GetOverview. */
 const post = (body: string, ...headers: readonly string[]) =>
   lastRequest(`POST ${PATH}`, ...headers, `Content-Length: ${body.length}`) + body;
-
-test("a timeout that no timer can hold overflows none", async () => {
-  using warn = vi.spyOn(process, "emitWarning");
-  const { port, calls } = await listen(RevenueService, handleOverview);
-  await exchange(port, post("{}", JSON_BODY, "connect-timeout-ms: 9999999999"));
-  expect(calls[0]?.deadline).toBeGreaterThan(Date.now() + 2 ** 31);
-  expect(warn).not.toHaveBeenCalled();
-});
 
 const UNSUPPORTED =
   'unsupported content type "text/xml"; expected application/json or application/proto (Connect), or application/grpc-web, also with +proto or +json (gRPC-Web, whose text mode is not served)';

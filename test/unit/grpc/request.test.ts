@@ -98,7 +98,10 @@ it("a call that is refused comes again by gRPC's own retries, with the service c
     throw new ServiceError("rateLimited", "later", { metadata: { "retry-after": "0" } });
   });
   // By itself it would wait for longer than a call may take.
-  const config = rootFile("examples/go/service-config.json").replace(/(?<=Backoff": ").*s/g, "99s");
+  const config = rootFile("examples/go/service-config.json").replace(
+    /(?<=Backoff": ").*s/g,
+    "9999s",
+  );
   const client = grpcClient(`127.0.0.1:${port}`, { "grpc.service_config": config });
   onTestFinished(() => client.close());
   const pass = (bytes: Buffer) => bytes;
