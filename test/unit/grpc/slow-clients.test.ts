@@ -25,7 +25,7 @@ import {
 } from "./grpc-server.ts";
 
 /** In ms; the tests wait for it. */
-const TIMEOUT = 300;
+const TIMEOUT = 150;
 const KIB = 1024;
 
 it("a call whose request is not complete in time fails with DEADLINE_EXCEEDED, and is not run; a reflection stream may stay open", async () => {
