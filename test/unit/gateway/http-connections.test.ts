@@ -24,9 +24,9 @@ const anyone = () => {};
 const overloaded = () => {
   throw new ServiceError("overloaded");
 };
-/** A response of 40 MB, more than the buffers between two sockets hold. */
+/** A response of 16 MB, more than the buffers between two sockets hold. */
 const WIDE = create(GetOverviewResponseSchema, {
-  serverRevenue: Array.from({ length: 200 }, () => ({ serverName: "x".repeat(200_000) })),
+  serverRevenue: Array.from({ length: 80 }, () => ({ serverName: "x".repeat(200_000) })),
 });
 
 const statusesIn = (responses: string) =>
