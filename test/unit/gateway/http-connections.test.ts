@@ -90,6 +90,7 @@ const FIVE_HUNDRED = Buffer.concat(Array<Buffer>(500).fill(REQUESTS.overview));
 test.each([
   ["a REST call before 500 others", REQUESTS.overview, FIVE_HUNDRED, "200"],
   ["a malformed request before a REST call", REQUESTS.malformed, REQUESTS.overview, "400"],
+  ["a REST call before a malformed request", REQUESTS.overview, REQUESTS.malformed, "200"],
 ])("pipelining is declined: %s is answered, and nothing else", async (...row) => {
   const [, first, next, status] = row;
   const { port, calls } = await listen(RevenueService, () => overview, anyone);
