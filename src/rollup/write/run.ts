@@ -130,9 +130,12 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   await each(await findDue(database, run.period), (due) => checkProvider(run, due), enough);
   await purgeFormats(database);
 
+  const checked = await readChecked(database, run.period);
   // What is not begun, because the run failed or ends, is to be found again.
-  if (counted && !run.behind.values().some(isUnbuilt)) counted.upTo = run.clock.until;
-  const result = await resultOf(run, news.length, started);
+  if (counted && !run.behind.values().some(isUnbuilt)) {
+    Object.assign(counted, { upTo: run.clock.until, rollups: checked.rollups });
+  }
+  const result = resultOf(run, news.length, checked, started);
   options.finished?.(result);
   if (errors.length > 0) {
     throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
@@ -168,16 +171,16 @@ async function beginRun(database: Knex, options: RollupOptions, started: number)
 }
 
 /** What a run did. */
-async function resultOf(
-  { database, clock, period, providers, behind, total }: Run,
+function resultOf(
+  { clock, providers, behind, total }: Run,
   news: number,
+  { rollups, checkAge }: Awaited<ReturnType<typeof readChecked>>,
   started: number,
-): Promise<RollupResult> {
+): RollupResult {
   const [old, missing] = [true, false].map((is) =>
     [...behind.values()].filter(({ version }) => (version !== undefined) === is),
   ) as [News[], News[]];
   const watermarks = [clock.until, ...old.map(({ watermark }) => watermark)];
-  const { rollups, checkAge } = await readChecked(database, period);
   return {
     ...total,
     news,

@@ -80,10 +80,16 @@ export interface Counts {
   upTo: string;
   /** Up to which watermark all were counted, whatever was recorded. */
   all: string;
+  /** The number of rollups then. If there are fewer, some are lost, and all providers are counted again. */
+  rollups: number;
 }
 
 /** Nothing is counted yet. */
-export const nothingCounted = (): Counts => ({ upTo: FIRST_INSTANT, all: FIRST_INSTANT });
+export const nothingCounted = (): Counts => ({
+  upTo: FIRST_INSTANT,
+  all: FIRST_INSTANT,
+  rollups: 0,
+});
 
 /** What a search for news takes. */
 export interface NewsOptions {
@@ -110,8 +116,11 @@ export async function findNews(
 ): Promise<News[]> {
   const news: News[] = [];
   const [before, dayBefore] = [step, DAY].map((ms) => toDatetime(fromDatetime(until) - ms));
+  const current = database(TABLES.rollups).where({ format: FORMAT, building: 0 });
+  const { rollups } = await current.first(database.raw("COUNT(*) AS rollups"));
   // Also if the clock was set back.
-  const isOld = counted.all <= String(dayBefore) || counted.upTo > until;
+  const isOld =
+    counted.all <= String(dayBefore) || counted.upTo > until || Number(rollups) < counted.rollups;
   if (isOld) Object.assign(counted, { upTo: FIRST_INSTANT, all: until });
   for (let start = 0; start < ids.length; start += PROVIDERS_PER_QUERY) {
     const batch = ids.slice(start, start + PROVIDERS_PER_QUERY);

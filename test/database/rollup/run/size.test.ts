@@ -75,6 +75,16 @@ it("a run that ends between the count and the build leaves nothing that holds ba
   expect(await isBuilt()).toBe(true);
 });
 
+it("a rollup that was lost is built anew, although nothing is recorded", async () => {
+  await addCharges(N);
+  const options = { margin: 0, minRows: N, counted: nothingCounted() };
+  await rollUp(knex, options);
+  expect(await rollUp(knex, options)).toMatchObject({ news: 0 });
+  await knex(TABLES.rollups).delete();
+  expect(await rollUp(knex, options)).toMatchObject({ news: 1, behind: 0 });
+  await expectStored(knex);
+});
+
 describe("a provider that was found to be small", () => {
   let counted = nothingCounted();
   beforeEach(async () => {
