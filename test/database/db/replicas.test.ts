@@ -8,6 +8,7 @@ import { fromDatetime, toDatetime } from "../../../src/db/datetime.ts";
 import { limitAge } from "../../../src/db/freshness.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { compileStatement } from "../../../src/db/statement.ts";
+import { providersAfter } from "../../../src/revenue/platform/queries.ts";
 import type { TestDatabase } from "../../support/database.ts";
 import { testPool } from "../../support/database.ts";
 import { type DatabaseProxy, startDatabaseProxy } from "../../support/database-proxy.ts";
@@ -99,6 +100,25 @@ describe("a node that is behind by more than the limit", () => {
     expect(ages.map((age) => age >= 3_601_000)).toEqual([true, true, true, true]);
   });
 });
+
+it.each([
+  ["0", ["1", "2"]],
+  ["2", [""]],
+])(
+  "a page of providers after %s, each row of which tells the instant, is as old as its heartbeat",
+  async (after, ids) => {
+    await a.knex("providers").insert([1, 2].map((id) => ({ id, name: "provider" })));
+    await beat(a, 60);
+    const limited = limitAge(read, MAX_LAG);
+    const { rows, asOf } = await limited(({ query }) => providersAfter.run(query, { after }), {
+      signal,
+    });
+    expect(rows.providers.map(({ id }) => id)).toEqual(ids);
+    const { written_at } = await a.knex("heartbeat").first();
+    expect(toDatetime(asOf)).toBe(written_at);
+    await a.knex("providers").del();
+  },
+);
 
 it("without a heartbeat the database is unavailable, and the cause says what to run", async () => {
   await a.knex("heartbeat").del();
