@@ -40,7 +40,7 @@ const HOUR = 3_600_000;
 
 it("a run that brings everything up to date lags behind by the margin", async () => {
   const result = await rollUp(database.knex, { margin: HOUR });
-  expect(result).toMatchObject({ news: 3, behind: 0, lag: HOUR, repairs: 0 });
+  expect(result).toMatchObject({ news: 3, behind: 0, lag: HOUR, repairs: 0, unfinished: false });
   expect(result.duration).toBeGreaterThan(0);
 });
 
@@ -116,6 +116,13 @@ it("a provider that fails is behind, which the run tells before it fails with th
   await database.knex.raw("DROP TRIGGER failing");
   await rollUp(database.knex, { margin: 0 });
   expect(await grossOf(2)).toBe("2.00");
+});
+
+it("an error that all providers would get ends the run as it is", async () => {
+  await database.knex.raw(`RENAME TABLE ${TABLES.sums} TO hidden`);
+  const error = await rollUp(database.knex, { margin: 0 }).catch((thrown) => thrown);
+  await database.knex.raw(`RENAME TABLE hidden TO ${TABLES.sums}`);
+  expect(error).toMatchObject({ code: "ER_NO_SUCH_TABLE" });
 });
 
 it("a watermark waits until it can move by a step", async () => {
