@@ -44,12 +44,12 @@ export function keysByHash(count: number): string {
   return `SELECT LOWER(HEX(key_hash)), id, provider_id, name, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
 }
 
-/** Its rows. Only the instants may be NULL. */
+/** Its rows. In a view, a key may have no provider, nor a name. */
 type KeyRow = readonly [
   hash: string,
   id: string,
-  providerId: string,
-  name: string,
+  providerId: string | null,
+  name: string | null,
   expiresAt: string | null,
   revokedAt: string | null,
 ];
@@ -76,10 +76,12 @@ export function createFindKeys(read: Read, owner = ""): FindKeys {
     const found = new Map<string, IssuedKey>();
     for (const row of rows) {
       const [hash, id, providerId, name, expiresAt, revokedAt] = row as KeyRow;
+      // It gives access to nothing.
+      if (providerId === null) continue;
       found.set(hash, {
         key:
           providerId === NO_PROVIDER
-            ? { kind: "service", id, name }
+            ? { kind: "service", id, name: name ?? "" }
             : { kind: "provider", id, providerId },
         // An unreadable expiry becomes NaN: every comparison with it is false, so the key is invalid.
         expiresAt: expiresAt === null ? Infinity : fromDatetime(expiresAt),

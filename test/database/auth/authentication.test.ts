@@ -46,6 +46,17 @@ describe("a key is rejected", () => {
     expect(await outcomeOf(generateKey())).toBe(UNAUTHENTICATED);
   });
 
+  it("if a view has no provider for it", async () => {
+    const [key, without] = [await issue(), await issue(null, "18446744073709551615")];
+    await knex.raw("RENAME TABLE api_keys TO their_keys");
+    await knex.raw(`CREATE VIEW api_keys AS SELECT id, key_hash, NULLIF(provider_id, 18446744073709551615) AS provider_id,
+      name, hint, created_at, expires_at, revoked_at FROM their_keys`);
+    const outcomes = await Promise.all([key, without].map((each) => outcomeOf(each)));
+    await knex.raw("DROP VIEW api_keys");
+    await knex.raw("RENAME TABLE their_keys TO api_keys");
+    expect(outcomes).toEqual(["1", UNAUTHENTICATED]);
+  });
+
   it("if it was revoked, by itself or by its id, at any time, and no other is", async () => {
     const [byKey, byId, other] = [await issue(), await issue(), await issue()];
     const { id } = await knex("api_keys")
