@@ -87,7 +87,8 @@ it("reports repairs as errors, with what is known of answers", async () => {
 });
 
 it("--verify prints differences; with --repair it removes them, and says from what", async () => {
-  const charges = database.knex("charges").where({ provider_id: 2 }).orderBy("charged_at");
+  // One that a rollup covers.
+  const charges = database.knex("charges").where({ provider_id: 2 }).orderBy("recorded_at");
   await charges.limit(1).update({ gross: database.knex.raw("gross + 0.01") });
   const { code, stdout, stderr } = await rollup("--verify", "--repair");
   expect(code).toBe(1);
