@@ -32,8 +32,8 @@ const ago = (days: number, hours = 0) => new Date(NOW - DAY * days + HOUR * hour
 const day = (days: number) => ago(days).slice(0, 10);
 /** 400 days of any zone, that are over in all of them. */
 const [FIRST_OF_400, LAST_OF_400] = [day(401), day(2)];
-/** Ten days before and after the latest change of clocks in New York. */
-const CHANGE = Temporal.Instant.fromEpochMilliseconds(NOW)
+/** Ten days before and after a change of clocks in New York, all of them over for two weeks. */
+const CHANGE = Temporal.Instant.fromEpochMilliseconds(NOW - 25 * DAY)
   .toZonedDateTimeISO("America/New_York")
   .getTimeZoneTransition("previous");
 if (CHANGE === null) throw new Error("expected a change of clocks");
@@ -80,7 +80,8 @@ beforeAll(async () => {
     others.map((other) => ({ ...server, ...other, uuid: `other-${other.provider_id}` })),
   );
   const nths = Array.from({ length: RAW.together }, (_, nth) => nth);
-  const at = toDatetime(NOW - 10 * DAY);
+  // In none of the periods whose plans are checked.
+  const at = toDatetime(NOW - 5 * DAY);
   for (const [provider_id, apart] of Object.entries({ 2: HOUR, 3: 0, 100: HOUR, 101: HOUR })) {
     const payout = { provider_id, amount: "1.00", method: "", status: "" };
     const payouts = nths.map((nth) => {
