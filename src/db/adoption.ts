@@ -1,29 +1,24 @@
 /**
  * Tables of the ledger that a platform has made itself, and views. `npm run migrate` adopts them: it looks whether
- * they are as the contract has them, and from then on neither makes, nor alters, nor drops them.
+ * they are as the contract has them, and from then on runs no migration of them.
  *
  * The table `migration_tables` has a row for each table, written before any is made: whether it is adopted. So a run
  * that was killed knows its own tables again. A table without a row whose migration has run is the program's own.
  */
-import { join } from "node:path";
-import { pathToFileURL } from "node:url";
 import type { Knex } from "knex";
 import { checkLedger } from "./contract/columns.ts";
-import { LEDGER } from "./contract/ledger.ts";
-import { MIGRATIONS } from "./pending-migrations.ts";
+import { type MigrationFile, migrationFiles } from "./pending-migrations.ts";
 
 /** The table of this module. */
 export const MIGRATION_TABLES = "migration_tables";
 
-/** A migration: the functions of its file. Both use `raw`, and `schema` to read. */
+/** What the file of a migration exports. */
 interface Migration {
+  /** The table that it makes, or changes. */
+  readonly table: string;
   up(database: Knex): Promise<void>;
   down(database: Knex): Promise<void>;
 }
-
-/** What each statement of a migration begins with. */
-const STATEMENT =
-  /^\s*(CREATE TABLE IF NOT EXISTS|ALTER TABLE|DROP TABLE IF EXISTS|INSERT IGNORE INTO|DELETE FROM) (\w+)/;
 
 /** Tables that `npm run migrate` has not made, and that are not as they must be. */
 export class ForeignTables extends Error {
@@ -37,50 +32,40 @@ export class ForeignTables extends Error {
   }
 }
 
-/** A migration that leaves adopted tables as they are. */
-export async function loadMigration(name: string): Promise<Migration> {
-  const { up, down } = await import(pathToFileURL(join(MIGRATIONS, name)).href);
+/** A migration, with where its file is. */
+interface LoadedMigration extends MigrationFile, Migration {
+  /** Whether it is the first one of its table: it makes it. */
+  readonly makes: boolean;
+}
+
+/** All migrations, in order. */
+async function loadMigrations(): Promise<readonly LoadedMigration[]> {
+  const made = new Set<string>();
+  const loaded: LoadedMigration[] = [];
+  for (const file of migrationFiles()) {
+    const { table, up, down }: Migration = await import(file.url);
+    loaded.push({ ...file, table, up, down, makes: !made.has(table) });
+    made.add(table);
+  }
+  return loaded;
+}
+
+/** A migration that leaves its table as it is, if that is adopted. */
+export async function loadMigration(name: string): Promise<Pick<Migration, "up" | "down">> {
+  const migration = (await loadMigrations()).find((one) => one.name === name);
+  if (migration === undefined) throw new Error(`there is no migration ${name}`);
+  const { table, up, down, makes } = migration;
   return {
-    up: async (database) => up(sparing(database, await adoptedTables(database))),
+    async up(database) {
+      if (!(await adoptedTables(database)).has(table)) await up(database);
+    },
     async down(database) {
-      await down(sparing(database, await adoptedTables(database)));
-      const made = await madeBy(name);
-      if (await database.schema.hasTable(MIGRATION_TABLES)) {
-        await database(MIGRATION_TABLES).whereIn("name", made).del();
+      if (!(await adoptedTables(database)).has(table)) await down(database);
+      if (makes && (await database.schema.hasTable(MIGRATION_TABLES))) {
+        await database(MIGRATION_TABLES).where({ name: table }).del();
       }
     },
   };
-}
-
-/** What a migration uses of a database, but that no statement of it reaches an adopted table. */
-function sparing(database: Knex, adopted: ReadonlySet<string>): Knex {
-  return onlyRaw(database, async (sql) => {
-    if (!adopted.has(tableOf(sql))) await database.raw(sql);
-  });
-}
-
-/** The two functions of Knex that migrations use. */
-function onlyRaw(database: Pick<Knex, "schema">, raw: (sql: string) => Promise<void>): Knex {
-  return { raw, schema: database.schema } as unknown as Knex;
-}
-
-function tableOf(sql: string): string {
-  const [, , table] = STATEMENT.exec(sql) ?? [];
-  if (table === undefined) throw new Error(`not a statement of a migration: ${sql}`);
-  return table;
-}
-
-/** The tables that a migration makes. */
-async function madeBy(name: string): Promise<readonly string[]> {
-  const { up }: Migration = await import(pathToFileURL(join(MIGRATIONS, name)).href);
-  const made: string[] = [];
-  const schema = { hasColumn: async () => false } as unknown as Knex["schema"];
-  await up(
-    onlyRaw({ schema }, async (sql) => {
-      if (/^\s*CREATE/.test(sql)) made.push(tableOf(sql));
-    }),
-  );
-  return made;
 }
 
 /** The tables that are adopted. */
@@ -115,28 +100,32 @@ export interface Decision {
  * @throws ForeignTables if a table that is there, or was adopted before, is not as the contract has it
  */
 export async function decide(database: Knex, pending: readonly string[]): Promise<Decision> {
-  const made = (await Promise.all(pending.map(madeBy))).flat();
+  const making = (await loadMigrations()).filter(
+    ({ name, makes }) => makes && pending.includes(name),
+  );
   // In this order: another run writes the row of a table before it makes it.
   const [found] = await database.raw(
     "SELECT TABLE_NAME AS name FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()",
   );
   const isThere = new Set(found.map(({ name }: { name: string }) => name));
   const known = await readRows(database);
-  const decided = made.filter((name) => !known.has(name));
-  const adopts = decided.filter((name) => isThere.has(name));
-  const strangers = adopts.filter((name) => !(name in LEDGER));
+  const decided = making.filter(({ table }) => !known.has(table));
+  const there = decided.filter(({ table }) => isThere.has(table));
+  const tablesIn = (folder: MigrationFile["folder"]) =>
+    there.filter((one) => one.folder === folder).map(({ table }) => table);
+  const adopts = tablesIn("ledger");
   const adopted = [...known].filter(([, isAdopted]) => isAdopted).map(([name]) => name);
-  const ours = adopts.filter((name) => name in LEDGER);
-  const findings = await checkLedger(database, [...adopted, ...ours]);
+  const findings = await checkLedger(database, [...adopted, ...adopts]);
   const reasons = [
-    ...strangers.map(
+    ...tablesIn("service").map(
       (name) =>
         `${name} is there already, and \`npm run migrate\` did not make it: rename it, or give this service a database of its own`,
     ),
     ...findings.filter(({ fails }) => fails).map(({ text }) => text),
   ];
   if (reasons.length > 0) throw new ForeignTables(reasons);
-  return { adopts, makes: decided.filter((name) => !isThere.has(name)) };
+  const makes = decided.map(({ table }) => table).filter((name) => !isThere.has(name));
+  return { adopts, makes };
 }
 
 /** Records a decision, before the run makes a table. */

@@ -1,16 +1,32 @@
-/** The migrations that are pending, for the service, which runs none. */
+/** The migrations: their files, and which are pending, for the service, which runs none. */
 import { readdirSync } from "node:fs";
-import { fileURLToPath } from "node:url";
 import type { Knex } from "knex";
 
-/** The folder of the migrations. */
-export const MIGRATIONS = fileURLToPath(new URL("./migrations", import.meta.url));
+/** Those of the ledger, which writers fill, and those of the tables that are this service's own. */
+const FOLDERS = ["ledger", "service"] as const;
 
-/** The names of all migrations, in order: their file names with the extension. */
+/** A migration's file. */
+export interface MigrationFile {
+  /** Its name with the extension, by which it is recorded, and which orders the migrations of both folders. */
+  readonly name: string;
+  readonly folder: (typeof FOLDERS)[number];
+  readonly url: string;
+}
+
+/** The files of all migrations, in order. */
+export function migrationFiles(): readonly MigrationFile[] {
+  const files = FOLDERS.flatMap((folder) => {
+    const url = new URL(`./migrations/${folder}/`, import.meta.url);
+    return readdirSync(url)
+      .filter((name) => name.endsWith(".ts"))
+      .map((name) => ({ name, folder, url: new URL(name, url).href }));
+  });
+  return files.sort((one, other) => (one.name < other.name ? -1 : 1));
+}
+
+/** The names of all migrations, in order. */
 export function migrationNames(): readonly string[] {
-  return readdirSync(MIGRATIONS)
-    .filter((file) => file.endsWith(".ts"))
-    .sort();
+  return migrationFiles().map(({ name }) => name);
 }
 
 /** @throws Error with the first missing migration and what to do, if the schema is behind */

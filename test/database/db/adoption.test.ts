@@ -105,3 +105,25 @@ it("any other is refused by name before the first statement", async () => {
   );
   expect(await names()).toEqual(before);
 });
+
+it("tables that an older version made are the program's own, although nothing says so", async () => {
+  await migrateToLatest(knex);
+  const tables = ["api_keys", "charges", "heartbeat", "instances", "page_token_keys", "payouts"];
+  tables.push("providers", "rentals", "rollup_increments", "rollup_sums", "rollups", "servers");
+  const own = [...tables, "wallets"].map((name) => ({ name, adopted: 0 }));
+  expect(await knex("migration_tables").select("name", knex.raw("0 + adopted AS adopted"))).toEqual(
+    own,
+  );
+  // Release 0.2.0 had 15 migrations, and did not record tables.
+  const later = migrationNames().slice(15);
+  for (const _ of later) await knex.migrate.down(migrations);
+  await knex.raw("DROP TABLE migration_tables");
+  const lines: string[] = [];
+  expect(await migrateToLatest(knex, (line) => lines.push(line))).toEqual(later);
+  expect(lines).toEqual(later.map((name) => `ran ${name}`));
+  expect(await knex("migration_tables").pluck("name")).toEqual([
+    "page_token_keys",
+    "rollup_increments",
+  ]);
+  expect(await knex.schema.hasColumn("charges", "public_id")).toBe(true);
+});

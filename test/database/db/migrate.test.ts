@@ -1,4 +1,3 @@
-import { readdirSync } from "node:fs";
 import type { Knex } from "knex";
 import { expect, it } from "vitest";
 import {
@@ -7,17 +6,17 @@ import {
   migrations,
   unlockMigrations,
 } from "../../../src/db/migrate.ts";
-import { up as createCharges } from "../../../src/db/migrations/0007_charges.ts";
+import { up as createCharges } from "../../../src/db/migrations/ledger/0007_charges.ts";
 import {
   up as addPublicId,
   down as dropPublicId,
-} from "../../../src/db/migrations/0017_charge_public_id.ts";
-import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
+} from "../../../src/db/migrations/ledger/0017_charge_public_id.ts";
+import { migrationNames, pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { connectTo, testPool } from "../../support/database.ts";
 import { watchProcesses } from "../../support/process-list.ts";
 import { databaseOfFile } from "../file-database.ts";
 
-const FILES = readdirSync(new URL("../../../src/db/migrations", import.meta.url)).sort();
+const FILES = [...migrationNames()];
 const LAST = FILES.slice(-1);
 
 /** Each test leaves it with the schema that it had. */

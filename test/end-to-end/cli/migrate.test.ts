@@ -1,16 +1,14 @@
 /** `npm run migrate`: a run that is killed, and the lock that it leaves behind. */
-import { readdirSync } from "node:fs";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
+import { migrationNames } from "../../../src/db/pending-migrations.ts";
 import { runCommand, startCommand } from "../../support/commands/run-command.ts";
 import { connectTo, createDatabase, type TestDatabase } from "../../support/database.ts";
 import { type ProcessList, watchProcesses } from "../../support/process-list.ts";
 
 /** The migration that is killed. It creates the table `charges`. */
 const KILLED = "0007_charges.ts";
-const PENDING = readdirSync(new URL("../../../src/db/migrations", import.meta.url))
-  .filter((name) => name >= KILLED)
-  .sort();
+const PENDING = migrationNames().filter((name) => name >= KILLED);
 
 const LOCKED =
   "another run of the migrations is in progress (Migration table is already locked): run `npm run migrate` again when it has ended. If it was killed, free its lock: `npm run migrate -- --unlock`";

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "charges";
+
 /**
  * How TiDB refuses UTC_TIMESTAMP as a default: ER_PARSE_ERROR, or
  * ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED.

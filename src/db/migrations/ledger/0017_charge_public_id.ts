@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "charges";
+
 /**
  * The public id of a charge, where the platform gives one. Added last, it is a change of the table's description
  * alone, which both engines make at once on a ledger of any size (ALGORITHM=INSTANT, which they choose by themselves).

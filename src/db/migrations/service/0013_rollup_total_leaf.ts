@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollups";
+
 /**
  * A default for what the provider as a whole has all boundaries of. When this was written its leaves were those of
  * its owners, and the column was no longer used. It is again, and every row of a format since then has a value; the

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollups";
+
 /** The lengths of leaves are stored as ISO 8601 durations. They were places in a list of the program. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rentals";
+
 /**
  * The rentals of servers and instances. Queries find the rentals of a period by their end; rollups
  * find the changed ones by their last update. Both keys hold what is counted of a rental, so that

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollup_sums";
+
 /**
  * A sum of the rollup: what the charges below zero add up to. It has a default, for the version before, which
  * writes rows without it. Of a migration that was killed the column may be there already.

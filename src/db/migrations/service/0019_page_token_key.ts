@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "page_token_keys";
+
 /** Makes the key. Its bytes are in the statement, so that it is the same on all replicas, however they are fed. */
 export async function up(database: Knex): Promise<void> {
   const secret = crypto.getRandomValues(Buffer.alloc(32)).toString("hex");

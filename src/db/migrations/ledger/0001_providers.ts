@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "providers";
+
 /** The companies that rent out servers. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

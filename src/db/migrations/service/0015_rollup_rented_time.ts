@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollup_sums";
+
 /**
  * Two sums of the rollup: the instants at which rentals started and ended, added up, in ms. They have a default,
  * for the version before, which writes rows without them. Of a migration that was killed they may be there already.

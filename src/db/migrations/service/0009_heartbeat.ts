@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "heartbeat";
+
 /**
  * One row (id 1): when `npm run rollup` wrote last, by the clock of the database that it writes to.
  * A node whose copy of the row is old is behind.

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollups";
+
 /**
  * The rollups of providers: the one that queries read, and one that is being built (`building`). Each
  * has the rows of its `slot` in `rollup_sums`. The key on `check_at` finds those to check.

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollup_increments";
+
 /**
  * What the provider as a whole has in a stretch of time: the gross, the refunds and the number of its covered charges,
  * for each hour (`length` 60, in minutes) that has any, each day in UTC (1440) and each month (43200). `at` is its start.

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "rollup_sums";
+
 /**
  * The sums of a rollup: of each owner the gross and the number of the charges, and the number of the
  * starts and the ends of rentals, that are covered and dated before a boundary (`at`). An owner is a

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "payouts";
+
 /** The payouts to providers, clustered by time: queries read the latest. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`

@@ -1,5 +1,7 @@
 import type { Knex } from "knex";
 
+export const table = "api_keys";
+
 /** API keys. Stores the SHA-256 of a key, and its first characters (`hint`) to recognise it by. */
 export async function up(database: Knex): Promise<void> {
   await database.raw(`
