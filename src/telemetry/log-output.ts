@@ -1,8 +1,9 @@
 /**
  * Where log lines go. Lines are gathered for a moment and written at once: a write to a pipe costs
  * as much as answering a small call. If they cannot be written, because nobody reads them or the
- * disk is full, they wait in a bounded queue, and further lines are dropped and counted. A write
- * never blocks on the reader and never throws.
+ * disk is full, they wait in a bounded queue, and further lines are dropped and counted (a metric). A
+ * write never blocks on the reader and never throws. pino's own destination (sonic-boom 4.2) is no
+ * substitute: its `flushSync` never returns once the reader is gone, so the process would not exit.
  */
 import { writeSync } from "node:fs";
 
@@ -40,9 +41,7 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
   let characters = 0;
   /** What is being written. It may begin inside a line. */
   let chunk = Buffer.alloc(0);
-  /** The lines that were dropped and not reported yet, and all that were ever dropped. */
   let dropped = 0;
-  let droppedInAll = 0;
   let isScheduled = false;
   /** Why the last attempt to write failed; undefined if it did not. */
   let failure: string | undefined;
@@ -50,11 +49,7 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
 
   /** Makes a chunk of the lines that wait. Returns false if there is nothing to write. */
   function fillChunk(): boolean {
-    if (lines.length === 0) {
-      if (dropped === 0) return false;
-      lines.push(droppedLine(dropped));
-      dropped = 0;
-    }
+    if (lines.length === 0) return false;
     chunk = Buffer.from(lines.join(""));
     lines = [];
     characters = 0;
@@ -92,13 +87,11 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
 
   return {
     get dropped() {
-      return droppedInAll;
+      return dropped;
     },
     write(line) {
-      // Once a line is dropped, all are until the queue is empty: one report for many lines.
-      if (dropped > 0 || characters + chunk.length + line.length > maxQueued) {
+      if (characters + chunk.length + line.length > maxQueued) {
         dropped++;
-        droppedInAll++;
       } else {
         lines.push(line);
         characters += line.length;
@@ -115,13 +108,6 @@ export function createLogOutput(fd: number, maxQueued = MAX_QUEUED): LogOutput {
       }
     },
   };
-}
-
-/** The line that takes the place of dropped ones, in the format of the log. */
-function droppedLine(dropped: number): string {
-  const time = new Date().toISOString();
-  const msg = "log lines were dropped: nobody read them in time, or they could not be written";
-  return `${JSON.stringify({ level: "warn", time, dropped, msg })}\n`;
 }
 
 /** Blocks the process. Only for its end, when no event is handled any more. */
