@@ -102,14 +102,6 @@ export async function addCharges(database: Knex, count: number): Promise<void> {
   );
 }
 
-/** Adds a charge of now to each of some providers, drawn at random. */
-export async function addChargesToSome(database: Knex, providers: number): Promise<void> {
-  await database.raw(
-    `INSERT INTO charges (provider_id, server_id, charged_at, gross)
-     SELECT id, 1, UTC_TIMESTAMP(3), 1.23 FROM providers ORDER BY RAND() LIMIT ${providers}`,
-  );
-}
-
 /** SQL for the time of the n-th of all charges, in whole milliseconds. */
 function instant(n: string, charges: number): string {
   const milliseconds = MONTHS * 30.44 * DAY;

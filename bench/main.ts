@@ -1,15 +1,10 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
 import { Command, Option } from "commander";
-import { benchBacklog } from "./backlog.ts";
-import { benchFleet } from "./fleet.ts";
-import { benchLatency } from "./latency.ts";
-import { SMALL } from "./ledger.ts";
 import { benchPages } from "./pages.ts";
 import { benchPeers } from "./peers.ts";
 import { benchRelease } from "./release.ts";
 import { benchScale } from "./scale.ts";
 import { benchSmall } from "./small.ts";
-import { benchTelemetry } from "./telemetry.ts";
 
 const program = new Command("bench").description("Benchmarks on a private database");
 
@@ -65,45 +60,6 @@ program
   .option("--rounds <n>", "rounds of all pages, in turns", Number, 40)
   .option("--pages <n>", "pages of each kind in a round", Number, 50)
   .action(benchPages);
-
-program
-  .command("fleet")
-  .description("compares requests per second with and without a run of the rollups every second")
-  .option("--seconds <n>", "length of a round", Number, 10)
-  .option("--rounds <n>", "rounds with and without runs, in turns", Number, 4)
-  .option("--connections <n>", "keep-alive connections", Number, 32)
-  .option("--providers <n>", "providers with three servers", Number, 3_000)
-  .option("--charges <n>", "charges of each provider", Number, SMALL.charges)
-  .action(benchFleet);
-
-program
-  .command("latency")
-  .description("measures the latency of small and large answers at half of the highest throughput")
-  .option("--seconds <n>", "length of a round", Number, 5)
-  .option("--rounds <n>", "rounds", Number, 5)
-  .option("--connections <n>", "keep-alive connections for the highest throughput", Number, 32)
-  .option("--providers <n>", "providers with three servers", Number, 300)
-  .option("--charges <n>", "charges of the provider with 200 servers", Number, 300_000)
-  .action(benchLatency);
-
-program
-  .command("backlog")
-  .description("compares the database's cost of an overview with and without a thousand callers")
-  .option("--seconds <n>", "length of a round", Number, 5)
-  .option("--rounds <n>", "rounds of each kind, in turns", Number, 5)
-  .option("--connections <n>", "callers that wait", Number, 1_000)
-  .option("--max-ratio <n>", "exits with 1 if the cost rises by more", Number, 1.1)
-  .option("--providers <n>", "providers with three servers", Number, 3_000)
-  .action(benchBacklog);
-
-program
-  .command("telemetry")
-  .description("compares requests per second without metrics, with them, and with traces")
-  .option("--seconds <n>", "length of a round", Number, 3)
-  .option("--rounds <n>", "rounds of each kind, in turns", Number, 10)
-  .option("--connections <n>", "keep-alive connections", Number, 32)
-  .option("--providers <n>", "providers with three servers", Number, 32)
-  .action(benchTelemetry);
 
 program
   .command("release")

@@ -4,12 +4,7 @@
  * and, as baselines, `SELECT 1` with a static response, and grpc-js with the same response from memory.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
-import { parseDatabaseUrl } from "../src/config.ts";
-import { createPool } from "../src/db/pool.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
-import { startRuns } from "./fleet/runs.ts";
-import { NEWS, reachSteadyState } from "./fleet/steady-state.ts";
-import { startWriter } from "./fleet/writer.ts";
 import { LARGE, SMALL } from "./ledger.ts";
 import { grpcLoad } from "./load/grpc.ts";
 import { type Load, oneKeyEach, randomKeys } from "./load/keys.ts";
@@ -60,7 +55,6 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     await using peers = await startPeers(small);
     const one = oneKeyEach(connections, small.keys.slice(0, 1));
     await measure("Overview, a small provider", peers, OVERVIEW, one);
-    await using _rollups = await startRollups(small, providers);
     const random = randomKeys(connections, small.keys);
     await measure("Overview, a small provider at random", peers, OVERVIEW, random);
   }
@@ -73,33 +67,20 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
   }
 }
 
-/** Records charges for some of the providers every second, and runs the rollup command. */
-async function startRollups({ url }: Fixture, providers: number): Promise<AsyncDisposable> {
-  await using stack = new AsyncDisposableStack();
-  const pool = stack.adopt(createPool(parseDatabaseUrl(url)), (knex) => knex.destroy());
-  const perSecond = Math.ceil(providers * NEWS);
-  await reachSteadyState(pool, providers, perSecond);
-  stack.use(startWriter(pool, perSecond));
-  stack.use(await startRuns(url));
-  return stack.move();
-}
-
 /** Starts the peers on a database. None shares a process: what one has served before changes its costs. */
 async function startPeers({ url }: Fixture) {
   await using stack = new AsyncDisposableStack();
   const start = async (script: string, env = {}) =>
     stack.use(await startProcess(script, { DATABASE_URL: url, ...env }));
-  const [service, grpcService, multiplexed, upstream, handWritten, baseline] = await Promise.all([
-    start("src/main.ts"),
+  const [service, grpcService, multiplexed, handWritten, baseline] = await Promise.all([
     start("src/main.ts"),
     start("src/main.ts"),
     start("src/main.ts"),
     start("bench/servers/hand-written.ts"),
     start("bench/servers/baseline.ts"),
   ]);
-  const asked = { UPSTREAM_GRPC_PORT: String(upstream.grpcPort) };
-  const proxy = await start("bench/servers/proxy.ts", asked);
-  const grpcFloor = await start("bench/servers/grpc-floor.ts", asked);
+  const answered = { UPSTREAM_GRPC_PORT: String(service.grpcPort) };
+  const grpcFloor = await start("bench/servers/grpc-floor.ts", answered);
   const processes = stack.move();
   return {
     [Symbol.asyncDispose]: () => processes.disposeAsync(),
@@ -116,7 +97,7 @@ async function startPeers({ url }: Fixture) {
       const fewer = { ...requests, connections: Math.ceil(requests.connections / CALLS_AT_ONCE) };
       // The hand-written peer serves only the overview.
       const isOverview = path === OVERVIEW.path;
-      const sameResponse = [service, proxy, ...(isOverview ? [handWritten] : [])];
+      const sameResponse = [service, ...(isOverview ? [handWritten] : [])];
       const size = await responseSize(
         sameResponse.map((peer) => peer.url + path),
         requests.drawKey(0),
@@ -127,7 +108,6 @@ async function startPeers({ url }: Fixture) {
         [`service, gRPC, ${CALLS_AT_ONCE} calls at once`]: grpc(multiplexed, fewer, CALLS_AT_ONCE),
         "grpc-js, from memory": grpc(grpcFloor, requests, 1),
         ...(isOverview && { "hand-written": rest(handWritten) }),
-        "proxying gateway": { ...rest(proxy), pids: [proxy.pid, upstream.pid] },
         baseline: { load: restLoad(`${baseline.url}/${size}`, requests), pids: [baseline.pid] },
       };
     },
