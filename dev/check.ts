@@ -9,6 +9,7 @@ import { checkIntegrity, checkLicenses } from "./check/dependencies.ts";
 import { checkGeneratedCode } from "./check/generated-code.ts";
 import { checkOpenApi } from "./check/openapi.ts";
 import { checkAdvisories, checkSignatures } from "./check/registry.ts";
+import { countSentences } from "./check/sentences.ts";
 import { type CheckResult, runTool } from "./check/tool.ts";
 import { checkVersion } from "./check/version.ts";
 
@@ -22,6 +23,7 @@ const checks: Record<string, () => Promise<CheckResult>> = {
   "generated code": checkGeneratedCode,
   "OpenAPI document": checkOpenApi,
   version: checkVersion,
+  "words of the pages": countSentences,
   "integrity of packages": checkIntegrity,
   "licences of packages": checkLicenses,
   "signatures of packages": () => checkSignatures(),
