@@ -18,22 +18,25 @@ import {
   placeAfter,
 } from "../pages.ts";
 import { includingEarlier, parsePeriod, periodTexts } from "../period.ts";
+import { parseTimeZone } from "../time-zone.ts";
 import { payout } from "./payout.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
 
 /**
- * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid period, page
- * size or page token, otherwise as `Read` does.
+ * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid period, zone,
+ * page size or page token, otherwise as `Read` does.
  */
 export function createListPayouts(read: Read, tokens: PageTokens) {
   return async (
-    { startDate, endDate, pageSize, pageToken }: ListPayoutsRequest,
+    { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListPayoutsRequest,
     { caller: { providerId: provider }, signal }: Context,
   ): Promise<Answer<ListPayoutsResponse>> => {
-    const requested = parsePeriod(startDate, endDate);
+    const timeZone = parseTimeZone(zone);
+    const requested = parsePeriod(startDate, endDate, timeZone);
     const { start, end = LATEST } = requested;
     const size = pageSizeOf(pageSize);
-    const paged = { list: "payouts", owner: provider, parameters: periodTexts(requested) };
+    const parameters = { ...periodTexts(requested), timeZone };
+    const paged = { list: "payouts", owner: provider, parameters };
     const placeOf = (token: string): Place => {
       const [at = "", id = ""] = tokens.read(token, paged);
       return { at, id };

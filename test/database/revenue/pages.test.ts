@@ -43,7 +43,7 @@ const LISTS = {
     ask: (request: Request, provider = 1n) => payoutsOf(service, provider, request),
     idOf: "payoutId",
     byDefault: 50,
-    parameters: ["startDate", "endDate"],
+    parameters: ["startDate", "endDate", "timeZone"],
     timeOf: "paid_at",
     more: { amount: "1.00", method: "", status: "" },
   },
@@ -156,12 +156,11 @@ describe.each(NAMES)("%s", (name) => {
 
   it("have a token that is refused with other parameters", async () => {
     await fill(name, 3);
-    const zone = parameters.includes("timeZone" as never) ? { timeZone: "Asia/Kolkata" } : {};
-    const request = { startDate: "2026-01-01", ...zone, pageSize: 1 };
+    const request = { startDate: "2026-01-01", timeZone: "Asia/Kolkata", pageSize: 1 };
     const { nextPageToken: pageToken } = await pageOf(name, request);
     const others = { startDate: "2025-01-01", endDate: "2030-01-01", timeZone: "Europe/Berlin" };
     // The same start, of which another zone's date would be another one.
-    const startDate = "timeZone" in zone ? "2025-12-31T18:30:00Z" : "2026-01-01T00:00:00.000Z";
+    const startDate = "2025-12-31T18:30:00Z";
     for (const parameter of parameters) {
       const changed = { ...request, startDate, [parameter]: others[parameter], pageToken };
       const refusal = `to the same ${new Intl.ListFormat("en-GB").format(parameters)}, got ".*"`;
@@ -273,11 +272,14 @@ describe("payouts", () => {
     ["2026-01-02T01:00:00Z", "2026-01-02T03:00:00.000Z", 3],
     ["", "2026-01-01T05:59:59.999Z", 6],
     ["2026-01-03", "", 12],
+    // 18:30 to 18:30 UTC, at full hours.
+    ["2026-01-02", "2026-01-02", 24, "Asia/Kolkata"],
+    ["", "2026-01-01", 19, "Asia/Kolkata"],
   ])(
     "of the period from %j to %j are %i, both ends inclusive",
-    async (startDate, endDate, count) => {
+    async (startDate, endDate, count, timeZone = "") => {
       await write("payouts", times(60));
-      const pages = await pagesOf("payouts", { startDate, endDate, pageSize: 5 });
+      const pages = await pagesOf("payouts", { startDate, endDate, timeZone, pageSize: 5 });
       expect(pages.flat()).toHaveLength(count);
     },
   );

@@ -38,7 +38,11 @@ const MESSAGES: Readonly<Record<MethodName, readonly RpcRequest["message"][]>> =
     { startDate: `${YEAR - 1}-06-01T00:00:00.001Z`, endDate: `${YEAR - 1}-06-01T00:00:00.001Z` },
   ],
   GetDailyRevenue: [{ startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-11-30` }],
-  ListPayouts: [{}, { pageSize: 1 }, { startDate: "2026-01-02", pageSize: 2_000 }],
+  ListPayouts: [
+    {},
+    { pageSize: 1 },
+    { startDate: "2026-01-02", timeZone: "Asia/Kolkata", pageSize: 2_000 },
+  ],
   ListCharges: [
     { startDate: `${YEAR - 1}-02-01`, endDate: `${YEAR - 1}-02-28`, pageSize: 2_000 },
     { endDate: `${YEAR - 1}-06-01`, startDate: `${YEAR - 1}-01-01`, timeZone: "Asia/Kolkata" },
