@@ -53,7 +53,9 @@ function install() {
   const node = process.env.npm_node_execpath ?? process.execPath;
   const npm = process.env.npm_execpath;
   const options = { cwd: root, stdio: ["ignore", "inherit", "inherit"] };
+  // Settings of the user's own npm that would leave something out; registries and proxies are theirs.
   const args = ["ci", "--include=dev", "--include=optional", "--loglevel=error"];
+  args.push("--ignore-scripts=false", "--bin-links", "--dry-run=false", "--global=false");
   const run = npm ? spawnSync(node, [npm, ...args], options) : spawnSync("npm", args, options);
   if (run.status !== 0) {
     const exit =

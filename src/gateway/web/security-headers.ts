@@ -20,11 +20,11 @@ function policyOf(text: string): string {
   ].join("; ");
 }
 
-/** The hashes of all elements of a name. */
+/** The hashes of all elements of a name, as a browser makes them: it reads CR LF as LF. */
 function hashesOf(element: "script" | "style", text: string): string {
   const contents = text.matchAll(new RegExp(`<${element}\\b[^>]*>(.*?)</${element}>`, "gs"));
   const hashes = [...contents].map(([, content = ""]) => {
-    return `'sha256-${hash("sha256", content, "base64")}'`;
+    return `'sha256-${hash("sha256", content.replaceAll("\r\n", "\n"), "base64")}'`;
   });
   return hashes.join(" ") || "'none'";
 }
