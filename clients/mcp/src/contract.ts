@@ -7,7 +7,7 @@ export interface RevenueTool {
   /** The name of the RPC in REST's OpenAPI document: `listPayouts`. */
   readonly name: string;
   readonly title: string;
-  /** What it returns, and what each field of the response means. */
+  /** What it returns, and what the fields of the response mean, as many as `MAX_DESCRIPTION` leaves room for. */
   readonly description: string;
   /** The parameters, without their patterns: the service says what is wrong better than a schema. */
   readonly inputSchema: JsonSchemaType;
@@ -44,6 +44,9 @@ interface Operation {
   };
 }
 
+/** The longest description of a tool, in characters: some hosts refuse all tools if one has more. */
+export const MAX_DESCRIPTION = 1_024;
+
 /** The parts of an OpenAPI document that are used here. Its examples have numbers, and no tool reads them. */
 export interface Document {
   readonly info: { readonly version: string; readonly description: string };
@@ -73,7 +76,7 @@ export function createTools({ paths, components }: Document = contract): Revenue
     return {
       name: get.operationId,
       title: get.summary,
-      description: `${get.description}\n\nFields of the JSON:\n${fields.join("\n")}`,
+      description: describe(`${get.description.replace(/\n\n.*/s, "")}\n\nFields:`, fields),
       inputSchema: {
         type: "object",
         properties: Object.fromEntries(inputs.map((one) => [one.name, inputOf(one)])),
@@ -90,7 +93,16 @@ function inputOf({ description, schema: { pattern: _, ...schema }, examples = {}
   return { ...schema, description, ...(values.length > 0 && { examples: values }) };
 }
 
-/** The fields of a response, each as `- servers[].earnings: Earnings from the server.` */
+/** A text and lines, those of the outer fields first, as many as there is room for. */
+function describe(text: string, fields: readonly string[]): string {
+  const depth = (line: string) => line.split(":")[0]?.split(".").length ?? 0;
+  return fields
+    .toSorted((a, b) => depth(a) - depth(b))
+    .map((line) => `\n${line}`)
+    .reduce((all, line) => (all.length + line.length > MAX_DESCRIPTION ? all : all + line), text);
+}
+
+/** The fields of a response, each with the first sentence: `- servers[].earnings: Earnings from the server.` */
 function fieldsOf(
   { items, $ref = items?.$ref ?? "" }: Schema,
   prefix: string,
@@ -99,7 +111,8 @@ function fieldsOf(
   const { properties = {} } = schemas[$ref.replace(/.*\//, "")] ?? {};
   return Object.entries(properties).flatMap(([name, field]) => {
     const path = `${prefix}${name}${field.items === undefined ? "" : "[]"}`;
-    return [`- ${path}: ${field.description ?? ""}`, ...fieldsOf(field, `${path}.`, schemas)];
+    const [meaning = ""] = /^.*?[.;:](?=\s|$)/s.exec(field.description ?? "") ?? [];
+    return [`- ${path}: ${meaning.replace(/.$/, "")}`, ...fieldsOf(field, `${path}.`, schemas)];
   });
 }
 
