@@ -41,7 +41,7 @@ export const SIZES = [1, 8, MAX_BATCH] as const;
  */
 export function keysByHash(count: number): string {
   const places = Array(count).fill("UNHEX(?)").join(", ");
-  return `SELECT LOWER(HEX(key_hash)), id, provider_id, name, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
+  return `SELECT LOWER(HEX(key_hash)), CAST(id AS CHAR), CAST(provider_id AS CHAR), name, expires_at, revoked_at FROM api_keys WHERE key_hash IN (${places})`;
 }
 
 /** Its rows. In a view, a key may have no provider, nor a name. */

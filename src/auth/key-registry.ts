@@ -82,7 +82,7 @@ async function store(
 
 /** Lists the keys of one provider, or of all, by id; revoked keys included. */
 export async function listKeys(database: Knex, providerId?: string): Promise<RegisteredKey[]> {
-  const keys = registeredKeys(database).orderBy("id");
+  const keys = registeredKeys(database).orderBy("api_keys.id");
   return providerId === undefined ? keys : keys.where({ provider_id: providerId });
 }
 
@@ -128,8 +128,8 @@ async function findKey(database: Knex, selector: KeySelector): Promise<Registere
 
 function registeredKeys(database: Knex): Knex.QueryBuilder<object, RegisteredKey[]> {
   return database("api_keys").select({
-    id: "id",
-    providerId: "provider_id",
+    id: database.raw("CAST(id AS CHAR)"),
+    providerId: database.raw("CAST(provider_id AS CHAR)"),
     name: "name",
     hint: "hint",
     createdAt: "created_at",

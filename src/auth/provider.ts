@@ -28,7 +28,7 @@ const KNOWN = 600_000;
 const MAX_KNOWN = 10_000;
 
 /** The look-up of a provider by its primary key, and so on its shard. */
-export const PROVIDER_BY_ID = "SELECT id FROM providers WHERE id = ?";
+export const PROVIDER_BY_ID = "SELECT CAST(id AS CHAR) FROM providers WHERE id = ?";
 
 /**
  * Finds the provider that a key may ask about.

@@ -14,7 +14,7 @@ import { withTimeout } from "../timeout.ts";
 import { failureOf, isFailedSession, toServiceError } from "./driver-error.ts";
 import { distrust, isVitess, recordAnswer } from "./session.ts";
 
-/** One row: the text of each column, or null. Columns of other types need a CAST. */
+/** One row: the text of each column, or null. Others need a CAST: the driver gives BIGINT as text, INT as a number. */
 export type Row = readonly (string | null)[];
 
 /**

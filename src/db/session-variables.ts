@@ -16,7 +16,10 @@ export interface SessionOptions {
   readonly maxStatement?: number;
 }
 
-/** Dates that do not exist, like the date zero, are compared and sorted as a lax writer stored them. */
+/**
+ * Dates that do not exist, like the date zero, are compared and sorted as a lax writer stored them. Of microseconds the
+ * milliseconds are taken, as MariaDB does without being told: rounded up, an instant may become one of the next year.
+ */
 const SQL_MODE = [
   "STRICT_TRANS_TABLES",
   "ALLOW_INVALID_DATES",
@@ -24,6 +27,8 @@ const SQL_MODE = [
   "ERROR_FOR_DIVISION_BY_ZERO",
   "NO_ENGINE_SUBSTITUTION",
 ].join(",");
+/** MariaDB does not know it. */
+const TRUNCATE = ",TIME_TRUNCATE_FRACTIONAL";
 
 /** A variable, and the text that it reads as. */
 interface Variable {
@@ -63,7 +68,12 @@ function variables({ readOnly = false, maxStatement = 0 }: SessionOptions): read
       set: "collation_connection = utf8mb4_bin",
     },
     { name: "time_zone", value: "+00:00" },
-    { name: "sql_mode", value: SQL_MODE },
+    {
+      name: "sql_mode",
+      value: SQL_MODE + TRUNCATE,
+      set: `sql_mode = CONCAT('${SQL_MODE}'/*${MYSQL} , '${TRUNCATE}' */)`,
+      read: `CONCAT(@@sql_mode/*${MARIADB} , '${TRUNCATE}' */)`,
+    },
     // On Vitess it is 0 if there is none, and any other is added to each SELECT.
     {
       name: "sql_select_limit",

@@ -64,7 +64,7 @@ async function checkTable(
   if (table === undefined) throw new Error(`${name} is not a table of the ledger`);
   const findings: Finding[] = [];
   for (const [column, expected] of Object.entries(table.columns)) {
-    const found = stored?.columns.find((one) => one.name.toLowerCase() === column);
+    const found = stored?.columns.find((one) => one.name === column);
     if (found !== undefined) {
       findings.push(...checkColumn(`${name}.${column}`, expected, found, stored?.isView ?? false));
       continue;

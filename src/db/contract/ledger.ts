@@ -6,6 +6,7 @@
 
 /** What the server says of a column, as in `information_schema.COLUMNS`. */
 export interface StoredColumn {
+  /** In lower case: a server takes `ID` for `id`. */
   readonly name: string;
   /** `decimal`, and with its length: `decimal(14,2)`. */
   readonly dataType: string;
@@ -35,8 +36,11 @@ const isText = ({ dataType }: StoredColumn) =>
 
 const ID: Kind = {
   type: "bigint unsigned",
-  also: "any integer type, from 1",
-  accepts: ({ dataType }) => /^(tiny|small|medium|big)?int$/.test(dataType),
+  also: "any integer type without ZEROFILL, from 1",
+  cast: "… + 0 of one that is ZEROFILL",
+  // With ZEROFILL the text of 7 is 0000000007, which is no other 7.
+  accepts: ({ dataType, type }) =>
+    /^(tiny|small|medium|big)?int$/.test(dataType) && !type.includes("zerofill"),
 };
 /** Sums of a rollup have 18 digits before the point: no amount may have more. */
 const MONEY: Kind = {

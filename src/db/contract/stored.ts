@@ -62,7 +62,7 @@ interface KeyRow {
 
 function toColumn(row: ColumnRow): StoredColumn {
   return {
-    name: row.name,
+    name: row.name.toLowerCase(),
     dataType: row.dataType.toLowerCase(),
     type: row.type.toLowerCase(),
     isNullable: row.nullable === "YES",
@@ -74,5 +74,7 @@ function toColumn(row: ColumnRow): StoredColumn {
 
 function keysByName(rows: readonly KeyRow[]): ReadonlyMap<string, readonly string[]> {
   const groups = Map.groupBy(rows, ({ keyName }) => keyName);
-  return new Map([...groups].map(([key, parts]) => [key, parts.map(({ name }) => name)]));
+  return new Map(
+    [...groups].map(([key, parts]) => [key, parts.map(({ name }) => name.toLowerCase())]),
+  );
 }

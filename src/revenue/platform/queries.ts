@@ -33,8 +33,8 @@ export const providersAfter = compileStatement(
   "providers",
 );
 
-/** The status of payouts that have been made. */
-const COMPLETED = "status = 'Completed'";
+/** The status of payouts that have been made. A view may have a collation that does not tell "completed" from it. */
+const COMPLETED = "CAST(CAST(status AS CHAR) AS BINARY) = 'Completed'";
 const amountIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN amount ELSE 0.00 END)`;
 
 /** The payouts of the period, up to now; no row without any. */

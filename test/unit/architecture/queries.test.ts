@@ -30,9 +30,9 @@ it("each statement of a provider restricts each table to its rows", () => {
 });
 
 it("the lookup of a provider reads its row by the primary key; that of a key finds the provider by a unique hash", () => {
-  expect(PROVIDER_BY_ID).toBe("SELECT id FROM providers WHERE id = ?");
+  expect(PROVIDER_BY_ID).toBe("SELECT CAST(id AS CHAR) FROM providers WHERE id = ?");
   expect(keysByHash(2)).toMatch(
-    /^SELECT .* provider_id, .* FROM api_keys WHERE key_hash IN \(UNHEX\(\?\), UNHEX\(\?\)\)$/,
+    /^SELECT .* CAST\(provider_id AS CHAR\), .* FROM api_keys WHERE key_hash IN \(UNHEX\(\?\), UNHEX\(\?\)\)$/,
   );
 });
 

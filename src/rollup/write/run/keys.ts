@@ -40,7 +40,9 @@ export async function missingKeys(database: Knex): Promise<string[]> {
     const own = (rows as Part[]).filter(({ tableName }) => tableName === table);
     if (own.length === 0) return [];
     const needed = Object.entries(keys).filter(([key, columns]) => {
-      const parts = own.filter(({ keyName }) => keyName === key).map((part) => part.columnName);
+      const parts = own
+        .filter(({ keyName }) => keyName === key)
+        .map((part) => part.columnName?.toLowerCase());
       return columns.some((column, nth) => parts[nth] !== column);
     });
     if (needed.length === 0) return [];
