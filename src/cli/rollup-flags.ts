@@ -28,7 +28,7 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
     fallback: MARGIN / 1_000,
     parse: toMargin,
     description:
-      "how far the watermark stays before now, at least a second: how long a writer's transaction may be open, plus the difference between the clocks of the database nodes",
+      "how far the watermark stays before the oldest that may still write, or before now, at least a second: how long a statement may wait before its transaction begins, plus the difference between the clocks of the database nodes; without the privilege PROCESS also how long a writer's transaction may be open",
   },
   {
     flag: "--watch <seconds>",
@@ -62,21 +62,6 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
 export function optionOf({ flag, name, fallback, parse, description }: Flag): Option {
   unsetIfEmpty(name);
   return new Option(flag, description).env(name).argParser(parse).default(fallback);
-}
-
-/** Default databases of sessions that do not write the ledger. No variable sets it. */
-export function ignoreSchemaOption(): Option {
-  return new Option(
-    "--ignore-schema <names>",
-    "schemas, separated by commas, whose sessions do not write the ledger: the watermark does not wait for them where locks are hidden",
-  ).argParser(toNames);
-}
-
-/** Names, separated by commas. */
-function toNames(text: string): readonly string[] {
-  const names = text.split(",").map((name) => name.trim());
-  if (!names.includes("")) return names;
-  throw new InvalidArgumentError("Expected names, separated by commas.");
 }
 
 /** A number of seconds. */

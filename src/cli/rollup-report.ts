@@ -4,8 +4,8 @@ import type { Knex } from "knex";
 import { fromDatetime } from "../db/datetime.ts";
 import { formatSums, isZero, type Sums } from "../rollup/sums.ts";
 import { formatRepair, type Repair } from "../rollup/write/repair.ts";
-import type { Wait } from "../rollup/write/run/clock.ts";
 import type { RollupProgress } from "../rollup/write/run/work.ts";
+import type { Writer } from "../rollup/write/run/writers.ts";
 import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
 import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -15,15 +15,6 @@ import { formatError } from "./format-error.ts";
 /** Whether a run did anything that an operator may want to read about. */
 export function isWorthALine({ news, repairs, unfinished }: RollupResult): boolean {
   return news > 0 || repairs > 0 || unfinished;
-}
-
-/**
- * Whether a run left no rollup behind. One that was stopped may have, and so has one whose watermark stays
- * where it is because of an XA transaction: that finds nothing new.
- */
-export function isThrough({ behind, waitsFor }: RollupResult): boolean {
-  const staysWhereItIs = waitsFor !== undefined && waitsFor.began === undefined;
-  return behind === 0 && !staysWhereItIs;
 }
 
 /** Logs what a run did. */
@@ -40,30 +31,17 @@ export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): vo
   log.info({ text, charges, providers, small, behind, repairs, ms }, "run ended");
 }
 
-/** What the account sees of writers. */
-export interface Sight {
-  /** Whether it sees open transactions. */
-  readonly transactions: boolean;
-  /** Why it cannot see which of them write the ledger, if so. */
-  readonly hidden: string | undefined;
-}
-
 /**
- * Says whether long transactions are safe, and which ones the watermark waits for.
+ * Says whether the account sees who may still write.
  *
- * @param before what was seen before; undefined at first
+ * @param before whether it did before; undefined at first
  */
-export function announce(log: Log, sight: Sight, margin: number, before?: Sight): void {
-  const { transactions, hidden } = sight;
-  const message = `open transactions are ${transactions ? "" : "not "}visible`;
-  const which = hidden
-    ? `those of all schemas that are older than the margin, because who writes the ledger is hidden: ${hidden}`
-    : "those that write the ledger and are older than the margin";
-  const text = transactions
-    ? `${message}: the watermark waits for ${which}`
+export function announce(log: Log, sees: boolean, margin: number, before?: boolean): void {
+  const message = `open transactions are ${sees ? "" : "not "}visible`;
+  const text = sees
+    ? `${message}: the watermark stays before the oldest of them`
     : `${message} without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
-  const isWorse = before?.transactions && (!transactions || hidden !== undefined);
-  log[isWorse ? "warn" : "info"]({ text, hidden, marginSeconds: margin }, message);
+  log[before && !sees ? "warn" : "info"]({ text, marginSeconds: margin }, message);
 }
 
 /** In so many ms, a reason for which runs fail has one line, and one with the count of the others. */
@@ -89,35 +67,23 @@ export function createOutcomeLog(log: Log) {
       }
       failures = 0;
       if (waitsFor === undefined) return;
-      const began = waitsFor.began ? fromDatetime(waitsFor.began) : -Infinity;
+      const began = fromDatetime(waitsFor.began);
       // The start of a statement is known to a second only: the same one may look a second older.
-      if (began === waitedFor || Math.abs(began - waitedFor) <= 1_000) return;
+      if (Math.abs(began - waitedFor) <= 1_000) return;
       waitedFor = began;
-      const { session, user, database, doubt } = waitsFor;
-      const fields = {
-        text: `the watermark waits for ${nameOf(waitsFor)}`,
-        ...{
-          began: waitsFor.began ?? "before the start of the database",
-          session,
-          user,
-          database,
-          doubt,
-        },
-      };
-      log.warn(fields, "the watermark waits");
+      const text = `the watermark waits for ${nameOf(waitsFor)}`;
+      log.warn({ text, ...waitsFor }, "the watermark waits");
     },
   };
 }
 
-/** What the watermark waits for, in words. */
-function nameOf({ began, session, user, database, doubt }: Wait): string {
+/** Who may still write, in words. */
+function nameOf({ began, session, user, database }: Writer): string {
   if (session === undefined) {
-    const since = began === undefined ? "before the database was started" : `at ${began} UTC`;
-    return `an XA transaction that was prepared ${since} (XA RECOVER lists it)`;
+    return `an XA transaction that was prepared at ${began} UTC (XA RECOVER lists it)`;
   }
   const who = `session ${session} of ${user}, ${database ? `in ${database}` : "in no database"}`;
-  const why = doubt ? `, which may or may not write the ledger: ${doubt}` : "";
-  return `a transaction or statement that began at ${began} UTC: ${who}${why}`;
+  return `a transaction or statement that began at ${began} UTC: ${who}`;
 }
 
 /** A noun for a count. */

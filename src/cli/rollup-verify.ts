@@ -19,7 +19,6 @@ interface VerifyFlags {
   readonly margin: number;
   readonly checkPeriod: number;
   readonly concurrency: number;
-  readonly ignoreSchema?: readonly string[];
 }
 
 /**
@@ -60,13 +59,12 @@ export async function verifyAll(
     if (differences === 0) return;
     process.exitCode = 1;
     if (!repair) return;
-    const { margin, concurrency, ignoreSchema: ignoredSchemas } = flags;
+    const { margin, concurrency } = flags;
     const result = await runOnce(database, log, {
       margin: margin * 1_000,
       checkPeriod: period,
       concurrency,
       seesTransactions: await canSeeTransactions(database),
-      ...(ignoredSchemas && { ignoredSchemas }),
     });
     logRun(log, result);
   } finally {

@@ -1,6 +1,5 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
 import { setTimeout as sleep } from "node:timers/promises";
-import { isDeepStrictEqual } from "node:util";
 import { Command, Option } from "commander";
 import type { Knex } from "knex";
 import type { DatabaseUrl } from "../config.ts";
@@ -14,22 +13,14 @@ import { checkDatabase } from "../rollup/write/run/keys.ts";
 import { nothingCounted } from "../rollup/write/run/news.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
-import { canSeeTransactions, whyLocksAreHidden } from "../rollup/write/run/writers.ts";
+import { canSeeTransactions } from "../rollup/write/run/writers.ts";
 import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
 import { logOpenSums } from "../telemetry/sampled-log.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
-import { ignoreSchemaOption, optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
+import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
-import {
-  announce,
-  createOutcomeLog,
-  isThrough,
-  isWorthALine,
-  logRun,
-  runOnce,
-  type Sight,
-} from "./rollup-report.ts";
+import { announce, createOutcomeLog, isWorthALine, logRun, runOnce } from "./rollup-report.ts";
 import { stopOnSignal } from "./rollup-stop.ts";
 import { verifyAll } from "./rollup-verify.ts";
 import { followUrl, misspelledSettings, readLogLevel, runCommand } from "./run.ts";
@@ -38,7 +29,6 @@ interface Flags {
   readonly margin: number;
   readonly checkPeriod: number;
   readonly concurrency: number;
-  readonly ignoreSchema?: readonly string[];
   readonly watch?: number;
   readonly rebuild?: boolean;
   readonly verify?: boolean;
@@ -57,7 +47,6 @@ const RETRY_DELAY = 1_000;
 const program = new Command("rollup").description("Brings the rollups up to date.");
 for (const flag of ROLLUP_FLAGS) program.addOption(optionOf(flag));
 program
-  .addOption(ignoreSchemaOption())
   .option("--rebuild", "build every rollup again; queries use the old one meanwhile")
   .addOption(
     new Option(
@@ -136,7 +125,7 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
       outcomes.succeeded(result);
       admin?.succeeded(result);
       // Scripts wait for a 0 before they start services that need these rollups.
-      if (flags.watch === undefined && !isThrough(result)) process.exitCode = 1;
+      if (flags.watch === undefined && result.behind > 0) process.exitCode = 1;
     } catch (error) {
       if (flags.watch === undefined) throw error;
       // An unavailable database may come back. Meanwhile answers read more rows.
@@ -168,29 +157,24 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
 
 /**
  * Creates the look at a session before runs: whether it is as it was set up, and the database as runs need it. It
- * resolves to whether the account may see open transactions, and logs that if it is new, or why their locks are
- * hidden.
+ * resolves to whether the account may see open transactions, and logs that if it is new.
  */
 function createSessionCheck({ flags, log, warnOnce }: RunParts) {
-  let before: Sight | undefined;
+  let before: boolean | undefined;
   return async (database: Knex): Promise<boolean> => {
     await checkSession(database, {}, connectionsFor(flags), warnOnce);
     await checkDatabase(database, warnOnce);
     const sees = await canSeeTransactions(database);
-    const sight = {
-      transactions: sees,
-      hidden: sees ? await whyLocksAreHidden(database) : undefined,
-    };
-    const isNews = !isDeepStrictEqual(sight, before) && (flags.watch !== undefined || !sees);
-    if (isNews) announce(log, sight, flags.margin, before);
-    before = sight;
+    const isNews = sees !== before && (flags.watch !== undefined || !sees);
+    if (isNews) announce(log, sees, flags.margin, before);
+    before = sees;
     return sees;
   };
 }
 
 /** Creates the run of the command. `--rebuild` holds for the first one that comes to its end. */
 function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
-  const { watch, margin, checkPeriod, concurrency, ignoreSchema: ignoredSchemas } = flags;
+  const { watch, margin, checkPeriod, concurrency } = flags;
   let { rebuild = false } = flags;
   const counted = nothingCounted();
   return async (
@@ -209,7 +193,6 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
       margin: margin * 1_000,
       checkPeriod: checkPeriod * 1_000,
       seesTransactions,
-      ...(ignoredSchemas && { ignoredSchemas }),
       concurrency,
       rebuild,
       signal,

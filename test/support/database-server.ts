@@ -8,15 +8,6 @@ import { startPrivateDatabase } from "../../dev/private-database/private-databas
 import { migrateToLatest } from "../../src/db/migrate.ts";
 import { testPool } from "./database.ts";
 
-/**
- * Options of a server that lists metadata locks, as MySQL does by default. Without it, runs of the rollup wait
- * for whatever another test has open.
- */
-export const LISTS_LOCKS = [
-  "--performance-schema=ON",
-  "--performance-schema-instrument=wait/lock/metadata/sql/mdl=ON",
-];
-
 /** A database with the schema and without data. */
 export interface Template {
   readonly database: string;
@@ -40,7 +31,6 @@ export default async function (project: TestProject): Promise<() => Promise<void
     : await startPrivateDatabase({
         log: console.error,
         timeZone: "-05:00",
-        serverOptions: LISTS_LOCKS,
       });
   const template = await createTemplate(server.url);
   project.provide("databaseServer", server.url);

@@ -15,7 +15,7 @@ import { DAY, fromDatetime } from "../../db/datetime.ts";
 import type { RollupRun } from "../../telemetry/metrics/runs.ts";
 import { purgeFormats } from "./purge.ts";
 import type { Repair } from "./repair.ts";
-import { readClock, type Wait } from "./run/clock.ts";
+import { readClock } from "./run/clock.ts";
 import { findDue, readChecked } from "./run/due.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
 import { findNews, isUnbuilt, type News, type NewsOptions } from "./run/news.ts";
@@ -28,6 +28,7 @@ import {
   type Run,
   refreshProvider,
 } from "./run/work.ts";
+import type { Writer } from "./run/writers.ts";
 
 /** The default margin, in ms. */
 export const MARGIN = 900_000;
@@ -39,14 +40,12 @@ export const CONCURRENCY = 4;
 /** How to run. Times are in ms. */
 export interface RollupOptions extends Omit<NewsOptions, "all"> {
   /**
-   * The distance of the watermark from now, in ms: how long a writer's transaction may be open. At least
-   * a second, unless nobody writes.
+   * How far the watermark stays before the oldest that may still write, or before now, in ms. At least a second, unless
+   * nobody writes.
    */
   readonly margin: number;
-  /** Whether the watermark also waits for older transactions and statements. Default: no. */
+  /** Whether the account sees who may still write. Default: no. */
   readonly seesTransactions?: boolean;
-  /** Default databases of sessions that it does not wait for, where no lock tells who writes the ledger. */
-  readonly ignoredSchemas?: readonly string[];
   /** The heartbeat of several runs, which is written at most once a second. Default: one of its own. */
   readonly heartbeat?: Heartbeat;
   /** The time within which every rollup is compared with the whole ledger, in ms. */
@@ -83,7 +82,7 @@ export interface RollupResult extends RollupRun {
   /** Whether there are builds to go on with at once. */
   readonly unfinished: boolean;
   /** What holds the watermark back, if anything does. */
-  readonly waitsFor: Wait | undefined;
+  readonly waitsFor: Writer | undefined;
 }
 
 /**
@@ -146,9 +145,9 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
 /** Begins a run: finds how far it may go, and who has news up to there. */
 async function beginRun(database: Knex, options: RollupOptions, started: number) {
   const { margin, rebuild = false, maxTime = Infinity, checkPeriod = CHECK_PERIOD } = options;
-  const { heartbeat = createHeartbeat(), seesTransactions = false, ignoredSchemas } = options;
+  const { heartbeat = createHeartbeat(), seesTransactions = false } = options;
   await heartbeat(database);
-  const clock = await readClock(database, margin, seesTransactions, ignoredSchemas);
+  const clock = await readClock(database, margin, seesTransactions);
   const ids = await readProviders(database);
   const news = await findNews(database, ids, clock, { ...options, all: rebuild });
   const total = { charges: 0, checked: 0, repairs: 0, unfinished: false };

@@ -1,7 +1,7 @@
 /** The flags of `npm run rollup` and their variables: what a flag says wins. */
 import { Command } from "commander";
 import { afterEach, expect, it, vi } from "vitest";
-import { ignoreSchemaOption, optionOf, ROLLUP_FLAGS } from "../../../src/cli/rollup-flags.ts";
+import { optionOf, ROLLUP_FLAGS } from "../../../src/cli/rollup-flags.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -9,7 +9,6 @@ afterEach(() => vi.unstubAllEnvs());
 function valuesOf(args: readonly string[]): unknown {
   const command = new Command().exitOverride().configureOutput({ writeErr() {} });
   for (const flag of ROLLUP_FLAGS) command.addOption(optionOf(flag));
-  command.addOption(ignoreSchemaOption());
   try {
     return command.parse(args, { from: "user" }).opts();
   } catch (error) {
@@ -27,12 +26,6 @@ it.each<[Record<string, string>, string[], unknown]>([
   [{ ROLLUP_CONCURRENCY: "8" }, ["--concurrency", "2"], { ...DEFAULTS, concurrency: 2 }],
   [{ ROLLUP_WATCH_SECONDS: "0.5" }, [], { ...DEFAULTS, watch: 0.5 }],
   [{ ROLLUP_ADMIN_PORT: "65535" }, [], { ...DEFAULTS, adminPort: 65_535 }],
-  [{}, ["--ignore-schema", "etl, BI"], { ...DEFAULTS, ignoreSchema: ["etl", "BI"] }],
-  [
-    {},
-    ["--ignore-schema", "etl,"],
-    "error: option '--ignore-schema <names>' argument 'etl,' is invalid. Expected names, separated by commas.",
-  ],
   [
     { ROLLUP_MARGIN_SECONDS: "soon" },
     [],

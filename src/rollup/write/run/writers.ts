@@ -1,15 +1,13 @@
 /**
- * Who may still commit rows of the ledger that were recorded earlier: transactions and statements that are
- * open. Which of them write the ledger, their metadata locks tell (`locks.ts`).
+ * Who may still commit rows that were recorded earlier: transactions that have written, and running statements that
+ * may. Whatever their schema: a trigger, a view or a function may lead to the ledger from any.
  */
 import type { Knex } from "knex";
 import pRetry from "p-retry";
-import { fromDatetime } from "../../../db/datetime.ts";
-import { type Lock, type Locks, readLocks } from "./locks.ts";
 
-/** A transaction or a statement that may still commit rows of the ledger. */
+/** A transaction or a statement that may still commit rows. */
 export interface Writer {
-  /** When it began, in UTC. That of a transaction that has outlived a restart is the restart's. */
+  /** When it began, in UTC, or up to an hour earlier. */
   readonly began: string;
   /** Its session, as in `PROCESSLIST`; undefined for a prepared XA transaction, which has none. */
   readonly session: number | undefined;
@@ -17,45 +15,28 @@ export interface Writer {
   readonly user: string | undefined;
   /** The default database of the session, if it has one. */
   readonly database: string | undefined;
-  /** Why it counts although nothing tells whether it writes the ledger, if that is so. */
-  readonly doubt: string | undefined;
 }
 
 /**
- * SQL for the instant, in UTC, of a time in the zone of the server's operating system. When clocks are
- * put back, an hour comes twice: CONVERT_TZ takes the later instant, this the earlier.
+ * SQL for the instant, in UTC, of a time in the zone of the server's operating system; or an earlier one. When clocks
+ * are put back, an hour comes twice, of which CONVERT_TZ takes the later one: an hour before and after it is the earlier.
  */
 export function utcOf(local: string): string {
-  const utc = `CONVERT_TZ(${local}, 'SYSTEM', '+00:00')`;
-  const localOf = (instant: string) => `CONVERT_TZ(${instant}, '+00:00', 'SYSTEM')`;
-  const dayBefore = `${utc} - INTERVAL 1 DAY`;
-  const offset = `TIMESTAMPDIFF(SECOND, ${dayBefore}, ${localOf(dayBefore)})`;
-  const earlier = `${local} - INTERVAL ${offset} SECOND`;
-  return `IF(${localOf(earlier)} = ${local}, ${earlier}, ${utc})`;
+  const utc = (time: string) => `CONVERT_TZ(${time}, 'SYSTEM', '+00:00')`;
+  return `LEAST(${utc(local)}, ${utc(`${local} - INTERVAL 1 HOUR`)} + INTERVAL 1 HOUR)`;
 }
 
-/**
- * The start of the running statement of `session`. `TIME` is in whole seconds, and on MariaDB by
- * another clock, so a second more is taken off.
- */
+/** The start of the running statement of `session`: `TIME` is in whole seconds, and on MariaDB by another clock. */
 const STATEMENT = "UTC_TIMESTAMP() - INTERVAL COALESCE(session.TIME, 0) + 1 SECOND";
 
 /**
- * What may still commit rows with an earlier recording time:
+ * Running statements, since InnoDB knows of no transaction before it has read or written a row; and transactions that
+ * have written, or wait for a lock to, since the earlier of their start and that of their statement. Sessions come
+ * first: one that writes its first row in between is in the second list.
  *
- * - Running statements. A row is recorded at the start of its statement, and InnoDB knows of no
- *   transaction before the first row: the statement may wait for a lock of its table, or read something
- *   slow first.
- * - Open transactions that have written, or are about to. Their statement may have begun earlier.
- *
- * Sessions are listed before transactions, so that a statement that writes its first row in between is in
- * the second list. Sessions that have ended, whose transactions InnoDB lists a moment longer, are left out;
- * a prepared XA transaction has the thread 0 then, on MySQL from the start.
- *
- * What threads of the server itself run (`system user`) is no statement of a writer. One of Group
- * Replication has a text as long as the server is in its group; an applier has one on some engines, and
- * applies what another node has committed: for that the sessions of a run wait (`pool.ts`). Their
- * open transactions count as all do. Those that Galera streams are of a thread that is not listed, so they do not.
+ * Threads of the server itself (`system user`) count by their transactions alone: one of Group Replication runs a
+ * statement as long as the server is in its group. Sessions that have ended, which InnoDB lists a moment longer, write
+ * no more; a prepared XA transaction without a session has the thread 0.
  */
 const PENDING = `SELECT ${STATEMENT} AS began, LEFT(session.INFO, 1000) AS statement,
     session.ID AS id, session.USER AS account, session.DB AS db
@@ -68,22 +49,22 @@ const PENDING = `SELECT ${STATEMENT} AS began, LEFT(session.INFO, 1000) AS state
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS session ON session.ID = trx.trx_mysql_thread_id
   WHERE (trx.trx_rows_modified > 0 OR trx.trx_tables_locked > 0 OR trx.trx_state = 'LOCK WAIT')
-    AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)`;
+    AND (session.ID IS NOT NULL OR trx.trx_mysql_thread_id = 0)
+  ORDER BY began`;
 
 /** A row of `PENDING`. */
 interface Pending {
   readonly began: string;
   /** The text of a running statement; null for a transaction. */
   readonly statement: string | null;
-  /** The session; 0 for a prepared XA transaction. */
   readonly id: string | number;
   readonly account: string | null;
   readonly db: string | null;
 }
 
 /**
- * What it lists. MySQL fails to list its sessions while one of them runs a statement with bytes that are
- * not text, so the query is repeated then.
+ * What it lists, the oldest first. MySQL fails to list its sessions while one of them runs a statement with bytes that
+ * are not text, so the query is repeated then.
  */
 async function listPending(database: Knex): Promise<Pending[]> {
   const list = async (): Promise<Pending[]> => (await database.raw(PENDING))[0];
@@ -95,77 +76,29 @@ async function listPending(database: Knex): Promise<Pending[]> {
   });
 }
 
-/**
- * Finds who may still commit rows of the ledger, the oldest first.
- *
- * - Where metadata locks can be read, who holds or awaits a lock to write it, whatever the schema.
- * - Elsewhere, whoever may write anything, but in `ignoredSchemas`.
- * - Prepared XA transactions, in any case: no session has their locks.
- *
- * Locks are read after the two lists: one who gets a lock in between is in a list.
- *
- * @param before who began at this instant or later is left out, in epoch ms
- * @param ignoredSchemas default databases of sessions that do not write the ledger
- */
-export async function findWriters(
-  database: Knex,
-  before: number,
-  ignoredSchemas: readonly string[],
-): Promise<Writer[]> {
+/** The oldest that may still commit rows, if there is one. */
+export async function findOldestWriter(database: Knex): Promise<Writer | undefined> {
   const all = await listPending(database);
-  const isDetached = ({ id }: Pending) => Number(id) === 0;
-  const old = all.filter((each) => isDetached(each) || fromDatetime(each.began) < before);
-  const sessions = old.map(({ id }) => Number(id)).filter((id) => id !== 0);
-  const { locks, hidden } = sessions.length > 0 ? await readLocks(database, sessions) : NO_LOCKS;
-  const counts = (pending: Pending) =>
-    isDetached(pending) ||
-    (locks
-      ? writesLedger(pending.statement, locks.get(Number(pending.id)) ?? [])
-      : mayWrite(pending.statement) && !ignoredSchemas.includes(pending.db ?? ""));
-  return old
-    .filter(counts)
-    .map((pending) => ({
-      began: pending.began,
-      session: Number(pending.id) || undefined,
-      user: pending.account ?? undefined,
-      database: pending.db ?? undefined,
-      doubt: isDetached(pending) ? undefined : hidden,
-    }))
-    .sort((left, right) => fromDatetime(left.began) - fromDatetime(right.began));
-}
-
-/** Nobody is listed whose locks could be looked at. */
-const NO_LOCKS: Locks = { locks: new Map<number, readonly Lock[]>(), hidden: undefined };
-
-/**
- * Whether a transaction, or a statement with a text, writes the ledger or may come to it, by the locks of
- * its session. It may if these are not all that it will have:
- *
- * - It shows none of a table. A statement has yet to open its tables (it waits for its group, or for a
- *   backup), or the locks were taken when they were not listed. One that ended after it was listed counts
- *   once more, which a margin of minutes does not notice.
- * - A statement awaits one: that of its trigger comes after that of its table.
- */
-function writesLedger(statement: string | null, locks: readonly Lock[]): boolean {
-  if (locks.some(({ writes }) => writes === "rows")) return true;
-  if (!mayWrite(statement)) return false;
+  const oldest = all.find(({ statement }) => statement === null || mayWrite(statement));
   return (
-    locks.some(({ writes }) => writes === "table") ||
-    !locks.some(({ isTable, isPending }) => isTable && !isPending) ||
-    (statement !== null && locks.some(({ isPending }) => isPending))
+    oldest && {
+      began: oldest.began,
+      session: Number(oldest.id) || undefined,
+      user: oldest.account ?? undefined,
+      database: oldest.db ?? undefined,
+    }
   );
 }
 
 /**
- * Statements that write no row of the ledger, by their first words: reads, changes of the schema,
- * which may take hours, and locks. A read that calls a function which writes is taken for one.
+ * Statements that begin as a read, as a change of the schema, which may take hours, or as a lock. A read that calls a
+ * function which writes counts once it has written.
  */
 const NO_WRITE =
   /^(select|show|desc|describe|explain|do|alter|create|drop|optimize|check|analyze( \w+)? table|flush|lock|backup)\b/i;
 
-/** Whether a transaction, or a statement with a text, may write rows. Without a reason to the contrary it may. */
-export function mayWrite(statement: string | null): boolean {
-  if (statement === null) return true;
+/** Whether a statement may write rows. Without a reason to the contrary it may. */
+export function mayWrite(statement: string): boolean {
   const text = statement
     .replace(/^(\s|\(|\/\*.*?\*\/|(--(?=\s)|#)[^\n]*\n)+/s, "")
     .replace(/\s+/g, " ");
@@ -186,10 +119,4 @@ export async function canSeeTransactions(database: Knex): Promise<boolean> {
     }
     throw error;
   }
-}
-
-/** Why the locks that tell who writes the ledger are hidden from the account, if they are. */
-export async function whyLocksAreHidden(database: Knex): Promise<string | undefined> {
-  const { hidden } = await readLocks(database, [0]);
-  return hidden;
 }

@@ -139,6 +139,7 @@ function copyOfSums(sums: Sums): Sums {
 export const RULES = {
   margin: "the watermark stays behind the clock by the margin",
   waiting: "the watermark stays before open transactions that the account sees",
+  "margin of the oldest": "it stays before the start of the oldest of them by the margin, too",
   "clock first": "a run reads the clock before it looks for open transactions",
   "covered by date": "no row is covered before the watermark has passed its date, or its end",
   "news by date": "a refresh compares leaves in which rows were dated or ended since the last one",

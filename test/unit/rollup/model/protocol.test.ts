@@ -23,6 +23,9 @@ describe("in every interleaving of", () => {
 const FAULTS: Readonly<Record<Rule, readonly (readonly [Property, ScenarioName])[]>> = {
   margin: [["exact", "two writers within the margin, and a reader with cached sums"]],
   waiting: [["exact", "a transaction of any length that the account sees"]],
+  "margin of the oldest": [
+    ["exact", "a transaction of any length, whose statement had waited within the margin"],
+  ],
   "clock first": [["exact", "a transaction of any length that the account sees"]],
   "covered by date": [["exact", "a rental whose end is set ahead, and changed before it comes"]],
   "news by date": [["exact", "charges that are dated ahead"]],

@@ -45,8 +45,9 @@ function readClock({ rows, now }: State, run: Run, { scenario, has }: Model): st
   const visible = scenario.writers.map(({ open }) => open === "visible");
   const sees = visible.includes(true);
   const isFirst = run.step === "begin";
+  const before = has("margin of the oldest") ? MARGIN : 1;
   const limits = rows.flatMap(({ pending }) =>
-    has("waiting") && pending && visible[pending.writer] ? [pending.began - 1] : [],
+    has("waiting") && pending && visible[pending.writer] ? [pending.began - before] : [],
   );
   const isClock = !sees || isFirst === has("clock first");
   const limit = isClock ? now - (has("margin") ? MARGIN : 0) : Math.min(...limits);

@@ -77,6 +77,13 @@ export const SCENARIOS = {
     ticks: 4,
     writers: [charge(0, 1, "visible")],
   },
+  "a transaction of any length, whose statement had waited within the margin": {
+    ...KEPT,
+    rows: [null, datedAt(START_TICK)],
+    runs: [{}, {}],
+    ticks: 4,
+    writers: [charge(0, 1, "visible", MARGIN - 1)],
+  },
   "two first builds": {
     ...KEPT,
     built: false,
