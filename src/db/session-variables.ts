@@ -139,11 +139,18 @@ export async function checkSession(
     engine,
     sql: `CAST(${read} AS CHAR) AS ${name}`,
   }));
-  // Without a row, sql_select_limit is 0. SYSDATE goes on where a session's clock was stopped (SET timestamp).
-  const [[row]] = await database.raw(
-    `SELECT ${listOf(columns)}, TIMESTAMPDIFF(SECOND, UTC_TIMESTAMP(), SYSDATE()) AS behind,
-       @@max_connections AS \`all\`, @@max_user_connections AS own`,
-  );
+  const now = "SELECT UTC_TIMESTAMP(6) AS now";
+  // A clock that was stopped (SET timestamp) has the same time twice. SYSDATE would tell, but also of a statement that
+  // waited for its node to catch up (Galera).
+  const { row, stopped } = await database.transaction(async (session) => {
+    const [[before]] = await session.raw(now);
+    // Without a row, sql_select_limit is 0.
+    const [[row]] = await session.raw(
+      `SELECT ${listOf(columns)}, @@max_connections AS \`all\`, @@max_user_connections AS own`,
+    );
+    const [[after]] = await session.raw(now);
+    return { row, stopped: before !== undefined && before.now === after?.now };
+  });
   const read: Readonly<Record<string, unknown>> = row ?? { sql_select_limit: "0" };
   const differing = stated.filter(
     ({ name, value }) => name in read && !isSame(value, String(read[name])),
@@ -158,7 +165,7 @@ export async function checkSession(
   }
   const wrong = differing.filter(({ protects }) => !protects).map(differenceOf);
   if (wrong.length === 0) {
-    if (Math.abs(Number(read.behind)) > 1) wrong.push("timestamp is set: its clock stands still");
+    if (stopped) wrong.push("timestamp is set: its clock stands still");
     // Galera: a node that has lost its cluster goes on answering from what it has.
     const [[dirty]] = await database.raw("SHOW SESSION VARIABLES LIKE 'wsrep_dirty_reads'");
     if (dirty?.Value === "ON") wrong.push("wsrep_dirty_reads is ON, not OFF");
