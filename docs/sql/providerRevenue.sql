@@ -166,8 +166,8 @@ UNION ALL
   FROM rentals WHERE provider_id = :provider AND ended_at IS NULL AND started_at < CAST(:start AS DATETIME(3)) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY provider_id ORDER BY NULL)
 UNION ALL
 (SELECT 13,
-  CAST(SUM(CASE WHEN status = 'Completed' THEN amount ELSE 0.00 END) AS CHAR),
-  CAST(SUM(CASE WHEN NOT status = 'Completed' THEN amount ELSE 0.00 END) AS CHAR),
+  CAST(SUM(CASE WHEN CAST(CAST(status AS CHAR) AS BINARY) = 'Completed' THEN amount ELSE 0.00 END) AS CHAR),
+  CAST(SUM(CASE WHEN NOT CAST(CAST(status AS CHAR) AS BINARY) = 'Completed' THEN amount ELSE 0.00 END) AS CHAR),
   NULL,
   NULL,
   NULL,
