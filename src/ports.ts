@@ -5,7 +5,6 @@ import type { Config } from "./config.ts";
 import { JSON_TYPE } from "./gateway/response.ts";
 import { createGateway, type Gateway } from "./gateway/server.ts";
 import { readWebFiles, type WebFile } from "./gateway/web/web-files.ts";
-import { GRPC_LIMITS } from "./grpc/limits.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
 import { createAddresses } from "./net/address.ts";
 import { createConnectionLimit } from "./net/connection-limit.ts";
@@ -71,13 +70,12 @@ export function createPorts(parts: PortParts): Ports {
     tls: createTls("http/1.1"),
   });
   const grpc = createGrpcServer(servicesOn("grpc", config.serviceKeys), rpc, addresses, {
-    maxConnectionAge: config.maxConnectionAge || Number.POSITIVE_INFINITY,
-    maxStreams: Math.max(GRPC_LIMITS.maxStreams, 2 * config.maxCalls),
+    maxConnectionAge: config.maxConnectionAge,
     reflection: config.reflection,
     report,
-    acceptConnection,
     tls: createTls("h2", true),
   });
+  metrics?.observeGrpc(grpc.open);
   limitUnread({ sources: [gateway.unread, grpc.unread], report });
   return { gateway, grpc };
 }

@@ -4,10 +4,9 @@ import { KEY_QUERY_TIMEOUT, MAX_KEY_LOOKUPS } from "../../src/auth/key-queue.ts"
 import { POOL_WAIT } from "../../src/db/query.ts";
 import { MAX_MESSAGE_BYTES } from "../../src/errors.ts";
 import { HTTP_LIMITS } from "../../src/gateway/http/limits.ts";
-import { MAX_WATCHES } from "../../src/grpc/health.ts";
 import { GRPC_LIMITS } from "../../src/grpc/limits.ts";
-import { MAX_REFLECTIONS, QUESTIONS } from "../../src/grpc/reflection.ts";
-import { MAX_SURPLUS } from "../../src/grpc/request.ts";
+import { MAX_REFLECTIONS } from "../../src/grpc/reflection.ts";
+import { MAX_QUESTIONS, MAX_SURPLUS } from "../../src/grpc/streams.ts";
 import { MAX_UNREAD_BYTES } from "../../src/net/unread.ts";
 import { HANDSHAKE_TIMEOUT } from "../../src/tls/port-tls.ts";
 import { table } from "./markdown.ts";
@@ -39,20 +38,20 @@ const LIMITS: readonly (readonly [limit: string, value: string, log: string])[] 
   ],
   ["lookup of an API key", seconds(KEY_QUERY_TIMEOUT), "`deadlineExceeded`"],
   [
-    "response bytes that clients have not read; the connections with the most are closed, over gRPC the streams with the most end, and before them those without a key",
+    "response bytes that clients have not read; the connections with the most are closed, over HTTP before them those without a key",
     bytes(MAX_UNREAD_BYTES),
     "event `tooManyUnreadBytes`",
   ],
   [
-    "time that a client takes to read a response",
+    "time that a client takes to read a response over HTTP",
     seconds(HTTP_LIMITS.responseTimeout),
-    "event `responseTimeout`; over HTTP the connection is closed, over gRPC the stream ends",
+    "event `responseTimeout`",
   ],
   ["headers of a request over HTTP", bytes(HTTP_LIMITS.maxHeaderSize), "`status: 431`"],
   [
-    `time until the request has arrived; its headers within ${seconds(HTTP_LIMITS.headersTimeout)}`,
+    `time until a request over HTTP has arrived; its headers within ${seconds(HTTP_LIMITS.headersTimeout)}`,
     seconds(HTTP_LIMITS.requestTimeout),
-    "`status: 408`; over gRPC event `requestTimeout`, or after 60 to 80 s the ping, if its headers have no end",
+    "`status: 408`",
   ],
   [
     "message to Connect, gRPC-Web or gRPC; body of a request",
@@ -65,19 +64,14 @@ const LIMITS: readonly (readonly [limit: string, value: string, log: string])[] 
     "event `tlsHandshakeTimeout`",
   ],
   [
-    "time until the preface of a gRPC connection has arrived",
-    seconds(GRPC_LIMITS.prefaceTimeout),
-    "event `prefaceTimeout`",
-  ],
-  [
-    "streams of all gRPC connections, or twice `MAX_CALLS` if that is more; beyond it streams end with REFUSED_STREAM: a twentieth at once of those whose key was not accepted, first on connections where none ever was, from the middle of their order; if there are none, the new one",
-    count(GRPC_LIMITS.maxStreams),
-    "event `tooManyStreams`",
+    "gRPC connections; the line names the addresses that hold most (`holders`)",
+    count(GRPC_LIMITS.maxConnections),
+    "event `tooManyGrpcConnections`",
   ],
   [
     "what follows the message of a gRPC request",
     bytes(MAX_SURPLUS),
-    "event `tooManyMessages`; the call ends with RESOURCE_EXHAUSTED",
+    "event `tooManyMessages`; the stream ends with ENHANCE_YOUR_CALM",
   ],
   [
     "calls at once on a gRPC connection; more wait at the client",
@@ -90,19 +84,9 @@ const LIMITS: readonly (readonly [limit: string, value: string, log: string])[] 
     "nothing",
   ],
   [
-    "open health watches; a client that is refused one does without health checking",
-    count(MAX_WATCHES),
-    "`code: UNIMPLEMENTED`",
-  ],
-  [
-    "open reflection streams, each for 60 s at most",
+    `open reflection streams; each may send ${bytes(MAX_QUESTIONS)}`,
     count(MAX_REFLECTIONS),
-    "event `reflectionLimit`",
-  ],
-  [
-    `questions to reflection on one connection at once, and then ${QUESTIONS.rate} a second`,
-    count(QUESTIONS.burst),
-    "event `reflectionLimit`",
+    "nothing, or event `tooManyMessages`",
   ],
   [
     "silence in both directions during a request over HTTP",

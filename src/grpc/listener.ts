@@ -1,35 +1,40 @@
 /**
- * The listener of the gRPC port. It accepts connections, with the limits and the TLS of this service, and
- * hands them over to grpc-js.
+ * The connections of the gRPC port: accepted within a limit, with the TLS of this service, and served by
+ * grpc-js.
+ *
+ * They end in two steps (RFC 9113, section 6.8; gRFC A9): a GOAWAY with the highest stream id, which asks the
+ * client to open no further stream, and when the client must have read it, Node's own with the last stream. A
+ * stream that is on its way at the first one is served. At the second it is refused, which gRPC's own clients
+ * try again, and proxies report to their callers.
+ *
+ * Node has no function for the first step: after `session.goaway`, with whatever id, nghttp2 ignores new
+ * streams (https://nghttp2.org/documentation/nghttp2_submit_goaway.html). So the frame is written to the
+ * socket below, between two of Node's, which writes whole frames. test/unit/grpc/goaway.test.ts fails if
+ * it does not. Over TLS that is impossible, and the second step is the only one.
  */
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
-import { createServer as createTlsServer } from "node:tls";
+import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { reportAcceptErrors } from "../net/accept-errors.ts";
-import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
+import type { GrpcLimits } from "./limits.ts";
 
-/**
- * What a client of HTTP/2 begins with (RFC 9113, section 3.4), in bytes: 24 that are always the same, and the
- * header of its SETTINGS. Node ends a connection that begins otherwise.
- */
-const PREFACE_BYTES = 24 + 9;
+/** Length 8, type GOAWAY, no flags, stream 0; the highest id, NO_ERROR. */
+const FIRST_GOAWAY = Buffer.from(
+  "000008" + "07" + "00" + "00000000" + "7fffffff" + "00000000",
+  "hex",
+);
+/** What is reported of who holds most connections: so many addresses. */
+const MAX_HOLDERS = 5;
 
 /** What a listener is made of. */
 export interface ListenerParts {
-  /** Decides on each connection before anything is read from it. */
-  readonly acceptConnection: AcceptConnection;
+  readonly limits: Pick<GrpcLimits, "maxConnections" | "maxConnectionAge">;
   /** TLS; without it, connections are not encrypted. */
   readonly tls: PortTls | undefined;
-  /** From the start of a connection, or the end of its handshake, until its preface has arrived, in ms. */
-  readonly prefaceTimeout: number;
-  /** How long the client may take to close a connection that this side has closed, in ms. */
-  readonly closeTimeout: number;
-  /** Counts connections that are closed, `prefaceTimeout`, and those that could not be accepted, `acceptFailed`. */
+  /** Counts connections that are refused, `tooManyGrpcConnections`, and that could not be accepted, `acceptFailed`. */
   readonly report: ReportEvent;
-  /** Called with each TCP connection that is admitted. */
-  readonly onConnection: (transport: Socket) => void;
   /** Serves a TCP connection, or TLS over one. */
   readonly serve: (socket: Socket) => void;
 }
@@ -38,55 +43,51 @@ export interface ListenerParts {
 export interface Listener {
   /** Resolves to the port. Rejects with an Error that names the address if it cannot be listened on. */
   listen(host: string, port: number): Promise<number>;
-  /** Accepts no further connections. */
-  stopListening(): void;
+  /** Accepts no further connections, and asks all clients to open no further stream. */
+  announceEnd(): void;
   /** Closes connections whose TLS handshake is not complete. */
   closeIncomplete(): void;
+  /** Closes all connections. */
+  destroy(): void;
+  /** How many connections are open. */
+  readonly connections: number;
   /** Resolves when it does not listen any more, and all connections are closed. */
   readonly closed: Promise<void>;
 }
 
 /** Creates a listener. It does not listen yet. */
-export function createListener({
-  acceptConnection,
-  tls,
-  prefaceTimeout,
-  closeTimeout,
-  report,
-  onConnection,
-  serve,
-}: ListenerParts): Listener {
-  const hasBegun = (socket: Socket) => socket.bytesRead >= PREFACE_BYTES;
+export function createListener({ limits, tls, report, serve }: ListenerParts): Listener {
+  const open = new Set<Socket>();
 
-  function open(socket: Socket): void {
-    const timer = setTimeout(() => {
-      if (hasBegun(socket)) return;
-      report("prefaceTimeout");
-      socket.destroy();
-    }, prefaceTimeout).unref();
-    socket.once("close", () => clearTimeout(timer));
-    // Node closes a session gracefully, and then waits for the client without a limit.
-    socket.once("finish", () => {
-      const last = setTimeout(() => socket.destroy(), closeTimeout).unref();
-      socket.once("close", () => clearTimeout(last));
+  function begin(socket: Socket): void {
+    socket.on("error", () => {});
+    open.add(socket);
+    const age = limits.maxConnectionAge;
+    // grpc-js closes it later: firstGoawayBefore.
+    const timer = age > 0 && setTimeout(announce, age * (0.9 + Math.random() / 10), socket).unref();
+    socket.once("close", () => {
+      open.delete(socket);
+      if (timer) clearTimeout(timer);
     });
     serve(socket);
   }
 
-  // It never listens: connections are handed to it, after they are admitted.
-  const tlsServer = tls && createTlsServer(tls.options, open);
-  if (tlsServer) tls.watch(tlsServer);
-  const server = createServer((transport) => {
-    transport.on("error", () => {});
-    if (!acceptConnection(transport)) return;
-    if (transport.remoteAddress === undefined) {
-      transport.destroy(); // its client has reset it
-      return;
-    }
-    onConnection(transport);
-    if (tlsServer) tlsServer.emit("connection", transport);
-    else open(transport);
-  });
+  /** The addresses with the most connections, when the line is written. */
+  const holders = {
+    toJSON() {
+      const counts = Object.groupBy(open, ({ remoteAddress = "" }) => remoteAddress);
+      const sorted = Object.entries(counts).map(
+        ([address, all = []]) => [address, all.length] as const,
+      );
+      return Object.fromEntries(
+        sorted.sort(([, one], [, other]) => other - one).slice(0, MAX_HOLDERS),
+      );
+    },
+  };
+  const server = tls ? createTlsServer(tls.options, begin) : createServer(begin);
+  if (tls) tls.watch(server as ReturnType<typeof createTlsServer>);
+  server.maxConnections = limits.maxConnections;
+  server.on("drop", () => report("tooManyGrpcConnections", { holders }));
   reportAcceptErrors(server, report);
   return {
     async listen(host, port) {
@@ -94,8 +95,22 @@ export function createListener({
       await once(server, "listening");
       return (server.address() as AddressInfo).port;
     },
-    stopListening: () => server.close(),
+    announceEnd() {
+      server.close();
+      open.forEach(announce);
+    },
     closeIncomplete: () => tls?.closeIncomplete(),
+    destroy() {
+      for (const socket of open) socket.destroy();
+    },
+    get connections() {
+      return open.size;
+    },
     closed: new Promise<void>((resolve) => void server.once("close", resolve)),
   };
+}
+
+/** Sends the first GOAWAY. Writing to a TLS socket under HTTP/2 aborts the process. */
+function announce(socket: Socket): void {
+  if (socket.writable && !(socket instanceof TLSSocket)) socket.write(FIRST_GOAWAY);
 }

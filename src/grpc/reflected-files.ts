@@ -1,17 +1,5 @@
-/**
- * What server reflection tells of proto files. Files are sent as they were compiled, with all their options;
- * @grpc/reflection decodes and encodes them, which drops options such as google.api.http, and finds no
- * extension (https://github.com/grpc/grpc-node/issues/2595).
- *
- * @see https://github.com/grpc/grpc-proto/blob/master/grpc/reflection/v1/reflection.proto
- */
-import {
-  type AnyDesc,
-  create,
-  type DescFile,
-  type MessageInitShape,
-  toBinary,
-} from "@bufbuild/protobuf";
+/** What server reflection tells of proto files. Bytes of files are made once: they are many. */
+import { create, type DescFile, type MessageInitShape, toBinary } from "@bufbuild/protobuf";
 import { nestedTypes } from "@bufbuild/protobuf/reflect";
 import { FileDescriptorProtoSchema } from "@bufbuild/protobuf/wkt";
 import { status } from "@grpc/grpc-js";
@@ -20,6 +8,7 @@ import {
   ServerReflectionResponseSchema,
 } from "../../gen/grpc/reflection/v1/reflection_pb.ts";
 
+type Type = ReturnType<typeof nestedTypes> extends Iterable<infer One> ? One : never;
 type Question = ServerReflectionRequest["messageRequest"];
 type Answer = NonNullable<
   MessageInitShape<typeof ServerReflectionResponseSchema>["messageResponse"]
@@ -27,51 +16,45 @@ type Answer = NonNullable<
 
 /**
  * Creates the function that answers questions about files and everything that these import, with a
- * ServerReflectionResponse that has only the answer. The bytes of files are made once: they are many.
+ * ServerReflectionResponse that has only the answer.
  */
 export function reflectFiles(files: readonly DescFile[]): (question: Question) => Uint8Array {
   const known = withImports(files);
-  const byName = new Map(known.map((file) => [file.proto.name, file]));
-  const bySymbol = new Map(
-    known.flatMap((file) => symbolsOf(file).map((symbol) => [symbol, file] as const)),
-  );
-  const extensions = known.flatMap((file) =>
-    [...nestedTypes(file)].filter((type) => type.kind === "extension"),
-  );
-  const answers = new Map(known.map((file) => [file, encode(sent(file))]));
-  const services = files.flatMap((file) => file.services.map(({ typeName: name }) => ({ name })));
-
-  const send = (file: DescFile | undefined, what: string) =>
-    (file && answers.get(file)) ?? encode(notFound(what));
-
-  return (question) => {
-    switch (question.case) {
-      case "listServices":
-        return encode({ case: "listServicesResponse", value: { service: services } });
-      case "fileByFilename":
-        return send(byName.get(question.value), `file ${question.value}`);
-      case "fileContainingSymbol":
-        return send(bySymbol.get(question.value), `symbol ${question.value}`);
-      case "fileContainingExtension": {
-        const { containingType, extensionNumber } = question.value;
-        const found = extensions.find(
-          ({ extendee, number }) =>
-            extendee.typeName === containingType && number === extensionNumber,
-        );
-        return send(found?.file, `extension ${extensionNumber} of ${containingType}`);
-      }
-      case "allExtensionNumbersOfType": {
-        const baseTypeName = question.value;
-        if (!bySymbol.has(baseTypeName)) return encode(notFound(`type ${baseTypeName}`));
-        const extensionNumber = extensions
-          .filter(({ extendee }) => extendee.typeName === baseTypeName)
-          .map(({ number }) => number);
-        const value = { baseTypeName, extensionNumber };
-        return encode({ case: "allExtensionNumbersResponse", value });
-      }
-      default:
-        return encode(failed(status.INVALID_ARGUMENT, "the request has no question"));
+  const answers = new Map<string, Uint8Array>();
+  for (const file of known) {
+    const answer = encode(sent(file));
+    const types = [...nestedTypes(file)];
+    for (const symbol of types.flatMap(namesOf))
+      answers.set(`fileContainingSymbol ${symbol}`, answer);
+    answers.set(`fileByFilename ${file.proto.name}`, answer);
+    for (const type of types) {
+      if (type.kind !== "extension") continue;
+      answers.set(`fileContainingExtension ${type.extendee.typeName} ${type.number}`, answer);
     }
+  }
+  const types = known.flatMap((file) => [...nestedTypes(file)]);
+  for (const { kind, typeName: baseTypeName } of types) {
+    if (kind !== "message") continue;
+    const extensionNumber = types
+      .filter((type) => type.kind === "extension")
+      .filter(({ extendee }) => extendee.typeName === baseTypeName)
+      .map(({ number }) => number);
+    const value = { baseTypeName, extensionNumber };
+    const answer = encode({ case: "allExtensionNumbersResponse", value });
+    answers.set(`allExtensionNumbersOfType ${baseTypeName}`, answer);
+  }
+  const service = files.flatMap((file) => file.services.map(({ typeName: name }) => ({ name })));
+  const services = encode({ case: "listServicesResponse", value: { service } });
+
+  return ({ case: kind, value }) => {
+    if (kind === undefined)
+      return encode(failed(status.INVALID_ARGUMENT, "the request has no question"));
+    if (kind === "listServices") return services;
+    const asked =
+      typeof value === "string" ? value : `${value.containingType} ${value.extensionNumber}`;
+    return (
+      answers.get(`${kind} ${asked}`) ?? encode(failed(status.NOT_FOUND, `not found: ${asked}`))
+    );
   };
 }
 
@@ -90,10 +73,6 @@ function sent(file: DescFile): Answer {
   return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
 }
 
-function notFound(what: string): Answer {
-  return failed(status.NOT_FOUND, `not found: ${what}`);
-}
-
 function failed(errorCode: status, errorMessage: string): Answer {
   return { case: "errorResponse", value: { errorCode, errorMessage } };
 }
@@ -110,12 +89,12 @@ function withImports(files: readonly DescFile[]): DescFile[] {
   return [...found];
 }
 
-/** The full names of all types of a file, and of their members. */
-function symbolsOf(file: DescFile): string[] {
-  return [...nestedTypes(file)].flatMap((type) => [type.typeName, ...membersOf(type)]);
+/** The full names of a type and of its members. */
+function namesOf(type: Type): string[] {
+  return [type.typeName, ...membersOf(type)];
 }
 
-function membersOf(type: Exclude<AnyDesc, { kind: "file" }>): string[] {
+function membersOf(type: Type): string[] {
   const inside = (of: string) => (member: { readonly name: string }) => `${of}.${member.name}`;
   switch (type.kind) {
     case "message":

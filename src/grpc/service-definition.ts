@@ -5,7 +5,6 @@
  */
 import {
   create,
-  type DescMethod,
   type DescMethodUnary,
   type DescService,
   fromBinary,
@@ -13,12 +12,12 @@ import {
   toBinary,
 } from "@bufbuild/protobuf";
 import { anyPack } from "@bufbuild/protobuf/wkt";
-import type {
-  handleUnaryCall,
+import {
+  type handleUnaryCall,
   Metadata,
-  MethodDefinition,
-  ServerUnaryCall,
-  StatusObject,
+  type MethodDefinition,
+  type ServerUnaryCall,
+  type StatusObject,
 } from "@grpc/grpc-js";
 import { StatusSchema } from "../../gen/google/rpc/status_pb.ts";
 import { PROVIDER_HEADER } from "../auth/provider.ts";
@@ -28,10 +27,8 @@ import type { CallResponse, Rpc } from "../rpc/call.ts";
 import { detailsOf, rpcMetadata } from "../rpc/error-details.ts";
 import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
-import { decompress, STREAM } from "./request.ts";
-import { ResponseMetadata } from "./response-metadata.ts";
-
-type Unary = MethodDefinition<Buffer, Message>;
+import { decompress } from "./compression.ts";
+import { defineMethod } from "./method-definition.ts";
 
 /** Why a call ends that its caller cancels. Without a reason, `abort()` makes an error each time. */
 const CANCELED = new ServiceError("canceled");
@@ -43,14 +40,12 @@ const TIMER_TOLERANCE = 10;
 export interface CallParts {
   readonly rpc: Rpc;
   readonly addresses: Addresses;
-  /** Called with the number of each stream whose key is accepted. */
-  readonly onAccepted: (stream: string) => void;
 }
 
 /** The arguments of `Server.addService`: definitions and handlers, by RPC name. */
 export interface GrpcService {
-  readonly definition: Record<string, Unary>;
-  readonly handlers: Record<string, handleUnaryCall<Buffer, Message>>;
+  readonly definition: Record<string, MethodDefinition<Buffer, Buffer>>;
+  readonly handlers: Record<string, handleUnaryCall<Buffer, Buffer>>;
 }
 
 /**
@@ -59,42 +54,34 @@ export interface GrpcService {
  * @throws Error if the service has an RPC that is not unary
  */
 export function defineService(service: DescService, parts: CallParts): GrpcService {
-  const definition: Record<string, Unary> = {};
-  const handlers: Record<string, handleUnaryCall<Buffer, Message>> = {};
-  for (const method of service.methods) {
-    if (!isUnary(method)) throw new Error(`${method}: only unary RPCs are supported`);
-    definition[method.name] = defineMethod(service, method);
-    handlers[method.name] = (call, callback) => {
-      serve(parts, method, call).then(
-        ({ message, metadata }) => callback(null, message, new ResponseMetadata(metadata)),
-        callback,
-      );
-    };
-  }
-  return { definition, handlers };
-}
-
-function isUnary(method: DescMethod): method is DescMethodUnary {
-  return method.methodKind === "unary";
-}
-
-function defineMethod(service: DescService, method: DescMethodUnary): Unary {
+  const methods = service.methods.map((method) => {
+    if (method.methodKind !== "unary") throw new Error(`${method}: only unary RPCs are supported`);
+    return method as DescMethodUnary;
+  });
+  const pass = (bytes: Buffer) => bytes;
   return {
-    path: `/${service.typeName}/${method.name}`,
-    requestStream: false,
-    responseStream: false,
-    requestSerialize: (bytes) => bytes,
-    requestDeserialize: (bytes) => bytes,
-    responseSerialize: memoize((message) => Buffer.from(toBinary(method.output, message))),
-    responseDeserialize: (bytes) => fromBinary(method.output, bytes),
+    definition: Object.fromEntries(
+      methods.map((method) => [method.name, defineMethod(method, pass)]),
+    ),
+    handlers: Object.fromEntries(methods.map((method) => [method.name, handlerOf(method, parts)])),
+  };
+}
+
+function handlerOf(method: DescMethodUnary, parts: CallParts): handleUnaryCall<Buffer, Buffer> {
+  const serialize = memoize((message: Message) => Buffer.from(toBinary(method.output, message)));
+  return (call, callback) => {
+    serve(parts, method, call).then(
+      ({ message, metadata }) => callback(null, serialize(message), metadataOf(metadata)),
+      callback,
+    );
   };
 }
 
 /** Sends the headers of a call that succeeds. Rejects with the status of one that fails. */
 async function serve(
-  { rpc, addresses, onAccepted }: CallParts,
+  { rpc, addresses }: CallParts,
   method: DescMethodUnary,
-  call: ServerUnaryCall<Buffer, Message>,
+  call: ServerUnaryCall<Buffer, Buffer>,
 ): Promise<CallResponse> {
   const requestId = requestIdFrom(values(call.metadata, "x-request-id"));
   const controller = new AbortController();
@@ -127,11 +114,10 @@ async function serve(
         tracestate: values(call.metadata, "tracestate").join() || undefined,
       },
     });
-    onAccepted(values(call.metadata, STREAM).join());
     headers = { ...headers, ...accepted.metadata };
     const response = await accepted.run(() => decode(method, call));
     // Together with the message: one write in place of two.
-    call.sendMetadata(new ResponseMetadata(headers));
+    call.sendMetadata(metadataOf(headers));
     return response;
   } catch (thrown) {
     throw failedStatus(ServiceError.from(thrown), headers);
@@ -149,9 +135,15 @@ function values(metadata: Metadata, name: string): string[] {
   return metadata.get(name).map(String);
 }
 
+function metadataOf(values: Readonly<Record<string, string | Buffer>>): Metadata {
+  const metadata = new Metadata();
+  for (const [key, value] of Object.entries(values)) metadata.set(key, value);
+  return metadata;
+}
+
 function decode(
   method: DescMethodUnary,
-  { request, metadata }: ServerUnaryCall<Buffer, Message>,
+  { request, metadata }: ServerUnaryCall<Buffer, Buffer>,
 ): Message {
   try {
     return fromBinary(method.input, decompress(request, metadata));
@@ -175,7 +167,7 @@ function failedStatus(
   const code: number = error.entry.code;
   const details = detailsOf(error).map(({ desc, value }) => anyPack(desc, create(desc, value)));
   const status = create(StatusSchema, { code, message: error.message, details });
-  const metadata = new ResponseMetadata({
+  const metadata = metadataOf({
     ...headers,
     ...rpcMetadata(error),
     "grpc-status-details-bin": Buffer.from(toBinary(StatusSchema, status)),

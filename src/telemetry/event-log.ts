@@ -11,8 +11,11 @@ const MESSAGES: Readonly<Record<string, string>> = {
   tlsHandshakeTimeout: "a TLS handshake was not complete in time",
 };
 
-/** Reports that an event happened. Events are a few fixed strings, without data of a request. */
-export type ReportEvent = (event: string) => void;
+/**
+ * Reports that an event happened. Events are a few fixed strings, without data of a request; `fields` are
+ * logged with the line, and made for it by `toJSON`.
+ */
+export type ReportEvent = (event: string, fields?: object) => void;
 
 /**
  * Creates the log of events: limits at `warn`, others at `info`. The first of an event is logged at once,
@@ -22,10 +25,10 @@ export type ReportEvent = (event: string) => void;
  */
 export function createEventLog(log: Log, count: ReportEvent = () => {}): ReportEvent {
   const sampled = createSampledLog(log, { by: "event", limit: 1, window: 10_000 });
-  return (event) => {
+  return (event, fields) => {
     count(event);
     const message = MESSAGES[event];
-    if (message === undefined) sampled.warn({ event }, "a limit was reached");
+    if (message === undefined) sampled.warn({ event, ...fields }, "a limit was reached");
     else sampled.info({ event }, message);
   };
 }

@@ -95,6 +95,16 @@ export function createMetrics(isReady: () => boolean, droppedLines: () => number
         failures,
       );
     },
+    /** Adds what is open on the gRPC port. */
+    observeGrpc(open: () => { readonly connections: number; readonly streams: number }) {
+      const connections = { name: "revenue_grpc_connections", help: "Open gRPC connections." };
+      addGauge(registry, connections, () => open().connections);
+      const streams = {
+        name: "revenue_grpc_streams",
+        help: "Open streams of gRPC connections: calls and health watches.",
+      };
+      addGauge(registry, streams, () => open().streams);
+    },
     /** Counts a request that never became a call. */
     rejectedRequest: (status: number) => rejections.inc({ status: String(status) }),
     /** Records the age of the data of an answer, in ms. */

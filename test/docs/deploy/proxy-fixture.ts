@@ -172,7 +172,7 @@ function placed(name: ProxyName, { folder, http, grpc, instances }: Place): stri
   const changes: [string | RegExp, string][] = [
     ["/etc/revenue/", `${folder}/`],
     [/(?<=(listen |bind :))443\b/, `${http}`],
-    [/(?<=(listen |bind :))8443\b/, `${grpc}`],
+    [/(?<=(listen |bind )127\.0\.0\.1:)8443\b/, `${grpc}`],
     ...instances.flatMap(({ HTTP_PORT, GRPC_PORT }, index): [string, string][] => [
       [`127.0.0.1:808${index + 1}`, `127.0.0.1:${HTTP_PORT}`],
       [`127.0.0.1:5005${index + 1}`, `127.0.0.1:${GRPC_PORT}`],

@@ -43,7 +43,7 @@ export const respondWith = (size: number) => async (): Promise<GetOverviewRespon
 
 /**
  * Serves RevenueService until the end of the test. Returns the server, the calls that reached the pipeline, and
- * the events that it counted.
+ * the events that it reported.
  *
  * @param respond runs a call; by default it returns an empty response
  */
@@ -55,13 +55,13 @@ export async function listen(
     expect(call.request()).toHaveProperty("$typeName", call.method.input.typeName);
     return respond(call);
   });
-  const events: string[] = [];
-  const report = (event: string) => void events.push(event);
+  const reports: [event: string, fields?: object][] = [];
+  const report = (...parts: [event: string, fields?: object]) => void reports.push(parts);
   const parts = { report, ...options };
   const server = createGrpcServer([RevenueService], rpc, createAddresses(["127.0.0.1"]), parts);
   const port = await server.listen("127.0.0.1", 0);
   onTestFinished(() => server.stop(0));
-  return { server, port, calls, events };
+  return { server, port, calls, reports };
 }
 
 /** An HTTP/2 client session that lasts until the end of the test. */

@@ -26,7 +26,7 @@ const GRACE = 3 * TIME_LIMIT;
 
 it("waits for open calls, late messages and slow readers; meanwhile a watch is told NOT_SERVING, and a connection that has not begun is closed", async () => {
   const response = Promise.withResolvers<Message>();
-  const { port, server, calls } = await listen({ prefaceTimeout: GRACE }, () =>
+  const { port, server, calls } = await listen({}, () =>
     calls.length === 1 ? response.promise : respondWith(300_000)(),
   );
   const silent = openSocket(port);
@@ -52,31 +52,41 @@ it("waits for open calls, late messages and slow readers; meanwhile a watch is t
   expect(bytes).toBeGreaterThan(300_000);
   await roundTrip(session);
   expect(statuses).toEqual([1, 2]);
-  expect(watch.closed).toBe(false);
   response.resolve(await respondWith(0)());
   expect(await open).toBe("0 OK");
   await stopped;
 });
 
-it("watches, reflection, idle and silent connections, and requests without an end do not delay it", async () => {
-  const { port, server } = await listen({ prefaceTimeout: GRACE });
+it("watches, idle and silent connections do not delay it", async () => {
+  const { port, server } = await listen();
   const session = openSession(port);
   const watch = openStream(session, WATCH);
+  const status = statusOf(watch);
   await once(watch.end(EMPTY), "data");
-  const reflection = openStream(session, REFLECTION);
-  await roundTrip(session);
   const silent = openSocket(port);
-  await once(silent.socket, "connect");
   await call(openSession(port));
-  for (const bytes of [[BEGIN], [BEGIN, headers(1, false)]]) {
-    const socket = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
-    onTestFinished(() => void socket.destroy());
-    socket.on("error", () => {}).write(Buffer.concat(bytes));
-    await once(socket, "data");
-  }
+  const { socket } = openSocket(port);
+  socket.write(BEGIN);
+  await until(() => server.open().connections === 4);
   await server.stop(GRACE);
   await silent.closed;
-  // REFUSED_STREAM, which clients read as UNAVAILABLE.
-  await until(() => watch.closed && reflection.closed);
-  expect([watch.rstCode, reflection.rstCode]).toEqual([7, 7]);
+  expect(await status).toBe("14 the service is stopping");
+});
+
+it("what clients hold beyond that ends with its time", async () => {
+  const { port, server } = await listen({}, respondWith(40_000));
+  const session = openSession(port, { initialWindowSize: 0 });
+  const reflection = openStream(session, REFLECTION);
+  const unread = openStream(session);
+  await once(unread.end(EMPTY), "response");
+  const { socket } = openSocket(port);
+  socket.write(Buffer.concat([BEGIN, headers(1, false)]));
+  // It does not close its side.
+  const half = connect({ port, host: "127.0.0.1", allowHalfOpen: true });
+  onTestFinished(() => void half.destroy());
+  half.on("error", () => {}).write(BEGIN);
+  await until(() => server.open().streams === 3 && server.open().connections === 3);
+  await server.stop(1_000);
+  await until(() => unread.closed && reflection.closed);
+  expect(server.open()).toEqual({ connections: 0, streams: 0 });
 });
