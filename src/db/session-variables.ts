@@ -139,7 +139,7 @@ export async function checkSession(
     engine,
     sql: `CAST(${read} AS CHAR) AS ${name}`,
   }));
-  const now = "SELECT UTC_TIMESTAMP(6) AS now";
+  const now = "SELECT UTC_TIMESTAMP(6) AS at";
   // A clock that was stopped (SET timestamp) has the same time twice. SYSDATE would tell, but also of a statement that
   // waited for its node to catch up (Galera).
   const { row, stopped } = await database.transaction(async (session) => {
@@ -149,7 +149,7 @@ export async function checkSession(
       `SELECT ${listOf(columns)}, @@max_connections AS \`all\`, @@max_user_connections AS own`,
     );
     const [[after]] = await session.raw(now);
-    return { row, stopped: before !== undefined && before.now === after?.now };
+    return { row, stopped: before !== undefined && before.at === after?.at };
   });
   const read: Readonly<Record<string, unknown>> = row ?? { sql_select_limit: "0" };
   const differing = stated.filter(

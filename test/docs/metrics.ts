@@ -25,6 +25,7 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
   service.limitEvent("responseTimeout");
   service.rejectedRequest(404);
   service.recordReplicaAge(1);
+  service.observeGrpc(() => ({ connections: 0, streams: 0 }));
   service.observeCertificates(
     () => ({ expiresAt: 0 }),
     () => 0,

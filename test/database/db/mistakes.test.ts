@@ -147,7 +147,7 @@ describe("each mistake is named, once, and nothing else,", () => {
     const findings = await findingsOf(url);
     expect(problemsOf(findings)).toEqual([
       "wallets: its view names what is not there any more, or what its definer may not read",
-      "servers.id is char(36): it must be bigint unsigned or any integer type, from 1",
+      "servers.id is char(36): it must be bigint unsigned or any integer type without ZEROFILL, from 1 (… + 0 of one that is ZEROFILL)",
       `servers.uuid has the collation utf8mb4_general_ci: ${BIN} (… COLLATE utf8mb4_bin)`,
       "charges.server_id may be NULL in the view: it must have a value in each row, as of COALESCE(…, 0)",
       `charges.charged_at is datetime: it must be datetime(3) (CAST(… AS DATETIME(3)))`,
