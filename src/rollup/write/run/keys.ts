@@ -3,7 +3,6 @@
  * them, could not begin.
  */
 import type { Knex } from "knex";
-import { checkServer } from "../../../db/contract/server.ts";
 import { requireOneShard } from "../../../db/shards.ts";
 import { checkRecording } from "./recording.ts";
 
@@ -61,8 +60,8 @@ interface Part {
 }
 
 /**
- * Looks whether runs can work on a database: the keys of its ledger, the defaults of its server, and whether rows are
- * recorded in UTC, which is a warning.
+ * Looks whether runs can work on a database: the keys of its ledger, and whether rows are recorded in UTC, which
+ * is a warning.
  *
  * @throws Error that names what is not as runs need it
  */
@@ -71,8 +70,6 @@ export async function checkDatabase(
   warn: (message: string) => void,
 ): Promise<void> {
   await requireKeys(database);
-  const [refused] = await checkServer(database);
-  if (refused !== undefined) throw new Error(refused.text);
   await checkRecording(database, warn);
 }
 
