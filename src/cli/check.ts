@@ -7,7 +7,7 @@ import { staleness } from "../db/freshness.ts";
 import { readPageTokenKey } from "../db/page-token-key.ts";
 import { checkSchema } from "../db/pending-migrations.ts";
 import { shardsOf } from "../db/shards.ts";
-import { checkContract, printFindings } from "./contract.ts";
+import { checkContract, printErrors } from "./contract.ts";
 import { formatError } from "./format-error.ts";
 
 /** What a check looks at, besides the configuration. */
@@ -70,13 +70,13 @@ export async function check(
 
 /** Whether the migrations have run, and tables, columns and rights are as the statements need them. */
 async function checkSchemaOf(database: Knex, statements: Statements): Promise<boolean> {
-  const isMigrated = await succeeds(() => checkSchema(database));
-  if (isMigrated) console.log("ok: the schema is up to date");
-  const isKept = printFindings(await checkContract(database, statements));
-  if (isMigrated && isKept) {
+  if (!(await succeeds(() => checkSchema(database)))) return false;
+  console.log("ok: the schema is up to date");
+  const isKept = printErrors(await checkContract(database, statements));
+  if (isKept) {
     console.log("ok: tables, columns and rights are as the service's statements need them");
   }
-  return isMigrated && isKept;
+  return isKept;
 }
 
 /** Whether some work does not reject; why it does is told. */

@@ -1,31 +1,48 @@
 /** `npm run migrate`: brings the schema of the database in `DATABASE_URL` up to date, or checks it. */
 import { parseArgs } from "node:util";
+import type { Knex } from "knex";
 import { ForeignTables } from "../db/adoption.ts";
 import { migrateToLatest, unlockMigrations } from "../db/migrate.ts";
 import { requireOneShard } from "../db/shards.ts";
-import { checkContract, printFindings } from "./contract.ts";
-import { runOnDatabase } from "./run.ts";
-import { serviceStatements } from "./statements.ts";
+import { printErrors } from "./contract.ts";
+import { checkLedgerOf } from "./migrate-check.ts";
+import { runCommand, runOnDatabase } from "./run.ts";
 
-await runOnDatabase(async (database) => {
+/** How long the server may count, in ms: a scan of some 100 million rows. */
+const MAX_COUNT = 300_000;
+
+await runCommand(async () => {
   const { values } = parseArgs({
-    options: { unlock: { type: "boolean" }, check: { type: "boolean" } },
+    options: {
+      unlock: { type: "boolean" },
+      check: { type: "boolean" },
+      "skip-counts": { type: "boolean" },
+    },
   });
+  if (values["skip-counts"] && !values.check) throw new Error("--skip-counts is part of --check");
   if (values.check) {
-    await requireOneShard(database);
-    const isKept = printFindings(await checkContract(database, serviceStatements(true)));
-    if (isKept) console.log("ok: what is there is as the service's statements need it");
-    else process.exitCode = 1;
-    return;
-  }
-  if (values.unlock) {
-    await unlockMigrations(database);
-    console.log("the lock is free: run `npm run migrate`");
-    return;
-  }
+    const isCounted = !values["skip-counts"];
+    await runOnDatabase((database) => check(database, isCounted), { maxStatement: MAX_COUNT });
+  } else await runOnDatabase(values.unlock ? unlock : migrate);
+});
+
+async function check(database: Knex, isCounted: boolean): Promise<void> {
+  await requireOneShard(database);
+  const { errors, warnings } = await checkLedgerOf(database, isCounted);
+  for (const warning of warnings) console.error(`warning: ${warning}`);
+  if (printErrors(errors)) console.log("ok: what is there is as the service's statements need it");
+  else process.exitCode = 1;
+}
+
+async function unlock(database: Knex): Promise<void> {
+  await unlockMigrations(database);
+  console.log("the lock is free: run `npm run migrate`");
+}
+
+async function migrate(database: Knex): Promise<void> {
   const ran = await migrateToLatest(database, (line) => console.log(line)).catch((error) => {
     if (!(error instanceof ForeignTables)) throw error;
-    for (const reason of error.reasons) console.error(`error: ${reason}`);
+    printErrors(error.reasons);
     process.exitCode = 1;
   });
   if (ran === undefined) return;
@@ -34,4 +51,4 @@ await runOnDatabase(async (database) => {
       ? "the schema was up to date"
       : `the schema is up to date: ${ran.length} ${ran.length === 1 ? "migration" : "migrations"} ran`,
   );
-});
+}

@@ -4,7 +4,7 @@ import { redactKeys } from "../auth/api-key.ts";
 import { misspelled } from "../config/misspellings.ts";
 import { type Config, type DatabaseUrl, readDatabaseUrl, VARIABLES } from "../config.ts";
 import { createPool } from "../db/pool.ts";
-import { checkSession } from "../db/session-variables.ts";
+import { checkSession, type SessionOptions } from "../db/session-variables.ts";
 import { followDatabaseUrl } from "../db/url-watch.ts";
 import type { Log } from "../telemetry/log.ts";
 import { formatError } from "./format-error.ts";
@@ -28,12 +28,19 @@ export async function runCommand(
   }
 }
 
-/** Runs a command that connects, works and disconnects. */
-export function runOnDatabase(work: (database: Knex) => Promise<void>): Promise<void> {
+/**
+ * Runs a command that connects, works and disconnects.
+ *
+ * @param session what its sessions are set up with
+ */
+export function runOnDatabase(
+  work: (database: Knex) => Promise<void>,
+  session: SessionOptions = {},
+): Promise<void> {
   return runCommand(async (url) => {
-    const database = createPool(url, { connectTimeout: CONNECT_TIMEOUT });
+    const database = createPool(url, { connectTimeout: CONNECT_TIMEOUT, ...session });
     try {
-      await checkSession(database, {}, 1, (message) => console.error(`warning: ${message}`));
+      await checkSession(database, session, 1, (message) => console.error(`warning: ${message}`));
       await work(database);
     } finally {
       await database.destroy();

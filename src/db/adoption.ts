@@ -7,7 +7,7 @@
  */
 import type { Knex } from "knex";
 import { checkLedger } from "./contract/columns.ts";
-import { type MigrationFile, migrationFiles } from "./pending-migrations.ts";
+import { type MigrationFile, migrationFiles, pendingMigrations } from "./pending-migrations.ts";
 
 /** The table of this module. */
 export const MIGRATION_TABLES = "migration_tables";
@@ -93,13 +93,16 @@ export interface Decision {
   readonly makes: readonly string[];
 }
 
-/**
- * Decides which tables a run makes, and which it adopts. Sends no statement that writes.
- *
- * @param pending the names of the migrations of the run
- * @throws ForeignTables if a table that is there, or was adopted before, is not as the contract has it
- */
-export async function decide(database: Knex, pending: readonly string[]): Promise<Decision> {
+/** A decision, and what it begins with. */
+interface Survey extends Decision {
+  /** Those that were adopted before. */
+  readonly adopted: readonly string[];
+  /** Those that have the name of a table of this service's own. */
+  readonly strangers: readonly string[];
+}
+
+/** Looks at what is there before a run of some migrations, by their names. */
+async function survey(database: Knex, pending: readonly string[]): Promise<Survey> {
   const making = (await loadMigrations()).filter(
     ({ name, makes }) => makes && pending.includes(name),
   );
@@ -113,18 +116,36 @@ export async function decide(database: Knex, pending: readonly string[]): Promis
   const there = decided.filter(({ table }) => isThere.has(table));
   const tablesIn = (folder: MigrationFile["folder"]) =>
     there.filter((one) => one.folder === folder).map(({ table }) => table);
-  const adopts = tablesIn("ledger");
-  const adopted = [...known].filter(([, isAdopted]) => isAdopted).map(([name]) => name);
-  const findings = await checkLedger(database, [...adopted, ...adopts]);
+  return {
+    adopted: [...known].filter(([, isAdopted]) => isAdopted).map(([name]) => name),
+    adopts: tablesIn("ledger"),
+    makes: decided.map(({ table }) => table).filter((name) => !isThere.has(name)),
+    strangers: tablesIn("service"),
+  };
+}
+
+/** The tables and views of the ledger that others have made: those that are adopted, or would be by the next run. */
+export async function foreignTables(database: Knex): Promise<ReadonlySet<string>> {
+  const { adopted, adopts } = await survey(database, await pendingMigrations(database));
+  return new Set([...adopted, ...adopts]);
+}
+
+/**
+ * Decides which tables a run makes, and which it adopts. Sends no statement that writes.
+ *
+ * @param pending the names of the migrations of the run
+ * @throws ForeignTables if a table that is there, or was adopted before, is not as the contract has it
+ */
+export async function decide(database: Knex, pending: readonly string[]): Promise<Decision> {
+  const { adopted, adopts, makes, strangers } = await survey(database, pending);
   const reasons = [
-    ...tablesIn("service").map(
+    ...strangers.map(
       (name) =>
         `${name} is there already, and \`npm run migrate\` did not make it: rename it, or give this service a database of its own`,
     ),
-    ...findings.filter(({ fails }) => fails).map(({ text }) => text),
+    ...(await checkLedger(database, [...adopted, ...adopts])),
   ];
   if (reasons.length > 0) throw new ForeignTables(reasons);
-  const makes = decided.map(({ table }) => table).filter((name) => !isThere.has(name));
   return { adopts, makes };
 }
 

@@ -7,7 +7,6 @@ import type { ResultSetHeader } from "mysql2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../dev/private-database/private-database.ts";
 import { createRandom } from "../../dev/random.ts";
-import { REFUSED_DEFAULTS } from "../../src/db/contract/server.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
@@ -17,7 +16,7 @@ import { connectTo, testPool } from "../support/database.ts";
 import { sum, usd } from "../support/ledger/amounts.ts";
 import { atTimeOfCall, breakdownOf, overviewOf, payoutsOf } from "../support/ledger/call.ts";
 import { paste } from "./commands/terminal.ts";
-import { blocksOf, codeIn, page, rootFile, section, tableIn } from "./markdown.ts";
+import { blocksOf, page, rootFile, section } from "./markdown.ts";
 
 const PAGE = "docs/adopt.md";
 const server = await startPrivateDatabase({ bufferPool: "64M", timeZone: "-05:00" });
@@ -265,12 +264,4 @@ describe("tier 1", () => {
     for (let time = 0; time < 2; time++) await owner.query(insert);
     expect(await rowsOf("SELECT id FROM charges WHERE provider_id = 9")).toHaveLength(1);
   });
-});
-
-it("the table of defaults names all that are refused", () => {
-  const rows = tableIn(page(PAGE), "default", "what becomes of it");
-  const refused = rows.filter(([, text]) => text?.startsWith("refused"));
-  expect(refused.flatMap(([names]) => codeIn(names ?? "")).sort()).toEqual(
-    [...REFUSED_DEFAULTS].sort(),
-  );
 });

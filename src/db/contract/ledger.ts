@@ -79,8 +79,6 @@ export interface Column {
   readonly kind: Kind;
   /** Whether it may be NULL. */
   readonly nullable?: true;
-  /** What follows its type in `ADD COLUMN`, for a table. */
-  readonly definition?: string;
 }
 
 /** A table of the contract. */
@@ -144,10 +142,7 @@ export const LEDGER: Readonly<Record<string, LedgerTable>> = {
       instance_id: maybe(ID),
       started_at: is(INSTANT),
       ended_at: maybe(INSTANT),
-      updated_at: {
-        kind: INSTANT,
-        definition: "NOT NULL DEFAULT CURRENT_TIMESTAMP(3) ON UPDATE CURRENT_TIMESTAMP(3)",
-      },
+      updated_at: is(INSTANT),
     },
     lookup: ["provider_id", "ended_at"],
   },
@@ -159,7 +154,7 @@ export const LEDGER: Readonly<Record<string, LedgerTable>> = {
       instance_id: maybe(ID),
       charged_at: is(INSTANT),
       gross: is(MONEY),
-      recorded_at: { kind: INSTANT, definition: "NOT NULL DEFAULT (UTC_TIMESTAMP(3))" },
+      recorded_at: is(INSTANT),
       public_id: maybe(identifier("varchar(64)")),
     },
     lookup: ["provider_id", "charged_at"],
@@ -177,18 +172,3 @@ export const LEDGER: Readonly<Record<string, LedgerTable>> = {
     lookup: ["provider_id", "paid_at"],
   },
 };
-
-/** SQL: the definition of a column that a table lacks. */
-export function definitionOf({ kind, nullable, definition }: Column): string {
-  const collation = kind.isIdentifier ? " CHARACTER SET ascii COLLATE ascii_bin" : "";
-  return `${kind.type}${collation} ${definition ?? (nullable ? "NULL" : "NOT NULL")}`;
-}
-
-/** One line of what a check has found. Without `fails` it is only told. */
-export interface Finding {
-  readonly fails: boolean;
-  readonly text: string;
-}
-
-export const problem = (text: string): Finding => ({ fails: true, text });
-export const note = (text: string): Finding => ({ fails: false, text });

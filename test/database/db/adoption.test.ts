@@ -80,10 +80,11 @@ it("a table and a view that are as they must be are adopted, stay as they are, a
   await knex("knex_migrations").whereIn("name", last).del();
   await knex.raw("ALTER TABLE payouts DROP COLUMN method");
   const altered = await theirs();
-  const add = "ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL";
-  expect(await refusal()).toEqual([`payouts.method is missing: ${add}`]);
+  expect(await refusal()).toEqual([
+    "payouts.method is missing, or this account may not read it: it must be varchar(64)",
+  ]);
   expect(await theirs()).toEqual(altered);
-  await knex.raw(add);
+  await knex.raw("ALTER TABLE payouts ADD COLUMN method varchar(64) NOT NULL");
   expect(await migrateToLatest(knex)).toEqual(last);
 
   await knex.migrate.rollback(migrations, true);
@@ -110,10 +111,8 @@ it("tables that an older version made are the program's own, although nothing sa
   await migrateToLatest(knex);
   const tables = ["api_keys", "charges", "heartbeat", "instances", "page_token_keys", "payouts"];
   tables.push("providers", "rentals", "rollup_increments", "rollup_sums", "rollups", "servers");
-  const own = [...tables, "wallets"].map((name) => ({ name, adopted: 0 }));
-  expect(await knex("migration_tables").select("name", knex.raw("0 + adopted AS adopted"))).toEqual(
-    own,
-  );
+  const own = await knex("migration_tables").where({ adopted: 0 }).orderBy("name").pluck("name");
+  expect(own).toEqual([...tables, "wallets"]);
   // Release 0.2.0 had 15 migrations, and did not record tables.
   const later = migrationNames().slice(15);
   for (const _ of later) await knex.migrate.down(migrations);
@@ -121,7 +120,7 @@ it("tables that an older version made are the program's own, although nothing sa
   const lines: string[] = [];
   expect(await migrateToLatest(knex, (line) => lines.push(line))).toEqual(later);
   expect(lines).toEqual(later.map((name) => `ran ${name}`));
-  expect(await knex("migration_tables").pluck("name")).toEqual([
+  expect(await knex("migration_tables").orderBy("name").pluck("name")).toEqual([
     "page_token_keys",
     "rollup_increments",
   ]);

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../../dev/private-database/private-database.ts";
 import { issueKey, listKeys, revokeKey } from "../../../src/auth/key-registry.ts";
 import { parseDatabaseUrl } from "../../../src/config.ts";
-import { checkServer } from "../../../src/db/contract/server.ts";
 import { migrateToLatest } from "../../../src/db/migrate.ts";
 import { pendingMigrations } from "../../../src/db/pending-migrations.ts";
 import { knexConfig } from "../../../src/db/pool.ts";
@@ -122,7 +121,6 @@ it("a run commits a rollup that agrees with the ledger", async () => {
   const charge = { provider_id: 1, server_id: 1, charged_at: "2026-01-10", gross: "1.00" };
   await pool("charges").insert([charge, { ...charge, gross: "-0.30" }]);
   await pool("charges").update({ recorded_at: "2026-01-11" });
-  expect(await checkServer(pool)).toEqual([]);
   expect(await rollUp(pool, { margin: 1_000 })).toMatchObject({ charges: 2 });
   expect(await Array.fromAsync(verify(pool, "1"))).toEqual([]);
   const sums = "SELECT MAX(gross) AS gross FROM revenue.rollup_sums";
@@ -179,16 +177,11 @@ describe("the session that is read back", () => {
   });
 });
 
-it("binlog_format=STATEMENT, with which no rollup can be written, is named", async () => {
+it("binlog_format=STATEMENT, with which no rollup can be written, is named by the server", async () => {
   await admin.query("SET GLOBAL binlog_format = 'STATEMENT'");
   const other = testPool(url.href);
   await pool("charges").update({ recorded_at: "2026-01-12" });
-  await expect(rollUp(other, { margin: 1_000, rebuild: true })).rejects.toThrow();
-  expect(await checkServer(other)).toEqual([
-    {
-      fails: true,
-      text: "the server's binlog_format is STATEMENT: it must be ROW or MIXED: `npm run rollup` writes as READ COMMITTED, which InnoDB does not log as statements",
-    },
-  ]);
+  const run = rollUp(other, { margin: 1_000, rebuild: true });
+  await expect(run).rejects.toThrow(/BINLOG_FORMAT ?= ?STATEMENT/i);
   await other.destroy();
 });

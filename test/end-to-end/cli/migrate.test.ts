@@ -57,3 +57,29 @@ it("a run that is killed during a migration is completed after its lock was free
     stderr: "",
   });
 });
+
+it("--check ends with 1 where rows of a view are wrong, with a warning where they are not counted", async () => {
+  const { knex, url, drop } = await createDatabase();
+  try {
+    await knex.raw("DROP TABLE wallets");
+    await knex.raw(
+      "CREATE VIEW wallets AS SELECT id AS provider_id, CAST(1 AS DECIMAL(14,2)) AS available_balance FROM providers UNION ALL SELECT provider_id, CAST(2 AS DECIMAL(14,2)) FROM instances",
+    );
+    const ok = "ok: what is there is as the service's statements need it\n";
+    const empty =
+      "warning: charges is a table of this service and empty, so every provider has earned nothing: fill it, or make a view of that name before `npm run migrate`\n";
+    const check = (...flags: string[]) => runCommand("migrate", ["--check", ...flags], url);
+    expect(await check()).toEqual({ code: 0, stdout: ok, stderr: empty });
+    await knex("providers").insert({ id: 7, name: "" });
+    await knex("instances").insert({ provider_id: 7, server_id: 1, public_id: "i", name: "" });
+    expect(await check()).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: `${empty}error: wallets has more than one row of the same (provider_id): 1, for example provider_id 7: one row each: two tenants, currencies or sources need databases, or numbers, of their own\n`,
+    });
+    const skipped = `${empty}warning: the rows are not counted (--skip-counts)\n`;
+    expect(await check("--skip-counts")).toEqual({ code: 0, stdout: ok, stderr: skipped });
+  } finally {
+    await drop();
+  }
+});
