@@ -37,7 +37,6 @@ const isText = ({ dataType }: StoredColumn) =>
 const ID: Kind = {
   type: "bigint unsigned",
   also: "any integer type without ZEROFILL, from 1",
-  cast: "… + 0 of one that is ZEROFILL",
   // With ZEROFILL the text of 7 is 0000000007, which is no other 7.
   accepts: ({ dataType, type }) =>
     /^(tiny|small|medium|big)?int$/.test(dataType) && !type.includes("zerofill"),

@@ -132,12 +132,8 @@ it("ids with ZEROFILL are refused: the text of 7 is 0000000007", async () => {
   onTestFinished(() => setType("bigint unsigned"));
   expect(await findings()).toContain(`wallets.provider_id is int unsigned zerofill: ${right}`);
   await knex.raw("RENAME TABLE wallets TO their_wallets");
-  await knex.raw("CREATE VIEW wallets AS SELECT * FROM their_wallets");
-  expect(await findings()).toContain(
-    `wallets.provider_id is int unsigned zerofill: ${right} (… + 0 of one that is ZEROFILL)`,
-  );
   await knex.raw(
-    "ALTER VIEW wallets AS SELECT provider_id + 0 AS provider_id, available_balance FROM their_wallets",
+    "CREATE VIEW wallets AS SELECT provider_id + 0 AS provider_id, available_balance FROM their_wallets",
   );
   expect((await findings()).join()).not.toContain("wallets");
   await knex.raw("DROP VIEW wallets");
