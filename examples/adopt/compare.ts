@@ -2,10 +2,13 @@
  * Compares what your own tables say with what the service says, for each provider and month, and prints what differs:
  *
  *   npx node examples/adopt/compare.ts QUERY.sql FIRST_MONTH [LAST_MONTH]
+ *   npx node examples/adopt/compare.ts QUERY.sql FIRST_MONTH/LAST_MONTH
  *
  * The query is yours, in a file: one SELECT over your own tables, and none of the service's, with a row for each provider
  * and month (`2026-01`) in UTC: provider, month, gross, refunds (0 or below, a part of gross), charges (their number). It
- * takes what is dated from @start on and before @end. shop/compare.sql and depot/compare.sql are two of them.
+ * takes what is dated from @start on and before @end. shop/compare.sql and depot/compare.sql are two of them. What it
+ * leaves out of month, refunds and charges is not compared: without months, as where changes of an order are charges of
+ * their own day (tier 1), compare the months of all years as one, with a slash.
  *
  * Needs LEDGER_URL, an account that may read your tables, and REVENUE_GRPC and REVENUE_SERVICE_KEY as the other programs
  * over gRPC. Ends with 0 if all is the same, and there was something to compare. The last month ends with yesterday.
@@ -17,8 +20,8 @@ import { PlatformRevenueService } from "../../gen/revenue/v1/platform_pb.ts";
 import { call, close } from "../typescript/grpc.mts";
 
 const FIGURES = ["gross", "refunds", "charges"] as const;
-/** What is compared of a provider in a month: decimal text, which is never a floating point number. */
-type Figures = Readonly<Record<(typeof FIGURES)[number], string>>;
+/** Of a provider in a month: decimal text, which is never a floating point number; undefined if it is not compared. */
+type Figures = Readonly<Record<(typeof FIGURES)[number], string | undefined>>;
 const NONE: Figures = { gross: "0", refunds: "0", charges: "0" };
 
 const PAGE_SIZE = 1_000;
@@ -26,10 +29,13 @@ const DAY = 86_400_000;
 const today = new Date().toISOString().slice(0, 10);
 const dayBefore = (day: string) => new Date(Date.parse(day) - DAY).toISOString().slice(0, 10);
 
-const [file = "", first = "", last = dayBefore(today).slice(0, 7)] = process.argv.slice(2);
+const [file = "", span = "", until = dayBefore(today).slice(0, 7)] = process.argv.slice(2);
+const [first = "", last = until] = span.split("/");
 const { LEDGER_URL } = process.env;
 if (!/^\d{4}-\d\d$/.test(first) || !/^\d{4}-\d\d$/.test(last) || !LEDGER_URL) {
-  console.error("usage: LEDGER_URL=mysql://… compare.ts QUERY.sql FIRST_MONTH [LAST_MONTH]");
+  console.error(
+    "usage: LEDGER_URL=mysql://… compare.ts QUERY.sql FIRST_MONTH[/LAST_MONTH | LAST_MONTH]",
+  );
   process.exit(2);
 }
 
@@ -46,6 +52,9 @@ for (let month = first; month <= last && `${month}-01` < today; ) {
   months.push({ month, start, end: [next, today].toSorted()[0] ?? next });
   month = next.slice(0, 7);
 }
+const [begin, end] = [months[0], months.at(-1)];
+if (span.includes("/") && begin !== undefined && end !== undefined)
+  months.splice(0, Infinity, { month: span, start: begin.start, end: end.end });
 type Month = (typeof months)[number];
 
 const ledger = await createConnection({
@@ -73,13 +82,14 @@ async function askLedger({ month, start, end }: Month): Promise<Map<string, Figu
   const found = new Map<string, Figures>();
   for (const row of rows as Record<string, unknown>[]) {
     const id = String(row.provider ?? "NULL");
-    if (String(row.month) !== month)
+    if (row.month !== undefined && String(row.month) !== month)
       throw new Error(
         `provider ${id} has a row of month ${row.month} from ${start} on and before ${end}`,
       );
     if (found.has(id)) throw new Error(`provider ${id} has two rows of ${month}`);
-    const { gross, refunds, charges } = row;
-    found.set(id, { gross: String(gross), refunds: String(refunds), charges: String(charges) });
+    const text = (value: unknown) => (value === undefined ? undefined : String(value));
+    const { gross = null, refunds, charges } = row;
+    found.set(id, { gross: String(gross), refunds: text(refunds), charges: text(charges) });
   }
   return found;
 }
@@ -102,22 +112,24 @@ async function askService({ start, end }: Month): Promise<Map<string, Figures>> 
 }
 
 /** Decimal text in units of 10^-9: the digits of any DECIMAL of money. */
-function unitsOf(text: string): bigint {
+function unitsOf(text = "0"): bigint {
   const [, sign, whole = "", fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   if (whole === "") throw new Error(`expected a decimal number, got ${text}`);
   const units = BigInt(whole + fraction.padEnd(9, "0"));
   return sign === "-" ? -units : units;
 }
 
-/** What differs in a month, a line each, and the charges that your tables and the service have. */
+/** What differs in a month, a line each, and how many charges the service has. */
 async function compare(month: Month): Promise<{ lines: string[]; charges: bigint }> {
   const [ours, theirs] = [await askLedger(month), await askService(month)];
   const lines: string[] = [];
   let charges = 0n;
   for (const id of new Set([...ours.keys(), ...theirs.keys()])) {
     const [mine, its] = [ours.get(id) ?? NONE, theirs.get(id) ?? NONE];
-    charges += unitsOf(mine.charges) + unitsOf(its.charges);
-    const different = FIGURES.filter((name) => unitsOf(mine[name]) !== unitsOf(its[name]));
+    charges += unitsOf(its.charges);
+    const different = FIGURES.filter(
+      (name) => mine[name] !== undefined && unitsOf(mine[name]) !== unitsOf(its[name]),
+    );
     if (different.length === 0) continue;
     const missing = theirs.has(id) ? "" : " (the service has no such provider)";
     const texts = different.map(
@@ -142,7 +154,7 @@ try {
   }
   for (const line of differences) console.log(line);
   if (all === 0n)
-    throw new Error("nothing was compared: neither side has a charge in these months");
+    throw new Error("nothing was compared: the service has no charge in these months");
   console.log(`months compared: ${months.length}, differences: ${differences.length}`);
   if (differences.length > 0) process.exitCode = 1;
 } catch (error) {

@@ -171,6 +171,16 @@ describe.each(Object.entries(LEDGERS))("%s", (ledger, { files, edge, january, ot
     });
   });
 
+  it("months as one, and of the figures those that the query has", async () => {
+    const gross = `SELECT provider, gross FROM ${books}`;
+    const same = { code: 0, stdout: "months compared: 1, differences: 0\n", stderr: "" };
+    expect(await compare(gross, "2026-01/2026-03")).toEqual(same);
+    await view("charges", charges("charged_at", "gross", "provider_id <> 2"));
+    onTestFinished(right);
+    const different = line("2026-01/2026-03", "2", others, { gross: 0 });
+    expect((await compare(gross, "2026-01/2026-03")).stdout).toContain(`${different}\n`);
+  });
+
   if (ledger === "depot") return;
   it("what cannot be compared ends with 1, too", async () => {
     const refusals = {
@@ -189,7 +199,7 @@ describe.each(Object.entries(LEDGERS))("%s", (ledger, { files, edge, january, ot
     );
     expect(await compare(query, "2025-01 2025-02")).toMatchObject({
       code: 1,
-      stderr: "nothing was compared: neither side has a charge in these months\n",
+      stderr: "nothing was compared: the service has no charge in these months\n",
     });
   });
 });
