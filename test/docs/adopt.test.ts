@@ -15,11 +15,16 @@ import { verify } from "../../src/rollup/write/verify.ts";
 import { connectTo, testPool } from "../support/database.ts";
 import { sum, usd } from "../support/ledger/amounts.ts";
 import { atTimeOfCall, breakdownOf, overviewOf, payoutsOf } from "../support/ledger/call.ts";
-import { paste } from "./commands/terminal.ts";
-import { blocksOf, page, rootFile, section } from "./markdown.ts";
+import { createTerminal } from "./adopt/client.ts";
+import { blocksOf, page, section } from "./markdown.ts";
 
 const PAGE = "docs/adopt.md";
-const server = await startPrivateDatabase({ bufferPool: "64M", timeZone: "-05:00" });
+// With a binary log, as most servers have, and MySQL by default.
+const server = await startPrivateDatabase({
+  bufferPool: "64M",
+  timeZone: "-05:00",
+  serverOptions: ["--log-bin=binlog", "--server-id=1"],
+});
 const owner = await connectTo(server.url, { multipleStatements: true });
 
 /** The URL of a database of the server, for the owner, or for an account that may only SELECT in it. */
@@ -28,6 +33,11 @@ const urlOf = (database: string, account?: string): string => {
   return account === undefined
     ? url.href
     : Object.assign(url, { username: account, password: account }).href;
+};
+/** The terminals of the server's owner, and of the account that the page describes for tier 1. */
+const terminals = {
+  owner: createTerminal(server.url),
+  tier1: createTerminal(urlOf("revenue_tables", "tier1")),
 };
 const URLS = {
   DATABASE_URL: urlOf("revenue"),
@@ -49,6 +59,7 @@ afterAll(async () => {
   await Promise.all(pools.map((pool) => pool.destroy()));
   await owner.end();
   await server.stop();
+  for (const terminal of Object.values(terminals)) terminal.remove();
 });
 
 /** The commands of a section, in order. */
@@ -57,29 +68,21 @@ const commandsOf = (title: string): string[] =>
     .filter(({ language }) => language === "sh")
     .flatMap(({ text }) => text.trimEnd().split("\n"));
 
-const CLIENT = /^mariadb(?: (\w+))? (?:< (\S+)|--execute "(.*)")$/;
-
-/** Types a command. What the client of the database would run, a connection does. */
-async function type(line: string): Promise<{ stdout: string; stderr: string; code: number }> {
-  const [, database, file, sql] = CLIENT.exec(line) ?? [];
-  if (file !== undefined || sql !== undefined) {
-    if (database !== undefined) await owner.query(`USE ${database}`);
-    await owner.query(file === undefined ? (sql ?? "") : rootFile(file));
-    return { stdout: "", stderr: "", code: 0 };
-  }
+/** Types a command. */
+async function type(line: string, terminal = terminals.owner) {
   const [, name = "DATABASE_URL", command = line] = /^DATABASE_URL=\$(\w+) (.*)$/.exec(line) ?? [];
   const url = URLS[name as keyof typeof URLS];
   const pathname = new URL(url).pathname.slice(1);
   const isService = command.startsWith("npm start");
   if (isService) await owner.query(`GRANT SELECT ON ${pathname}.* TO service`);
-  return paste(command, { DATABASE_URL: isService ? urlOf(pathname, "service") : url });
+  return terminal.type(command, { DATABASE_URL: isService ? urlOf(pathname, "service") : url });
 }
 
 /** Types commands, each of which must succeed. Resolves to what they print. */
-async function typeAll(lines: readonly string[]): Promise<string> {
+async function typeAll(lines: readonly string[], terminal = terminals.owner): Promise<string> {
   let printed = "";
   for (const line of lines) {
-    const { code, stdout, stderr } = await type(line);
+    const { code, stdout, stderr } = await type(line, terminal);
     expect({ line, code, stderr: code === 0 ? "" : stderr }).toEqual({ line, code: 0, stderr: "" });
     printed += stdout;
   }
@@ -230,18 +233,39 @@ describe("tier 0", () => {
   });
 });
 
+const TIER_1 = "Tier 1: tables for charges and rentals";
+const COPY = 'mariadb --execute "CALL revenue_tables.copy_orders(0)"';
+
 describe("tier 1", () => {
-  it("is typed as the page says, beside tier 0, and its answers are the same sums", async () => {
-    const printed = await typeAll(commandsOf("Tier 1: tables for charges and rentals"));
+  it("is typed as the page says, beside tier 0, with the rights that it names", async () => {
+    await owner.query(`CREATE USER tier1 IDENTIFIED BY 'tier1'; GRANT ALL ON revenue_tables.* TO tier1;
+      GRANT SELECT ON shop.* TO tier1; GRANT TRIGGER ON shop.orders TO tier1`);
+    const lines = commandsOf(TIER_1);
+    const triggers = lines.findIndex((line) => line.endsWith("triggers.sql"));
+    const printed = await typeAll(lines.slice(0, triggers), terminals.tier1);
     expect(printed).toContain("adopted payouts: it stays as it is\n");
     expect(printed).not.toContain("adopted charges");
+    // The shop's own program, before there are triggers.
+    const [program] = blocksOf(section(PAGE, TIER_1)).filter(({ language }) => language === "sql");
+    await owner.query(program?.text ?? "no statements");
+    const refused = await type(lines[triggers] ?? "", terminals.tier1);
+    expect(refused.stderr).toContain("ERROR 1419");
+    const [, setting] = /`(SET GLOBAL \w+ = 1)`/.exec(section(PAGE, TIER_1)) ?? [];
+    await owner.query(setting ?? "no setting");
+    const followed = await typeAll(lines.slice(triggers), terminals.tier1);
+    // All but the order that the program has paid.
+    expect(followed).toMatch(/^charges\n\d+\n/);
+    expect(await rowsOf("SELECT gross FROM revenue_tables.charges WHERE rental_id = 50")).toEqual([
+      { gross: "50.00" },
+    ]);
     await compareWithShop("revenue_tables");
   });
 
-  it("answers follow the shop, with rollups that agree", async () => {
+  it("answers follow the shop, with rollups that agree, and the copy finds nothing that was missed", async () => {
     const pool = poolOf("revenue_tables");
     for (let round = 0; round < 2; round++) {
       await trade(25);
+      expect(await typeAll([COPY], terminals.tier1)).toBe("charges\n0\n");
       await compareWithShop("revenue_tables");
       await rollUp(pool, { margin: 0, seesTransactions: false });
       await compareWithShop("revenue_tables");
@@ -249,10 +273,27 @@ describe("tier 1", () => {
     for (const provider of ["1", "2"]) {
       expect(await Array.fromAsync(verify(pool, provider))).toEqual([]);
     }
-    // The copy may run again.
-    const copies = rootFile("examples/adopt/shop/triggers.sql").split(";").slice(-3).join(";");
-    await owner.query(copies);
-    await compareWithShop("revenue_tables");
+  });
+
+  it("a rental that runs has no end, and gets it once", async () => {
+    await owner.query(`INSERT INTO shop.orders (id, merchant_id, machine_id, status, total_cents, booked_from,
+      booked_until, paid_at) VALUES (9000, 1, 1, 'paid', 100, '2026-05-01', '2100-01-01', '2026-05-01')`);
+    const rental = async () => {
+      await typeAll([COPY], terminals.tier1);
+      return rowsOf<"ended_at">("SELECT ended_at FROM revenue_tables.rentals WHERE id = 90000");
+    };
+    expect(await rental()).toEqual([{ ended_at: null }]);
+    const end = (time: string) =>
+      owner.query("UPDATE shop.orders SET booked_until = ? WHERE id = 9000", [time]);
+    await end("2026-05-02 00:00:00");
+    const ended = await rental();
+    expect(ended).toHaveLength(1);
+    expect(ended[0]?.ended_at).not.toBeNull();
+    await end("2026-05-03 00:00:00");
+    await owner.query("UPDATE shop.orders SET status = 'disputed' WHERE id = 9000");
+    expect(await rental()).toEqual(ended);
+    await owner.query("UPDATE shop.orders SET status = 'paid' WHERE id = 9000");
+    expect(await rental()).toEqual(ended);
   });
 
   it("a second delivery of an event counts once, with the key of the page", async () => {

@@ -1,5 +1,6 @@
 -- The ledger of a depot, whose keys are UUIDs: accounts own devices, and an entry is what a device earned. Times are
 -- timestamps, amounts are decimals with four digits.
+SET NAMES utf8mb4;
 CREATE DATABASE depot CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
 
 CREATE TABLE depot.accounts (

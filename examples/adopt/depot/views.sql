@@ -1,5 +1,7 @@
 -- The numbers of accounts and devices: a table of the depot's own. Each gets its number with its row, by a trigger, so
 -- none is missing: a join drops a row without one in silence.
+SET NAMES utf8mb4;
+
 CREATE TABLE depot.numbers (
   uid binary(16) NOT NULL PRIMARY KEY,
   id bigint unsigned NOT NULL AUTO_INCREMENT UNIQUE

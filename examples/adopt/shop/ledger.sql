@@ -1,5 +1,7 @@
 -- The ledger of a shop that rents out machines, as a platform may have it: amounts are whole cents, an order has a
--- status, and a refund is an order below zero. It was there before the service, and it stays as it is.
+-- status and may be removed softly, and a refund is an order below zero, or a part of an order. It was there before the
+-- service, and it stays as it is.
+SET NAMES utf8mb4;
 CREATE DATABASE shop CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci;
 
 CREATE TABLE shop.merchants (
@@ -26,9 +28,11 @@ CREATE TABLE shop.orders (
   machine_id int unsigned NOT NULL,
   status varchar(10) NOT NULL DEFAULT 'open',
   total_cents bigint NOT NULL,
+  refunded_cents int unsigned NOT NULL DEFAULT 0,
   booked_from datetime(3) NOT NULL,
   booked_until datetime(3) NULL,
   paid_at datetime(3) NULL,
+  removed_at datetime NULL,
   KEY orders_by_payment (merchant_id, paid_at),
   KEY orders_by_booking (merchant_id, booked_until)
 );
