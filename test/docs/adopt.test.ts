@@ -236,6 +236,40 @@ describe("tier 0", () => {
 const TIER_1 = "Tier 1: tables for charges and rentals";
 const COPY = 'mariadb --execute "CALL revenue_tables.copy_orders(0)"';
 
+describe("what does not fit", () => {
+  it("a balance by the page's view reads the moves of one merchant, prepared as the service sends it", async () => {
+    await owner.query(`CREATE TABLE shop.moves (id int AUTO_INCREMENT PRIMARY KEY, merchant_id int unsigned NOT NULL,
+      cents bigint NOT NULL, KEY moves_by_merchant (merchant_id)); CREATE DATABASE revenue_moves; USE revenue_moves;
+      INSERT INTO shop.moves (merchant_id, cents) VALUES (1, 500), (1, -120)`);
+    for (let nth = 0; nth < 9; nth++) {
+      await owner.query(`INSERT INTO shop.moves (merchant_id, cents) SELECT 2, 1 FROM shop.moves`);
+    }
+    const [view] = blocksOf(section(PAGE, "What is read"));
+    await owner.query(view?.text ?? "no view");
+    const sql = "SELECT available_balance FROM wallets WHERE provider_id = ?";
+    await owner.query("FLUSH STATUS");
+    const [rows] = await owner.execute(sql, ["1"]);
+    const reads = await rowsOf<"Value">("SHOW SESSION STATUS LIKE 'Handler_read%'");
+    expect(rows).toEqual([{ available_balance: "3.80" }]);
+    expect(reads.reduce((total, { Value }) => total + Number(Value), 0)).toBeLessThan(20);
+  });
+
+  it("expressions of the first table do what it says", async () => {
+    const fit = tableIn(section(PAGE, "Does it fit?"), "your ledger", "if not");
+    const code = fit.flatMap(([, how = ""]) => codeIn(how));
+    const pick = (start: string) => code.find((text) => text.startsWith(start)) ?? `no ${start}`;
+    await owner.query("SET sql_mode = ''");
+    const [row] = await rowsOf(
+      `SELECT ${pick("IF(removed")} AS zero, ${pick("IF(type")} AS refund, ${pick("CONVERT_TZ")} AS instant
+       FROM (SELECT CAST(0 AS DATETIME) AS removed_at, 'refund' AS type, 500 AS cents,
+         CAST('2026-07-01 12:00:00' AS DATETIME) AS at) AS theirs`,
+    );
+    // This server has no zone tables.
+    expect(row).toEqual({ zero: null, refund: -500, instant: null });
+    expect(await rowsOf(pick("SELECT COUNT"))).toEqual([{ "COUNT(*)": 0 }]);
+  });
+});
+
 describe("tier 1", () => {
   it("is typed as the page says, beside tier 0, with the rights that it names", async () => {
     await owner.query(`CREATE USER tier1 IDENTIFIED BY 'tier1'; GRANT ALL ON revenue_tables.* TO tier1;
