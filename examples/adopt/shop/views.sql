@@ -19,5 +19,5 @@ FROM shop.machines;
 CREATE VIEW payouts AS
 SELECT id, merchant_id AS provider_id, reference COLLATE utf8mb4_bin AS public_id,
   CAST(sent_at AS DATETIME(3)) AS paid_at, CAST(cents * 0.01 AS DECIMAL(14,2)) AS amount, channel AS method,
-  CASE state WHEN 'sent' THEN 'Completed' WHEN 'failed' THEN 'Failed' ELSE 'Pending' END COLLATE utf8mb4_bin AS status
+  CASE state WHEN 'sent' THEN 'Completed' WHEN 'failed' THEN 'Failed' ELSE 'Pending' END AS status
 FROM shop.settlements;
