@@ -16,7 +16,7 @@ import { connectTo, testPool } from "../support/database.ts";
 import { sum, usd } from "../support/ledger/amounts.ts";
 import { atTimeOfCall, breakdownOf, overviewOf, payoutsOf } from "../support/ledger/call.ts";
 import { createTerminal } from "./adopt/client.ts";
-import { blocksOf, page, section } from "./markdown.ts";
+import { blocksOf, codeIn, page, section, tableIn } from "./markdown.ts";
 
 const PAGE = "docs/adopt.md";
 // With a binary log, as most servers have, and MySQL by default.
