@@ -70,8 +70,9 @@ export function createCoalescing() {
     const result = join(queue.next, signal);
     if (queue.inFlight < MAX_IN_FLIGHT) {
       queue.inFlight++;
-      // After the calls that arrive in the same turn of the event loop, which join the run.
-      setImmediate(start, key, queue);
+      // After the calls that arrive in this turn of the event loop and in the next one, which join the run: callers
+      // who were answered together come again within two.
+      setImmediate(() => setImmediate(start, key, queue));
     }
     return result as Promise<T>;
   };

@@ -1,6 +1,12 @@
-import { setImmediate as turn } from "node:timers/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createCoalescing } from "../../../src/rpc/coalescing.ts";
+
+/** How long a run waits for others of its first call: two turns of the event loop. */
+async function turn() {
+  await nextTurn();
+  await nextTurn();
+}
 
 beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
 afterEach(() => void vi.useRealTimers());
@@ -36,6 +42,18 @@ async function twoInFlight() {
 }
 
 describe("calls with the same key", () => {
+  it("share a run if they come in one turn of the event loop, or in the next", async () => {
+    const run = createCoalescing();
+    const { runs, work, resolve } = controlledWork();
+    const results = [run("key", staying(), work), run("key", staying(), work)];
+    await nextTurn();
+    results.push(run("key", staying(), work));
+    await turn();
+    expect(runs).toHaveLength(1);
+    resolve(0, "shared");
+    expect(await Promise.all(results)).toEqual(["shared", "shared", "shared"]);
+  });
+
   it("wait while two runs are in flight, and share the run that starts when one of these ends", async () => {
     const { call, first, second, runs, resolve } = await twoInFlight();
     const results = [call(), call()];
