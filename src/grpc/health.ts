@@ -57,7 +57,7 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
       },
       watch(call: Watch) {
         watches.add(call);
-        call.once("cancelled", () => watches.delete(call));
+        call.once("close", () => watches.delete(call));
         call.write(responseTo(call));
       },
       list: (_call: unknown, callback: sendUnaryData<Buffer>) => callback(null, current.all),

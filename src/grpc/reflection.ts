@@ -32,8 +32,7 @@ export function addReflection(server: Server, files: readonly DescFile[]): void 
   let open = 0;
   const reflect = (call: ServerDuplexStream<ServerReflectionRequest, Buffer>) => {
     open++;
-    // grpc-js emits it at the end of each call.
-    call.once("cancelled", () => open--);
+    call.once("close", () => open--);
     if (open > MAX_REFLECTIONS) return call.emit("error", TOO_MANY);
     call.on("data", (request: ServerReflectionRequest) => {
       const asked = { validHost: request.host, originalRequest: request };

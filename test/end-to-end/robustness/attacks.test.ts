@@ -5,11 +5,15 @@
  */
 import { hash } from "node:crypto";
 import { connect, type Socket } from "node:net";
+import { gzipSync } from "node:zlib";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { createRandom } from "../../../dev/random.ts";
 import { TIME_LIMIT } from "../../../dev/time-limit.ts";
 import {
+  field,
   frame,
+  grpcMessage,
+  headers,
   NO_FLOW_CONTROL,
   PREFACE,
   reset,
@@ -22,13 +26,15 @@ import { createFixture, type Fixture } from "../../support/service/fixture.ts";
 import { grpcLoadClient, restLoadClient } from "../../support/service/load.ts";
 import { smallLedger } from "../../support/small-ledger.ts";
 import { SOAK } from "../../support/soak.ts";
-import { call, EXCHANGES, KEY, OVERVIEW, type Protocol } from "./exchanges.ts";
+import { call, EXCHANGES, KEY, OVERVIEW, type Protocol, textFields } from "./exchanges.ts";
 import { attack, FAMILIES } from "./mutants.ts";
 
 /** How many mutants are sent at once. The service is checked after them. */
 const BATCH = 100;
 /** The heap of the service under a flood, in MiB, which would fill it if it were kept: then the process ends. */
 const SMALL_HEAP = 96;
+/** What the process may take under any flood, in bytes. */
+const MAX_MEMORY = 450 * 2 ** 20;
 /** What V8 takes by itself in the container of 1 GiB that `deploy/` runs. */
 const HEAP = 512;
 
@@ -56,6 +62,12 @@ const port = (protocol: Protocol) => {
   const { http, grpc } = fixture.service;
   return Number(new URL(protocol === "http" ? http : `http://${grpc}`).port);
 };
+
+/** The memory of the process, in bytes. After a flood it is about as much as in it. */
+async function residentMemory(): Promise<number> {
+  const text = await (await fetch(`${fixture.service.admin}/metrics`)).text();
+  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+}
 
 /** What one call of each kind on a connection of its own leads to: "200" and "OK". */
 async function validCalls(): Promise<string> {
@@ -162,6 +174,22 @@ function flood({ frames, streams: [perBurst, bursts], reads }: Flood): Promise<S
 }
 
 const EMPTY = Buffer.alloc(0);
+const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+/** 10 MiB in 10 KB. */
+const BOMB = grpcMessage(gzipSync(Buffer.alloc(10 * 2 ** 20)), 1);
+/** As many as a DATA frame holds. */
+const MESSAGES = Buffer.concat(Array<Buffer>(3_276).fill(grpcMessage(EMPTY)));
+/** An answer is all files. */
+const QUESTIONS = Buffer.concat(
+  Array<Buffer>(400).fill(grpcMessage(textFields({ 4: "revenue.v1.RevenueService" }))),
+);
+/**
+ * A binary header of 1,900 values that is added to HPACK's table (RFC 7541, section 6.2.1), and then 14 times a
+ * byte that stands for it.
+ */
+const LONG = Buffer.from("A,".repeat(1_900));
+const ENTRY = [Buffer.from("4005612d62696e7f", "hex"), Buffer.from([0xd9, 0x1c]), LONG];
+const VALUES = Buffer.alloc(14, 0x80 + 62);
 const WATCH = "/grpc.health.v1.Health/Watch";
 const PING = frame(6, 0, 0, Buffer.alloc(8));
 /** Nearly as many as a connection may have at once. */
@@ -179,6 +207,37 @@ describe("floods", () => {
     ["cancelled calls", { ...MANY, frames: (id) => [...call(id, OVERVIEW, EMPTY), reset(id)] }],
     ["health watches", { ...OPEN, frames: (id) => call(id, WATCH, EMPTY) }],
     ["PING that is not read", { ...MANY, frames: () => [PING], reads: false }],
+    [
+      "compressed bombs",
+      {
+        ...OPEN,
+        frames: (id) => [
+          headers(id, false, OVERVIEW, KEY, field("grpc-encoding", "gzip")),
+          frame(0, 1, id, BOMB),
+        ],
+      },
+    ],
+    [
+      "messages in a frame",
+      { ...OPEN, frames: (id) => [headers(id, false, OVERVIEW, KEY), frame(0, 0, id, MESSAGES)] },
+    ],
+    [
+      "binary headers by their numbers",
+      {
+        ...OPEN,
+        frames: (id) => [
+          headers(id, true, OVERVIEW, KEY, Buffer.concat([...(id === 1 ? ENTRY : []), VALUES])),
+        ],
+      },
+    ],
+    [
+      "reflection that is not read",
+      {
+        ...OPEN,
+        frames: (id) => [headers(id, false, REFLECTION), frame(0, 0, id, QUESTIONS)],
+        reads: false,
+      },
+    ],
   ])("beside a flood of %s, another caller is answered", async (_, sent) => {
     // Of another provider: that of the flood has as many calls in flight as it may have.
     const other = grpcLoadClient(fixture.service.grpc, await fixture.issueKey("2"));
@@ -196,6 +255,7 @@ describe("floods", () => {
     // A connection that reads nothing may not be read from either.
     const sockets = sent.reads ? await floods : [];
     await expectUnharmed("the flood");
+    expect(await residentMemory()).toBeLessThan(MAX_MEMORY);
     // What a connection may have open at once was not refused.
     if (sent.streams === OPEN.streams) {
       for (const { destroyed } of sockets) expect(destroyed).toBe(false);

@@ -19,8 +19,14 @@ export const NO_FLOW_CONTROL = Buffer.concat([
   frame(8, 0, 0, Buffer.from([0x7f, 0xff, 0, 0])),
 ]);
 
-/** HEADERS of a gRPC call; HPACK literals without indexing (RFC 7541, section 6.2.2). */
-export function headers(stream: number, end: boolean, path = OVERVIEW, key?: string): Buffer {
+/** HEADERS of a gRPC call, with more bytes in their block. */
+export function headers(
+  stream: number,
+  end: boolean,
+  path = OVERVIEW,
+  key?: string,
+  more: Buffer = Buffer.alloc(0),
+): Buffer {
   const fields: (readonly [string, string])[] = [
     [":method", "POST"],
     [":scheme", "http"],
@@ -30,10 +36,13 @@ export function headers(stream: number, end: boolean, path = OVERVIEW, key?: str
     ["te", "trailers"],
   ];
   if (key !== undefined) fields.push(["x-api-key", key]);
-  const block = fields.map(([name, value]) =>
-    Buffer.concat([Buffer.from([0]), literal(name), literal(value)]),
-  );
-  return frame(1, end ? 5 : 4, stream, Buffer.concat(block));
+  const block = fields.map(([name, value]) => field(name, value));
+  return frame(1, end ? 5 : 4, stream, Buffer.concat([...block, more]));
+}
+
+/** A header of up to 126 characters, as HPACK literals without indexing (RFC 7541, section 6.2.2). */
+export function field(name: string, value: string): Buffer {
+  return Buffer.concat([Buffer.from([0]), literal(name), literal(value)]);
 }
 
 /** RST_STREAM with the code CANCEL. */
