@@ -175,8 +175,8 @@ function flood({ frames, streams: [perBurst, bursts], reads }: Flood): Promise<S
 
 const EMPTY = Buffer.alloc(0);
 const REFLECTION = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
-/** 10 MiB in 10 KB. */
-const BOMB = grpcMessage(gzipSync(Buffer.alloc(10 * 2 ** 20)), 1);
+/** 1 MiB in 1 KB. */
+const BOMB = grpcMessage(gzipSync(Buffer.alloc(2 ** 20)), 1);
 /** As many as a DATA frame holds. */
 const MESSAGES = Buffer.concat(Array<Buffer>(3_276).fill(grpcMessage(EMPTY)));
 /** An answer is all files. */
