@@ -1,4 +1,4 @@
-/** The servers of the two public ports, which share the limits on connections and unread bytes. */
+/** The servers of the two public ports, which share the limit on unread bytes. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Config } from "./config.ts";
@@ -51,7 +51,7 @@ export function createPorts(parts: PortParts): Ports {
   const createTls = (protocol: "h2" | "http/1.1", clientCertificates = false) =>
     certificates && createPortTls({ certificates, protocol, clientCertificates, report });
   const addresses = createAddresses(config.trustedProxies);
-  const acceptConnection = createConnectionLimit({ ...config, addresses, report });
+  const acceptConnection = createConnectionLimit(config.maxConnections, report);
   // A flood of requests that never become a call does not fill the disk.
   const log = createSampledLog(parts.log, { by: "status" });
 

@@ -5,25 +5,17 @@ import type { Environment } from "./variable.ts";
 interface Settings {
   readonly maxCalls: number;
   readonly maxCallsPerProvider: number;
-  readonly maxConnections: number;
-  readonly maxConnectionsPerAddress: number;
   readonly rateLimit: number;
   readonly rateLimitBurst: number;
 }
 
 /** A line for each setting without an effect, which somebody may rely on. */
 export function ineffective(settings: Settings, environment: Environment): string[] {
-  const { maxCalls, maxCallsPerProvider, maxConnections, maxConnectionsPerAddress } = settings;
-  const { rateLimit, rateLimitBurst } = settings;
+  const { maxCalls, maxCallsPerProvider, rateLimit, rateLimitBurst } = settings;
   const lines: string[] = [];
   if (maxCallsPerProvider > maxCalls) {
     lines.push(
       `MAX_CALLS_PER_PROVIDER is ${maxCallsPerProvider}, above MAX_CALLS, ${maxCalls}: it limits nothing; expected at most MAX_CALLS`,
-    );
-  }
-  if (maxConnectionsPerAddress > maxConnections) {
-    lines.push(
-      `MAX_CONNECTIONS_PER_ADDRESS is ${maxConnectionsPerAddress}, above MAX_CONNECTIONS, ${maxConnections}: one address may take them all; expected at most MAX_CONNECTIONS`,
     );
   }
   if (rateLimitBurst > 0 && rateLimit === 0) {

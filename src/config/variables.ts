@@ -172,13 +172,8 @@ export const VARIABLES = {
     name: "MAX_CONNECTIONS",
     fallback: "20000",
     parse: count(1, 1_000_000),
-    description: "open connections of both ports together",
-  },
-  maxConnectionsPerAddress: {
-    name: "MAX_CONNECTIONS_PER_ADDRESS",
-    fallback: "15000",
-    parse: count(1, 1_000_000),
-    description: "open connections of one client address; trusted proxies are exempt",
+    description:
+      "open connections of the HTTP port; the limit of open files (`ulimit -n`) must be 656 more",
   },
   rateLimit: {
     name: "RATE_LIMIT",

@@ -3,7 +3,6 @@
  * nearest address in `X-Forwarded-For` that is not a trusted proxy. An IPv6 address stands for its
  * /64 network, which one subscriber has to himself.
  */
-import type { Socket } from "node:net";
 import { compile } from "@fastify/proxy-addr";
 import ipaddr from "ipaddr.js";
 import { LRUCache } from "lru-cache";
@@ -17,10 +16,6 @@ export interface Addresses {
    * @param forwardedFor the values of `X-Forwarded-For`, joined by ","
    */
   clientOf(peer: string | undefined, forwardedFor: string | undefined): string;
-  /** The key of the peer of a connection itself. */
-  peerOf(peer: string | undefined): string;
-  /** Whether the peer of a connection is a trusted proxy. */
-  isTrusted(peer: string | undefined): boolean;
 }
 
 /** How many of the last addresses in `X-Forwarded-For` are looked at. */
@@ -35,11 +30,9 @@ const MAX_REMEMBERED = 1_000;
  */
 export function createAddresses(trustedProxies: readonly string[]): Addresses {
   const trusts = compile([...trustedProxies]);
-  const isTrusted = (peer = "") => ipaddr.isValid(peer) && trusts(peer, 0);
+  const isTrusted = (peer: string) => ipaddr.isValid(peer) && trusts(peer, 0);
   const keys = new LRUCache<string, string>({ max: MAX_REMEMBERED, memoMethod: keyOf });
   return {
-    isTrusted,
-    peerOf: (peer = "") => keys.memo(peer),
     clientOf(peer = "", forwardedFor = "") {
       let client = peer;
       if (trustedProxies.length === 0) return keys.memo(peer);
@@ -70,17 +63,3 @@ function keyOf(text: string): string {
   if (address.kind() === "ipv4") return address.toString();
   return `${new ipaddr.IPv6([...address.toByteArray().slice(0, 8), ...Array(8).fill(0)])}/64`;
 }
-
-/**
- * What an open connection is known by: both of its ends. A client may have one port for connections to
- * several addresses of this host.
- */
-export function connectionId({ localAddress, localPort, remoteAddress, remotePort }: Ends): string {
-  return `${localAddress}:${localPort} ${remoteAddress}:${remotePort}`;
-}
-
-type Ends = {
-  readonly [Field in "localAddress" | "localPort" | "remoteAddress" | "remotePort"]?:
-    | Socket[Field]
-    | undefined;
-};

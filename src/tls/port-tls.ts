@@ -3,7 +3,6 @@ import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, Server, TlsOptions } from "node:tls";
 import type { Certificates } from "../config/certificates.ts";
-import { connectionId } from "../net/address.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
@@ -48,30 +47,24 @@ export function createPortTls({
   });
   const context = contextOf(certificates.current);
   const asks = context.ca !== undefined;
-  /** The TCP connections whose handshake is not complete, by their ends, each with its end. */
-  const incomplete = new Map<string, { readonly transport: Socket; end(): void }>();
+  /** The TCP connections whose handshake is not complete, by their ends. */
+  const incomplete = new Map<string, Socket>();
 
   function begin(transport: Socket): void {
-    const ends = connectionId(transport);
-    const handshake = {
-      transport,
-      /** Ends the time limit. False if it has ended before. */
-      end(): boolean {
-        clearTimeout(timer);
-        // Its client may have connected again from the same port.
-        return incomplete.get(ends) === handshake && incomplete.delete(ends);
-      },
-    };
+    const ends = endsOf(transport);
+    // Its client may have connected again from the same port.
+    const end = () => incomplete.get(ends) === transport && incomplete.delete(ends);
+    incomplete.set(ends, transport);
     // Node's own time limit is one of silence.
     const timer = setTimeout(() => {
-      handshake.end();
+      if (!end()) return;
       report("tlsHandshakeTimeout");
       transport.resetAndDestroy();
     }, HANDSHAKE_TIMEOUT);
-    incomplete.set(ends, handshake);
     transport.once("close", () => {
+      clearTimeout(timer);
       // A load balancer that looks whether the port is open sends nothing.
-      if (handshake.end() && transport.bytesRead > 0) report("tlsHandshakeFailed");
+      if (end() && transport.bytesRead > 0) report("tlsHandshakeFailed");
     });
   }
 
@@ -87,15 +80,19 @@ export function createPortTls({
       server.on("connection", begin);
       server.on("secureConnection", (socket) => {
         socket.on("error", () => {});
-        incomplete.get(connectionId(socket))?.end();
+        incomplete.delete(endsOf(socket));
       });
       server.on("tlsClientError", (_error, socket) => void socket.destroy());
     },
     closeIncomplete() {
-      for (const { transport, end } of [...incomplete.values()]) {
-        end();
-        transport.destroy();
-      }
+      const transports = [...incomplete.values()];
+      incomplete.clear();
+      for (const transport of transports) transport.destroy();
     },
   };
+}
+
+/** Both ends of a connection. A client may have one port for connections to several addresses of this host. */
+function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
+  return `${localAddress}:${localPort} ${remoteAddress}:${remotePort}`;
 }

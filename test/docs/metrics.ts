@@ -23,6 +23,7 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
   reads.ran("overview", 1);
   service.cacheRequest("keys", true);
   service.limitEvent("responseTimeout");
+  service.observeGrpc(() => ({ connections: 1, streams: 1 }));
   service.rejectedRequest(404);
   service.recordReplicaAge(1);
   service.observeGrpc(() => ({ connections: 0, streams: 0 }));

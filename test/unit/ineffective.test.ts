@@ -7,22 +7,20 @@ const told = (environment: Readonly<Record<string, string>>) =>
   ineffective(readConfig({ DATABASE_URL: "mysql://u:p@h/d", ...environment }), environment);
 
 it("limits that are equal, a burst below its rate and an empty variable are not told", () => {
-  const equal = { MAX_CONNECTIONS: "5000", MAX_CONNECTIONS_PER_ADDRESS: "5000", MAX_CALLS: "250" };
-  expect(told({ ...equal, RATE_LIMIT: "50", RATE_LIMIT_BURST: "10", PORT: "" })).toEqual([]);
+  expect(told({ MAX_CALLS: "250", RATE_LIMIT: "50", RATE_LIMIT_BURST: "10", PORT: "" })).toEqual(
+    [],
+  );
 });
 
 it("all that is without an effect is told at once, with what is right", () => {
   expect(
     told({
       MAX_CALLS: "100",
-      MAX_CONNECTIONS: "5000",
-      MAX_CONNECTIONS_PER_ADDRESS: "5001",
       RATE_LIMIT_BURST: "20",
       PORT: "3000",
     }),
   ).toEqual([
     "MAX_CALLS_PER_PROVIDER is 250, above MAX_CALLS, 100: it limits nothing; expected at most MAX_CALLS",
-    "MAX_CONNECTIONS_PER_ADDRESS is 5001, above MAX_CONNECTIONS, 5000: one address may take them all; expected at most MAX_CONNECTIONS",
     "RATE_LIMIT_BURST is 20, and RATE_LIMIT is 0: there is no limit; expected a RATE_LIMIT",
     "PORT is set, which is no setting: HTTP_PORT and GRPC_PORT are",
   ]);

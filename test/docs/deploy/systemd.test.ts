@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, it, onTestFinished } from "vitest";
 import { readConfig } from "../../../src/config.ts";
+import { GRPC_LIMITS } from "../../../src/grpc/limits.ts";
 import { ROOT, rootFile } from "../markdown.ts";
 import { findDebianProgram } from "./debian-program.ts";
 
@@ -52,6 +53,6 @@ it("a stop has its time, files are open for all connections, and no line of a ca
   const { lameDuck, grace, maxConnections } = readConfig({ DATABASE_URL: "mysql://u:p@h/d" });
   const numberOf = (name: string) => Number(settingOf("revenue@.service", name));
   expect(numberOf("TimeoutStopSec") * 1_000).toBeGreaterThan(lameDuck + grace);
-  expect(numberOf("LimitNOFILE")).toBe(maxConnections + 256);
+  expect(numberOf("LimitNOFILE")).toBe(maxConnections + GRPC_LIMITS.maxConnections + 256);
   expect(numberOf("LogRateLimitIntervalSec")).toBe(0);
 });
