@@ -16,30 +16,23 @@ type Answer = NonNullable<
 
 /**
  * Creates the function that answers questions about files and everything that these import, with a
- * ServerReflectionResponse that has only the answer.
+ * ServerReflectionResponse that has only the answer. A symbol is a type, a service, a method or an extension.
  */
 export function reflectFiles(files: readonly DescFile[]): (question: Question) => Uint8Array {
-  const known = withImports(files);
   const answers = new Map<string, Uint8Array>();
+  const known = withImports(files);
   for (const file of known) {
-    const answer = encode(sent(file));
-    const types = [...nestedTypes(file)];
-    for (const symbol of types.flatMap(namesOf))
-      answers.set(`fileContainingSymbol ${symbol}`, answer);
-    answers.set(`fileByFilename ${file.proto.name}`, answer);
-    for (const type of types) {
-      if (type.kind !== "extension") continue;
-      answers.set(`fileContainingExtension ${type.extendee.typeName} ${type.number}`, answer);
-    }
+    const withAll = withImports([file]).map(({ proto }) => proto);
+    const fileDescriptorProto = withAll.map((one) => toBinary(FileDescriptorProtoSchema, one));
+    const answer = encode({ case: "fileDescriptorResponse", value: { fileDescriptorProto } });
+    const about = [`fileByFilename ${file.proto.name}`, ...[...nestedTypes(file)].flatMap(askedOf)];
+    for (const question of about) answers.set(question, answer);
   }
   const types = known.flatMap((file) => [...nestedTypes(file)]);
-  for (const { kind, typeName: baseTypeName } of types) {
-    if (kind !== "message") continue;
-    const extensionNumber = types
-      .filter((type) => type.kind === "extension")
-      .filter(({ extendee }) => extendee.typeName === baseTypeName)
-      .map(({ number }) => number);
-    const value = { baseTypeName, extensionNumber };
+  const extensions = types.filter((type) => type.kind === "extension");
+  for (const { typeName: baseTypeName } of types.filter(({ kind }) => kind === "message")) {
+    const own = extensions.filter(({ extendee }) => extendee.typeName === baseTypeName);
+    const value = { baseTypeName, extensionNumber: own.map(({ number }) => number) };
     const answer = encode({ case: "allExtensionNumbersResponse", value });
     answers.set(`allExtensionNumbersOfType ${baseTypeName}`, answer);
   }
@@ -47,15 +40,23 @@ export function reflectFiles(files: readonly DescFile[]): (question: Question) =
   const services = encode({ case: "listServicesResponse", value: { service } });
 
   return ({ case: kind, value }) => {
-    if (kind === undefined)
-      return encode(failed(status.INVALID_ARGUMENT, "the request has no question"));
     if (kind === "listServices") return services;
-    const asked =
-      typeof value === "string" ? value : `${value.containingType} ${value.extensionNumber}`;
-    return (
-      answers.get(`${kind} ${asked}`) ?? encode(failed(status.NOT_FOUND, `not found: ${asked}`))
-    );
+    if (kind === undefined) return failed(status.INVALID_ARGUMENT, "the request has no question");
+    const isText = typeof value === "string";
+    const asked = isText ? value : `${value.containingType} ${value.extensionNumber}`;
+    return answers.get(`${kind} ${asked}`) ?? failed(status.NOT_FOUND, `not found: ${asked}`);
   };
+}
+
+/** The questions that a type of a file answers. */
+function askedOf(type: Type): string[] {
+  const symbols = [type.typeName];
+  if (type.kind === "service") {
+    symbols.push(...type.methods.map(({ name }) => `${type.typeName}.${name}`));
+  }
+  const questions = symbols.map((symbol) => `fileContainingSymbol ${symbol}`);
+  if (type.kind !== "extension") return questions;
+  return [...questions, `fileContainingExtension ${type.extendee.typeName} ${type.number}`];
 }
 
 function encode(messageResponse: Answer): Uint8Array {
@@ -65,16 +66,8 @@ function encode(messageResponse: Answer): Uint8Array {
   );
 }
 
-/** A file, with everything that it imports. */
-function sent(file: DescFile): Answer {
-  const fileDescriptorProto = withImports([file]).map(({ proto }) =>
-    toBinary(FileDescriptorProtoSchema, proto),
-  );
-  return { case: "fileDescriptorResponse", value: { fileDescriptorProto } };
-}
-
-function failed(errorCode: status, errorMessage: string): Answer {
-  return { case: "errorResponse", value: { errorCode, errorMessage } };
+function failed(errorCode: status, errorMessage: string): Uint8Array {
+  return encode({ case: "errorResponse", value: { errorCode, errorMessage } });
 }
 
 /** Files and everything that they import, each once. */
@@ -87,24 +80,4 @@ function withImports(files: readonly DescFile[]): DescFile[] {
   };
   files.forEach(visit);
   return [...found];
-}
-
-/** The full names of a type and of its members. */
-function namesOf(type: Type): string[] {
-  return [type.typeName, ...membersOf(type)];
-}
-
-function membersOf(type: Type): string[] {
-  const inside = (of: string) => (member: { readonly name: string }) => `${of}.${member.name}`;
-  switch (type.kind) {
-    case "message":
-      return [...type.fields, ...type.oneofs].map(inside(type.typeName));
-    case "service":
-      return type.methods.map(inside(type.typeName));
-    case "enum":
-      // The values of an enum stand beside it.
-      return type.values.map(inside(type.parent?.typeName ?? type.file.proto.package));
-    default:
-      return [];
-  }
 }

@@ -68,10 +68,8 @@ const numbersOf = (value: string): Question => ({ case: "allExtensionNumbersOfTy
 it.each<[Question, string]>([
   [symbol(RevenueService.typeName), CONTRACT],
   [symbol(`${RevenueService.typeName}.GetOverview`), CONTRACT],
-  [symbol("revenue.v1.Payout.amount"), CONTRACT],
   [symbol("google.type.Decimal"), "google/type/decimal.proto"],
-  // a value of an enum stands beside the enum
-  [symbol("grpc.health.v1.HealthCheckResponse.SERVING"), "health/v1/health.proto"],
+  [symbol("grpc.health.v1.HealthCheckResponse.ServingStatus"), "health/v1/health.proto"],
   [symbol("google.api.http"), "google/api/annotations.proto"],
   [extension(OPTIONS, 72_295_728), "google/api/annotations.proto"],
 ])("%j is in %s", (question, name) => {
