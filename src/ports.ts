@@ -7,7 +7,6 @@ import { createGateway, type Gateway } from "./gateway/server.ts";
 import { readWebFiles, type WebFile } from "./gateway/web/web-files.ts";
 import { createGrpcServer, type GrpcServer } from "./grpc/server.ts";
 import { createAddresses } from "./net/address.ts";
-import { createConnectionLimit } from "./net/connection-limit.ts";
 import { limitUnread } from "./net/unread.ts";
 import type { Rpc } from "./rpc/call.ts";
 import { servicesOn } from "./services.ts";
@@ -51,7 +50,6 @@ export function createPorts(parts: PortParts): Ports {
   const createTls = (protocol: "h2" | "http/1.1", clientCertificates = false) =>
     certificates && createPortTls({ certificates, protocol, clientCertificates, report });
   const addresses = createAddresses(config.trustedProxies);
-  const acceptConnection = createConnectionLimit(config.maxConnections, report);
   // A flood of requests that never become a call does not fill the disk.
   const log = createSampledLog(parts.log, { by: "status" });
 
@@ -61,7 +59,7 @@ export function createPorts(parts: PortParts): Ports {
     addresses,
     log,
     countRejection: metrics?.rejectedRequest,
-    acceptConnection,
+    maxConnections: config.maxConnections,
     report,
     web: config.web === "on" ? [...readWebFiles(WEB_FOLDER), readOpenApi(config)] : undefined,
     observeRequest: metrics?.observeHttpRequest,

@@ -6,13 +6,7 @@ import { STATUS_CODES } from "node:http";
 import type { DescService } from "@bufbuild/protobuf";
 import { checkPlatformCaller } from "../../src/auth/provider.ts";
 import { ServiceError, type ServiceErrorKind } from "../../src/errors.ts";
-import {
-  errorResponse,
-  type HttpErrorStatus,
-  httpError,
-  methodNotAllowed,
-  notFound,
-} from "../../src/gateway/errors.ts";
+import { errorResponse, methodNotAllowed, notFound } from "../../src/gateway/errors.ts";
 import { READ_METHODS } from "../../src/gateway/path.ts";
 import type { HttpResponse } from "../../src/gateway/response.ts";
 import { pathsToName } from "../../src/gateway/rest/unmatched.ts";
@@ -46,10 +40,6 @@ interface Example {
 }
 
 const ofKind = (kind: ServiceErrorKind) => errorResponse(new ServiceError(kind));
-const ofHttp = (status: HttpErrorStatus, summary: string): Example => ({
-  summary,
-  response: httpError(status),
-});
 
 /** The response to a request that is refused by the binder, the service or the pipeline. */
 function refused(run: () => unknown): HttpResponse {
@@ -96,13 +86,10 @@ const examplesOf = (
   notFound: { summary: "An unknown path", response: notFound(paths) },
   methodNotAllowed: { summary: "Another method", response: methodNotAllowed(READ_METHODS) },
   notAcceptable: { summary: "Neither JSON nor CSV", response: ofKind("notAcceptable") },
-  requestTimeout: ofHttp(408, "A request that does not end"),
   messageTooLarge: { summary: "A large body", response: ofKind("messageTooLarge") },
-  expectation: ofHttp(417, "An unknown expectation"),
   rateLimited: { summary: "The rate limit is spent", response: ofKind("rateLimited") },
   tooManyCalls: { summary: "Too many calls in flight", response: ofKind("tooManyCalls") },
   tooManyFailures: { summary: "Too many invalid keys", response: ofKind("tooManyFailures") },
-  headersTooLarge: ofHttp(431, "Large headers"),
   internal: { summary: "Any fault", response: ofKind("internal") },
   overloaded: { summary: "The service is overloaded", response: ofKind("overloaded") },
 });
@@ -118,11 +105,8 @@ const DESCRIPTIONS: Readonly<Record<number, string>> = {
   404: "There is no resource at this path. The message names the paths that there are.",
   405: "The path does not have this method.",
   406: "The request's `Accept` allows neither JSON nor CSV.",
-  408: "The request did not arrive in time.",
   413: "The request declares a body of more than 64 KiB. A smaller one is ignored.",
-  417: "The request has an `Expect` header other than `100-continue`.",
   429: "Too many requests: of the provider per second or at once, or with an invalid API key from this address. No work was done.",
-  431: "The request line and the headers have more than 16 KiB.",
   500: "The figures could not be read, for example because the database is unavailable. Safe to retry.",
   503: "The service is overloaded. No work was done.",
 };

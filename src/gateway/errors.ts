@@ -35,23 +35,16 @@ export function methodNotAllowed(allowed: readonly string[]): HttpResponse {
   return { ...errorResponse(error), headers: { allow: list } };
 }
 
-/** The message of each status that a malformed HTTP request can get. */
+/** The message of each status of a request that is wrong as HTTP, where no other says more. */
 const HTTP_ERRORS = {
   400: "the request is not valid HTTP",
-  408: "the request was not received in time",
-  413: "the request is too large",
   415: "unsupported content type",
-  417: "unsupported expectation",
-  431: "the request headers are too large",
 };
 
-/** The titles. For 413 Node has the one before RFC 9110. */
-const TITLES: typeof STATUS_CODES = { ...STATUS_CODES, 413: serviceErrors.messageTooLarge.error };
-
-/** The status of an error in HTTP itself, before there is a call. */
-export type HttpErrorStatus = keyof typeof HTTP_ERRORS;
-
 /** The response for a request that is wrong as HTTP. */
-export function httpError(status: HttpErrorStatus, message = HTTP_ERRORS[status]): HttpResponse {
-  return { status, headers: {}, body: JSON.stringify({ error: TITLES[status], message }) };
+export function httpError(
+  status: keyof typeof HTTP_ERRORS,
+  message = HTTP_ERRORS[status],
+): HttpResponse {
+  return { status, headers: {}, body: JSON.stringify({ error: STATUS_CODES[status], message }) };
 }

@@ -39,6 +39,13 @@ function valuesOf(rawHeaders: readonly string[], name: string): readonly string[
   return values ?? NONE;
 }
 
+/** Whether a request has one valid Host header: RFC 9112, section 3.2. One over HTTP/1.0 may have none. */
+export function hasHost({ headersDistinct, httpVersion }: IncomingMessage): boolean {
+  const [host, another] = headersDistinct.host ?? [];
+  if (host === undefined) return httpVersion !== "1.1";
+  return another === undefined && URL.canParse(`http://${host}`);
+}
+
 /** The headers of W3C Trace Context. Node joins those that are repeated, which makes them invalid. */
 export function traceHeadersOf({ headers }: IncomingMessage): IncomingCall["trace"] {
   const { traceparent, tracestate } = headers;

@@ -34,11 +34,15 @@ export function commonHeaders(requestId: string): Record<string, string> {
   };
 }
 
-/** Sends a response. Fastify omits the body for HEAD. */
+/**
+ * Sends a response. Fastify omits the body for HEAD. A 503 is the last of its connection: a client that goes
+ * away and comes back later helps.
+ */
 export function sendResponse(reply: FastifyReply, response: HttpResponse<Body>): FastifyReply {
   const { status, headers, body } = response;
   const vary = [reply.getHeader("vary"), headers.vary].filter((value) => value !== undefined);
   reply.code(status).headers(commonHeaders(reply.request.id)).headers(headers);
+  if (status === 503) reply.header("connection", "close");
   if (vary.length > 0) reply.header("vary", vary.join(", "));
   if (body !== undefined && headers["content-type"] === undefined) reply.type(JSON_TYPE);
   return reply.send(body);

@@ -4,7 +4,6 @@ import type { AddressInfo } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
 import { type FastifyInstance, fastify } from "fastify";
 import type { Addresses } from "../net/address.ts";
-import type { AcceptConnection } from "../net/connection-limit.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import type { Rpc } from "../rpc/call.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
@@ -13,17 +12,22 @@ import type { Log } from "../telemetry/log.ts";
 import type { ObserveHttpRequest } from "../telemetry/metrics/calls.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 import { connectPaths, serveConnect } from "./connect/connect.ts";
-import { type CountRejection, type GatewayContext, rejectRequest } from "./context.ts";
+import {
+  type CountRejection,
+  type GatewayContext,
+  logClientErrors,
+  rejectRequest,
+} from "./context.ts";
 import { allowOrigins } from "./cors.ts";
 import { CSV_ROWS } from "./csv-rows.ts";
-import { checkHost } from "./http/host.ts";
+import { httpError } from "./errors.ts";
+import { type Connections, unreadOf } from "./http/connections.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
 import { HTTP_LIMITS, type HttpLimits } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
-import { handleClientError } from "./http/socket-response.ts";
-import { unreadOf } from "./http/unread.ts";
 import { createObservation } from "./observation.ts";
 import { READ_METHODS } from "./path.ts";
+import { hasHost } from "./request.ts";
 import { REQUEST_ID } from "./response.ts";
 import { serveRoute } from "./rest/route.ts";
 import { handleFastifyError, pathsToName, unmatched } from "./rest/unmatched.ts";
@@ -51,9 +55,9 @@ export interface GatewayParts {
   readonly corsOrigins?: readonly string[];
   /** The limits of HTTP that differ from the defaults. */
   readonly limits?: Partial<HttpLimits>;
-  /** Counts a connection; by default all are accepted. */
-  readonly acceptConnection?: AcceptConnection;
-  /** Counts connections that are closed, `responseTimeout`, and those that could not be accepted, `acceptFailed`. */
+  /** Open connections; by default as many as there are. */
+  readonly maxConnections?: number;
+  /** Counts connections that are closed or refused: `responseTimeout`, `tooManyConnections`, `acceptFailed`. */
   readonly report?: ReportEvent;
   /** TLS; without it, connections are not encrypted. */
   readonly tls?: PortTls | undefined;
@@ -80,11 +84,11 @@ export interface Gateway {
  */
 export function createGateway(parts: GatewayParts): Gateway {
   const { rpc, log, countRejection, addresses, tls } = parts;
-  const connections: GatewayContext["connections"] = new Map();
-  const gateway = { rpc, log, countRejection, addresses, connections, draining: false };
-  const { limits = {}, acceptConnection = () => true, report = () => {} } = parts;
-  const http = { gateway, limits, acceptConnection, report, tls };
-  const app = createApp(parts, http);
+  const connections: Connections = new Map();
+  const gateway = { rpc, log, countRejection, addresses, connections };
+  const { limits = {}, maxConnections = Number.POSITIVE_INFINITY, report = () => {} } = parts;
+  const http = { connections, limits, maxConnections, report, tls };
+  const app = createApp(parts, gateway, http);
   return {
     server: app.server,
     unread: () => unreadOf(connections),
@@ -97,10 +101,10 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 function createApp(
-  { services, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
+  { services, web = [], observeRequest, corsOrigins = [], limits = {} }: GatewayParts,
+  gateway: GatewayContext,
   http: HttpServerParts,
 ): FastifyInstance {
-  const { gateway, limits } = http;
   const routes = bindRoutes(services, CSV_ROWS);
   const paths = [
     ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
@@ -115,7 +119,6 @@ function createApp(
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
     serverFactory: (handler) => createHttpServer(observation?.wrap(handler) ?? handler, http),
-    clientErrorHandler: (error, socket) => handleClientError(gateway, error, socket),
     frameworkErrors: handleFastifyError(gateway),
     routerOptions: {
       // A path variable is limited by the size of the headers only.
@@ -124,14 +127,14 @@ function createApp(
       querystringParser: (raw) => ({ raw }),
     },
   });
+  logClientErrors(gateway, app.server);
   if (observation) app.addHook("onRequest", observation.onRequest);
   if (corsOrigins.length > 0) allowOrigins(app, corsOrigins);
   // After the hook of CORS, so that a rejection has its headers too.
   app.after(() =>
     app.addHook("onRequest", (request, reply, done) => {
-      const rejection = checkHost(request.raw);
-      if (rejection !== undefined) {
-        rejectRequest(gateway, reply, rejection);
+      if (!hasHost(request.raw)) {
+        rejectRequest(gateway, reply, httpError(400, "expected one valid Host header"));
       } else if (request.is404 || request.method === "OPTIONS") {
         // Not in a not-found handler: Fastify would check the body's content type before that.
         rejectRequest(gateway, reply, unmatched(paths, named, request.raw.url ?? ""));

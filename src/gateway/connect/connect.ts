@@ -8,26 +8,19 @@
  */
 import type { IncomingMessage } from "node:http";
 import type { DescMethodUnary, DescService, Message } from "@bufbuild/protobuf";
-import { type ConnectError, createContextValues, type HandlerContext } from "@connectrpc/connect";
+import { createContextValues, type HandlerContext } from "@connectrpc/connect";
 import { fastifyConnectPlugin } from "@connectrpc/connect-fastify";
 import type { FastifyInstance } from "fastify";
 import { MAX_MESSAGE_BYTES, ServiceError } from "../../errors.ts";
 import type { IncomingCall } from "../../rpc/call.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
-import { setStatus } from "../http/response-status.ts";
 import type { ServedPath } from "../path.ts";
-import {
-  addressOf,
-  closeSignalOf,
-  credentialsOf,
-  isBodyTooLarge,
-  traceHeadersOf,
-} from "../request.ts";
+import { addressOf, closeSignalOf, credentialsOf, traceHeadersOf } from "../request.ts";
 import { commonHeaders } from "../response.ts";
 import { CALL, type ConnectCall, callOf } from "./call.ts";
-import { connectCompressions } from "./compression.ts";
+import { sharedGzip } from "./compression.ts";
 import { connectError, refusalOf } from "./error.ts";
-import { checkCompression, checkMessageParameter, checkRequest, METHODS } from "./request-check.ts";
+import { checkRequest, METHODS } from "./request-check.ts";
 import { takeTimeout } from "./timeout.ts";
 
 /** Serves the unary RPCs of a service. */
@@ -61,13 +54,13 @@ export function serveConnect(
     await scope.register(fastifyConnectPlugin, {
       grpc: false,
       readMaxBytes: MAX_MESSAGE_BYTES,
-      acceptCompression: [...connectCompressions],
+      acceptCompression: [sharedGzip],
       contextValues: ({ raw }) => createContextValues().set(CALL, calls.get(raw)),
       requestGate: (context) => accept(gateway, callOf(context.values), context),
       routes: (router) => {
         for (const method of methods) {
           router.rpc(method, (message, { values, responseHeader }) =>
-            run(gateway, callOf(values), message, responseHeader),
+            run(callOf(values), message, responseHeader),
           );
         }
       },
@@ -106,28 +99,18 @@ async function accept(
     }
     const reject = () => {
       if (call.ran) return;
-      const error = refusalOf(context.signal.reason);
-      if (context.protocolName === "connect") setStatus(call.response, error.entry.status);
-      accepted.reject(error);
+      accepted.reject(refusalOf(context.signal.reason));
+      // Connect-ES may have left the body unread, and Node would wait for the rest.
+      call.response.setHeader("connection", "close");
     };
     context.signal.addEventListener("abort", reject, { once: true });
-    checkCompression(context);
-    if (context.requestMethod === "GET") {
-      if (isBodyTooLarge(call.response.req)) throw new ServiceError("messageTooLarge");
-      checkMessageParameter(context.url);
-    }
   } catch (thrown) {
-    throw failure(gateway, call, thrown);
+    throw failure(call, thrown);
   }
 }
 
 /** Runs a call once its message is decoded. */
-async function run(
-  gateway: GatewayContext,
-  call: ConnectCall,
-  message: Message,
-  headers: Headers,
-): Promise<Message> {
+async function run(call: ConnectCall, message: Message, headers: Headers): Promise<Message> {
   try {
     if (call.accepted === undefined) throw new Error("the request gate did not accept the call");
     call.ran = true;
@@ -135,7 +118,7 @@ async function run(
     for (const [name, value] of Object.entries(response.metadata)) headers.set(name, value);
     return response.message;
   } catch (thrown) {
-    throw failure(gateway, call, thrown);
+    throw failure(call, thrown);
   }
 }
 
@@ -143,13 +126,9 @@ async function run(
  * The error to send. One that means 503 is the last response of its connection, also over gRPC-Web, whose
  * HTTP status is always 200.
  */
-function failure(
-  { connections }: GatewayContext,
-  { response }: ConnectCall,
-  thrown: unknown,
-): ConnectError {
+function failure({ response }: ConnectCall, thrown: unknown) {
   const error = ServiceError.from(thrown);
-  if (error.entry.status === 503) connections.get(response.req.socket)?.drain();
+  if (error.entry.status === 503) response.setHeader("connection", "close");
   return connectError(error);
 }
 

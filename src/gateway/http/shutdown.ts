@@ -1,12 +1,12 @@
 /**
  * Shutdown without losing a request:
  *
- * 1. The listener closes. Every response closes its connection, so that kept-alive clients leave.
- * 2. Idle connections are closed, the others as soon as their requests in flight are finished.
+ * 1. The listener closes, and each response is the last of its connection, so that kept-alive clients leave.
+ * 2. Idle connections are closed, the others after their response.
  */
-import { once } from "node:events";
 import { setImmediate as nextTurn, setTimeout as sleep } from "node:timers/promises";
 import type { FastifyInstance } from "fastify";
+import { endConnection } from "./connections.ts";
 import type { HttpServerParts } from "./http-server.ts";
 
 /** How long step 1 takes, in ms. */
@@ -18,24 +18,22 @@ const LAST_RESPONSES = 200;
  */
 export async function shutDown(
   app: FastifyInstance,
-  { gateway, tls }: Pick<HttpServerParts, "gateway" | "tls">,
+  { connections, tls }: Pick<HttpServerParts, "connections" | "tls">,
   grace: number,
 ): Promise<void> {
-  const { connections } = gateway;
   const cut = setTimeout(() => {
     for (const socket of connections.keys()) socket.destroy();
   }, grace);
-  // Emitted when the last connection is closed.
-  const closed = once(app.server, "close");
-  // Connections that exist stay open: http-server.ts.
-  app.server.close();
-  gateway.draining = true;
+  // Fastify says `connection: close` from now on. Connections that exist stay open: http-server.ts.
+  const closed = app.close();
+  for (const [socket, exchange] of connections) {
+    if (exchange?.response.headersSent === false) endConnection(socket, exchange);
+  }
   await sleep(Math.min(LAST_RESPONSES, grace));
   // A process that stood still meanwhile has not read the requests that came.
   await nextTurn();
   tls?.closeIncomplete();
-  for (const exchanges of connections.values()) exchanges.drain();
+  for (const [socket, exchange] of connections) endConnection(socket, exchange);
   await closed;
   clearTimeout(cut);
-  await app.close();
 }

@@ -98,11 +98,13 @@ async function respond(
     });
     const mediaType = chooseMediaType(request.headers.accept, [...forms.keys()]);
     const represent = mediaType && forms.get(mediaType);
-    const { message, metadata } = await call.run(() => {
-      if (represent === undefined) throw new ServiceError("notAcceptable");
-      return bind(route, request);
-    });
-    const representation = (represent as Represent)(message);
+    if (represent === undefined) {
+      const error = new ServiceError("notAcceptable");
+      call.reject(error);
+      throw error;
+    }
+    const { message, metadata } = await call.run(() => bind(route, request));
+    const representation = represent(message);
     const vary = [HEADERS.vary, call.metadata.vary].filter((names) => names !== undefined);
     const headers = { ...call.metadata, ...metadata, ...HEADERS, vary: vary.join(", ") };
     return await representationResponse(representation, request, headers, gateway.log);

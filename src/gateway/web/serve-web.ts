@@ -67,8 +67,8 @@ function serveFile(
     method: [...READ_METHODS],
     url: path,
     handler: async (request, reply) => {
-      const exchanges = connections.get(request.raw.socket);
-      if (exchanges) exchanges.isPublic = true;
+      const exchange = connections.get(request.raw.socket);
+      if (exchange) exchange.isPublic = true;
       return sendResponse(
         reply,
         await representationResponse(representation, request, headers, log),

@@ -77,8 +77,6 @@ const CASES: Readonly<Record<number, readonly Case[]>> = {
   ],
   406: [{ headers: [["accept", "text/html"]] }],
   413: [{ headers: [["content-length", "70000"]] }],
-  417: [{ headers: [["expect", "a-miracle"]] }],
-  431: [{ headers: [["x-large", "x".repeat(20_000)]] }],
 };
 
 const requests = Object.entries(CASES).flatMap(([status, cases]) =>

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { ServiceError, type ServiceErrorKind, serviceErrors } from "../../../src/errors.ts";
-import { errorResponse, httpError } from "../../../src/gateway/errors.ts";
+import { errorResponse } from "../../../src/gateway/errors.ts";
 
 test.each(Object.keys(serviceErrors) as ServiceErrorKind[])(
   "%s is JSON with its message, and without any detail if the service is at fault",
@@ -13,9 +13,3 @@ test.each(Object.keys(serviceErrors) as ServiceErrorKind[])(
     expect(JSON.parse(response.body)).toEqual({ error, ...(isShown && { message: '"why"\n' }) });
   },
 );
-
-test("a status has one title, whether a call or HTTP itself failed", () => {
-  const titleOf = ({ body }: { readonly body: string }) => JSON.parse(body).error;
-  const call = errorResponse(new ServiceError("messageTooLarge"));
-  expect(titleOf(httpError(413))).toBe(titleOf(call));
-});

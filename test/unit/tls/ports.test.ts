@@ -5,7 +5,6 @@ import { connect as connectTls } from "node:tls";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type GetOverviewResponse, RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { parseCertificates, readContents } from "../../../src/config/certificates.ts";
-import type { AcceptConnection } from "../../../src/net/connection-limit.ts";
 import { createPortTls, HANDSHAKE_TIMEOUT } from "../../../src/tls/port-tls.ts";
 import { until } from "../../support/poll.ts";
 import { createAuthority, createFiles } from "../../support/tls/certificates.ts";
@@ -25,7 +24,7 @@ function openTls(protocol: "h2" | "http/1.1") {
   return { events, parts: { report, tls: createPortTls({ certificates, protocol, report }) } };
 }
 
-async function openGateway(more: { acceptConnection?: AcceptConnection } = {}) {
+async function openGateway(more: { maxConnections?: number } = {}) {
   const { parts, events } = openTls("http/1.1");
   const all = { ...parts, ...more };
   return { ...(await listenHttp(RevenueService, handleOverview, undefined, all)), events };
@@ -40,12 +39,8 @@ async function openGrpc(
 }
 
 it("a connection is counted before its handshake", async () => {
-  const acceptConnection: AcceptConnection = (socket) => !socket.destroy();
-  for (const open of [
-    () => openGateway({ acceptConnection }),
-    () => openGrpc({ maxConnections: 0 }),
-  ]) {
-    const { port } = await open();
+  for (const open of [openGateway, openGrpc]) {
+    const { port } = await open({ maxConnections: 0 });
     await grpc.openSocket(port).closed;
     const refused = connectTls({ port, host: "127.0.0.1", ca: authority.cert });
     await expect(once(refused, "secureConnect")).rejects.toThrow(/reset|disconnected/i);
