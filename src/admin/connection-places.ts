@@ -1,7 +1,7 @@
 /**
  * A limit on open connections that favours new ones: a probe opens one for each request, and must be
- * answered whoever holds all the others. The limit of the public ports refuses the newest instead
- * (`src/net/connection-limit.ts`): there, a client at work is worth more than one that comes.
+ * answered whoever holds all the others. The public ports refuse the newest instead: there, a client
+ * at work is worth more than one that comes.
  */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
