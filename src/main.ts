@@ -120,11 +120,10 @@ async function start(config: Config): Promise<void> {
   await checkDatabase(config, database, (message) => log.warn(message));
   const pageTokenKey = await readPageTokenKey(database);
 
-  const waitForTurn = createTurns();
   const openRead = (name: string, pool: Knex, max: number) => {
     const observed = metrics?.observePool({ name, max, connections: () => poolState(pool) });
     const observe = createReadObserver(observed, tracing?.tracer);
-    return createRead(pool, { ...sessionOptions(config), waitForTurn, observe });
+    return createRead(pool, { ...sessionOptions(config), observe });
   };
   const rateLimit = createRateLimit({
     rate: config.rateLimit,
@@ -155,7 +154,7 @@ async function start(config: Config): Promise<void> {
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },
     maxCall: config.maxCall,
     rateLimit,
-    waitForTurn,
+    waitForTurn: createTurns(),
     metrics: metrics?.calls,
     traceCall: tracing?.traceCall,
   });

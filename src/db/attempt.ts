@@ -77,13 +77,8 @@ type Send = (connection: Connection, sql: string, bindings: readonly string[]) =
  *
  * @param timeout the time after which a connection that gives no answer is dead, in ms: longer than
  *   the server lets a statement run
- * @param waitForTurn awaited with the number of rows before they are handed over
  */
-export function createAttempt(
-  client: Knex.Client,
-  timeout: number,
-  waitForTurn: (rows: number) => Promise<void> | undefined = () => undefined,
-): Attempt {
+export function createAttempt(client: Knex.Client, timeout: number): Attempt {
   async function borrow(): Promise<Connection> {
     try {
       return await client.acquireConnection();
@@ -117,9 +112,7 @@ export function createAttempt(
         throw new Error("expected a statement that starts with SELECT");
       signal.throwIfAborted();
       observation?.sent(operation);
-      const rows = await observed(run(execute, connection, sql, bindings), observation);
-      await waitForTurn(rows.length);
-      return rows;
+      return observed(run(execute, connection, sql, bindings), observation);
     };
     return {
       query,

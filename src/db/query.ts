@@ -58,8 +58,6 @@ export interface ReadLimits {
   readonly maxStatement?: number;
   /** The pauses before a read is tried again, in ms. Default: `RETRY_PAUSES`. */
   readonly retryPauses?: readonly number[];
-  /** Awaited before rows are handed over. Their place is held meanwhile. Default: no wait. */
-  readonly waitForTurn?: (rows: number) => Promise<void> | undefined;
   /** Follows each read, until its rows have arrived. Default: nobody does. */
   readonly observe?: ObserveRead;
 }
@@ -83,12 +81,11 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
     poolWait = POOL_WAIT,
     maxStatement = MAX_STATEMENT,
     retryPauses = RETRY_PAUSES,
-    waitForTurn,
     observe,
   } = limits;
   const client: Knex.Client = database.client;
   const share = createFairShare(client.config.pool?.max ?? POOL_SIZE, poolWait);
-  const attempt = createAttempt(client, maxStatement + ANSWER_GRACE, waitForTurn);
+  const attempt = createAttempt(client, maxStatement + ANSWER_GRACE);
 
   /** Runs work for a caller that has taken a place, and again if its connection fails. */
   async function run<T>(attempted: Attempted<T>): Promise<T> {

@@ -1,8 +1,8 @@
 /**
  * Turns for large results. What an answer costs the event loop grows with its rows: with 6,000
- * servers it takes 40 ms to make, and some more for each caller who gets it. If several large ones come at
- * once, all other calls would wait for as long as they take together. So only so many rows are handed over
- * in each turn of the event loop, by the database and then to each caller. Small results never wait.
+ * servers it takes 40 ms to make, once for all callers who share it, and some more for each who gets it. If
+ * hundreds get a large one at once, all other calls would wait for as long as that takes together. So only so
+ * many entries are handed over in each turn of the event loop. Small results never wait.
  */
 import type { Message } from "@bufbuild/protobuf";
 import { memoize } from "./memoize.ts";
