@@ -2,8 +2,7 @@
 import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
 import { fromDatetime } from "../db/datetime.ts";
-import { formatSums, isZero, type Sums } from "../rollup/sums.ts";
-import { formatRepair, type Repair } from "../rollup/write/repair.ts";
+import { formatRepair } from "../rollup/write/repair.ts";
 import type { RollupProgress } from "../rollup/write/run/work.ts";
 import type { Writer } from "../rollup/write/run/writers.ts";
 import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
@@ -123,34 +122,19 @@ export async function runOnce(
   options: RollupOptions,
 ): Promise<RollupResult> {
   const bar = createProgressBar();
-  const repaired = (repair: Repair) => {
-    log.error({ text: formatRepair(repair), ...fieldsOf(repair) }, "a rollup was repaired");
-    options.repaired?.(repair);
-  };
   try {
     const report = (progress: RollupProgress) => {
+      const { repair } = progress;
+      if (repair !== undefined) {
+        const { provider: providerId, what: difference, gross } = repair;
+        const text = formatRepair(repair);
+        log.error({ text, providerId, difference, gross }, "a rollup was repaired");
+      }
       bar.show(progress);
       options.report?.(progress);
     };
-    return await rollUp(database, { ...options, report, repaired });
+    return await rollUp(database, { ...options, report });
   } finally {
     bar.stop();
   }
-}
-
-/** A repair as fields of a log line. */
-function fieldsOf({ provider, from, to, cause, ...sums }: Repair): object {
-  return { providerId: provider, from, to, difference: differenceOf(cause, sums), cause };
-}
-
-/** By how much the rollup differed from the ledger, or what is known of the answers where nobody counted it. */
-function differenceOf(cause: Repair["cause"], sums: Sums): string {
-  if (cause === "future watermark") return "none in answers: they were read from the ledger";
-  if (cause === "damaged rollup") {
-    const more = isZero(sums)
-      ? ""
-      : `, owners together had ${formatSums(sums)} more than the whole`;
-    return `not counted${more}: answers that compare owners with the whole were read from the ledger, and others may have been wrong`;
-  }
-  return isZero(sums) ? "between owners: together they had what the ledger has" : formatSums(sums);
 }

@@ -66,6 +66,7 @@ export async function verifyAll(
       concurrency,
       seesTransactions: await canSeeTransactions(database),
     });
+    if (result.failure) throw result.failure;
     logRun(log, result);
   } finally {
     await database.destroy();

@@ -119,9 +119,9 @@ async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<vo
     let pause = (flags.watch ?? 0) * 1_000;
     try {
       seesTransactions ??= await lookAtSession(database);
-      const result = await run(database, seesTransactions, ({ unfinished }) => {
-        if (unfinished) pause = 0;
-      });
+      const result = await run(database, seesTransactions);
+      if (result.unfinished) pause = 0;
+      if (result.failure) throw result.failure;
       outcomes.succeeded(result);
       admin?.succeeded(result);
       // Scripts wait for a 0 before they start services that need these rollups.
@@ -177,18 +177,11 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
   const { watch, margin, checkPeriod, concurrency } = flags;
   let { rebuild = false } = flags;
   const counted = nothingCounted();
-  return async (
-    database: Knex,
-    seesTransactions: boolean,
-    finished: (result: RollupResult) => void,
-  ): Promise<RollupResult> => {
+  return async (database: Knex, seesTransactions: boolean): Promise<RollupResult> => {
     const result = await runOnce(database, log, {
-      report: ({ building }) => admin?.building(building?.rowsLeft ?? 0),
-      repaired: () => admin?.repaired(),
-      finished: (result) => {
-        rebuild = false;
-        admin?.finished(result);
-        finished(result);
+      report: ({ building, repair }) => {
+        admin?.building(building?.rowsLeft ?? 0);
+        if (repair) admin?.repaired();
       },
       margin: margin * 1_000,
       checkPeriod: checkPeriod * 1_000,
@@ -203,7 +196,10 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
         counted,
       }),
     });
-    if (watch === undefined || isWorthALine(result)) logRun(log, result, signal);
+    rebuild = false;
+    admin?.finished(result);
+    if (!result.failure && (watch === undefined || isWorthALine(result)))
+      logRun(log, result, signal);
     return result;
   };
 }

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
 import { TABLES } from "../../src/rollup/coverage.ts";
-import type { Cause } from "../../src/rollup/write/repair.ts";
 import { CHECK_PERIOD } from "../../src/rollup/write/run.ts";
 import { scheduleCheck } from "../../src/rollup/write/state.ts";
 import { build, differences, refreshTo } from "../database/rollup/write/built.ts";
@@ -68,15 +67,11 @@ async function insertIn(zone: string, table: string, row: object): Promise<void>
   });
 }
 
-/** Runs once, after which the rollup is that of the ledger. Resolves to the causes of repairs. */
-async function repair(): Promise<Cause[]> {
-  const causes: Cause[] = [];
-  await rollUp(database.knex, {
-    margin: 0,
-    repaired: ({ cause }) => causes.push(cause),
-  });
+/** Runs once, after which the rollup is that of the ledger. Resolves to the number of repairs. */
+async function repair(): Promise<number> {
+  const { repairs } = await rollUp(database.knex, { margin: 0 });
   expect(await differences(database.knex)).toEqual([]);
-  return [...new Set(causes)];
+  return repairs;
 }
 
 /** The gross revenue and the number of rentals of a period, without cached sums, `hours` from now. */
@@ -96,7 +91,7 @@ it("a charge that commits late is missing, but in the head or the tail of a peri
   expect(await totals("2024-12-01T07:00Z", "2025-12-31")).toEqual(["20.00", 1]);
   expect(await totals("2024-01-01", "2024-12-01T07:00Z")).toEqual(["11.00", 1]);
   expect(await totals("2024-12-01T05:00Z", "2024-12-01T07:00Z")).toEqual(["1.00", 1]);
-  expect(await repair()).toEqual(["late commit"]);
+  expect(await repair()).toBeGreaterThan(0);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
 });
 
@@ -111,7 +106,7 @@ it("a rental written with a recording time in the past is missing, but in the he
   expect(await totals("2024-11-01", "2024-12-05T07:00Z")).toEqual(["10.00", 3]);
   // After its end, on the same day: one runs. Never below 0.
   expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 0]);
-  expect(await repair()).toEqual(["late commit"]);
+  expect(await repair()).toBeGreaterThan(0);
   expect(await totals("2024-12-08T07:00Z", "2024-12-08T08:00Z")).toEqual(["0.00", 1]);
   expect(await totals(...ALL)).toEqual(["30.00", 3]);
 });
@@ -122,16 +117,16 @@ it("a charge of a session in any time zone, or recorded in the future, counts at
   }
   await charge("2024-12-01 00:00", "1.00", 300);
   expect(await totals(...ALL)).toEqual(["33.00", 1]);
-  expect(await repair()).toEqual([]);
+  expect(await repair()).toBe(0);
 });
 
 it.each([
-  ["west", "-05:00", { rentals: 1, causes: ["late commit"] }],
-  ["east", "+05:00", { rentals: 2, causes: [] }],
-] as const)("a rental that ends in a session %s of UTC", async (_, zone, { rentals, causes }) => {
+  ["west", "-05:00", { rentals: 1, repairs: 1 }],
+  ["east", "+05:00", { rentals: 2, repairs: 0 }],
+] as const)("a rental that ends in a session %s of UTC", async (_, zone, { rentals, repairs }) => {
   await insertIn(zone, "rentals", { started_at: "2024-12-01", ended_at: "2024-12-18" });
   expect(await totals(...ALL)).toEqual(["30.00", rentals]);
-  expect(await repair()).toEqual(causes);
+  expect(await repair()).toBe(repairs);
   expect(await totals(...ALL)).toEqual(["30.00", 2]);
 });
 
@@ -140,12 +135,12 @@ it.each([
   ["deleted", (row: Knex.QueryBuilder) => row.del(), "10.00", "20.00"],
 ] as const)(
   "a %s charge still counts as it was, but in the head or the tail",
-  async (name, change, near, after) => {
+  async (_, change, near, after) => {
     await change(database.knex("charges").where("charged_at", "2024-12-15 12:00"));
     expect(await totals(...ALL)).toEqual(["30.00", 1]);
     expect(await totals("2024-12-15T11:00Z", "2025-12-31")).toEqual([near, 1]);
     expect(await totals("2024-01-01", "2024-12-15T13:00Z")).toEqual([near, 1]);
-    expect(await repair()).toEqual([`${name} row`]);
+    expect(await repair()).toBeGreaterThan(0);
     expect(await totals(...ALL)).toEqual([after, 1]);
   },
 );
@@ -164,7 +159,7 @@ it("a replaced charge counts twice until the next run", async () => {
 it("a rental that is written again counts twice until the next run", async () => {
   await database.knex.raw("UPDATE rentals SET updated_at = UTC_TIMESTAMP(3)");
   expect(await totals(...ALL)).toEqual(["30.00", 2]);
-  expect(await repair()).toEqual([]);
+  expect(await repair()).toBe(0);
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
 });
 
@@ -177,7 +172,7 @@ it("a rental that gets another start and end counts twice, then at both until th
   expect(await totals(...ALL)).toEqual(["30.00", 2]);
   expect(await totals(...old)).toEqual(["0.00", 1]);
   expect(await totals(...current)).toEqual(["0.00", 1]);
-  expect(await repair()).toEqual(["deleted row"]);
+  expect(await repair()).toBeGreaterThan(0);
   expect(await totals(...old)).toEqual(["0.00", 0]);
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
 });
@@ -186,7 +181,7 @@ it("a deleted rental still counts, but in the head or the tail it may not", asyn
   await database.knex("rentals").del();
   expect(await totals(...ALL)).toEqual(["30.00", 1]);
   expect(await totals("2024-01-01", "2024-11-05T13:00Z")).toEqual(["0.00", 0]);
-  expect(await repair()).toEqual(["deleted row"]);
+  expect(await repair()).toBeGreaterThan(0);
   expect(await totals(...ALL)).toEqual(["30.00", 0]);
 });
 
@@ -199,7 +194,7 @@ it("a watermark in the future has no effect on answers, and the next run builds 
   await setWatermark();
   await charge("2024-12-01 00:00", "1.00", 0);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  expect(await repair()).toEqual(["future watermark"]);
+  expect(await repair()).toBeGreaterThan(0);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
 });
 
@@ -223,7 +218,7 @@ it("if the rows of rollups are deleted everything is read raw, and the next run 
   await database.knex(TABLES.rollups).del();
   await charge("2024-12-01 00:00", "1.00", -120);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
-  expect(await repair()).toEqual([]);
+  expect(await repair()).toBe(0);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
   expect(await database.knex(TABLES.rollups).where({ provider_id: 1 })).toHaveLength(1);
 });
@@ -236,6 +231,6 @@ it("after a restore of the ledger alone answers are wrong until everything is ch
   await charge("2024-12-02 00:00", "2.00", -1);
   expect(await totals(...ALL)).toEqual(["31.00", 1]);
   await scheduleCheck(knex, "1", CHECK_PERIOD); // as --verify --repair does
-  expect(await repair()).not.toEqual([]);
+  expect(await repair()).toBeGreaterThan(0);
   expect(await totals(...ALL)).toEqual(["32.00", 1]);
 });

@@ -146,14 +146,14 @@ export async function buildStep(
     return { charges, at: next, rowsLeft: left, done: false };
   }
   // Without this, answers would read much raw until the next run.
-  const refreshed = await refresh(database, provider, until, { building: true });
-  if (refreshed === "damaged") {
+  const refreshed = await refresh(database, provider, until, true);
+  if (refreshed.rebuild === "damaged") {
     await beginBuild(database, provider, until, undefined, true);
     return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
   }
   return {
     // What is too much for a refresh is left to the next run. To throw the build away could go on for ever.
-    charges: typeof refreshed === "string" ? 0 : refreshed.charges,
+    charges: refreshed.charges,
     at: LAST_INSTANT,
     rowsLeft: 0,
     done: await makeCurrent(database, provider),

@@ -12,6 +12,7 @@ import {
   newVersion,
   type Rollup,
   type RowColumns,
+  rowOf,
   updateUnchanged,
 } from "./state.ts";
 
@@ -75,24 +76,24 @@ export async function computeChange(
  * is written.
  *
  * @param columns further columns of its row in `rollups` to set
- * @param committing called before COMMIT: an error after that leaves open whether the change was written
  */
 export function writeChange(
   database: Knex,
   change: Change,
   columns: RowColumns = {},
-  committing: () => void = () => {},
 ): Promise<boolean> {
   const { rollup, until, differences, boundaries, quarters } = change;
   const changes = until !== rollup.watermark || differences.length + quarters.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
+  const version = changes ? newVersion() : rollup.version;
   return inShortTransaction(database, async (transaction) => {
-    const version = changes ? newVersion() : rollup.version;
     const row = { ...columns, watermark: until, version };
-    if (!(await updateUnchanged(transaction, rollup, row))) return false;
+    if (!(await updateUnchanged(transaction, rollup, row))) {
+      // It is written if only the answer to COMMIT was lost.
+      return (await rowOf(transaction, rollup).where({ version }).first()) !== undefined;
+    }
     await addDifferences(transaction, rollup, differences, boundaries.stored);
     await addToIncrements(transaction, rollup, quarters);
-    committing();
     return true;
   });
 }

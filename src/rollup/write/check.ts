@@ -6,13 +6,13 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import type { Leaf } from "../leaves.ts";
-import { NO_SUMS } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
-import { computeChange } from "./change.ts";
+import { computeChange, writeChange } from "./change.ts";
 import { findContradictions, findDamage } from "./damage.ts";
 import { purge } from "./purge.ts";
-import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
+import { DAMAGED } from "./refresh.ts";
+import { type Repair, rebuildOf, repairOf } from "./repair.ts";
 import { nextSlice } from "./slice.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
@@ -23,14 +23,18 @@ const SLICE_ROWS = 10_000;
 export interface CheckOptions {
   /** The time within which the whole rollup is compared, in ms. */
   readonly period: number;
-  /** Called with each difference that was found and removed. */
-  readonly repaired: (repair: Repair) => void;
   /** The number of charges, starts or ends of rentals that a slice has, about. Default: `SLICE_ROWS`. */
   readonly rows?: number;
 }
 
-/** What became of a check: whether more slices are due, or which version of the rollup has to be built anew. */
-export type Checked = "more" | "done" | { readonly outdated: string };
+/** What became of a check. */
+export interface Checked {
+  /** Whether more slices are due. */
+  readonly more: boolean;
+  readonly repair?: Repair | undefined;
+  /** The version of the rollup that has to be built anew, if so. */
+  readonly outdated?: string;
+}
 
 /**
  * Compares the next slice of a provider's rollup with the ledger, and repairs it. If another run
@@ -39,7 +43,7 @@ export type Checked = "more" | "done" | { readonly outdated: string };
 export async function checkSlice(
   database: Knex,
   provider: string,
-  { period, repaired, rows = SLICE_ROWS }: CheckOptions,
+  { period, rows = SLICE_ROWS }: CheckOptions,
 ): Promise<Checked> {
   const found = await inSnapshot(database, async (reader) => {
     const { current, build } = await readRollups(reader, provider);
@@ -48,15 +52,14 @@ export async function checkSlice(
     const slice = await compareSlice(reader, current, rows);
     return { rollup: current, slice, isBuilding: build !== undefined };
   });
-  if (found === undefined) return "done";
+  if (found === undefined) return { more: false };
   const { rollup, slice, isBuilding } = found;
   // A run that was killed after a build has left the rows of the one before.
   if (rollup.nextFrom === FIRST_INSTANT) await purge(database, provider);
   if (slice.change === undefined) {
-    const { damage } = slice;
     // A build that takes many runs is one repair.
-    if (damage && !isBuilding) repaired(damagedRollup(provider, rollup.watermark, damage));
-    return { outdated: rollup.version };
+    const repair = slice.damaged && !isBuilding ? rebuildOf(provider, DAMAGED) : undefined;
+    return { more: false, outdated: rollup.version, repair };
   }
   const { change, next, share } = slice;
   const now = fromDatetime(rollup.now);
@@ -67,8 +70,8 @@ export async function checkSlice(
   const due = Math.min(Math.max(fromDatetime(rollup.checkAt), now - period), now);
   const checkAt = Math.round(due + (goesOn ? 0 : period * share));
   const columns = { next_from: isLast ? FIRST_INSTANT : next, check_at: toDatetime(checkAt) };
-  if (!(await writeRepairs(database, change, repaired, columns))) return "done";
-  return !isLast && checkAt <= now ? "more" : "done";
+  if (!(await writeChange(database, change, columns))) return { more: false };
+  return { more: !isLast && checkAt <= now, repair: repairOf(change) };
 }
 
 /** The part of a rollup that some leaves are, by its stored boundaries: those of all slices add up to 1. */
@@ -80,17 +83,16 @@ function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boo
 
 /** Compares the next slice in a snapshot; without a change the rollup has to be built anew. */
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
-  const damage = await findDamage(reader, rollup);
-  if (damage) return { damage };
+  if (await findDamage(reader, rollup)) return { damaged: true };
   const { nextFrom, watermark } = rollup;
   const boundaries = await readBoundaries(reader, rollup);
   const { compared, next } = await nextSlice(reader, rollup, boundaries, nextFrom, rows);
   const stretch = { from: nextFrom, to: next };
   const contradictions = await findContradictions(reader, rollup, boundaries.stored, stretch);
-  if (contradictions.length > 0) return { damage: NO_SUMS };
+  if (contradictions.length > 0) return { damaged: true };
   const change = await computeChange(reader, rollup, boundaries, compared, watermark);
-  if (change === "too large") return { damage: undefined };
+  if (change === "too large") return { damaged: false };
   const isLast = next === LAST_INSTANT;
-  if (isLast && (await hasOutgrown(reader, rollup))) return { damage: undefined };
+  if (isLast && (await hasOutgrown(reader, rollup))) return { damaged: false };
   return { change, next, share: shareOf(compared.leaves, boundaries.stored, isLast) };
 }

@@ -23,14 +23,14 @@ import { INCREMENTS, type Rollup, STORED } from "./state.ts";
 const IS_WHOLE = "total = 1 AND server_id = 0 AND instance_id = 0";
 
 /**
- * What the owners together have more than the provider as a whole, of everything covered, if they, or the days, differ
- * from it; nothing, if its leaves have a length that there is not; undefined if all is well.
+ * Whether, of everything covered, the owners together or the days have other sums than the provider as a whole, or the
+ * leaves have a length that there is not.
  */
 export async function findDamage(
   reader: Knex.Transaction,
   { provider, slot, leaf }: Rollup,
-): Promise<Sums | undefined> {
-  if (!isLength(leaf)) return NO_SUMS;
+): Promise<boolean> {
+  if (!isLength(leaf)) return true;
   const sum = (names: readonly string[], from: string) =>
     `SELECT ${SUM_NAMES.map((name) => `${names.includes(name) ? `COALESCE(SUM(${name}), 0)` : "0"} AS ${name}`).join(", ")} FROM ${from}`;
   const last = (total: 0 | 1) => `(SELECT MAX(at) FROM ${STORED} AND total = ${total})`;
@@ -44,8 +44,7 @@ export async function findDamage(
   );
   const [owners = NO_SUMS, whole = NO_SUMS, days = NO_SUMS] = rows.map(sumsOf) as Sums[];
   const charges = sumsFrom((name) => (SUMS[name].table === "charges" ? whole[name] : 0n));
-  const more = minus(owners, whole);
-  return isZero(more) && isZero(minus(days, charges)) ? undefined : more;
+  return !isZero(minus(owners, whole)) || !isZero(minus(days, charges));
 }
 
 /**

@@ -2,35 +2,35 @@
 import type { Knex } from "knex";
 import { joined, leavesOf } from "../leaves.ts";
 import { readBoundaries } from "./boundaries.ts";
-import { type Change, computeChange, MAX_CHANGED_LEAVES } from "./change.ts";
+import { type Change, computeChange, MAX_CHANGED_LEAVES, writeChange } from "./change.ts";
 import { findDamage } from "./damage.ts";
-import { damagedRollup, type Repair, writeRepairs } from "./repair.ts";
+import { type Repair, rebuildOf, repairOf } from "./repair.ts";
 import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
 /** Up to so many stretches of hours with charges that became covered are compared alone, without their leaves. */
 const MAX_HOURS = 256;
 
-/** What a refresh came to: the charges that it added, or why the rollup has to be built anew. */
-export type Refreshed = { readonly charges: number } | "no rollup" | "damaged" | "too large";
-
-/** How to refresh. */
-export interface RefreshOptions {
-  /** Whether to refresh the rollup that is being built. Default: the current one. */
-  readonly building?: boolean;
-  /** Called with each difference that was found and removed on the way. */
-  readonly repaired?: (repair: Repair) => void;
+/** What a refresh came to. */
+export interface Refreshed {
+  /** The number of charges added. */
+  readonly charges: number;
+  readonly repair?: Repair | undefined;
+  /** Why the rollup has to be built anew, if so. */
+  readonly rebuild?: "no rollup" | "damaged" | "too large";
 }
 
 /**
  * Moves the watermark of a provider's rollup forward to `until`. Writes nothing if it is there already,
  * or if another run changed the rollup in the meantime.
+ *
+ * @param building whether to refresh the rollup that is being built, and not the current one
  */
 export async function refresh(
   database: Knex,
   provider: string,
   until: string,
-  { building = false, repaired = () => {} }: RefreshOptions = {},
+  building = false,
 ): Promise<Refreshed> {
   const found = await inSnapshot(database, async (reader) => {
     const { current, build } = await readRollups(reader, provider);
@@ -40,19 +40,20 @@ export async function refresh(
     return until <= rollup.watermark ? "current" : changeUpTo(reader, rollup, until);
   });
   if (found === "current") return { charges: 0 };
-  if (typeof found === "string") return found;
-  if ("damage" in found) {
-    repaired(damagedRollup(provider, until, found.damage));
-    return "damaged";
+  if (found === "damaged") {
+    return { charges: 0, rebuild: found, repair: rebuildOf(provider, DAMAGED) };
   }
-  if (!(await writeRepairs(database, found, repaired))) return { charges: 0 };
-  return { charges: chargesOf(found) };
+  if (typeof found === "string") return { charges: 0, rebuild: found };
+  if (!(await writeChange(database, found))) return { charges: 0 };
+  return { charges: chargesOf(found), repair: repairOf(found) };
 }
+
+/** Why a rollup whose rows contradict each other is built anew. */
+export const DAMAGED = "rows of the rollup were changed or lost";
 
 /** The change that moves a rollup's watermark to `until`. */
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
-  const damage = await findDamage(reader, rollup);
-  if (damage) return { damage };
+  if (await findDamage(reader, rollup)) return "damaged" as const;
   const spans = await newSpans(reader, rollup, until);
   const leaves = leavesOf(spans, rollup.leaf);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;

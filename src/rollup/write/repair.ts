@@ -1,95 +1,54 @@
-/** Repairs: differences from the ledger that no row explains which became covered since. */
+/** Repairs: what differed in a rollup, and was put right. */
 
-import type { Knex } from "knex";
-import { FIRST_INSTANT } from "../../db/datetime.ts";
-import type { Leaf } from "../leaves.ts";
+import { formatCents } from "../../db/cents.ts";
 import { sumsOf } from "../stored-sums.ts";
-import { COUNT_NAMES, formatSums, isZero, NO_SUMS, plus, type Sums } from "../sums.ts";
-import { type Change, writeChange } from "./change.ts";
-import type { Difference } from "./comparison.ts";
-import { leafOf, type QuarterDifference } from "./increments.ts";
-import type { RowColumns } from "./state.ts";
+import { formatSums, isZero, NO_SUMS, plus, type Sums } from "../sums.ts";
+import type { Change } from "./change.ts";
+import { leafOf } from "./increments.ts";
 
-/** What may have caused a difference. Rows of the rollup changed by hand look like any of them. */
-export type Cause =
-  | "late commit"
-  | "deleted row"
-  | "changed row"
-  | "future watermark"
-  | "damaged rollup";
-
-/** What was repaired in a leaf: what the ledger had more than the rollup; negative if it had less. */
-export interface Repair extends Leaf, Sums {
+/** What differed in a rollup, and was put right. */
+export interface Repair {
   readonly provider: string;
-  readonly cause: Cause;
+  /** Where, and what the ledger had more; or why the rollup is built anew. In words, which follow the provider's. */
+  readonly what: string;
+  /** The money that differed, in decimal text: that of each place, also where one has more and another less. */
+  readonly gross: string;
 }
 
-/**
- * Writes a change as `writeChange` does, and calls `repaired` with each repair: also if COMMIT fails,
- * which leaves open whether it was written, because only its reply may be lost.
- */
-export async function writeRepairs(
-  database: Knex,
-  change: Change,
-  repaired: (repair: Repair) => void,
-  columns: RowColumns = {},
-): Promise<boolean> {
-  let mayBeWritten = false;
-  const committing = () => {
-    mayBeWritten = true;
+/** The repair of a change, if it puts right what no row explains that became covered since. */
+export function repairOf({ rollup, until, differences, quarters }: Change): Repair | undefined {
+  const owners = differences.flatMap(({ leaf, unexplained: sums }) =>
+    isZero(sums) ? [] : [{ ...leaf, sums }],
+  );
+  // Those of a refresh have what became covered.
+  const ofHours = until === rollup.watermark ? quarters : [];
+  const places =
+    owners.length > 0 ? owners : ofHours.map((each) => ({ ...leafOf(each), sums: sumsOf(each) }));
+  if (places.length === 0) return undefined;
+  const sums = places.reduce<Sums>((sum, place) => plus(sum, place.sums), NO_SUMS);
+  const [from] = places.map((place) => place.from).sort();
+  const to = places
+    .map((place) => place.to)
+    .sort()
+    .at(-1);
+  const more = isZero(sums) ? "nothing in all, and others in places" : formatSums(sums);
+  const gross = places.reduce(
+    (sum, { sums: { gross } }) => sum + (gross < 0n ? -gross : gross),
+    0n,
+  );
+  return {
+    provider: rollup.provider,
+    what: `${from} to ${to}: repaired by ${more}`,
+    gross: formatCents(gross),
   };
-  try {
-    return await writeChange(database, change, columns, committing);
-  } finally {
-    if (mayBeWritten) repairsOf(change).forEach(repaired);
-  }
 }
 
-/** The repairs of a change, leaf by leaf; if owners have none, those that a check has found of quarter hours. */
-function repairsOf({ rollup, until, differences, quarters }: Change): Repair[] {
-  const { provider, watermark } = rollup;
-  const unexplained = differences.filter((difference) => !isZero(difference.unexplained));
-  if (unexplained.length === 0) {
-    // Those of a refresh have what became covered.
-    return until === watermark ? quarters.map((quarter) => repairOfQuarter(provider, quarter)) : [];
-  }
-  return [...Map.groupBy(unexplained, ({ leaf }) => leaf.to).values()].map((parts): Repair => {
-    const [{ leaf }] = parts as [Difference];
-    const sums = parts.map((part) => part.unexplained);
-    const counts = sums.flatMap((part) => COUNT_NAMES.map((name) => part[name]));
-    const [more, fewer] = [counts.some((count) => count > 0), counts.some((count) => count < 0)];
-    const cause = more && !fewer ? "late commit" : fewer && !more ? "deleted row" : "changed row";
-    return { provider, ...leaf, ...sums.reduce(plus, NO_SUMS), cause };
-  });
-}
-
-function repairOfQuarter(provider: string, quarter: QuarterDifference): Repair {
-  return { provider, ...leafOf(quarter), ...sumsOf(quarter), cause: "changed row" };
-}
-
-/** A repair of a rollup whose watermark lay in the future. */
-export function futureWatermark(provider: string, from: string, to: string): Repair {
-  return { provider, from, to, ...NO_SUMS, cause: "future watermark" };
-}
-
-/**
- * A repair of a rollup whose own rows contradict each other.
- *
- * @param sums what its owners together had more than the provider as a whole
- */
-export function damagedRollup(provider: string, watermark: string, sums: Sums): Repair {
-  const all = { from: FIRST_INSTANT, to: watermark };
-  return { provider, ...all, ...sums, cause: "damaged rollup" };
-}
+/** A rollup is built anew: what it has cannot be true. Answers that saw it were read from the ledger. */
+export const rebuildOf = (provider: string, why: string): Repair => ({
+  provider,
+  what: `${why}: the rollup is built anew`,
+  gross: formatCents(0n),
+});
 
 /** Formats a repair for the log. */
-export function formatRepair(repair: Repair): string {
-  const { provider, from, to, cause } = repair;
-  if (cause === "future watermark") {
-    return `provider ${provider}: the watermark ${from} lay in the future (cause: ${cause}); the rollup is built again`;
-  }
-  if (cause === "damaged rollup") {
-    return `provider ${provider}: rows of the rollup were changed or lost (cause: ${cause}); it is built again`;
-  }
-  return `provider ${provider}, ${from} to ${to}: repaired by ${formatSums(repair)} (cause: ${cause})`;
-}
+export const formatRepair = ({ provider, what }: Repair) => `provider ${provider}, ${what}`;

@@ -14,7 +14,6 @@ import pLimit from "p-limit";
 import { DAY, fromDatetime } from "../../db/datetime.ts";
 import type { RollupRun } from "../../telemetry/metrics/runs.ts";
 import { purgeFormats } from "./purge.ts";
-import type { Repair } from "./repair.ts";
 import { readClock } from "./run/clock.ts";
 import { findDue, readChecked } from "./run/due.ts";
 import { createHeartbeat, type Heartbeat } from "./run/heartbeat.ts";
@@ -63,13 +62,9 @@ export interface RollupOptions extends Omit<NewsOptions, "all"> {
   readonly signal?: AbortSignal;
   /** Called after each step. */
   readonly report?: (progress: RollupProgress) => void;
-  /** Called with each difference from the ledger that was found and removed. */
-  readonly repaired?: (repair: Repair) => void;
-  /** Called at the end, also if some providers failed. */
-  readonly finished?: (result: RollupResult) => unknown;
 }
 
-/** What a run did, also what its metrics do not tell. */
+/** What a run did and found. */
 export interface RollupResult extends RollupRun {
   /** The number of providers that had news. */
   readonly news: number;
@@ -77,19 +72,20 @@ export interface RollupResult extends RollupRun {
   readonly small: number;
   /** The number of rollups of which a slice was compared with the ledger. */
   readonly checked: number;
-  /** The number of differences that were found and removed. */
+  /** The number of changes that put a difference right, and of rollups that had to be built anew. */
   readonly repairs: number;
   /** Whether there are builds to go on with at once. */
   readonly unfinished: boolean;
   /** What holds the watermark back, if anything does. */
   readonly waitsFor: Writer | undefined;
+  /** One error per provider that failed for a reason of its own, if any did; all others are up to date. */
+  readonly failure: AggregateError | undefined;
 }
 
 /**
  * Brings the rollups of all providers up to date.
  *
- * @throws AggregateError with one error per provider that failed for a reason of its own, after all
- * other providers are up to date; the driver's error if the database is unavailable
+ * @throws the driver's error that every provider would get: the database is unavailable, for example
  */
 export async function rollUp(database: Knex, options: RollupOptions): Promise<RollupResult> {
   const started = performance.now();
@@ -134,12 +130,11 @@ export async function rollUp(database: Knex, options: RollupOptions): Promise<Ro
   if (counted && !run.behind.values().some(isUnbuilt)) {
     Object.assign(counted, { upTo: run.clock.until, rollups: checked.rollups });
   }
-  const result = resultOf(run, news.length, checked, started);
-  options.finished?.(result);
-  if (errors.length > 0) {
-    throw new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
-  }
-  return result;
+  const failure =
+    errors.length === 0
+      ? undefined
+      : new AggregateError(errors, errors.map(({ message }) => message).join("\n"));
+  return { ...resultOf(run, news.length, checked, started), failure };
 }
 
 /** Begins a run: finds how far it may go, and who has news up to there. */
@@ -159,10 +154,6 @@ async function beginRun(database: Knex, options: RollupOptions, started: number)
     providers: ids.length,
     behind: new Map(news.map((found) => [found.provider, found])),
     total,
-    repaired: (repair) => {
-      total.repairs++;
-      options.repaired?.(repair);
-    },
     stopped: () => options.signal?.aborted ?? false,
     outOfTime: () => performance.now() - started > maxTime,
   };
@@ -175,7 +166,7 @@ function resultOf(
   news: number,
   { rollups, checkAge }: Awaited<ReturnType<typeof readChecked>>,
   started: number,
-): RollupResult {
+): Omit<RollupResult, "failure"> {
   const [old, missing] = [true, false].map((is) =>
     [...behind.values()].filter(({ version }) => (version !== undefined) === is),
   ) as [News[], News[]];

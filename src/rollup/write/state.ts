@@ -6,6 +6,7 @@ import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
 import type { LeafLength } from "../leaves.ts";
 import { FORMAT } from "../sums.ts";
+import { withRetry } from "./run/retry.ts";
 
 /** A rollup of a provider. */
 export interface Rollup {
@@ -129,20 +130,23 @@ export async function scheduleCheck(
     });
 }
 
-/** Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. */
+/**
+ * Runs a transaction as READ COMMITTED, which locks the rows that it writes and no gaps. If it fails for a reason that
+ * passes, it is run again: also one of which only the answer to COMMIT was lost, so it must do nothing the second time.
+ */
 export function inShortTransaction<T>(
   database: Knex,
   work: (transaction: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(work, { isolationLevel: "read committed" });
+  return withRetry(() => database.transaction(work, { isolationLevel: "read committed" }));
 }
 
-/** Runs queries on one snapshot. */
+/** Runs queries on one snapshot; again on another one, if they fail for a reason that passes. */
 export function inSnapshot<T>(
   database: Knex,
   work: (reader: Knex.Transaction) => Promise<T>,
 ): Promise<T> {
-  return database.transaction(work, REPEATABLE_READ);
+  return withRetry(() => database.transaction(work, REPEATABLE_READ));
 }
 
 /**

@@ -1,14 +1,12 @@
 /** What a run does for a provider: refreshes, builds and checks its rollup. */
 import type { Knex } from "knex";
-import { LAST_INSTANT } from "../../../db/datetime.ts";
 import { type BuildStep, beginBuild, buildStep } from "../build.ts";
 import { checkSlice } from "../check.ts";
 import { purge } from "../purge.ts";
 import { refresh } from "../refresh.ts";
-import { futureWatermark, type Repair } from "../repair.ts";
+import { type Repair, rebuildOf } from "../repair.ts";
 import type { Clock } from "./clock.ts";
 import type { News } from "./news.ts";
-import { withRetry } from "./retry.ts";
 
 /** The progress of a run. */
 export interface RollupProgress {
@@ -20,6 +18,8 @@ export interface RollupProgress {
   readonly charges: number;
   /** The latest step of a build; undefined if there is none. */
   readonly building: BuildStep | undefined;
+  /** What the latest step has put right; undefined if nothing differed. */
+  readonly repair: Repair | undefined;
 }
 
 /** A run at work. */
@@ -36,29 +36,29 @@ export interface Run {
   readonly providers: number;
   /** The providers with news that are not up to date yet. */
   readonly behind: Map<string, News>;
+  /** What it has done so far, and found. */
   readonly total: { charges: number; checked: number; repairs: number; unfinished: boolean };
-  readonly repaired: (repair: Repair) => void;
   /** Whether the command ends. */
   readonly stopped: () => boolean;
   /** Whether the time of the run is up. */
   readonly outOfTime: () => boolean;
 }
 
-/** Counts what a step has added, and reports it. */
-function added({ options, providers, behind, total }: Run, charges: number, step?: BuildStep) {
+/** Counts what a step has added and put right, and reports it. */
+function count(run: Run, charges: number, repair?: Repair, building?: BuildStep) {
+  const { options, providers, behind, total } = run;
   total.charges += charges;
+  if (repair) total.repairs++;
   const done = providers - behind.size;
-  options.report?.({ done, providers, charges: total.charges, building: step });
+  options.report?.({ done, providers, charges: total.charges, building, repair });
 }
 
 /** Refreshes a rollup. Resolves to false if it needs a build. */
 export async function refreshProvider(run: Run, { provider }: News): Promise<boolean> {
-  const { database, clock, repaired } = run;
-  const result = await withRetry(() => refresh(database, provider, clock.until, { repaired }));
-  if (typeof result === "string") return false;
-  run.behind.delete(provider);
-  added(run, result.charges);
-  return true;
+  const { charges, repair, rebuild } = await refresh(run.database, provider, run.clock.until);
+  if (!rebuild) run.behind.delete(provider);
+  count(run, charges, repair);
+  return !rebuild;
 }
 
 /** A rollup to build: in place of a version, of none by default. */
@@ -66,34 +66,35 @@ type ToBuild = Pick<News, "provider" | "version"> & Partial<News>;
 
 /** Builds until the build is complete or the time is up. */
 export async function buildProvider(run: Run, found: ToBuild): Promise<void> {
-  const { database, options, clock, behind, total, repaired, stopped, outOfTime } = run;
-  const { provider, version, watermark = "", ahead, building } = found;
+  const { database, options, clock, behind, total, stopped, outOfTime } = run;
+  const { provider, version, watermark, ahead, building } = found;
   const { rebuild = false } = options;
-  if (await withRetry(() => beginBuild(database, provider, clock.until, version, rebuild))) {
-    if (ahead && !building) repaired(futureWatermark(provider, watermark, LAST_INSTANT));
+  if (await beginBuild(database, provider, clock.until, version, rebuild)) {
+    if (ahead && !building) {
+      count(run, 0, rebuildOf(provider, `the watermark ${watermark} lay in the future`));
+    }
     for (;;) {
-      const step = await withRetry(() => buildStep(database, provider, clock.until));
-      if (step) added(run, step.charges, step);
+      const step = await buildStep(database, provider, clock.until);
+      if (step) count(run, step.charges, undefined, step);
       if (step === undefined || step.done) break;
       if (stopped() || outOfTime()) {
         total.unfinished = true;
         return;
       }
     }
-    await withRetry(() => purge(database, provider));
+    await purge(database, provider);
   }
   behind.delete(provider);
 }
 
 /** Compares slices until none is due or the time is up. */
 export async function checkProvider(run: Run, { provider }: Pick<News, "provider">): Promise<void> {
-  const { database, period, total, repaired, stopped, outOfTime } = run;
+  const { database, period, total, stopped, outOfTime } = run;
   for (;;) {
-    const checked = await withRetry(() => checkSlice(database, provider, { period, repaired }));
-    if (typeof checked === "object") {
-      await buildProvider(run, { provider, version: checked.outdated });
-    }
-    if (checked !== "more" || stopped() || outOfTime()) break;
+    const { more, repair, outdated } = await checkSlice(database, provider, { period });
+    count(run, 0, repair);
+    if (outdated !== undefined) await buildProvider(run, { provider, version: outdated });
+    if (!more || stopped() || outOfTime()) break;
   }
   total.checked++;
 }

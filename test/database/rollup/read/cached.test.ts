@@ -29,7 +29,7 @@ describe.each([
     const call = createCalls();
     const late = async () => {
       await insert(MARCH, minute(1));
-      await checkSlice(knex, "1", { period: 1, repaired: () => {} });
+      await checkSlice(knex, "1", { period: 1 });
     };
     const others = async () => {
       await insert("2026-11-20 09:30:00.001", minute(7)); // after now

@@ -41,8 +41,7 @@ export async function finish(database: Knex, provider: string, watermark: string
 
 /** Moves the watermark of a provider's rollup forward. */
 export async function refreshTo(database: Knex, provider: string, until: string): Promise<void> {
-  if (typeof (await refresh(database, provider, until)) === "string")
-    throw new Error("needs a build");
+  if ((await refresh(database, provider, until)).rebuild) throw new Error("needs a build");
 }
 
 /** A charge of provider 1, as a row of `charges`. */
