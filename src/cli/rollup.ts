@@ -1,4 +1,5 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
+import assert from "node:assert";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Command, Option } from "commander";
 import type { Knex } from "knex";
@@ -9,7 +10,7 @@ import {
   HEARTBEAT_INTERVAL,
   type Heartbeat,
 } from "../rollup/write/run/heartbeat.ts";
-import { checkDatabase } from "../rollup/write/run/keys.ts";
+import { requireKeys } from "../rollup/write/run/keys.ts";
 import { nothingCounted } from "../rollup/write/run/news.ts";
 import { createRollupPool } from "../rollup/write/run/pool.ts";
 import { needsNewConnections } from "../rollup/write/run/retry.ts";
@@ -97,58 +98,81 @@ interface RunParts {
 }
 
 /**
- * Runs once, or with `--watch` in turns until the signal aborts. A turn:
+ * The states of the command, and which may follow on which. Without `--watch` a failure is that of the command.
  *
- * 1. A look at the session, unless it was looked at and no run has failed since: it may be one of another server, or of
- *    an account that has lost a privilege.
- * 2. A run. The next turn comes after the pause; at once if there are builds to go on with.
- * 3. If either fails, and the connections were lost or are not as runs need them, new ones: the old ones may lead to a
- *    server that no longer is the primary. The next turn comes after a second at most if they were lost.
- *
- * Without `--watch` a failure is that of the command, and the exit code is 1 if a rollup was left behind.
+ * - looking at the session: it may be one of another server, or of an account that has lost a privilege.
+ * - running.
+ * - pausing, after either: for the time of `--watch`; not at all if there are builds to go on with. If the connections
+ *   were lost, or the look failed, new ones are made first, since the old ones may lead to a server that no longer is the
+ *   primary, and the pause is a second at most. After a failure it looks again.
+ * - ended: by a signal, or without `--watch`. The exit code is 1 if a rollup was left behind.
  */
+const MAY_FOLLOW = {
+  looking: ["running", "pausing"],
+  running: ["pausing"],
+  pausing: ["looking", "running", "ended"],
+  ended: [],
+} as const satisfies Record<string, readonly string[]>;
+type State = keyof typeof MAY_FOLLOW;
+
+/** Runs once, or with `--watch` in turns until the signal aborts. */
 async function runUntilStopped(connect: () => Knex, parts: RunParts): Promise<void> {
   const { signal, admin, flags } = parts;
   const heartbeat = createHeartbeat();
   const [lookAtSession, run] = [createSessionCheck(parts), createRun(parts, heartbeat)];
   const outcomes = createOutcomeLog(parts.log);
+  const usual = (flags.watch ?? 0) * 1_000;
   let database = connect();
-  let seesTransactions: boolean | undefined; // until the session is to be looked at
-  /** Resolves to the pause after it, in ms. */
-  const turn = async (): Promise<number> => {
-    let pause = (flags.watch ?? 0) * 1_000;
-    try {
-      seesTransactions ??= await lookAtSession(database);
+  let seesTransactions = false;
+  let pause = usual;
+  let afterPause: State = "running";
+  const steps = {
+    async looking(): Promise<State> {
+      seesTransactions = await lookAtSession(database);
+      return "running";
+    },
+    async running(): Promise<State> {
+      afterPause = "running";
       const result = await run(database, seesTransactions);
-      if (result.unfinished) pause = 0;
+      pause = result.unfinished ? 0 : usual;
       if (result.failure) throw result.failure;
       outcomes.succeeded(result);
       admin?.succeeded(result);
       // Scripts wait for a 0 before they start services that need these rollups.
       if (flags.watch === undefined && result.behind > 0) process.exitCode = 1;
-    } catch (error) {
-      if (flags.watch === undefined) throw error;
-      // An unavailable database may come back. Meanwhile answers read more rows.
-      outcomes.failed(error);
-      admin?.failed();
-      const isLost = needsNewConnections(error);
-      if (isLost) pause = Math.min(pause, RETRY_DELAY);
-      if (isLost || seesTransactions === undefined) {
-        await database.destroy();
-        database = connect();
-      }
-      seesTransactions = undefined;
+      return "pausing";
+    },
+    async pausing(): Promise<State> {
+      if (flags.watch) await sleep(pause, undefined, { signal }).catch(() => {});
+      pause = usual;
+      return flags.watch && !signal.aborted ? afterPause : "ended";
+    },
+  };
+  /** An unavailable database may come back. Meanwhile answers read more rows. */
+  const fail = async (state: State, error: unknown): Promise<State> => {
+    if (flags.watch === undefined) throw error;
+    outcomes.failed(error);
+    admin?.failed();
+    const isLost = needsNewConnections(error);
+    if (isLost) pause = Math.min(pause, RETRY_DELAY);
+    if (isLost || state === "looking") {
+      await database.destroy();
+      database = connect();
     }
-    return pause;
+    afterPause = "looking";
+    return "pausing";
   };
   // By a timer: neither a pause nor a step that waits for a lock makes answers look old.
   const beat = () => heartbeat(database).catch(() => {});
   const beating = flags.watch && setInterval(beat, HEARTBEAT_INTERVAL).unref();
   try {
-    do {
-      const pause = await turn();
-      if (flags.watch) await sleep(pause, undefined, { signal }).catch(() => {});
-    } while (flags.watch && !signal.aborted);
+    for (let state: State = "looking"; state !== "ended"; ) {
+      const before: Exclude<State, "ended"> = state;
+      const after: State = await steps[before]().catch((error) => fail(before, error));
+      const allowed: readonly State[] = MAY_FOLLOW[before];
+      assert(allowed.includes(after), `${after} after ${before}`);
+      state = after;
+    }
   } finally {
     clearInterval(beating);
     await database.destroy();
@@ -163,7 +187,7 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
   let before: boolean | undefined;
   return async (database: Knex): Promise<boolean> => {
     await checkSession(database, {}, connectionsFor(flags), warnOnce);
-    await checkDatabase(database, warnOnce);
+    await requireKeys(database);
     const sees = await canSeeTransactions(database);
     const isNews = sees !== before && (flags.watch !== undefined || !sees);
     if (isNews) announce(log, sees, flags.margin, before);

@@ -19,31 +19,41 @@ export interface Leaf {
   readonly to: string;
 }
 
-/**
- * The length of leaves, as an ISO 8601 duration. Rollups store this text, so what it means never changes:
- * minutes, hours and days are counted from the first of the month, and the last leaf of a month ends
- * with it; months are counted from January.
- */
-export type LeafLength = `PT${number}${"M" | "H"}` | `P${number}${"D" | "M" | "Y"}`;
+const HOUR = 3_600_000;
 
-/** The lengths to choose from, in ascending order; each is made of whole leaves of the one before. */
-export const LEAVES: readonly LeafLength[] = [
-  "PT5M",
-  "PT15M",
-  "PT30M",
-  "PT1H",
-  "PT3H",
-  "PT6H",
-  "PT12H",
-  "P1D",
-  "P2D",
-  "P4D",
-  "P8D",
-  "P16D",
-  "P1M",
-  "P3M",
-  "P1Y",
-];
+/**
+ * The lengths of leaves to choose from, in ms or in months, in ascending order; each is made of whole leaves of the one
+ * before. Rollups store the names, ISO 8601 durations, so what one means never changes: minutes, hours and days are
+ * counted from the first of the month, and the last leaf of a month ends with it; months are counted from January.
+ */
+const LENGTHS = {
+  PT5M: { ms: HOUR / 12 },
+  PT15M: { ms: HOUR / 4 },
+  PT30M: { ms: HOUR / 2 },
+  PT1H: { ms: HOUR },
+  PT3H: { ms: 3 * HOUR },
+  PT6H: { ms: 6 * HOUR },
+  PT12H: { ms: 12 * HOUR },
+  P1D: { ms: DAY },
+  P2D: { ms: 2 * DAY },
+  P4D: { ms: 4 * DAY },
+  P8D: { ms: 8 * DAY },
+  P16D: { ms: 16 * DAY },
+  P1M: { months: 1 },
+  P3M: { months: 3 },
+  P1Y: { months: 12 },
+} as const;
+
+/** The length of leaves. */
+export type LeafLength = keyof typeof LENGTHS;
+
+/** The lengths, in ascending order. */
+export const LEAVES = Object.keys(LENGTHS) as readonly LeafLength[];
+
+/** Whether a text of the database is a length: somebody may have written another one. */
+export function isLength(text: string): text is LeafLength {
+  return Object.hasOwn(LENGTHS, text);
+}
 
 /**
  * A quarter of an hour, which days of every zone begin at, but for those of local mean time. Leaves are made of whole
@@ -51,48 +61,18 @@ export const LEAVES: readonly LeafLength[] = [
  */
 export const QUARTER = { length: "PT15M", ms: 15 * 60_000 } as const;
 
-/** The units of lengths, in ms or in months. */
-const UNITS: Readonly<Record<string, readonly [ms: number, months: number]>> = {
-  TM: [60_000, 0],
-  TH: [3_600_000, 0],
-  D: [DAY, 0],
-  M: [0, 1],
-  Y: [0, 12],
-};
-
-const parsed = new Map<string, readonly [ms: number, months: number]>();
-
-/** Whether a text of the database is a length: somebody may have written another one. */
-export function isLength(text: string): boolean {
-  return measure(text).some((part) => part > 0);
-}
-
-/** A length in ms, or in months; the other is 0. */
-function parse(length: string): readonly [ms: number, months: number] {
-  const found = measure(length);
-  if (found[0] + found[1] > 0) return found;
-  throw new Error(`the rollup has leaves of an unknown length: ${JSON.stringify(length)}`);
-}
-
-/** The same; of a text that is no length both are 0. */
-function measure(length: string): readonly [ms: number, months: number] {
-  return parsed.getOrInsertComputed(length, () => {
-    const [, time = "", count = "", unit = ""] = /^P(T?)(\d+)([MHDY])$/.exec(length) ?? [];
-    const [ms = 0, months = 0] = UNITS[time + unit] ?? [];
-    return [ms * Number(count), months * Number(count)];
-  });
-}
-
 /** The leaf that an instant lies in. */
 export function leafAt(instant: string, length: LeafLength): Leaf {
   const at = instantOf(instant);
   const date = new Date(at);
   const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
-  const [ms, months] = parse(length);
-  if (months > 0) {
+  const measure = LENGTHS[length];
+  if ("months" in measure) {
+    const { months } = measure;
     const first = month - (month % months);
     return between(monthStart(year, first), monthStart(year, first + months));
   }
+  const { ms } = measure;
   const from = monthStart(year, month);
   const start = from + Math.floor((at - from) / ms) * ms;
   return between(start, Math.min(start + ms, monthStart(year, month + 1)));
@@ -100,8 +80,8 @@ export function leafAt(instant: string, length: LeafLength): Leaf {
 
 /** The length of leaves in seconds; of those that are longer than a day, that of a day. */
 export function secondsUpToDay(length: LeafLength): number {
-  const [ms] = parse(length);
-  return Math.min(ms || DAY, DAY) / 1_000;
+  const measure = LENGTHS[length];
+  return ("ms" in measure ? Math.min(measure.ms, DAY) : DAY) / 1_000;
 }
 
 /** Whether a leaf ends at an instant. */

@@ -1,10 +1,5 @@
 /**
- * Building a provider's rollup in a slot of its own, while queries use the current one. Its state is where the next
- * step begins (`nextFrom`), so a build that was killed goes on where it was:
- *
- * - at the first instant it has begun, with a watermark that stays; the first step deletes what is in its slot;
- * - then each step adds the leaves from there to where the next one begins, in one short transaction;
- * - at the last instant it is complete: a refresh, and it is the current rollup. It may begin anew at any time.
+ * Building a provider's rollup in a slot of its own, while queries use the current one: `build-state.ts` has its states.
  */
 
 import type { Knex } from "knex";
@@ -13,9 +8,10 @@ import { TABLES } from "../coverage.ts";
 import { chooseLeaf, isLength, rowsPerLeaf, stepsShorter } from "../leaves.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
+import { movedTo, stateOf } from "./build-state.ts";
 import { type Change, computeChange, writeChange } from "./change.ts";
 import { ownersOf, rowsByDay } from "./ledger.ts";
-import { deleteInBatches, hasRows } from "./purge.ts";
+import { deleteInBatches } from "./purge.ts";
 import { chargesOf, refresh } from "./refresh.ts";
 import { nextSlice } from "./slice.ts";
 import {
@@ -67,7 +63,7 @@ export async function beginBuild(
       rows_left: rows,
     };
     if (build) {
-      await rowOf(transaction, build).update(begun);
+      await rowOf(transaction, build).update({ ...begun, ...movedTo(build, "begun") });
       return true;
     }
     // Where there was no row to lock, another run may have begun a build since, or completed it.
@@ -124,24 +120,18 @@ export async function buildStep(
   until: string,
   rows = STEP_ROWS,
 ): Promise<BuildStep | undefined> {
-  const found = await inSnapshot(database, async (reader) => {
-    const { build } = await readRollups(reader, provider);
-    if (build === undefined) return undefined;
-    if (build.nextFrom === LAST_INSTANT) return { build, step: "complete" } as const;
-    const isFull = build.nextFrom === FIRST_INSTANT && (await hasRows(reader, build));
-    return { build, step: isFull ? ("full" as const) : await computeStep(reader, build, rows) };
-  });
-  if (found === undefined) return undefined;
-  const { build, step } = found;
+  const { build } = await inSnapshot(database, (reader) => readRollups(reader, provider));
+  if (build === undefined) return undefined;
   const { rowsLeft } = build;
-  if (step === "full") {
-    await emptySlot(database, build);
-    return { charges: 0, at: FIRST_INSTANT, rowsLeft, done: false };
-  }
-  if (step !== "complete") {
-    const { change, next } = step;
+  const state = stateOf(build);
+  if (state !== "complete") {
+    if (state === "begun") await emptySlot(database, build);
+    const { change, next } = await inSnapshot(database, (reader) =>
+      computeStep(reader, build, rows),
+    );
     const left = Math.max(0, rowsLeft - rowsOf(change));
-    const written = await writeChange(database, change, { next_from: next, rows_left: left });
+    const moved = movedTo(build, next === LAST_INSTANT ? "complete" : "filling", next);
+    const written = await writeChange(database, change, { ...moved, rows_left: left });
     const charges = written ? chargesOf(change) : 0;
     return { charges, at: next, rowsLeft: left, done: false };
   }
@@ -179,12 +169,11 @@ function rowsOf({ differences }: Change): number {
 function makeCurrent(database: Knex, provider: string): Promise<boolean> {
   return inShortTransaction(database, async (transaction) => {
     const { current, build } = await readRollups(transaction, provider, true);
-    if (build?.nextFrom !== LAST_INSTANT) return false;
+    if (build === undefined || stateOf(build) !== "complete") return false;
     if (current) await rowOf(transaction, current).del();
     await rowOf(transaction, build).update({
-      building: 0,
+      ...movedTo(build, "current"),
       version: newVersion(),
-      next_from: FIRST_INSTANT,
       // At some time of the first day, so that rollups built together are not all due at once.
       check_at: transaction.raw("UTC_TIMESTAMP(3) + INTERVAL ? SECOND", [
         Math.round(Math.random() * FIRST_CHECK),

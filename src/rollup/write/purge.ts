@@ -2,7 +2,7 @@
 import type { Knex } from "knex";
 import { TABLES } from "../coverage.ts";
 import { FORMAT } from "../sums.ts";
-import { INCREMENTS, inShortTransaction, type Rollup, readRollups, STORED } from "./state.ts";
+import { inShortTransaction, readRollups } from "./state.ts";
 
 /** The time since a check of a rollup of a format was due, after which nobody writes it, in days. */
 const UNUSED = 7;
@@ -34,18 +34,6 @@ export async function deleteInBatches(
       });
     } while (deleted === ROWS_PER_DELETE);
   }
-}
-
-/** Whether a slot has rows. */
-export async function hasRows(
-  reader: Knex.Transaction,
-  { provider, slot }: Rollup,
-): Promise<boolean> {
-  const [[{ found }]] = await reader.raw(
-    `SELECT EXISTS (SELECT 1 FROM ${STORED}) OR EXISTS (SELECT 1 FROM ${INCREMENTS}) AS found`,
-    [provider, slot, provider, slot],
-  );
-  return Number(found) === 1;
 }
 
 /** Deletes what an earlier rollup has left in the slot that is not used. */

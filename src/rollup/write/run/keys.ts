@@ -4,7 +4,6 @@
  */
 import type { Knex } from "knex";
 import { requireOneShard } from "../../../db/shards.ts";
-import { checkRecording } from "./recording.ts";
 
 /** The columns that each key must begin with. */
 export const FORCED_KEYS = {
@@ -57,20 +56,6 @@ interface Part {
   readonly kind: string;
   readonly keyName: string | null;
   readonly columnName: string | null;
-}
-
-/**
- * Looks whether runs can work on a database: the keys of its ledger, and whether rows are recorded in UTC, which
- * is a warning.
- *
- * @throws Error that names what is not as runs need it
- */
-export async function checkDatabase(
-  database: Knex,
-  warn: (message: string) => void,
-): Promise<void> {
-  await requireKeys(database);
-  await checkRecording(database, warn);
 }
 
 /** @throws Error that names the keys, if runs could not begin for want of them, or if the database is many shards */
