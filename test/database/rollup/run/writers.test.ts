@@ -161,19 +161,27 @@ it("the command tells who holds the watermark", async () => {
 const [MARGIN, LONGER] = [3, 4.2];
 const run = () => rollUp(database, { margin: 1_000 * MARGIN, seesTransactions: true });
 
-/** A charge of before, so that there is a rollup, which runs move while somebody writes. */
+/**
+ * A rollup, and charges that were recorded long ago and are dated at every tenth of the seconds to come: so each run has
+ * news, and moves the watermark as far as it may.
+ */
 async function build(): Promise<void> {
-  await database.raw(CHARGE);
-  await database("charges").update("recorded_at", "2026-01-10");
+  const charged_at = (nth: number) =>
+    database.raw("UTC_TIMESTAMP(3) + INTERVAL ? MICROSECOND", [100_000 * nth]);
+  const charge = { provider_id: 1, server_id: 1, gross: 1, recorded_at: "2026-01-10" };
+  await database("charges").insert(
+    Array.from({ length: 300 }, (_, nth) => ({ ...charge, charged_at: charged_at(nth - 50) })),
+  );
   await run();
-  await sleep(0.12);
 }
 
 /** Expects that the rollup lacks nothing, now and once the watermark has passed all that was written. */
-async function expectNothingMissing(charges: number): Promise<void> {
+async function expectNothingMissing(): Promise<void> {
   expect(await Array.fromAsync(verify(database, "1"))).toEqual([]);
   await sleep(MARGIN + 1.2);
-  expect(await run()).toMatchObject({ charges, repairs: 0 });
+  const { charges, repairs } = await run();
+  expect(repairs).toBe(0);
+  expect(charges).toBeGreaterThan(0);
   expect(await Array.fromAsync(verify(database, "1"))).toEqual([]);
 }
 
@@ -189,7 +197,7 @@ it("a statement that waited for a metadata lock, in a transaction that stays ope
   await sleep(LONGER);
   await run();
   await billing.raw("COMMIT");
-  await expectNothingMissing(1);
+  await expectNothingMissing();
 });
 
 it("a billing batch whose first row comes after longer than the margin is never missing, also while its transaction stays open", async () => {
@@ -207,7 +215,7 @@ it("a billing batch whose first row comes after longer than the margin is never 
   await run();
   await billing.raw("COMMIT");
   await billing.raw("DO RELEASE_LOCK('batch')");
-  await expectNothingMissing(1);
+  await expectNothingMissing();
 });
 
 it("LOAD DATA from a client that is slower than the margin is never missing", async () => {
@@ -224,7 +232,7 @@ it("LOAD DATA from a client that is slower than the margin is never missing", as
   rows.end("1\t1\t2026-01-10\t777.77\n");
   await ended;
   await client.end();
-  await expectNothingMissing(2);
+  await expectNothingMissing();
 });
 
 it("INSERTs behind an ALTER that takes longer than the margin are never missing", async () => {
@@ -240,5 +248,5 @@ it("INSERTs behind an ALTER that takes longer than the margin are never missing"
   await Promise.all([alter.ended, insert.ended]);
   const written = await database("charges").max("recorded_at AS last").first();
   expect(watermark < written?.last).toBe(true);
-  await expectNothingMissing(1);
+  await expectNothingMissing();
 });
