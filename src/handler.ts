@@ -3,6 +3,7 @@
  * (src/rpc) calls handlers, the service (src/revenue) consists of them, and neither imports the other.
  */
 import type { Message } from "@bufbuild/protobuf";
+import { ServiceError } from "./errors.ts";
 
 /**
  * The API key of a call: a provider's own, or that of a service of the platform, which may ask about any
@@ -17,7 +18,19 @@ export type CallerKey =
  * share, and each service key has its own, whichever providers it asks about.
  */
 export function shareOf(key: CallerKey): string {
-  return key.kind === "provider" ? key.providerId : `service key ${key.id}`;
+  switch (key.kind) {
+    case "provider":
+      return key.providerId;
+    case "service":
+      return `service key ${key.id}`;
+    default:
+      return refuseKind(key);
+  }
+}
+
+/** The default of each `switch` over kinds of keys: one that it does not name may do nothing. */
+export function refuseKind(_key: never): never {
+  throw new ServiceError("permissionDenied");
 }
 
 /** The caller of an RPC, as a handler sees it: the provider that is asked about, and may be. */

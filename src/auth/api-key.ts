@@ -14,6 +14,7 @@ import type { CallerKey } from "../handler.ts";
 type Kind = CallerKey["kind"];
 
 const PREFIXES = { provider: "rvk_", service: "rvs_" } as const satisfies Record<Kind, string>;
+const KINDS = Object.entries(PREFIXES) as [Kind, string][];
 /** The random bytes, and the base62 digits that encode them: 62^43 > 2^256. */
 const SECRET_BYTES = 32;
 const SECRET_DIGITS = 43;
@@ -48,7 +49,9 @@ export function parseKey(text: string): ApiKey | undefined {
 
 /** The kind that the prefix of a key tells. */
 export function kindOf(key: ApiKey): Kind {
-  return key.startsWith(PREFIXES.service) ? "service" : "provider";
+  const [kind] = KINDS.find(([, prefix]) => key.startsWith(prefix)) ?? [];
+  if (kind === undefined) throw new Error("a key has no known prefix");
+  return kind;
 }
 
 /**

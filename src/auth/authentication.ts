@@ -1,7 +1,7 @@
 /** Authentication: from the credentials of a call to the key that was issued. */
 import type { Config } from "../config.ts";
 import { ServiceError } from "../errors.ts";
-import type { CallerKey } from "../handler.ts";
+import { type CallerKey, refuseKind } from "../handler.ts";
 import { type ApiKey, hashKey, kindOf } from "./api-key.ts";
 import { type Credentials, readCredentials } from "./credentials.ts";
 import type { IssuedKey, KeyLookup, LookupRequest } from "./key-lookup.ts";
@@ -45,8 +45,17 @@ export function createAuthentication(
   takeFailure: TakeFailure,
   serviceKeys: Config["serviceKeys"],
 ): Authenticate {
-  const isAccepted = (key: ApiKey, protocol: string) =>
-    kindOf(key) === "provider" || serviceKeys === "all" || serviceKeys === protocol;
+  const isAccepted = (key: ApiKey, protocol: string) => {
+    const kind = kindOf(key);
+    switch (kind) {
+      case "provider":
+        return true;
+      case "service":
+        return serviceKeys === "all" || serviceKeys === protocol;
+      default:
+        return refuseKind(kind);
+    }
+  };
 
   return async (credentials, request, now) => {
     const key = readCredentials(credentials);

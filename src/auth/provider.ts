@@ -7,7 +7,7 @@
 import { LRUCache } from "lru-cache";
 import type { Read } from "../db/query.ts";
 import { ServiceError } from "../errors.ts";
-import { type CallerKey, shareOf } from "../handler.ts";
+import { type CallerKey, refuseKind, shareOf } from "../handler.ts";
 
 /** The header that names the provider, and tells a service key which one was asked about. */
 export const PROVIDER_HEADER = "x-provider-id";
@@ -50,8 +50,15 @@ export type FindProvider = (
  * @throws ServiceError `permissionDenied` for a provider's key, `invalidArgument` if a provider is named
  */
 export function checkPlatformCaller(key: CallerKey, named: readonly string[]): void {
-  if (key.kind !== "service") throw new ServiceError("permissionDenied", FOR_SERVICE_KEYS);
-  if (named.length > 0) throw new ServiceError("invalidArgument", NOT_EXPECTED);
+  switch (key.kind) {
+    case "provider":
+      throw new ServiceError("permissionDenied", FOR_SERVICE_KEYS);
+    case "service":
+      if (named.length > 0) throw new ServiceError("invalidArgument", NOT_EXPECTED);
+      return;
+    default:
+      refuseKind(key);
+  }
 }
 
 /** Whether a text is a number that `providers.id` can have. */
@@ -74,16 +81,19 @@ export function createFindProvider(read: Read): FindProvider {
   }
 
   return async (key, named, signal) => {
-    if (key.kind === "provider") {
-      const isOwn = named.length === 0 || (named.length === 1 && named[0] === key.providerId);
-      if (isOwn) return key.providerId;
-      throw new ServiceError("permissionDenied");
+    const [id, ...more] = named;
+    switch (key.kind) {
+      case "provider":
+        if (more.length === 0 && (id ?? key.providerId) === key.providerId) return key.providerId;
+        throw new ServiceError("permissionDenied");
+      case "service":
+        if (id === undefined || more.length > 0 || !isProviderId(id)) {
+          throw new ServiceError("invalidArgument", MALFORMED);
+        }
+        if (await exists(id, key, signal)) return id;
+        throw new ServiceError("providerNotFound");
+      default:
+        return refuseKind(key);
     }
-    const [id] = named;
-    if (id === undefined || named.length > 1 || !isProviderId(id)) {
-      throw new ServiceError("invalidArgument", MALFORMED);
-    }
-    if (await exists(id, key, signal)) return id;
-    throw new ServiceError("providerNotFound");
   };
 }

@@ -7,7 +7,7 @@ import {
 } from "../../../src/auth/provider.ts";
 import { createRead, type Read } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import type { CallerKey } from "../../../src/handler.ts";
+import { type CallerKey, shareOf } from "../../../src/handler.ts";
 import { providerKey, serviceKey } from "../../support/caller-key.ts";
 import { databaseOfFile } from "../file-database.ts";
 
@@ -81,4 +81,15 @@ it("an RPC about all providers is for service keys, and names none", () => {
   expect(kindOf(serviceKey())).toBeUndefined();
   expect(kindOf(serviceKey(), "7")).toBe("invalidArgument");
   expect(kindOf(providerKey("7"))).toBe("permissionDenied");
+});
+
+it("a kind of key that nothing names has no provider, no share and no platform", async () => {
+  const key = { kind: "token", id: "1", providerId: "7" } as never;
+  expect(await Promise.all([outcomeOf(key), outcomeOf(key, "7")])).toEqual(
+    Array(2).fill("permissionDenied"),
+  );
+  for (const work of [() => shareOf(key), () => checkPlatformCaller(key, [])]) {
+    expect(work).toThrow(new ServiceError("permissionDenied"));
+  }
+  expect(lookups).toEqual([]);
 });
