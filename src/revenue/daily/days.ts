@@ -15,6 +15,10 @@ export function defaultStart({ end }: RequestedPeriod, now: number, zone: string
   return Math.max(startOfDay(dayAt(end ?? now, zone) + 1 - DEFAULT_DAYS, zone), EARLIEST);
 }
 
+/** The kinds of stretches that a period has a list of, each with the function that makes it. */
+export const STRETCHES = { day: daysOf } as const;
+export type StretchKind = keyof typeof STRETCHES;
+
 /** The days that a period touches, and that the zone has, oldest first. */
 export function daysOf({ start, end }: Period, zone: string): readonly Day[] {
   return listDays(dayAt(start, zone), dayAt(end, zone), zone);

@@ -36,7 +36,7 @@ export function createGetDailyRevenue(ask: Ask, observeCache?: (hit: boolean) =>
       const { now } = facts;
       const period = completePeriod(requested, now, defaultStart(requested, now, zone));
       checkLength(period, zone);
-      return dailyFor(providerId, period, zone, facts);
+      return dailyFor(providerId, period, { kind: "day", zone }, facts);
     });
     const { period, days, sums, now } = daily;
     const message: GetDailyRevenueResponse = {

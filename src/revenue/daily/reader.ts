@@ -10,7 +10,15 @@ import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
-import { type Day, daysOf, indexOf, isUtc, timesOf, timesWithin } from "./days.ts";
+import {
+  type Day,
+  indexOf,
+  isUtc,
+  STRETCHES,
+  type StretchKind,
+  timesOf,
+  timesWithin,
+} from "./days.ts";
 import { type Added, type ChargesRow, covered, partParameters } from "./parts.ts";
 import { cachedDaily, type Days, fullDaily, RAW, TIMES } from "./queries.ts";
 
@@ -27,15 +35,20 @@ export interface Daily {
 const MAX_CACHED_DAYS = 100_000;
 
 /** Creates the question for the days of a period, given the facts. */
-type DailyFor = (provider: string, period: Period, zone: string, facts: Facts) => Question<Daily>;
+type DailyFor = (
+  provider: string,
+  period: Period,
+  stretches: { readonly kind: StretchKind; readonly zone: string },
+  facts: Facts,
+) => Question<Daily>;
 
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createDailyReader(observeCache: (hit: boolean) => void = () => {}): DailyFor {
   const cache = createSumsCache<readonly Added[]>((added) => added.length, MAX_CACHED_DAYS);
 
-  return (provider, period, zone, facts) => {
+  return (provider, period, { kind: stretch, zone }, facts) => {
     const { now, rollup } = facts;
-    const days = daysOf(period, zone);
+    const days = STRETCHES[stretch](period, zone);
     const bounds = boundsOf(period, now);
     const values = { provider, ...bounds, ...timeParameters(days) };
     const kind = kindOf(days);
@@ -52,7 +65,7 @@ export function createDailyReader(observeCache: (hit: boolean) => void = () => {
     const end = Math.min(period.end, now);
     const marks = boundariesOf(watermark, end, marksOfDays(days, period.start, end));
     const { first, last } = marks;
-    const place = `${zone} ${first} ${last}`;
+    const place = `${stretch} ${zone} ${first} ${last}`;
     const known = first < last ? cache.get(provider, rollup, place) : [];
     if (first < last) observeCache(known !== undefined);
     const statement = known === undefined ? fullDaily[kind] : cachedDaily[kind];
