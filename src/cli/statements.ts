@@ -2,8 +2,8 @@
 import { keysByHash, SIZES } from "../auth/key-lookup.ts";
 import { PROVIDER_BY_ID } from "../auth/provider.ts";
 import type { Statements } from "../db/contract/rights.ts";
-import { HEARTBEAT } from "../db/freshness.ts";
 import { PAGE_TOKEN_KEY } from "../db/page-token-key.ts";
+import { HEARTBEAT } from "../db/statement.ts";
 import { STATEMENTS } from "../revenue/statements.ts";
 
 /** @param limitsAge whether answers have a greatest age, so that the heartbeat is read */

@@ -24,7 +24,14 @@ export type Row = readonly (string | null)[];
  * @param bindings text, which the database converts to a number or an instant
  * @param operation a short name of the statement, for metrics and traces
  */
-export type Query = (sql: string, bindings: readonly string[], operation: string) => Promise<Row[]>;
+export interface Query {
+  (sql: string, bindings: readonly string[], operation: string): Promise<Row[]>;
+  /**
+   * If answers have a greatest age, a compiled statement also reads the heartbeat: takes both instants as text, and
+   * returns that from which on the answer may lack what was committed, in epoch ms. Throws if it is too old.
+   */
+  readonly limitAge?: (instants: string) => number;
+}
 
 /** A connection that is lent for an attempt. One statement at a time runs on it. */
 export interface Session {

@@ -8,16 +8,9 @@
  */
 import type { Knex } from "knex";
 import { FailedAttempt } from "./attempt.ts";
-import { fromDatetime, toDatetime } from "./datetime.ts";
-import type { Query, Read, Row } from "./query.ts";
-import { isSnapshot, SNAPSHOT } from "./statement.ts";
-
-/** Reads when the heartbeat was written. */
-export const HEARTBEAT = "SELECT written_at FROM heartbeat WHERE id = 1";
-/** Both instants as text: when the statement began, and when its heartbeat was written, if there is one. */
-const INSTANTS = `CONCAT_WS('/', UTC_TIMESTAMP(3), (${HEARTBEAT}))`;
-/** What a limited statement begins with: the instants in the column of the first. */
-const SNAPSHOT_AND_HEARTBEAT = `SELECT 0, ${INSTANTS}`;
+import { fromDatetime } from "./datetime.ts";
+import type { Query, Read } from "./query.ts";
+import { INSTANT_AND_HEARTBEAT } from "./statement.ts";
 
 /** An answer that must not be given. */
 class StaleAnswer extends Error {
@@ -35,22 +28,19 @@ class StaleAnswer extends Error {
  * @param onAge called with the age of each answer in ms, also of those that are not taken
  */
 export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void = () => {}): Read {
-  const check = (rows: readonly Row[]) => {
-    const age = ageOf(instantsOf(rows));
+  const limit = (text: string): number => {
+    const instants = parseInstants(text);
+    const age = ageOf(instants);
     if (!Number.isNaN(age)) onAge(age);
     const problem = problemOf(age, maxLag);
     if (problem !== undefined) throw new FailedAttempt(new StaleAnswer(problem));
-  };
-  const limited = (query: Query): Query => {
-    return async (sql, ...rest) => {
-      const rows = await query(sql.replace(SNAPSHOT, SNAPSHOT_AND_HEARTBEAT), ...rest);
-      check(rows);
-      const asOf = toDatetime(Math.min(...instantsOf(rows)));
-      return rows.map((row) => (isSnapshot(row) ? [row[0] ?? null, asOf, ...row.slice(2)] : row));
-    };
+    return Math.min(...instants);
   };
   return (work, options) =>
-    read((session) => work({ ...session, query: limited(session.query) }), options);
+    read((session) => {
+      const query: Query = (...sent) => session.query(...sent);
+      return work({ ...session, query: Object.assign(query, { limitAge: limit }) });
+    }, options);
 }
 
 /**
@@ -58,15 +48,11 @@ export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void
  * error if it cannot be read.
  */
 export async function staleness(database: Knex, maxLag: number): Promise<string | undefined> {
-  const [[{ instants }]] = await database.raw(`SELECT ${INSTANTS} AS instants`);
+  const [[{ instants }]] = await database.raw(`SELECT ${INSTANT_AND_HEARTBEAT} AS instants`);
   return problemOf(ageOf(parseInstants(instants)), maxLag);
 }
 
 /** When the statement began and when its heartbeat was written, in epoch ms; NaN without one. */
-function instantsOf(rows: readonly Row[]): Instants {
-  return parseInstants(rows.find(isSnapshot)?.[1] ?? "");
-}
-
 type Instants = readonly [instant: number, heartbeat: number];
 
 function parseInstants(text: string): Instants {

@@ -45,10 +45,10 @@ export interface Statement<Q extends Queries, Parameter extends string> {
   run(query: SendQuery, values: Readonly<Record<Parameter, string>>): Promise<Result<Q>>;
 }
 
-/** What every statement begins with: the number of its first branch, and the instant of the snapshot. */
-export const SNAPSHOT = `SELECT 0, CAST(${NOW} AS CHAR)`;
-/** Whether a row is the one that tells the instant, in its second column. */
-export const isSnapshot = (row: Row): boolean => Number(row[0]) === 0;
+/** Reads when the heartbeat was written, which tells how old the data of a node is (freshness.ts). */
+export const HEARTBEAT = "SELECT written_at FROM heartbeat WHERE id = 1";
+/** The instant of a snapshot, and of its heartbeat if there is one. */
+export const INSTANT_AND_HEARTBEAT = `CONCAT_WS('/', ${NOW}, (${HEARTBEAT}))`;
 
 /**
  * Compiles queries. Done once, at start.
@@ -67,15 +67,17 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("expected at least one query");
   const [carrier, { select, from }] = first;
-  const branches = [
-    { select: { instant: NOW, ...select }, from },
+  const branchesWith = (instant: string) => [
+    { select: { instant, ...select }, from },
     ...others.map(([, query]) => query),
   ];
+  const branches = branchesWith(NOW);
   const { text, sql, parameters } = compile(branches, declared);
+  const limited = compile(branchesWith(INSTANT_AND_HEARTBEAT), declared);
   const shapes = branches.map((branch) => Object.keys(branch.select));
   const none = Object.fromEntries(Object.keys(queries).map((name) => [name, []]));
 
-  function parse(found: readonly Row[]): Result<Q> {
+  function parse(found: readonly Row[], asOf = fromDatetime): Result<Q> {
     const byQuery: Record<string, string>[][] = parts.map(() => []);
     for (const row of found) {
       const index = Number(row[0]);
@@ -88,7 +90,7 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
     const rows = Object.fromEntries(parts.map(([name], index) => [name, byQuery[index]]));
     return {
       rows: { ...none, ...rows } as Result<Q>["rows"],
-      asOf: fromDatetime(snapshot.instant ?? ""),
+      asOf: asOf(snapshot.instant ?? ""),
     };
   }
 
@@ -98,7 +100,9 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
     parameters,
     async run(query, values) {
       const bindings = parameters.map((parameter) => values[parameter]);
-      return parse(await query(sql, bindings, operation));
+      const { limitAge } = query;
+      const text = limitAge === undefined ? sql : limited.sql;
+      return parse(await query(text, bindings, operation), limitAge);
     },
   };
 }
