@@ -9,11 +9,17 @@ export { STATEMENT_NAMES, STATEMENTS, type StatementName } from "../src/revenue/
 /** Those whose text is that of another one but for a number, or for queries that they leave out. */
 const ALIKE: readonly StatementName[] = ["halfBreakdown", "payoutsOfMaximum", "chargesOfMaximum"];
 
+/** Where they are, from the root. */
+export const STATEMENT_FOLDER = "docs/sql";
+
 /** The files of the statements: their texts, by path. */
 export function statementFiles(): ReadonlyMap<string, string> {
   const shown = STATEMENT_NAMES.filter((name) => !ALIKE.includes(name));
   return new Map(
-    shown.map((name) => [`docs/sql/${name}.sql`, `${formatted(STATEMENTS[name].text)};\n`]),
+    shown.map((name) => [
+      `${STATEMENT_FOLDER}/${name}.sql`,
+      `${formatted(STATEMENTS[name].text)};\n`,
+    ]),
   );
 }
 

@@ -2,7 +2,7 @@
 import { glob, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { generatedDocs } from "../generated-docs.ts";
+import { generatedDocs, orphans } from "../generated-docs.ts";
 import { type CheckResult, ROOT, runTool } from "./tool.ts";
 
 /** Generates into a temporary folder and names the files that differ. */
@@ -25,9 +25,11 @@ export async function checkGeneratedCode(): Promise<CheckResult> {
 }
 
 async function staleDocs(): Promise<string[]> {
-  const stale: string[] = [];
-  for (const [path, text] of await generatedDocs()) {
-    if ((await readFile(join(ROOT, path), "utf8")) !== text) stale.push(`stale: ${path}`);
+  const docs = await generatedDocs();
+  const stale = (await orphans(docs)).map((path) => `no longer generated: ${path}`);
+  for (const [path, text] of docs) {
+    const actual = await readFile(join(ROOT, path), "utf8").catch(() => undefined);
+    if (actual !== text) stale.push(`${actual === undefined ? "missing" : "stale"}: ${path}`);
   }
   return stale;
 }
