@@ -24,4 +24,4 @@ UNION ALL
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
-  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND) ORDER BY NULL);
+  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND) ORDER BY NULL);

@@ -120,7 +120,7 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY server_id, instance_id ORDER BY NULL)
+  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY server_id, instance_id ORDER BY NULL)
 UNION ALL
 (SELECT 10,
   CAST(server_id AS CHAR),

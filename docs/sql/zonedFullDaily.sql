@@ -72,7 +72,7 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND), DATE(charged_at - INTERVAL :time1 SECOND), DATE(charged_at - INTERVAL :time2 SECOND), DATE(charged_at - INTERVAL :time3 SECOND) ORDER BY NULL)
+  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), DATE(charged_at - INTERVAL :time0 SECOND), DATE(charged_at - INTERVAL :time1 SECOND), DATE(charged_at - INTERVAL :time2 SECOND), DATE(charged_at - INTERVAL :time3 SECOND) ORDER BY NULL)
 UNION ALL
 (SELECT 4,
   CAST(gross AS CHAR),

@@ -5,7 +5,7 @@
  */
 import { earlierOf, laterOf } from "../db/datetime.ts";
 import { instant, milliseconds, millisecondsOf } from "../db/sql-time.ts";
-import { RENTAL_RAN, rentalCovered } from "../rollup/coverage.ts";
+import { CHARGES, RENTAL_RAN, RENTALS } from "../rollup/coverage.ts";
 import type { Boundaries } from "../rollup/read/boundaries.ts";
 import { CHARGE_SUMS } from "../rollup/sums.ts";
 import type { Bounds } from "./period.ts";
@@ -122,11 +122,14 @@ function queriesBy({ owner, by }: Grouping) {
       // In the period ran those that had started by its end, less those that had ended before its start.
       const [rentals, sign] =
         column === "started_at" ? [`SUM(${tail})`, ""] : [`- SUM(${head})`, "- "];
-      return sumRentals(`(${inHead} OR ${inTail}) AND ${rentalCovered(WATERMARK)}`, {
-        rentals,
-        running: "0",
-        rented: `${sign}${rented}`,
-      });
+      return sumRentals(
+        `(${inHead} OR ${inTail}) AND ${RENTAL_RAN} AND ${RENTALS.covered(WATERMARK)}`,
+        {
+          rentals,
+          running: "0",
+          rented: `${sign}${rented}`,
+        },
+      );
     },
   };
 }
@@ -140,17 +143,15 @@ export function completingSums(grouping: Grouping) {
     tail: sumCharges(`charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
     /** Those between the boundaries that their sums do not hold. */
     uncovered: sumCharges(
-      `recorded_at > ${WATERMARK} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
+      `${CHARGES.late(WATERMARK)} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
     ),
     startsAtEdges: edgeRentals("started_at"),
     endsAtEdges: edgeRentals("ended_at"),
     /** Rentals that were written after the watermark, and ended before it. */
-    written: clippedRentals(
-      `updated_at > ${WATERMARK} AND ended_at <= ${WATERMARK} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`,
-    ),
+    written: clippedRentals(`${RENTALS.late(WATERMARK)} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`),
     /** Those that end after it, or have no end and started in the period. */
     ending: clippedRentals(
-      `(ended_at IS NULL AND started_at >= ${START} OR ended_at > ${WATERMARK} AND ${RENTAL_RAN}) AND started_at <= ${NOW}`,
+      `(ended_at IS NULL AND started_at >= ${START} OR ${RENTALS.after(WATERMARK)} AND ${RENTAL_RAN}) AND started_at <= ${NOW}`,
     ),
     open: openBefore,
   };

@@ -1,7 +1,7 @@
 /**
- * Which rows of the ledger a rollup covers. The write side adds up exactly these rows, and the
- * read side queries all other rows, so both take the conditions from here. The rules are in
- * docs/rollups.md.
+ * Which rows of the ledger a rollup covers: those that are recorded, and dated, up to its watermark. The write side
+ * adds up exactly these rows, and the read side queries all others, so both take the conditions from here, and
+ * nothing else compares a row with a watermark. The rules are in docs/rollups.md.
  */
 
 /** The tables of rollups. */
@@ -14,12 +14,20 @@ export const TABLES = {
 /** SQL condition: the rental has ended, and it ran. */
 export const RENTAL_RAN = "ended_at >= started_at";
 
-/** SQL condition: the charge is covered. `watermark` is an SQL expression, used twice. */
-export function chargeCovered(watermark: string): string {
-  return `recorded_at <= ${watermark} AND charged_at <= ${watermark}`;
+/**
+ * SQL conditions of rows, by the columns that tell when a row was recorded and how it is dated. The watermark is an
+ * SQL expression, which is used twice where both columns are. A row is either covered, late or after the watermark.
+ */
+function conditions(recorded: string, dated: string) {
+  return {
+    covered: (watermark: string) => `${recorded} <= ${watermark} AND ${dated} <= ${watermark}`,
+    /** Late, or after it: the negation of `covered`. */
+    uncovered: (watermark: string) => `(${recorded} > ${watermark} OR ${dated} > ${watermark})`,
+    late: (watermark: string) => `${recorded} > ${watermark} AND ${dated} <= ${watermark}`,
+    after: (watermark: string) => `${dated} > ${watermark}`,
+  };
 }
 
-/** SQL condition: the rental is covered. `watermark` is an SQL expression, used twice. */
-export function rentalCovered(watermark: string): string {
-  return `${RENTAL_RAN} AND updated_at <= ${watermark} AND ended_at <= ${watermark}`;
-}
+export const CHARGES = conditions("recorded_at", "charged_at");
+/** Of rentals that ran: others count nowhere, and one that has not ended is not covered. */
+export const RENTALS = conditions("updated_at", "ended_at");

@@ -6,6 +6,7 @@
  */
 import { instant, milliseconds } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
+import { CHARGES } from "../../rollup/coverage.ts";
 import { STORED_QUARTERS } from "../../rollup/increments.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { increments, totalAt } from "../../rollup/read/stored.ts";
@@ -102,7 +103,7 @@ function dailyOf(days: Days, stored: Partial<typeof STORED | typeof STORED_OF_ZO
       tail: sumCharges(days, `charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
       uncovered: sumCharges(
         days,
-        `recorded_at > ${WATERMARK} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
+        `${CHARGES.late(WATERMARK)} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
       ),
       total: stored.total,
       allDays: stored.allDays,

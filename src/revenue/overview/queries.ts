@@ -4,6 +4,7 @@
  */
 import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
+import { CHARGES } from "../../rollup/coverage.ts";
 import { increments, OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { PAYOUT } from "../payouts/payout.ts";
@@ -58,9 +59,9 @@ function overviewOf(stored: Partial<typeof STORED>) {
       confirmed: CONFIRMED_WITH_WALLET,
       servers: SERVERS,
       /** The charges that the sums do not hold: dated up to the watermark, and recorded after it. */
-      late: sumCharges(`recorded_at > ${WATERMARK} AND charged_at <= ${WATERMARK}`),
+      late: sumCharges(CHARGES.late(WATERMARK)),
       /** The charges that are dated after the watermark, and not after now. */
-      recent: sumCharges(`charged_at > ${WATERMARK} AND charged_at <= ${NOW}`),
+      recent: sumCharges(`${CHARGES.after(WATERMARK)} AND charged_at <= ${NOW}`),
       payouts: PAYOUTS,
       total: stored.total,
       months: stored.months,

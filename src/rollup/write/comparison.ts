@@ -4,7 +4,7 @@
  */
 import type { Knex } from "knex";
 import { earlierOf, FIRST_INSTANT, laterOf } from "../../db/datetime.ts";
-import { chargeCovered, rentalCovered } from "../coverage.ts";
+import { CHARGES, RENTAL_RAN, RENTALS } from "../coverage.ts";
 import type { Leaf } from "../leaves.ts";
 import { type SumsRow, sumsOf } from "../stored-sums.ts";
 import {
@@ -181,8 +181,8 @@ const LEDGER = [...Map.groupBy(SUM_NAMES, (name) => SUMS[name].datedBy).values()
 
 /** SQL conditions of rows: they are covered, and they were not at an earlier watermark. Each has two `?`. */
 const CONDITIONS = {
-  charges: { covered: chargeCovered("?"), fresh: "(recorded_at > ? OR charged_at > ?)" },
-  rentals: { covered: rentalCovered("?"), fresh: "(updated_at > ? OR ended_at > ?)" },
+  charges: { covered: CHARGES.covered("?"), fresh: CHARGES.uncovered("?") },
+  rentals: { covered: `${RENTAL_RAN} AND ${RENTALS.covered("?")}`, fresh: RENTALS.uncovered("?") },
 } as const;
 
 /** What the ledger has of owners in a leaf, or in a part of it, of the rows that some sums are made of. */

@@ -12,7 +12,7 @@ import {
   toDatetime,
 } from "../../db/datetime.ts";
 import { millisecondsOf } from "../../db/sql-time.ts";
-import { chargeCovered, TABLES } from "../coverage.ts";
+import { CHARGES, TABLES } from "../coverage.ts";
 import { LENGTHS, PARTS, QUARTERS, quarterColumn, sixHoursOf, stretchOf } from "../increments.ts";
 import { joined, type Leaf, QUARTER } from "../leaves.ts";
 import { CHARGE_NAMES, FORMAT, sumIf } from "../sums.ts";
@@ -71,7 +71,7 @@ export async function compareQuarters(
     const [after, start] = from === FIRST_INSTANT ? ["", []] : ["AND charged_at >= ?", [from]];
     return {
       sql: `SELECT MIN(charged_at) AS at, ${CHARGE_NAMES.map((name) => `${sumIf(name)} AS ${name}`).join(", ")}
-        FROM charges WHERE provider_id = ? ${after} AND charged_at < ? AND ${chargeCovered("?")}
+        FROM charges WHERE provider_id = ? ${after} AND charged_at < ? AND ${CHARGES.covered("?")}
         GROUP BY ${byLeaf("charged_at", QUARTER.length)}`,
       bindings: [rollup.provider, ...start, to, until, until],
     };
