@@ -7,7 +7,7 @@ import { STATEMENT_NAMES, STATEMENTS, type StatementName } from "../src/revenue/
 export { STATEMENT_NAMES, STATEMENTS, type StatementName } from "../src/revenue/statements.ts";
 
 /** Those whose text is that of another one but for a number, or for queries that they leave out. */
-const ALIKE: readonly StatementName[] = ["halfBreakdown", "payoutsOfMaximum", "chargesOfMaximum"];
+const ALIKE: readonly StatementName[] = ["payoutsOfMaximum", "chargesOfMaximum"];
 
 /** Where they are, from the root. */
 export const STATEMENT_FOLDER = "docs/sql";

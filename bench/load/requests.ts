@@ -8,7 +8,7 @@ import type { Query, Row } from "../../src/db/query.ts";
 import { createBreakdownReader } from "../../src/revenue/breakdown/reader.ts";
 import { createOverviewReader } from "../../src/revenue/overview/reader.ts";
 import { completePeriod } from "../../src/revenue/period.ts";
-import type { Question } from "../../src/rollup/read/ask.ts";
+import { type Question, send } from "../../src/rollup/read/ask.ts";
 import { type Facts, readFacts } from "../../src/rollup/read/facts.ts";
 
 /** A kind of request. */
@@ -90,7 +90,8 @@ async function askWith(
     const [rows] = await connection.query(sql, [...bindings]);
     return rows as Row[];
   };
-  await questionFor(await readFacts(query, "1"))(query);
+  const facts = await readFacts(query, "1");
+  await send(query, "1", facts, questionFor(facts));
 }
 
 function queryOverview(connection: Connection): Promise<void> {

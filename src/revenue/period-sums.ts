@@ -1,14 +1,11 @@
 /**
  * The SQL of the sums of a period: what completes those of a rollup, and what adds up the ledger alone. They are
  * added up by owner or for the provider as a whole, and `Totals` makes figures of either. All places in time are
- * parameters.
+ * parameters (period-parameters.ts).
  */
-import { earlierOf, laterOf } from "../db/datetime.ts";
 import { instant, milliseconds, millisecondsOf } from "../db/sql-time.ts";
 import { CHARGES, RENTAL_RAN, RENTALS } from "../rollup/coverage.ts";
-import type { Boundaries } from "../rollup/read/boundaries.ts";
 import { CHARGE_SUMS } from "../rollup/sums.ts";
-import type { Bounds } from "./period.ts";
 
 /** What rows are added up by, and the columns that tell it. */
 interface Grouping {
@@ -30,26 +27,6 @@ const [FIRST, LAST] = [instant(":first"), instant(":last")];
 const WATERMARK = instant(":watermark");
 /** The period up to now, in ms from the first instant. */
 const [FROM, UNTIL] = [milliseconds(":from"), milliseconds(":until")];
-
-/** The parameters of a period, and of the rollup and the edges that complete its sums. */
-export const PERIOD_PARAMETERS = ["provider", "start", "after", "now", "from", "until"] as const;
-export const EDGE_PARAMETERS = [
-  ...(["watermark", "slot", "first", "last"] as const),
-  ...(["tailFrom", "headFrom", "headTo", "headSign"] as const),
-];
-
-/** What lies between the ends of a period and its boundaries, as parameters. */
-export function edgesOf({ first, last }: Boundaries, { start }: Pick<Bounds, "start">) {
-  return {
-    first,
-    last,
-    // Without a boundary in the period the last one is before its start.
-    tailFrom: laterOf(last, start),
-    headFrom: earlierOf(first, start),
-    headTo: laterOf(first, start),
-    headSign: first > start ? "-1" : "1",
-  };
-}
 
 /** 1 if a condition holds for a row, else 0, added up. */
 const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0 END)`;

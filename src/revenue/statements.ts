@@ -2,7 +2,7 @@
 import type { Statement as Compiled } from "../db/statement.ts";
 import { factsStatement } from "../rollup/read/facts.ts";
 import { sizeStatement } from "../rollup/read/missing.ts";
-import { breakdowns, rawBreakdown } from "./breakdown/queries.ts";
+import { cachedBreakdown, fullBreakdown, rawBreakdown } from "./breakdown/queries.ts";
 import { chargesOfDefault, chargesOfMaximum } from "./charges/queries.ts";
 import { cachedDaily, fullDaily, RAW } from "./daily/queries.ts";
 import { cachedOverview, fullOverview, rawOverview } from "./overview/queries.ts";
@@ -12,16 +12,15 @@ import { providerRevenue, providersAfter, rawProviderRevenue } from "./platform/
 /** A compiled statement. */
 type Statement = Pick<Compiled<never, string>, "text" | "sql" | "parameters">;
 
-/** Of those that complete sums, `cached` reads none itself, and `half` those at one of two marks. */
+/** Of those that complete sums, `cached` reads none itself. */
 export const STATEMENTS = {
   facts: factsStatement,
   size: sizeStatement,
   cachedOverview,
   fullOverview,
   rawOverview,
-  cachedBreakdown: breakdowns[0],
-  halfBreakdown: breakdowns[1],
-  fullBreakdown: breakdowns[2],
+  cachedBreakdown,
+  fullBreakdown,
   rawBreakdown,
   cachedDaily: cachedDaily.utc,
   fullDaily: fullDaily.utc,

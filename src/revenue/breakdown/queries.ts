@@ -6,13 +6,8 @@ import { compileStatement } from "../../db/statement.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { STORED_SUMS } from "../../rollup/sums.ts";
-import {
-  BY_OWNER,
-  completingSums,
-  EDGE_PARAMETERS,
-  PERIOD_PARAMETERS,
-  rawSums,
-} from "../period-sums.ts";
+import { EDGE_PARAMETERS, PERIOD_PARAMETERS } from "../period-parameters.ts";
+import { BY_OWNER, completingSums, rawSums } from "../period-sums.ts";
 import { WALLET } from "../wallet.ts";
 
 /** Every server, including deleted ones. */
@@ -41,38 +36,39 @@ const INSTANCES = {
 };
 
 /** The sums of owners at a mark, and what they must be together. */
-const comparedSums = (mark: string) => ({
-  sums: { select: { ...BY_OWNER.owner, ...STORED_SUMS }, from: sumsAt(OWNER_SUMS, mark) },
-  total: { select: STORED_SUMS, from: totalAt(mark) },
+const sumsOfOwners = (mark: string) => ({
+  select: { ...BY_OWNER.owner, ...STORED_SUMS },
+  from: sumsAt(OWNER_SUMS, mark),
 });
+const total = (mark: string) => ({ select: STORED_SUMS, from: totalAt(mark) });
 
-/**
- * The statement that completes the sums of a rollup.
- *
- * @param marks the number of marks whose sums it reads, too
- */
-function breakdownOf(marks: 0 | 1 | 2) {
-  const [mark, other] = [":mark", ":other"].map((name, nth) =>
-    nth < marks ? comparedSums(name) : undefined,
-  );
+/** The sums of the rollup. */
+const STORED = {
+  atFirst: sumsOfOwners(":mark"),
+  totalAtFirst: total(":mark"),
+  atLast: sumsOfOwners(":other"),
+  totalAtLast: total(":other"),
+};
+
+/** The statement that completes the sums of a rollup, and may read them, too. */
+function breakdownOf(stored: Partial<typeof STORED>) {
+  const { atFirst, totalAtFirst, atLast, totalAtLast } = stored;
   return compileStatement(
     {
       confirmed: CONFIRMED,
       servers: SERVERS,
       instances: INSTANCES,
-      sums: mark?.sums,
-      total: mark?.total,
-      sumsOfOther: other?.sums,
-      totalOfOther: other?.total,
+      ...{ atFirst, totalAtFirst, atLast, totalAtLast },
       ...completingSums(BY_OWNER),
     },
-    [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS, "mark", "other"],
+    [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS],
     "breakdown",
   );
 }
 
-/** Those that read the sums of no mark, of one and of two. */
-export const breakdowns = [breakdownOf(0), breakdownOf(1), breakdownOf(2)] as const;
+/** The statements that read the sums, and that have them from the cache. */
+export const fullBreakdown = breakdownOf(STORED);
+export const cachedBreakdown = breakdownOf({});
 
 /** The statement that reads the ledger alone. */
 export const rawBreakdown = compileStatement(

@@ -171,6 +171,22 @@ export interface Parts {
   readonly open: Iterable<OpenRow>;
 }
 
+/** The rows that complete the sums of a rollup (`completingSums`). */
+type CompletingRows = Readonly<
+  Record<"head" | "tail" | "uncovered", readonly ChargesRow[]> &
+    Record<"startsAtEdges" | "endsAtEdges" | "written" | "ending", readonly RentalsRow[]> &
+    Record<"open", readonly OpenRow[]>
+>;
+
+/** What completes the sums, as parts. */
+export function completing(rows: CompletingRows): Pick<Parts, "charges" | "rentals" | "open"> {
+  return {
+    charges: [...rows.head, ...rows.tail, ...rows.uncovered],
+    rentals: [...rows.startsAtEdges, ...rows.endsAtEdges, ...rows.written, ...rows.ending],
+    open: rows.open,
+  };
+}
+
 /** Adds up the parts of a period. */
 export function totalsOf({ atFirst, atLast, charges, rentals, open }: Parts, period: Stretch) {
   const totals = new TotalsByOwner();

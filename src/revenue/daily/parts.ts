@@ -29,7 +29,7 @@ export type Added = readonly [at: number, sums: Sums];
 /** A row that may have its quarters. */
 type IncrementRow = ChargesRow & { readonly [Column in keyof typeof STORED_QUARTERS]?: string };
 
-type FullRows = Awaited<ReturnType<typeof fullDaily.zoned.run>>["rows"];
+export type FullRows = Awaited<ReturnType<typeof fullDaily.zoned.run>>["rows"];
 
 type Stored = Pick<FullRows, "total" | "allDays" | "days" | "hours" | "cutHours">;
 

@@ -4,7 +4,7 @@
 import { FIRST_INSTANT, instantOf, LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
 import { justBefore, leafAt, QUARTER } from "../../rollup/leaves.ts";
 import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
-import { type Boundaries, boundariesOf } from "../../rollup/read/boundaries.ts";
+import { type Boundaries, boundariesOf, countUncovered } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
@@ -19,7 +19,7 @@ import {
   timesOf,
   timesWithin,
 } from "./days.ts";
-import { type Added, type ChargesRow, covered, partParameters } from "./parts.ts";
+import { type Added, type ChargesRow, covered, type FullRows, partParameters } from "./parts.ts";
 import { cachedDaily, type Days, fullDaily, RAW, TIMES } from "./queries.ts";
 
 /** What the days of a period are made of. */
@@ -43,43 +43,54 @@ type DailyFor = (
 ) => Question<Daily>;
 
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
-export function createDailyReader(observeCache: (hit: boolean) => void = () => {}): DailyFor {
-  const cache = createSumsCache<readonly Added[]>((added) => added.length, MAX_CACHED_DAYS);
-
-  return (provider, period, { kind: stretch, zone }, facts) => {
-    const { now, rollup } = facts;
+export function createDailyReader(observeCache?: (hit: boolean) => void): DailyFor {
+  const cache = createSumsCache<readonly Added[]>(
+    (added) => added.length,
+    MAX_CACHED_DAYS,
+    observeCache,
+  );
+  return (provider, period, { kind: stretch, zone }, { now, rollup }) => {
     const days = STRETCHES[stretch](period, zone);
     const bounds = boundsOf(period, now);
     const values = { provider, ...bounds, ...timeParameters(days) };
     const kind = kindOf(days);
+    const daily = (charges: readonly ChargesRow[], added: readonly Added[]): Daily => ({
+      ...{ period, days, now },
+      sums: sumsByDay(charges, added, days),
+    });
     if (rollup === undefined || timesWithin(days, QUARTER.ms).length > 0) {
-      return rawQuestion(RAW[kind], values, ({ charges }) => {
-        const sums = sumsByDay(charges, [], days);
-        // A rollup that has no sums of such days is not behind.
-        const uncoveredCharges = rollup === undefined ? countCharges(charges) : 0;
-        return { value: { period, days, sums, now }, uncoveredCharges };
+      return rawQuestion({
+        statement: RAW[kind],
+        values,
+        answer: ({ charges }) => ({
+          value: daily(charges, []),
+          // A rollup that has no sums of such days is not behind.
+          uncoveredCharges: rollup === undefined ? countCharges(charges) : 0,
+        }),
       });
     }
-
     const { watermark, slot } = rollup;
     const end = Math.min(period.end, now);
     const marks = boundariesOf(watermark, end, marksOfDays(days, period.start, end));
     const { first, last } = marks;
-    const place = `${stretch} ${zone} ${first} ${last}`;
-    const known = first < last ? cache.get(provider, rollup, place) : [];
-    if (first < last) observeCache(known !== undefined);
-    const statement = known === undefined ? fullDaily[kind] : cachedDaily[kind];
+    const stored = {
+      cache,
+      place: `${stretch} ${zone} ${first} ${last}`,
+      cached: cachedDaily[kind],
+      sumsOf: (rows: FullRows) => covered(rows, marks, watermark, days),
+    };
+    const hasStored = first < last;
+    const edges = { ...marks, ...utcDaysOf(marks, watermark), mark: LAST_INSTANT };
     const tailFrom = laterOf(last, bounds.start);
-    const edges = { ...marks, ...utcDaysOf(marks, watermark), mark: LAST_INSTANT, tailFrom };
-    const stored = { watermark, slot, ...partParameters(days), ...edges };
-    return question(rollup, statement, { ...values, ...stored }, (rows) => {
-      const { head, tail, uncovered } = rows;
-      const added = known ?? covered(rows, marks, watermark, days);
-      if (known === undefined) cache.put(provider, rollup, place, added);
-      const sums = sumsByDay([...head, ...tail, ...uncovered], added, days);
-      const ofTail = last > watermark ? countCharges(tail) : 0;
-      const uncoveredCharges = countCharges(uncovered) + ofTail;
-      return { value: { period, days, sums, now }, uncoveredCharges };
+    return question({
+      rollup,
+      statement: hasStored ? fullDaily[kind] : cachedDaily[kind],
+      values: { ...values, watermark, slot, ...partParameters(days), ...edges, tailFrom },
+      ...(hasStored && { stored }),
+      answer: (rows, added = []) => ({
+        value: daily([...rows.head, ...rows.tail, ...rows.uncovered], added),
+        uncoveredCharges: countUncovered(rows, marks, watermark),
+      }),
     });
   };
 }

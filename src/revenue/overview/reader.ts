@@ -40,44 +40,48 @@ const MAX_CACHED_ROWS = 200_000;
 type OverviewFor = (provider: string, facts: Facts) => Question<Overview>;
 
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
-export function createOverviewReader(observeCache: (hit: boolean) => void = () => {}): OverviewFor {
+export function createOverviewReader(observeCache?: (hit: boolean) => void): OverviewFor {
   const cache = createSumsCache<OverviewSums>(
     ({ byMonth, byServer }) => byMonth.size + byServer.size,
     MAX_CACHED_ROWS,
+    observeCache,
   );
-  return (provider, facts) => {
-    const { now, rollup } = facts;
+  return (provider, { now, rollup }) => {
     const values = { provider, now: toDatetime(now) };
-    const overview = (
-      rows: Rows,
-      balance: string,
-      sums: OverviewSums,
-      charges: readonly ChargesRow[],
-    ) => ({
-      value: { rows, balance, now, ...complete(sums, charges) },
-      uncoveredCharges: countCharges(charges),
-    });
     if (rollup === undefined) {
-      return rawQuestion(rawOverview, values, (rows) => {
-        const balance = rows.wallet[0]?.balance ?? "";
-        return overview(rows, balance, NO_OVERVIEW_SUMS, rows.charges);
+      return rawQuestion({
+        statement: rawOverview,
+        values,
+        answer: (rows) => overviewOf(rows, rows.wallet, NO_OVERVIEW_SUMS, rows.charges, now),
       });
     }
-
-    const starts = recentMonths(now).map(({ start }) => start);
-    const place = String(Math.min(...starts));
-    const known = cache.get(provider, rollup, place);
-    observeCache(known !== undefined);
     const { watermark, slot } = rollup;
-    const statement = known === undefined ? fullOverview : cachedOverview;
-    const all = { ...values, watermark, slot, mark: LAST_INSTANT };
-    return question(rollup, statement, all, (rows) => {
-      const sums = known ?? sumsFromRollup(rows, starts);
-      if (known === undefined) cache.put(provider, rollup, place, sums);
-      const balance = rows.confirmed[0]?.balance ?? "";
-      return overview(rows, balance, sums, [...rows.late, ...rows.recent]);
+    const starts = recentMonths(now).map(({ start }) => start);
+    return question({
+      rollup,
+      statement: fullOverview,
+      values: { ...values, watermark, slot, mark: LAST_INSTANT },
+      stored: {
+        cache,
+        place: String(Math.min(...starts)),
+        cached: cachedOverview,
+        sumsOf: (rows) => sumsFromRollup(rows, starts),
+      },
+      answer: (rows, sums = NO_OVERVIEW_SUMS) =>
+        overviewOf(rows, rows.confirmed, sums, [...rows.late, ...rows.recent], now),
     });
   };
+}
+
+function overviewOf(
+  rows: Rows,
+  [wallet]: readonly { readonly balance: string }[],
+  sums: OverviewSums,
+  charges: readonly ChargesRow[],
+  now: number,
+) {
+  const value = { rows, balance: wallet?.balance ?? "", now, ...complete(sums, charges) };
+  return { value, uncoveredCharges: countCharges(charges) };
 }
 
 /**

@@ -7,13 +7,8 @@ import { compileStatement } from "../../db/statement.ts";
 import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { STORED_SUMS, TOTAL_STORED_SUMS } from "../../rollup/sums.ts";
 import { idOf, MAX_SIZE } from "../pages.ts";
-import {
-  AS_WHOLE,
-  completingSums,
-  EDGE_PARAMETERS,
-  PERIOD_PARAMETERS,
-  rawSums,
-} from "../period-sums.ts";
+import { EDGE_PARAMETERS, PERIOD_PARAMETERS } from "../period-parameters.ts";
+import { AS_WHOLE, completingSums, rawSums } from "../period-sums.ts";
 import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
 
 /**
@@ -65,7 +60,7 @@ export const providerRevenue = compileStatement(
     ...completingSums(AS_WHOLE),
     payouts: PAYOUTS,
   },
-  [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS, "mark", "other"],
+  [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS],
   "provider_revenue",
 );
 

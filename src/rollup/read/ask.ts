@@ -7,65 +7,74 @@ import type { Query, Read, Session } from "../../db/query.ts";
 import { ServiceError } from "../../errors.ts";
 import type { Context } from "../../handler.ts";
 import { MIN_ROWS } from "../size.ts";
+import type { SumsCache } from "./cache.ts";
 import { DamagedRollup, type ReadLedger } from "./damage.ts";
 import { type CurrentRollup, type Facts, readFacts } from "./facts.ts";
 import type { ReportLag } from "./lag-log.ts";
 import { missesRollup } from "./missing.ts";
 
-/** What the rows of a statement led to. */
-interface Found<T> {
+/** What the rows of a statement lead to. */
+interface Answered<T> {
   readonly value: T;
   /** The number of charges that were read because the rollup did not cover them. */
   readonly uncoveredCharges: number;
-  /** The instant of the statement's snapshot, in epoch ms. */
+}
+
+/** An answer, and the instant of the earliest of the snapshots that it was made of, in epoch ms. */
+interface Found<T> extends Answered<T> {
   readonly asOf: number;
 }
 
-/** A statement that is ready to be sent. Resolves to undefined if its rollup has changed. */
-export type Question<T> = (query: Query) => Promise<Found<T> | undefined>;
-
 /** A compiled statement, by the rows that it leads to. */
-interface Sendable<Rows, Parameter extends string> {
+interface Sendable<Rows> {
   run(
     query: Query,
-    values: Readonly<Record<Parameter, string>>,
+    values: Readonly<Record<string, string>>,
   ): Promise<{ readonly rows: Rows; readonly asOf: number }>;
 }
 
-/** The rows of a statement whose first query, by this name, is `CONFIRMED`. */
+/** What is asked, given the facts: plain values. */
+interface QuestionOf<Rows, Sums, T> {
+  /** The rollup that the statement relies on. Without one it reads the ledger alone, and is right with any rollup. */
+  readonly rollup?: CurrentRollup;
+  readonly statement: Sendable<Rows>;
+  readonly values: Readonly<Record<string, string>>;
+  /** The sums of the rollup, if the statement reads any. */
+  readonly stored?: {
+    readonly cache: SumsCache<Sums>;
+    /** Of what they are the sums, as the key of the cache. */
+    readonly place: string;
+    /** Sent in place of the statement if they are cached. */
+    readonly cached: Sendable<Rows>;
+    /** Takes them out of the rows. Throws `DamagedRollup` if they contradict each other. */
+    readonly sumsOf: (rows: Rows) => Sums;
+  };
+  /** @param sums undefined if the statement reads none */
+  readonly answer: (rows: Rows, sums: Sums | undefined) => Answered<T>;
+}
+
+/** The rows of a statement that relies on a rollup: its first query, by this name, is `CONFIRMED`. */
 interface Confirmed {
   readonly confirmed: readonly { readonly version: string }[];
 }
 
-/**
- * Makes a question of a statement that relies on a rollup.
- *
- * @param answer makes an answer of the rows, and counts the charges among them that the rollup did not cover. It
- *   throws `DamagedRollup` if they contradict each other
- */
-export function question<Rows extends Confirmed, Parameter extends string, T>(
-  rollup: CurrentRollup,
-  statement: Sendable<Rows, Parameter>,
-  values: Readonly<Record<Parameter, string>>,
-  answer: (rows: Rows) => Pick<Found<T>, "value" | "uncoveredCharges">,
-): Question<T> {
-  return async (query) => {
-    const { rows, asOf } = await statement.run(query, values);
-    if (rows.confirmed[0]?.version !== rollup.version) return undefined;
-    return { ...answer(rows), asOf };
-  };
+declare const answered: unique symbol;
+
+/** A question for an answer of a type, whatever its rows and sums are. */
+export interface Question<T> {
+  readonly [answered]: T;
 }
 
-/** The same of a statement that reads the ledger alone: it is right with any rollup. */
-export function rawQuestion<Rows, Parameter extends string, T>(
-  statement: Sendable<Rows, Parameter>,
-  values: Readonly<Record<Parameter, string>>,
-  answer: (rows: Rows) => Pick<Found<T>, "value" | "uncoveredCharges">,
+/** Makes a question that reads the ledger alone. */
+export function rawQuestion<Rows, T>(question: QuestionOf<Rows, never, T>): Question<T> {
+  return question as unknown as Question<T>;
+}
+
+/** Makes a question that relies on a rollup. */
+export function question<Rows extends Confirmed, Sums, T>(
+  question: QuestionOf<Rows, Sums, T> & { readonly rollup: CurrentRollup },
 ): Question<T> {
-  return async (query) => {
-    const { rows, asOf } = await statement.run(query, values);
-    return { ...answer(rows), asOf };
-  };
+  return question as unknown as Question<T>;
 }
 
 /**
@@ -79,8 +88,6 @@ export type Ask = <T>(
 
 /** How often facts are asked for: the last time in a transaction, in which nothing can change. */
 const TRIES = 3;
-/** Facts that were asked for longer ago, in ms, are asked for again, once: the process may have stood still. */
-const MAX_AGE = 250;
 
 /**
  * Creates `Ask`.
@@ -135,10 +142,7 @@ async function askIn<T>(
   questionFor: (facts: Facts) => Question<T>,
 ): Promise<Found<T>> {
   for (let made = 1; made < TRIES; made++) {
-    const askedAt = performance.now();
-    const facts = await readFacts(query, provider);
-    if (made === 1 && performance.now() - askedAt > MAX_AGE) continue;
-    const found = await answerWith(facts);
+    const found = await answerWith(await readFacts(query, provider));
     if (found !== undefined) return found;
   }
   const found = await transaction(async () => answerWith(await readFacts(query, provider)));
@@ -147,8 +151,27 @@ async function askIn<T>(
   throw new ServiceError("databaseUnavailable", undefined, { cause });
 
   async function answerWith(facts: Facts): Promise<Found<T> | undefined> {
-    const found = await questionFor(facts)(query);
-    // Everything that was committed before either instant is in the answer.
-    return found && { ...found, asOf: Math.min(found.asOf, facts.now) };
+    return send(query, provider, facts, questionFor(facts));
   }
+}
+
+/** Sends a question about a provider. Resolves to undefined if its rollup is another one in the snapshot. */
+export async function send<T>(
+  query: Query,
+  provider: string,
+  facts: Facts,
+  question: Question<T>,
+): Promise<Found<T> | undefined> {
+  const asked = question as unknown as QuestionOf<Confirmed, unknown, T>;
+  const { rollup, statement, values, stored, answer } = asked;
+  const known = rollup && stored?.cache.get(provider, rollup, stored.place);
+  const sent = stored !== undefined && known !== undefined ? stored.cached : statement;
+  const { rows, asOf } = await sent.run(query, values);
+  if (rollup && rows.confirmed[0]?.version !== rollup.version) return undefined;
+  const sums = known ?? stored?.sumsOf(rows);
+  if (rollup && stored && known === undefined) {
+    stored.cache.put(provider, rollup, stored.place, sums);
+  }
+  // Everything that was committed before either instant is in the answer.
+  return { ...answer(rows, sums), asOf: Math.min(asOf, facts.now) };
 }

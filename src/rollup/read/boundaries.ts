@@ -2,9 +2,10 @@
  * Where the stored sums of an answer begin and end: *s'* and *e'* of docs/rollups.md, as values. All instants are
  * DATETIME(3) text.
  */
-import { after, earlierOf, FIRST_INSTANT, toDatetime } from "../../db/datetime.ts";
+import { after, earlierOf, FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
 import { type LeafLength, leafAt } from "../leaves.ts";
+import { countCharges } from "../stored-sums.ts";
 
 /** `first` is `last` if none lies in the period. */
 export interface Boundaries {
@@ -24,6 +25,24 @@ export function boundariesOf(watermark: string, end: number, marks: Boundaries):
   const last = toDatetime(end) >= watermark ? after(watermark) : marks.last;
   return { first: earlierOf(marks.first, last), last };
 }
+
+/** The mark at which sums are stored up to a boundary: the one after the watermark is none of the clock's. */
+export const storedMark = (at: string, watermark: string): string =>
+  at > watermark ? LAST_INSTANT : at;
+
+/**
+ * How many charges were read between the ends of a period because the rollup does not cover them. Those after its
+ * last boundary are among them if that is the one after the watermark; otherwise the period ends within a leaf.
+ */
+export function countUncovered(
+  { uncovered, tail }: Readonly<Record<"uncovered" | "tail", readonly ChargesRow[]>>,
+  { last }: Boundaries,
+  watermark: string,
+): number {
+  return countCharges(uncovered) + (last > watermark ? countCharges(tail) : 0);
+}
+
+type ChargesRow = { readonly charges: string };
 
 /** The marks of leaves in a period, whose ends are in epoch ms. */
 export function marksOf(leaf: LeafLength, start: number, end: number): Boundaries {

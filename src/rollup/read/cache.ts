@@ -5,9 +5,9 @@
 import { LRUCache } from "lru-cache";
 import type { CurrentRollup } from "./facts.ts";
 
-/** Sums by place: a text that tells of what they are the sums. */
+/** Sums by place: a text that tells everything that they depend on but provider and rollup. */
 export interface SumsCache<Sums> {
-  /** What is cached; undefined if it is not. Marks it as used. */
+  /** What is cached; undefined if it is not. Marks it as used, and tells whether it was. */
   get(provider: string, rollup: CurrentRollup, place: string): Sums | undefined;
   /** Adds sums. What is cached of another version is evicted. */
   put(provider: string, rollup: CurrentRollup, place: string, sums: Sums): void;
@@ -33,10 +33,12 @@ const MAX_IDLE = 10 * 60_000;
  *
  * @param countRows returns how many rows of memory sums take
  * @param maxRows the maximum number of rows in all
+ * @param observe called with each lookup: whether it found any
  */
 export function createSumsCache<Sums>(
   countRows: (sums: Sums) => number,
   maxRows: number,
+  observe: (hit: boolean) => void = () => {},
 ): SumsCache<Sums> {
   const sizeOf = ({ byPlace }: Cached<Sums>) =>
     byPlace.values().reduce((size, sums) => size + OVERHEAD + countRows(sums), OVERHEAD);
@@ -49,9 +51,9 @@ export function createSumsCache<Sums>(
   return {
     get(provider, { version }, place) {
       const cached = cache.get(provider);
-      if (cached?.version !== version) return undefined;
-      const sums = cached.byPlace.get(place);
-      if (sums === undefined) return undefined;
+      const sums = cached?.version === version ? cached.byPlace.get(place) : undefined;
+      observe(sums !== undefined);
+      if (cached === undefined || sums === undefined) return undefined;
       cached.byPlace.delete(place);
       cached.byPlace.set(place, sums);
       return sums;

@@ -9,7 +9,6 @@ import { createRevenueService } from "../../../../src/revenue/service.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
 import { factsStatement } from "../../../../src/rollup/read/facts.ts";
 import { atTimeOfCall, breakdownOf } from "../../../support/ledger/call.ts";
-import { recordStatements } from "../../../support/statements.ts";
 import { build, charge, DAY, FIVE_MINUTES, MONTH } from "../write/built.ts";
 import {
   createComparedService,
@@ -106,14 +105,6 @@ describe("a rollup that changes between the facts and the statement", () => {
       cause: { message: "the rollup differs between statements of one transaction" },
     });
   });
-});
-
-it("facts that were long under way are asked for again, once", async () => {
-  await build(knex, "1", minute(2), DAY);
-  const late = () => new Promise((resolve) => setTimeout(resolve, 260));
-  const { read, take } = recordStatements(atTimeOfCall(createRead(knex)));
-  await breakdownOf(createRevenueService(afterFacts(read, late)), 1n, NOW, ...YEAR);
-  expect(take().map(({ name }) => name)).toEqual(["facts", "facts", "fullBreakdown"]);
 });
 
 const getOverview = (read: Read, signal = new AbortController().signal) =>
