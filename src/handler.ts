@@ -33,10 +33,12 @@ export function refuseKind(_key: never): never {
   throw new ServiceError("permissionDenied");
 }
 
-/** The caller of an RPC, as a handler sees it: the provider that is asked about, and may be. */
+/** The caller of an RPC, as a handler sees it: the provider that is asked about, and may be, and who pays. */
 export interface Caller {
   /** `providers.id`, an unsigned 64-bit integer as a decimal string; `NO_PROVIDER` of an RPC about no single one. */
   readonly providerId: string;
+  /** Whose share of the connections its reads use: that of the key (`shareOf`), whichever provider they are about. */
+  readonly share: string;
 }
 
 /** A number that no provider has: ids start at 1. `api_keys.provider_id` of a service key. */

@@ -30,7 +30,7 @@ import {
 import { limitAge } from "./db/freshness.ts";
 import { readPageTokenKey } from "./db/page-token-key.ts";
 import { poolState } from "./db/pool.ts";
-import { createRead, type Read, withShare } from "./db/query.ts";
+import { createRead, type Read } from "./db/query.ts";
 import { followDatabaseUrl } from "./db/url-watch.ts";
 import { listen, listenAddress } from "./net/listen.ts";
 import { unresolved } from "./net/resolve.ts";
@@ -149,7 +149,6 @@ async function start(config: Config): Promise<void> {
     ),
     findProvider: createFindProvider(read),
     isForPlatform,
-    withShare,
     log,
     limits: { total: config.maxCalls, perProvider: config.maxCallsPerProvider },
     maxCall: config.maxCall,

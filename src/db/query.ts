@@ -6,7 +6,6 @@
  * A statement whose caller has left goes on until it ends, at the latest when the server ends it. Until
  * then it holds its place in its owner's share of the pool.
  */
-import { AsyncLocalStorage } from "node:async_hooks";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
@@ -36,18 +35,8 @@ export type Read = <T>(work: (session: Session) => Promise<T>, options: ReadOpti
 
 /** For whom a read runs, and until when. */
 export interface ReadOptions extends Pick<Attempted<unknown>, "signal"> {
-  /** Whose share of the connections the read uses, unless it is made within another's; "" by default. */
+  /** Whose share of the connections the read uses; "" by default. */
   readonly owner?: string;
-}
-
-const shares = new AsyncLocalStorage<string>();
-
-/**
- * Runs work whose reads all use the share of `owner`, so that none can use another's: what answers a service
- * key names a provider in its reads, but waits and works at the cost of the key.
- */
-export function withShare<T>(owner: string, work: () => T): T {
-  return shares.run(owner, work);
 }
 
 /** How long reads wait, and who follows them. */
@@ -129,7 +118,7 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
 
   return async (work, options) => {
     const { signal } = options;
-    const owner = shares.getStore() ?? options.owner ?? "";
+    const owner = options.owner ?? "";
     const observation = observe?.();
     try {
       signal.throwIfAborted();

@@ -138,9 +138,9 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
             asked = askedOf(method, request);
             return request;
           };
-          const about = { providerId: providerId ?? NO_PROVIDER };
+          const about = { providerId: providerId ?? NO_PROVIDER, share };
           const context = { caller: about, signal, deadline: deadline.at };
-          const call = { method, key: caller, context, decode: decodeOnce, trace };
+          const call = { method, context, decode: decodeOnce, trace };
           try {
             const { response, coalesced } = await within(trace, () => runCall(call));
             end(undefined, coalesced);

@@ -5,13 +5,7 @@ import {
   type MessageShape,
   toBinary,
 } from "@bufbuild/protobuf";
-import {
-  type Answer,
-  type Caller,
-  type CallerKey,
-  shareOf,
-  type TimedContext,
-} from "../handler.ts";
+import type { Answer, Caller, TimedContext } from "../handler.ts";
 import { type CallTrace, within } from "../telemetry/traces/call-trace.ts";
 import type { CallResponse } from "./call.ts";
 import { createCoalescing } from "./coalescing.ts";
@@ -31,14 +25,11 @@ export interface RunParts<Methods extends Record<string, DescMethodUnary>> {
   readonly handlers: Handlers<Methods>;
   /** Awaited before a response is handed over; by default there is no wait. */
   readonly waitForTurn?: WaitForTurn;
-  /** Runs a handler at the cost of a share; by default its reads name their own. */
-  readonly withShare?: <T>(share: string, work: () => T) => T;
 }
 
 /** A call that was accepted. */
 interface RunningCall {
   readonly method: DescMethodUnary;
-  readonly key: CallerKey;
   /** Its signal aborts at the call's deadline, or when the caller cancels. */
   readonly context: TimedContext;
   readonly decode: () => Message;
@@ -58,35 +49,29 @@ export function createRun<Methods extends Record<string, DescMethodUnary>>({
   service,
   handlers,
   waitForTurn = () => undefined,
-  withShare = (_share, work) => work(),
 }: RunParts<Methods>): (call: RunningCall) => Promise<RunResult> {
   const coalesce = createCoalescing();
   const handlerOf = new Map<DescMethodUnary, AnyHandler>(
     Object.entries(service.method).map(([name, method]) => [method, handlers[name] as never]),
   );
 
-  return async ({ method, key, context, decode, trace }) => {
+  return async ({ method, context, decode, trace }) => {
     const { caller, signal } = context;
     signal.throwIfAborted();
     const handler = handlerOf.get(method);
     if (!handler) throw new Error(`no handler for ${method}`);
     const request = decode();
     // No RPC has side effects, so any may be shared: `bindRoutes` (src/gateway/transcoding) refuses others.
-    const share = shareOf(key);
     let started = false;
-    const answer = await coalesce(
-      coalescingKey(share, caller, method, request),
-      signal,
-      (signal) => {
-        started = true;
-        // The end of another call's run may be what starts this one.
-        return within(trace, async () => {
-          const made = await withShare(share, () => handler(request, { ...context, signal }));
-          trace?.made(made);
-          return made;
-        });
-      },
-    );
+    const answer = await coalesce(coalescingKey(caller, method, request), signal, (signal) => {
+      started = true;
+      // The end of another call's run may be what starts this one.
+      return within(trace, async () => {
+        const made = await handler(request, { ...context, signal });
+        trace?.made(made);
+        return made;
+      });
+    });
     if (!started) trace?.answeredBy(answer);
     const turn = waitForTurn(entriesOf(answer.message));
     if (turn !== undefined) {
@@ -103,8 +88,7 @@ function toResponse({ message, asOf, metadata }: Answer<Message>): CallResponse 
 
 /** Calls with the same key may share one response: same share, provider, RPC and request. */
 function coalescingKey(
-  share: string,
-  { providerId }: Caller,
+  { share, providerId }: Caller,
   { parent, name, input }: DescMethodUnary,
   request: Message,
 ): string {

@@ -62,7 +62,7 @@ describe("a rental from start to payout", () => {
     const handle = service[route.method.localName as keyof typeof service] as unknown as Handler;
     const request = route.bind({}, url.search.slice(1));
     const context = {
-      caller: { providerId: "1" },
+      caller: { providerId: "1", share: "1" },
       now: Date.parse(now),
       signal: new AbortController().signal,
     };

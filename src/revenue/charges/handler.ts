@@ -46,7 +46,7 @@ interface Beginning {
 export function createListCharges(read: Read, tokens: PageTokens) {
   return async (
     { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListChargesRequest,
-    { caller: { providerId: provider }, signal }: Context,
+    { caller: { providerId: provider, share }, signal }: Context,
   ): Promise<Answer<ListChargesResponse>> => {
     const timeZone = parseTimeZone(zone);
     const requested = parsePeriod(startDate, endDate, timeZone);
@@ -64,7 +64,7 @@ export function createListCharges(read: Read, tokens: PageTokens) {
         const { rows, asOf } = await statement.run(query, values);
         return { period, rows, asOf: Math.min(asOf, now) };
       },
-      { owner: provider, signal },
+      { owner: share, signal },
     );
     const { page, next } = pageOf(rows.page, size);
     const fixed = Object.values(periodTexts(period));

@@ -29,7 +29,7 @@ import { payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
 export function createListPayouts(read: Read, tokens: PageTokens) {
   return async (
     { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListPayoutsRequest,
-    { caller: { providerId: provider }, signal }: Context,
+    { caller: { providerId: provider, share }, signal }: Context,
   ): Promise<Answer<ListPayoutsResponse>> => {
     const timeZone = parseTimeZone(zone);
     const requested = parsePeriod(startDate, endDate, timeZone);
@@ -48,7 +48,7 @@ export function createListPayouts(read: Read, tokens: PageTokens) {
     };
     const statement = size <= DEFAULT_SIZE ? payoutsOfDefault : payoutsOfMaximum;
     const { rows, asOf } = await read(({ query }) => statement.run(query, values), {
-      owner: provider,
+      owner: share,
       signal,
     });
     const { page, next } = pageOf(rows.page, size);

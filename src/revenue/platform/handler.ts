@@ -34,7 +34,7 @@ type Provider = Awaited<ReturnType<typeof providersAfter.run>>["rows"]["provider
 export function createListProviderRevenue(read: Read, ask: Ask, tokens: PageTokens) {
   return async (
     { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListProviderRevenueRequest,
-    { signal, deadline }: Pick<TimedContext, "signal" | "deadline">,
+    { caller: { share }, signal, deadline }: TimedContext,
   ): Promise<Answer<ListProviderRevenueResponse>> => {
     const timeZone = parseTimeZone(zone);
     const requested = parsePeriod(startDate, endDate, timeZone);
@@ -44,14 +44,17 @@ export function createListProviderRevenue(read: Read, ask: Ask, tokens: PageToke
     const later = pageToken === "" ? undefined : beginningOf(tokens.read(pageToken, paged));
 
     const values = { after: later?.after ?? "0" };
-    const found = await read(({ query }) => providersAfter.run(query, values), { signal });
+    const found = await read(({ query }) => providersAfter.run(query, values), {
+      owner: share,
+      signal,
+    });
     const period = later?.period ?? fixPeriod(requested, found.asOf);
     const providers = found.rows.providers
       .filter(({ id }) => id !== "")
       .toSorted((one, other) => compareIds(one.id, other.id));
 
     const rowOf = async (provider: Provider, signal: AbortSignal) => {
-      const context = { caller: { providerId: provider.id }, signal };
+      const context = { caller: { providerId: provider.id, share }, signal };
       const { value, asOf } = await ask(context, (facts) => earnedBy(provider.id, period, facts));
       return { row: providerRevenue(provider, value, asOf), asOf };
     };

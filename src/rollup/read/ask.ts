@@ -96,9 +96,9 @@ const TRIES = 3;
  * @param reportLag told what each answer has read, and of a missing rollup that may be why one came too late
  */
 export function createAsk(read: Read, readLedger: ReadLedger, reportLag: ReportLag): Ask {
-  return async ({ caller: { providerId: provider }, signal }, questionFor) => {
+  return async ({ caller: { providerId: provider, share }, signal }, questionFor) => {
     const attempt = (withFacts: typeof questionFor) =>
-      read((session) => askIn(session, provider, withFacts), { owner: provider, signal });
+      read((session) => askIn(session, provider, withFacts), { owner: share, signal });
     let latest: Facts | undefined;
     try {
       const found = await attempt((facts) => {
@@ -130,7 +130,7 @@ export function createAsk(read: Read, readLedger: ReadLedger, reportLag: ReportL
       // has other troubles, which are told.
       const { signal } = new AbortController();
       const size = ({ query }: Session) => missesRollup(query, provider);
-      read(size, { owner: provider, signal }).then(tell, () => {});
+      read(size, { owner: share, signal }).then(tell, () => {});
     }
   };
 }

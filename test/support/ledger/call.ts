@@ -75,7 +75,7 @@ async function ask<Method extends DescMethodUnary>(
   type Handler = (request: Message, context: TimedContext) => Promise<Answer<Message>>;
   const handle = service[method.localName as keyof RevenueFunctions] as unknown as Handler;
   const context = {
-    caller: { providerId: String(provider) },
+    caller: { providerId: String(provider), share: String(provider) },
     signal: new AbortController().signal,
     deadline: performance.now() + 3_600_000,
   };

@@ -22,7 +22,7 @@ describe("a call", () => {
     });
     expect(steps).toEqual(["authenticate", "decode", "handle"]);
     expect(handle).toHaveBeenCalledExactlyOnceWith(request, {
-      caller: { providerId: "7" },
+      caller: { providerId: "7", share: "7" },
       signal: expect.any(AbortSignal),
       deadline: expect.any(Number),
     });

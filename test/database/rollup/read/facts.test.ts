@@ -110,7 +110,7 @@ describe("a rollup that changes between the facts and the statement", () => {
 const getOverview = (read: Read, signal = new AbortController().signal) =>
   createRevenueService(read).getOverview(
     { $typeName: "revenue.v1.GetOverviewRequest" },
-    { caller: { providerId: "1" }, signal },
+    { caller: { providerId: "1", share: "1" }, signal },
   );
 
 it("nothing is sent for a caller that has left after the facts", async () => {

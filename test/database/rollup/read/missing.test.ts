@@ -40,7 +40,7 @@ async function ask(failing?: StatementName, kind: ServiceErrorKind = "deadlineEx
     },
     { reportLag: createLagLog(log, (_provider, _lag, state) => void told.push(state)) },
   );
-  const call = { caller: { providerId: "1" }, signal: new AbortController().signal };
+  const call = { caller: { providerId: "1", share: "1" }, signal: new AbortController().signal };
   const request = { $typeName: "revenue.v1.GetOverviewRequest" } as const;
   const error = await service.getOverview(request, call).catch((thrown) => thrown.kind);
   await Promise.all(reads);
