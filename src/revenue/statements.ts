@@ -4,7 +4,7 @@ import { factsStatement } from "../rollup/read/facts.ts";
 import { sizeStatement } from "../rollup/read/missing.ts";
 import { cachedBreakdown, fullBreakdown, rawBreakdown } from "./breakdown/queries.ts";
 import { chargesOfDefault, chargesOfMaximum } from "./charges/queries.ts";
-import { cachedDaily, fullDaily, RAW } from "./daily/queries.ts";
+import { cachedDaily, rawDaily, utcDaily, zonedDaily } from "./daily/queries.ts";
 import { cachedOverview, fullOverview, rawOverview } from "./overview/queries.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "./payouts/queries.ts";
 import { providerRevenue, providersAfter, rawProviderRevenue } from "./platform/queries.ts";
@@ -22,15 +22,10 @@ export const STATEMENTS = {
   cachedBreakdown,
   fullBreakdown,
   rawBreakdown,
-  cachedDaily: cachedDaily.utc,
-  fullDaily: fullDaily.utc,
-  rawDaily: RAW.utc,
-  fixedCachedDaily: cachedDaily.fixed,
-  fixedFullDaily: fullDaily.fixed,
-  fixedRawDaily: RAW.fixed,
-  zonedCachedDaily: cachedDaily.zoned,
-  zonedFullDaily: fullDaily.zoned,
-  zonedRawDaily: RAW.zoned,
+  cachedDaily,
+  fullDaily: utcDaily,
+  zonedFullDaily: zonedDaily,
+  rawDaily,
   payoutsOfDefault,
   payoutsOfMaximum,
   chargesOfDefault,

@@ -1,5 +1,6 @@
 /** The days of a period. */
 import { DAY, EARLIEST } from "../../db/datetime.ts";
+import { QUARTER } from "../../rollup/leaves.ts";
 import { DEFAULT_DAYS, type Period, type RequestedPeriod } from "../period.ts";
 import { type DayNumber, dateOf, dayAt, startOfDay } from "../time-zone.ts";
 
@@ -61,6 +62,15 @@ export function timesOf(days: readonly Day[]): readonly number[] {
 /** Those of them that lie within a stretch of a length, in ms, and not at its start. */
 export function timesWithin(days: readonly Day[], length: number): readonly number[] {
   return timesOf(days).filter((time) => time % length !== 0);
+}
+
+/** Lengths into which UTC days divide, in ms. Clocks were once set by the sun, to the second. */
+const GRAINS = [DAY, DAY / 24, QUARTER.ms] as const;
+const SECOND = 1_000;
+
+/** The longest of them at whose multiples alone days begin. */
+export function grainOf(days: readonly Day[]): number {
+  return GRAINS.find((grain) => timesWithin(days, grain).length === 0) ?? SECOND;
 }
 
 /** Whether days begin at midnight UTC. */

@@ -17,7 +17,7 @@ import { compareSums, DamagedRollup } from "../../rollup/read/damage.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { isZero, minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Day, indexOf, isUtc, timesWithin } from "./days.ts";
-import { type fullDaily, HOURS, PARTS } from "./queries.ts";
+import { HOURS, PARTS, type zonedDaily } from "./queries.ts";
 
 /** Sums at an instant, as DATETIME text. */
 export type ChargesRow = SumsRow & Readonly<Record<"at" | "charges", string>>;
@@ -29,7 +29,7 @@ export type Added = readonly [at: number, sums: Sums];
 /** A row that may have its quarters. */
 type IncrementRow = ChargesRow & { readonly [Column in keyof typeof STORED_QUARTERS]?: string };
 
-export type FullRows = Awaited<ReturnType<typeof fullDaily.zoned.run>>["rows"];
+export type FullRows = Awaited<ReturnType<typeof zonedDaily.run>>["rows"];
 
 type Stored = Pick<FullRows, "total" | "allDays" | "days" | "hours" | "cutHours">;
 

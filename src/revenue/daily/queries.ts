@@ -28,29 +28,14 @@ export const PARTS = Array.from({ length: MAX_TIMES }, (_, nth) => `part${nth}`)
 /** Those that are the hours of a day, by their number, which such a time lies in. */
 export const HOURS = Array.from({ length: MAX_TIMES }, (_, nth) => `hour${nth}`);
 
-/**
- * The times of day of a statement: for days that begin at midnight UTC, for those that begin at another time, and for
- * those that begin at several. Each costs an expression for each row.
- */
-const TIMES_OF = { utc: [], fixed: TIMES.slice(0, 1), zoned: TIMES } as const;
+/** The parameter of a length in seconds that fits into a day, and at whose multiples alone days begin. */
+export const GRAIN = "grain";
 
-/** Which days a statement is for. */
-export type Days = keyof typeof TIMES_OF;
-
-/**
- * SQL expressions, of which all are the same for charges of one day, and not for those of two. A date that does not
- * exist is the same for all times of day.
- */
-const datesOf = (days: Days) => [
-  "DATE(charged_at)",
-  ...TIMES_OF[days].map((time) => `DATE(charged_at - INTERVAL :${time} SECOND)`),
-];
-
-/** Sums the charges that match an SQL condition, by date. */
-const sumCharges = (days: Days, condition: string) => ({
+/** Sums the charges that match an SQL condition, by date and grain: none of them is of two days, in any zone. */
+const sumCharges = (condition: string) => ({
   select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition}
-    GROUP BY ${datesOf(days).join(", ")} ORDER BY NULL`,
+    GROUP BY DATE(charged_at), TIME_TO_SEC(charged_at) DIV ${milliseconds(`:${GRAIN}`)} ORDER BY NULL`,
 });
 
 const [START, AFTER] = [instant(":start"), instant(":after")];
@@ -69,50 +54,43 @@ const STORED = {
     from: `${increments("day")} AND ${IN_DAYS}`,
   },
 };
+/** The hours of the six hours in which a day of the zone begins: those that begin before it, and those from it on. */
+const LATER = TIMES.map((time) => `(TIME_TO_SEC(at) >= ${milliseconds(`:${time}`)})`);
+const IN_CUT_HOURS = HOURS.map((hour) => milliseconds(`:${hour}`));
+const WITH_QUARTERS = { ...STORED.days.select, ...STORED_QUARTERS };
+/** What days that do not begin at midnight UTC are made of. */
 const STORED_OF_ZONES = {
   ...STORED,
-  days: { ...STORED.days, select: { ...STORED.days.select, ...STORED_QUARTERS } },
-};
-/** The hours of the six hours in which a day of the zone begins: those that begin before it, and those from it on. */
-const hoursOf = (days: Days) => {
-  const times = TIMES_OF[days].map((time) => `(TIME_TO_SEC(at) >= ${milliseconds(`:${time}`)})`);
-  const parts = TIMES_OF[days].map((_, nth) => milliseconds(`:${PARTS[nth]}`));
-  return {
+  days: { ...STORED.days, select: WITH_QUARTERS },
+  hours: {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
-    from: `${increments("hour")} AND part IN (${parts.join(", ")}) AND ${IN_DAYS}
-      GROUP BY (TO_DAYS(at) * 4 + part) * ${times.length + 1} + ${times.join(" + ")} ORDER BY NULL`,
-  };
-};
-/** The hours within which a day of the zone begins, with their quarter hours. */
-const cutHoursOf = (days: Days) => {
-  const hours = TIMES_OF[days].map((_, nth) => milliseconds(`:${HOURS[nth]}`));
-  const parts = hours.map((hour) => `${hour} DIV 6`);
-  return {
-    select: STORED_OF_ZONES.days.select,
-    from: `${increments("hour")} AND part IN (${parts.join(", ")}) AND ${IN_DAYS}
-      AND HOUR(at) IN (${hours.join(", ")})`,
-  };
+    from: `${increments("hour")} AND part IN (${PARTS.map((part) => milliseconds(`:${part}`)).join(", ")}) AND ${IN_DAYS}
+      GROUP BY (TO_DAYS(at) * 4 + part) * ${TIMES.length + 1} + ${LATER.join(" + ")} ORDER BY NULL`,
+  },
+  /** The hours within which a day of the zone begins, with their quarter hours. */
+  cutHours: {
+    select: WITH_QUARTERS,
+    from: `${increments("hour")} AND part IN (${IN_CUT_HOURS.map((hour) => `${hour} DIV 6`).join(", ")}) AND ${IN_DAYS}
+      AND HOUR(at) IN (${IN_CUT_HOURS.join(", ")})`,
+  },
 };
 
 /** The statement that completes the sums of a rollup, and may read them, too. */
-function dailyOf(days: Days, stored: Partial<typeof STORED | typeof STORED_OF_ZONES>) {
+function dailyOf(stored: Partial<typeof STORED_OF_ZONES | typeof STORED>) {
+  const { total, allDays, days, hours, cutHours }: Partial<typeof STORED_OF_ZONES> =
+    stored as Partial<typeof STORED_OF_ZONES>;
   return compileStatement(
     {
       confirmed: CONFIRMED,
-      head: sumCharges(days, `charged_at >= ${START} AND charged_at < ${FIRST}`),
-      tail: sumCharges(days, `charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
+      head: sumCharges(`charged_at >= ${START} AND charged_at < ${FIRST}`),
+      tail: sumCharges(`charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
       uncovered: sumCharges(
-        days,
         `${CHARGES.late(WATERMARK)} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
       ),
-      total: stored.total,
-      allDays: stored.allDays,
-      days: stored.days,
-      hours: days !== "utc" && stored.days ? hoursOf(days) : undefined,
-      cutHours: days !== "utc" && stored.days ? cutHoursOf(days) : undefined,
+      ...{ total, allDays, days, hours, cutHours },
     },
     [
-      ...["provider", "start", "after", "watermark", "slot", "mark"],
+      ...["provider", "start", "after", "watermark", "slot", "mark", GRAIN],
       ...["first", "last", "from", "to", "tailFrom"],
       ...TIMES,
       ...PARTS,
@@ -122,27 +100,17 @@ function dailyOf(days: Days, stored: Partial<typeof STORED | typeof STORED_OF_ZO
   );
 }
 
-/** A statement for each kind of days. */
-function eachOf<T>(statementFor: (days: Days) => T): Readonly<Record<Days, T>> {
-  return {
-    utc: statementFor("utc"),
-    fixed: statementFor("fixed"),
-    zoned: statementFor("zoned"),
-  };
-}
+/** The statements that read the sums, of days in UTC and of others, and the one that has them from the cache. */
+export const utcDaily = dailyOf(STORED);
+export const zonedDaily = dailyOf(STORED_OF_ZONES);
+export const cachedDaily = dailyOf({});
 
-/** The statements that read the sums, and that have them from the cache. */
-export const fullDaily = eachOf((days) => dailyOf(days, days === "utc" ? STORED : STORED_OF_ZONES));
-export const cachedDaily = eachOf((days) => dailyOf(days, {}));
-
-/** The statements that read the ledger alone. */
-const rawDaily = (days: Days) =>
-  compileStatement(
-    {
-      wallet: WALLET,
-      charges: sumCharges(days, `charged_at >= ${START} AND charged_at < ${AFTER}`),
-    },
-    ["provider", "start", "after", ...TIMES],
-    "daily_raw",
-  );
-export const RAW = eachOf(rawDaily);
+/** The statement that reads the ledger alone. */
+export const rawDaily = compileStatement(
+  {
+    wallet: WALLET,
+    charges: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
+  },
+  ["provider", "start", "after", GRAIN],
+  "daily_raw",
+);

@@ -10,17 +10,9 @@ import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
-import {
-  type Day,
-  indexOf,
-  isUtc,
-  STRETCHES,
-  type StretchKind,
-  timesOf,
-  timesWithin,
-} from "./days.ts";
+import { type Day, grainOf, indexOf, isUtc, STRETCHES, type StretchKind, timesOf } from "./days.ts";
 import { type Added, type ChargesRow, covered, type FullRows, partParameters } from "./parts.ts";
-import { cachedDaily, type Days, fullDaily, RAW, TIMES } from "./queries.ts";
+import { cachedDaily, GRAIN, rawDaily, TIMES, utcDaily, zonedDaily } from "./queries.ts";
 
 /** What the days of a period are made of. */
 export interface Daily {
@@ -52,15 +44,15 @@ export function createDailyReader(observeCache?: (hit: boolean) => void): DailyF
   return (provider, period, { kind: stretch, zone }, { now, rollup }) => {
     const days = STRETCHES[stretch](period, zone);
     const bounds = boundsOf(period, now);
-    const values = { provider, ...bounds, ...timeParameters(days) };
-    const kind = kindOf(days);
+    const grain = grainOf(days);
+    const values = { provider, ...bounds, [GRAIN]: String(grain / 1_000) };
     const daily = (charges: readonly ChargesRow[], added: readonly Added[]): Daily => ({
       ...{ period, days, now },
       sums: sumsByDay(charges, added, days),
     });
-    if (rollup === undefined || timesWithin(days, QUARTER.ms).length > 0) {
+    if (rollup === undefined || grain < QUARTER.ms) {
       return rawQuestion({
-        statement: RAW[kind],
+        statement: rawDaily,
         values,
         answer: ({ charges }) => ({
           value: daily(charges, []),
@@ -76,16 +68,18 @@ export function createDailyReader(observeCache?: (hit: boolean) => void): DailyF
     const stored = {
       cache,
       place: `${stretch} ${zone} ${first} ${last}`,
-      cached: cachedDaily[kind],
+      cached: cachedDaily,
       sumsOf: (rows: FullRows) => covered(rows, marks, watermark, days),
     };
     const hasStored = first < last;
+    const full = isUtc(days) ? utcDaily : zonedDaily;
+    const parts = { ...timeParameters(days), ...partParameters(days) };
     const edges = { ...marks, ...utcDaysOf(marks, watermark), mark: LAST_INSTANT };
     const tailFrom = laterOf(last, bounds.start);
     return question({
       rollup,
-      statement: hasStored ? fullDaily[kind] : cachedDaily[kind],
-      values: { ...values, watermark, slot, ...partParameters(days), ...edges, tailFrom },
+      statement: hasStored ? full : cachedDaily,
+      values: { ...values, watermark, slot, ...parts, ...edges, tailFrom },
       ...(hasStored && { stored }),
       answer: (rows, added = []) => ({
         value: daily([...rows.head, ...rows.tail, ...rows.uncovered], added),
@@ -104,12 +98,6 @@ function utcDaysOf(
   // What comes right after the watermark may be a date that does not exist.
   const end = last > watermark ? watermark : justBefore(last).from;
   return { from: leafAt(first, "P1D").from, to: leafAt(end, "P1D").to };
-}
-
-/** Which statements suit days. */
-function kindOf(days: readonly Day[]): Days {
-  if (isUtc(days)) return "utc";
-  return timesOf(days).length === 1 ? "fixed" : "zoned";
 }
 
 /** The first start of a day in a period, and the last one up to the instant after its end, all in epoch ms. */
