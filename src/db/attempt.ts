@@ -60,19 +60,10 @@ export class FailedAttempt extends Error {
   }
 }
 
-/** There is no connection, and the server accepts no further one. The cause is its error. */
-export class FullServer extends Error {
-  override readonly name = "FullServer";
-
-  constructor(cause: unknown) {
-    super("the server accepts no further connection", { cause });
-  }
-}
-
 /**
  * Makes one attempt. Settles when the connection is free again, and not before, if the caller leaves.
- * Rejects with a `FailedAttempt` if another attempt may succeed, with `FullServer`, with a
- * `ServiceError`, or with what the work throws.
+ * Rejects with a `FailedAttempt` if another attempt may succeed, with a `ServiceError`, or with what the
+ * work throws.
  */
 type Attempt = <T>(attempted: Attempted<T>) => Promise<T>;
 
@@ -91,7 +82,6 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
       return await client.acquireConnection();
     } catch (error) {
       if (isFailedSession(error)) throw new FailedAttempt(error);
-      if (failureOf(error) === "full") throw new FullServer(error);
       throw toServiceError(error, client.config.acquireConnectionTimeout);
     }
   }

@@ -17,16 +17,13 @@ export interface FairShare {
   /** Takes a place at once. Returns false if the owner has to wait for one. */
   take(owner: string): boolean;
   /**
-   * Waits for a place, for the whole wait or for what is left of it, in ms. Rejects with
-   * `ServiceError("overloaded")` if there is none in time, and with the signal's reason as soon as it aborts.
+   * Waits for a place. Rejects with `ServiceError("overloaded")` if there is none in time, and with the signal's
+   * reason as soon as it aborts.
    */
-  wait(owner: string, signal: AbortSignal, left?: number): Promise<void>;
-  /** Gives a place back. One that is not usable, for want of a connection, is free only after a second. */
-  give(owner: string, isUsable?: boolean): void;
+  wait(owner: string, signal: AbortSignal): Promise<void>;
+  /** Gives a place back. */
+  give(owner: string): void;
 }
-
-/** After which time a place without a connection may have one, in ms. */
-const UNUSABLE = 1_000;
 
 /**
  * Creates the queue of one pool.
@@ -61,15 +58,9 @@ export function createFairShare(size: number, maxWait: number): FairShare {
     }
   }
 
-  /** Makes a place free, for whoever waits first. */
-  function release(): void {
-    free++;
-    if (waitingCount > 0) serve();
-  }
-
   return {
     take,
-    wait(owner, signal, left = maxWait) {
+    wait(owner, signal) {
       if (waitingCount >= MAX_WAITING) return Promise.reject(overloaded("too many reads wait"));
       return new Promise((resolve, reject) => {
         const queue = waiting.getOrInsertComputed(owner, () => new Set());
@@ -88,29 +79,26 @@ export function createFairShare(size: number, maxWait: number): FairShare {
           leave();
           reject(signal.reason);
         };
-        const timer = setTimeout(
-          () => {
-            leave();
-            const busy = `within ${maxWait} ms; ${free} of ${size} are free, for other providers`;
-            const reason =
-              free > 0
-                ? `no connection of the provider's share became free ${busy}`
-                : `no connection became free within ${maxWait} ms`;
-            reject(overloaded(reason));
-          },
-          Math.max(left, 0),
-        );
+        const timer = setTimeout(() => {
+          leave();
+          const busy = `within ${maxWait} ms; ${free} of ${size} are free, for other providers`;
+          const reason =
+            free > 0
+              ? `no connection of the provider's share became free ${busy}`
+              : `no connection became free within ${maxWait} ms`;
+          reject(overloaded(reason));
+        }, maxWait);
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);
         waitingCount++;
       });
     },
-    give(owner, isUsable = true) {
+    give(owner) {
       const count = (held.get(owner) ?? 0) - 1;
       if (count > 0) held.set(owner, count);
       else held.delete(owner);
-      if (isUsable) release();
-      else setTimeout(release, UNUSABLE).unref();
+      free++;
+      if (waitingCount > 0) serve();
     },
   };
 }

@@ -10,13 +10,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { Knex } from "knex";
 import { ServiceError } from "../errors.ts";
 import type { ObserveRead } from "../telemetry/read-observer.ts";
-import {
-  type Attempted,
-  createAttempt,
-  FailedAttempt,
-  FullServer,
-  type Session,
-} from "./attempt.ts";
+import { type Attempted, createAttempt, FailedAttempt, type Session } from "./attempt.ts";
 import { createFairShare } from "./fair-share.ts";
 import { POOL_SIZE } from "./pool.ts";
 
@@ -27,7 +21,7 @@ export type { Query, Row, Session } from "./attempt.ts";
  * connection fails.
  *
  * Rejects with a `ServiceError`: `databaseUnavailable`; `overloaded` if no connection becomes free
- * in time, and the server accepts no further one; `deadlineExceeded` if the server ends a statement;
+ * in time; `deadlineExceeded` if the server ends a statement;
  * `internal` for any other error of the database; with the signal's reason if it aborts; or with what the
  * work throws.
  */
@@ -93,39 +87,18 @@ export function createRead(database: Knex, limits: ReadLimits = {}): Read {
     }
   }
 
-  /**
-   * Runs work in the place that its owner has taken. If the server accepts no further
-   * connection, the place is out of use for a while, and the work waits for another one.
-   */
-  async function runInPlace<T>(
-    owner: string,
-    attempted: Attempted<T>,
-    waitUntil: number,
-  ): Promise<T> {
-    for (;;) {
-      let isUsable = true;
-      try {
-        return await run(attempted);
-      } catch (error) {
-        if (!(error instanceof FullServer)) throw error;
-        isUsable = false;
-      } finally {
-        share.give(owner, isUsable);
-      }
-      await share.wait(owner, attempted.signal, waitUntil - performance.now());
-    }
-  }
-
   return async (work, options) => {
     const { signal } = options;
     const owner = options.owner ?? "";
     const observation = observe?.();
     try {
       signal.throwIfAborted();
-      const waitUntil = performance.now() + poolWait;
       if (!share.take(owner)) await share.wait(owner, signal);
       const attempted = { work, signal, observation };
-      return await untilAborted(runInPlace(owner, attempted, waitUntil), signal);
+      return await untilAborted(
+        run(attempted).finally(() => share.give(owner)),
+        signal,
+      );
     } catch (error) {
       observation?.ended(error);
       throw error;
