@@ -149,10 +149,11 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 60 AND part IN (CAST(:part0 AS SIGNED),
-  CAST(:part1 AS SIGNED),
-  CAST(:part2 AS SIGNED),
-  CAST(:part3 AS SIGNED)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY (TO_DAYS(at) * 4 + part) * 5 + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time1 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time2 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time3 AS SIGNED)) ORDER BY NULL)
+  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 60 AND part IN (NULLIF(CAST(:time0 AS SIGNED) DIV 21600,
+  CAST(:time0 AS SIGNED) / 21600), NULLIF(CAST(:time1 AS SIGNED) DIV 21600,
+  CAST(:time1 AS SIGNED) / 21600), NULLIF(CAST(:time2 AS SIGNED) DIV 21600,
+  CAST(:time2 AS SIGNED) / 21600), NULLIF(CAST(:time3 AS SIGNED) DIV 21600,
+  CAST(:time3 AS SIGNED) / 21600)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY (TO_DAYS(at) * 4 + part) * 5 + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time1 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time2 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time3 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 8,
   CAST(at AS CHAR),
@@ -171,10 +172,12 @@ UNION ALL
   CAST(gross_4 AS CHAR),
   CAST(charges_4 AS CHAR),
   CAST(refunds_4 AS CHAR)
-  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 60 AND part IN (CAST(:hour0 AS SIGNED) DIV 6,
-  CAST(:hour1 AS SIGNED) DIV 6,
-  CAST(:hour2 AS SIGNED) DIV 6,
-  CAST(:hour3 AS SIGNED) DIV 6) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) AND HOUR(at) IN (CAST(:hour0 AS SIGNED),
-  CAST(:hour1 AS SIGNED),
-  CAST(:hour2 AS SIGNED),
-  CAST(:hour3 AS SIGNED)));
+  FROM rollup_increments WHERE provider_id = :provider AND format = 6 AND slot = :slot AND length = 60 AND part IN (NULLIF(CAST(:time0 AS SIGNED) DIV 21600,
+  CAST(:time0 AS SIGNED) / 21600), NULLIF(CAST(:time1 AS SIGNED) DIV 21600,
+  CAST(:time1 AS SIGNED) / 21600), NULLIF(CAST(:time2 AS SIGNED) DIV 21600,
+  CAST(:time2 AS SIGNED) / 21600), NULLIF(CAST(:time3 AS SIGNED) DIV 21600,
+  CAST(:time3 AS SIGNED) / 21600)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) AND HOUR(at) IN (NULLIF(CAST(:time0 AS SIGNED) DIV 3600,
+  CAST(:time0 AS SIGNED) / 3600), NULLIF(CAST(:time1 AS SIGNED) DIV 3600,
+  CAST(:time1 AS SIGNED) / 3600), NULLIF(CAST(:time2 AS SIGNED) DIV 3600,
+  CAST(:time2 AS SIGNED) / 3600), NULLIF(CAST(:time3 AS SIGNED) DIV 3600,
+  CAST(:time3 AS SIGNED) / 3600)));

@@ -4,7 +4,6 @@
  */
 import { fromDatetime, instantOf, toDatetime } from "../../db/datetime.ts";
 import {
-  LENGTHS,
   MINUTE,
   QUARTER_LENGTHS,
   QUARTER_SUMS,
@@ -17,11 +16,10 @@ import { compareSums, DamagedRollup } from "../../rollup/read/damage.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { isZero, minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Day, indexOf, isUtc, timesWithin } from "./days.ts";
-import { HOURS, PARTS, type zonedDaily } from "./queries.ts";
+import type { zonedDaily } from "./queries.ts";
 
 /** Sums at an instant, as DATETIME text. */
 export type ChargesRow = SumsRow & Readonly<Record<"at" | "charges", string>>;
-const HOUR = LENGTHS.hour * MINUTE;
 
 /** What is covered of a day, by its start (epoch ms). */
 export type Added = readonly [at: number, sums: Sums];
@@ -124,16 +122,4 @@ function compareHours(hours: readonly Part[], sixHours: readonly Part[]): void {
 /** The six hours of days in UTC, by their number, within which a day begins. */
 function cutParts(days: readonly Day[]): readonly number[] {
   return [...new Set(timesWithin(days, QUARTER_LENGTHS.day * MINUTE).map(sixHoursOf))];
-}
-
-/** The six hours, and the hours, within which a day begins, as parameters. */
-export function partParameters(days: readonly Day[]): Readonly<Record<string, string>> {
-  const hours = timesWithin(days, HOUR).map((time) => Math.floor(time / HOUR));
-  return { ...parametersOf(PARTS, cutParts(days), 4), ...parametersOf(HOURS, hours, 24) };
-}
-
-/** Some numbers as parameters; one that there is not in place of none. */
-function parametersOf(names: readonly string[], numbers: readonly number[], none: number) {
-  const values = names.map((_, nth) => numbers[nth] ?? numbers[0] ?? none);
-  return Object.fromEntries(names.map((name, nth) => [name, String(values[nth])]));
 }

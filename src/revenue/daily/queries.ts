@@ -23,11 +23,6 @@ export const MAX_TIMES = 4;
 
 /** The parameters that are times of day at which days begin, in seconds from midnight. */
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);
-/** Those that are the six hours of a day, by their number, which such a time lies in. */
-export const PARTS = Array.from({ length: MAX_TIMES }, (_, nth) => `part${nth}`);
-/** Those that are the hours of a day, by their number, which such a time lies in. */
-export const HOURS = Array.from({ length: MAX_TIMES }, (_, nth) => `hour${nth}`);
-
 /** The parameter of a length in seconds that fits into a day, and at whose multiples alone days begin. */
 export const GRAIN = "grain";
 
@@ -54,24 +49,26 @@ const STORED = {
     from: `${increments("day")} AND ${IN_DAYS}`,
   },
 };
-/** The hours of the six hours in which a day of the zone begins: those that begin before it, and those from it on. */
-const LATER = TIMES.map((time) => `(TIME_TO_SEC(at) >= ${milliseconds(`:${time}`)})`);
-const IN_CUT_HOURS = HOURS.map((hour) => milliseconds(`:${hour}`));
+const SECONDS = TIMES.map((time) => milliseconds(`:${time}`));
+/** SQL: the numbers of those stretches of a day, of a length in seconds, within which a day of the zone begins. */
+const cut = (length: number) =>
+  SECONDS.map((at) => `NULLIF(${at} DIV ${length}, ${at} / ${length})`).join(", ");
+const [HOUR, SIX_HOURS] = [3_600, 21_600];
 const WITH_QUARTERS = { ...STORED.days.select, ...STORED_QUARTERS };
 /** What days that do not begin at midnight UTC are made of. */
 const STORED_OF_ZONES = {
   ...STORED,
   days: { ...STORED.days, select: WITH_QUARTERS },
+  /** The hours of the six hours in which a day begins: those that begin before it, and those from it on. */
   hours: {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
-    from: `${increments("hour")} AND part IN (${PARTS.map((part) => milliseconds(`:${part}`)).join(", ")}) AND ${IN_DAYS}
-      GROUP BY (TO_DAYS(at) * 4 + part) * ${TIMES.length + 1} + ${LATER.join(" + ")} ORDER BY NULL`,
+    from: `${increments("hour")} AND part IN (${cut(SIX_HOURS)}) AND ${IN_DAYS}
+      GROUP BY (TO_DAYS(at) * 4 + part) * ${TIMES.length + 1} + ${SECONDS.map((time) => `(TIME_TO_SEC(at) >= ${time})`).join(" + ")} ORDER BY NULL`,
   },
-  /** The hours within which a day of the zone begins, with their quarter hours. */
+  /** The hours within which a day begins, with their quarter hours. */
   cutHours: {
     select: WITH_QUARTERS,
-    from: `${increments("hour")} AND part IN (${IN_CUT_HOURS.map((hour) => `${hour} DIV 6`).join(", ")}) AND ${IN_DAYS}
-      AND HOUR(at) IN (${IN_CUT_HOURS.join(", ")})`,
+    from: `${increments("hour")} AND part IN (${cut(SIX_HOURS)}) AND ${IN_DAYS} AND HOUR(at) IN (${cut(HOUR)})`,
   },
 };
 
@@ -93,8 +90,6 @@ function dailyOf(stored: Partial<typeof STORED_OF_ZONES | typeof STORED>) {
       ...["provider", "start", "after", "watermark", "slot", "mark", GRAIN],
       ...["first", "last", "from", "to", "tailFrom"],
       ...TIMES,
-      ...PARTS,
-      ...HOURS,
     ],
     "daily",
   );

@@ -11,7 +11,7 @@ import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
 import { type Day, grainOf, indexOf, isUtc, STRETCHES, type StretchKind, timesOf } from "./days.ts";
-import { type Added, type ChargesRow, covered, type FullRows, partParameters } from "./parts.ts";
+import { type Added, type ChargesRow, covered, type FullRows } from "./parts.ts";
 import { cachedDaily, GRAIN, rawDaily, TIMES, utcDaily, zonedDaily } from "./queries.ts";
 
 /** What the days of a period are made of. */
@@ -73,13 +73,13 @@ export function createDailyReader(observeCache?: (hit: boolean) => void): DailyF
     };
     const hasStored = first < last;
     const full = isUtc(days) ? utcDaily : zonedDaily;
-    const parts = { ...timeParameters(days), ...partParameters(days) };
+    const times = timeParameters(days);
     const edges = { ...marks, ...utcDaysOf(marks, watermark), mark: LAST_INSTANT };
     const tailFrom = laterOf(last, bounds.start);
     return question({
       rollup,
       statement: hasStored ? full : cachedDaily,
-      values: { ...values, watermark, slot, ...parts, ...edges, tailFrom },
+      values: { ...values, watermark, slot, ...times, ...edges, tailFrom },
       ...(hasStored && { stored }),
       answer: (rows, added = []) => ({
         value: daily([...rows.head, ...rows.tail, ...rows.uncovered], added),
