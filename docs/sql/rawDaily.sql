@@ -10,4 +10,4 @@ UNION ALL
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
-  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), TIME_TO_SEC(charged_at) DIV CAST(:grain AS SIGNED) ORDER BY NULL);
+  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + CAST(:shift AS SIGNED)) DIV CAST(:grain AS SIGNED) ORDER BY NULL);

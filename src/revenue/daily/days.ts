@@ -1,6 +1,5 @@
 /** The days of a period. */
 import { DAY, EARLIEST } from "../../db/datetime.ts";
-import { QUARTER } from "../../rollup/leaves.ts";
 import { DEFAULT_DAYS, type Period, type RequestedPeriod } from "../period.ts";
 import { type DayNumber, dateOf, dayAt, startOfDay } from "../time-zone.ts";
 
@@ -64,14 +63,20 @@ export function timesWithin(days: readonly Day[], length: number): readonly numb
   return timesOf(days).filter((time) => time % length !== 0);
 }
 
-/** Lengths into which UTC days divide, in ms. Clocks were once set by the sun, to the second. */
-const GRAINS = [DAY, DAY / 24, QUARTER.ms] as const;
-const SECOND = 1_000;
-
-/** The longest of them at whose multiples alone days begin. */
-export function grainOf(days: readonly Day[]): number {
-  return GRAINS.find((grain) => timesWithin(days, grain).length === 0) ?? SECOND;
+/**
+ * Stretches of which none is of two days: the times of day (UTC) at which days begin are some `grain` apart, the first
+ * of them `shift` before midnight; in seconds, as clocks were once set by the sun.
+ */
+export function grainOf(days: readonly Day[]): { readonly shift: number; readonly grain: number } {
+  const day = DAY / 1_000;
+  const [first = 0, ...others] = timesOf(days).map((time) => time / 1_000);
+  const grain = others.reduce((grain, time) => divisor(grain, Math.abs(time - first)), day);
+  return { shift: day - first, grain };
 }
+
+/** The greatest common divisor. */
+const divisor = (one: number, other: number): number =>
+  other === 0 ? one : divisor(other, one % other);
 
 /** Whether days begin at midnight UTC. */
 export const isUtc = (days: readonly Day[]): boolean => timesWithin(days, DAY).length === 0;

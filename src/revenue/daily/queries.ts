@@ -23,14 +23,14 @@ export const MAX_TIMES = 4;
 
 /** The parameters that are times of day at which days begin, in seconds from midnight. */
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);
-/** The parameter of a length in seconds that fits into a day, and at whose multiples alone days begin. */
-export const GRAIN = "grain";
+/** The parameters that are stretches of which none is of two days (`grainOf`). */
+const GRAIN = ["shift", "grain"] as const;
 
 /** Sums the charges that match an SQL condition, by date and grain: none of them is of two days, in any zone. */
 const sumCharges = (condition: string) => ({
   select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition}
-    GROUP BY DATE(charged_at), TIME_TO_SEC(charged_at) DIV ${milliseconds(`:${GRAIN}`)} ORDER BY NULL`,
+    GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + ${milliseconds(":shift")}) DIV ${milliseconds(":grain")} ORDER BY NULL`,
 });
 
 const [START, AFTER] = [instant(":start"), instant(":after")];
@@ -87,7 +87,7 @@ function dailyOf(stored: Partial<typeof STORED_OF_ZONES | typeof STORED>) {
       ...{ total, allDays, days, hours, cutHours },
     },
     [
-      ...["provider", "start", "after", "watermark", "slot", "mark", GRAIN],
+      ...["provider", "start", "after", "watermark", "slot", "mark", ...GRAIN],
       ...["first", "last", "from", "to", "tailFrom"],
       ...TIMES,
     ],
@@ -106,6 +106,6 @@ export const rawDaily = compileStatement(
     wallet: WALLET,
     charges: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
   },
-  ["provider", "start", "after", GRAIN],
+  ["provider", "start", "after", ...GRAIN],
   "daily_raw",
 );

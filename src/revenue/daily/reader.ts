@@ -10,9 +10,18 @@ import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
-import { type Day, grainOf, indexOf, isUtc, STRETCHES, type StretchKind, timesOf } from "./days.ts";
+import {
+  type Day,
+  grainOf,
+  indexOf,
+  isUtc,
+  STRETCHES,
+  type StretchKind,
+  timesOf,
+  timesWithin,
+} from "./days.ts";
 import { type Added, type ChargesRow, covered, type FullRows } from "./parts.ts";
-import { cachedDaily, GRAIN, rawDaily, TIMES, utcDaily, zonedDaily } from "./queries.ts";
+import { cachedDaily, rawDaily, TIMES, utcDaily, zonedDaily } from "./queries.ts";
 
 /** What the days of a period are made of. */
 export interface Daily {
@@ -44,13 +53,13 @@ export function createDailyReader(observeCache?: (hit: boolean) => void): DailyF
   return (provider, period, { kind: stretch, zone }, { now, rollup }) => {
     const days = STRETCHES[stretch](period, zone);
     const bounds = boundsOf(period, now);
-    const grain = grainOf(days);
-    const values = { provider, ...bounds, [GRAIN]: String(grain / 1_000) };
+    const { shift, grain } = grainOf(days);
+    const values = { provider, ...bounds, shift: String(shift), grain: String(grain) };
     const daily = (charges: readonly ChargesRow[], added: readonly Added[]): Daily => ({
       ...{ period, days, now },
       sums: sumsByDay(charges, added, days),
     });
-    if (rollup === undefined || grain < QUARTER.ms) {
+    if (rollup === undefined || timesWithin(days, QUARTER.ms).length > 0) {
       return rawQuestion({
         statement: rawDaily,
         values,
