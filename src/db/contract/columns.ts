@@ -42,7 +42,7 @@ function checkColumn(
   found: StoredColumn,
   isView: boolean,
 ): string[] {
-  if (!kind.accepts(found)) {
+  if (!kind.accepts(found.type)) {
     const also = kind.also === undefined ? "" : ` or ${kind.also}`;
     const cast = isView && kind.cast !== undefined ? ` (${kind.cast})` : "";
     return [`${name} is ${plainType(found)}: it must be ${kind.type}${also}${cast}`];
@@ -74,7 +74,7 @@ function plainType({ type }: StoredColumn): string {
 /** The key by which the rows of a provider are found. */
 function checkKeys({ name, keys }: StoredTable, lookup: LedgerTable["lookup"]): string[] {
   const begins = (key: readonly string[]) => lookup.every((column, nth) => key[nth] === column);
-  if ([...keys.values()].some(begins)) return [];
+  if (keys.some(begins)) return [];
   return [
     `${name} has no key that begins with (${lookup.join(", ")}): each call would read all of it`,
   ];

@@ -8,14 +8,11 @@
 export interface StoredColumn {
   /** In lower case: a server takes `ID` for `id`. */
   readonly name: string;
-  /** `decimal`, and with its length: `decimal(14,2)`. */
-  readonly dataType: string;
+  /** With its length, in lower case: `decimal(14,2)`. */
   readonly type: string;
   readonly isNullable: boolean;
   /** The collation of text. */
   readonly collation: string | null;
-  readonly precision: number | null;
-  readonly scale: number | null;
 }
 
 /** What a column must be. */
@@ -26,39 +23,37 @@ export interface Kind {
   readonly also?: string;
   /** How a view makes it of another type. */
   readonly cast?: string;
-  readonly accepts: (column: StoredColumn) => boolean;
+  readonly accepts: (type: string) => boolean;
   /** Whether it is compared byte by byte, so that its collation matters. */
   readonly isIdentifier?: true;
 }
 
-const isText = ({ dataType }: StoredColumn) =>
-  /^((var)?char|(tiny|medium|long)?text|enum)$/.test(dataType);
+const matches = (pattern: RegExp) => (type: string) => pattern.test(type);
+const isText = matches(/^((var)?char|(tiny|medium|long)?text|enum)\b/);
 
 const ID: Kind = {
   type: "bigint unsigned",
   also: "any integer type without ZEROFILL, from 1",
   // With ZEROFILL the text of 7 is 0000000007, which is no other 7.
-  accepts: ({ dataType, type }) =>
-    /^(tiny|small|medium|big)?int$/.test(dataType) && !type.includes("zerofill"),
+  accepts: matches(/^(tiny|small|medium|big)?int\b(?!.*zerofill)/),
 };
 /** Sums of a rollup have 18 digits before the point: no amount may have more. */
 const MONEY: Kind = {
   type: "decimal(14,2)",
   also: "any decimal with two digits after the point, and 18 in all at most",
   cast: "CAST(… AS DECIMAL(14,2)), of whole cents CAST(… * 0.01 AS DECIMAL(14,2))",
-  accepts: ({ dataType, precision, scale }) =>
-    dataType === "decimal" && scale === 2 && Number(precision) <= 18,
+  accepts: matches(/^decimal\((\d|1[0-8]),2\)/),
 };
 const PRICE: Kind = {
   type: "decimal(12,4)",
   also: "any decimal with four digits after the point",
   cast: "CAST(… AS DECIMAL(12,4))",
-  accepts: ({ dataType, scale }) => dataType === "decimal" && scale === 4,
+  accepts: matches(/^decimal\(\d+,4\)/),
 };
 const INSTANT: Kind = {
   type: "datetime(3)",
   cast: "CAST(… AS DATETIME(3))",
-  accepts: ({ type }) => /^datetime\(3\)/.test(type),
+  accepts: matches(/^datetime\(3\)/),
 };
 const text = (length: number): Kind => ({
   type: `varchar(${length})`,
@@ -71,7 +66,7 @@ const identifier = (type: string): Kind => ({
   accepts: isText,
   isIdentifier: true,
 });
-const HASH: Kind = { type: "binary(32)", accepts: ({ type }) => type === "binary(32)" };
+const HASH: Kind = { type: "binary(32)", accepts: matches(/^binary\(32\)/) };
 
 /** A column of the contract. */
 export interface Column {

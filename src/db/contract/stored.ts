@@ -7,8 +7,8 @@ export interface StoredTable {
   readonly name: string;
   readonly isView: boolean;
   readonly columns: readonly StoredColumn[];
-  /** The columns of each key, by its name. */
-  readonly keys: ReadonlyMap<string, readonly string[]>;
+  /** The columns of each key. */
+  readonly keys: readonly (readonly string[])[];
 }
 
 /** The tables and views of the database that the account may see, by name. */
@@ -18,63 +18,45 @@ export async function storedTables(database: Knex): Promise<ReadonlyMap<string, 
      FROM information_schema.TABLES WHERE TABLE_SCHEMA = DATABASE()`,
   );
   const [columns] = await database.raw(
-    `SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, DATA_TYPE AS dataType, COLUMN_TYPE AS type,
-       IS_NULLABLE AS nullable, COLLATION_NAME AS collation,
-       NUMERIC_PRECISION AS digits, NUMERIC_SCALE AS scale
+    `SELECT TABLE_NAME AS tableName, COLUMN_NAME AS name, COLUMN_TYPE AS type,
+       IS_NULLABLE AS nullable, COLLATION_NAME AS collation
      FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE()`,
   );
-  const [keys] = await database.raw(
+  const [parts] = await database.raw(
     `SELECT TABLE_NAME AS tableName, INDEX_NAME AS keyName, COLUMN_NAME AS name
-     FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE()
-     ORDER BY TABLE_NAME, INDEX_NAME, SEQ_IN_INDEX`,
+     FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() ORDER BY SEQ_IN_INDEX`,
   );
-  const columnsOf = Map.groupBy(columns as ColumnRow[], ({ tableName }) => tableName);
-  const keysOf = Map.groupBy(keys as KeyRow[], ({ tableName }) => tableName);
   return new Map(
-    (tables as { name: string; kind: string }[]).map(({ name, kind }) => [
-      name,
-      {
+    (tables as { name: string; kind: string }[]).map(({ name, kind }) => {
+      const isOwn = ({ tableName }: { tableName: string }) => tableName === name;
+      const table: StoredTable = {
         name,
         isView: kind === "VIEW",
-        columns: (columnsOf.get(name) ?? []).map(toColumn),
-        keys: keysByName(keysOf.get(name) ?? []),
-      },
-    ]),
+        columns: (columns as ColumnRow[]).filter(isOwn).map(toColumn),
+        keys: keysOf((parts as KeyPart[]).filter(isOwn)),
+      };
+      return [name, table];
+    }),
   );
 }
 
-interface ColumnRow {
-  readonly tableName: string;
-  readonly name: string;
-  readonly dataType: string;
-  readonly type: string;
-  readonly nullable: string;
+type ColumnRow = Readonly<Record<"tableName" | "name" | "type" | "nullable", string>> & {
   readonly collation: string | null;
-  readonly digits: string | number | null;
-  readonly scale: string | number | null;
+};
+
+function toColumn({ name, type, nullable, collation }: ColumnRow): StoredColumn {
+  const lower = { name: name.toLowerCase(), type: type.toLowerCase() };
+  return { ...lower, isNullable: nullable === "YES", collation };
 }
 
-interface KeyRow {
+/** A column of a key. A key of an expression has none there. */
+interface KeyPart {
   readonly tableName: string;
   readonly keyName: string;
-  readonly name: string;
+  readonly name: string | null;
 }
 
-function toColumn(row: ColumnRow): StoredColumn {
-  return {
-    name: row.name.toLowerCase(),
-    dataType: row.dataType.toLowerCase(),
-    type: row.type.toLowerCase(),
-    isNullable: row.nullable === "YES",
-    collation: row.collation,
-    precision: row.digits === null ? null : Number(row.digits),
-    scale: row.scale === null ? null : Number(row.scale),
-  };
-}
-
-function keysByName(rows: readonly KeyRow[]): ReadonlyMap<string, readonly string[]> {
-  const groups = Map.groupBy(rows, ({ keyName }) => keyName);
-  return new Map(
-    [...groups].map(([key, parts]) => [key, parts.map(({ name }) => name.toLowerCase())]),
-  );
+function keysOf(parts: readonly KeyPart[]): string[][] {
+  const keys = Map.groupBy(parts, ({ keyName }) => keyName).values();
+  return [...keys].map((key) => key.map(({ name }) => name?.toLowerCase() ?? ""));
 }
