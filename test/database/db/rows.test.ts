@@ -122,6 +122,19 @@ it("each mistake is told, with its number and an example", async () => {
   });
 });
 
+it("local times of a zone that the server does not know are counted", async () => {
+  const columns = Object.keys(LEDGER.charges?.columns ?? {}).map((column) =>
+    column === "charged_at"
+      ? "CAST(CONVERT_TZ(charged_at, 'Europe/Nowhere', 'UTC') AS DATETIME(3)) AS charged_at"
+      : column,
+  );
+  const { knex } = await planted(...VIEWS, RIGHT);
+  await knex.raw(`ALTER VIEW charges AS SELECT ${columns.join(", ")} FROM their_charges`);
+  expect((await checkLedgerOf(knex)).errors[0]).toBe(
+    `charges.charged_at is NULL or a date that does not exist: 3, for example provider_id 1, id 1: ${INSTANT}`,
+  );
+});
+
 it("what could not be counted in time is told, and what else is wrong is counted", async () => {
   const database = await planted(
     ...VIEWS,
