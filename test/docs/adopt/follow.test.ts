@@ -3,7 +3,7 @@
  * between, what `examples/adopt/shop/triggers.sql` and `copy.sql` have booked is what tier 0 says, to the cent.
  */
 import type { Connection } from "mysql2/promise";
-import { expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../../dev/duration.ts";
 import { createRandom } from "../../../dev/random.ts";
 import { until } from "../../support/poll.ts";
@@ -16,6 +16,9 @@ import { type Source, shopOfFile } from "./shop.ts";
 const { connect, named, owner, sources, tables, viewed } = await shopOfFile();
 const [orders, extras] = sources;
 const random = createRandom(SEED);
+beforeAll(async () => {
+  for (const source of sources) await source.follow();
+});
 
 /** Errors of the shop's own: a key that is there already, and a savepoint that is not. */
 const OWN = ["ER_DUP_ENTRY", "ER_SP_DOES_NOT_EXIST"];
@@ -40,6 +43,7 @@ it.each([
 ])(`%s: a random history adds up, per provider and server ${SEEDED}`, async (_, source) => {
   const shop = await connect();
   // What was there before the triggers.
+  await source.leave();
   for (let nth = 0; nth < 40; nth++) await run(shop, drawStatement(random, source.table));
   await shop.query("COMMIT");
   await source.follow();
@@ -133,9 +137,7 @@ it("the copy mends what no trigger saw, and triggers.sql may run again", async (
   const shop = await connect();
   for (let nth = 0; nth < 30; nth++) await run(shop, drawStatement(random, orders.table));
   await shop.query("COMMIT");
-  const name = orders.table.split(".")[0];
-  for (const trigger of ["new", "changed", "gone"])
-    await owner.query(`DROP TRIGGER ${name}.charge_${trigger}`);
+  await orders.leave();
   for (let nth = 0; nth < 60; nth++) await run(shop, drawStatement(random, orders.table));
   await shop.query("COMMIT");
   await shop.query(
@@ -155,6 +157,7 @@ it("the copy mends what no trigger saw, and triggers.sql may run again", async (
 
 it("payments of several orders wait for no number of a charge", async () => {
   const [one, other] = [await connect(), await connect()];
+  await one.query(`DELETE FROM ${orders.table}`);
   await one.query(`INSERT INTO ${orders.table} ${ORDER} VALUES (1, 1, 1, 'open', 100, '2026-01-01', '2026-01-01'),
     (2, 1, 1, 'open', 100, '2026-01-01', '2026-01-01'), (3, 1, 1, 'open', 100, '2026-01-01', '2026-01-01')`);
   const pay = (ids: string) => `UPDATE ${orders.table} SET status = 'paid' WHERE id IN (${ids})`;
@@ -176,9 +179,7 @@ it("payments of several orders wait for no number of a charge", async () => {
 });
 
 it("payments beside the triggers' making and two copies: none fails, and each counts once", async () => {
-  const name = orders.table.split(".")[0];
-  for (const trigger of ["new", "changed", "gone"])
-    await owner.query(`DROP TRIGGER ${name}.charge_${trigger}`);
+  await orders.leave();
   const count = Math.round(3_000 * SOAK);
   await owner.query(`INSERT INTO ${orders.table} (merchant_id, machine_id, status, total_cents, booked_from, paid_at)
     WITH RECURSIVE n AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < 1000)

@@ -14,6 +14,8 @@ export interface Source {
   readonly table: string;
   /** Reads examples/adopt/shop/triggers.sql, for this table. */
   follow(): Promise<void>;
+  /** Drops the triggers. */
+  leave(): Promise<void>;
   /** Runs the copy, on a connection of its own. Resolves to the number of charges that it wrote. */
   copy(): Promise<number>;
   /** What the rows count now, added up here; tier 0 says it, too, of the shop's orders. */
@@ -91,9 +93,15 @@ export async function shopOfFile() {
     return {
       table,
       follow: () => terminal.read(forTable(example("triggers"))),
+      async leave() {
+        for (const trigger of ["new", "changed", "gone"]) {
+          await owner.query(`DROP TRIGGER IF EXISTS ${forTable(`${shop}.charge_${trigger}`)}`);
+        }
+      },
       async copy() {
-        const copier = await connect();
+        const copier = await connectTo(server);
         const [results] = await copier.query<never[]>(`CALL ${tables.name}.copy_${name}(0)`);
+        await copier.end();
         const [[row]] = results as unknown as [[{ charges: number }]];
         return row.charges;
       },
