@@ -41,12 +41,6 @@ export const SURVIVORS: readonly Survivor[] = [
     reason: "what a level costs is measured in the benchmarks; every level is right",
   },
   {
-    path: "src/gateway/http/exchange.ts",
-    before: "if (last) return;",
-    after: "if (last) ;",
-    reason: "a stop in the second in which a refused client may still read would cut that short",
-  },
-  {
     path: "src/revenue/breakdown/reader.ts",
     before: "const MAX_CACHED_ROWS = 250_000;",
     after: "const MAX_CACHED_ROWS = 250001;",

@@ -12,14 +12,12 @@ import {
 import { expect, it } from "vitest";
 import {
   BadRequestSchema,
-  ErrorInfoSchema,
   file_google_rpc_error_details,
 } from "../../../gen/google/rpc/error_details_pb.ts";
 import { RevenueService } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
-import { rawHttp } from "../../support/clients/raw-http.ts";
 import { listen as listenHttp } from "../gateway/gateway.ts";
-import { listen as listenGrpc, OVERVIEW } from "../grpc/grpc-server.ts";
+import { listen as listenGrpc } from "../grpc/grpc-server.ts";
 
 /** An error as a client reads it. */
 async function read(transport: Transport) {
@@ -68,18 +66,4 @@ it("each protocol has the reason, the field and when to retry; a fault has its r
     error = new ServiceError("internal");
     expect(await read(transport)).toEqual({ details: [info("INTERNAL")], pushback: null });
   }
-});
-
-it("a message that Connect-ES refuses has a reason too", async () => {
-  const { url } = await listenHttp(RevenueService, () => expect.unreachable());
-  const response = await rawHttp(url, {
-    method: "POST",
-    target: OVERVIEW,
-    headers: [["content-type", "application/json"]],
-    body: "[]",
-  });
-  expect(JSON.parse(response.text)).toMatchObject({
-    code: "invalid_argument",
-    details: [{ type: ErrorInfoSchema.typeName, debug: { reason: "INVALID_ARGUMENT" } }],
-  });
 });
