@@ -16,6 +16,8 @@ import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { createServer as createTlsServer, TLSSocket } from "node:tls";
 import { reportAcceptErrors } from "../net/accept-errors.ts";
+import { endsOf } from "../net/ends.ts";
+import { reset } from "../net/reset.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { PortTls } from "../tls/port-tls.ts";
 import type { GrpcLimits } from "./limits.ts";
@@ -47,6 +49,8 @@ export interface Listener {
   announceEnd(): void;
   /** Closes connections whose TLS handshake is not complete. */
   closeIncomplete(): void;
+  /** The connection with these ends. */
+  connectionOf(socket: Socket): Socket | undefined;
   /** Closes all connections. */
   destroy(): void;
   /** How many connections are open. */
@@ -57,16 +61,19 @@ export interface Listener {
 
 /** Creates a listener. It does not listen yet. */
 export function createListener({ limits, tls, report, serve }: ListenerParts): Listener {
-  const open = new Set<Socket>();
+  /** By their ends. */
+  const open = new Map<string, Socket>();
 
   function begin(socket: Socket): void {
     socket.on("error", () => {});
-    open.add(socket);
+    const ends = endsOf(socket);
+    open.set(ends, socket);
     const age = limits.maxConnectionAge;
     // grpc-js closes it later: firstGoawayBefore.
     const timer = age > 0 && setTimeout(announce, age * (0.9 + Math.random() / 10), socket).unref();
     socket.once("close", () => {
-      open.delete(socket);
+      // Its client may have connected again from the same port.
+      if (open.get(ends) === socket) open.delete(ends);
       if (timer) clearTimeout(timer);
     });
     serve(socket);
@@ -75,7 +82,7 @@ export function createListener({ limits, tls, report, serve }: ListenerParts): L
   /** The addresses with the most connections, when the line is written. */
   const holders = {
     toJSON() {
-      const counts = Object.groupBy(open, ({ remoteAddress = "" }) => remoteAddress);
+      const counts = Object.groupBy(open.values(), ({ remoteAddress = "" }) => remoteAddress);
       const sorted = Object.entries(counts).map(
         ([address, all = []]) => [address, all.length] as const,
       );
@@ -97,11 +104,12 @@ export function createListener({ limits, tls, report, serve }: ListenerParts): L
     },
     announceEnd() {
       server.close();
-      open.forEach(announce);
+      for (const socket of open.values()) announce(socket);
     },
+    connectionOf: (socket) => open.get(endsOf(socket)),
     closeIncomplete: () => tls?.closeIncomplete(),
     destroy() {
-      for (const socket of open) socket.destroy();
+      for (const socket of open.values()) reset(socket);
     },
     get connections() {
       return open.size;

@@ -70,7 +70,6 @@ export function createGrpcServer(
 ): GrpcServer {
   const { report = () => {}, tls } = options;
   const limits = { ...GRPC_LIMITS, ...options };
-  const streams = followStreams(report);
   const age = limits.maxConnectionAge;
   const server = new Server({
     "grpc.max_receive_message_length": MAX_MESSAGE_BYTES,
@@ -96,6 +95,7 @@ export function createGrpcServer(
   const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
   const serve = (socket: Socket) => injector.injectConnection(socket);
   const listener = createListener({ limits, tls, report, serve });
+  const streams = followStreams(report, listener.connectionOf);
 
   return {
     setServing: health.setServing,

@@ -16,7 +16,9 @@ import {
   type IncomingHttpHeaders,
   type ServerHttp2Stream,
 } from "node:http2";
+import type { Socket } from "node:net";
 import { PROVIDER_HEADER } from "../auth/provider.ts";
+import { reset } from "../net/reset.ts";
 import type { UnreadSource } from "../net/unread.ts";
 import { parseGrpcTimeout } from "../rpc/grpc-timeout.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
@@ -97,9 +99,23 @@ export interface Streams {
   stop(): void;
 }
 
-/** Begins to follow streams. */
-export function followStreams(report: ReportEvent): Streams {
+/**
+ * Begins to follow streams.
+ *
+ * @param connectionOf finds the connection of a session, by its ends
+ */
+export function followStreams(
+  report: ReportEvent,
+  connectionOf: (socket: Socket) => Socket | undefined,
+): Streams {
   const open = new Set<ServerHttp2Stream>();
+  const connections = new WeakMap<Http2Session, Socket | undefined>();
+  const end = (session: Http2Session) => {
+    // Before the session, which waits until all is written.
+    const connection = connections.get(session);
+    if (connection) reset(connection);
+    session.destroy();
+  };
 
   function onCreated(message: unknown): void {
     const { stream, headers } = message as {
@@ -112,7 +128,14 @@ export function followStreams(report: ReportEvent): Streams {
     const isReflection = `${headers[":path"]}`.startsWith("/grpc.reflection.");
     limitMessages(stream, isReflection, report);
     open.add(stream);
-    stream.once("close", () => open.delete(stream));
+    const { session } = stream;
+    if (session && !connections.has(session))
+      connections.set(session, connectionOf(session.socket));
+    stream.once("close", () => {
+      open.delete(stream);
+      // By keepalive, for example.
+      if (session?.destroyed) end(session);
+    });
   }
   subscribe(CREATED, onCreated);
 
@@ -127,7 +150,7 @@ export function followStreams(report: ReportEvent): Streams {
           sessions.set(session, (sessions.get(session) ?? 0) + writableLength);
         }
       }
-      for (const [session, bytes] of sessions) yield { bytes, close: () => session.destroy() };
+      for (const [session, bytes] of sessions) yield { bytes, close: () => end(session) };
     },
     stop: () => unsubscribe(CREATED, onCreated),
   };

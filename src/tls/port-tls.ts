@@ -3,6 +3,7 @@ import { constants } from "node:crypto";
 import type { Socket } from "node:net";
 import type { SecureContextOptions, Server, TlsOptions } from "node:tls";
 import type { Certificates } from "../config/certificates.ts";
+import { endsOf } from "../net/ends.ts";
 import type { ReportEvent } from "../telemetry/event-log.ts";
 import type { CertificateWatch } from "./certificate-watch.ts";
 
@@ -90,9 +91,4 @@ export function createPortTls({
       for (const transport of transports) transport.destroy();
     },
   };
-}
-
-/** Both ends of a connection. A client may have one port for connections to several addresses of this host. */
-function endsOf({ localAddress, localPort, remoteAddress, remotePort }: Socket): string {
-  return `${localAddress}:${localPort} ${remoteAddress}:${remotePort}`;
 }

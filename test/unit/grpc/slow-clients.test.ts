@@ -1,8 +1,15 @@
 /** Clients that read their responses slowly or not at all, and those that are gone. */
 import { once } from "node:events";
 import { expect, it } from "vitest";
+import {
+  frame,
+  headers,
+  NO_FLOW_CONTROL,
+  PREFACE,
+  SETTINGS_ACK,
+} from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
-import { BEGIN, call, listen, openSession, openSocket, respondWith } from "./grpc-server.ts";
+import { BEGIN, call, EMPTY, listen, openSession, openSocket, respondWith } from "./grpc-server.ts";
 
 const KIB = 1024;
 
@@ -26,11 +33,26 @@ it("what the client of a connection does not read is told, from when it is made 
   await until(() => unread().length === 0);
 });
 
-it("a client that does not reply to a ping is disconnected, whatever it holds", async () => {
-  const { port } = await listen({ keepalive: 100, keepaliveReply: 100 });
-  for (const bytes of [Buffer.alloc(0), BEGIN]) {
-    const { socket, closed } = openSocket(port);
-    socket.write(bytes);
-    await closed;
+it("a client that does not reply to a ping is disconnected, also if it reads nothing", async () => {
+  const { port, server } = await listen(
+    { keepalive: 100, keepaliveReply: 100 },
+    respondWith(16 * KIB * KIB),
+  );
+  for (const bytes of [
+    Buffer.alloc(0),
+    BEGIN,
+    // More than the kernel takes.
+    Buffer.concat([
+      PREFACE,
+      NO_FLOW_CONTROL,
+      SETTINGS_ACK,
+      headers(1, false),
+      frame(0, 1, 1, EMPTY),
+    ]),
+  ]) {
+    const { socket } = openSocket(port);
+    socket.pause().write(bytes);
+    await until(() => server.open().connections === 1);
+    await until(() => server.open().connections === 0);
   }
 });
