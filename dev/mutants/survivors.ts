@@ -48,8 +48,8 @@ export const SURVIVORS: readonly Survivor[] = [
   },
   {
     path: "src/revenue/daily/queries.ts",
-    before: `GROUP BY (TO_DAYS(at) * 4 + part) * \${times.length + 1} + \${times.join(" + ")} ORDER BY NULL\`,`,
-    after: `GROUP BY (TO_DAYS(at) * 4 + part) * \${times.length + 2} + \${times.join(" + ")} ORDER BY NULL\`,`,
+    before: `GROUP BY (TO_DAYS(at) * 4 + part) * \${LATER.length + 1} + \${LATER.join(" + ")} ORDER BY NULL\`,`,
+    after: `GROUP BY (TO_DAYS(at) * 4 + part) * \${LATER.length + 2} + \${LATER.join(" + ")} ORDER BY NULL\`,`,
     reason: "any factor above the number of times keeps the groups of two six hours apart",
   },
   {

@@ -53,6 +53,7 @@ const SECONDS = TIMES.map((time) => milliseconds(`:${time}`));
 /** SQL: the numbers of those stretches of a day, of a length in seconds, within which a day of the zone begins. */
 const cut = (length: number) =>
   SECONDS.map((at) => `NULLIF(${at} DIV ${length}, ${at} / ${length})`).join(", ");
+const LATER = SECONDS.map((time) => `(TIME_TO_SEC(at) >= ${time})`);
 const [HOUR, SIX_HOURS] = [3_600, 21_600];
 const WITH_QUARTERS = { ...STORED.days.select, ...STORED_QUARTERS };
 /** What days that do not begin at midnight UTC are made of. */
@@ -63,7 +64,7 @@ const STORED_OF_ZONES = {
   hours: {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
     from: `${increments("hour")} AND part IN (${cut(SIX_HOURS)}) AND ${IN_DAYS}
-      GROUP BY (TO_DAYS(at) * 4 + part) * ${TIMES.length + 1} + ${SECONDS.map((time) => `(TIME_TO_SEC(at) >= ${time})`).join(" + ")} ORDER BY NULL`,
+      GROUP BY (TO_DAYS(at) * 4 + part) * ${LATER.length + 1} + ${LATER.join(" + ")} ORDER BY NULL`,
   },
   /** The hours within which a day begins, with their quarter hours. */
   cutHours: {
