@@ -6,6 +6,7 @@
  */
 import type { Knex } from "knex";
 import { decide, loadMigration, MIGRATION_TABLES, recordDecision } from "./adoption.ts";
+import { untilUnlocked } from "./brief-locks.ts";
 import {
   checkSchema,
   completedMigrations,
@@ -56,8 +57,9 @@ export async function migrateToLatest(
   await refuseOthers(database);
   await decide(database, pending);
   await createBookkeepingTables(database);
-  try {
-    const [, names] = await database.migrate.latest({
+  const names: string[] = [];
+  const latest = () =>
+    database.migrate.latest({
       ...migrations,
       // Knex has listed them before it took the lock.
       beforeAll: async (_, listed) => {
@@ -67,8 +69,13 @@ export async function migrateToLatest(
         await recordDecision(database, decision);
         for (const name of decision.adopts) report(`adopted ${name}: it stays as it is`);
       },
-      afterEach: async (_, [name]) => report(`ran ${name}`),
+      afterEach: async (_, [name]) => {
+        names.push(String(name));
+        report(`ran ${name}`);
+      },
     });
+  try {
+    await untilUnlocked(database, latest, report);
     await checkSchema(database);
     return names;
   } catch (error) {

@@ -14,6 +14,8 @@ export interface SessionOptions {
   readonly readOnly?: boolean;
   /** The time after which the server ends a statement, in ms. Default: no limit. */
   readonly maxStatement?: number;
+  /** How long a statement waits for a lock of a table, in seconds. Default: that of the server, which is long. */
+  readonly lockWait?: number;
 }
 
 /**
@@ -52,7 +54,8 @@ const [MARIADB, MYSQL] = ["M!", "!80000"] as const;
 type Engine = typeof MARIADB | typeof MYSQL | undefined;
 
 /** What is stated. */
-function variables({ readOnly = false, maxStatement = 0 }: SessionOptions): readonly Variable[] {
+function variables(options: SessionOptions): readonly Variable[] {
+  const { readOnly = false, maxStatement = 0, lockWait } = options;
   const access = readOnly ? "1" : "0";
   const isolation = "REPEATABLE-READ";
   const seconds = String(maxStatement / 1_000);
@@ -90,8 +93,15 @@ function variables({ readOnly = false, maxStatement = 0 }: SessionOptions): read
     // Both refuse statements of people who forget a WHERE.
     { name: "sql_safe_updates", value: "0", protects: true },
     { name: "sql_big_selects", value: "1", protects: true },
+    ...(lockWait === undefined ? [] : [lockWaitOf(lockWait)]),
   ];
 }
+
+const lockWaitOf = (seconds: number): Variable => ({
+  name: "lock_wait_timeout",
+  value: String(seconds),
+  protects: true,
+});
 
 /** The items of a list, each as a comment if only one engine executes it. */
 function listOf(items: readonly { readonly engine: Engine; readonly sql: string }[]): string {

@@ -1,5 +1,6 @@
 import type { Knex } from "knex";
 import { expect, it } from "vitest";
+import { BRIEF_LOCKS } from "../../../src/db/brief-locks.ts";
 import {
   AnotherRun,
   migrateToLatest,
@@ -120,6 +121,41 @@ it("the public id of charges is added at once, whatever the size of the ledger",
   await addPublicId({ schema: knex.schema, raw } as unknown as Knex);
   const copying = raw("ALTER TABLE charges MODIFY gross decimal(16,2) NOT NULL");
   await expect(copying).rejects.toThrow(/ALGORITHM=INSTANT is not supported/);
+});
+
+it("beside an open transaction that has read the table a run lets writers go on, and tells who has it open", async () => {
+  const pending = FILES.filter((name) => name >= "0017");
+  await knex("knex_migrations").whereIn("name", pending).del();
+  await dropPublicId(knex);
+  const report = await connectTo(database.url);
+  await report.query("BEGIN");
+  await report.query("SELECT COUNT(*) FROM charges");
+  const { threadId: id } = report;
+  const pool = testPool(database.url, BRIEF_LOCKS);
+  const waited = Promise.withResolvers<void>();
+  const lines: string[] = [];
+  const run = migrateToLatest(pool, (line) => {
+    lines.push(line);
+    if (lines.length > 1) waited.resolve();
+  });
+  await waited.promise;
+  // Its own lock is free, so whoever ends it now leaves none behind.
+  expect(await locks()).toEqual([0]);
+  await knex("charges").insert({
+    provider_id: 1,
+    server_id: 1,
+    charged_at: "2026-11-01",
+    gross: 1,
+  });
+  await report.query("COMMIT");
+  expect(await run).toEqual(pending);
+  expect(lines[0]).toMatch(/^waiting: other sessions use the table/);
+  expect(lines[1]).toMatch(
+    new RegExp(`^  open for \\d+ s: session ${id} of .* on ${database.name}; KILL ${id} ends it$`),
+  );
+  await knex("charges").del();
+  await report.end();
+  await pool.destroy();
 });
 
 it("a run that gets the lock after another has run its migrations runs none of them again", async () => {
