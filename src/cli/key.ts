@@ -14,6 +14,7 @@ import {
 } from "../auth/key-registry.ts";
 import { isProviderId } from "../auth/provider.ts";
 import { toDatetime } from "../db/datetime.ts";
+import { formatError } from "./format-error.ts";
 import { runOnDatabase } from "./run.ts";
 import { formatTable, printable } from "./table.ts";
 
@@ -83,20 +84,25 @@ program
 
 program
   .command("revoke")
-  .description("revoke a key, immediately and permanently")
-  .argument("<id-or-key>", "an ID from the list, or the key itself", toSelector)
-  .action((selector: KeySelector) =>
-    runOnDatabase(async (database) => {
-      const { row, changed } = await revokeKey(database, selector);
-      const owner = isServiceKey(row) ? "" : ` of provider ${row.providerId}`;
-      const name = `${nounOf(row)} ${row.id}, "${printable(row.name)}", ${row.hint}…${owner}`;
-      console.log(
-        changed
-          ? `Revoked ${name}. The service rejects it within one second.`
-          : `No change: ${name} was revoked ${toSecond(row.revokedAt ?? "")} UTC.`,
-      );
-    }),
-  );
+  .description("revoke keys, immediately and permanently")
+  .argument("[id-or-key...]", "IDs from the list, or the keys themselves", toSelectors)
+  .option("--all-services", "every service key, as after a restore")
+  .action((selectors: readonly KeySelector[] = [], { allServices = false }: RevokeOptions) => {
+    if (allServices === selectors.length > 0)
+      program.error("error: expected IDs or keys, or --all-services");
+    return runOnDatabase(async (database) => {
+      const keys = allServices ? (await listKeys(database)).filter(isServiceKey) : selectors;
+      if (keys.length === 0) console.log("There are no service keys.");
+      for (const key of keys) {
+        // One that is not there, as after a restore, is no reason to leave the others valid.
+        const line = await revoke(database, key).catch((error: unknown) => {
+          console.error(`error: ${formatError(error)}`);
+          process.exitCode = 1;
+        });
+        if (line !== undefined) console.log(line);
+      }
+    });
+  });
 
 await program.parseAsync();
 
@@ -105,6 +111,20 @@ interface CreateOptions {
   readonly service?: boolean;
   readonly name?: string;
   readonly expires?: number | null;
+}
+
+interface RevokeOptions {
+  readonly allServices?: boolean;
+}
+
+/** Resolves to what is told of it. */
+async function revoke(database: Knex, selector: KeySelector): Promise<string> {
+  const { row, changed } = await revokeKey(database, selector);
+  const owner = isServiceKey(row) ? "" : ` of provider ${row.providerId}`;
+  const name = `${nounOf(row)} ${row.id}, "${printable(row.name)}", ${row.hint}…${owner}`;
+  return changed
+    ? `Revoked ${name}. The service rejects it within one second.`
+    : `No change: ${name} was revoked ${toSecond(row.revokedAt ?? "")} UTC.`;
 }
 
 async function createProviderKey(
@@ -151,6 +171,10 @@ function toExpiry(text: string): number {
     throw new InvalidArgumentError(`Expected a time in the future, not ${formatInstant(expiry)}.`);
   }
   return expiry;
+}
+
+function toSelectors(text: string, before: readonly KeySelector[] = []): readonly KeySelector[] {
+  return [...before, toSelector(text)];
 }
 
 function toSelector(text: string): KeySelector {

@@ -1,8 +1,12 @@
 /** `npm run key`: its output and its mistakes. What it stores is tested in test/database/auth. */
-import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, beforeEach, expect, it, onTestFinished } from "vitest";
 import { type ApiKey, generateKey, hashKey, parseKey } from "../../../src/auth/api-key.ts";
-import { issueKey, revokeKey } from "../../../src/auth/key-registry.ts";
-import { failed, lastLine, runCommand } from "../../support/commands/run-command.ts";
+import { issueKey, issueServiceKey, revokeKey } from "../../../src/auth/key-registry.ts";
+import { blockWith } from "../../docs/markdown.ts";
+import { failed, lastLine, runCommand, runProgram } from "../../support/commands/run-command.ts";
 import { createDatabase, type TestDatabase } from "../../support/database.ts";
 
 let database: TestDatabase;
@@ -65,7 +69,37 @@ it("of a key that was revoked, by its id, is told when", async () => {
   expect(await key("revoke", `${id}`)).toEqual({ code: 0, stdout, stderr: "" });
 });
 
+it("after a restore every service key is revoked by one command, and providers' keys by what was kept of them", async () => {
+  const kept = await issueKey(database.knex, "1", "kept", null);
+  const leaked = await issueKey(database.knex, "1", "leaked", null);
+  for (const name of ["a", "b"]) await issueServiceKey(database.knex, name, null);
+  const before = await database.knex("api_keys");
+  const revoked = await key("revoke", leaked.id, `${Number(leaked.id) + 100}`);
+  expect(revoked).toMatchObject({
+    code: 1,
+    stderr: `error: key ${Number(leaked.id) + 100} does not exist\n`,
+  });
+  await database.knex("api_keys").del();
+  await database.knex("api_keys").insert(before);
+
+  const services = await key("revoke", "--all-services");
+  expect(services).toMatchObject({ code: 0, stderr: "" });
+  expect(services.stdout.match(/^Revoked service key/gm)).toHaveLength(2);
+  const folder = mkdtempSync(join(tmpdir(), "revenue-revoked-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const line = blockWith("sh", "xargs -r /opt/node/bin/node").match(/^.*xargs.*$/m)?.[0] ?? "";
+  writeFileSync(join(folder, "revoked.log"), revoked.stdout);
+  const again = line
+    .replaceAll("/opt/node/bin/node --env-file=/etc/revenue/keys.env", process.execPath)
+    .replaceAll("/var/backups/revenue/revoked.log", join(folder, "revoked.log"));
+  const env = { ...process.env, DATABASE_URL: database.url };
+  expect(await runProgram("/bin/bash", ["-ec", again], { env })).toMatchObject({ code: 0 });
+  const valid = await database.knex("api_keys").whereNull("revoked_at").pluck("id");
+  expect(valid.map(String)).toEqual([kept.id]);
+});
+
 it.each<[args: string, stderr: string]>([
+  ["revoke", "expected IDs or keys, or --all-services"],
   ["create --name nobody", "expected either --provider or --service"],
   ["create --service", "a service key needs a --name: logs show it"],
   [
