@@ -1,6 +1,9 @@
 /** The deadline of one call: the earlier of the service's and the caller's, or cancellation. */
 import { ServiceError } from "../errors.ts";
 
+/** A caller that allows less, in ms, cannot expect each answer in time: 95 % of calls take less than a second. */
+const SHORT = 1_000;
+
 /** A running deadline. */
 export interface Deadline {
   /**
@@ -10,6 +13,8 @@ export interface Deadline {
   readonly signal: AbortSignal;
   /** Whether it is the caller's own: shorter than the service's. */
   readonly isCallers: boolean;
+  /** Whether the caller allowed less than `SHORT`. */
+  readonly isShort: boolean;
   /** When it passes, in ms of `performance.now()`. */
   readonly at: number;
   /** Stops the timer and detaches from the caller's signal. `signal` does not abort after this. */
@@ -41,6 +46,7 @@ export function startDeadline(
   return {
     signal: controller.signal,
     isCallers: callerDeadline - now < maxCall,
+    isShort: callerDeadline - now < Math.min(SHORT, maxCall),
     at: performance.now() + remaining,
     clear() {
       clearTimeout(timer);

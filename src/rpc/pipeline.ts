@@ -77,10 +77,11 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     let asked: Asked | undefined;
     let ended = false;
 
-    // Anyone may send a short deadline. Before the key is known, its end is no failure of the service.
-    const hasLeft = () => signal.aborted && deadline.isCallers && key === undefined;
-    const counted = (error?: ServiceError) =>
-      error?.kind === "deadlineExceeded" && hasLeft() ? new ServiceError("canceled") : error;
+    // Anyone may send a short deadline. Its end is no failure of the service, and before the key is known none is.
+    const isCallersDeadline = (error?: ServiceError) =>
+      error?.kind === "deadlineExceeded" &&
+      signal.aborted &&
+      (deadline.isShort || (deadline.isCallers && key === undefined));
     const end = (error?: ServiceError, coalesced = false) => {
       if (ended) return;
       ended = true;
@@ -96,7 +97,8 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
         providerId,
         asked,
         milliseconds,
-        error: counted(error),
+        error,
+        isCallersDeadline: isCallersDeadline(error),
         traceId: trace?.traceId ?? traceIdOf(incoming.trace),
         sampled: trace?.sampled ?? false,
         coalesced,

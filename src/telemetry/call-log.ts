@@ -27,6 +27,8 @@ export interface CallRecord {
   readonly milliseconds: number;
   /** Undefined if the call succeeded. */
   readonly error: ServiceError | undefined;
+  /** Whether it is `deadlineExceeded` because the caller allowed too little time: no failure of the service. */
+  readonly isCallersDeadline?: boolean;
   /** The trace that the call belongs to, in hexadecimal, if there is one. */
   readonly traceId?: string | undefined;
   /** Whether that trace is recorded. */
@@ -56,8 +58,9 @@ export function createCallLog(log: Log): LogCall {
       log.info(line, "call");
       return;
     }
-    const { kind: reason, cause } = error;
-    const level = levelOf(reason);
+    const { kind, cause } = error;
+    const reason = record.isCallersDeadline ? "callersDeadline" : kind;
+    const level = record.isCallersDeadline ? "info" : levelOf(kind);
     if (level === "info") {
       failures.info({ ...line, reason, field: error.field }, "call refused");
     } else {

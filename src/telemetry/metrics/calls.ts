@@ -1,6 +1,6 @@
 /** Metrics of calls, whatever their protocol, and of requests on the HTTP port. */
 import { status } from "@grpc/grpc-js";
-import type { ServiceErrorKind } from "../../errors.ts";
+import type { ServiceError, ServiceErrorKind } from "../../errors.ts";
 import type { CallRecord } from "../call-log.ts";
 import { addCounter, addDurations, addGauge, type MetricsRegistry } from "./registry.ts";
 
@@ -16,6 +16,9 @@ export interface CallMetrics {
   ended(call: CallRecord): void;
 }
 
+const codeOf = (error?: ServiceError) =>
+  error === undefined ? "OK" : (status[error.entry.code] ?? "UNKNOWN");
+
 /** Adds the metrics of calls to a registry. */
 export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
   let active = 0;
@@ -23,7 +26,7 @@ export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
     registry,
     {
       name: "rpc_server_call_duration_seconds",
-      help: "Time from the headers of a call to its result, by its gRPC status code and the kind of its API key.",
+      help: "Time from the headers of a call to its result, by its gRPC status code (CALLERS_DEADLINE: the caller allowed too little time) and the kind of its API key.",
       labels: ["method", "protocol", "status", "key"],
     },
     true,
@@ -54,9 +57,10 @@ export function addCallMetrics(registry: MetricsRegistry): CallMetrics {
     kinds.includes(kind);
   return {
     started: () => active++,
-    ended({ method, protocol, key, error, milliseconds, traceId, sampled, coalesced: joined }) {
+    ended({ method, protocol, key, error, isCallersDeadline, milliseconds, ...call }) {
+      const { traceId, sampled, coalesced: joined } = call;
       active--;
-      const code = error === undefined ? "OK" : (status[error.entry.code] ?? "UNKNOWN");
+      const code = isCallersDeadline ? "CALLERS_DEADLINE" : codeOf(error);
       durations.observe({
         labels: { method, protocol, status: code, key: key?.kind ?? "none" },
         value: milliseconds / 1_000,

@@ -1,5 +1,5 @@
 import { create, fromBinary } from "@bufbuild/protobuf";
-import { describe, expect, it, vi } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { GetServerBreakdownRequestSchema } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { providerKey } from "../../support/caller-key.ts";
@@ -73,11 +73,11 @@ describe("a call", () => {
     expect(await refused.outcome()).toBe("unauthenticated");
   });
 
-  it("that waits for its key longer than its caller does counts as cancelled, and no other one", async () => {
+  it("that its caller allows too little time is no failure of the service, and any other one is", async () => {
     const slow = () => Promise.reject(new ServiceError("deadlineExceeded"));
     const failed = { code: "DEADLINE_EXCEEDED", level: "warn" };
     for (const [options, logged] of [
-      [{ deadline: NOW }, { code: "CANCELLED", level: "info" }],
+      [{ deadline: NOW }, { code: "DEADLINE_EXCEEDED", reason: "callersDeadline", level: "info" }],
       // The look-up has a time limit of its own, and the service has one for all calls.
       [{ deadline: NOW + 5_000 }, failed],
       [{ maxCall: 0 }, failed],
@@ -85,6 +85,19 @@ describe("a call", () => {
       const { outcome, entries } = testCalls({ ...options, authenticate: slow });
       expect(await outcome()).toBe("deadlineExceeded");
       expect(entries()).toMatchObject([logged]);
+    }
+    const late = { ...failed, reason: "deadlineExceeded" };
+    for (const [deadline, logged] of [
+      [NOW + 999, { level: "info", reason: "callersDeadline" }],
+      [NOW + 1_000, late],
+    ] as const) {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      onTestFinished(() => void vi.useRealTimers());
+      const { accept, entries } = testCalls({});
+      await accept({ deadline });
+      vi.advanceTimersByTime(1_000);
+      expect(entries()).toMatchObject([logged]);
+      vi.useRealTimers();
     }
   });
 
@@ -113,7 +126,8 @@ describe("an accepted call whose message does not arrive", () => {
     const accepted = await accept({ signal: caller.signal, deadline });
     if (kind === "canceled") caller.abort();
     await until(() => accepted.signal.aborted);
-    expect(entries()).toMatchObject([{ reason: kind, providerId: "7" }]);
+    const reason = kind === "canceled" ? kind : "callersDeadline";
+    expect(entries()).toMatchObject([{ reason, providerId: "7" }]);
     expect(await outcomeOf(accepted.run(malformed))).toBe(kind);
     accepted.reject(new ServiceError("internal"));
     expect(entries()).toHaveLength(1);
