@@ -1,4 +1,6 @@
 /** Metrics of the process: version, CPU time, memory, heap, garbage collection, event loop lag. */
+import { totalmem } from "node:os";
+import { getHeapStatistics } from "node:v8";
 import { collectDefaultMetrics } from "@prometheus-io/client";
 import { versions } from "../versions.ts";
 import { addGauge, type MetricsRegistry } from "./registry.ts";
@@ -17,7 +19,29 @@ export function addProcessMetrics(registry: MetricsRegistry): void {
   for (const { name } of registry.getMetricsAsArray()) {
     if (LEFT_OUT.test(name)) registry.removeSingleMetric(name);
   }
+  addLimits(registry);
   addBuildInfo(registry);
+}
+
+/** Adds what the process may have: the alert on memory compares what it has with that. */
+function addLimits(registry: MetricsRegistry): void {
+  addGauge(
+    registry,
+    {
+      name: "revenue_memory_limit_bytes",
+      help: "The memory that the process may have: the limit of its cgroup, or that of the machine.",
+    },
+    // 0 and 2^64 stand for no limit.
+    () => Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()),
+  );
+  addGauge(
+    registry,
+    {
+      name: "revenue_heap_limit_bytes",
+      help: "The heap that V8 may have: a process that reaches it ends.",
+    },
+    () => getHeapStatistics().heap_size_limit,
+  );
 }
 
 /** Adds the versions, as Prometheus's programs do: as labels of a 1. */
