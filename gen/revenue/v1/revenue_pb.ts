@@ -1107,7 +1107,9 @@ export const ChargeSchema: GenMessage<Charge> = /*@__PURE__*/
  *   - NOT_FOUND: a service key with the `x-provider-id` of no provider.
  *   - INVALID_ARGUMENT: an invalid request. The message names the field, or the header.
  *   - RESOURCE_EXHAUSTED: too many calls of the caller, or too many invalid keys from its
- *     address: retry after `retry-after`. Without that the message is too large.
+ *     address: retry after `retry-after`. With the reason MESSAGE_TOO_LARGE the request is
+ *     too large. Without a reason it is the client's own: the response is larger than it
+ *     accepts, 4 MiB by default; set 64 MiB.
  *   - UNAVAILABLE: the service is overloaded, or the database is unavailable. Safe to
  *     retry.
  *   - DEADLINE_EXCEEDED, CANCELLED, INTERNAL.
