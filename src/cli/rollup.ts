@@ -19,12 +19,13 @@ import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
 import { logOpenSums } from "../telemetry/sampled-log.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
+import { checkRights } from "./rollup-check.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
 import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
 import { announce, createOutcomeLog, isWorthALine, logRun, runOnce } from "./rollup-report.ts";
 import { stopOnSignal } from "./rollup-stop.ts";
 import { verifyAll } from "./rollup-verify.ts";
-import { followUrl, misspelledSettings, readLogLevel, runCommand } from "./run.ts";
+import { followUrl, misspelledSettings, readLogLevel, runCommand, runOnDatabase } from "./run.ts";
 
 interface Flags {
   readonly margin: number;
@@ -34,6 +35,7 @@ interface Flags {
   readonly rebuild?: boolean;
   readonly verify?: boolean;
   readonly repair?: boolean;
+  readonly check?: boolean;
   readonly adminPort?: number;
 }
 
@@ -56,7 +58,14 @@ program
     ).conflicts(["rebuild"]),
   )
   .option("--repair", "with --verify: remove the differences")
+  .addOption(
+    new Option("--check", "whether the account has its rights, and nothing else").conflicts([
+      "rebuild",
+      "verify",
+    ]),
+  )
   .action((flags: Flags) => {
+    if (flags.check) return runOnDatabase(checkRights);
     // The variable may be set for the container in which somebody verifies.
     if (flags.verify && program.getOptionValueSource("watch") === "cli") {
       program.error("error: option '--verify' cannot be used with option '--watch <seconds>'");

@@ -9,7 +9,11 @@ import { parseDatabaseUrl } from "../../../src/config.ts";
 import { createRollupPool } from "../../../src/rollup/write/run/pool.ts";
 import { verify } from "../../../src/rollup/write/verify.ts";
 import { rawHttp } from "../../support/clients/raw-http.ts";
-import { type CommandResult, startCommand } from "../../support/commands/run-command.ts";
+import {
+  type CommandResult,
+  runCommand,
+  startCommand,
+} from "../../support/commands/run-command.ts";
 import { connectTo } from "../../support/database.ts";
 import { until } from "../../support/poll.ts";
 import { paths, withKey } from "../../support/request.ts";
@@ -106,6 +110,22 @@ it("the account of the rollup can build, refresh, rebuild and verify, but not ch
     const code = "ER_TABLEACCESS_DENIED_ERROR";
     await expect(pool.raw(statement), statement).rejects.toMatchObject({ code });
   }
+});
+
+it("npm run rollup -- --check proves the rights of its account before it starts, and names each that is missing", async () => {
+  const url = urlFor("npm run rollup");
+  const ok = "ok: the account may run every statement of the rollups\n";
+  const check = () => runCommand("rollup", ["--check"], url);
+  expect(await check()).toEqual({ code: 0, stdout: ok, stderr: "" });
+  const right = `INSERT ON ${database}.rollup_increments`;
+  const { username } = new URL(url);
+  await server.query(`REVOKE ${right} FROM '${username}'@'%'`);
+  onTestFinished(async () => void (await server.query(`GRANT ${right} TO '${username}'@'%'`)));
+  expect(await check()).toMatchObject({
+    code: 1,
+    stdout: "",
+    stderr: expect.stringMatching(/^error: .*INSERT on rollup_increments is refused: .*\n$/),
+  });
 });
 
 it("the account of the rollup can run it until SIGTERM", async () => {
