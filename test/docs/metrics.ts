@@ -26,7 +26,6 @@ export async function metricTexts(): Promise<Readonly<Record<"service" | "rollup
   service.observeGrpc(() => ({ connections: 1, streams: 1 }));
   service.rejectedRequest(404);
   service.recordReplicaAge(1);
-  service.observeGrpc(() => ({ connections: 0, streams: 0 }));
   service.observeCertificates(
     () => ({ expiresAt: 0 }),
     () => 0,
