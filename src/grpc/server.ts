@@ -31,6 +31,8 @@ import { followStreams } from "./streams.ts";
 
 /** How long clients have to read the first GOAWAY, and one that has just connected to send a request, in ms. */
 const FIRST_GOAWAY_TIME = 500;
+/** How long the frames that end the last calls have to be sent, in ms. */
+const LAST_FRAMES = 50;
 /** Memory of Node's HTTP/2 implementation for one connection, in MB. Messages are not in it. */
 const SESSION_MEMORY = 16;
 
@@ -108,16 +110,16 @@ export function createGrpcServer(
     },
     async stop(grace) {
       health.setServing(false);
-      const graceOver = pause(grace);
       listener.announceEnd();
-      await pause(Math.min(FIRST_GOAWAY_TIME, grace / 2));
+      const announced = Math.min(FIRST_GOAWAY_TIME, grace / 2);
+      await pause(announced);
       // A process that stood still meanwhile has not read the requests that came.
       await nextTurn();
       listener.closeIncomplete();
       health.end();
-      // grpc-js's own shutdown does not wait for connections that were handed to it.
-      injector.drain(grace);
-      await Promise.race([listener.closed, graceOver]);
+      // grpc-js's own shutdown does not wait for connections that were handed to it. At the end it cancels calls.
+      injector.drain(grace - announced);
+      await Promise.race([listener.closed, pause(grace - announced + LAST_FRAMES)]);
       listener.destroy();
       await listener.closed;
       streams.stop();
