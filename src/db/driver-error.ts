@@ -116,6 +116,7 @@ export function toServiceError(error: unknown, connectTimeout?: number): Service
   }
   const failure = failureOf(error);
   if (failure === undefined) return ServiceError.from(error);
-  const kind = failure === "ended" ? "deadlineExceeded" : "databaseUnavailable";
+  const kinds = { ended: "deadlineExceeded", full: "overloaded" } as const;
+  const kind = failure === "ended" || failure === "full" ? kinds[failure] : "databaseUnavailable";
   return new ServiceError(kind, undefined, { cause: error });
 }
