@@ -104,6 +104,7 @@ export function createGrpcServer(
     unread: streams.unread,
     open: () => ({ connections: listener.connections, streams: streams.size }),
     async listen(host, port) {
+      streams.start();
       const bound = await listener.listen(host, port);
       health.setServing(true);
       return bound;

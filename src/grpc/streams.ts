@@ -95,12 +95,14 @@ export interface Streams {
   readonly size: number;
   /** The connections with response bytes that their clients have not read. */
   readonly unread: UnreadSource;
+  /** Begins to follow those of the process. */
+  start(): void;
   /** Follows no further ones. */
   stop(): void;
 }
 
 /**
- * Begins to follow streams.
+ * Creates what follows streams.
  *
  * @param connectionOf finds the connection of a session, by its ends
  */
@@ -137,9 +139,9 @@ export function followStreams(
       if (session?.destroyed) end(session);
     });
   }
-  subscribe(CREATED, onCreated);
 
   return {
+    start: () => subscribe(CREATED, onCreated),
     get size() {
       return open.size;
     },
