@@ -34,20 +34,48 @@ const NAMED_BY: Readonly<Record<string, readonly string[]>> = {
 const named = (columns: readonly string[]) =>
   `CONCAT_WS(', ', ${columns.map((column) => `CONCAT('${column} ', ${column})`).join(", ")})`;
 
-/** Each instant that is none, by column. */
+/**
+ * Each instant that is none, by column. One before 1971 is the 0 of a ledger that counts seconds, and one of 9999 its
+ * "never".
+ */
 const INSTANTS: readonly Count[] = Object.entries(LEDGER).flatMap(([table, { columns }]) =>
   Object.entries(columns)
     .filter(([, { kind }]) => kind.type === "datetime(3)")
     .map(([column, { nullable }]) => ({
       tables: [table],
       sql: `SELECT COUNT(*) AS found, MIN(${named(NAMED_BY[table] ?? [])}) AS example
-        FROM ${table} WHERE ${nullable ? `${column} IS NOT NULL AND ` : ""}NOT ${dateExists(column)}`,
-      wrong: `${table}.${column} is ${nullable ? "" : "NULL or "}a date that does not exist`,
+        FROM ${table} WHERE ${nullable ? `${column} IS NOT NULL AND ` : ""}NOT (${dateExists(column)} AND ${column} >= '1971-01-01' AND ${column} < '9999-01-01')`,
+      wrong: `${table}.${column} is ${nullable ? "" : "NULL or "}no date from 1971 to 9998`,
       right: nullable
         ? "NULL is the right one for none"
         : "a row must have an instant in UTC, or not be in the view (CONVERT_TZ with the name of a zone is NULL on a server without zone tables)",
     })),
 );
+
+/** Each row of a table without a value where there must be one. The example begins with its column. */
+const MISSING: readonly Count[] = Object.entries(LEDGER).map(([table, { columns }]) => {
+  const needed = Object.keys(columns).filter((column) => {
+    const { kind, nullable } = columns[column] ?? {};
+    return !nullable && kind?.type !== "datetime(3)";
+  });
+  const missing = needed.map((column) => `IF(${column} IS NULL, '${column} NULL', NULL)`);
+  return {
+    tables: [table],
+    sql: `SELECT COUNT(*) AS found, MIN(CONCAT_WS(', ', ${missing.join(", ")}, ${named(NAMED_BY[table] ?? [])})) AS example
+      FROM ${table} WHERE ${needed.map((column) => `${column} IS NULL`).join(" OR ")}`,
+    wrong: `${table} without a value`,
+    right:
+      "an amount needs COALESCE around all of it; a row that belongs to nobody needs an owner, or is left out",
+  };
+});
+
+/** Each payout that takes another one back. */
+const TAKEN_BACK: Count = {
+  tables: ["payouts"],
+  sql: `SELECT COUNT(*) AS found, MIN(${named(NAMED_BY.payouts ?? [])}) AS example FROM payouts WHERE amount < 0`,
+  wrong: "payouts below zero",
+  right: "a payout that came back is Failed, and the row that takes it back is not in the view",
+};
 
 /** Each key that comes twice. */
 const TWICE: readonly Count[] = (
@@ -80,7 +108,7 @@ const LOST: readonly Count[] = ["charges", "rentals"].map((table) => ({
 }));
 
 /** All that is counted. */
-export const COUNTS: readonly Count[] = [...INSTANTS, ...TWICE, ...LOST];
+export const COUNTS: readonly Count[] = [...INSTANTS, ...MISSING, TAKEN_BACK, ...TWICE, ...LOST];
 
 /**
  * Counts what is wrong with the rows of some tables. Resolves to a line for each count that is not zero, or that the

@@ -10,12 +10,11 @@ import { connectTo, createDatabase, testPool } from "../../support/database.ts";
 const server = await connectTo(inject("databaseServer"), { multipleStatements: true });
 afterAll(() => server.end());
 
-/** A view of each table of the ledger, over tables without keys, in which a date may be zero and an instant NULL. */
+/** A view of each table of the ledger, over tables without keys, in which a date may be zero and anything NULL. */
 const VIEWS = Object.entries(LEDGER).map(([table, { columns }]) => {
-  const types = Object.entries(columns).map(([column, { kind, nullable }]) => {
+  const types = Object.entries(columns).map(([column, { kind }]) => {
     const text = kind.isIdentifier ? " CHARACTER SET ascii COLLATE ascii_bin" : "";
-    const mayBeNull = nullable || kind.type === "datetime(3)";
-    return `${column} ${kind.type}${text} ${mayBeNull ? "NULL" : "NOT NULL"}`;
+    return `${column} ${kind.type}${text} NULL`;
   });
   const { lookup } = LEDGER[table] ?? { lookup: [] };
   return `DROP TABLE ${table};
@@ -45,6 +44,8 @@ async function planted(...statements: readonly string[]) {
 const INSTANT =
   "a row must have an instant in UTC, or not be in the view (CONVERT_TZ with the name of a zone is NULL on a server without zone tables)";
 const NONE = "NULL is the right one for none";
+const VALUE =
+  "an amount needs COALESCE around all of it; a row that belongs to nobody needs an owner, or is left out";
 const ONE =
   "one row each: two tenants, currencies or sources need databases, or numbers, of their own";
 const SERVER =
@@ -53,23 +54,33 @@ const SERVER =
 /** Mistakes in rows, and the line that tells each, in the order of the counts. */
 const MISTAKES: readonly (readonly [sql: string, ...lines: string[]])[] = [
   [
-    "UPDATE their_servers SET deleted_at = '0000-00-00' WHERE id = 1",
-    `servers.deleted_at is a date that does not exist: 1, for example provider_id 1, id 1: ${NONE}`,
+    "UPDATE their_servers SET deleted_at = '0000-00-00' WHERE id = 1; UPDATE their_servers SET deleted_at = '9999-12-31' WHERE id = 2",
+    `servers.deleted_at is no date from 1971 to 9998: 2, for example provider_id 1, id 1: ${NONE}`,
   ],
   [
     "INSERT INTO their_rentals VALUES (1, 1, 1, '2026-02-30', '2026-00-10', '2026-01-01')",
-    "rentals.started_at is NULL or a date that does not exist: 1, for example provider_id 1, server_id 1, started_at 2026-02-30 00:00:00.000: " +
+    "rentals.started_at is NULL or no date from 1971 to 9998: 1, for example provider_id 1, server_id 1, started_at 2026-02-30 00:00:00.000: " +
       INSTANT,
-    `rentals.ended_at is a date that does not exist: 1, for example provider_id 1, server_id 1, started_at 2026-02-30 00:00:00.000: ${NONE}`,
+    `rentals.ended_at is no date from 1971 to 9998: 1, for example provider_id 1, server_id 1, started_at 2026-02-30 00:00:00.000: ${NONE}`,
   ],
   [
     `INSERT INTO their_charges VALUES (3, 1, 1, NULL, NULL, 1, '2026-01-01', NULL);
-     INSERT INTO their_charges VALUES (4, 1, 1, NULL, NULL, 1, '2026-01-01', NULL)`,
-    `charges.charged_at is NULL or a date that does not exist: 2, for example provider_id 1, id 3: ${INSTANT}`,
+     INSERT INTO their_charges VALUES (4, 1, 1, NULL, FROM_UNIXTIME(0), 1, '2026-01-01', NULL),
+       (8, 1, 1, NULL, NULL, 1, '2026-01-01', NULL)`,
+    `charges.charged_at is NULL or no date from 1971 to 9998: 3, for example provider_id 1, id 3: ${INSTANT}`,
   ],
   [
     "UPDATE their_payouts SET paid_at = 0",
-    `payouts.paid_at is NULL or a date that does not exist: 1, for example provider_id 1, id 1: ${INSTANT}`,
+    `payouts.paid_at is NULL or no date from 1971 to 9998: 1, for example provider_id 1, id 1: ${INSTANT}`,
+  ],
+  [
+    `INSERT INTO their_charges VALUES (7, 1, 1, NULL, '2026-01-01', NULL, '2026-01-01', NULL);
+     INSERT INTO their_charges VALUES (NULL, 1, 1, NULL, '2026-01-01', 1, '2026-01-01', NULL)`,
+    `charges without a value: 2, for example gross NULL, provider_id 1, id 7: ${VALUE}`,
+  ],
+  [
+    "INSERT INTO their_payouts VALUES (9, 1, 'r', '2026-01-01', -1, '', 'Completed')",
+    "payouts below zero: 1, for example provider_id 1, id 9: a payout that came back is Failed, and the row that takes it back is not in the view",
   ],
   [
     "INSERT INTO their_providers VALUES (2, 'of another tenant')",
@@ -131,7 +142,7 @@ it("local times of a zone that the server does not know are counted", async () =
   const { knex } = await planted(...VIEWS, RIGHT);
   await knex.raw(`ALTER VIEW charges AS SELECT ${columns.join(", ")} FROM their_charges`);
   expect((await checkLedgerOf(knex)).errors[0]).toBe(
-    `charges.charged_at is NULL or a date that does not exist: 3, for example provider_id 1, id 1: ${INSTANT}`,
+    `charges.charged_at is NULL or no date from 1971 to 9998: 3, for example provider_id 1, id 1: ${INSTANT}`,
   );
 });
 
@@ -170,4 +181,8 @@ it("tables of this service are not counted; one of charges that is empty beside 
   });
   await knex.raw("INSERT INTO their_servers VALUES (1, 1, 'a', '', '', '', 1, NULL)");
   expect(await checkLedgerOf(knex)).toEqual({ errors: [], warnings: [] });
+  await knex.raw("UPDATE their_servers SET provider_id = 2");
+  expect((await checkLedgerOf(knex)).errors).toEqual([
+    `charges of no server of their provider: 1, for example provider_id 1, server_id 1: ${SERVER}`,
+  ]);
 });
