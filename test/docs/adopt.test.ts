@@ -7,6 +7,7 @@ import type { ResultSetHeader } from "mysql2";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startPrivateDatabase } from "../../dev/private-database/private-database.ts";
 import { createRandom } from "../../dev/random.ts";
+import { checkLedger } from "../../src/db/contract/columns.ts";
 import { toDatetime } from "../../src/db/datetime.ts";
 import { createRead } from "../../src/db/query.ts";
 import { createRevenueService } from "../../src/revenue/service.ts";
@@ -246,6 +247,7 @@ describe("what does not fit", () => {
     }
     const [view] = blocksOf(section(PAGE, "What is read"));
     await owner.query(view?.text ?? "no view");
+    expect((await checkLedger(poolOf("revenue_moves"), ["wallets"])).join()).toBe("");
     const sql = "SELECT available_balance FROM wallets WHERE provider_id = ?";
     await owner.query("FLUSH STATUS");
     const [rows] = await owner.execute(sql, ["1"]);
@@ -260,12 +262,13 @@ describe("what does not fit", () => {
     const pick = (start: string) => code.find((text) => text.startsWith(start)) ?? `no ${start}`;
     await owner.query("SET sql_mode = ''");
     const [row] = await rowsOf(
-      `SELECT ${pick("IF(removed")} AS zero, ${pick("IF(type")} AS refund, ${pick("CONVERT_TZ")} AS instant
-       FROM (SELECT CAST(0 AS DATETIME) AS removed_at, 'refund' AS type, 500 AS cents,
+      `SELECT ${pick("IF(removed")} AS zero, ${pick("IF(type")} AS refund, ${pick("CONVERT_TZ")} AS instant,
+         ${pick("IF(paid")} AS epoch
+       FROM (SELECT CAST(0 AS DATETIME) AS removed_at, 'refund' AS type, 500 AS cents, 0 AS paid,
          CAST('2026-07-01 12:00:00' AS DATETIME) AS at) AS theirs`,
     );
     // This server has no zone tables.
-    expect(row).toEqual({ zero: null, refund: -500, instant: null });
+    expect(row).toEqual({ zero: null, refund: -500, instant: null, epoch: null });
     expect(await rowsOf(pick("SELECT COUNT"))).toEqual([{ "COUNT(*)": 0 }]);
   });
 });
