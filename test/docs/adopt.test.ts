@@ -303,6 +303,8 @@ describe("tier 1", () => {
     for (let round = 0; round < 2; round++) {
       await trade(25);
       expect(await typeAll([COPY], terminals.tier1)).toBe("charges\n0\n");
+      const noAutocommit = COPY.replace("CALL", "SET autocommit = 0; CALL");
+      expect(await typeAll([noAutocommit], terminals.tier1)).toBe("charges\n0\n");
       await compareWithShop("revenue_tables");
       await rollUp(pool, { margin: 0, seesTransactions: false });
       await compareWithShop("revenue_tables");

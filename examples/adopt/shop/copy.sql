@@ -51,6 +51,8 @@ BEGIN
     -- A thousand orders in a transaction. READ COMMITTED: it locks no order, and reads each statement's own snapshot.
     SELECT IF(COUNT(*) = 1000, MAX(id), last_id) INTO b
     FROM (SELECT id FROM shop.orders WHERE id >= a ORDER BY id LIMIT 1000) AS next_ones;
+    -- The COMMIT is for a session without autocommit, in which the SELECT has begun one.
+    COMMIT;
     SET TRANSACTION ISOLATION LEVEL READ COMMITTED;
     START TRANSACTION;
     -- One copy at a time: the next one waits here, and then sees what this one has booked.
