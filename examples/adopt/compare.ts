@@ -7,8 +7,9 @@
  * The query is yours, in a file: one SELECT over your own tables, and none of the service's, with a row for each provider
  * and month (`2026-01`) in UTC: provider, month, gross, refunds (0 or below, a part of gross), charges (their number). It
  * takes what is dated from @start on and before @end. shop/compare.sql and depot/compare.sql are two of them. What it
- * leaves out of month, refunds and charges is not compared: without months, as where changes of an order are charges of
- * their own day (tier 1), compare the months of all years as one, with a slash.
+ * leaves out is not compared: without months, as where changes of an order are charges of their own day (tier 1), compare
+ * the months of all years as one, with a slash. completed_payouts, other_payouts (of any other status), balance (of now)
+ * and rented_hours are compared, too, where a query has them: best in files of their own.
  *
  * Needs LEDGER_URL, an account that may read your tables, and REVENUE_GRPC and REVENUE_SERVICE_KEY as the other programs
  * over gRPC. Ends with 0 if all is the same, and there was something to compare. The last month ends with yesterday.
@@ -16,13 +17,21 @@
 import { readFile } from "node:fs/promises";
 import mysql from "mysql2";
 import { createConnection } from "mysql2/promise";
-import { PlatformRevenueService } from "../../gen/revenue/v1/platform_pb.ts";
+import { PlatformRevenueService, type ProviderRevenue } from "../../gen/revenue/v1/platform_pb.ts";
 import { call, close } from "../typescript/grpc.mts";
 
-const FIGURES = ["gross", "refunds", "charges"] as const;
-/** Of a provider in a month: decimal text, which is never a floating point number; undefined if it is not compared. */
-type Figures = Readonly<Record<(typeof FIGURES)[number], string | undefined>>;
-const NONE: Figures = { gross: "0", refunds: "0", charges: "0" };
+/** What is compared, by the names of columns, and how the service says it. */
+const FIGURES: Readonly<Record<string, (row: ProviderRevenue) => string | undefined>> = {
+  gross: (row) => row.grossRevenue?.value,
+  refunds: (row) => row.refunds?.value,
+  charges: (row) => String(row.charges),
+  completed_payouts: (row) => row.completedPayouts?.value,
+  other_payouts: (row) => row.otherPayouts?.value,
+  balance: (row) => row.availableBalance?.value,
+  rented_hours: (row) => row.rentedHours?.value,
+};
+/** Of a provider in a month, by column: decimal text, which is never a floating point number. */
+type Figures = Readonly<Record<string, string>>;
 
 const PAGE_SIZE = 1_000;
 const DAY = 86_400_000;
@@ -66,19 +75,23 @@ const ledger = await createConnection({
 });
 const query = (await readFile(file, "utf8")).trim().replace(/;$/, "");
 
-/** What your tables say of a month, by provider. */
-async function askLedger({ month, start, end }: Month): Promise<Map<string, Figures>> {
+/** What your tables say of a month, by provider, and of which figures. */
+async function askLedger({ month, start, end }: Month) {
   await ledger.query("SET @start = CAST(? AS DATETIME(3)), @end = CAST(? AS DATETIME(3))", [
     start,
     end,
   ]);
   const [rows, columns] = await ledger.query<never[]>(query);
   for (const { name, columnType } of columns) {
+    if (name !== "provider" && name !== "month" && !Object.hasOwn(FIGURES, name))
+      throw new Error(`there is no figure ${name}: there are ${Object.keys(FIGURES).join(", ")}`);
     if (columnType === mysql.Types.FLOAT || columnType === mysql.Types.DOUBLE)
       throw new Error(
         `${name} is a floating point number, which is not exact: CAST it to a DECIMAL`,
       );
   }
+  const names = columns.map(({ name }) => name).filter((name) => Object.hasOwn(FIGURES, name));
+  if (names.length === 0) throw new Error("the query has no figure to compare");
   const found = new Map<string, Figures>();
   for (const row of rows as Record<string, unknown>[]) {
     const id = String(row.provider ?? "NULL");
@@ -87,24 +100,22 @@ async function askLedger({ month, start, end }: Month): Promise<Map<string, Figu
         `provider ${id} has a row of month ${row.month} from ${start} on and before ${end}`,
       );
     if (found.has(id)) throw new Error(`provider ${id} has two rows of ${month}`);
-    const text = (value: unknown) => (value === undefined ? undefined : String(value));
-    const { gross = null, refunds, charges } = row;
-    found.set(id, { gross: String(gross), refunds: text(refunds), charges: text(charges) });
+    found.set(id, Object.fromEntries(names.map((name) => [name, String(row[name])])));
   }
-  return found;
+  return { names, found };
 }
 
 /** What the service says of a month, by provider. */
-async function askService({ start, end }: Month): Promise<Map<string, Figures>> {
-  const found = new Map<string, Figures>();
+async function askService({ start, end }: Month): Promise<Map<string, ProviderRevenue>> {
+  const found = new Map<string, ProviderRevenue>();
   let pageToken = "";
   do {
     const request = { startDate: start, endDate: dayBefore(end), pageSize: PAGE_SIZE, pageToken };
     const page = await call(PlatformRevenueService.method.listProviderRevenue, request);
-    for (const { providerId: id, grossRevenue, refunds, charges } of page.providers) {
-      if (found.has(id)) throw new Error(`the service has provider ${id} twice`);
-      const amounts = { gross: grossRevenue?.value ?? "", refunds: refunds?.value ?? "" };
-      found.set(id, { ...amounts, charges: String(charges) });
+    for (const row of page.providers) {
+      if (found.has(row.providerId))
+        throw new Error(`the service has provider ${row.providerId} twice`);
+      found.set(row.providerId, row);
     }
     pageToken = page.nextPageToken;
   } while (pageToken !== "");
@@ -112,7 +123,7 @@ async function askService({ start, end }: Month): Promise<Map<string, Figures>> 
 }
 
 /** Decimal text in units of 10^-9: the digits of any DECIMAL of money. */
-function unitsOf(text = "0"): bigint {
+function unitsOf(text: string): bigint {
   const [, sign, whole = "", fraction = ""] = /^(-?)(\d+)(?:\.(\d{1,9}))?$/.exec(text) ?? [];
   if (whole === "") throw new Error(`expected a decimal number, got ${text}`);
   const units = BigInt(whole + fraction.padEnd(9, "0"));
@@ -121,20 +132,21 @@ function unitsOf(text = "0"): bigint {
 
 /** What differs in a month, a line each, and how many charges the service has. */
 async function compare(month: Month): Promise<{ lines: string[]; charges: bigint }> {
-  const [ours, theirs] = [await askLedger(month), await askService(month)];
+  const { names, found: ours } = await askLedger(month);
+  const theirs = await askService(month);
   const lines: string[] = [];
   let charges = 0n;
   for (const id of new Set([...ours.keys(), ...theirs.keys()])) {
-    const [mine, its] = [ours.get(id) ?? NONE, theirs.get(id) ?? NONE];
-    charges += unitsOf(its.charges);
-    const different = FIGURES.filter(
-      (name) => mine[name] !== undefined && unitsOf(mine[name]) !== unitsOf(its[name]),
-    );
-    if (different.length === 0) continue;
-    const missing = theirs.has(id) ? "" : " (the service has no such provider)";
-    const texts = different.map(
-      (name) => `${name}: your tables ${mine[name]}, the service ${its[name]}`,
-    );
+    const row = theirs.get(id);
+    charges += BigInt(row?.charges ?? 0);
+    const texts = names.flatMap((name) => {
+      const mine = ours.get(id)?.[name] ?? "0";
+      const its = row === undefined ? "0" : (FIGURES[name]?.(row) ?? "");
+      if (unitsOf(mine) === unitsOf(its)) return [];
+      return [`${name}: your tables ${mine}, the service ${its}`];
+    });
+    if (texts.length === 0) continue;
+    const missing = row === undefined ? " (the service has no such provider)" : "";
     lines.push(`${month.month} provider ${id}${missing}: ${texts.join("; ")}`);
   }
   return { lines, charges };

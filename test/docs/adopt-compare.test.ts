@@ -182,8 +182,73 @@ describe.each(Object.entries(LEDGERS))("%s", (ledger, { files, edge, january, ot
   });
 
   if (ledger === "depot") return;
+  it("payouts, balances and hours", async () => {
+    const queries = {
+      payouts: `SELECT merchant_id AS provider, SUM(IF(state = 'sent', cents, 0)) * 0.01 AS completed_payouts,
+        SUM(IF(state = 'sent', 0, cents)) * 0.01 AS other_payouts FROM shop.settlements
+        WHERE sent_at >= @start AND sent_at < @end GROUP BY provider`,
+      wallets: "SELECT id AS provider, balance_cents * 0.01 AS balance FROM shop.merchants",
+      rentals: `SELECT merchant_id AS provider,
+        ROUND(SUM(TIMESTAMPDIFF(SECOND, booked_from, booked_until)) / 3600, 2) AS rented_hours
+        FROM shop.orders WHERE status = 'paid' AND total_cents >= 0 AND booked_until IS NOT NULL
+          AND booked_from >= @start AND booked_from < @end GROUP BY provider`,
+    };
+    // A rental without an end runs on.
+    await owner.query(
+      "UPDATE shop.orders SET booked_until = '2026-01-31 21:00:00' WHERE booked_until IS NULL",
+    );
+    for (const sql of Object.values(queries)) {
+      expect(await compare(sql)).toMatchObject({ code: 0, stderr: "" });
+    }
+    const mistakes = [
+      [
+        "payouts",
+        "amount",
+        "amount * 100",
+        "completed_payouts: your tables 100.00, the service 10000.00",
+      ],
+      [
+        "payouts",
+        "status",
+        "LOWER(status)",
+        "completed_payouts: your tables 100.00, the service 0.00; other_payouts: your tables 0.00, the service 100.00",
+      ],
+      [
+        "wallets",
+        "available_balance",
+        "available_balance - 0.01",
+        "balance: your tables 1200.50, the service 1200.49",
+      ],
+      [
+        "rentals",
+        "ended_at",
+        "ended_at + INTERVAL 36 SECOND",
+        "rented_hours: your tables 28.00, the service 28.04",
+      ],
+    ] as const;
+    for (const [table, column, wrong, line] of mistakes) {
+      const right = `${database}.right_${table}`;
+      await owner.query(`RENAME TABLE ${database}.${table} TO ${right}`);
+      const [rows] = await owner.query<never[]>(`SHOW COLUMNS FROM ${right}`);
+      const columns = (rows as { Field: string }[]).map(({ Field }) =>
+        Field === column ? `${wrong} AS ${column}` : Field,
+      );
+      await view(table, `SELECT ${columns.join(", ")} FROM ${right}`);
+      const { code, stdout } = await compare(queries[table]);
+      expect({ code, stdout }).toEqual({
+        code: 1,
+        stdout: expect.stringContaining(`2026-01 provider 1: ${line}\n`),
+      });
+      await owner.query(`DROP VIEW ${database}.${table}`);
+      await owner.query(`RENAME TABLE ${right} TO ${database}.${table}`);
+    }
+  });
+
   it("what cannot be compared ends with 1, too", async () => {
     const refusals = {
+      "provider, gross AS gros":
+        "there is no figure gros: there are gross, refunds, charges, completed_payouts, other_payouts, balance, rented_hours",
+      "provider, month": "the query has no figure to compare",
       "provider, month, gross + 0e0 AS gross, refunds, charges":
         "gross is a floating point number, which is not exact: CAST it to a DECIMAL",
       "1 AS provider, month, gross, refunds, charges": "provider 1 has two rows of 2026-01",
