@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import { expect, it, onTestFinished } from "vitest";
-import { readConfig } from "../../../src/config.ts";
+import { readConfig, readDatabaseUrl } from "../../../src/config.ts";
 import { GRPC_LIMITS } from "../../../src/grpc/limits.ts";
 import { blockWith, ROOT, rootFile } from "../markdown.ts";
 import { findDebianProgram } from "./debian-program.ts";
@@ -50,28 +50,42 @@ it.each([
   expect(permissions).not.toMatch(/write|child|worker|addon|inspector/);
 });
 
-it("each may read what the documented settings leave for its group, and nobody else", async () => {
-  const group = settingOf("revenue@.service", "SupplementaryGroups");
-  for (const unit of UNITS) expect(settingOf(unit, "SupplementaryGroups"), unit).toBe(group);
-  const settings = blockWith("sh", "groupadd");
-  expect(settings).toContain(`groupadd --system --force ${group}\n`);
+it("each reads its own files as they are documented, by its group, and nobody else does", () => {
   const folder = mkdtempSync(join(tmpdir(), "revenue-settings-"));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
-  // Of this process's own group: the test makes none on the machine.
-  const own = settings
-    .replace(/^groupadd.*$/m, "")
-    .replaceAll(`-g ${group}`, `-g ${process.getgid?.()}`)
-    .replaceAll("/etc/revenue", folder);
-  const made = spawnSync("/bin/bash", ["-ec", own], { encoding: "utf8" });
+  const groups = new Map([
+    ["service.url", settingOf("revenue@.service", "SupplementaryGroups")],
+    ["rollup.url", settingOf("revenue-rollup.service", "SupplementaryGroups")],
+  ]);
+  expect(new Set(groups.values()).size).toBe(2);
+  expect(settingOf("revenue-migrate.service", "SupplementaryGroups")).toBe("");
+  // The test makes no group on the machine: it writes down who would get which file, and takes the process's own.
+  const settings = blockWith("sh", "groupadd").replaceAll("/etc/revenue", folder);
+  const stubs = `groupadd() { echo "group $3"; }
+install() { [ "$3" != -g ] || { echo "$6 is of $4"; set -- "$1" "$2" "$5" "$6"; }; command install "$@"; }`;
+  const made = spawnSync("/bin/bash", ["-ec", `${stubs}\n${settings}`], { encoding: "utf8" });
   expect(made).toMatchObject({ status: 0 });
-  const modes = readdirSync(folder).map((name) => {
-    const { mode } = statSync(join(folder, name));
-    return [name, (mode & 0o777).toString(8)];
+  const said = made.stdout.trim().split("\n");
+  const expected = [...groups].flatMap(([file, group]) => [
+    `group ${group}`,
+    `${file} is of ${group}`,
+  ]);
+  expect(said.sort()).toEqual(expected.sort());
+  const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+  expect(modeOf(folder)).toBe("711");
+  const modes = Object.fromEntries(
+    readdirSync(folder).map((name) => [name, modeOf(join(folder, name))]),
+  );
+  expect(modes).toEqual({
+    "keys.env": "600",
+    "migrate.env": "600",
+    "rollup.env": "600",
+    "rollup.url": "640",
+    "service.env": "600",
+    "service.url": "640",
   });
-  for (const [name, mode] of modes) expect(mode, name).toBe(name?.endsWith(".url") ? "640" : "600");
-  expect((statSync(folder).mode & 0o777).toString(8)).toBe("750");
   const environment = parseEnv(readFileSync(join(folder, "service.env"), "utf8"));
-  expect(JSON.stringify(readConfig(environment))).toContain(`"user":"revenue"`);
+  expect(readDatabaseUrl(environment)).toMatchObject({ user: "revenue", database: "revenue" });
 });
 
 it("a stop has its time, files are open for all connections, and no line of a call is lost", () => {
