@@ -2,6 +2,7 @@
 import type { Knex } from "knex";
 import { describeRefusal, refusedStatements, type Statements } from "../db/contract/rights.ts";
 import { checkSchema } from "../db/pending-migrations.ts";
+import { WRITE_HEARTBEAT } from "../rollup/write/run/heartbeat.ts";
 
 /** The tables that it reads alone. */
 const READ = ["providers", "servers", "instances", "rentals", "charges"];
@@ -16,7 +17,7 @@ const NEEDED: Statements = Object.fromEntries([
     [`UPDATE on ${table}`, `UPDATE ${table} SET provider_id = provider_id`],
     [`DELETE on ${table}`, `DELETE FROM ${table}`],
   ]),
-  ["INSERT on heartbeat", "INSERT INTO heartbeat SELECT * FROM heartbeat"],
+  ["WRITE_HEARTBEAT", WRITE_HEARTBEAT],
 ]);
 
 /** Prints what is missing, and sets the exit code to 1 if anything is. */

@@ -117,15 +117,21 @@ it("npm run rollup -- --check proves the rights of its account before it starts,
   const ok = "ok: the account may run every statement of the rollups\n";
   const check = () => runCommand("rollup", ["--check"], url);
   expect(await check()).toEqual({ code: 0, stdout: ok, stderr: "" });
-  const right = `INSERT ON ${database}.rollup_increments`;
   const { username } = new URL(url);
-  await server.query(`REVOKE ${right} FROM '${username}'@'%'`);
-  onTestFinished(async () => void (await server.query(`GRANT ${right} TO '${username}'@'%'`)));
-  expect(await check()).toMatchObject({
-    code: 1,
-    stdout: "",
-    stderr: expect.stringMatching(/^error: .*INSERT on rollup_increments is refused: .*\n$/),
-  });
+  for (const [right, statement] of [
+    ["INSERT ON rollup_increments", "INSERT on rollup_increments"],
+    ["UPDATE ON heartbeat", "WRITE_HEARTBEAT"],
+  ] as const) {
+    const on = right.replace(" ON ", ` ON ${database}.`);
+    await server.query(`REVOKE ${on} FROM '${username}'@'%'`);
+    expect(await check().finally(() => server.query(`GRANT ${on} TO '${username}'@'%'`))).toEqual({
+      code: 1,
+      stdout: "",
+      stderr: expect.stringMatching(
+        new RegExp(`^error: the statement ${statement} is refused: .*\\n$`),
+      ),
+    });
+  }
 });
 
 it("the account of the rollup can run it until SIGTERM", async () => {

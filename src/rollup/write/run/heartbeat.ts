@@ -4,6 +4,10 @@ import type { Knex } from "knex";
 /** The time between two writes, in ms; a tenth less passes, since timers are inexact. */
 export const HEARTBEAT_INTERVAL = 1_000;
 
+/** The statement that writes it. */
+export const WRITE_HEARTBEAT = `INSERT INTO heartbeat (id, written_at) VALUES (1, UTC_TIMESTAMP(3))
+  ON DUPLICATE KEY UPDATE written_at = VALUES(written_at)`;
+
 /** Writes the heartbeat, unless it was just written, or a write is under way. */
 export type Heartbeat = (database: Knex) => Promise<void>;
 
@@ -16,10 +20,7 @@ export function createHeartbeat(): Heartbeat {
     if (writing || now - writtenAt < 0.9 * HEARTBEAT_INTERVAL) return;
     writing = true;
     try {
-      await database.raw(
-        `INSERT INTO heartbeat (id, written_at) VALUES (1, UTC_TIMESTAMP(3))
-         ON DUPLICATE KEY UPDATE written_at = VALUES(written_at)`,
-      );
+      await database.raw(WRITE_HEARTBEAT);
       writtenAt = now;
     } finally {
       writing = false;
