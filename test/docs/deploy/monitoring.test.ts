@@ -111,8 +111,27 @@ it("each alert is tested where it fires and where it does not, and is in the run
     expect(new Set(fires), alert).toEqual(new Set([true, false]));
     expect(labels?.severity, alert).toMatch(/^(critical|warning)$/);
     expect(annotations?.summary, alert).toMatch(/^\S.{10,}/);
-    expect(annotations?.runbook).toBe(`docs/runbook.md#${alert.toLowerCase()}`);
+    const anchor = `#${alert.toLowerCase()}`;
+    expect(annotations?.runbook_url).toBe(`https://docs.example.com/revenue/runbook.md${anchor}`);
   }
   const headings = section("docs/runbook.md", "Alerts").matchAll(/^### (\S+)\n\n\S/gm);
   expect([...headings].map(([, name]) => name)).toEqual(alerts.map(({ alert }) => alert));
+});
+
+it("the runbook says of each alert what users feel, where to look, what to do and whom to call, by commands of its table", () => {
+  const commands = section("docs/runbook.md", "Commands");
+  const named = new Set([...commands.matchAll(/^\| \*\*(\w+)\*\*/gm)].map(([, name]) => name));
+  const [, ...sections] = section("docs/runbook.md", "Alerts").split(/^### /m);
+  for (const text of sections) {
+    const [alert, ...lines] = text.trim().split(/\n+/);
+    const labels = lines.map((line) => line.match(/^- \*\*(\w+)\*\*: \S/)?.[1]);
+    expect(labels, alert).toEqual(["Users", "Look", "Do", "Call"]);
+    const used = lines.flatMap((line) => [...line.slice(4).matchAll(/\*\*(\w+)\*\*(?!:)/g)]);
+    for (const [, name] of used) expect([...named], alert).toContain(name);
+  }
+  expect(rootFile("deploy/systemd/revenue@.service")).toContain("ADMIN_PORT=946%i");
+  expect(rootFile("deploy/systemd/revenue-rollup.service")).toContain("--admin-port 9464");
+  expect(commands).toContain(
+    "127.0.0.1:9461/readyz?verbose'`; 9462 is `revenue@2`, 9464 `revenue-rollup`",
+  );
 });
