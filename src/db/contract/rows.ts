@@ -96,16 +96,25 @@ const TWICE: readonly Count[] = (
     "one row each: two tenants, currencies or sources need databases, or numbers, of their own",
 }));
 
-/** Each row of a server that is not there. */
-const LOST: readonly Count[] = ["charges", "rentals"].map((table) => ({
-  tables: [table, "servers"],
-  sql: `SELECT COALESCE(SUM(number), 0) AS found, MIN(${named(["provider_id", "server_id"])}) AS example FROM
-    (SELECT provider_id, server_id, COUNT(*) AS number FROM ${table} GROUP BY provider_id, server_id) AS owners
-    WHERE NOT EXISTS (SELECT id FROM servers
-      WHERE servers.provider_id = owners.provider_id AND servers.id = owners.server_id)`,
-  wrong: `${table} of no server of their provider`,
-  right: "a server stays in the view when it is deleted, and what belongs to none needs one, too",
-}));
+/** Each row of a server, or of a provider, that is not there. */
+const LOST: readonly Count[] = [
+  {
+    tables: ["servers", "providers"],
+    sql: `SELECT COUNT(*) AS found, MIN(${named(NAMED_BY.servers ?? [])}) AS example FROM servers
+      WHERE NOT EXISTS (SELECT id FROM providers WHERE providers.id = servers.provider_id)`,
+    wrong: "servers of no provider",
+    right: "a provider stays in the view, and servers of other tenants are not in it",
+  },
+  ...["charges", "rentals"].map((table) => ({
+    tables: [table, "servers"],
+    sql: `SELECT COALESCE(SUM(number), 0) AS found, MIN(${named(["provider_id", "server_id"])}) AS example FROM
+      (SELECT provider_id, server_id, COUNT(*) AS number FROM ${table} GROUP BY provider_id, server_id) AS owners
+      WHERE NOT EXISTS (SELECT id FROM servers
+        WHERE servers.provider_id = owners.provider_id AND servers.id = owners.server_id)`,
+    wrong: `${table} of no server of their provider`,
+    right: "a server stays in the view when it is deleted, and what belongs to none needs one, too",
+  })),
+];
 
 /** All that is counted. */
 export const COUNTS: readonly Count[] = [...INSTANTS, ...MISSING, TAKEN_BACK, ...TWICE, ...LOST];

@@ -107,6 +107,10 @@ const MISTAKES: readonly (readonly [sql: string, ...lines: string[]])[] = [
     `payouts has more than one row of the same (provider_id, paid_at, id): 1, for example provider_id 1, paid_at 2026-03-01 00:00:00.000, id 8: ${ONE}`,
   ],
   [
+    "INSERT INTO their_servers VALUES (3, 7, 'd', '', '', '', 1, NULL)",
+    "servers of no provider: 1, for example provider_id 7, id 3: a provider stays in the view, and servers of other tenants are not in it",
+  ],
+  [
     // Of another provider's server, and of none.
     `INSERT INTO their_charges VALUES (5, 2, 1, NULL, '2026-01-01', 1, '2026-01-01', NULL);
      INSERT INTO their_charges VALUES (6, 2, 0, NULL, '2026-01-01', 1, '2026-01-01', NULL)`,
@@ -180,6 +184,7 @@ it("tables of this service are not counted; one of charges that is empty beside 
     gross: 1,
   });
   await knex.raw("INSERT INTO their_servers VALUES (1, 1, 'a', '', '', '', 1, NULL)");
+  await knex.raw("INSERT INTO their_providers VALUES (1, 'one'), (2, 'two')");
   expect(await checkLedgerOf(knex)).toEqual({ errors: [], warnings: [] });
   await knex.raw("UPDATE their_servers SET provider_id = 2");
   expect((await checkLedgerOf(knex)).errors).toEqual([
