@@ -1,14 +1,22 @@
 /** Limits of the gRPC port on connections, streams, and the sizes of messages. */
 import { once } from "node:events";
 import type { ClientHttp2Session } from "node:http2";
+import type { Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { expect, it } from "vitest";
 import { MAX_MESSAGE_BYTES } from "../../../src/errors.ts";
 import { MAX_REFLECTIONS } from "../../../src/grpc/reflection.ts";
 import { MAX_QUESTIONS, MAX_SURPLUS } from "../../../src/grpc/streams.ts";
-import { grpcMessage } from "../../support/clients/http2-frames.ts";
+import {
+  frame,
+  grpcMessage,
+  headers,
+  NO_FLOW_CONTROL,
+  PREFACE,
+} from "../../support/clients/http2-frames.ts";
 import { until } from "../../support/poll.ts";
 import {
+  BEGIN,
   call,
   EMPTY,
   listen,
@@ -18,6 +26,7 @@ import {
   openStream,
   QUESTION,
   REFLECTION,
+  respondWith,
   statusOf,
   WATCH,
 } from "./grpc-server.ts";
@@ -34,6 +43,44 @@ it("a connection beyond the limit is closed, the line names who holds them, and 
   first.destroy();
   await until(() => server.open().connections === 1);
   expect(await call(openSession(port))).toBe("0 OK");
+});
+
+const CALL = Buffer.concat([headers(1, false), frame(0, 1, 1, EMPTY)]);
+/** What a client sends before its connection ends. */
+const SENT = [
+  Buffer.alloc(0),
+  Buffer.from("GET / HTTP/1.1\r\n\r\n"),
+  BEGIN,
+  Buffer.concat([BEGIN, headers(1, false)]),
+  // A frame that ends the session, while the call is open.
+  Buffer.concat([BEGIN, CALL, frame(0, 0, 0, EMPTY)]),
+  Buffer.concat([BEGIN, CALL, frame(7, 0, 0, Buffer.alloc(8))]),
+  // The answer is more than the kernel takes.
+  Buffer.concat([PREFACE, NO_FLOW_CONTROL, CALL]),
+];
+/** How it ends. Who is silent is ended by keepalive. */
+const ENDS: Readonly<Record<string, (socket: Socket) => unknown>> = {
+  "a reset": (socket) => socket.resetAndDestroy(),
+  "an end": (socket) => socket.resume().end(),
+  silence: (socket) => socket.pause(),
+};
+
+it.each(Object.entries(ENDS))("connections that end abruptly make room: %s", async (_, end) => {
+  const limits = { maxConnections: SENT.length + 1, keepalive: 200, keepaliveReply: 200 };
+  const { port, server } = await listen(limits, respondWith(8 * 2 ** 20));
+  for (let round = 0; round < 2; round++) {
+    for (const sent of SENT) {
+      const { socket } = openSocket(port);
+      await once(socket, "connect");
+      socket.pause().write(sent, () => end(socket));
+    }
+    // When this one is answered, the others have been accepted.
+    const { socket, frames } = openSocket(port);
+    socket.write(BEGIN);
+    await until(() => frames().length > 0);
+    socket.destroy();
+    await until(() => server.open().connections === 0);
+  }
 });
 
 it("a connection is told how many calls it may have at once", async () => {
