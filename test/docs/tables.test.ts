@@ -7,7 +7,9 @@ import { parseExposition } from "../support/telemetry/exposition.ts";
 import { codeIn, rootFile, tableWith } from "./markdown.ts";
 import { metricTexts } from "./metrics.ts";
 
-const { dependencies }: Record<"dependencies", object> = JSON.parse(rootFile("package.json"));
+const manifest: Record<"dependencies" | "devDependencies", object> = JSON.parse(
+  rootFile("package.json"),
+);
 
 it("docs/operations.md names all metrics, with their labels, and no other", async () => {
   const shown = tableWith("subject", "metrics").flatMap(([, cell = ""]) => codeIn(cell));
@@ -22,13 +24,16 @@ it("docs/operations.md names all metrics, with their labels, and no other", asyn
   expect(new Set(documented)).toEqual(new Set(real));
 });
 
-it("CONTRIBUTING.md has a reason for each dependency, and names no other package", () => {
-  const rows = tableWith("package", "why");
+it.each([
+  ["dependencies", "package"],
+  ["devDependencies", "for development"],
+] as const)("CONTRIBUTING.md has a reason for all %s, and no others", (kind, heading) => {
+  const rows = tableWith(heading, "why");
   const documented = rows.flatMap(([packages = ""]) => {
     const [first = "", ...others] = codeIn(packages);
     // `-node` after `@connectrpc/connect` is `@connectrpc/connect-node`.
     return [first, ...others.map((name) => (name.startsWith("-") ? first + name : name))];
   });
-  expect(documented.sort()).toEqual(Object.keys(dependencies).sort());
+  expect(documented.sort()).toEqual(Object.keys(manifest[kind]).sort());
   expect(rows.filter(([, why]) => !why)).toEqual([]);
 });
