@@ -37,6 +37,8 @@ const NEEDED: Readonly<Record<string, number>> = {
   ...{ "x-api-key": 256, authorization: 256, [PROVIDER_HEADER]: 32 },
   ...{ "x-request-id": 256, "x-forwarded-for": 2_048, traceparent: 128, tracestate: 1_024 },
 };
+/** Those that say who calls, and about whom: one that is too long is a wrong one, and not none. */
+const IDENTITY = new Set(["x-api-key", "authorization", PROVIDER_HEADER]);
 /** gRPC with protobuf. */
 const CONTENT_TYPE = /^application\/grpc(?:\+proto)?(?:;|$)/;
 /** A longer timeout is none, in ms: longer than the longest call. Beyond 24 days, timers overflow. */
@@ -48,7 +50,10 @@ const LONGEST = 60_000;
  */
 export function reduceHeaders(headers: IncomingHttpHeaders): void {
   for (const name of Object.keys(headers)) {
-    if (!(`${headers[name]}`.length <= (NEEDED[name] ?? -1))) delete headers[name];
+    const [value, most = -1] = [`${headers[name]}`, NEEDED[name]];
+    if (value.length <= most) continue;
+    if (IDENTITY.has(name)) headers[name] = value.slice(0, most);
+    else delete headers[name];
   }
   // grpc-js takes every method and codec, and answers 415 to a request without a content type.
   const type = `${headers["content-type"]}`;

@@ -37,6 +37,17 @@ it("those that nobody needs are left out, and those that are too long; what call
   expect(headers).toEqual(needed);
 });
 
+it("a header that says who calls stays, cut, if it is too long: without it the call would be another one's", () => {
+  const ids = "18446744073709551614, 18446744073709551615";
+  const headers = { "x-api-key": "k".repeat(300), authorization: "Bearer k", "x-provider-id": ids };
+  reduceHeaders(headers);
+  expect(headers).toEqual({
+    "x-api-key": "k".repeat(256),
+    authorization: "Bearer k",
+    "x-provider-id": ids.slice(0, 32),
+  });
+});
+
 it("a long path is not sent back", async () => {
   const path = `/${"x".repeat(8_000)}`;
   const stream = openStream(openSession((await listen()).port), path);
