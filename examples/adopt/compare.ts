@@ -9,7 +9,8 @@
  * takes what is dated from @start on and before @end. shop/compare.sql and depot/compare.sql are two of them. What it
  * leaves out is not compared: without months, as where changes of an order are charges of their own day (tier 1), compare
  * the months of all years as one, with a slash. completed_payouts, other_payouts (of any other status), balance (of now)
- * and rented_hours are compared, too, where a query has them: best in files of their own.
+ * and rented_hours are compared, too, where a query has them: best in files of their own. A wrong zone differs only
+ * where something is dated near the edge of a month, or of yesterday, which each night's run has anew.
  *
  * Needs LEDGER_URL, an account that may read your tables, and REVENUE_GRPC and REVENUE_SERVICE_KEY as the other programs
  * over gRPC. Ends with 0 if all is the same, and there was something to compare. The last month ends with yesterday.
