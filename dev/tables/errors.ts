@@ -26,7 +26,7 @@ const WHEN: Readonly<Record<Exclude<ServiceErrorKind, "canceled">, string>> = {
   notFound: "unknown path. The message names the paths that there are",
   methodNotAllowed: "known path, but another method",
   notAcceptable: "(REST only) an `Accept` that allows neither JSON nor CSV",
-  messageTooLarge: `a message of more than ${bytes(MAX_MESSAGE_BYTES)}, compressed or not; in REST, a request that declares a body of more than that`,
+  messageTooLarge: `a message of more than ${bytes(MAX_MESSAGE_BYTES)}, compressed or not (in Connect: 429 without \`Retry-After\`, not to be sent again); in REST, a request that declares a body of more than that`,
   tooManyCalls: `the provider has ${maxCallsPerProvider} calls in flight, or the service key`,
   rateLimited:
     "the provider, or the service key, has spent its rate limit, if the operator has set one",
