@@ -61,7 +61,7 @@ export function toBoundary(at: number): string {
  */
 export function instantOf(text: string): number {
   const at = fromDatetime(text);
-  const exists = Number.isFinite(at) && toDatetime(at).startsWith(text.slice(0, 10));
+  const exists = new Date(at).getUTCDate() === Number(text.slice(8, 10));
   if (exists) return Math.max(at, EARLIEST);
   const [year = 0, month = 0, day = 0] = text.slice(0, 10).split("-").map(Number);
   const next = month === 0 || day > 0 ? month : month - 1;
