@@ -47,7 +47,8 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
     observeCache,
   );
   return (provider, { now, rollup }) => {
-    const values = { provider, now: toDatetime(now) };
+    const starts = recentMonths(now).map(({ start }) => start);
+    const values = { provider, now: toDatetime(now), firstMonth: toDatetime(Math.min(...starts)) };
     if (rollup === undefined) {
       return rawQuestion({
         statement: rawOverview,
@@ -56,14 +57,13 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
       });
     }
     const { watermark, slot } = rollup;
-    const starts = recentMonths(now).map(({ start }) => start);
     return question({
       rollup,
       statement: fullOverview,
       values: { ...values, watermark, slot, mark: LAST_INSTANT },
       stored: {
         cache,
-        place: String(Math.min(...starts)),
+        place: values.firstMonth,
         cached: cachedOverview,
         sumsOf: (rows) => sumsFromRollup(rows, starts),
       },
