@@ -52,9 +52,10 @@ const STORED = {
 const SECONDS = TIMES.map((time) => milliseconds(`:${time}`));
 /** SQL: the numbers of those stretches of a day, of a length in seconds, within which a day of the zone begins. */
 const cut = (length: number) =>
-  SECONDS.map((at) => `NULLIF(${at} DIV ${length}, ${at} / ${length})`).join(", ");
+  SECONDS.map((at) => `NULLIF(${at} DIV ${length}, ${at} / ${length})`);
 const LATER = SECONDS.map((time) => `(TIME_TO_SEC(at) >= ${time})`);
 const [HOUR, SIX_HOURS] = [3_600, 21_600];
+const CUT_HOURS = cut(HOUR);
 const WITH_QUARTERS = { ...STORED.days.select, ...STORED_QUARTERS };
 /** What days that do not begin at midnight UTC are made of. */
 const STORED_OF_ZONES = {
@@ -63,13 +64,14 @@ const STORED_OF_ZONES = {
   /** The hours of the six hours in which a day begins: those that begin before it, and those from it on. */
   hours: {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
-    from: `${increments("hour")} AND part IN (${cut(SIX_HOURS)}) AND ${IN_DAYS}
+    from: `${increments("hour")} AND part IN (${cut(SIX_HOURS).join(", ")}) AND ${IN_DAYS}
       GROUP BY (TO_DAYS(at) * 4 + part) * ${LATER.length + 1} + ${LATER.join(" + ")} ORDER BY NULL`,
   },
   /** The hours within which a day begins, with their quarter hours. */
   cutHours: {
     select: WITH_QUARTERS,
-    from: `${increments("hour")} AND part IN (${cut(SIX_HOURS)}) AND ${IN_DAYS} AND HOUR(at) IN (${cut(HOUR)})`,
+    from: `${increments("hour")} AND part IN (${CUT_HOURS.map((hour) => `${hour} DIV 6`).join(", ")})
+      AND ${IN_DAYS} AND HOUR(at) IN (${CUT_HOURS.join(", ")})`,
   },
 };
 
