@@ -86,6 +86,9 @@ const headers: Readonly<Record<string, HeaderDetails>> = {
   "next-page-token": text(
     "Of a list in pages: the `pageToken` of the next page, if there is one. In JSON it is also `nextPageToken`.",
   ),
+  "error-reason": text(
+    "Why a request was refused, for programs: `INVALID_ARGUMENT`, `OVERLOADED`.",
+  ),
   "retry-after": {
     description: "Seconds to wait before the next attempt.",
     required: true,

@@ -27,6 +27,7 @@ const REQUEST_HEADERS = [
 /** The headers of a response that a script may read, besides those that Connect-ES lists. */
 const RESPONSE_HEADERS = [
   "data-as-of",
+  "error-reason",
   "etag",
   "next-page-token",
   "ratelimit",

@@ -1,17 +1,19 @@
 /** Errors as HTTP responses: those of the catalogue (src/errors.ts), and those of HTTP itself. */
 import { STATUS_CODES } from "node:http";
 import { ServiceError, serviceErrors } from "../errors.ts";
+import { reasonOf } from "../rpc/error-details.ts";
 import type { HttpResponse } from "./response.ts";
 
 /**
- * The REST response of an error: `{"error", "message"}`. An internal error has `error` only,
- * whatever its message: status 5xx other than 503, which means that nothing was done.
+ * The REST response of an error: `{"error", "message"}`, and its reason in a header. An internal error has
+ * `error` only, whatever its message: status 5xx other than 503, which means that nothing was done.
  */
 export function errorResponse(error: ServiceError): HttpResponse {
   const { status, error: title } = error.entry;
   const body =
     status < 500 || status === 503 ? { error: title, message: error.message } : { error: title };
-  return { status, headers: errorHeaders(error), body: JSON.stringify(body) };
+  const headers = { ...errorHeaders(error), "error-reason": reasonOf(error.kind) };
+  return { status, headers, body: JSON.stringify(body) };
 }
 
 /** The headers of an error, the same in every protocol on the HTTP port. */
@@ -32,7 +34,8 @@ export function notFound(paths: readonly string[]): HttpResponse {
 export function methodNotAllowed(allowed: readonly string[]): HttpResponse {
   const list = allowed.join(", ");
   const error = new ServiceError("methodNotAllowed", `allowed methods: ${list}`);
-  return { ...errorResponse(error), headers: { allow: list } };
+  const response = errorResponse(error);
+  return { ...response, headers: { ...response.headers, allow: list } };
 }
 
 /** The message of each status of a request that is wrong as HTTP, where no other says more. */

@@ -46,7 +46,7 @@ it.each([
   expect(response.status).toBe(status);
   const headers = Object.fromEntries(response.headers);
   expect(headers).toMatchObject({ "access-control-allow-origin": APP, vary });
-  expect(headers["access-control-expose-headers"]).toMatch(/data-as-of.*retry-after/);
+  expect(headers["access-control-expose-headers"]).toMatch(/data-as-of.*error-reason.*retry-after/);
 });
 
 it("an origin that is not listed may read no answer, * allows every origin, and none is allowed by default", async () => {
