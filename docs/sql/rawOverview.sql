@@ -23,7 +23,7 @@ UNION ALL
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
   NULL
-  FROM charges WHERE provider_id = :provider AND charged_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, CASE WHEN charged_at >= CAST(:firstMonth AS DATETIME(3)) THEN EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) END ORDER BY NULL)
+  FROM charges WHERE provider_id = :provider AND charged_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL)
 UNION ALL
 (SELECT 3,
   CAST(public_id AS CHAR),

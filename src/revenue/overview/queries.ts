@@ -28,14 +28,13 @@ const PAYOUTS = {
 };
 
 /**
- * Sums the charges that match an SQL condition by server and month, with an instant in the month: those before the
- * months of the answer together. A day 0 is in the month before (`instantOf`).
+ * Sums the charges that match an SQL condition by server and month, with an instant in the month. A day 0 is in the
+ * month before (`instantOf`).
  */
 const sumCharges = (condition: string) => ({
   select: { server: "server_id", at: "MAX(charged_at)", ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition}
-    GROUP BY server_id, CASE WHEN charged_at >= ${instant(":firstMonth")}
-      THEN EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) END ORDER BY NULL`,
+    GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL`,
 });
 
 const [NOW, WATERMARK] = [instant(":now"), instant(":watermark")];
@@ -68,7 +67,7 @@ function overviewOf(stored: Partial<typeof STORED>) {
       months: stored.months,
       sumsByServer: stored.sumsByServer,
     },
-    ["provider", "now", "firstMonth", "watermark", "slot", "mark"],
+    ["provider", "now", "watermark", "slot", "mark"],
     "overview",
   );
 }
@@ -85,6 +84,6 @@ export const rawOverview = compileStatement(
     charges: sumCharges(`charged_at <= ${NOW}`),
     payouts: PAYOUTS,
   },
-  ["provider", "now", "firstMonth"],
+  ["provider", "now"],
   "overview_raw",
 );

@@ -47,8 +47,7 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
     observeCache,
   );
   return (provider, { now, rollup }) => {
-    const starts = recentMonths(now).map(({ start }) => start);
-    const values = { provider, now: toDatetime(now), firstMonth: toDatetime(Math.min(...starts)) };
+    const values = { provider, now: toDatetime(now) };
     if (rollup === undefined) {
       return rawQuestion({
         statement: rawOverview,
@@ -57,13 +56,14 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
       });
     }
     const { watermark, slot } = rollup;
+    const starts = recentMonths(now).map(({ start }) => start);
     return question({
       rollup,
       statement: fullOverview,
       values: { ...values, watermark, slot, mark: LAST_INSTANT },
       stored: {
         cache,
-        place: values.firstMonth,
+        place: String(Math.min(...starts)),
         cached: cachedOverview,
         sumsOf: (rows) => sumsFromRollup(rows, starts),
       },
