@@ -36,7 +36,7 @@ const WHEN: Readonly<Record<Exclude<ServiceErrorKind, "canceled">, string>> = {
   internal: "any other fault",
   unsupported:
     "a request with a compression that is not served (Connect and gRPC-Web take gzip), or not exactly one message (not in REST)",
-  overloaded: `the service has ${count(maxCalls)} calls in flight, or the provider has as many in flight as places are free; or there was no connection to the database within ${seconds(POOL_WAIT)} while the database answers others. If none could be made: 500, \`UNAVAILABLE\`. If the lookup of the API key takes more than ${seconds(KEY_QUERY_TIMEOUT)}: 500, \`DEADLINE_EXCEEDED\``,
+  overloaded: `the service has ${count(maxCalls)} calls in flight, or the provider has as many in flight as places are free; or the database accepts no further connection, or none to it was free within ${seconds(POOL_WAIT)} while the database answers others. If none could be made: 500, \`UNAVAILABLE\`. If the lookup of the API key takes more than ${seconds(KEY_QUERY_TIMEOUT)}: 500, \`DEADLINE_EXCEEDED\``,
 };
 
 /** What the headers are of which a response tells. */
