@@ -10,12 +10,16 @@ import type { SessionOptions } from "./session-variables.ts";
 /** The sessions of migrations. What is not instant ends with such a wait, too, and begins anew if it was in vain. */
 export const BRIEF_LOCKS: SessionOptions = { lockWait: 1 };
 
-/** The longest open transactions, with their sessions. `trx_started` is in the zone of the server's system. */
+/**
+ * The longest open transactions, with their sessions: those of sessions on this database first, since the server may
+ * hold many. `trx_started` is in the zone of the server's system.
+ */
 const OLDEST = `SELECT trx.trx_mysql_thread_id AS session, process.USER AS user, process.DB AS db,
     TIMESTAMPDIFF(SECOND, trx.trx_started, CONVERT_TZ(UTC_TIMESTAMP(), '+00:00', 'SYSTEM')) AS seconds
   FROM information_schema.INNODB_TRX AS trx
   LEFT JOIN information_schema.PROCESSLIST AS process ON process.ID = trx.trx_mysql_thread_id
-  WHERE trx.trx_mysql_thread_id <> CONNECTION_ID() ORDER BY trx.trx_started LIMIT 3`;
+  WHERE trx.trx_mysql_thread_id <> CONNECTION_ID()
+  ORDER BY process.DB <=> DATABASE() DESC, trx.trx_started LIMIT 3`;
 
 /** For those who may not see the transactions of others. */
 const HIDDEN =

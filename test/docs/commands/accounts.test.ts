@@ -91,9 +91,11 @@ it("the account of the rollup can build, refresh, rebuild and verify, but not ch
   await run(charge);
   const pool = createRollupPool(parseDatabaseUrl(urlFor("npm run rollup")), 3, () => {});
   onTestFinished(() => pool.destroy());
-  // InnoDB lists a transaction for a moment after its end, and the watermark waits for it.
+  // InnoDB lists a transaction for a moment after its end, and the watermark waits for it: the list stays as it is
+  // until nobody has read it for 0.1 s.
   const untilAdded = (rebuild = false) =>
     until(async () => {
+      await server.query("DO SLEEP(0.2)");
       const result = await rollUp(pool, { margin: 0, seesTransactions: true, rebuild });
       return result.charges > 0;
     });
