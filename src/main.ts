@@ -14,6 +14,7 @@ import { createFindKeys } from "./auth/key-lookup.ts";
 import { createKeyQueue } from "./auth/key-queue.ts";
 import { createFindProvider } from "./auth/provider.ts";
 import { check } from "./cli/check.ts";
+import { ignoreClosedOutput } from "./cli/closed-output.ts";
 import { formatError } from "./cli/format-error.ts";
 import { exposures } from "./config/exposure.ts";
 import { ineffective } from "./config/ineffective.ts";
@@ -67,6 +68,7 @@ try {
   const { values } = parseArgs({ options: { check: { type: "boolean" } } });
   const config = readConfig(process.env);
   if (values.check) {
+    ignoreClosedOutput();
     const database = openPool(config, 1, config.databaseUrl);
     const checkOne = async (warn: (message: string) => void) => {
       warnings(config).forEach(warn);

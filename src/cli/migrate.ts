@@ -12,9 +12,6 @@ import { runCommand, runOnDatabase } from "./run.ts";
 /** How long the server may count, in ms: a scan of some 100 million rows. */
 const MAX_COUNT = 300_000;
 
-// Nobody reads what it prints any more (`| head`): it goes on, and leaves no lock behind.
-process.stdout.on("error", () => {});
-
 await runCommand(async () => {
   const { values } = parseArgs({
     options: {

@@ -7,6 +7,7 @@ import { createPool } from "../db/pool.ts";
 import { checkSession, type SessionOptions } from "../db/session-variables.ts";
 import { followDatabaseUrl } from "../db/url-watch.ts";
 import type { Log } from "../telemetry/log.ts";
+import { ignoreClosedOutput } from "./closed-output.ts";
 import { formatError } from "./format-error.ts";
 
 /** How long a command waits for a connection, in ms. No call waits for it, so a machine may be slow. */
@@ -19,6 +20,7 @@ const CONNECT_TIMEOUT = 30_000;
 export async function runCommand(
   work: (url: DatabaseUrl, host: string) => Promise<void>,
 ): Promise<void> {
+  ignoreClosedOutput();
   try {
     const url = readDatabaseUrl(process.env);
     await work(url, process.env.ADMIN_HOST || process.env.HOST || "127.0.0.1");
