@@ -30,7 +30,7 @@ func main() {
 	// In production: credentials.NewTLS(&tls.Config{}) in place of insecure.NewCredentials().
 	conn, err := grpc.NewClient("dns:///"+os.Getenv("REVENUE_GRPC"),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		// A breakdown of 20,000 servers is larger than the 4 MiB that clients accept by default.
+		// A breakdown of 20,000 servers with their instances is larger than the 4 MiB that clients accept by default.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)),
 		grpc.WithDefaultServiceConfig(serviceConfig))
 	if err != nil {

@@ -38,7 +38,7 @@ def reason_of(error):
 
 def main():
     # In production: grpc.secure_channel(…, grpc.ssl_channel_credentials(), …).
-    # A breakdown of 20,000 servers is larger than the 4 MiB that clients accept by default.
+    # A breakdown of 20,000 servers with their instances is larger than the 4 MiB that clients accept by default.
     limit = ("grpc.max_receive_message_length", 64 * 1024 * 1024)
     options = [("grpc.service_config", SERVICE_CONFIG), limit]
     with grpc.insecure_channel(f"dns:///{ADDRESS}", options=options) as channel:

@@ -40,7 +40,7 @@ if (address === "") exit("set the environment variable REVENUE_GRPC");
 // In production: credentials.createSsl() in place of createInsecure().
 const client = new Client(`dns:///${address}`, credentials.createInsecure(), {
   "grpc.service_config": JSON.stringify(SERVICE_CONFIG),
-  // A breakdown of 20,000 servers is larger than the 4 MiB that clients accept by default.
+  // A breakdown of 20,000 servers with their instances is larger than the 4 MiB that clients accept by default.
   "grpc.max_receive_message_length": 64 * 1024 * 1024,
 });
 

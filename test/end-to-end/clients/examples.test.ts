@@ -279,6 +279,35 @@ describe("TypeScript, with the client packed and installed", () => {
     const left = readdirSync(project).filter((name) => /\.(part|next)$/.test(name));
     expect(left).toEqual([]);
   });
+
+  it("they take an answer of more than 4 MiB, which a gRPC client with default options refuses by itself", async () => {
+    const { knex } = fixture.database;
+    await knex("providers").insert({ id: 3, name: "large" });
+    const server = { provider_id: 3, type: "", status: "Active", price_per_hour: "1" };
+    const name = "\u{1f5a5}".repeat(255);
+    const numbers = Array.from({ length: 4_500 }, (_, index) => index + 1_000);
+    const servers = numbers.map((id) => ({
+      ...server,
+      id,
+      name,
+      uuid: `00000000-0000-4000-8000-00000000${id}`,
+      created_at: "2024-01-01 00:00:00.000",
+    }));
+    await knex.batchInsert("servers", servers, 1_000);
+    const key = await fixture.issueKey("3");
+    const refused = await fixture.clients
+      .get("gRPC, grpc-js")
+      .call({ method: "GetServerBreakdown", headers: withKey(key) });
+    expect(refused).toMatchObject({
+      code: "RESOURCE_EXHAUSTED",
+      message: expect.stringContaining("larger than max"),
+    });
+    for (const header of ["retry-after", "grpc-status-details-bin"])
+      expect(refused.headers).not.toHaveProperty(header);
+    const count = `${process.execPath} revenue-grpc.mts | grep -c ${name}`;
+    const taken = await run("sh", ["-c", count], { key, cwd: project });
+    expect(taken).toEqual({ code: 0, stdout: `${numbers.length}\n`, stderr: "" });
+  });
 });
 
 /** Asked by the official client over stdio. What it tells of what goes wrong: test/unit/clients/mcp.test.ts. */

@@ -23,7 +23,7 @@ func Connect() (revenuev1.RevenueServiceClient, *grpc.ClientConn, error) {
 	// In production: credentials.NewTLS(&tls.Config{}) in place of insecure.NewCredentials().
 	conn, err := grpc.NewClient("dns:///"+os.Getenv("REVENUE_GRPC"),
 		grpc.WithTransportCredentials(insecure.NewCredentials()),
-		// A breakdown of 20,000 servers is larger than the 4 MiB that clients accept by default.
+		// A breakdown of 20,000 servers with their instances is larger than the 4 MiB that clients accept by default.
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(64<<20)),
 		grpc.WithDefaultServiceConfig(string(serviceConfig)))
 	if err != nil {
