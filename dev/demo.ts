@@ -3,11 +3,14 @@
  * DATABASE_URL, until Ctrl-C.
  */
 import { setTimeout as sleep } from "node:timers/promises";
+import { createCommand } from "../src/cli/command.ts";
 import { formatInstructions } from "./demo/instructions.ts";
 import { type RunningScript, startScript } from "./demo/script.ts";
 import { type RunningService, startService } from "./demo/service.ts";
 import { createKey, migrate, rollUp, seed } from "./demo/setup.ts";
 import { type PrivateDatabase, startPrivateDatabase } from "./private-database/private-database.ts";
+
+createCommand("npm run demo", "Serves demo data on a private database, until Ctrl-C.").parse();
 
 const log = (line: string) => console.error(line);
 

@@ -4,16 +4,10 @@
  * `test/database`, at last tests of a process, which import nothing (`--process`). Whatever stays
  * undetected is printed, and fails the run: it is a missing test, or code that nobody needs, or it belongs
  * into `dev/mutants/survivors.ts`, with its reason.
- *
- *   --count 60     how many mutants, chosen by the seed; all of them with --count 0
- *   --seed 1       another seed, other mutants
- *   --process PATH tests of a process, for what the others have not found; may be repeated
- *   --only TEXT    only chosen mutants that have this text in their report
- *   --list         prints them only
  */
 import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
+import { createCommand } from "../src/cli/command.ts";
 import { type Mutant, mutantsOf } from "./mutants/mutations.ts";
 import { sample } from "./mutants/sample.ts";
 import { reasonOf } from "./mutants/survivors.ts";
@@ -22,16 +16,22 @@ import { TIME_LIMIT } from "./time-limit.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 
-const { values: options, positionals: folders } = parseArgs({
-  allowPositionals: true,
-  options: {
-    count: { type: "string", default: "60" },
-    seed: { type: "string", default: "1" },
-    process: { type: "string", multiple: true, default: [] },
-    only: { type: "string", default: "" },
-    list: { type: "boolean", default: false },
-  },
-});
+const command = createCommand("npm run mutants", "Tries how strong the tests are.")
+  .argument("<folder...>", "such as src/rpc src/auth")
+  .option("--count <number>", "how many mutants, chosen by the seed; 0 for all", Number, 60)
+  .option("--seed <number>", "another seed, other mutants", Number, 1)
+  .option("--process <path...>", "tests of a process, for what the others have not found", [])
+  .option("--only <text>", "only chosen mutants that have this text in their report", "")
+  .option("--list", "print them only")
+  .parse();
+const folders = command.args;
+const options = command.opts<{
+  readonly count: number;
+  readonly seed: number;
+  readonly process: readonly string[];
+  readonly only: string;
+  readonly list?: boolean;
+}>();
 
 const sources = new Map(
   folders
@@ -40,8 +40,8 @@ const sources = new Map(
     .map((path) => [path, readFileSync(join(ROOT, path), "utf8")]),
 );
 const all = [...sources].flatMap(([path, text]) => mutantsOf(path, text));
-const count = Number(options.count) || all.length;
-const chosen = sample(all, count, Number(options.seed)).filter((mutant) =>
+const count = options.count || all.length;
+const chosen = sample(all, count, options.seed).filter((mutant) =>
   describe(mutant).includes(options.only),
 );
 console.log(`${chosen.length} of ${all.length} mutants of ${sources.size} files`);
@@ -51,7 +51,7 @@ if (options.list) {
 } else if (chosen.length > 0) {
   await tryAll();
 } else {
-  console.error("nothing to try: npm run mutants -- src/rpc src/auth");
+  console.error("nothing to try");
   process.exitCode = 1;
 }
 

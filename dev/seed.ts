@@ -1,11 +1,13 @@
 /** `npm run seed`: loads demo data into an empty database. */
-import { Command } from "commander";
+import { createCommand } from "../src/cli/command.ts";
 import { runOnDatabase } from "../src/cli/run.ts";
 import { formatTable } from "../src/cli/table.ts";
 import { seed } from "./demo-data/seed.ts";
 
-await new Command("npm run seed")
-  .description("Loads demo data into the database in DATABASE_URL, which must be empty.")
+await createCommand(
+  "npm run seed",
+  "Loads demo data into the database in DATABASE_URL, which must be empty.",
+)
   .action(() =>
     runOnDatabase(async (database) => {
       const providers = await seed(database, Date.now(), console.log);

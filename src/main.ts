@@ -1,5 +1,4 @@
 /** `npm start`: the service. Starts the parts in order, from the database to the ports. */
-import { parseArgs } from "node:util";
 import type { Knex } from "knex";
 import { startDatabaseProbe } from "./admin/database-probe.ts";
 import { createReadiness } from "./admin/readiness.ts";
@@ -15,6 +14,7 @@ import { createKeyQueue } from "./auth/key-queue.ts";
 import { createFindProvider } from "./auth/provider.ts";
 import { check } from "./cli/check.ts";
 import { ignoreClosedOutput } from "./cli/closed-output.ts";
+import { createCommand } from "./cli/command.ts";
 import { formatError } from "./cli/format-error.ts";
 import { exposures } from "./config/exposure.ts";
 import { ineffective } from "./config/ineffective.ts";
@@ -63,11 +63,17 @@ import { watchCertificates } from "./tls/certificate-watch.ts";
 let stopOnSigterm: () => unknown = () => process.exit();
 process.on("SIGTERM", () => stopOnSigterm());
 
+const flags = createCommand(
+  "npm start",
+  "Starts the service. docs/operations.md lists its settings.",
+)
+  .option("--check", "look at everything that it needs, and end")
+  .parse()
+  .opts<{ readonly check?: boolean }>();
 const misspellings = misspelled(process.env);
 try {
-  const { values } = parseArgs({ options: { check: { type: "boolean" } } });
   const config = readConfig(process.env);
-  if (values.check) {
+  if (flags.check) {
     ignoreClosedOutput();
     const database = openPool(config, 1, config.databaseUrl);
     const checkOne = async (warn: (message: string) => void) => {

@@ -1,7 +1,7 @@
 /** `npm run key`: issues, lists and revokes API keys. */
-import { Command, InvalidArgumentError } from "commander";
+import { InvalidArgumentError } from "commander";
 import type { Knex } from "knex";
-import { parseKey, redactKeys } from "../auth/api-key.ts";
+import { parseKey } from "../auth/api-key.ts";
 import { parseExpiry } from "../auth/expiry.ts";
 import {
   isServiceKey,
@@ -14,6 +14,7 @@ import {
 } from "../auth/key-registry.ts";
 import { isProviderId } from "../auth/provider.ts";
 import { toDatetime } from "../db/datetime.ts";
+import { createCommand } from "./command.ts";
 import { formatError } from "./format-error.ts";
 import { runOnDatabase } from "./run.ts";
 import { formatTable, printable } from "./table.ts";
@@ -21,10 +22,10 @@ import { formatTable, printable } from "./table.ts";
 /** The length of the column `api_keys.name`, in characters. */
 const MAX_NAME_LENGTH = 255;
 
-const program = new Command("npm run key --")
-  .description("Issues, lists and revokes the API keys of providers and services, in DATABASE_URL.")
-  // A mistyped key must not end up in a terminal's log.
-  .configureOutput({ outputError: (text, write) => write(redactKeys(text)) });
+const program = createCommand(
+  "npm run key",
+  "Issues, lists and revokes the API keys of providers and services, in DATABASE_URL.",
+);
 
 program
   .command("create")

@@ -1,31 +1,41 @@
 /** `npm run migrate`: brings the schema of the database in `DATABASE_URL` up to date, or checks it. */
-import { parseArgs } from "node:util";
+import { Option } from "commander";
 import type { Knex } from "knex";
 import { ForeignTables } from "../db/adoption.ts";
 import { BRIEF_LOCKS } from "../db/brief-locks.ts";
 import { migrateToLatest, unlockMigrations } from "../db/migrate.ts";
 import { requireOneShard } from "../db/shards.ts";
+import { createCommand } from "./command.ts";
 import { printErrors } from "./contract.ts";
 import { checkLedgerOf } from "./migrate-check.ts";
-import { runCommand, runOnDatabase } from "./run.ts";
+import { runOnDatabase } from "./run.ts";
 
 /** How long the server may count, in ms: a scan of some 100 million rows. */
 const MAX_COUNT = 300_000;
 
-await runCommand(async () => {
-  const { values } = parseArgs({
-    options: {
-      unlock: { type: "boolean" },
-      check: { type: "boolean" },
-      "skip-counts": { type: "boolean" },
-    },
+interface Flags {
+  readonly check?: boolean;
+  readonly skipCounts?: boolean;
+  readonly unlock?: boolean;
+}
+
+const program = createCommand(
+  "npm run migrate",
+  "Brings the schema of the database in DATABASE_URL up to date, and adopts tables that it has.",
+)
+  .option("--check", "count what is wrong in tables that others have made; changes nothing")
+  .option("--skip-counts", "with --check: do not count rows")
+  .addOption(
+    new Option("--unlock", "free the lock that a killed run has left").conflicts(["check"]),
+  )
+  .action(({ check: isCheck, skipCounts = false, unlock: isUnlock }: Flags) => {
+    if (isCheck) {
+      return runOnDatabase((database) => check(database, !skipCounts), { maxStatement: MAX_COUNT });
+    }
+    if (skipCounts) program.error("error: --skip-counts needs --check");
+    return runOnDatabase(isUnlock ? unlock : migrate, BRIEF_LOCKS);
   });
-  if (values["skip-counts"] && !values.check) throw new Error("--skip-counts is part of --check");
-  if (values.check) {
-    const isCounted = !values["skip-counts"];
-    await runOnDatabase((database) => check(database, isCounted), { maxStatement: MAX_COUNT });
-  } else await runOnDatabase(values.unlock ? unlock : migrate, BRIEF_LOCKS);
-});
+await program.parseAsync();
 
 async function check(database: Knex, isCounted: boolean): Promise<void> {
   await requireOneShard(database);

@@ -1,7 +1,7 @@
 /** `npm run rollup`: brings the rollups up to date, in the database in `DATABASE_URL`. */
 import assert from "node:assert";
 import { setTimeout as sleep } from "node:timers/promises";
-import { Command, Option } from "commander";
+import { Option } from "commander";
 import type { Knex } from "knex";
 import type { DatabaseUrl } from "../config.ts";
 import { checkSession } from "../db/session-variables.ts";
@@ -18,6 +18,7 @@ import { canSeeTransactions } from "../rollup/write/run/writers.ts";
 import type { RollupResult } from "../rollup/write/run.ts";
 import type { Log } from "../telemetry/log.ts";
 import { logOpenSums } from "../telemetry/sampled-log.ts";
+import { createCommand } from "./command.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { checkRights } from "./rollup-check.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
@@ -47,7 +48,7 @@ const STEP = 1 / 3;
 /** With `--watch`, the longest time from a run that lost its connections to the next one, in ms. */
 const RETRY_DELAY = 1_000;
 
-const program = new Command("rollup").description("Brings the rollups up to date.");
+const program = createCommand("npm run rollup", "Brings the rollups in DATABASE_URL up to date.");
 for (const flag of ROLLUP_FLAGS) program.addOption(optionOf(flag));
 program
   .option("--rebuild", "build every rollup again; queries use the old one meanwhile")

@@ -114,8 +114,9 @@ it.each<[args: string, stderr: string]>([
     "create --provider 1 --provider 2",
     "option '--provider <id>' argument '2' is invalid. Expected one provider: a key is for no other.",
   ],
-])("%s is a mistake, in one line", async (args, stderr) => {
-  expect(await key(...args.split(" "))).toEqual(failed(stderr));
+])("%s is a mistake", async (args, stderr) => {
+  const hint = "(npm run key -- --help lists the flags)";
+  expect(await key(...args.split(" "))).toEqual(failed(`${stderr}\n${hint}`));
 });
 
 it("a mistyped key is not repeated", async () => {
