@@ -39,8 +39,7 @@ export async function startRollupAdmin(
   const { render, ...metrics } = createRunMetrics(() => readiness.isReady());
   const admin = createAdminServer({ metrics: render, readiness });
   const bound = await listen("--admin-port", port, (number) => admin.listen(host, number));
-  const text = `metrics and health on http://${host.includes(":") ? `[${host}]` : host}:${bound}`;
-  log.info({ text, adminHost: host, adminPort: bound }, "listening");
+  log.info({ adminHost: host, adminPort: bound }, "listening");
   const stopProbe = startDatabaseProbe({ statements: {}, url, readiness });
   signal.addEventListener("abort", () => readiness.set("shutdown", "the process is stopping"));
   return {

@@ -2,9 +2,7 @@
 import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
 import { fromDatetime } from "../db/datetime.ts";
-import { formatRepair } from "../rollup/write/repair.ts";
 import type { RollupProgress } from "../rollup/write/run/work.ts";
-import type { Writer } from "../rollup/write/run/writers.ts";
 import { type RollupOptions, type RollupResult, rollUp } from "../rollup/write/run.ts";
 import { errorFields } from "../telemetry/error-fields.ts";
 import type { Log } from "../telemetry/log.ts";
@@ -17,17 +15,10 @@ export function isWorthALine({ news, repairs, unfinished }: RollupResult): boole
 }
 
 /** Logs what a run did. */
-export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): void {
+export function logRun(log: Log, result: RollupResult): void {
   const { charges, providers, small, behind, repairs, duration } = result;
-  const seconds = (duration / 1_000).toFixed(1);
-  const added = `${charges} ${plural("charge", charges)} added`;
-  const repaired = repairs === 0 ? "" : `, ${repairs} ${plural("difference", repairs)} repaired`;
-  const without = small === 0 ? "" : `, ${small} too small for a rollup`;
-  const text = signal?.aborted
-    ? `stopped after ${seconds} s, ${added}${repaired}`
-    : `${added}, ${providers} ${plural("provider", providers)} up to date${without}, ${seconds} s${repaired}`;
   const ms = Math.round(duration);
-  log.info({ text, charges, providers, small, behind, repairs, ms }, "run ended");
+  log.info({ charges, providers, small, behind, repairs, ms }, "run ended");
 }
 
 /**
@@ -36,12 +27,13 @@ export function logRun(log: Log, result: RollupResult, signal?: AbortSignal): vo
  * @param before whether it did before; undefined at first
  */
 export function announce(log: Log, sees: boolean, margin: number, before?: boolean): void {
-  const message = `open transactions are ${sees ? "" : "not "}visible`;
-  const text = sees
-    ? `${message}: the watermark stays before the oldest of them`
-    : `${message} without the privilege PROCESS (TiDB lists none): a writer's must end within the margin of ${margin} s`;
-  log[before && !sees ? "warn" : "info"]({ text, marginSeconds: margin }, message);
+  const message = sees ? VISIBLE : NOT_VISIBLE;
+  log[before && !sees ? "warn" : "info"]({ marginSeconds: margin }, message);
 }
+
+const VISIBLE = "open transactions are visible: the watermark stays before the oldest of them";
+const NOT_VISIBLE =
+  "open transactions are not visible without the privilege PROCESS (TiDB lists none): a writer's must end within the margin";
 
 /** In so many ms, a reason for which runs fail has one line, and one with the count of the others. */
 const FAILURE_WINDOW = 60_000;
@@ -54,15 +46,13 @@ export function createOutcomeLog(log: Log) {
     failed(error: unknown): void {
       failures++;
       const reason = formatError(error);
-      const text = `run failed, will retry: ${reason}`;
-      failureLog.warn({ text, reason, cause: errorFields(error) }, "run failed, will retry");
+      failureLog.warn({ reason, cause: errorFields(error) }, "run failed, will retry");
     },
     succeeded({ waitsFor }: RollupResult): void {
       if (failures > 0) {
         // What is told of them comes before their end.
         logOpenSums();
-        const text = `runs succeed again, after ${failures} that failed`;
-        log.info({ text, failures }, "runs succeed again");
+        log.info({ failures }, "runs succeed again");
       }
       failures = 0;
       if (waitsFor === undefined) return;
@@ -70,24 +60,9 @@ export function createOutcomeLog(log: Log) {
       // The start of a statement is known to a second only: the same one may look a second older.
       if (Math.abs(began - waitedFor) <= 1_000) return;
       waitedFor = began;
-      const text = `the watermark waits for ${nameOf(waitsFor)}`;
-      log.warn({ text, ...waitsFor }, "the watermark waits");
+      log.warn(waitsFor, "the watermark waits");
     },
   };
-}
-
-/** Who may still write, in words. */
-function nameOf({ began, session, user, database }: Writer): string {
-  if (session === undefined) {
-    return `an XA transaction that was prepared at ${began} UTC (XA RECOVER lists it)`;
-  }
-  const who = `session ${session} of ${user}, ${database ? `in ${database}` : "in no database"}`;
-  return `a transaction or statement that began at ${began} UTC: ${who}`;
-}
-
-/** A noun for a count. */
-export function plural(noun: string, count: number): string {
-  return count === 1 ? noun : `${noun}s`;
 }
 
 /** A progress bar. It shows nothing if stderr is not a terminal. */
@@ -127,8 +102,7 @@ export async function runOnce(
       const { repair } = progress;
       if (repair !== undefined) {
         const { provider: providerId, what: difference, gross } = repair;
-        const text = formatRepair(repair);
-        log.error({ text, providerId, difference, gross }, "a rollup was repaired");
+        log.error({ providerId, difference, gross }, "a rollup was repaired");
       }
       bar.show(progress);
       options.report?.(progress);

@@ -17,7 +17,7 @@ export function stopOnSignal(log: Log): AbortController {
     stop.abort();
     setTimeout(() => {
       const text = `the database did not answer within ${STOP_GRACE / 1_000} s of the signal`;
-      log.warn({ text }, text);
+      log.warn({}, text);
       process.exit(1);
     }, STOP_GRACE).unref();
   };

@@ -8,7 +8,7 @@ import { scheduleCheck } from "../rollup/write/state.ts";
 import { countRollups, verify } from "../rollup/write/verify.ts";
 import type { Log } from "../telemetry/log.ts";
 import { warnOnceTo } from "./rollup-log.ts";
-import { logRun, plural, runOnce } from "./rollup-report.ts";
+import { logRun, runOnce } from "./rollup-report.ts";
 
 /** The longest period for which repairs are made due, in ms: far below the week of `scheduleCheck`. */
 const MAX_PERIOD = 86_400_000;
@@ -71,4 +71,9 @@ export async function verifyAll(
   } finally {
     await database.destroy();
   }
+}
+
+/** A noun for a count. */
+function plural(noun: string, count: number): string {
+  return count === 1 ? noun : `${noun}s`;
 }

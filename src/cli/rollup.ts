@@ -22,7 +22,7 @@ import { createCommand } from "./command.ts";
 import { type RollupAdmin, startRollupAdmin } from "./rollup-admin.ts";
 import { checkRights } from "./rollup-check.ts";
 import { optionOf, ROLLUP_FLAGS } from "./rollup-flags.ts";
-import { createRollupLog, createTerminalLog, warnOnceTo } from "./rollup-log.ts";
+import { createRollupLog, warnOnceTo } from "./rollup-log.ts";
 import { announce, createOutcomeLog, isWorthALine, logRun, runOnce } from "./rollup-report.ts";
 import { stopOnSignal } from "./rollup-stop.ts";
 import { verifyAll } from "./rollup-verify.ts";
@@ -78,7 +78,7 @@ async function run(first: DatabaseUrl, host: string, flags: Flags): Promise<void
   if (flags.repair && !flags.verify) throw new Error("--repair needs --verify");
   const connections = connectionsFor(flags);
   // What a comparison prints is its result, for a person or a file, and not the log of a process.
-  const log = flags.verify ? createTerminalLog() : createRollupLog(readLogLevel());
+  const log = flags.verify ? createRollupLog("info", true) : createRollupLog(readLogLevel());
   const warnOnce = warnOnceTo(log);
   misspelledSettings(ROLLUP_FLAGS).forEach(warnOnce);
   const url = followUrl(first, log);
@@ -232,8 +232,7 @@ function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat
     });
     rebuild = false;
     admin?.finished(result);
-    if (!result.failure && (watch === undefined || isWorthALine(result)))
-      logRun(log, result, signal);
+    if (!result.failure && (watch === undefined || isWorthALine(result))) logRun(log, result);
     return result;
   };
 }

@@ -26,12 +26,10 @@ export function followDatabaseUrl(
     use(next) {
       if (next.database !== current.database) throw new Error(OTHER_DATABASE);
       current = next;
-      const text = `${file} has changed: new connections to the database use it`;
-      log.info({ text, file }, "database URL reloaded");
+      log.info({ file }, "database URL reloaded");
     },
     refuse(problems) {
-      const text = `${problems.join("; ")}: the last good URL stays in use`;
-      log.error({ text, problems }, "database URL not reloaded: the last good one stays in use");
+      log.error({ problems }, "database URL not reloaded: the last good one stays in use");
     },
   });
   return () => current;

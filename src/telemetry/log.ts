@@ -1,7 +1,7 @@
 /** The log: JSON lines on stdout, one object each, times in UTC. */
 import { type Logger, pino, stdTimeFunctions } from "pino";
 import type { Config } from "../config.ts";
-import { createLogOutput } from "./log-output.ts";
+import { createLogOutput, type LogOutput } from "./log-output.ts";
 import { openStdout } from "./stdout.ts";
 
 /** A log, as the parts of the service use it. Messages are fixed strings. */
@@ -17,7 +17,7 @@ const MAX_EXIT_WAIT = 500;
 /** Creates the log of a process. The last lines are written to `output` when the process exits. */
 export function createLog(
   level: Config["logLevel"],
-  output = createLogOutput(openStdout()),
+  output: Omit<LogOutput, "dropped"> = createLogOutput(openStdout()),
 ): Logger {
   // Also after `process.exit()` and after an uncaught exception.
   process.once("exit", () => output.flushSync(MAX_EXIT_WAIT));

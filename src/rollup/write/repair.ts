@@ -49,6 +49,3 @@ export const rebuildOf = (provider: string, why: string): Repair => ({
   what: `${why}: the rollup is built anew`,
   gross: formatCents(0n),
 });
-
-/** Formats a repair for the log. */
-export const formatRepair = ({ provider, what }: Repair) => `provider ${provider}, ${what}`;

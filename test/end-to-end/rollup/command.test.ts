@@ -6,7 +6,7 @@
  * on the server that has no default database.
  */
 import { afterAll, beforeAll, expect, it, vi } from "vitest";
-import { createTerminalLog } from "../../../src/cli/rollup-log.ts";
+import { createRollupLog } from "../../../src/cli/rollup-log.ts";
 import { verifyAll } from "../../../src/cli/rollup-verify.ts";
 import { TABLES } from "../../../src/rollup/coverage.ts";
 import { MIN_ROWS } from "../../../src/rollup/size.ts";
@@ -38,7 +38,7 @@ const ended = { level: "info", time: expect.stringMatching(/Z$/), msg: "run ende
 async function verified(): Promise<unknown[]> {
   const print = vi.spyOn(console, "log").mockReturnValue();
   const flags = { margin: 900, checkPeriod: 86_400, concurrency: 1 };
-  await verifyAll(testPool(database.url), 3, flags, createTerminalLog());
+  await verifyAll(testPool(database.url), 3, flags, createRollupLog("info", true));
   const { calls } = print.mock;
   print.mockRestore();
   return calls.flat();
@@ -95,10 +95,12 @@ it("--verify prints differences; with --repair it removes them, and says where",
     expect.stringMatching(/^provider 2, .*, as a whole: .* by -0.01 of gross$/),
     "2 differences",
     expect.stringMatching(
-      /^\d charges? added, 4 providers up to date, 2 too small for a rollup, .* s, 1 difference repaired$/,
+      /^run ended: charges \d, providers 4, small 2, behind 0, repairs 1, ms \d+$/,
     ),
   ]);
-  expect(stderr).toMatch(/^error: provider 2, .*: repaired by \S+ of gross\n$/);
+  expect(stderr).toMatch(
+    /^error: a rollup was repaired: providerId 2, difference .* to .*: repaired by \S+ of gross, gross 0.01\n$/,
+  );
   expect(await verified()).toEqual(["the rollups agree with the ledger"]);
 });
 

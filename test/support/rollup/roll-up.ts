@@ -3,7 +3,6 @@
  * much there is nor on when it was checked.
  */
 import type { Knex } from "knex";
-import { formatRepair } from "../../../src/rollup/write/repair.ts";
 import {
   type RollupOptions,
   type RollupResult,
@@ -27,7 +26,7 @@ export async function repairsOf(
   const repairs: string[] = [];
   await rollUp(database, {
     margin: 0,
-    report: ({ repair }) => repair && repairs.push(formatRepair(repair)),
+    report: ({ repair }) => repair && repairs.push(`provider ${repair.provider}, ${repair.what}`),
     ...options,
   });
   return repairs;
