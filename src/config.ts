@@ -3,8 +3,8 @@
  * once, at start, and all mistakes are reported together. No message repeats the value of
  * `DATABASE_URL`, which holds a password.
  */
-import { contradictions } from "./config/contradictions.ts";
-import { ConfigError } from "./config/mistake.ts";
+import { tlsMistakes } from "./config/certificates.ts";
+import { ConfigError, mistakesOf } from "./config/mistake.ts";
 import type { Environment } from "./config/variable.ts";
 import { VARIABLES } from "./config/variables.ts";
 
@@ -28,15 +28,13 @@ export function readConfig(environment: Environment): Config {
   const values: Record<string, unknown> = {};
   const mistakes: string[] = [];
   for (const [field, { name, fallback, parse }] of Object.entries(VARIABLES)) {
-    try {
+    const read = () => {
       values[field] = parse(environment[name] || fallback, name, environment);
-    } catch (error) {
-      if (!(error instanceof ConfigError)) throw error;
-      mistakes.push(...error.mistakes);
-    }
+    };
+    mistakes.push(...mistakesOf(read));
   }
   const config = values as Config;
-  mistakes.push(...contradictions(config));
+  mistakes.push(...tlsMistakes(config));
   if (mistakes.length > 0) throw new ConfigError(mistakes);
   return config;
 }

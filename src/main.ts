@@ -16,8 +16,6 @@ import { check } from "./cli/check.ts";
 import { ignoreClosedOutput } from "./cli/closed-output.ts";
 import { createCommand } from "./cli/command.ts";
 import { formatError } from "./cli/format-error.ts";
-import { exposures } from "./config/exposure.ts";
-import { ineffective } from "./config/ineffective.ts";
 import { misspelled } from "./config/misspellings.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import {
@@ -34,7 +32,6 @@ import { poolState } from "./db/pool.ts";
 import { createRead, type Read } from "./db/query.ts";
 import { followDatabaseUrl } from "./db/url-watch.ts";
 import { listen, listenAddress } from "./net/listen.ts";
-import { unresolved } from "./net/resolve.ts";
 import { createPorts } from "./ports.ts";
 import { createRevenueService } from "./revenue/service.ts";
 import { createDamageLog } from "./rollup/read/damage.ts";
@@ -52,7 +49,7 @@ import { createMetrics, type Metrics } from "./telemetry/metrics/metrics.ts";
 import { createReadObserver } from "./telemetry/read-observer.ts";
 import { openStdout } from "./telemetry/stdout.ts";
 import { startTracing } from "./telemetry/traces/sdk.ts";
-import { collectorHost, isTracingOn } from "./telemetry/traces/settings.ts";
+import { isTracingOn } from "./telemetry/traces/settings.ts";
 import { versions } from "./telemetry/versions.ts";
 import { watchCertificates } from "./tls/certificate-watch.ts";
 
@@ -77,17 +74,13 @@ try {
     ignoreClosedOutput();
     const database = openPool(config, 1, config.databaseUrl);
     const checkOne = async (warn: (message: string) => void) => {
-      warnings(config).forEach(warn);
-      const collector = isTracingOn(process.env, warn) ? collectorHost(process.env) : undefined;
-      (await unresolved({ "the endpoint of OTLP": collector })).forEach(warn);
+      misspellings.forEach(warn);
+      isTracingOn(process.env, warn);
       return checkSessionOf(config, database, warn);
     };
-    const hosts = await unresolved({ HOST: config.host, ADMIN_HOST: config.adminHost });
-    for (const mistake of hosts) console.error(`error: ${mistake}`);
     const open = (name: string) => openPool(config, 1, { ...config.databaseUrl, database: name });
     const parts = { database, checkSession: checkOne, statements: statementsOf(config), open };
-    const isWell = await check(config, parts);
-    process.exit(isWell && hosts.length === 0 ? 0 : 1);
+    process.exit((await check(config, parts)) ? 0 : 1);
   }
   await start(config);
 } catch (error) {
@@ -102,7 +95,7 @@ try {
 async function start(config: Config): Promise<void> {
   const logOutput = createLogOutput(openStdout());
   const log = createLog(config.logLevel, logOutput);
-  for (const line of warnings(config)) log.warn(line);
+  for (const line of misspellings) log.warn(line);
   const readiness = createReadiness((ready, failed) => {
     const expected = ready || failed.every((check) => check === "shutdown");
     log[expected ? "info" : "warn"](ready ? {} : { failed }, ready ? "ready" : "not ready");
@@ -199,11 +192,6 @@ async function start(config: Config): Promise<void> {
         tracing?.stop(),
       ]),
   });
-}
-
-/** What is told of a valid configuration. */
-function warnings(config: Config): string[] {
-  return [...misspellings, ...ineffective(config, process.env), ...exposures(config)];
 }
 
 function createAuthenticate({ serviceKeys }: Config, read: Read, metrics?: Metrics): Authenticate {

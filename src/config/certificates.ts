@@ -5,7 +5,7 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
-import { ConfigError, codeOf, unreadable } from "./mistake.ts";
+import { ConfigError, codeOf, mistakesOf, unreadable } from "./mistake.ts";
 
 /** The paths of the files, by the names of their variables. */
 export interface TlsFiles {
@@ -33,6 +33,15 @@ export function tlsFiles(settings: TlsSettings): TlsFiles | undefined {
     TLS_KEY_FILE: tlsKeyFile,
     TLS_CLIENT_CA_FILE: tlsClientCaFile,
   };
+}
+
+/** What is wrong with the settings of TLS, or in their files. */
+export function tlsMistakes(settings: TlsSettings): readonly string[] {
+  const files = tlsFiles(settings);
+  if (files !== undefined) return mistakesOf(() => parseCertificates(readContents(files)));
+  const { tlsCertFile, tlsKeyFile, tlsClientCaFile } = settings;
+  const isSet = [tlsCertFile, tlsKeyFile, tlsClientCaFile].some((file) => file !== undefined);
+  return isSet ? ["TLS needs both TLS_CERT_FILE and TLS_KEY_FILE"] : [];
 }
 
 /** A usable certificate with its key. */

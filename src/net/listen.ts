@@ -22,7 +22,7 @@ export async function listen(
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     const problem = reason.includes("EADDRINUSE")
-      ? "is in use by another process (EADDRINUSE)"
+      ? "is in use already (EADDRINUSE)"
       : `cannot be listened on (${reason})`;
     throw new Error(`${variable} ${port} ${problem}`, { cause });
   }

@@ -35,12 +35,9 @@ it.each<[string, Record<string, string>, string[]]>([
     ],
   ],
   [
-    "both ports are the same",
-    { DATABASE_URL: "mysql://u:hunter2@h", HTTP_PORT: "8080", GRPC_PORT: "8080" },
-    [
-      `DATABASE_URL does not name exactly one database; ${URL_FORM}`,
-      "HTTP_PORT and GRPC_PORT are both 8080; they must differ",
-    ],
+    "the URL names no database",
+    { DATABASE_URL: "mysql://u:hunter2@h" },
+    [`DATABASE_URL does not name exactly one database; ${URL_FORM}`],
   ],
   [
     "the URL comes from two places",

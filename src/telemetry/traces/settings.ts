@@ -31,12 +31,6 @@ export function isTracingOn(environment: TraceEnvironment, warn: Warn): boolean 
   return Boolean(exporter || endpoint);
 }
 
-/** The host of the collector, where the environment asks for traces. */
-export function collectorHost(environment: TraceEnvironment): string | undefined {
-  if (!isTracingOn(environment, () => {})) return undefined;
-  return URL.parse(traceEndpoint(environment))?.hostname.replace(/^\[(.*)\]$/, "$1");
-}
-
 /** Where the exporter sends spans, for messages: without a user, a password or a query. */
 export function traceEndpoint(environment: TraceEnvironment): string {
   const { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: own, OTEL_EXPORTER_OTLP_ENDPOINT: base } =

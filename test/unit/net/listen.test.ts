@@ -24,7 +24,7 @@ it("a port that is in use, or that does not exist, is told by the name of its va
   await once(server.listen(0, "127.0.0.1"), "listening");
   const { port } = server.address() as AddressInfo;
   await expect(listen("HTTP_PORT", port, bind)).rejects.toThrow(
-    `HTTP_PORT ${port} is in use by another process (EADDRINUSE)`,
+    `HTTP_PORT ${port} is in use already (EADDRINUSE)`,
   );
   await expect(listen("GRPC_PORT", 70_000, bind)).rejects.toThrow(
     /^GRPC_PORT 70000 cannot be listened on \(.*65536.*\)$/,
