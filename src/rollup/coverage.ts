@@ -18,13 +18,29 @@ export const RENTAL_RAN = "ended_at >= started_at";
  * SQL conditions of rows, by the columns that tell when a row was recorded and how it is dated. The watermark is an
  * SQL expression, which is used twice where both columns are. A row is either covered, late or after the watermark.
  */
-function conditions(recorded: string, dated: string) {
+function conditions<Recorded extends string, Dated extends string>(
+  recorded: Recorded,
+  dated: Dated,
+) {
   return {
+    /** In time to be covered, once its date has come. */
+    recorded: (until: string) => `${recorded} <= ${until}`,
     covered: (watermark: string) => `${recorded} <= ${watermark} AND ${dated} <= ${watermark}`,
     /** Late, or after it: the negation of `covered`. */
     uncovered: (watermark: string) => `(${recorded} > ${watermark} OR ${dated} > ${watermark})`,
     late: (watermark: string) => `${recorded} > ${watermark} AND ${dated} <= ${watermark}`,
     after: (watermark: string) => `${dated} > ${watermark}`,
+    /** What becomes covered when the watermark moves: a condition for each column that it passes, one range each. */
+    passed: (since: string, until: string) => [
+      {
+        by: recorded,
+        condition: `${recorded} > ${since} AND ${recorded} <= ${until} AND ${dated} <= ${until}`,
+      },
+      {
+        by: dated,
+        condition: `${dated} > ${since} AND ${dated} <= ${until} AND ${recorded} <= ${since}`,
+      },
+    ],
   };
 }
 

@@ -1,4 +1,5 @@
 /** From which size on a provider has a rollup. Runs and the warning about a missing one ask the same. */
+import { CHARGES, RENTALS } from "./coverage.ts";
 
 /**
  * The charges, or the rentals, from which a rollup pays. With fewer, an answer without one costs the service and the
@@ -18,6 +19,6 @@ export type Counted = "charges" | "rentals";
  */
 export function recordedRows(table: Counted, provider: string, until: string): string {
   return table === "charges"
-    ? `charges FORCE INDEX (charges_by_recording) WHERE provider_id = ${provider} AND recorded_at <= ${until}`
-    : `rentals FORCE INDEX (rentals_by_update) WHERE provider_id = ${provider} AND updated_at <= ${until}`;
+    ? `charges FORCE INDEX (charges_by_recording) WHERE provider_id = ${provider} AND ${CHARGES.recorded(until)}`
+    : `rentals FORCE INDEX (rentals_by_update) WHERE provider_id = ${provider} AND ${RENTALS.recorded(until)}`;
 }
