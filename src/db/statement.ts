@@ -11,7 +11,7 @@ import { fromDatetime } from "./datetime.ts";
 import type { Row, Query as SendQuery } from "./query.ts";
 import { NOW } from "./sql-time.ts";
 
-/** A query. `:name` is a parameter. */
+/** A query. `:name` is a parameter, of which a value is given with each run. */
 interface Query<Column extends string = string> {
   /** The SQL expression of each column. */
   readonly select: Readonly<Record<Column, string>>;
@@ -23,7 +23,7 @@ interface Query<Column extends string = string> {
 export type Rows<Q> = Q extends Query<infer Column> ? Readonly<Record<Column, string>>[] : never;
 
 /** Queries by name. One that is undefined is left out of the statement, and has no rows. */
-type Queries = Readonly<Record<string, Query | undefined>>;
+export type Queries = Readonly<Record<string, Query | undefined>>;
 
 /** The answer to a statement. */
 export interface Result<Q extends Queries> {
@@ -34,15 +34,15 @@ export interface Result<Q extends Queries> {
 }
 
 /** Queries compiled into one statement. */
-export interface Statement<Q extends Queries, Parameter extends string> {
+export interface Statement<Q extends Queries> {
   /** The statement, to be read: with `:name` for each parameter. */
   readonly text: string;
   /** The statement, with `?` for each binding. */
   readonly sql: string;
   /** The parameter of each `?`, in order. */
-  readonly parameters: readonly Parameter[];
-  /** Runs the statement. Rejects as `query` does. */
-  run(query: SendQuery, values: Readonly<Record<Parameter, string>>): Promise<Result<Q>>;
+  readonly parameters: readonly string[];
+  /** Runs the statement with values of its parameters, and maybe others. Rejects as `query` does. */
+  run(query: SendQuery, values: Readonly<Record<string, string>>): Promise<Result<Q>>;
 }
 
 /** Reads when the heartbeat was written, which tells how old the data of a node is (freshness.ts). */
@@ -54,15 +54,9 @@ export const INSTANT_AND_HEARTBEAT = `CONCAT_WS('/', ${NOW}, (${HEARTBEAT}))`;
  * Compiles queries. Done once, at start.
  *
  * @param queries the first of them must always have exactly one row, or at least one if there is no other
- * @param declared the parameters that they may use
  * @param operation a short name, for metrics and traces
- * @throws Error if a query uses a parameter that is not declared
  */
-export function compileStatement<Q extends Queries, Parameter extends string>(
-  queries: Q,
-  declared: readonly Parameter[],
-  operation: string,
-): Statement<Q, Parameter> {
+export function compileStatement<Q extends Queries>(queries: Q, operation: string): Statement<Q> {
   const parts = Object.entries(queries).filter((part): part is [string, Query] => !!part[1]);
   const [first, ...others] = parts;
   if (first === undefined) throw new Error("expected at least one query");
@@ -72,8 +66,8 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
     ...others.map(([, query]) => query),
   ];
   const branches = branchesWith(NOW);
-  const { text, sql, parameters } = compile(branches, declared);
-  const limited = compile(branchesWith(INSTANT_AND_HEARTBEAT), declared);
+  const { text, sql, parameters } = compile(branches);
+  const limited = compile(branchesWith(INSTANT_AND_HEARTBEAT));
   const shapes = branches.map((branch) => Object.keys(branch.select));
   const none = Object.fromEntries(Object.keys(queries).map((name) => [name, []]));
 
@@ -99,7 +93,11 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
     sql,
     parameters,
     async run(query, values) {
-      const bindings = parameters.map((parameter) => values[parameter]);
+      const bindings = parameters.map((name) => {
+        const value = values[name];
+        if (value === undefined) throw new Error(`parameter :${name} of ${operation} has no value`);
+        return value;
+      });
       const { limitAge } = query;
       const text = limitAge === undefined ? sql : limited.sql;
       return parse(await query(text, bindings, operation), limitAge);
@@ -108,10 +106,7 @@ export function compileStatement<Q extends Queries, Parameter extends string>(
 }
 
 /** Compiles queries to the text of a statement. */
-function compile<Parameter extends string>(
-  queries: readonly Query[],
-  declared: readonly Parameter[],
-) {
+function compile(queries: readonly Query[]) {
   const width = Math.max(...queries.map(({ select }) => Object.keys(select).length));
   const branches = queries.map(({ select, from }, index) => {
     const columns = Object.values(select).map((expression) => `CAST(${expression} AS CHAR)`);
@@ -123,14 +118,9 @@ function compile<Parameter extends string>(
   const text = branches
     .map((branch, index) => (index === 0 ? branch : `(${branch})`))
     .join("\nUNION ALL ");
-  const parameters: Parameter[] = [];
-  const sql = text.replace(/:([a-z]\w*)/gi, (_, name: string) => {
-    const parameter = declared.find((known) => known === name);
-    if (parameter === undefined) throw new Error(`parameter :${name} is not declared`);
-    parameters.push(parameter);
-    return "?";
-  });
-  return { text, sql, parameters };
+  const named = /:([a-z]\w*)/gi;
+  const parameters = [...text.matchAll(named)].map(([, name = ""]) => name);
+  return { text, sql: text.replace(named, "?"), parameters };
 }
 
 function toObject(columns: readonly string[], row: Row): Record<string, string> {

@@ -43,11 +43,8 @@ export function placeAfter(end: number): Place {
 /** SQL: a parameter that is an id. As `UNSIGNED` MySQL takes a text from 2^63 on for 2^63 - 1, where it looks for a range. */
 export const idOf = (parameter: string): string => `CAST(${parameter} AS DECIMAL(20,0))`;
 
-/** The parameters of `rowsAfter`, besides `provider` and `start`. */
-export const PLACE_PARAMETERS = ["at", "before", "place", "id"] as const;
-
-/** The parameters of a place. */
-export function parametersOf({ at, id }: Place): Record<(typeof PLACE_PARAMETERS)[number], string> {
+/** The parameters of a place, for `rowsAfter`. */
+export function parametersOf({ at, id }: Place) {
   const exists = at === BEFORE_ALL || toDatetime(instantOf(at)) === at;
   // Nothing is equal to a date that does not exist: its rows are among those before the next instant that does.
   const before = exists ? at : toBoundary(instantOf(at) + 1);

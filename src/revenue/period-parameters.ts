@@ -1,36 +1,19 @@
 /** The parameters of the statements of a period (period-sums.ts), given the facts. */
 import { earlierOf, laterOf } from "../db/datetime.ts";
-import { type Boundaries, boundariesOf, marksOf, storedMark } from "../rollup/read/boundaries.ts";
+import { boundariesOf, marksOf, storedMark } from "../rollup/read/boundaries.ts";
 import type { CurrentRollup } from "../rollup/read/facts.ts";
-import { type Stretch, stretchOf } from "./breakdown/totals.ts";
+import { stretchOf } from "./breakdown/totals.ts";
 import { boundsOf, type Period } from "./period.ts";
 
-/** The parameters of a period, and of the rollup and the edges that complete its sums. */
-export const PERIOD_PARAMETERS = ["provider", "start", "after", "now", "from", "until"] as const;
-export const EDGE_PARAMETERS = [
-  ...(["watermark", "slot", "first", "last", "mark", "other"] as const),
-  ...(["tailFrom", "headFrom", "headTo", "headSign"] as const),
-];
-
-type Values<Names extends readonly string[]> = Readonly<Record<Names[number], string>>;
-
 /** A period at `now` (epoch ms), and as parameters of a provider. */
-export function parametersOf(
-  provider: string,
-  period: Period,
-  now: number,
-): { readonly stretch: Stretch; readonly values: Values<typeof PERIOD_PARAMETERS> } {
+export function parametersOf(provider: string, period: Period, now: number) {
   const stretch = stretchOf(period, now);
   const [from, until] = [String(stretch.from), String(stretch.until)];
   return { stretch, values: { provider, ...boundsOf(period, now), from, until } };
 }
 
 /** The boundaries of a rollup in a period, and what lies between them and its ends as parameters. */
-export function edgesOf(
-  period: Period,
-  now: number,
-  { watermark, slot, leaf }: CurrentRollup,
-): { readonly boundaries: Boundaries; readonly values: Values<typeof EDGE_PARAMETERS> } {
+export function edgesOf(period: Period, now: number, { watermark, slot, leaf }: CurrentRollup) {
   const end = Math.min(period.end, now);
   const boundaries = boundariesOf(watermark, end, marksOf(leaf, period.start, end));
   const { first, last } = boundaries;

@@ -10,7 +10,7 @@ import { payoutsOfDefault, payoutsOfMaximum } from "./payouts/queries.ts";
 import { providerRevenue, providersAfter, rawProviderRevenue } from "./platform/queries.ts";
 
 /** A compiled statement. */
-type Statement = Pick<Compiled<never, string>, "text" | "sql" | "parameters">;
+type Statement = Pick<Compiled<never>, "text" | "sql" | "parameters">;
 
 /** Of those that complete sums, `cached` reads none itself. */
 export const STATEMENTS = {

@@ -6,7 +6,6 @@ import { compileStatement } from "../../db/statement.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { STORED_SUMS } from "../../rollup/sums.ts";
-import { EDGE_PARAMETERS, PERIOD_PARAMETERS } from "../period-parameters.ts";
 import { BY_OWNER, completingSums, rawSums } from "../period-sums.ts";
 import { WALLET } from "../wallet.ts";
 
@@ -61,7 +60,6 @@ function breakdownOf(stored: Partial<typeof STORED>) {
       ...{ atFirst, totalAtFirst, atLast, totalAtLast },
       ...completingSums(BY_OWNER),
     },
-    [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS],
     "breakdown",
   );
 }
@@ -73,6 +71,5 @@ export const cachedBreakdown = breakdownOf({});
 /** The statement that reads the ledger alone. */
 export const rawBreakdown = compileStatement(
   { wallet: WALLET, servers: SERVERS, instances: INSTANCES, ...rawSums(BY_OWNER) },
-  PERIOD_PARAMETERS,
   "breakdown_raw",
 );

@@ -1,6 +1,6 @@
 /** The SQL of ListCharges. It reads the ledger alone, and of servers and instances those of the page. */
 import { compileStatement } from "../../db/statement.ts";
-import { DEFAULT_SIZE, MAX_SIZE, PLACE_PARAMETERS, rowsAfter } from "../pages.ts";
+import { DEFAULT_SIZE, MAX_SIZE, rowsAfter } from "../pages.ts";
 import { WALLET } from "../wallet.ts";
 
 /** What is read of a charge. */
@@ -30,7 +30,6 @@ const withNames = (page: string) => ({
 const chargesAfter = (limit: number) =>
   compileStatement(
     { wallet: WALLET, page: withNames(rowsAfter("charges", COLUMNS, "charged_at", limit)) },
-    ["provider", "start", ...PLACE_PARAMETERS],
     "charges",
   );
 

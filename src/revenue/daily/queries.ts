@@ -23,8 +23,6 @@ export const MAX_TIMES = 4;
 
 /** The parameters that are times of day at which days begin, in seconds from midnight. */
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);
-/** The parameters that are stretches of which none is of two days (`grainOf`). */
-const GRAIN = ["shift", "grain"] as const;
 
 /** Sums the charges that match an SQL condition, by date and grain: none of them is of two days, in any zone. */
 const sumCharges = (condition: string) => ({
@@ -89,11 +87,6 @@ function dailyOf(stored: Partial<typeof STORED_OF_ZONES | typeof STORED>) {
       ),
       ...{ total, allDays, days, hours, cutHours },
     },
-    [
-      ...["provider", "start", "after", "watermark", "slot", "mark", ...GRAIN],
-      ...["first", "last", "from", "to", "tailFrom"],
-      ...TIMES,
-    ],
     "daily",
   );
 }
@@ -109,6 +102,5 @@ export const rawDaily = compileStatement(
     wallet: WALLET,
     charges: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
   },
-  ["provider", "start", "after", ...GRAIN],
   "daily_raw",
 );

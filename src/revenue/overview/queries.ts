@@ -67,7 +67,6 @@ function overviewOf(stored: Partial<typeof STORED>) {
       months: stored.months,
       sumsByServer: stored.sumsByServer,
     },
-    ["provider", "now", "watermark", "slot", "mark"],
     "overview",
   );
 }
@@ -84,6 +83,5 @@ export const rawOverview = compileStatement(
     charges: sumCharges(`charged_at <= ${NOW}`),
     payouts: PAYOUTS,
   },
-  ["provider", "now"],
   "overview_raw",
 );

@@ -1,6 +1,6 @@
 /** The SQL of ListPayouts. */
 import { compileStatement } from "../../db/statement.ts";
-import { DEFAULT_SIZE, MAX_SIZE, PLACE_PARAMETERS, rowsAfter } from "../pages.ts";
+import { DEFAULT_SIZE, MAX_SIZE, rowsAfter } from "../pages.ts";
 import { WALLET } from "../wallet.ts";
 import { PAYOUT } from "./payout.ts";
 
@@ -10,7 +10,6 @@ const payoutsAfter = (limit: number) =>
       wallet: WALLET,
       page: { select: PAYOUT, from: rowsAfter("payouts", Object.values(PAYOUT), "paid_at", limit) },
     },
-    ["provider", "start", ...PLACE_PARAMETERS],
     "payouts",
   );
 

@@ -7,7 +7,6 @@ import { compileStatement } from "../../db/statement.ts";
 import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { STORED_SUMS, TOTAL_STORED_SUMS } from "../../rollup/sums.ts";
 import { idOf, MAX_SIZE } from "../pages.ts";
-import { EDGE_PARAMETERS, PERIOD_PARAMETERS } from "../period-parameters.ts";
 import { AS_WHOLE, completingSums, rawSums } from "../period-sums.ts";
 import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
 
@@ -24,7 +23,6 @@ export const providersAfter = compileStatement(
   ) AS page ON one = 1`,
     },
   },
-  ["after"],
   "providers",
 );
 
@@ -60,13 +58,11 @@ export const providerRevenue = compileStatement(
     ...completingSums(AS_WHOLE),
     payouts: PAYOUTS,
   },
-  [...PERIOD_PARAMETERS, ...EDGE_PARAMETERS],
   "provider_revenue",
 );
 
 /** The statement that reads the ledger alone. */
 export const rawProviderRevenue = compileStatement(
   { wallet: WALLET, ...rawSums(AS_WHOLE), payouts: PAYOUTS },
-  PERIOD_PARAMETERS,
   "provider_revenue_raw",
 );

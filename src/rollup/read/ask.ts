@@ -26,26 +26,26 @@ interface Found<T> extends Answered<T> {
 }
 
 /** A compiled statement, by the rows that it leads to. */
-interface Sendable<Rows, Parameter extends string> {
+interface Sendable<Rows> {
   run(
     query: Query,
-    values: Readonly<Record<Parameter, string>>,
+    values: Readonly<Record<string, string>>,
   ): Promise<{ readonly rows: Rows; readonly asOf: number }>;
 }
 
 /** What is asked, given the facts: plain values. */
-interface QuestionOf<Rows, Parameter extends string, Sums, T> {
+interface QuestionOf<Rows, Sums, T> {
   /** The rollup that the statement relies on. Without one it reads the ledger alone, and is right with any rollup. */
   readonly rollup?: CurrentRollup;
-  readonly statement: Sendable<Rows, Parameter>;
-  readonly values: Readonly<Record<Parameter, string>>;
+  readonly statement: Sendable<Rows>;
+  readonly values: Readonly<Record<string, string>>;
   /** The sums of the rollup, if the statement reads any. */
   readonly stored?: {
     readonly cache: SumsCache<Sums>;
     /** Of what they are the sums, as the key of the cache. */
     readonly place: string;
     /** Sent in place of the statement if they are cached. */
-    readonly cached: Sendable<Rows, Parameter>;
+    readonly cached: Sendable<Rows>;
     /** Takes them out of the rows. Throws `DamagedRollup` if they contradict each other. */
     readonly sumsOf: (rows: Rows) => Sums;
   };
@@ -66,15 +66,13 @@ export interface Question<T> {
 }
 
 /** Makes a question that reads the ledger alone. */
-export function rawQuestion<Rows, Parameter extends string, T>(
-  question: QuestionOf<Rows, Parameter, never, T>,
-): Question<T> {
+export function rawQuestion<Rows, T>(question: QuestionOf<Rows, never, T>): Question<T> {
   return question as unknown as Question<T>;
 }
 
 /** Makes a question that relies on a rollup. */
-export function question<Rows extends Confirmed, Parameter extends string, Sums, T>(
-  question: QuestionOf<Rows, Parameter, Sums, T> & { readonly rollup: CurrentRollup },
+export function question<Rows extends Confirmed, Sums, T>(
+  question: QuestionOf<Rows, Sums, T> & { readonly rollup: CurrentRollup },
 ): Question<T> {
   return question as unknown as Question<T>;
 }
@@ -164,7 +162,7 @@ export async function send<T>(
   facts: Facts,
   question: Question<T>,
 ): Promise<Found<T> | undefined> {
-  const asked = question as unknown as QuestionOf<Confirmed, string, unknown, T>;
+  const asked = question as unknown as QuestionOf<Confirmed, unknown, T>;
   const { rollup, statement, values, stored, answer } = asked;
   const known = rollup && stored?.cache.get(provider, rollup, stored.place);
   const sent = stored !== undefined && known !== undefined ? stored.cached : statement;

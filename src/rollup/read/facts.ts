@@ -52,7 +52,6 @@ export const factsStatement = compileStatement(
       from: ROLLUP,
     },
   },
-  ["provider"],
   "facts",
 );
 

@@ -17,7 +17,6 @@ const upToMinimum = (table: Counted) => ({
 /** Counts the rows that a run of half an hour ago counted, up to as many as it takes for a rollup. */
 export const sizeStatement = compileStatement(
   { charges: upToMinimum("charges"), rentals: upToMinimum("rentals") },
-  ["provider"],
   "size",
 );
 

@@ -55,7 +55,6 @@ const wallet = compileStatement(
       from: "wallets WHERE provider_id = :provider",
     },
   },
-  ["provider", "seconds"],
   "wallet",
 );
 

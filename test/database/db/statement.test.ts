@@ -6,16 +6,17 @@ import { databaseOfFile } from "../file-database.ts";
 
 const database = await databaseOfFile();
 
-it("compiling rejects a parameter that is not declared", () => {
+it("a parameter without a value is an error, and nothing is sent", async () => {
   const servers = { select: { id: "id" }, from: "servers WHERE provider_id = :povider" };
-  expect(() => compileStatement({ servers }, ["provider"], "servers")).toThrow(
-    new Error("parameter :povider is not declared"),
-  );
+  const run = compileStatement({ servers }, "servers").run(() => expect.unreachable(), {
+    provider: "7",
+  });
+  await expect(run).rejects.toThrow("parameter :povider of servers has no value");
 });
 
 it("a query that is undefined is left out of the statement, and has no rows", async () => {
   const one = { select: { wallets: "COUNT(*)" }, from: "wallets WHERE provider_id = :provider" };
-  const statement = compileStatement({ one, none: undefined, two: one }, ["provider"], "wallets");
+  const statement = compileStatement({ one, none: undefined, two: one }, "wallets");
   expect(statement.sql.match(/^UNION ALL \(SELECT \d/gm)).toEqual(["UNION ALL (SELECT 1"]);
   const { signal } = new AbortController();
   const read = createRead(database.knex);
