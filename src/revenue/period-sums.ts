@@ -1,26 +1,34 @@
 /**
  * The SQL of the sums of a period: what completes those of a rollup, and what adds up the ledger alone. They are
  * added up by owner or for the provider as a whole, and `Totals` makes figures of either. All places in time are
- * parameters (period-parameters.ts).
+ * parameters (period-question.ts).
  */
 import { instant, milliseconds, millisecondsOf } from "../db/sql-time.ts";
 import { CHARGES, RENTAL_RAN, RENTALS } from "../rollup/coverage.ts";
-import { CHARGE_SUMS } from "../rollup/sums.ts";
+import { OWNER_SUMS, sumsAt, totalAt } from "../rollup/read/stored.ts";
+import { CHARGE_SUMS, STORED_SUMS, TOTAL_STORED_SUMS } from "../rollup/sums.ts";
 
 /** What rows are added up by, and the columns that tell it. */
 interface Grouping {
   readonly owner: { readonly server: string; readonly instance: string };
   readonly by: string;
+  /** The stored sums of owners that are added up by it. */
+  readonly stored: { readonly select: typeof STORED_SUMS; readonly by: string };
 }
 
 /** By owner. The sums of a server as a whole may come twice: for the instances NULL and 0. */
 export const BY_OWNER: Grouping = {
   owner: { server: "server_id", instance: "COALESCE(instance_id, 0)" },
   by: "server_id, instance_id",
+  stored: { select: STORED_SUMS, by: "" },
 };
 
 /** For the provider as a whole, as if it were one owner. No row if there is nothing to add up. */
-export const AS_WHOLE: Grouping = { owner: { server: "0", instance: "0" }, by: "provider_id" };
+export const AS_WHOLE: Grouping = {
+  owner: { server: "0", instance: "0" },
+  by: "provider_id",
+  stored: { select: TOTAL_STORED_SUMS, by: " GROUP BY provider_id" },
+};
 
 const [START, AFTER, NOW] = [instant(":start"), instant(":after"), instant(":now")];
 const [FIRST, LAST] = [instant(":first"), instant(":last")];
@@ -45,7 +53,7 @@ interface RentalFigures {
 }
 
 /** The queries of rows that match an SQL condition, for a grouping. */
-function queriesBy({ owner, by }: Grouping) {
+function queriesBy({ owner, by, stored }: Grouping) {
   /** Without an order MariaDB sorts the sums. */
   const grouped = (table: string, condition: string) =>
     `${table} WHERE provider_id = :provider AND ${condition} GROUP BY ${by} ORDER BY NULL`;
@@ -56,6 +64,11 @@ function queriesBy({ owner, by }: Grouping) {
   });
 
   return {
+    storedAt: (mark: string) => ({
+      select: { ...owner, ...stored.select },
+      from: sumsAt(OWNER_SUMS, mark) + stored.by,
+    }),
+
     sumCharges: (condition: string) => ({
       select: { ...owner, ...CHARGE_SUMS },
       from: grouped("charges", condition),
@@ -76,13 +89,11 @@ function queriesBy({ owner, by }: Grouping) {
      * Rentals without an end that had started before the period: each runs through all of it. There is one on most
      * instances, so an expression for each row would cost more than all else.
      */
-    openBefore: {
-      select: { ...owner, count: "COUNT(*)" },
-      from: grouped(
-        "rentals",
-        `ended_at IS NULL AND started_at < ${START} AND started_at <= ${NOW}`,
-      ),
-    },
+    openBefore: sumRentals(`ended_at IS NULL AND started_at < ${START} AND started_at <= ${NOW}`, {
+      rentals: "COUNT(*)",
+      running: "COUNT(*)",
+      rented: `COUNT(*) * CAST(GREATEST(${UNTIL} - ${FROM}, 0) AS DECIMAL(20,0))`,
+    }),
 
     /**
      * What makes the sums at the ends of the period of those at the boundaries: covered rentals that start, or end,
@@ -111,10 +122,18 @@ function queriesBy({ owner, by }: Grouping) {
   };
 }
 
-/** What completes the sums of a rollup at the boundaries of a period. */
-export function completingSums(grouping: Grouping) {
-  const { sumCharges, clippedRentals, edgeRentals, openBefore } = queriesBy(grouping);
-  return {
+/** The queries of the totals of a period, for the statements of a question. */
+export function periodQueries(grouping: Grouping) {
+  const { sumCharges, clippedRentals, edgeRentals, openBefore, storedAt } = queriesBy(grouping);
+  const raw = {
+    uncovered: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
+    /** Rentals that end in the period or after now, or have no end and started in the period. */
+    ending: clippedRentals(
+      `(ended_at IS NULL AND started_at >= ${START} OR ended_at >= LEAST(${START}, ${NOW}) AND ${RENTAL_RAN}) AND started_at <= ${NOW}`,
+    ),
+    open: openBefore,
+  };
+  const completing = {
     /** All charges between the ends of the period and the boundaries. */
     head: sumCharges(`charged_at >= ${START} AND charged_at < ${FIRST}`),
     tail: sumCharges(`charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
@@ -132,17 +151,12 @@ export function completingSums(grouping: Grouping) {
     ),
     open: openBefore,
   };
-}
-
-/** What adds up the ledger alone. */
-export function rawSums(grouping: Grouping) {
-  const { sumCharges, clippedRentals, openBefore } = queriesBy(grouping);
-  return {
-    charges: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
-    /** Rentals that end in the period or after now, or have no end and started in the period. */
-    rentals: clippedRentals(
-      `(ended_at IS NULL AND started_at >= ${START} OR ended_at >= LEAST(${START}, ${NOW}) AND ${RENTAL_RAN}) AND started_at <= ${NOW}`,
-    ),
-    open: openBefore,
+  /** The sums of owners at the boundaries, and what they must be together. */
+  const stored = {
+    atFirst: storedAt(":mark"),
+    totalAtFirst: { select: STORED_SUMS, from: totalAt(":mark") },
+    atLast: storedAt(":other"),
+    totalAtLast: { select: STORED_SUMS, from: totalAt(":other") },
   };
+  return { raw, completing, stored };
 }

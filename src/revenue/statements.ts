@@ -2,12 +2,12 @@
 import type { Statement as Compiled } from "../db/statement.ts";
 import { factsStatement } from "../rollup/read/facts.ts";
 import { sizeStatement } from "../rollup/read/missing.ts";
-import { cachedBreakdown, fullBreakdown, rawBreakdown } from "./breakdown/queries.ts";
+import { breakdownStatements as breakdown } from "./breakdown/queries.ts";
 import { chargesOfDefault, chargesOfMaximum } from "./charges/queries.ts";
-import { cachedDaily, rawDaily, utcDaily, zonedDaily } from "./daily/queries.ts";
-import { cachedOverview, fullOverview, rawOverview } from "./overview/queries.ts";
+import { utcDaily, zonedDaily } from "./daily/queries.ts";
+import { overviewStatements as overview } from "./overview/queries.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "./payouts/queries.ts";
-import { providerRevenue, providersAfter, rawProviderRevenue } from "./platform/queries.ts";
+import { earnedStatements as earned, providersAfter } from "./platform/queries.ts";
 
 /** A compiled statement. */
 type Statement = Pick<Compiled<never>, "text" | "sql" | "parameters">;
@@ -16,23 +16,23 @@ type Statement = Pick<Compiled<never>, "text" | "sql" | "parameters">;
 export const STATEMENTS = {
   facts: factsStatement,
   size: sizeStatement,
-  cachedOverview,
-  fullOverview,
-  rawOverview,
-  cachedBreakdown,
-  fullBreakdown,
-  rawBreakdown,
-  cachedDaily,
-  fullDaily: utcDaily,
-  zonedFullDaily: zonedDaily,
-  rawDaily,
+  cachedOverview: overview.cached,
+  fullOverview: overview.full,
+  rawOverview: overview.raw,
+  cachedBreakdown: breakdown.cached,
+  fullBreakdown: breakdown.full,
+  rawBreakdown: breakdown.raw,
+  cachedDaily: utcDaily.cached,
+  fullDaily: utcDaily.full,
+  zonedFullDaily: zonedDaily.full,
+  rawDaily: utcDaily.raw,
   payoutsOfDefault,
   payoutsOfMaximum,
   chargesOfDefault,
   chargesOfMaximum,
   providersAfter,
-  providerRevenue,
-  rawProviderRevenue,
+  providerRevenue: earned.full,
+  rawProviderRevenue: earned.raw,
 } as const satisfies Record<string, Statement>;
 
 export type StatementName = keyof typeof STATEMENTS;

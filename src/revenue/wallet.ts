@@ -3,7 +3,7 @@ import { CONFIRMED } from "../rollup/read/facts.ts";
 
 /** Of a statement that relies on no rollup: the aggregate makes it one row. */
 export const WALLET = {
-  select: { balance: "MAX(available_balance)" },
+  select: { version: "NULL", balance: "MAX(available_balance)" },
   from: "wallets WHERE provider_id = :provider",
 };
 

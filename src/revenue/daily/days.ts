@@ -52,31 +52,16 @@ export function indexOf(instant: number, days: readonly Day[]): number {
   return low;
 }
 
-/** The times of day (UTC) at which days begin and end, in ms. */
+/** The times of day (UTC) at which days begin and end, in ms, in their order. */
 export function timesOf(days: readonly Day[]): readonly number[] {
   const ends = days.flatMap(({ start, end }) => [start, end]);
-  return [...new Set(ends.map((at) => ((at % DAY) + DAY) % DAY))];
+  return [...new Set(ends.map((at) => ((at % DAY) + DAY) % DAY))].sort((a, b) => a - b);
 }
 
 /** Those of them that lie within a stretch of a length, in ms, and not at its start. */
 export function timesWithin(days: readonly Day[], length: number): readonly number[] {
   return timesOf(days).filter((time) => time % length !== 0);
 }
-
-/**
- * Stretches of which none is of two days: the times of day (UTC) at which days begin are some `grain` apart, the first
- * of them `shift` before midnight; in seconds, as clocks were once set by the sun.
- */
-export function grainOf(days: readonly Day[]): { readonly shift: number; readonly grain: number } {
-  const day = DAY / 1_000;
-  const [first = 0, ...others] = timesOf(days).map((time) => time / 1_000);
-  const grain = others.reduce((grain, time) => divisor(grain, Math.abs(time - first)), day);
-  return { shift: day - first, grain };
-}
-
-/** The greatest common divisor. */
-const divisor = (one: number, other: number): number =>
-  other === 0 ? one : divisor(other, one % other);
 
 /** Whether days begin at midnight UTC. */
 export const isUtc = (days: readonly Day[]): boolean => timesWithin(days, DAY).length === 0;

@@ -4,6 +4,7 @@
  */
 import { fromDatetime, instantOf, toDatetime } from "../../db/datetime.ts";
 import {
+  LENGTHS,
   MINUTE,
   QUARTER_LENGTHS,
   QUARTER_SUMS,
@@ -12,11 +13,10 @@ import {
   stretchOf,
 } from "../../rollup/increments.ts";
 import type { Boundaries } from "../../rollup/read/boundaries.ts";
-import { compareSums, DamagedRollup } from "../../rollup/read/damage.ts";
+import { compareSums } from "../../rollup/read/damage.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
-import { isZero, minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
+import { minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Day, indexOf, isUtc, timesWithin } from "./days.ts";
-import type { zonedDaily } from "./queries.ts";
 
 /** Sums at an instant, as DATETIME text. */
 export type ChargesRow = SumsRow & Readonly<Record<"at" | "charges", string>>;
@@ -27,18 +27,21 @@ export type Added = readonly [at: number, sums: Sums];
 /** A row that may have its quarters. */
 type IncrementRow = ChargesRow & { readonly [Column in keyof typeof STORED_QUARTERS]?: string };
 
-export type FullRows = Awaited<ReturnType<typeof zonedDaily.run>>["rows"];
-
-type Stored = Pick<FullRows, "total" | "allDays" | "days" | "hours" | "cutHours">;
+/** The rows of the statements of days. */
+export interface DailyRows
+  extends Readonly<Record<"head" | "tail" | "uncovered" | "hours", readonly ChargesRow[]>>,
+    Readonly<Record<"days" | "cutHours", readonly IncrementRow[]>>,
+    Readonly<Record<"total" | "allDays", readonly SumsRow[]>> {
+  readonly confirmed: readonly { readonly version: string }[];
+}
 
 /**
  * What is covered of days between two marks.
  *
- * @throws DamagedRollup if all days differ from the provider as a whole, a day in UTC from its six hours, these from
- *   their hours, or an hour from its quarter hours
+ * @throws DamagedRollup if all days differ from the provider as a whole, or a day in UTC from its parts
  */
 export function covered(
-  stored: Stored,
+  stored: DailyRows,
   { first, last }: Boundaries,
   watermark: string,
   days: readonly Day[],
@@ -64,12 +67,11 @@ interface Part {
 }
 const partOf = (row: ChargesRow): Part => ({ at: fromDatetime(row.at), sums: sumsOf(row) });
 
-/** The quarters of rows that have charges, which must add up to their rows; their length is in minutes. */
+/** The quarters of rows that have charges; their length is in minutes. */
 function quartersOf(rows: readonly IncrementRow[], length: number): Part[] {
   const quarters: Part[] = [];
   for (const row of rows) {
     const start = fromDatetime(row.at);
-    let parts = NO_SUMS;
     for (const [nth, columns] of QUARTER_SUMS.entries()) {
       const [gross, charges, refunds] = [
         row[columns.gross],
@@ -78,10 +80,8 @@ function quartersOf(rows: readonly IncrementRow[], length: number): Part[] {
       ];
       if (!gross || !charges || !refunds) continue;
       const sums = sumsOf({ gross, charges, refunds });
-      parts = plus(parts, sums);
       quarters.push({ at: start + nth * length * MINUTE, sums });
     }
-    compareSums([{ at: row.at, parts, total: sumsOf(row) }]);
   }
   return quarters;
 }
@@ -89,37 +89,28 @@ function quartersOf(rows: readonly IncrementRow[], length: number): Part[] {
 /**
  * The parts of days in UTC, of which each lies in one day: six hours, hours of those in which days begin, and quarter
  * hours in place of an hour in which one does.
+ *
+ * @throws DamagedRollup if those of a day in UTC do not add up to it
  */
-function partsOf(days: readonly Day[], stored: Stored): readonly Part[] {
+function partsOf(days: readonly Day[], stored: DailyRows): readonly Part[] {
+  const cut = new Set(timesWithin(days, QUARTER_LENGTHS.day * MINUTE).map(sixHoursOf));
   const sixHours = quartersOf(stored.days, QUARTER_LENGTHS.day);
-  const quarters = quartersOf(stored.cutHours, QUARTER_LENGTHS.hour);
-  const hours = stored.hours.map(partOf);
-  const cut = new Set(cutParts(days));
-  const [inside, others] = [true, false].map((isCut) =>
-    sixHours.filter(({ at }) => cut.has(sixHoursOf(at)) === isCut),
-  ) as [Part[], Part[]];
-  compareHours(hours, inside);
-  const replaced = stored.cutHours.map((row) => {
-    const { at, sums } = partOf(row);
-    return { at, sums: minus(NO_SUMS, sums) };
+  const replaced = stored.cutHours.map(partOf);
+  const parts = [
+    ...sixHours.filter(({ at }) => !cut.has(sixHoursOf(at))),
+    ...stored.hours.map(partOf),
+    ...replaced.map(({ at, sums }) => ({ at, sums: minus(NO_SUMS, sums) })),
+    ...quartersOf(stored.cutHours, QUARTER_LENGTHS.hour),
+  ];
+  const byDay = Map.groupBy(parts, ({ at }) => stretchOf(at, LENGTHS.day)[0]);
+  const compared = stored.days.map(partOf).map(({ at, sums: total }) => {
+    const ofDay = byDay.get(at) ?? [];
+    return {
+      at: toDatetime(at),
+      parts: ofDay.map(({ sums }) => sums).reduce(plus, NO_SUMS),
+      total,
+    };
   });
-  return [...others, ...hours, ...replaced, ...quarters];
-}
-
-/** @throws DamagedRollup if hours differ from the six hours that they lie in */
-function compareHours(hours: readonly Part[], sixHours: readonly Part[]): void {
-  const missing = new Map(sixHours.map(({ at, sums }) => [at, sums]));
-  const startOf = (at: number) => stretchOf(at, QUARTER_LENGTHS.day)[0];
-  const byStart = Map.groupBy(hours, ({ at }) => startOf(at));
-  for (const start of [...missing.keys(), ...byStart.keys()]) {
-    const parts = (byStart.get(start) ?? []).reduce((sum, { sums }) => plus(sum, sums), NO_SUMS);
-    const total = missing.get(start) ?? NO_SUMS;
-    if (!isZero(minus(parts, total)))
-      throw new DamagedRollup({ at: toDatetime(start), parts, total });
-  }
-}
-
-/** The six hours of days in UTC, by their number, within which a day begins. */
-function cutParts(days: readonly Day[]): readonly number[] {
-  return [...new Set(timesWithin(days, QUARTER_LENGTHS.day * MINUTE).map(sixHoursOf))];
+  compareSums(compared);
+  return parts;
 }

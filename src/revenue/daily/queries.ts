@@ -5,12 +5,13 @@
  * of an hour in which one does; with the charges that it does not cover. Before and after, all charges are read.
  */
 import { instant, milliseconds } from "../../db/sql-time.ts";
-import { compileStatement } from "../../db/statement.ts";
+import type { Queries } from "../../db/statement.ts";
 import { CHARGES } from "../../rollup/coverage.ts";
 import { STORED_QUARTERS } from "../../rollup/increments.ts";
 import { CONFIRMED } from "../../rollup/read/facts.ts";
 import { increments, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
+import { compileQuestion } from "../question-statements.ts";
 import { WALLET } from "../wallet.ts";
 
 /** The maximum number of days that a period may touch: more than a year, in one small response. */
@@ -21,14 +22,18 @@ export const MAX_DAYS = 400;
  */
 export const MAX_TIMES = 4;
 
-/** The parameters that are times of day at which days begin, in seconds from midnight. */
+/** The parameters that are times of day at which days begin, in seconds from midnight, in their order. */
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);
 
-/** Sums the charges that match an SQL condition, by date and grain: none of them is of two days, in any zone. */
+const SECONDS = TIMES.map((time) => milliseconds(`:${time}`));
+/** SQL: how many of these times have come at an instant. Its date and this number tell its day, in any zone. */
+const timesBefore = (column: string) => `INTERVAL(TIME_TO_SEC(${column}), ${SECONDS.join(", ")})`;
+
+/** Sums the charges that match an SQL condition, none of them of two days, in any zone. */
 const sumCharges = (condition: string) => ({
   select: { at: "MIN(charged_at)", ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition}
-    GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + ${milliseconds(":shift")}) DIV ${milliseconds(":grain")} ORDER BY NULL`,
+    GROUP BY DATE(charged_at), ${timesBefore("charged_at")} ORDER BY NULL`,
 });
 
 const [START, AFTER] = [instant(":start"), instant(":after")];
@@ -47,11 +52,9 @@ const STORED = {
     from: `${increments("day")} AND ${IN_DAYS}`,
   },
 };
-const SECONDS = TIMES.map((time) => milliseconds(`:${time}`));
 /** SQL: the numbers of those stretches of a day, of a length in seconds, within which a day of the zone begins. */
 const cut = (length: number) =>
   SECONDS.map((at) => `NULLIF(${at} DIV ${length}, ${at} / ${length})`);
-const LATER = SECONDS.map((time) => `(TIME_TO_SEC(at) >= ${time})`);
 const [HOUR, SIX_HOURS] = [3_600, 21_600];
 const CUT_HOURS = cut(HOUR);
 const WITH_QUARTERS = { ...STORED.days.select, ...STORED_QUARTERS };
@@ -63,7 +66,7 @@ const STORED_OF_ZONES = {
   hours: {
     select: { at: "MIN(at)", ...TOTAL_CHARGE_SUMS },
     from: `${increments("hour")} AND part IN (${cut(SIX_HOURS).join(", ")}) AND ${IN_DAYS}
-      GROUP BY (TO_DAYS(at) * 4 + part) * ${LATER.length + 1} + ${LATER.join(" + ")} ORDER BY NULL`,
+      GROUP BY DATE(at), ${timesBefore("at")} ORDER BY NULL`,
   },
   /** The hours within which a day begins, with their quarter hours. */
   cutHours: {
@@ -73,34 +76,27 @@ const STORED_OF_ZONES = {
   },
 };
 
-/** The statement that completes the sums of a rollup, and may read them, too. */
-function dailyOf(stored: Partial<typeof STORED_OF_ZONES | typeof STORED>) {
-  const { total, allDays, days, hours, cutHours }: Partial<typeof STORED_OF_ZONES> =
-    stored as Partial<typeof STORED_OF_ZONES>;
-  return compileStatement(
+/** The statements of days, whose sums are of days in UTC or of others. */
+const dailyOf = <Stored extends Queries>(stored: Stored) =>
+  compileQuestion(
     {
-      confirmed: CONFIRMED,
-      head: sumCharges(`charged_at >= ${START} AND charged_at < ${FIRST}`),
-      tail: sumCharges(`charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
-      uncovered: sumCharges(
-        `${CHARGES.late(WATERMARK)} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
-      ),
-      ...{ total, allDays, days, hours, cutHours },
+      raw: {
+        confirmed: WALLET,
+        uncovered: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
+      },
+      completing: {
+        confirmed: CONFIRMED,
+        head: sumCharges(`charged_at >= ${START} AND charged_at < ${FIRST}`),
+        tail: sumCharges(`charged_at >= ${instant(":tailFrom")} AND charged_at < ${AFTER}`),
+        uncovered: sumCharges(
+          `${CHARGES.late(WATERMARK)} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
+        ),
+      },
+      stored,
+      others: {},
     },
     "daily",
   );
-}
 
-/** The statements that read the sums, of days in UTC and of others, and the one that has them from the cache. */
-export const utcDaily = dailyOf(STORED);
+export const utcDaily = dailyOf({ ...STORED, hours: undefined, cutHours: undefined });
 export const zonedDaily = dailyOf(STORED_OF_ZONES);
-export const cachedDaily = dailyOf({});
-
-/** The statement that reads the ledger alone. */
-export const rawDaily = compileStatement(
-  {
-    wallet: WALLET,
-    charges: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
-  },
-  "daily_raw",
-);

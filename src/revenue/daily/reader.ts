@@ -1,18 +1,17 @@
 /**
  * Reads the sums of days. What a rollup covers of them is cached by its version: past days change with that alone.
  */
-import { FIRST_INSTANT, instantOf, LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
-import { justBefore, leafAt, QUARTER } from "../../rollup/leaves.ts";
-import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
+import { instantOf, LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
+import { leafAt, QUARTER } from "../../rollup/leaves.ts";
+import { type Question, question } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf, countUncovered } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
-import { countCharges, sumsOf } from "../../rollup/stored-sums.ts";
+import { sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
 import {
   type Day,
-  grainOf,
   indexOf,
   isUtc,
   STRETCHES,
@@ -20,8 +19,8 @@ import {
   timesOf,
   timesWithin,
 } from "./days.ts";
-import { type Added, type ChargesRow, covered, type FullRows } from "./parts.ts";
-import { cachedDaily, rawDaily, TIMES, utcDaily, zonedDaily } from "./queries.ts";
+import { type Added, type ChargesRow, covered, type DailyRows } from "./parts.ts";
+import { TIMES, utcDaily, zonedDaily } from "./queries.ts";
 
 /** What the days of a period are made of. */
 export interface Daily {
@@ -35,79 +34,62 @@ export interface Daily {
 /** The maximum number of days in the cache, each of about 300 bytes: 30 MB. */
 const MAX_CACHED_DAYS = 100_000;
 
-/** Creates the question for the days of a period, given the facts. */
-type DailyFor = (
-  provider: string,
-  period: Period,
-  stretches: { readonly kind: StretchKind; readonly zone: string },
-  facts: Facts,
-) => Question<Daily>;
-
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
-export function createDailyReader(observeCache?: (hit: boolean) => void): DailyFor {
+export function createDailyReader(observeCache?: (hit: boolean) => void) {
   const cache = createSumsCache<readonly Added[]>(
     (added) => added.length,
     MAX_CACHED_DAYS,
     observeCache,
   );
-  return (provider, period, { kind: stretch, zone }, { now, rollup }) => {
-    const days = STRETCHES[stretch](period, zone);
+  /** Makes the question for the stretches of a kind in a period of a provider, given the facts. */
+  return (
+    provider: string,
+    period: Period,
+    { kind, zone }: { readonly kind: StretchKind; readonly zone: string },
+    { now, rollup: current }: Facts,
+  ): Question<Daily> => {
+    const days = STRETCHES[kind](period, zone);
+    // A rollup has no sums of days that begin within a quarter of an hour.
+    const rollup = timesWithin(days, QUARTER.ms).length === 0 ? current : undefined;
     const bounds = boundsOf(period, now);
-    const { shift, grain } = grainOf(days);
-    const values = { provider, ...bounds, shift: String(shift), grain: String(grain) };
-    const daily = (charges: readonly ChargesRow[], added: readonly Added[]): Daily => ({
-      ...{ period, days, now },
-      sums: sumsByDay(charges, added, days),
-    });
-    if (rollup === undefined || timesWithin(days, QUARTER.ms).length > 0) {
-      return rawQuestion({
-        statement: rawDaily,
-        values,
-        answer: ({ charges }) => ({
-          value: daily(charges, []),
-          // A rollup that has no sums of such days is not behind.
-          uncoveredCharges: rollup === undefined ? countCharges(charges) : 0,
-        }),
-      });
-    }
-    const { watermark, slot } = rollup;
     const end = Math.min(period.end, now);
-    const marks = boundariesOf(watermark, end, marksOfDays(days, period.start, end));
-    const { first, last } = marks;
-    const stored = {
-      cache,
-      place: `${stretch} ${zone} ${first} ${last}`,
-      cached: cachedDaily,
-      sumsOf: (rows: FullRows) => covered(rows, marks, watermark, days),
-    };
-    const hasStored = first < last;
-    const full = isUtc(days) ? utcDaily : zonedDaily;
-    const times = timeParameters(days);
-    const edges = { ...marks, ...utcDaysOf(marks, watermark), mark: LAST_INSTANT };
-    const tailFrom = laterOf(last, bounds.start);
-    return question({
+    const marks =
+      rollup && boundariesOf(rollup.watermark, end, marksOfDays(days, period.start, end));
+    const isStored = marks !== undefined && marks.first < marks.last;
+    return question<DailyRows, readonly Added[], Daily>({
       rollup,
-      statement: hasStored ? full : cachedDaily,
-      values: { ...values, watermark, slot, ...times, ...edges, tailFrom },
-      ...(hasStored && { stored }),
+      statements: isUtc(days) ? utcDaily : zonedDaily,
+      values: {
+        ...{ provider, ...bounds, ...timeParameters(days), ...rollup, mark: LAST_INSTANT },
+        ...(marks && {
+          ...marks,
+          ...utcDaysOf(marks),
+          tailFrom: laterOf(marks.last, bounds.start),
+        }),
+      },
+      ...(isStored && {
+        stored: {
+          cache,
+          place: `${kind} ${zone} ${marks.first} ${marks.last}`,
+          sumsOf: (rows) => covered(rows, marks, rollup?.watermark ?? "", days),
+        },
+      }),
       answer: (rows, added = []) => ({
-        value: daily([...rows.head, ...rows.tail, ...rows.uncovered], added),
-        uncoveredCharges: countUncovered(rows, marks, watermark),
+        value: {
+          ...{ period, days, now },
+          sums: sumsByDay([...rows.head, ...rows.tail, ...rows.uncovered], added, days),
+        },
+        uncoveredCharges: countUncovered(rows, marks, rollup?.watermark),
       }),
     });
   };
 }
 
-/** The days in UTC that hold what is covered between two marks: the start of the first, and the end of the last one. */
-function utcDaysOf(
-  { first, last }: Boundaries,
-  watermark: string,
-): Readonly<Record<"from" | "to", string>> {
-  if (first >= last) return { from: FIRST_INSTANT, to: FIRST_INSTANT };
-  // What comes right after the watermark may be a date that does not exist.
-  const end = last > watermark ? watermark : justBefore(last).from;
-  return { from: leafAt(first, "P1D").from, to: leafAt(end, "P1D").to };
-}
+/** The days in UTC that hold what lies between two marks: the start of the first, and the end of the last one. */
+const utcDaysOf = ({ first, last }: Boundaries) => ({
+  from: leafAt(first, "P1D").from,
+  to: leafAt(last, "P1D").to,
+});
 
 /** The first start of a day in a period, and the last one up to the instant after its end, all in epoch ms. */
 function marksOfDays(days: readonly Day[], start: number, end: number): Boundaries {
@@ -132,9 +114,8 @@ export function timeParameters(days: readonly Day[]): Readonly<Record<string, st
   if (times.length > TIMES.length) {
     throw new Error(`days begin at more than ${TIMES.length} times of day (UTC)`);
   }
-  return Object.fromEntries(
-    TIMES.map((name, nth) => [name, String((times[nth] ?? times[0] ?? 0) / 1_000)]),
-  );
+  const last = times.at(-1) ?? 0;
+  return Object.fromEntries(TIMES.map((name, nth) => [name, String((times[nth] ?? last) / 1_000)]));
 }
 
 /** The sums of each of some consecutive days. */

@@ -1,13 +1,10 @@
-/**
- * The SQL of GetOverview: a statement that completes the sums of a rollup, and one that reads the ledger alone. All
- * places in time are parameters.
- */
+/** The SQL of GetOverview. All places in time are parameters. */
 import { instant } from "../../db/sql-time.ts";
-import { compileStatement } from "../../db/statement.ts";
 import { CHARGES } from "../../rollup/coverage.ts";
 import { increments, OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { PAYOUT } from "../payouts/payout.ts";
+import { compileQuestion } from "../question-statements.ts";
 import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
 
 /** Every server, including deleted ones. */
@@ -39,49 +36,29 @@ const sumCharges = (condition: string) => ({
 
 const [NOW, WATERMARK] = [instant(":now"), instant(":watermark")];
 
-/** The sums of the rollup. */
-const STORED = {
-  /** Everything covered; no row if nothing is. */
-  total: { select: STORED_CHARGE_SUMS, from: totalAt(":mark") },
-  /** The same by month. */
-  months: { select: { at: "at", ...STORED_CHARGE_SUMS }, from: increments("month") },
-  /** Everything covered, per server that has a charge. */
-  sumsByServer: {
-    select: { server: "server_id", ...TOTAL_CHARGE_SUMS },
-    from: `${sumsAt(OWNER_SUMS, ":mark")} AND charges > 0 GROUP BY server_id`,
-  },
-};
-
-/** The statement that completes the sums of a rollup, and may read them, too. */
-function overviewOf(stored: Partial<typeof STORED>) {
-  return compileStatement(
-    {
+/** The statements of an overview. */
+export const overviewStatements = compileQuestion(
+  {
+    raw: { confirmed: WALLET, recent: sumCharges(`charged_at <= ${NOW}`) },
+    completing: {
       confirmed: CONFIRMED_WITH_WALLET,
-      servers: SERVERS,
       /** The charges that the sums do not hold: dated up to the watermark, and recorded after it. */
       late: sumCharges(CHARGES.late(WATERMARK)),
       /** The charges that are dated after the watermark, and not after now. */
       recent: sumCharges(`${CHARGES.after(WATERMARK)} AND charged_at <= ${NOW}`),
-      payouts: PAYOUTS,
-      total: stored.total,
-      months: stored.months,
-      sumsByServer: stored.sumsByServer,
     },
-    "overview",
-  );
-}
-
-/** The statements that read the sums, and that have them from the cache. */
-export const fullOverview = overviewOf(STORED);
-export const cachedOverview = overviewOf({});
-
-/** The statement that reads the ledger alone. */
-export const rawOverview = compileStatement(
-  {
-    wallet: WALLET,
-    servers: SERVERS,
-    charges: sumCharges(`charged_at <= ${NOW}`),
-    payouts: PAYOUTS,
+    stored: {
+      /** Everything covered; no row if nothing is. */
+      total: { select: STORED_CHARGE_SUMS, from: totalAt(":mark") },
+      /** The same by month. */
+      months: { select: { at: "at", ...STORED_CHARGE_SUMS }, from: increments("month") },
+      /** Everything covered, per server that has a charge. */
+      sumsByServer: {
+        select: { server: "server_id", ...TOTAL_CHARGE_SUMS },
+        from: `${sumsAt(OWNER_SUMS, ":mark")} AND charges > 0 GROUP BY server_id`,
+      },
+    },
+    others: { servers: SERVERS, payouts: PAYOUTS },
   },
-  "overview_raw",
+  "overview",
 );

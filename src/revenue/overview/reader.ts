@@ -3,14 +3,14 @@
  * be read.
  */
 import { fromDatetime, instantOf, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
-import { type Question, question, rawQuestion } from "../../rollup/read/ask.ts";
+import { type Question, question } from "../../rollup/read/ask.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { monthOf, recentMonths } from "../calendar.ts";
-import { cachedOverview, fullOverview, rawOverview } from "./queries.ts";
+import { overviewStatements } from "./queries.ts";
 
 /** Sums of charges: those of the rollup in the cache, of all until now in a response. */
 interface OverviewSums {
@@ -22,8 +22,7 @@ interface OverviewSums {
 
 const NO_OVERVIEW_SUMS: OverviewSums = { byMonth: new Map(), byServer: new Map() };
 
-type FullRows = Awaited<ReturnType<typeof fullOverview.run>>["rows"];
-type Rows = Pick<FullRows, "servers" | "payouts">;
+type Rows = Awaited<ReturnType<typeof overviewStatements.full.run>>["rows"];
 
 /** What an overview is made of. */
 export interface Overview extends OverviewSums {
@@ -47,41 +46,24 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
     observeCache,
   );
   return (provider, { now, rollup }) => {
-    const values = { provider, now: toDatetime(now) };
-    if (rollup === undefined) {
-      return rawQuestion({
-        statement: rawOverview,
-        values,
-        answer: (rows) => overviewOf(rows, rows.wallet, NO_OVERVIEW_SUMS, rows.charges, now),
-      });
-    }
-    const { watermark, slot } = rollup;
     const starts = recentMonths(now).map(({ start }) => start);
     return question({
       rollup,
-      statement: fullOverview,
-      values: { ...values, watermark, slot, mark: LAST_INSTANT },
+      statements: overviewStatements,
+      values: { provider, now: toDatetime(now), ...rollup, mark: LAST_INSTANT },
       stored: {
         cache,
         place: String(Math.min(...starts)),
-        cached: cachedOverview,
         sumsOf: (rows) => sumsFromRollup(rows, starts),
       },
-      answer: (rows, sums = NO_OVERVIEW_SUMS) =>
-        overviewOf(rows, rows.confirmed, sums, [...rows.late, ...rows.recent], now),
+      answer(rows, sums = NO_OVERVIEW_SUMS) {
+        const charges = [...rows.late, ...rows.recent];
+        const balance = rows.confirmed[0]?.balance ?? "";
+        const value = { rows, balance, now, ...complete(sums, charges) };
+        return { value, uncoveredCharges: countCharges(charges) };
+      },
     });
   };
-}
-
-function overviewOf(
-  rows: Rows,
-  [wallet]: readonly { readonly balance: string }[],
-  sums: OverviewSums,
-  charges: readonly ChargesRow[],
-  now: number,
-) {
-  const value = { rows, balance: wallet?.balance ?? "", now, ...complete(sums, charges) };
-  return { value, uncoveredCharges: countCharges(charges) };
 }
 
 /**
@@ -90,7 +72,7 @@ function overviewOf(
  * @throws DamagedRollup if the charges of all servers, or of all months, differ from those of the provider as a whole
  */
 function sumsFromRollup(
-  { total, months, sumsByServer }: FullRows,
+  { total, months, sumsByServer }: Rows,
   starts: readonly number[],
 ): OverviewSums {
   const byMonth = new Map(starts.map((start) => [start, NO_SUMS]));

@@ -4,10 +4,9 @@
  */
 import { instant } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
-import { OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
-import { STORED_SUMS, TOTAL_STORED_SUMS } from "../../rollup/sums.ts";
 import { idOf, MAX_SIZE } from "../pages.ts";
-import { AS_WHOLE, completingSums, rawSums } from "../period-sums.ts";
+import { AS_WHOLE, periodQueries } from "../period-sums.ts";
+import { compileQuestion } from "../question-statements.ts";
 import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
 
 /**
@@ -37,32 +36,15 @@ const PAYOUTS = {
     AND paid_at >= ${instant(":start")} AND paid_at < ${instant(":after")} GROUP BY provider_id`,
 };
 
-/** The sums of the provider as a whole at a mark, and what its owners have together. */
-const whole = (mark: string) => ({
-  select: { ...AS_WHOLE.owner, ...STORED_SUMS },
-  from: totalAt(mark),
-});
-const owners = (mark: string) => ({
-  select: TOTAL_STORED_SUMS,
-  from: `${sumsAt(OWNER_SUMS, mark)} GROUP BY provider_id`,
-});
+const { raw, completing, stored } = periodQueries(AS_WHOLE);
 
-/** The statement that completes the sums of a rollup. */
-export const providerRevenue = compileStatement(
+/** The statements of what one provider earned. */
+export const earnedStatements = compileQuestion(
   {
-    confirmed: CONFIRMED_WITH_WALLET,
-    atFirst: whole(":mark"),
-    ownersAtFirst: owners(":mark"),
-    atLast: whole(":other"),
-    ownersAtLast: owners(":other"),
-    ...completingSums(AS_WHOLE),
-    payouts: PAYOUTS,
+    raw: { confirmed: WALLET, ...raw },
+    completing: { confirmed: CONFIRMED_WITH_WALLET, ...completing },
+    stored,
+    others: { payouts: PAYOUTS },
   },
   "provider_revenue",
-);
-
-/** The statement that reads the ledger alone. */
-export const rawProviderRevenue = compileStatement(
-  { wallet: WALLET, ...rawSums(AS_WHOLE), payouts: PAYOUTS },
-  "provider_revenue_raw",
 );

@@ -33,23 +33,27 @@ interface Sendable<Rows> {
   ): Promise<{ readonly rows: Rows; readonly asOf: number }>;
 }
 
+/**
+ * The statements of a question, of which one is sent: the one that reads the ledger alone, that completes the sums that
+ * it reads, or that completes those of the cache.
+ */
+export type Statements<Rows> = Readonly<Record<"raw" | "full" | "cached", Sendable<Rows>>>;
+
 /** What is asked, given the facts: plain values. */
 interface QuestionOf<Rows, Sums, T> {
-  /** The rollup that the statement relies on. Without one it reads the ledger alone, and is right with any rollup. */
-  readonly rollup?: CurrentRollup;
-  readonly statement: Sendable<Rows>;
+  /** The rollup that the answer relies on, if there is one. */
+  readonly rollup: CurrentRollup | undefined;
+  readonly statements: Statements<Rows>;
   readonly values: Readonly<Record<string, string>>;
-  /** The sums of the rollup, if the statement reads any. */
+  /** The sums of the rollup. Without any, `cached` is sent if there is a rollup. */
   readonly stored?: {
-    readonly cache: SumsCache<Sums>;
+    readonly cache?: SumsCache<Sums> | undefined;
     /** Of what they are the sums, as the key of the cache. */
     readonly place: string;
-    /** Sent in place of the statement if they are cached. */
-    readonly cached: Sendable<Rows>;
     /** Takes them out of the rows. Throws `DamagedRollup` if they contradict each other. */
     readonly sumsOf: (rows: Rows) => Sums;
   };
-  /** @param sums undefined if the statement reads none */
+  /** @param sums undefined if there are none */
   readonly answer: (rows: Rows, sums: Sums | undefined) => Answered<T>;
 }
 
@@ -65,14 +69,9 @@ export interface Question<T> {
   readonly [answered]: T;
 }
 
-/** Makes a question that reads the ledger alone. */
-export function rawQuestion<Rows, T>(question: QuestionOf<Rows, never, T>): Question<T> {
-  return question as unknown as Question<T>;
-}
-
-/** Makes a question that relies on a rollup. */
+/** Makes a question. */
 export function question<Rows extends Confirmed, Sums, T>(
-  question: QuestionOf<Rows, Sums, T> & { readonly rollup: CurrentRollup },
+  question: QuestionOf<Rows, Sums, T>,
 ): Question<T> {
   return question as unknown as Question<T>;
 }
@@ -163,15 +162,14 @@ export async function send<T>(
   question: Question<T>,
 ): Promise<Found<T> | undefined> {
   const asked = question as unknown as QuestionOf<Confirmed, unknown, T>;
-  const { rollup, statement, values, stored, answer } = asked;
-  const known = rollup && stored?.cache.get(provider, rollup, stored.place);
-  const sent = stored !== undefined && known !== undefined ? stored.cached : statement;
-  const { rows, asOf } = await sent.run(query, values);
+  const { rollup, statements, values, stored, answer } = asked;
+  const known = rollup && stored?.cache?.get(provider, rollup, stored.place);
+  const toRead = known === undefined ? stored : undefined;
+  const statement = rollup === undefined ? "raw" : toRead === undefined ? "cached" : "full";
+  const { rows, asOf } = await statements[statement].run(query, values);
   if (rollup && rows.confirmed[0]?.version !== rollup.version) return undefined;
-  const sums = known ?? stored?.sumsOf(rows);
-  if (rollup && stored && known === undefined) {
-    stored.cache.put(provider, rollup, stored.place, sums);
-  }
+  const sums = rollup && toRead ? toRead.sumsOf(rows) : known;
+  if (rollup && toRead) toRead.cache?.put(provider, rollup, toRead.place, sums);
   // Everything that was committed before either instant is in the answer.
   return { ...answer(rows, sums), asOf: Math.min(asOf, facts.now) };
 }

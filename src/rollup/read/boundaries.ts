@@ -36,10 +36,11 @@ export const storedMark = (at: string, watermark: string): string =>
  */
 export function countUncovered(
   { uncovered, tail }: Readonly<Record<"uncovered" | "tail", readonly ChargesRow[]>>,
-  { last }: Boundaries,
-  watermark: string,
+  boundaries?: Boundaries,
+  watermark = "",
 ): number {
-  return countCharges(uncovered) + (last > watermark ? countCharges(tail) : 0);
+  const hasTail = boundaries !== undefined && boundaries.last > watermark;
+  return countCharges(uncovered) + (hasTail ? countCharges(tail) : 0);
 }
 
 type ChargesRow = { readonly charges: string };
