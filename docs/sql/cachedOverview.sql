@@ -9,13 +9,13 @@ SELECT 0,
   FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)
 UNION ALL
 (SELECT 1,
-  CAST(id AS CHAR),
-  CAST(uuid AS CHAR),
-  CAST(name AS CHAR),
-  CAST(price_per_hour AS CHAR),
-  CAST(deleted_at IS NOT NULL AS CHAR),
+  CAST(server_id AS CHAR),
+  CAST(MAX(charged_at) AS CHAR),
+  CAST(SUM(gross) AS CHAR),
+  CAST(COUNT(*) AS CHAR),
+  CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
   NULL
-  FROM servers WHERE provider_id = :provider)
+  FROM charges WHERE provider_id = :provider AND charged_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL)
 UNION ALL
 (SELECT 2,
   CAST(server_id AS CHAR),
@@ -27,13 +27,13 @@ UNION ALL
   FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL)
 UNION ALL
 (SELECT 3,
-  CAST(server_id AS CHAR),
-  CAST(MAX(charged_at) AS CHAR),
-  CAST(SUM(gross) AS CHAR),
-  CAST(COUNT(*) AS CHAR),
-  CAST(SUM(LEAST(gross, 0.00)) AS CHAR),
+  CAST(id AS CHAR),
+  CAST(uuid AS CHAR),
+  CAST(name AS CHAR),
+  CAST(price_per_hour AS CHAR),
+  CAST(deleted_at IS NOT NULL AS CHAR),
   NULL
-  FROM charges WHERE provider_id = :provider AND charged_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL)
+  FROM servers WHERE provider_id = :provider)
 UNION ALL
 (SELECT 4,
   CAST(public_id AS CHAR),

@@ -1,7 +1,7 @@
 SELECT 0,
   CAST(UTC_TIMESTAMP(3) AS CHAR),
+  CAST(NULL AS CHAR),
   CAST(MAX(available_balance) AS CHAR),
-  NULL,
   NULL,
   NULL,
   NULL,

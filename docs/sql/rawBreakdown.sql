@@ -1,31 +1,13 @@
 SELECT 0,
   CAST(UTC_TIMESTAMP(3) AS CHAR),
+  CAST(NULL AS CHAR),
   CAST(MAX(available_balance) AS CHAR),
-  NULL,
   NULL,
   NULL,
   NULL
   FROM wallets WHERE provider_id = :provider
 UNION ALL
 (SELECT 1,
-  CAST(id AS CHAR),
-  CAST(uuid AS CHAR),
-  CAST(name AS CHAR),
-  CAST(type AS CHAR),
-  CAST(status AS CHAR),
-  CAST(deleted_at IS NOT NULL AS CHAR)
-  FROM servers WHERE provider_id = :provider)
-UNION ALL
-(SELECT 2,
-  CAST(id AS CHAR),
-  CAST(server_id AS CHAR),
-  CAST(public_id AS CHAR),
-  CAST(name AS CHAR),
-  CAST(deleted_at IS NOT NULL AS CHAR),
-  NULL
-  FROM instances WHERE provider_id = :provider)
-UNION ALL
-(SELECT 3,
   CAST(server_id AS CHAR),
   CAST(COALESCE(instance_id, 0) AS CHAR),
   CAST(SUM(gross) AS CHAR),
@@ -34,7 +16,7 @@ UNION ALL
   NULL
   FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY server_id, instance_id ORDER BY NULL)
 UNION ALL
-(SELECT 4,
+(SELECT 2,
   CAST(server_id AS CHAR),
   CAST(COALESCE(instance_id, 0) AS CHAR),
   CAST(SUM(CASE WHEN (ended_at IS NULL OR ended_at >= CAST(:start AS DATETIME(3))) AND started_at < CAST(:after AS DATETIME(3)) THEN 1 ELSE 0 END) AS CHAR),
@@ -46,11 +28,29 @@ UNION ALL
   FROM rentals WHERE provider_id = :provider AND (ended_at IS NULL AND started_at >= CAST(:start AS DATETIME(3)) OR ended_at >= LEAST(CAST(:start AS DATETIME(3)),
   CAST(:now AS DATETIME(3))) AND ended_at >= started_at) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, instance_id ORDER BY NULL)
 UNION ALL
-(SELECT 5,
+(SELECT 3,
   CAST(server_id AS CHAR),
   CAST(COALESCE(instance_id, 0) AS CHAR),
   CAST(COUNT(*) AS CHAR),
-  NULL,
-  NULL,
+  CAST(COUNT(*) AS CHAR),
+  CAST(COUNT(*) * CAST(GREATEST(CAST(:until AS SIGNED) - CAST(:from AS SIGNED), 0) AS DECIMAL(20,0)) AS CHAR),
   NULL
-  FROM rentals WHERE provider_id = :provider AND ended_at IS NULL AND started_at < CAST(:start AS DATETIME(3)) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, instance_id ORDER BY NULL);
+  FROM rentals WHERE provider_id = :provider AND ended_at IS NULL AND started_at < CAST(:start AS DATETIME(3)) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY server_id, instance_id ORDER BY NULL)
+UNION ALL
+(SELECT 4,
+  CAST(id AS CHAR),
+  CAST(uuid AS CHAR),
+  CAST(name AS CHAR),
+  CAST(type AS CHAR),
+  CAST(status AS CHAR),
+  CAST(deleted_at IS NOT NULL AS CHAR)
+  FROM servers WHERE provider_id = :provider)
+UNION ALL
+(SELECT 5,
+  CAST(id AS CHAR),
+  CAST(server_id AS CHAR),
+  CAST(public_id AS CHAR),
+  CAST(name AS CHAR),
+  CAST(deleted_at IS NOT NULL AS CHAR),
+  NULL
+  FROM instances WHERE provider_id = :provider);

@@ -1,7 +1,7 @@
 SELECT 0,
   CAST(UTC_TIMESTAMP(3) AS CHAR),
+  CAST(NULL AS CHAR),
   CAST(MAX(available_balance) AS CHAR),
-  NULL,
   NULL
   FROM wallets WHERE provider_id = :provider
 UNION ALL
@@ -10,4 +10,8 @@ UNION ALL
   CAST(SUM(gross) AS CHAR),
   CAST(COUNT(*) AS CHAR),
   CAST(SUM(LEAST(gross, 0.00)) AS CHAR)
-  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + CAST(:shift AS SIGNED)) DIV CAST(:grain AS SIGNED) ORDER BY NULL);
+  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), INTERVAL(TIME_TO_SEC(charged_at),
+  CAST(:time0 AS SIGNED),
+  CAST(:time1 AS SIGNED),
+  CAST(:time2 AS SIGNED),
+  CAST(:time3 AS SIGNED)) ORDER BY NULL);

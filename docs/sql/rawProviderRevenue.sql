@@ -1,7 +1,7 @@
 SELECT 0,
   CAST(UTC_TIMESTAMP(3) AS CHAR),
+  CAST(NULL AS CHAR),
   CAST(MAX(available_balance) AS CHAR),
-  NULL,
   NULL,
   NULL
   FROM wallets WHERE provider_id = :provider
@@ -29,8 +29,8 @@ UNION ALL
   CAST(0 AS CHAR),
   CAST(0 AS CHAR),
   CAST(COUNT(*) AS CHAR),
-  NULL,
-  NULL
+  CAST(COUNT(*) AS CHAR),
+  CAST(COUNT(*) * CAST(GREATEST(CAST(:until AS SIGNED) - CAST(:from AS SIGNED), 0) AS DECIMAL(20,0)) AS CHAR)
   FROM rentals WHERE provider_id = :provider AND ended_at IS NULL AND started_at < CAST(:start AS DATETIME(3)) AND started_at <= CAST(:now AS DATETIME(3)) GROUP BY provider_id ORDER BY NULL)
 UNION ALL
 (SELECT 4,

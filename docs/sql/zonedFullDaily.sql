@@ -34,7 +34,11 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:first AS DATETIME(3)) GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + CAST(:shift AS SIGNED)) DIV CAST(:grain AS SIGNED) ORDER BY NULL)
+  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), INTERVAL(TIME_TO_SEC(charged_at),
+  CAST(:time0 AS SIGNED),
+  CAST(:time1 AS SIGNED),
+  CAST(:time2 AS SIGNED),
+  CAST(:time3 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 2,
   CAST(MIN(charged_at) AS CHAR),
@@ -53,7 +57,11 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:tailFrom AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + CAST(:shift AS SIGNED)) DIV CAST(:grain AS SIGNED) ORDER BY NULL)
+  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:start AS DATETIME(3)) AND charged_at < CAST(:first AS DATETIME(3)) GROUP BY DATE(charged_at), INTERVAL(TIME_TO_SEC(charged_at),
+  CAST(:time0 AS SIGNED),
+  CAST(:time1 AS SIGNED),
+  CAST(:time2 AS SIGNED),
+  CAST(:time3 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 3,
   CAST(MIN(charged_at) AS CHAR),
@@ -72,7 +80,11 @@ UNION ALL
   NULL,
   NULL,
   NULL
-  FROM charges WHERE provider_id = :provider AND recorded_at > CAST(:watermark AS DATETIME(3)) AND charged_at <= CAST(:watermark AS DATETIME(3)) AND charged_at >= CAST(:first AS DATETIME(3)) AND charged_at < CAST(:last AS DATETIME(3)) GROUP BY DATE(charged_at), (TIME_TO_SEC(charged_at) + CAST(:shift AS SIGNED)) DIV CAST(:grain AS SIGNED) ORDER BY NULL)
+  FROM charges WHERE provider_id = :provider AND charged_at >= CAST(:tailFrom AS DATETIME(3)) AND charged_at < CAST(:after AS DATETIME(3)) GROUP BY DATE(charged_at), INTERVAL(TIME_TO_SEC(charged_at),
+  CAST(:time0 AS SIGNED),
+  CAST(:time1 AS SIGNED),
+  CAST(:time2 AS SIGNED),
+  CAST(:time3 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 4,
   CAST(gross AS CHAR),
@@ -153,7 +165,11 @@ UNION ALL
   CAST(:time0 AS SIGNED) / 21600), NULLIF(CAST(:time1 AS SIGNED) DIV 21600,
   CAST(:time1 AS SIGNED) / 21600), NULLIF(CAST(:time2 AS SIGNED) DIV 21600,
   CAST(:time2 AS SIGNED) / 21600), NULLIF(CAST(:time3 AS SIGNED) DIV 21600,
-  CAST(:time3 AS SIGNED) / 21600)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY (TO_DAYS(at) * 4 + part) * 5 + (TIME_TO_SEC(at) >= CAST(:time0 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time1 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time2 AS SIGNED)) + (TIME_TO_SEC(at) >= CAST(:time3 AS SIGNED)) ORDER BY NULL)
+  CAST(:time3 AS SIGNED) / 21600)) AND at >= CAST(:from AS DATETIME(3)) AND at < CAST(:to AS DATETIME(3)) GROUP BY DATE(at), INTERVAL(TIME_TO_SEC(at),
+  CAST(:time0 AS SIGNED),
+  CAST(:time1 AS SIGNED),
+  CAST(:time2 AS SIGNED),
+  CAST(:time3 AS SIGNED)) ORDER BY NULL)
 UNION ALL
 (SELECT 8,
   CAST(at AS CHAR),
