@@ -127,7 +127,7 @@ async function measureCalls(
     services.push(stack.use(await startProcess(script, { DATABASE_URL: url })));
   }
   const paths = new Map(
-    bindRoutes([RevenueService]).map(({ method, template }) => [method.name, template]),
+    bindRoutes([RevenueService]).map(({ method, path }) => [method.name, path]),
   );
   const kinds = [...paths].flatMap(([rpc, path]) =>
     [false, true].map((changed) => ({

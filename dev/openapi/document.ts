@@ -59,7 +59,7 @@ export function createDocument(services: readonly DescService[], parts: Document
   const routes = bindRoutes(services, CSV_ROWS);
   checkNames(services, parts);
   const messages = collectSchemas(services[0]?.file.proto.package ?? "");
-  const paths = routes.map((route) => [route.template, pathItem(route, messages, parts)]);
+  const paths = routes.map((route) => [route.path, pathItem(route, messages, parts)]);
   return {
     openapi: "3.1.1",
     info: parts.info,

@@ -119,7 +119,7 @@ export function errorResponses(
   const routes = bindRoutes(services);
   const breakdown = routes.find(({ method }) => method.name === "GetServerBreakdown");
   const paths = pathsToName(services, routes);
-  const all = Object.entries(examplesOf((query) => breakdown?.bind({}, query), paths));
+  const all = Object.entries(examplesOf((query) => breakdown?.bind(query), paths));
   const shown = all.filter(([name]) => serviceKeys || !OF_SERVICE_KEYS.includes(name));
   return Object.entries(DESCRIPTIONS).flatMap(([text, description]) => {
     const status = Number(text);

@@ -8,7 +8,7 @@ import type { DescField, DescMessage } from "@bufbuild/protobuf";
 import { FeatureSet_FieldPresence, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { commentOf } from "./comments.ts";
 import type { JsonObject } from "./json.ts";
-import { enumSchema, valueSchema } from "./scalar-schema.ts";
+import { scalarSchema } from "./scalar-schema.ts";
 
 /** The type name of decimals. */
 const DECIMAL = "google.type.Decimal";
@@ -92,8 +92,7 @@ export function collectSchemas(packageName: string): MessageSchemas {
   function singular(
     field: DescField & { fieldKind: "scalar" | "enum" | "message" | "list" },
   ): JsonObject {
-    if (field.message !== undefined) return refer(field.message);
-    return field.scalar === undefined ? enumSchema(field.enum) : valueSchema(field.scalar);
+    return field.message === undefined ? scalarSchema(field) : refer(field.message);
   }
 
   return { refer, schemas };

@@ -107,7 +107,7 @@ function createApp(
 ): FastifyInstance {
   const routes = bindRoutes(services, CSV_ROWS);
   const paths = [
-    ...routes.map(({ segments }) => ({ segments, methods: READ_METHODS })),
+    ...routes.map(({ path }) => ({ path, methods: READ_METHODS })),
     ...services.flatMap(connectPaths),
     ...webPaths(web),
   ];
@@ -144,7 +144,7 @@ function createApp(
     }),
   );
   app.setErrorHandler(handleFastifyError(gateway));
-  for (const route of routes) serveRoute(app, route, named, gateway);
+  for (const route of routes) serveRoute(app, route, gateway);
   for (const service of services) serveConnect(app, service, gateway);
   serveWeb(app, web, gateway);
   return app;

@@ -55,12 +55,12 @@ describe("a rental from start to payout", () => {
   /** The REST response at an instant to a target, as JSON text. */
   async function get(now: string, target: string): Promise<string> {
     const url = new URL(target, "http://localhost");
-    const route = routes.find(({ template }) => template === url.pathname);
+    const route = routes.find(({ path }) => path === url.pathname);
     if (route === undefined) throw new Error(`no route ${url.pathname}`);
     const service = createRevenueService(atTimeOfCall(createRead(database.knex)));
     type Handler = (request: Message, context: Context) => Promise<Answer<Message>>;
     const handle = service[route.method.localName as keyof typeof service] as unknown as Handler;
-    const request = route.bind({}, url.search.slice(1));
+    const request = route.bind(url.search.slice(1));
     const context = {
       caller: { providerId: "1", share: "1" },
       now: Date.parse(now),

@@ -132,7 +132,7 @@ it("the function of docs/api.md keeps the digits that JSON.parse loses", async (
 });
 
 it("the document of a port that accepts service keys has the other one, and names x-provider-id", () => {
-  const platform = bindRoutes([PlatformRevenueService]).map(({ template }) => template);
+  const platform = bindRoutes([PlatformRevenueService]).map(({ path }) => path);
   const { paths: all } = JSON.parse(textOfServiceKeys);
   expect(Object.keys(all)).toEqual([...Object.keys(paths), ...platform]);
   for (const path of Object.keys(paths)) {

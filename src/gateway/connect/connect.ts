@@ -71,7 +71,7 @@ export function serveConnect(
 /** The paths of a service's unary RPCs, and the HTTP methods that Connect allows on them. */
 export function connectPaths(service: DescService): ServedPath[] {
   return unaryMethods(service).map((method) => ({
-    segments: [{ literal: service.typeName }, { literal: method.name }],
+    path: `/${service.typeName}/${method.name}`,
     methods: METHODS,
   }));
 }

@@ -7,10 +7,10 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { memoize } from "../../rpc/memoize.ts";
 import { FASTEST } from "../compression.ts";
-import { type GatewayContext, rejectRequest } from "../context.ts";
-import { errorResponse, notFound } from "../errors.ts";
+import type { GatewayContext } from "../context.ts";
+import { errorResponse } from "../errors.ts";
 import { chooseMediaType, type MediaType } from "../negotiation.ts";
-import { READ_METHODS, routerPath } from "../path.ts";
+import { READ_METHODS } from "../path.ts";
 import {
   createRepresentation,
   type Representation,
@@ -32,9 +32,8 @@ const CSV_TYPE = "text/csv; charset=utf-8; header=present";
 /** A cache asks for each request, and keeps nothing for others. */
 const HEADERS = { "cache-control": "private, no-cache", vary: "accept, accept-encoding" };
 
-/** A request after routing: path variables are decoded, the query is raw and without its "?". */
+/** A request after routing. The query is raw and without its "?". */
 interface RestRequest {
-  Params: Record<string, string>;
   Querystring: { readonly raw: string };
 }
 
@@ -44,29 +43,14 @@ type Represent = (message: Message) => Representation;
 /** The forms of a response, in order of preference. */
 type Forms = ReadonlyMap<MediaType, Represent>;
 
-/**
- * Serves a route. HEAD is GET without the response body.
- *
- * @param named the paths that a 404 names
- */
-export function serveRoute(
-  app: FastifyInstance,
-  route: Route,
-  named: readonly string[],
-  gateway: GatewayContext,
-): void {
+/** Serves a route. HEAD is GET without the response body. */
+export function serveRoute(app: FastifyInstance, route: Route, gateway: GatewayContext): void {
   const forms = formsOf(route);
   app.route<RestRequest>({
     method: [...READ_METHODS],
-    url: routerPath(route.segments),
-    handler: async (request, reply) => {
-      // A path variable matches one non-empty segment (google/api/http.proto). Fastify's router
-      // also matches an empty one.
-      if (Object.values(request.params).includes("")) {
-        return rejectRequest(gateway, reply, notFound(named));
-      }
-      return sendResponse(reply, await respond(route, forms, request, reply, gateway));
-    },
+    url: route.path,
+    handler: async (request, reply) =>
+      sendResponse(reply, await respond(route, forms, request, reply, gateway)),
   });
 }
 
@@ -123,7 +107,7 @@ async function respond(
 function bind(route: Route, request: FastifyRequest<RestRequest>): Message {
   if (isBodyTooLarge(request.raw)) throw new ServiceError("messageTooLarge");
   try {
-    return route.bind(request.params, request.query.raw);
+    return route.bind(request.query.raw);
   } catch (error) {
     if (!(error instanceof RequestError)) throw error;
     const hint = FORMAT_PARAMETER.test(request.query.raw) ? FORMAT_HINT : "";

@@ -4,14 +4,14 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { ServiceError } from "../../errors.ts";
 import { type GatewayContext, rejectRequest } from "../context.ts";
 import { errorResponse, httpError, methodNotAllowed, notFound } from "../errors.ts";
-import { matches, pathOf, type ServedPath } from "../path.ts";
+import { pathOf, type ServedPath } from "../path.ts";
 import type { HttpResponse } from "../response.ts";
 import type { Route } from "../transcoding/routes.ts";
 
 /** The paths that a 404 names: those of REST, and where Connect and gRPC-Web are. */
 export function pathsToName(services: readonly DescService[], routes: readonly Route[]): string[] {
   const ofConnect = services.map(({ typeName }) => `/${typeName}/{method}`);
-  return [...routes.map(({ template }) => template), ...ofConnect];
+  return [...routes.map(({ path }) => path), ...ofConnect];
 }
 
 /**
@@ -24,8 +24,8 @@ export function unmatched(
   named: readonly string[],
   target: string,
 ): HttpResponse {
-  const path = pathOf(target);
-  const known = served.find(({ segments }) => matches(segments, path));
+  const asked = pathOf(target);
+  const known = served.find(({ path }) => path === asked);
   return known ? methodNotAllowed(known.methods) : notFound(named);
 }
 

@@ -9,15 +9,10 @@
  * justify an eval.
  */
 import type { DescField, DescMessage, MessageShape } from "@bufbuild/protobuf";
-import {
-  EmptySchema,
-  FeatureSet_FieldPresence,
-  type Timestamp,
-  TimestampSchema,
-} from "@bufbuild/protobuf/wkt";
+import { FeatureSet_FieldPresence, type Timestamp, TimestampSchema } from "@bufbuild/protobuf/wkt";
 import { type Decimal, DecimalSchema } from "../../../gen/google/type/decimal_pb.ts";
 import { writeDecimal } from "./decimal.ts";
-import { enumWriter, scalarWriter, type Write } from "./scalar-writer.ts";
+import { SCALAR_WRITERS, type Write } from "./scalar-writer.ts";
 import { writeTimestamp } from "./timestamp.ts";
 
 /** Writes a message as JSON text. */
@@ -25,8 +20,7 @@ export type Writer<O extends DescMessage> = (message: MessageShape<O>) => string
 
 /**
  * Compiles the writer of a message type. Throws an Error that names the field or the type if it is
- * not supported: maps, oneofs, recursive types, and well-known types with a JSON form of their own,
- * except Timestamp.
+ * not supported: numbers but int32, bytes, enums, maps, oneofs, recursive types, and well-known types but Timestamp.
  *
  * The writer throws an Error that names the field if a Decimal is no number or a Timestamp is out of
  * range.
@@ -52,8 +46,6 @@ function messageWriter(
         const { seconds, nanos } = message as Timestamp;
         return writeTimestamp(seconds, nanos);
       };
-    case EmptySchema.typeName:
-      break;
     default:
       if (desc.typeName.startsWith("google.protobuf.")) {
         throw new Error(`${subject}: the well-known type ${desc.typeName} is not supported`);
@@ -128,11 +120,9 @@ function valueWriter(
   parents: readonly DescMessage[],
 ): Write {
   if (field.message !== undefined) return messageWriter(field.message, parents, field);
-  if (field.scalar !== undefined) return scalarWriter(field.scalar);
-  if (field.enum.typeName === "google.protobuf.NullValue") {
-    throw new Error(`${field}: the well-known type ${field.enum.typeName} is not supported`);
-  }
-  return enumWriter(field.enum);
+  const write = field.scalar && SCALAR_WRITERS[field.scalar];
+  if (write === undefined) throw new Error(`${field}: a value of this type is not supported`);
+  return write;
 }
 
 function orUnset(write: Write, unset: string): Write {

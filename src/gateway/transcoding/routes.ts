@@ -16,14 +16,12 @@ import { http } from "../../../gen/google/api/annotations_pb.ts";
 import { type Binder, compileBinder } from "./binder.ts";
 import { compileCsvWriter } from "./csv-writer.ts";
 import { compileWriter, type Writer } from "./json-writer.ts";
-import { parsePathTemplate, type Segment } from "./path-template.ts";
 
 /** An RPC as a REST route. */
 export interface Route<I extends DescMessage = DescMessage, O extends DescMessage = DescMessage> {
   readonly method: DescMethodUnary<I, O>;
-  /** The annotated path template. */
-  readonly template: string;
-  readonly segments: readonly Segment[];
+  /** The annotated path. */
+  readonly path: string;
   readonly bind: Binder<I>;
   readonly write: Writer<O>;
   /** Undefined if the RPC has no CSV form. */
@@ -39,19 +37,18 @@ export function bindRoutes(
   services: readonly DescService[],
   csvRows: Readonly<Record<string, string>> = {},
 ): readonly Route[] {
-  const byShape = new Map<string, Route>();
+  const byPath = new Map<string, Route>();
   for (const method of services.flatMap(({ methods }) => methods)) {
     const route = withMethod(method, () => bindRoute(method, csvRows[method.name]));
-    const shape = shapeOf(route.segments);
-    const other = byShape.get(shape);
+    const other = byPath.get(route.path);
     if (other !== undefined) {
       withMethod(method, () => {
-        throw new Error(`its path ${route.template} is already the path of ${other.method.name}`);
+        throw new Error(`its path ${route.path} is already the path of ${other.method.name}`);
       });
     }
-    byShape.set(shape, route);
+    byPath.set(route.path, route);
   }
-  return [...byShape.values()];
+  return [...byPath.values()];
 }
 
 function bindRoute(method: DescMethod, csvRows: string | undefined): Route {
@@ -59,19 +56,19 @@ function bindRoute(method: DescMethod, csvRows: string | undefined): Route {
   if (method.idempotency !== MethodOptions_IdempotencyLevel.NO_SIDE_EFFECTS) {
     throw new Error("idempotency_level must be NO_SIDE_EFFECTS");
   }
-  const template = annotatedPath(method);
-  const segments = withTemplate(template, () => parsePathTemplate(template));
   return {
     method: method as DescMethodUnary,
-    template,
-    segments,
-    bind: withTemplate(template, () => compileBinder(method.input, segments)),
+    path: annotatedPath(method),
+    bind: compileBinder(method.input),
     write: compileWriter(method.output),
     writeCsv: compileCsvWriter(method.output, csvRows),
   };
 }
 
-/** The path of a method's annotation, which must be a GET without any option. */
+/** Segments of unreserved characters (RFC 3986), none of which a client would resolve: "." or "..". */
+const LITERAL = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._~-]+)+$/;
+
+/** The path of a method's annotation, which must be a GET without any option or variable. */
 function annotatedPath(method: DescMethod): string {
   const { pattern, body, responseBody, additionalBindings } = getOption(method, http);
   if (pattern.case === undefined) throw new Error("missing google.api.http annotation");
@@ -79,29 +76,21 @@ function annotatedPath(method: DescMethod): string {
   if (body !== "") throw new Error('"body" is not supported');
   if (responseBody !== "") throw new Error('"response_body" is not supported');
   if (additionalBindings.length > 0) throw new Error('"additional_bindings" is not supported');
+  if (!LITERAL.test(pattern.value)) {
+    throw new Error(
+      `the path "${pattern.value}" is not supported, only segments of letters, digits and -._~`,
+    );
+  }
   return pattern.value;
 }
 
-/** A template without the names of its variables: equal for templates that match the same paths. */
-function shapeOf(segments: readonly Segment[]): string {
-  return segments.map((segment) => ("literal" in segment ? `/${segment.literal}` : "/{}")).join("");
-}
-
+/** Names the method in the message of an error. */
 function withMethod<T>(method: DescMethod, bind: () => T): T {
-  return withPrefix(`cannot serve ${method.parent.typeName}.${method.name} over REST`, bind);
-}
-
-function withTemplate<T>(template: string, bind: () => T): T {
-  return withPrefix(`path template "${template}"`, bind);
-}
-
-/** Prefixes the message of an error. */
-function withPrefix<T>(prefix: string, bind: () => T): T {
   try {
     return bind();
   } catch (cause) {
-    throw new Error(`${prefix}: ${cause instanceof Error ? cause.message : String(cause)}`, {
-      cause,
-    });
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    const name = `${method.parent.typeName}.${method.name}`;
+    throw new Error(`cannot serve ${name} over REST: ${reason}`, { cause });
   }
 }

@@ -22,10 +22,7 @@ const CACHING: readonly (readonly [string, string])[] = [
 /** The paths of the files, for 405. */
 export function webPaths(files: readonly WebFile[]): ServedPath[] {
   return [...files.map(({ path }) => path), ...redirected(files)].map((path) => ({
-    segments: path
-      .split("/")
-      .slice(1)
-      .map((literal) => ({ literal })),
+    path,
     methods: READ_METHODS,
   }));
 }

@@ -35,7 +35,6 @@ test.each<[status: number, message: string, request: string]>([
     lastRequest("OPTIONS *"),
   ],
   [405, METHODS, lastRequest("POST http://a/api/provider/revenue?a")],
-  [405, METHODS, lastRequest("POST /api/provider/%72evenue")],
 ])("%i, %s: in JSON, with the common headers, and logged", async (status, message, request) => {
   const raw = await exchange(gateway.port, request);
   const response = parse(raw);

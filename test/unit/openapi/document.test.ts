@@ -27,16 +27,14 @@ const { components, paths } = JSON.parse(
 const ajv = new Ajv2020({ strict: true, allowUnionTypes: true });
 formats.default(ajv);
 ajv.addVocabulary(["components"]);
-ajv.addFormat("float", { type: "number", validate: Number.isFinite });
 ajv.addSchema({ $id: "document:", components });
 
 test("what the writer writes is valid: every field is required, and no other is described", () => {
   const validate = ajv.compile({ $ref: "document:#/components/schemas/Thing" });
-  const empty = { part: { name: "" }, at: { seconds: 0n }, nothing: {} };
+  const empty = { part: { name: "" }, at: { seconds: 0n } };
   const full = {
-    ...{ ...empty, i32: -(2 ** 31), u64: 2n ** 64n - 1n, wide: Number.NaN, narrow: 0.5, maybe: 0 },
-    ...{ texts: ["a"], numbers: [1n], sizes: [2], parts: [{ name: "a" }] },
-    ...{ amount: { value: "4500.00" }, amounts: [{ value: "-1" }], raws: [Uint8Array.of(1)] },
+    ...{ ...empty, integer: -(2 ** 31), maybe: 0, amount: { value: "4500.00" } },
+    ...{ texts: ["a"], numbers: [1], parts: [{ name: "a" }], amounts: [{ value: "-1" }] },
     times: [{ seconds: 1n, nanos: 5 }],
   };
   const names = components.schemas.Thing.required;
@@ -49,15 +47,14 @@ test("what the writer writes is valid: every field is required, and no other is 
 });
 
 const numbers = fc.oneof(
-  fc.bigInt({ min: -(2n ** 65n), max: 2n ** 65n }).map(String),
+  fc.bigInt({ min: -(2n ** 33n), max: 2n ** 33n }).map(String),
   fc.integer({ min: -3, max: 3 }).map(String),
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
 );
-const WORDS = ["", "true", "false", "True", "SIZE_SMALL", "SIZE_GONE", "1,5", "0x1", "+1"];
-/** A JSON number is binary here: it cannot decide at the ends of the range of 64 bits. */
+const WORDS = ["", "true", "1,5", "0x1", "+1"];
 const texts = fc
   .oneof(numbers, fc.constantFrom(...WORDS), fc.string())
-  .filter((text) => text.trim() === text && !(Math.abs(Number(text)) >= 2 ** 53));
+  .filter((text) => text.trim() === text);
 
 /** Whether a function throws nothing. */
 function isFine(read: () => unknown): boolean {
@@ -69,10 +66,10 @@ function isFine(read: () => unknown): boolean {
   }
 }
 
-const parameters: { name: string; in: string; schema: JsonObject & { type: string } }[] =
-  paths["/v1/things/{thing_id}"].parameters;
+const parameters: { name: string; schema: JsonObject & { type: string } }[] =
+  paths["/v1/thing"].parameters;
 
-test.each(parameters.filter((one) => one.in === "query"))(
+test.each(parameters)(
   "what the binder reads is allowed, and nothing else: $name",
   ({ name, schema }) => {
     const validate = ajv.compile(schema);
@@ -86,7 +83,7 @@ test.each(parameters.filter((one) => one.in === "query"))(
         // "1e0" and "1.0" are integers in JSON Schema, and not in a URL.
         fc.pre(schema.type !== "integer" || !/[.eE]/.test(text));
         const query = new URLSearchParams({ [name]: text }).toString();
-        expect(isFine(() => getThing.bind({ thing_id: "t" }, query))).toBe(isAllowed(text));
+        expect(isFine(() => getThing.bind(query))).toBe(isAllowed(text));
       }),
       { seed: 1, numRuns: 300 },
     );

@@ -10,19 +10,13 @@ const write = compileWriter(thing);
 
 test("every field is written, in the order of the proto file, zeros and unset ones included", () => {
   expect(write(create(thing))).toBe(
-    '{"text":"","flag":false,"i32":0,"u32":0,"s32":0,"f32":0,"sf32":0,' +
-      '"i64":"0","u64":"0","s64":"0","f64":"0","sf64":"0","text64":"0","wide":0,"narrow":0,' +
-      '"raw":"","size":"SIZE_UNSPECIFIED","part":null,"amount":0,"at":null,"nothing":null,' +
-      '"maybe":null,"maybeSize":null,"total\\"YTD":"","texts":[],"numbers":[],"sizes":[],' +
-      '"parts":[],"amounts":[],"times":[],"raws":[]}',
+    '{"text":"","flag":false,"integer":0,"part":null,"amount":0,"at":null,"maybe":null,' +
+      '"total\\"YTD":"","texts":[],"numbers":[],"parts":[],"amounts":[],"times":[]}',
   );
 });
 
-test.each<[string, Record<string, unknown>, string]>([
-  ["an enum value without a name is its number", { size: 7 }, '"size":7'],
-  ["a lone surrogate is escaped: the JSON is UTF-8", { text: "a\ud800b" }, '"text":"a\\ud800b",'],
-])("%s", (_name, fields, json) => {
-  expect(write(create(thing, fields))).toContain(json);
+test("a lone surrogate is escaped: the JSON is UTF-8", () => {
+  expect(write(create(thing, { text: "a\ud800b" }))).toContain('"text":"a\\ud800b",');
 });
 
 const RANGE = "seconds are outside the years 0001 to 9999";
@@ -55,25 +49,12 @@ const instant = fc.record({
     fc.nat(999).map((millis) => millis * 1_000_000),
   ),
 });
-const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
-const uint32 = fc.nat({ max: 2 ** 32 - 1 });
-const uint64 = fc.bigInt({ min: 0n, max: 2n ** 64n - 1n });
-const size = fc.integer({ min: 0, max: 2 });
 const part = fc.record({ name: anyText, price: decimal });
-const all = (any: fc.Arbitrary<unknown>, ...names: readonly string[]) =>
-  Object.fromEntries(names.map((name) => [name, any]));
 const things = fc.record({
-  ...all(anyText, "text", "renamed"),
-  ...all(fc.integer(), "i32", "s32", "sf32", "maybe"),
-  ...all(uint32, "u32", "f32"),
-  ...all(int64, "i64", "s64", "sf64"),
-  ...all(uint64, "u64", "f64"),
-  ...all(size, "size", "maybeSize"),
-  ...{ flag: fc.boolean(), text64: int64.map(String), wide: fc.double(), narrow: fc.float() },
-  ...{ raw: fc.uint8Array(), part, amount: decimal, at: instant, nothing: fc.constant({}) },
-  ...{ texts: fc.array(anyText), numbers: fc.array(int64), sizes: fc.array(size) },
-  ...{ parts: fc.array(part), amounts: fc.array(decimal), times: fc.array(instant) },
-  raws: fc.array(fc.uint8Array()),
+  ...{ text: anyText, renamed: anyText, flag: fc.boolean(), integer: fc.integer() },
+  ...{ maybe: fc.integer(), part, amount: decimal, at: instant },
+  ...{ texts: fc.array(anyText), numbers: fc.array(fc.integer()), parts: fc.array(part) },
+  ...{ amounts: fc.array(decimal), times: fc.array(instant) },
 });
 
 test("any message is written as by protobuf-es, except for decimals", () => {
@@ -82,7 +63,6 @@ test("any message is written as by protobuf-es, except for decimals", () => {
       const message = create(thing, fields);
       const expected = toJson(thing, message, { alwaysEmitImplicit: true });
       expect(JSON.parse(write(message))).toEqual(
-        // JSON text has no -0.
         JSON.parse(JSON.stringify(expected), (_key, value) => decimalAsNumber(value)),
       );
     }),
