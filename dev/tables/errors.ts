@@ -39,7 +39,7 @@ const WHEN: Readonly<Record<Exclude<ServiceErrorKind, "canceled">, string>> = {
   overloaded: `the service has ${count(maxCalls)} calls in flight, or the provider has as many in flight as places are free; or the database accepts no further connection, or none to it was free within ${seconds(POOL_WAIT)} while the database answers others. If none could be made: 500, \`UNAVAILABLE\`. If the lookup of the API key takes more than ${seconds(KEY_QUERY_TIMEOUT)}: 500, \`DEADLINE_EXCEEDED\``,
 };
 
-/** What the headers are of which a response tells. */
+/** What the headers are of which a response tells. The reason has a column. */
 const HEADERS: Readonly<Record<string, string>> = {
   "www-authenticate": "`WWW-Authenticate: Bearer`",
   allow: "`Allow`",
@@ -56,7 +56,9 @@ export function errorTable(): string {
       ...JSON.parse(response.body),
       ...(response.body.includes('"message"') && { message: "…" }),
     });
-    const headers = Object.keys(response.headers).map((header) => `, with ${HEADERS[header]}`);
+    const headers = Object.keys(response.headers)
+      .filter((header) => header in HEADERS)
+      .map((header) => `, with ${HEADERS[header]}`);
     const shown = code(body) + headers.join("");
     return [
       `${response.status}`,
