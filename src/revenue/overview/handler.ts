@@ -36,6 +36,7 @@ export function createGetOverview(ask: Ask, observeCache?: (hit: boolean) => voi
       monthlyEarnings: months.map((month) => monthlyEarnings(month, sumsOf(month, overview))),
       serverRevenue: serverRevenue(overview),
       recentPayouts: overview.rows.payouts.toSorted(newestFirst).map(payout),
+      providerName: overview.name,
     };
     return { message, asOf };
   };

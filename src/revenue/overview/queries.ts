@@ -7,6 +7,14 @@ import { PAYOUT } from "../payouts/payout.ts";
 import { compileQuestion } from "../question-statements.ts";
 import { CONFIRMED_WITH_WALLET, WALLET } from "../wallet.ts";
 
+/** The provider's name, NULL without one: a column of the row with the wallet costs less than a query of its own. */
+const NAME = "(SELECT name FROM providers WHERE id = :provider)";
+
+const withName = <Columns>({ select, from }: { select: Columns; from: string }) => ({
+  select: { ...select, name: NAME },
+  from,
+});
+
 /** Every server, including deleted ones. */
 const SERVERS = {
   select: {
@@ -39,9 +47,9 @@ const [NOW, WATERMARK] = [instant(":now"), instant(":watermark")];
 /** The statements of an overview. */
 export const overviewStatements = compileQuestion(
   {
-    raw: { confirmed: WALLET, recent: sumCharges(`charged_at <= ${NOW}`) },
+    raw: { confirmed: withName(WALLET), recent: sumCharges(`charged_at <= ${NOW}`) },
     completing: {
-      confirmed: CONFIRMED_WITH_WALLET,
+      confirmed: withName(CONFIRMED_WITH_WALLET),
       /** The charges that the sums do not hold: dated up to the watermark, and recorded after it. */
       late: sumCharges(CHARGES.late(WATERMARK)),
       /** The charges that are dated after the watermark, and not after now. */

@@ -29,6 +29,8 @@ export interface Overview extends OverviewSums {
   readonly rows: Rows;
   /** The wallet's balance, as decimal text; "" without a wallet. */
   readonly balance: string;
+  /** The provider's name; "" without one. */
+  readonly name: string;
   readonly now: number;
 }
 
@@ -58,8 +60,8 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
       },
       answer(rows, sums = NO_OVERVIEW_SUMS) {
         const charges = [...rows.late, ...rows.recent];
-        const balance = rows.confirmed[0]?.balance ?? "";
-        const value = { rows, balance, now, ...complete(sums, charges) };
+        const { balance = "", name = "" } = rows.confirmed[0] ?? {};
+        const value = { rows, balance, name, now, ...complete(sums, charges) };
         return { value, uncoveredCharges: countCharges(charges) };
       },
     });

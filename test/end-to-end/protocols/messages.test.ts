@@ -54,14 +54,14 @@ it("the overview has every field", async () => {
       '"serverRevenue":[{"serverId":"6b0f3d1e-5c0e-4c59-9d0a-2f4f4f0d7e11","serverName":"alpha",' +
       '"pricePerHour":2.50,"totalEarnings":4050.04,"platformFees":450.01,"grossRevenue":4500.05,"totalHours":1800.02}],' +
       '"recentPayouts":[{"payoutId":"po-1","date":"2024-04-01T09:30:00Z","amount":4000.00,' +
-      '"method":"Bank Transfer","status":"Completed"}]}',
+      '"method":"Bank Transfer","status":"Completed"}],"providerName":"first"}',
   );
 });
 
 it("the overview of a provider without data has zeros and empty lists", async () => {
   expect(await get("/api/provider/revenue", await fixture.issueKey("2"))).toBe(
     `{"summary":{${NO_EARNINGS},"availableBalance":0.00},` +
-      `"monthlyEarnings":[${emptyMonths()}],"serverRevenue":[],"recentPayouts":[]}`,
+      `"monthlyEarnings":[${emptyMonths()}],"serverRevenue":[],"recentPayouts":[],"providerName":"second"}`,
   );
 });
 

@@ -68,6 +68,7 @@ async function addLedger({ knex }: TestDatabase): Promise<void> {
   for (const table of ["servers", "instances"]) {
     await knex(table).where({ id: 1_001 }).update({ name: NAME });
   }
+  await knex("providers").where({ id: 1 }).update({ name: NAME });
   await knex("payouts").insert(
     ["0.01", "987654321098.76"].map((amount, index) => ({
       provider_id: 1,

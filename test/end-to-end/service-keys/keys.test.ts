@@ -40,7 +40,12 @@ const MALFORMED = ["0", "01", "+1", "1,1", "1.0", "one", "18446744073709551616",
 /** `SERVICE_KEYS`. With `off`, no protocol takes them: test/unit/auth/authentication.test.ts. */
 const SETTINGS = ["grpc", "all"] as const;
 const STATES = ["valid", "valid", "valid", "expired", "revoked", "unknown", "mistyped"] as const;
-const METHODS = ["GetServerBreakdown", "ListPayouts", "ListProviderRevenue"] as const;
+const METHODS = [
+  "GetOverview",
+  "GetServerBreakdown",
+  "ListPayouts",
+  "ListProviderRevenue",
+] as const;
 
 const FOR_SERVICE_KEYS = "this RPC is for service keys alone";
 /** The errors that the rules lead to. Every one must be the very one of its kind. */
@@ -191,7 +196,7 @@ function outcomeOf({ client, method, key, named }: Mix, outcome: Outcome): strin
     expect(headers["x-provider-id"]).toBe(isTold ? named[0] : undefined);
     expect(headers.vary?.split(", ").includes("x-provider-id") ?? false).toBe(isTold);
     const owners = JSON.stringify(outcome.response).matchAll(/"of-(\d+)"/g);
-    return `figures of ${[...owners].map(([, id]) => id)}`;
+    return `figures of ${[...new Set([...owners].map(([, id]) => id))]}`;
   }
   const error = withoutHeaders(outcome);
   for (const [name, one] of Object.entries(ERRORS)) {

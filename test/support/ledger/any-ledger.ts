@@ -59,6 +59,7 @@ export function anyLedger(provider: bigint, marks: readonly string[]): fc.Arbitr
       .map(({ place, ...rest }): Charge => ({ ...place, ...rest }));
     return fc.record({
       provider: fc.constant(provider),
+      name,
       balance: fc.option(cents, { freq: 3 }),
       servers: fc.constant(servers),
       instances: fc.constant(instances),

@@ -48,6 +48,8 @@ export interface Payout {
 /** All rows of one provider. */
 export interface Ledger {
   readonly provider: bigint;
+  /** The provider's name; "" if the table of providers lacks it. */
+  readonly name: string;
   /** The wallet's balance; null without a wallet. */
   readonly balance: bigint | null;
   readonly servers: readonly Server[];
@@ -61,6 +63,7 @@ export interface Ledger {
 export function emptyLedger(provider: bigint): Ledger {
   return {
     provider,
+    name: "",
     balance: null,
     servers: [],
     instances: [],

@@ -98,6 +98,7 @@ export function expectedOverview(ledger: Ledger, now: string) {
       };
     }),
     recentPayouts: expectedPayouts(ledger).slice(0, 10),
+    providerName: ledger.name,
   };
 }
 

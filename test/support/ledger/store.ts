@@ -38,7 +38,7 @@ export function instantAt(date: string): number {
 }
 
 /** The tables of a ledger's rows, and the column of each property. */
-type Tables = Omit<Ledger, "provider" | "balance">;
+type Tables = Omit<Ledger, "provider" | "name" | "balance">;
 const COLUMNS: {
   [Table in keyof Tables]: Record<keyof Tables[Table][number], Column>;
 } = {
@@ -99,10 +99,10 @@ export async function storeLedgers(database: Knex, ledgers: readonly Ledger[]): 
     const available_balance = decimal(2).write(balance as never);
     return { provider_id: String(provider), available_balance };
   });
-  const providers = ledgers.map(({ provider }) => ({ id: String(provider), name: "" }));
+  const providers = ledgers.map(({ provider, name }) => ({ id: String(provider), name }));
   await database.transaction(async (transaction) => {
     if (providers.length > 0)
-      await transaction("providers").insert(providers).onConflict("id").ignore();
+      await transaction("providers").insert(providers).onConflict("id").merge(["name"]);
     await transaction("wallets").del();
     if (wallets.length > 0) await transaction("wallets").insert(wallets);
     for (const table of TABLES) {
@@ -117,8 +117,10 @@ export async function storeLedgers(database: Knex, ledgers: readonly Ledger[]): 
 export async function readLedger(reader: Knex.Transaction, provider: string): Promise<Ledger> {
   const stored = (table: string) => reader(table).where({ provider_id: provider });
   const [wallet] = await stored("wallets");
+  const [row] = await reader("providers").where({ id: provider });
   const ledger: Record<string, unknown> = {
     provider: BigInt(provider),
+    name: row?.name ?? "",
     balance: wallet ? decimal(2).read(wallet.available_balance) : null,
   };
   for (const table of TABLES) {

@@ -8,7 +8,7 @@ import { reachableFrom, sourceAt, sources } from "./source.ts";
 const QUERIES = sources.map(({ path }) => path).filter((path) => path.endsWith("/queries.ts"));
 
 /** A table is restricted to the rows of one provider, the one that is given or that of the row before. */
-const RESTRICTION = /\bprovider_id = (?:\?|\w+\.provider_id)/g;
+const RESTRICTION = /\bprovider_id = (?:\?|\w+\.provider_id)|\bFROM providers WHERE id = \?/g;
 
 /** The tables that a statement reads, without DUAL, subqueries and the FROM of EXTRACT. */
 function tablesOf(sql: string): readonly string[] {
