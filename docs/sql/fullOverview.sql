@@ -3,7 +3,8 @@ SELECT 0,
   CAST(MAX(version) AS CHAR),
   CAST((SELECT available_balance
   FROM wallets WHERE provider_id = :provider) AS CHAR),
-  NULL,
+  CAST((SELECT name
+  FROM providers WHERE id = :provider) AS CHAR),
   NULL,
   NULL
   FROM rollups WHERE provider_id = :provider AND format = 6 AND building = 0 AND watermark <= UTC_TIMESTAMP(3)

@@ -2,7 +2,8 @@ SELECT 0,
   CAST(UTC_TIMESTAMP(3) AS CHAR),
   CAST(NULL AS CHAR),
   CAST(MAX(available_balance) AS CHAR),
-  NULL,
+  CAST((SELECT name
+  FROM providers WHERE id = :provider) AS CHAR),
   NULL,
   NULL
   FROM wallets WHERE provider_id = :provider
