@@ -28,33 +28,33 @@ export const ROLLUP_FLAGS: readonly Flag[] = [
     fallback: MARGIN / 1_000,
     parse: toMargin,
     description:
-      "how far the watermark stays before the oldest that may still write, or before now, at least a second: how long a statement may wait before its transaction begins, plus the difference between the clocks of the database nodes; without the privilege PROCESS also how long a writer's transaction may be open",
+      "how far the watermark stays before the oldest that may still write, or before now; at least 1",
   },
   {
     flag: "--watch <seconds>",
     name: "ROLLUP_WATCH_SECONDS",
     parse: toPause,
-    description: "repeat until SIGTERM, with this pause between runs",
+    description: "repeat until SIGTERM, with this pause",
   },
   {
     flag: "--check-period <seconds>",
     name: "ROLLUP_CHECK_PERIOD_SECONDS",
     fallback: CHECK_PERIOD / 1_000,
     parse: toSeconds,
-    description: "compare every rollup with the whole ledger in this time, and repair differences",
+    description: "compare and repair every rollup in this time",
   },
   {
     flag: "--concurrency <number>",
     name: "ROLLUP_CONCURRENCY",
     fallback: CONCURRENCY,
     parse: toCount,
-    description: "work on this many providers at once, from 1 to 99",
+    description: "providers at once, from 1 to 99",
   },
   {
     flag: "--admin-port <port>",
     name: "ROLLUP_ADMIN_PORT",
     parse: toPort,
-    description: "serve metrics and health on this port while it runs; 0 picks a free one",
+    description: "serve metrics and health here; 0 picks a free port",
   },
 ];
 

@@ -27,89 +27,88 @@ export const VARIABLES = {
     fallback: "",
     example: "mysql://revenue:password@127.0.0.1:3306/revenue",
     parse: (_text: string, _name: string, environment: Environment) => readDatabaseUrl(environment),
-    description:
-      "the database: `mysql://user:password@host:3306/database`, percent-encoded where needed",
+    description: "the database: `mysql://user:password@host:3306/database`, percent-encoded",
   },
   /** `databaseUrl` is read from it. */
   databaseUrlFile: {
     name: "DATABASE_URL_FILE",
     fallback: "",
     parse: path,
-    description: "a file that holds the URL, such as a secret; instead of `DATABASE_URL`",
+    description: "a file with that URL, such as a secret, in its place",
   },
   poolSize: {
     name: "DATABASE_POOL_SIZE",
     fallback: "10",
     parse: count(1, 1_000),
-    description: "connections to the database for answers; four more look up API keys",
+    description: "connections for answers; four more look up API keys",
   },
   readMaxLag: {
     name: "DATABASE_READ_MAX_LAG_MS",
     fallback: "0",
     parse: optionalMs,
     description:
-      "the greatest age of an answer, by the heartbeat that `npm run rollup` writes each second; 0 for no limit",
+      "the greatest age of an answer, by the heartbeat of `npm run rollup`; 0 for no limit",
   },
   host: {
     name: "HOST",
     fallback: "127.0.0.1",
     parse: address,
-    description: "where HTTP, gRPC and the admin port listen; `::` for all of both families",
+    description: "where all ports listen; `::` for every address",
   },
   httpIdle: {
     name: "HTTP_IDLE_TIMEOUT_MS",
     fallback: "72000",
     parse: integer("a time in ms", 1_000, 86_400_000),
-    description: "how long an idle HTTP connection stays open; longer than a balancer keeps one",
+    description: "how long an idle HTTP connection stays open",
   },
   httpPort: {
     name: "HTTP_PORT",
     fallback: "8080",
     parse: integer("a port", 0, 65_535),
-    description: "REST, Connect and gRPC-Web; 0 picks a free port",
+    description: "REST, Connect and gRPC-Web; a port of 0 is a free one",
   },
   grpcPort: {
     name: "GRPC_PORT",
     fallback: "50051",
     parse: integer("a port", 0, 65_535),
-    description: "gRPC; 0 picks a free port",
+    description: "gRPC",
   },
   adminHost: {
     name: "ADMIN_HOST",
     fallback: "",
     parse: optionalAddress,
-    description: "the address of the admin port, a private one; that of `HOST` if it is empty",
+    description: "the address of the admin port; that of `HOST` if empty",
   },
   adminPort: {
     name: "ADMIN_PORT",
     fallback: "9464",
     parse: optionalPort,
-    description: "metrics and health, without a key; `off` for none, 0 picks a free port",
+    description: "metrics and health, without a key; `off` for none",
   },
   logLevel: {
     name: "LOG_LEVEL",
     fallback: "info",
     parse: oneOf(LOG_LEVELS),
     description:
-      "the lowest level that is logged: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
+      "the lowest level logged: `trace`, `debug`, `info`, `warn`, `error`, `fatal` or `silent`",
   },
   tlsCertFile: {
     name: "TLS_CERT_FILE",
     fallback: "",
     parse: path,
-    description: "the certificate of both ports, with intermediate ones after it, in PEM",
+    description: "the certificate of both ports and its intermediates, in PEM",
   },
   tlsKeyFile: {
     name: "TLS_KEY_FILE",
     fallback: "",
     parse: path,
-    description: "its private key, in PEM, without a passphrase",
+    description: "its private key, without a passphrase",
   },
   tlsClientCaFile: {
     name: "TLS_CLIENT_CA_FILE",
     fallback: "",
     parse: path,
-    description: "the authorities whose certificates gRPC clients must present, in PEM",
+    description: "the authorities of gRPC clients' certificates, in PEM",
   },
   corsOrigins: {
     name: "CORS_ORIGINS",
@@ -141,13 +140,13 @@ export const VARIABLES = {
     fallback: "grpc",
     parse: oneOf(["grpc", "all", "off"] as const),
     description:
-      "where service keys are accepted: `grpc`, the gRPC port alone; `all`, the HTTP port too; `off`, nowhere",
+      "where service keys are accepted: `grpc`, on that port; `all`, on both; `off`, nowhere",
   },
   maxConnectionAge: {
     name: "GRPC_MAX_CONNECTION_AGE_MS",
     fallback: "0",
     parse: optionalMs,
-    description: "the age at which gRPC connections are closed, give or take a tenth; 0 for none",
+    description: "when gRPC connections are closed, within a tenth; 0 for never",
   },
   /** At most 25 s: HTTP closes a connection after 30 s without a byte. */
   maxCall: {
@@ -166,39 +165,36 @@ export const VARIABLES = {
     name: "MAX_CALLS_PER_PROVIDER",
     fallback: "250",
     parse: count(1, 1_000_000),
-    description: "calls in flight of one provider, or of one service key",
+    description: "calls in flight of one provider, or one service key",
   },
   maxConnections: {
     name: "MAX_CONNECTIONS",
     fallback: "20000",
     parse: count(1, 1_000_000),
-    description:
-      "open connections of the HTTP port; the limit of open files (`ulimit -n`) must be 656 more",
+    description: "open HTTP connections; the limit of open files (`ulimit -n`) must be 656 more",
   },
   rateLimit: {
     name: "RATE_LIMIT",
     fallback: "0",
     parse: count(0, 1_000_000),
-    description:
-      "requests of one provider, or of one service key, per second, in all protocols together; 0 for no limit",
+    description: "requests of one provider, or one service key, per second; 0 for no limit",
   },
   rateLimitBurst: {
     name: "RATE_LIMIT_BURST",
     fallback: "0",
     parse: count(0, 1_000_000),
-    description:
-      "requests of one provider, or of one service key, at once; 0 for as many as `RATE_LIMIT`",
+    description: "of these, how many at once; 0 for as many as `RATE_LIMIT`",
   },
   lameDuck: {
     name: "STOP_LAME_DUCK_MS",
     fallback: "5000",
     parse: optionalMs,
-    description: "how long the ports serve on after SIGTERM, while readiness already fails",
+    description: "how long the ports serve on after SIGTERM, unready",
   },
   grace: {
     name: "STOP_GRACE_MS",
     fallback: "10000",
     parse: optionalMs,
-    description: "how long calls may then take; below `MAX_CALL_MS`, some are cut off",
+    description: "how long calls may then take; below `MAX_CALL_MS` some are cut off",
   },
 } satisfies Record<string, Variable>;
