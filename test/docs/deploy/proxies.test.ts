@@ -111,7 +111,8 @@ it.each(PROXIES)("%s logs the id that the service logs, and tells browsers HTTPS
   // One that the service would not take, and in place of one.
   for (const sent of [{ "x-request-id": `${name} rvk_secret` }, { "x-request-id": "rvk_1" }, {}]) {
     const headers = { "x-api-key": key, ...sent };
-    const made = (await fixture.get(proxy, paths.GetOverview, headers)).headers["x-request-id"];
+    const path = `${paths.GetOverview}?key=rvk_2`;
+    const made = (await fixture.get(proxy, path, headers)).headers["x-request-id"];
     await until(() => proxy.log().includes(`${made}`) && ids().includes(made));
   }
   expect(proxy.log()).not.toContain("rvk_");
