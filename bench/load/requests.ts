@@ -5,9 +5,10 @@ import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
 import type { Query, Row } from "../../src/db/query.ts";
-import { createBreakdownReader } from "../../src/revenue/breakdown/reader.ts";
+import { breakdownStatements } from "../../src/revenue/breakdown/queries.ts";
 import { createOverviewReader } from "../../src/revenue/overview/reader.ts";
 import { completePeriod } from "../../src/revenue/period.ts";
+import { periodQuestion } from "../../src/revenue/period-question.ts";
 import { type Question, send } from "../../src/rollup/read/ask.ts";
 import { type Facts, readFacts } from "../../src/rollup/read/facts.ts";
 
@@ -102,6 +103,7 @@ function queryOverview(connection: Connection): Promise<void> {
 function queryBreakdown(connection: Connection): Promise<void> {
   return askWith(connection, (facts) => {
     const period = completePeriod({ start: undefined, end: undefined }, facts.now);
-    return createBreakdownReader()("1", period, facts);
+    const asked = { provider: "1", period, facts };
+    return periodQuestion(asked, breakdownStatements, (rows, totals) => ({ rows, totals }));
   });
 }

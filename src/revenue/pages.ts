@@ -2,9 +2,13 @@
  * Pages of lists of rows with a time and an id, newest first: their sizes, the places where they begin, and what of
  * a table they read. The clustered key has the rows of a provider in this order.
  */
+import type { ListPayoutsRequest } from "../../gen/revenue/v1/revenue_pb.ts";
 import { instantOf, LAST_INSTANT, LATEST, toBoundary, toDatetime } from "../db/datetime.ts";
 import { BEFORE_ALL, instant } from "../db/sql-time.ts";
 import { ServiceError } from "../errors.ts";
+import type { PageTokens } from "./page-token.ts";
+import { parsePeriod, periodTexts } from "./period.ts";
+import { parseTimeZone } from "./time-zone.ts";
 
 /** The number of rows in a page by default, where a list says no other, and the most. */
 export const DEFAULT_SIZE = 50;
@@ -15,13 +19,41 @@ export const MAX_SIZE = 1_000;
  *
  * @throws ServiceError `invalidArgument` if that is negative
  */
-export function pageSizeOf(requested: number, byDefault = DEFAULT_SIZE): number {
+function pageSizeOf(requested: number, byDefault: number): number {
   if (requested >= 0) return Math.min(requested || byDefault, MAX_SIZE);
   throw new ServiceError(
     "invalidArgument",
     `pageSize: expected 0 (the default, ${byDefault}) or more, got ${requested}`,
     { field: "pageSize" },
   );
+}
+
+/** What a request for a page gives, in each list. */
+type PageRequest = Omit<ListPayoutsRequest, "$typeName" | "$unknown">;
+
+/**
+ * Parses a request for a page of a list.
+ *
+ * @param owner whose list it is: a provider, or whoever else has one
+ * @returns `contents` of the token, undefined for a first page; and what a response says of the next page, given the
+ *   contents of its token, undefined if there is none. CSV has no other place for the token than metadata
+ * @throws ServiceError `invalidArgument` for an invalid period, zone, page size or page token
+ */
+export function parsePage(
+  request: PageRequest,
+  list: string,
+  owner: string,
+  tokens: PageTokens,
+  defaultSize = DEFAULT_SIZE,
+) {
+  const timeZone = parseTimeZone(request.timeZone);
+  const requested = parsePeriod(request.startDate, request.endDate, timeZone);
+  const size = pageSizeOf(request.pageSize, defaultSize);
+  const paged = { list, owner, parameters: { ...periodTexts(requested), timeZone } };
+  const { pageToken } = request;
+  const contents = pageToken === "" ? undefined : tokens.read(pageToken, paged);
+  const tokenOf = (next?: readonly string[]) => (next ? tokens.write(paged, next) : "");
+  return { timeZone, requested, size, contents, tokenOf };
 }
 
 /** A place between two rows. Those with an earlier time, and those with this one and a smaller id, come after it. */

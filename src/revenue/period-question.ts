@@ -34,14 +34,19 @@ interface Rows extends PeriodRows {
 
 const NO_STORED_SUMS: StoredSums = { atFirst: [], atLast: [] };
 
-/** Makes the question, given the facts. `answerOf` makes an answer of the rows and the totals. */
+/** What is asked about, given the facts. */
+interface Asked {
+  readonly provider: string;
+  readonly period: Period;
+  readonly facts: Facts;
+  readonly cache?: SumsCache<StoredSums>;
+}
+
+/** Makes the question. `answerOf` makes an answer of the rows and the totals. */
 export function periodQuestion<R extends Rows, T>(
-  provider: string,
-  period: Period,
-  { now, rollup }: Facts,
+  { provider, period, facts: { now, rollup }, cache }: Asked,
   statements: Statements<R>,
   answerOf: (rows: R, totals: TotalsByOwner) => T,
-  cache?: SumsCache<StoredSums>,
 ): Question<T> {
   const bounds = boundsOf(period, now);
   const stretch = {

@@ -8,68 +8,52 @@ import type {
 import { parseCents } from "../../db/cents.ts";
 import { instantOf, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
-import type { Answer, Context } from "../../handler.ts";
+import type { Context } from "../../handler.ts";
 import { readFacts } from "../../rollup/read/facts.ts";
 import { money } from "../message.ts";
 import type { PageTokens } from "../page-token.ts";
 import {
   DEFAULT_SIZE,
-  type Place,
   pageMetadata,
   pageOf,
-  pageSizeOf,
   parametersOf,
+  parsePage,
   placeAfter,
 } from "../pages.ts";
 import {
   fixPeriod,
   fromPeriodTexts,
   includingEarlier,
-  type Period,
-  parsePeriod,
   periodTexts,
   type RequestedPeriod,
 } from "../period.ts";
-import { parseTimeZone } from "../time-zone.ts";
 import { chargesOfDefault, chargesOfMaximum } from "./queries.ts";
-
-/** Where a page begins, of which period. */
-interface Beginning {
-  readonly period: Period;
-  readonly place: Place;
-}
 
 /**
  * Creates the RPC's function. It rejects with a `ServiceError`: `invalidArgument` for an invalid period, zone, page
  * size or page token, otherwise as `Read` does.
  */
 export function createListCharges(read: Read, tokens: PageTokens) {
-  return async (
-    { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListChargesRequest,
-    { caller: { providerId: provider, share }, signal }: Context,
-  ): Promise<Answer<ListChargesResponse>> => {
-    const timeZone = parseTimeZone(zone);
-    const requested = parsePeriod(startDate, endDate, timeZone);
-    const size = pageSizeOf(pageSize);
-    const parameters = { ...periodTexts(requested), timeZone };
-    const paged = { list: "charges", owner: provider, parameters };
-    const later = pageToken === "" ? undefined : beginningOf(tokens.read(pageToken, paged));
+  return async (request: ListChargesRequest, { caller, signal }: Context) => {
+    const { providerId: provider, share: owner } = caller;
+    const asked = parsePage(request, "charges", provider, tokens);
+    const { timeZone, size } = asked;
+    const later = asked.contents && beginningOf(asked.contents);
     const statement = size <= DEFAULT_SIZE ? chargesOfDefault : chargesOfMaximum;
     const { period, rows, asOf } = await read(
       async ({ query }) => {
         const { now } = later === undefined ? await readFacts(query, provider) : { now: Infinity };
-        const { period, place } = later ?? firstPage(requested, now);
+        const { period, place } = later ?? firstPage(asked.requested, now);
         const start = includingEarlier(toDatetime(period.start));
         const values = { provider, start, ...parametersOf(place) };
         const { rows, asOf } = await statement.run(query, values);
         return { period, rows, asOf: Math.min(asOf, now) };
       },
-      { owner: share, signal },
+      { owner, signal },
     );
     const { page, next } = pageOf(rows.page, size);
     const fixed = Object.values(periodTexts(period));
-    const nextPageToken =
-      next === undefined ? "" : tokens.write(paged, [...fixed, next.at, next.id]);
+    const nextPageToken = asked.tokenOf(next && [...fixed, next.at, next.id]);
     const message: ListChargesResponse = {
       $typeName: "revenue.v1.ListChargesResponse",
       charges: page.map(charge),
@@ -82,12 +66,13 @@ export function createListCharges(read: Read, tokens: PageTokens) {
   };
 }
 
-function firstPage(requested: RequestedPeriod, now: number): Beginning {
+/** Where a page begins, of which period: the first one, and a later one, given the contents of its token. */
+function firstPage(requested: RequestedPeriod, now: number) {
   const period = fixPeriod(requested, now);
   return { period, place: placeAfter(Math.min(period.end, now)) };
 }
 
-function beginningOf([start = "", end = "", at = "", id = ""]: readonly string[]): Beginning {
+function beginningOf([start = "", end = "", at = "", id = ""]: readonly string[]) {
   return { period: fromPeriodTexts(start, end), place: { at, id } };
 }
 

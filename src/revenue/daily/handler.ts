@@ -6,7 +6,7 @@ import type {
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { EARLIEST, LATEST } from "../../db/datetime.ts";
 import { ServiceError } from "../../errors.ts";
-import type { Answer, Context } from "../../handler.ts";
+import type { Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { split } from "../fee.ts";
@@ -23,10 +23,7 @@ import { createDailyReader } from "./reader.ts";
  */
 export function createGetDailyRevenue(ask: Ask, observeCache?: (hit: boolean) => void) {
   const dailyFor = createDailyReader(observeCache);
-  return async (
-    request: GetDailyRevenueRequest,
-    context: Context,
-  ): Promise<Answer<GetDailyRevenueResponse>> => {
+  return async (request: GetDailyRevenueRequest, context: Context) => {
     const { providerId } = context.caller;
     const zone = parseTimeZone(request.timeZone);
     const requested = parsePeriod(request.startDate, request.endDate, zone);

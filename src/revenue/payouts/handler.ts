@@ -6,19 +6,17 @@ import type {
 import { LATEST, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
-import type { Answer, Context } from "../../handler.ts";
+import type { Context } from "../../handler.ts";
 import type { PageTokens } from "../page-token.ts";
 import {
   DEFAULT_SIZE,
-  type Place,
   pageMetadata,
   pageOf,
-  pageSizeOf,
   parametersOf,
+  parsePage,
   placeAfter,
 } from "../pages.ts";
-import { includingEarlier, parsePeriod, periodTexts } from "../period.ts";
-import { parseTimeZone } from "../time-zone.ts";
+import { includingEarlier } from "../period.ts";
 import { payout } from "./payout.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
 
@@ -27,32 +25,21 @@ import { payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
  * page size or page token, otherwise as `Read` does.
  */
 export function createListPayouts(read: Read, tokens: PageTokens) {
-  return async (
-    { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListPayoutsRequest,
-    { caller: { providerId: provider, share }, signal }: Context,
-  ): Promise<Answer<ListPayoutsResponse>> => {
-    const timeZone = parseTimeZone(zone);
-    const requested = parsePeriod(startDate, endDate, timeZone);
+  return async (request: ListPayoutsRequest, { caller, signal }: Context) => {
+    const { providerId: provider, share: owner } = caller;
+    const { requested, size, contents, tokenOf } = parsePage(request, "payouts", provider, tokens);
     const { start, end = LATEST } = requested;
-    const size = pageSizeOf(pageSize);
-    const parameters = { ...periodTexts(requested), timeZone };
-    const paged = { list: "payouts", owner: provider, parameters };
-    const placeOf = (token: string): Place => {
-      const [at = "", id = ""] = tokens.read(token, paged);
-      return { at, id };
-    };
+    const [at = "", id = ""] = contents ?? [];
     const values = {
       provider,
       start: start === undefined ? BEFORE_ALL : includingEarlier(toDatetime(start)),
-      ...parametersOf(pageToken === "" ? placeAfter(end) : placeOf(pageToken)),
+      ...parametersOf(contents === undefined ? placeAfter(end) : { at, id }),
     };
     const statement = size <= DEFAULT_SIZE ? payoutsOfDefault : payoutsOfMaximum;
-    const { rows, asOf } = await read(({ query }) => statement.run(query, values), {
-      owner: share,
-      signal,
-    });
+    const options = { owner, signal };
+    const { rows, asOf } = await read(({ query }) => statement.run(query, values), options);
     const { page, next } = pageOf(rows.page, size);
-    const nextPageToken = next === undefined ? "" : tokens.write(paged, [next.at, next.id]);
+    const nextPageToken = tokenOf(next && [next.at, next.id]);
     const message: ListPayoutsResponse = {
       $typeName: "revenue.v1.ListPayoutsResponse",
       payouts: page.map(payout),

@@ -7,18 +7,18 @@ import type {
 } from "../../../gen/revenue/v1/platform_pb.ts";
 import { parseCents } from "../../db/cents.ts";
 import type { Read } from "../../db/query.ts";
-import type { Answer, TimedContext } from "../../handler.ts";
+import type { TimedContext } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
+import type { TotalsByOwner } from "../breakdown/totals.ts";
 import { split } from "../fee.ts";
 import { hours, money } from "../message.ts";
 import type { PageTokens } from "../page-token.ts";
-import { pageMetadata, pageSizeOf } from "../pages.ts";
-import { fixPeriod, fromPeriodTexts, type Period, parsePeriod, periodTexts } from "../period.ts";
+import { pageMetadata, parsePage } from "../pages.ts";
+import { fixPeriod, fromPeriodTexts, periodTexts } from "../period.ts";
+import { periodQuestion } from "../period-question.ts";
 import { compareIds } from "../ranking.ts";
-import { parseTimeZone } from "../time-zone.ts";
 import { rowsInTime } from "./page.ts";
-import { providersAfter } from "./queries.ts";
-import { type Earned, earnedBy } from "./reader.ts";
+import { earnedStatements, providersAfter } from "./queries.ts";
 
 /** The number of providers in a page by default. */
 const DEFAULT_PROVIDERS = 100;
@@ -33,37 +33,37 @@ type Provider = Awaited<ReturnType<typeof providersAfter.run>>["rows"]["provider
  */
 export function createListProviderRevenue(read: Read, ask: Ask, tokens: PageTokens) {
   return async (
-    { startDate, endDate, timeZone: zone, pageSize, pageToken }: ListProviderRevenueRequest,
+    request: ListProviderRevenueRequest,
     { caller: { share }, signal, deadline }: TimedContext,
-  ): Promise<Answer<ListProviderRevenueResponse>> => {
-    const timeZone = parseTimeZone(zone);
-    const requested = parsePeriod(startDate, endDate, timeZone);
-    const size = pageSizeOf(pageSize, DEFAULT_PROVIDERS);
-    const parameters = { ...periodTexts(requested), timeZone };
-    const paged = { list: "providers", owner: OWNER, parameters };
-    const later = pageToken === "" ? undefined : beginningOf(tokens.read(pageToken, paged));
+  ) => {
+    const asked = parsePage(request, "providers", OWNER, tokens, DEFAULT_PROVIDERS);
+    const { timeZone, size } = asked;
+    const later = asked.contents && beginningOf(asked.contents);
 
     const values = { after: later?.after ?? "0" };
-    const found = await read(({ query }) => providersAfter.run(query, values), {
-      owner: share,
-      signal,
-    });
-    const period = later?.period ?? fixPeriod(requested, found.asOf);
+    const options = { owner: share, signal };
+    const found = await read(({ query }) => providersAfter.run(query, values), options);
+    const period = later?.period ?? fixPeriod(asked.requested, found.asOf);
     const providers = found.rows.providers
       .filter(({ id }) => id !== "")
       .toSorted((one, other) => compareIds(one.id, other.id));
 
     const rowOf = async (provider: Provider, signal: AbortSignal) => {
       const context = { caller: { providerId: provider.id, share }, signal };
-      const { value, asOf } = await ask(context, (facts) => earnedBy(provider.id, period, facts));
-      return { row: providerRevenue(provider, value, asOf), asOf };
+      const { value, asOf } = await ask(context, (facts) => {
+        const asked = { provider: provider.id, period, facts };
+        return periodQuestion(asked, earnedStatements, (...earned) =>
+          providerRevenue(provider, ...earned),
+        );
+      });
+      return { row: { ...value, dataAsOf: timestampFromMs(asOf) }, asOf };
     };
     const made = await rowsInTime(providers.slice(0, size), rowOf, { signal, deadline });
 
     const last = made.at(-1)?.row.providerId;
     const isLastPage = last === undefined || made.length === providers.length;
     const fixed = Object.values(periodTexts(period));
-    const nextPageToken = isLastPage ? "" : tokens.write(paged, [...fixed, last]);
+    const nextPageToken = asked.tokenOf(isLastPage ? undefined : [...fixed, last]);
     const message: ListProviderRevenueResponse = {
       $typeName: "revenue.v1.ListProviderRevenueResponse",
       providers: made.map(({ row }) => row),
@@ -77,20 +77,22 @@ export function createListProviderRevenue(read: Read, ask: Ask, tokens: PageToke
   };
 }
 
-/** Where a page begins, of which period. */
-interface Beginning {
-  readonly period: Period;
-  readonly after: string;
-}
-
-function beginningOf([start = "", end = "", after = ""]: readonly string[]): Beginning {
+/** Where a page begins, of which period, given the contents of its token. */
+function beginningOf([start = "", end = "", after = ""]: readonly string[]) {
   return { period: fromPeriodTexts(start, end), after };
 }
 
-function providerRevenue({ id, name }: Provider, earned: Earned, asOf: number): ProviderRevenue {
-  const { totals } = earned;
+type Earned = Awaited<ReturnType<typeof earnedStatements.full.run>>["rows"];
+
+/** A row of the response, but for the instant of its snapshot. */
+function providerRevenue(
+  { id, name }: Provider,
+  { confirmed: [wallet], payouts: [payouts] }: Earned,
+  byOwner: TotalsByOwner,
+) {
+  const totals = byOwner.total();
   const { gross, fee, earnings } = split(totals);
-  const amount = (text: string) => money(parseCents(text || "0.00"));
+  const amount = (text?: string) => money(parseCents(text || "0.00"));
   return {
     $typeName: "revenue.v1.ProviderRevenue",
     providerId: id,
@@ -101,9 +103,8 @@ function providerRevenue({ id, name }: Provider, earned: Earned, asOf: number): 
     earnings: money(earnings),
     charges: Number(totals.charges),
     rentedHours: hours(totals.rented),
-    completedPayouts: amount(earned.completedPayouts),
-    otherPayouts: amount(earned.otherPayouts),
-    availableBalance: amount(earned.balance),
-    dataAsOf: timestampFromMs(asOf),
-  };
+    completedPayouts: amount(payouts?.completed),
+    otherPayouts: amount(payouts?.other),
+    availableBalance: amount(wallet?.balance),
+  } satisfies Omit<ProviderRevenue, "dataAsOf">;
 }
