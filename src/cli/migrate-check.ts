@@ -1,6 +1,7 @@
 /** `npm run migrate -- --check`: what is there, or is about to be adopted, and its rows. */
 import type { Knex } from "knex";
 import { decide, ForeignTables, foreignTables } from "../db/adoption.ts";
+import { checkPlans } from "../db/contract/plans.ts";
 import { checkRows, warnOfEmptyCharges } from "../db/contract/rows.ts";
 import { storedTables } from "../db/contract/stored.ts";
 import { pendingMigrations } from "../db/pending-migrations.ts";
@@ -14,7 +15,7 @@ interface Findings {
 }
 
 /**
- * Looks at the tables of the ledger, and at the rows of those that others have made. Changes nothing.
+ * Looks at the tables of the ledger, and at the plans and the rows of those that others have made. Changes nothing.
  *
  * @param isCounted whether rows are counted, each time as long as a statement of the session may take
  */
@@ -25,10 +26,11 @@ export async function checkLedgerOf(database: Knex, isCounted = true): Promise<F
   const stored = [...(await storedTables(database)).values()];
   const views = stored.filter(({ isView }) => isView).map(({ name }) => name);
   const adopted = new Set([...(await foreignTables(database)), ...views]);
-  const errors = isCounted ? await checkRows(database, adopted) : [];
+  const plans = await checkPlans(database);
+  const rows = isCounted ? await checkRows(database, adopted) : [];
   const emptyCharges = await warnOfEmptyCharges(database, adopted);
   return {
-    errors,
+    errors: [...plans, ...rows],
     warnings: [
       ...(emptyCharges === undefined ? [] : [emptyCharges]),
       ...(isCounted ? [] : ["the rows are not counted (--skip-counts)"]),

@@ -145,3 +145,38 @@ describe("each mistake is named, once, and nothing else,", () => {
     ]);
   });
 });
+
+it("a view that reads all rows of a table for one provider is named, as prepared statements read it", async () => {
+  const union = (table: string) =>
+    `${asView(table, {})} UNION ALL SELECT ${Object.keys(LEDGER[table]?.columns ?? {})} FROM their_${table} WHERE id = 0`;
+  const { database } = await planted(
+    [
+      union("instances"),
+      union("rentals"),
+      asView("payouts", { provider_id: "CRC32(public_id)" }),
+      `INSERT INTO their_payouts (provider_id, public_id, paid_at, amount, method, status)
+         WITH RECURSIVE n AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM n WHERE n < 1000)
+         SELECT n.n, '', '2026-01-01' + INTERVAL days.n DAY, 1, '', '' FROM n CROSS JOIN n AS days WHERE days.n < 5`,
+      `INSERT INTO their_instances (provider_id, server_id, public_id, name)
+         SELECT provider_id, 1, '', '' FROM their_payouts`,
+      `INSERT INTO their_rentals (provider_id, server_id, started_at)
+         SELECT provider_id, 1, paid_at FROM their_payouts`,
+      // MariaDB pushes a parameter into a UNION only for a BIGINT.
+      "ALTER TABLE their_instances MODIFY provider_id int unsigned NOT NULL",
+      "ANALYZE TABLE their_payouts, their_instances, their_rentals",
+      // Few rows may be read for each call.
+      asView("servers", {}),
+      "ALTER TABLE their_servers DROP PRIMARY KEY",
+      asView("charges", {}),
+    ].join(";"),
+  );
+  const [[{ version }]] = await database.knex.raw("SELECT VERSION() AS version");
+  const scans = /MariaDB/.test(version) ? ["instances", "payouts"] : ["payouts"];
+  expect((await findingsOf(database.url, false)).errors).toEqual(
+    scans.map((table) =>
+      expect.stringContaining(
+        `${table}.provider_id: the view reads all of their_${table} for one provider: `,
+      ),
+    ),
+  );
+});

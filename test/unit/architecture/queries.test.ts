@@ -47,8 +47,8 @@ const HOMES = [
   ...["db/query", "db/statement"],
   // One row, or rows that no provider owns: the heartbeat, the key of page tokens, which migrations ran.
   ...["db/freshness", "db/page-token-key", "db/pending-migrations"],
-  // What the server says of tables and columns.
-  ...["db/contract/columns", "db/contract/stored"],
+  // What the server says of tables and columns, and explains.
+  ...["db/contract/columns", "db/contract/plans", "db/contract/stored"],
   ...["rollup/write/run/keys", "rollup/write/run/recording"],
 ].map((path) => path.replace(/^(?!src)(.*)$/, "src/$1.ts"));
 
