@@ -12,8 +12,8 @@ export interface LedgerSize {
 
 /** One provider with 200 servers and 800 instances; `charges` is an option. */
 export const LARGE = { providers: 1, servers: 200, instances: 4 };
-/** Providers like the demo's small one; `providers` is an option. */
-export const SMALL = { servers: 3, instances: 2, charges: 2_000 };
+/** A provider like the demo's small one. */
+export const SMALL = { providers: 1, servers: 3, instances: 2, charges: 2_000 };
 
 const MONTHS = 25;
 /** Rows per INSERT. */

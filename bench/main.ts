@@ -1,12 +1,11 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
-import { Command, Option } from "commander";
-import { benchPages } from "./pages.ts";
+import { Option } from "commander";
+import { createCommand } from "../src/cli/command.ts";
 import { benchPeers } from "./peers.ts";
 import { benchRelease } from "./release.ts";
 import { benchScale } from "./scale.ts";
-import { benchSmall } from "./small.ts";
 
-const program = new Command("bench").description("Benchmarks on a private database");
+const program = createCommand("npm run bench", "Benchmarks on a private database.");
 
 program
   .command("peers", { isDefault: true })
@@ -14,7 +13,6 @@ program
   .option("--seconds <n>", "length of a round", Number, 3)
   .option("--rounds <n>", "rounds per peer, interleaved", Number, 5)
   .option("--connections <n>", "keep-alive connections", Number, 32)
-  .option("--providers <n>", "providers with three servers", Number, 3_000)
   .option("--charges <n>", "charges of the provider with 200 servers", Number, 500_000)
   .addOption(new Option("--only <size>", "one kind of provider").choices(["small", "large"]))
   .action(benchPeers);
@@ -32,34 +30,6 @@ program
   .option("--requests <n>", "measured requests of each kind per ledger", Number, 200)
   .option("--warm-up <n>", "requests of each kind per ledger before these", Number, 30)
   .action(benchScale);
-
-program
-  .command("small")
-  .description("compares the cost of answers of small providers with and without a rollup")
-  .option(
-    "--charges <list>",
-    "charges of the providers",
-    (list: string) => list.split(",").map(Number),
-    [500, 1_000, 2_000, 5_000, 10_000],
-  )
-  .option("--providers <n>", "providers of each size", Number, 40)
-  .option("--servers <n>", "servers of each, each with two instances", Number, 3)
-  .option("--rounds <n>", "rounds with and without a rollup, in turns", Number, 12)
-  .action(benchSmall);
-
-program
-  .command("pages")
-  .description("compares the cost of pages by the size of the ledger and by where they begin")
-  .option(
-    "--charges <list>",
-    "charges per ledger, in ascending order",
-    (list: string) => list.split(",").map(Number),
-    [50_000, 5_000_000],
-  )
-  .option("--together <n>", "charges on one instant, in a third ledger", Number, 1_000_000)
-  .option("--rounds <n>", "rounds of all pages, in turns", Number, 40)
-  .option("--pages <n>", "pages of each kind in a round", Number, 50)
-  .action(benchPages);
 
 program
   .command("release")

@@ -1,13 +1,12 @@
 /**
- * Compares the service's throughput and CPU time with its peers': a hand-written Fastify route
- * with SQL of its own and the same JSON, a gateway in a separate process that calls the service over gRPC,
- * and, as baselines, `SELECT 1` with a static response, and grpc-js with the same response from memory.
+ * Compares the service's throughput and CPU time with those of floors: `SELECT 1` with a static response, and grpc-js
+ * with the same response from memory.
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
 import { LARGE, SMALL } from "./ledger.ts";
 import { grpcLoad } from "./load/grpc.ts";
-import { type Load, oneKeyEach, randomKeys } from "./load/keys.ts";
+import { type Load, oneKeyEach } from "./load/keys.ts";
 import { restLoad } from "./load/rest.ts";
 import { startProcess } from "./process.ts";
 import { type Measurement, measureInRounds, type Peer, type Rounds } from "./rounds.ts";
@@ -15,11 +14,9 @@ import { type Measurement, measureInRounds, type Peer, type Rounds } from "./rou
 /** The options of `npm run bench -- peers`. */
 export interface PeersOptions extends Rounds {
   readonly connections: number;
-  /** The number of small providers. */
-  readonly providers: number;
   /** The number of charges of the provider with 200 servers. */
   readonly charges: number;
-  /** Measures only the small providers, or the one with 200 servers. */
+  /** Measures only the small provider, or the one with 200 servers. */
   readonly only?: "small" | "large";
 }
 
@@ -35,7 +32,7 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
   const log = (line: string) => console.error(line);
   await using database = await startPrivateDatabase({ log, bufferPool: "1G" });
   const { url, pid = Number.NaN, server } = database;
-  const { rounds, seconds, connections, providers, charges, only } = options;
+  const { rounds, seconds, connections, charges, only } = options;
   log(`${rounds} rounds of ${seconds} s per peer, interleaved, ${connections} connections`);
   console.log(`\n${server.engine} ${server.version}, ${connections} connections, medians`);
 
@@ -51,12 +48,10 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
     console.table(table(await measureInRounds(peersOf, pid, options)));
   };
   if (only !== "large") {
-    const small = await createFixture(url, "small", { ...SMALL, providers });
+    const small = await createFixture(url, "small", SMALL);
     await using peers = await startPeers(small);
-    const one = oneKeyEach(connections, small.keys.slice(0, 1));
+    const one = oneKeyEach(connections, small.keys);
     await measure("Overview, a small provider", peers, OVERVIEW, one);
-    const random = randomKeys(connections, small.keys);
-    await measure("Overview, a small provider at random", peers, OVERVIEW, random);
   }
   if (only !== "small") {
     const large = await createFixture(url, "large", { ...LARGE, charges });
@@ -72,11 +67,10 @@ async function startPeers({ url }: Fixture) {
   await using stack = new AsyncDisposableStack();
   const start = async (script: string, env = {}) =>
     stack.use(await startProcess(script, { DATABASE_URL: url, ...env }));
-  const [service, grpcService, multiplexed, handWritten, baseline] = await Promise.all([
+  const [service, grpcService, multiplexed, baseline] = await Promise.all([
     start("src/main.ts"),
     start("src/main.ts"),
     start("src/main.ts"),
-    start("bench/servers/hand-written.ts"),
     start("bench/servers/baseline.ts"),
   ]);
   const answered = { UPSTREAM_GRPC_PORT: String(service.grpcPort) };
@@ -84,7 +78,7 @@ async function startPeers({ url }: Fixture) {
   const processes = stack.move();
   return {
     [Symbol.asyncDispose]: () => processes.disposeAsync(),
-    /** The peers that serve a target. @throws Error if their responses differ */
+    /** The peers that serve a target. */
     async serving({ path, rpc }: Target, requests: Load): Promise<Record<string, Peer>> {
       const rest = (peer: typeof service) => ({
         load: restLoad(peer.url + path, requests),
@@ -95,42 +89,18 @@ async function startPeers({ url }: Fixture) {
         pids: [pid],
       });
       const fewer = { ...requests, connections: Math.ceil(requests.connections / CALLS_AT_ONCE) };
-      // The hand-written peer serves only the overview.
-      const isOverview = path === OVERVIEW.path;
-      const sameResponse = [service, ...(isOverview ? [handWritten] : [])];
-      const size = await responseSize(
-        sameResponse.map((peer) => peer.url + path),
-        requests.drawKey(0),
-      );
+      const headers = { "x-api-key": requests.drawKey(0) };
+      const response = await fetch(service.url + path, { headers });
+      const size = (await response.arrayBuffer()).byteLength;
       return {
         "service, REST": rest(service),
         "service, gRPC": grpc(grpcService, requests, 1),
         [`service, gRPC, ${CALLS_AT_ONCE} calls at once`]: grpc(multiplexed, fewer, CALLS_AT_ONCE),
         "grpc-js, from memory": grpc(grpcFloor, requests, 1),
-        ...(isOverview && { "hand-written": rest(handWritten) }),
         baseline: { load: restLoad(`${baseline.url}/${size}`, requests), pids: [baseline.pid] },
       };
     },
   };
-}
-
-/**
- * The size of the response in bytes.
- *
- * @throws Error if the responses differ, except in a period's default start and end, which depend
- * on the time of the call
- */
-async function responseSize(urls: readonly string[], key: string): Promise<number> {
-  const bodies = await Promise.all(
-    urls.map(async (url) => {
-      const response = await fetch(url, { headers: { "x-api-key": key } });
-      return (await response.text()).replace(/"(start|end)Date":"[^"]*"/g, "");
-    }),
-  );
-  for (const body of bodies) {
-    if (body !== bodies[0]) throw new Error(`the responses differ:\n${bodies[0]}\n${body}`);
-  }
-  return Buffer.byteLength(bodies[0] ?? "");
 }
 
 function table(measurements: Readonly<Record<string, Measurement>>) {

@@ -27,14 +27,12 @@ interface Ledger {
   readonly charges: number;
   readonly service: PeerProcess;
   readonly key: string;
-  /** Reads rows as arrays of strings, as the service does. */
   readonly connection: Connection;
 }
 
-/** The durations of the requests and of their bare queries, in ms, and the bytes of the answers. */
+/** The durations of the requests, in ms, and the bytes of the answers. */
 interface Measured {
   readonly service: number[];
-  readonly query: number[];
   readonly bytes: number[];
 }
 
@@ -55,7 +53,7 @@ export async function benchScale({
     const { url, keys } = await createLedgers(database.url, `ledger_${charges}`, size);
     rollups[charges.toLocaleString("en")] = await measureRollup(url, charges);
     const service = stack.use(await startProcess("src/main.ts", { DATABASE_URL: url }));
-    const connection = await createConnection({ uri: url, dateStrings: true, rowsAsArray: true });
+    const connection = await createConnection(url);
     stack.defer(() => connection.end());
     ledgers.push({ charges, service, key: keys[0] ?? "", connection });
   }
@@ -79,17 +77,12 @@ async function measure(
     for (let round = 0; round < requests + warmUp; round++) {
       for (const [name, kind] of ofPart) {
         for (const ledger of ledgers) {
-          const { duration, queryDuration, bytes } = await measureOnce(ledger, kind);
+          const { duration, bytes } = await measureOnce(ledger, kind);
           if (round < warmUp) continue;
           const key = `${name} ${ledger.charges}`;
-          const entry = latencies.getOrInsertComputed(key, () => ({
-            service: [],
-            query: [],
-            bytes: [],
-          }));
+          const entry = latencies.getOrInsertComputed(key, () => ({ service: [], bytes: [] }));
           entry.service.push(duration);
           entry.bytes.push(bytes);
-          if (queryDuration !== undefined) entry.query.push(queryDuration);
         }
       }
     }
@@ -98,24 +91,23 @@ async function measure(
 }
 
 async function measureOnce({ service, key, connection }: Ledger, kind: RequestKind) {
-  const { path, query, changed } = kind;
+  const { path, changed } = kind;
   if (changed) await changeRollup(connection);
   const url = `${service.url}/api/provider/revenue${path()}`;
   let bytes = 0;
   const duration = await time(async () => {
     bytes = await sendRequest(url, key);
   });
-  const queryDuration = query && (await time(() => query(connection)));
-  return { duration, queryDuration, bytes };
+  return { duration, bytes };
 }
 
 function summarize(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, Measured>) {
   const of = (name: string, ledger: Ledger | undefined) =>
-    latencies.get(`${name} ${ledger?.charges}`) ?? { service: [], query: [], bytes: [] };
+    latencies.get(`${name} ${ledger?.charges}`) ?? { service: [], bytes: [] };
   return Object.fromEntries(
     Object.keys(requestKinds).flatMap((name) =>
       ledgers.map((ledger) => {
-        const { service, query, bytes } = of(name, ledger);
+        const { service, bytes } = of(name, ledger);
         const smallest = of(name, ledgers[0]).service;
         const median = quantile(service, 0.5);
         return [
@@ -126,7 +118,6 @@ function summarize(ledgers: readonly Ledger[], latencies: ReadonlyMap<string, Me
             // An owner without a charge in the period has shorter figures, or none.
             kB: (quantile(bytes, 0.5) / 1_000).toFixed(0),
             "÷ smallest": (median / quantile(smallest, 0.5)).toFixed(2),
-            ...(query.length > 0 && { "÷ bare query": (median / quantile(query, 0.5)).toFixed(2) }),
           },
         ];
       }),

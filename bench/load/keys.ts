@@ -11,8 +11,3 @@ export interface Load {
 export function oneKeyEach(connections: number, keys: readonly string[]): Load {
   return { connections, drawKey: (connection) => keys[connection % keys.length] ?? "" };
 }
-
-/** Each request uses a key that is drawn at random. */
-export function randomKeys(connections: number, keys: readonly string[]): Load {
-  return { connections, drawKey: () => keys[Math.floor(Math.random() * keys.length)] ?? "" };
-}

@@ -1,23 +1,13 @@
-/** The requests of the benchmark `scale`, and the queries that they are compared with. */
-
+/** The requests of the benchmark `scale`. */
 import { once } from "node:events";
 import { Agent, get, type IncomingMessage } from "node:http";
 import type { Connection } from "mysql2/promise";
 import { DAY } from "../../dev/duration.ts";
-import type { Query, Row } from "../../src/db/query.ts";
-import { breakdownStatements } from "../../src/revenue/breakdown/queries.ts";
-import { createOverviewReader } from "../../src/revenue/overview/reader.ts";
-import { completePeriod } from "../../src/revenue/period.ts";
-import { periodQuestion } from "../../src/revenue/period-question.ts";
-import { type Question, send } from "../../src/rollup/read/ask.ts";
-import { type Facts, readFacts } from "../../src/rollup/read/facts.ts";
 
 /** A kind of request. */
 export interface RequestKind {
   /** The path below the overview's, for one request. */
   readonly path: () => string;
-  /** Reads the same figures from the rollup of provider 1, without the service. */
-  readonly query?: (connection: Connection) => Promise<void>;
   /** Whether the rollup has changed since the previous request, so that nothing cached is valid. */
   readonly changed?: true;
 }
@@ -35,8 +25,8 @@ const iso = (daysAgo: number, ms = 0) => new Date(Date.now() - daysAgo * DAY + m
 
 /** The kinds of requests, by their names in the table. */
 export const requestKinds: Readonly<Record<string, RequestKind>> = {
-  overview: { path: () => "", query: queryOverview },
-  "30 days (default)": { path: () => "/servers", query: queryBreakdown },
+  overview: { path: () => "" },
+  "30 days (default)": { path: () => "/servers" },
   "1 year": { path: () => `/servers?startDate=${iso(365).slice(0, 10)}` },
   "edges inside days": {
     path: () => `/servers?startDate=${iso(200, 12_345_678)}&endDate=${iso(20, -7_654_321)}`,
@@ -80,30 +70,4 @@ export async function sendRequest(url: string, key: string): Promise<number> {
 /** Leaves the rollup of provider 1 as a run does: with another version. */
 export async function changeRollup(connection: Connection): Promise<void> {
   await connection.query("UPDATE rollups SET version = version + 1 WHERE provider_id = 1");
-}
-
-/** Asks as the service does, with nothing in its caches. */
-async function askWith(
-  connection: Connection,
-  questionFor: (facts: Facts) => Question<unknown>,
-): Promise<void> {
-  const query: Query = async (sql, bindings) => {
-    const [rows] = await connection.query(sql, [...bindings]);
-    return rows as Row[];
-  };
-  const facts = await readFacts(query, "1");
-  await send(query, "1", facts, questionFor(facts));
-}
-
-function queryOverview(connection: Connection): Promise<void> {
-  return askWith(connection, (facts) => createOverviewReader()("1", facts));
-}
-
-/** The last 30 days. */
-function queryBreakdown(connection: Connection): Promise<void> {
-  return askWith(connection, (facts) => {
-    const period = completePeriod({ start: undefined, end: undefined }, facts.now);
-    const asked = { provider: "1", period, facts };
-    return periodQuestion(asked, breakdownStatements, (rows, totals) => ({ rows, totals }));
-  });
 }

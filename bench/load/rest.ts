@@ -2,19 +2,8 @@
 import autocannon from "autocannon";
 import type { Load } from "./keys.ts";
 
-/**
- * Returns a load generator for a URL.
- *
- * @param onResponse called with the duration of each request, in ms
- * @param mayRefuse whether the service may refuse requests; they are not counted
- * @throws Error if a request fails, or a response is not a 200 and requests may not be refused
- */
-export function restLoad(
-  url: string,
-  { connections, drawKey }: Load,
-  onResponse: (duration: number) => void = () => {},
-  mayRefuse = false,
-) {
+/** Returns a load generator for a URL. It throws an Error if a request fails, or a response is not a 200. */
+export function restLoad(url: string, { connections, drawKey }: Load) {
   return async (seconds: number): Promise<number> => {
     let opened = 0;
     const result = await autocannon({
@@ -34,13 +23,10 @@ export function restLoad(
         };
         setKey();
         // Emitted before the next request is sent.
-        client.on("response", (_status, _bytes, duration) => {
-          onResponse(duration);
-          setKey();
-        });
+        client.on("response", setKey);
       },
     });
-    if (result.errors > 0 || (result.non2xx > 0 && !mayRefuse)) {
+    if (result.errors > 0 || result.non2xx > 0) {
       throw new Error(
         `${url}: ${result.non2xx} responses were not 2xx, ${result.errors} requests failed`,
       );
