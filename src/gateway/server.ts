@@ -23,9 +23,8 @@ import { CSV_ROWS } from "./csv-rows.ts";
 import { httpError } from "./errors.ts";
 import { type Connections, unreadOf } from "./http/connections.ts";
 import { createHttpServer, type HttpServerParts } from "./http/http-server.ts";
-import { HTTP_LIMITS, type HttpLimits } from "./http/limits.ts";
+import type { HttpLimits } from "./http/limits.ts";
 import { shutDown } from "./http/shutdown.ts";
-import { createObservation } from "./observation.ts";
 import { READ_METHODS } from "./path.ts";
 import { hasHost } from "./request.ts";
 import { REQUEST_ID } from "./response.ts";
@@ -49,7 +48,7 @@ export interface GatewayParts {
   readonly log: Log;
   /** Counts rejected requests; by default they are not counted. */
   readonly countRejection?: CountRejection | undefined;
-  /** Follows every request that the port reads; by default they are not followed. */
+  /** Follows every request that has a path; by default they are not followed. */
   readonly observeRequest?: ObserveHttpRequest | undefined;
   /** The origins whose scripts may call the gateway from a browser; none by default. */
   readonly corsOrigins?: readonly string[];
@@ -101,7 +100,7 @@ export function createGateway(parts: GatewayParts): Gateway {
 }
 
 function createApp(
-  { services, web = [], observeRequest, corsOrigins = [], limits = {} }: GatewayParts,
+  { services, web = [], observeRequest, corsOrigins = [] }: GatewayParts,
   gateway: GatewayContext,
   http: HttpServerParts,
 ): FastifyInstance {
@@ -112,23 +111,31 @@ function createApp(
     ...webPaths(web),
   ];
   const named = pathsToName(services, routes);
-  const observation = observeRequest && createObservation(observeRequest);
   const app = fastify({
     logger: false,
     exposeHeadRoutes: false,
     return503OnClosing: false,
     genReqId: (request) => requestIdFrom(request.headers[REQUEST_ID]),
-    serverFactory: (handler) => createHttpServer(observation?.wrap(handler) ?? handler, http),
+    serverFactory: (handler) => createHttpServer(handler, http),
     frameworkErrors: handleFastifyError(gateway),
-    routerOptions: {
-      // A path variable is limited by the size of the headers only.
-      maxParamLength: limits.maxHeaderSize ?? HTTP_LIMITS.maxHeaderSize,
-      // The binder parses the query, because it knows the parameters.
-      querystringParser: (raw) => ({ raw }),
-    },
+    // The binder parses the query, because it knows the parameters.
+    routerOptions: { querystringParser: (raw) => ({ raw }) },
   });
   logClientErrors(gateway, app.server);
-  if (observation) app.addHook("onRequest", observation.onRequest);
+  if (observeRequest) {
+    app.addHook("onRequest", (request, reply, done) => {
+      reply.raw.once("close", () => {
+        const { statusCode, headersSent } = reply.raw;
+        observeRequest({
+          method: request.method,
+          route: request.is404 ? undefined : request.routeOptions.url,
+          status: headersSent ? statusCode : undefined,
+          milliseconds: reply.elapsedTime,
+        });
+      });
+      done();
+    });
+  }
   if (corsOrigins.length > 0) allowOrigins(app, corsOrigins);
   // After the hook of CORS, so that a rejection has its headers too.
   app.after(() =>

@@ -63,6 +63,11 @@ it("the schema that the migrations make is right; a right that the account lacks
   expect(await errorsOf(url)).toEqual([
     "providers is missing or a broken view, or this account may not read it",
     "wallets.available_balance is missing, or this account may not read it: it must be decimal(14,2)",
+  ]);
+  for (const table of ["providers", "wallets"]) {
+    await server.query(`GRANT SELECT ON ${database.name}.${table} TO ${user}`);
+  }
+  expect(await errorsOf(url)).toEqual([
     expect.stringMatching(/^the statement \w+: SELECT command denied .* for table .*rollups/),
   ]);
 });
@@ -110,11 +115,8 @@ const IN_TABLES: readonly (readonly [sql: string, line: string])[] = [
 describe("each mistake is named, once, and nothing else,", () => {
   it("in tables", async () => {
     const mistakes = IN_TABLES.map(([sql]) => sql);
-    const { url } = await planted([...mistakes, "DROP TABLE rollups"].join(";"));
-    expect(await errorsOf(url)).toEqual([
-      ...IN_TABLES.map(([, line]) => line),
-      expect.stringMatching(/^the statement \w+: Table '\w+\.rollups' doesn't exist$/),
-    ]);
+    const { url } = await planted(mistakes.join(";"));
+    expect(await errorsOf(url)).toEqual(IN_TABLES.map(([, line]) => line));
   });
 
   it("in views, also in one whose table is gone", async () => {
