@@ -85,24 +85,11 @@ async function readRows(database: Knex): Promise<ReadonlyMap<string, boolean>> {
   return new Map(rows.map(({ name, adopted }) => [name, Number(adopted) === 1]));
 }
 
-/** What becomes of tables in a run of the migrations. */
-export interface Decision {
-  /** Those that are there, and were not before known. */
-  readonly adopts: readonly string[];
-  /** Those that the run makes. */
-  readonly makes: readonly string[];
-}
-
-/** A decision, and what it begins with. */
-interface Survey extends Decision {
-  /** Those that were adopted before. */
-  readonly adopted: readonly string[];
-  /** Those that have the name of a table of this service's own. */
-  readonly strangers: readonly string[];
-}
-
-/** Looks at what is there before a run of some migrations, by their names. */
-async function survey(database: Knex, pending: readonly string[]): Promise<Survey> {
+/**
+ * Looks at what is there before a run of some migrations, by their names: the tables that were adopted before; and of
+ * those not known before the ones that are adopted, that the run makes, and that have the name of one of the service's.
+ */
+async function survey(database: Knex, pending: readonly string[]) {
   const making = (await loadMigrations()).filter(
     ({ name, makes }) => makes && pending.includes(name),
   );
@@ -113,14 +100,15 @@ async function survey(database: Knex, pending: readonly string[]): Promise<Surve
   const isThere = new Set(found.map(({ name }: { name: string }) => name));
   const known = await readRows(database);
   const decided = making.filter(({ table }) => !known.has(table));
-  const there = decided.filter(({ table }) => isThere.has(table));
-  const tablesIn = (folder: MigrationFile["folder"]) =>
-    there.filter((one) => one.folder === folder).map(({ table }) => table);
+  const { ledger, service, none } = Object.groupBy(decided, ({ table, folder }) =>
+    isThere.has(table) ? folder : "none",
+  );
+  const tablesOf = (some: readonly LoadedMigration[] = []) => some.map(({ table }) => table);
   return {
     adopted: [...known].filter(([, isAdopted]) => isAdopted).map(([name]) => name),
-    adopts: tablesIn("ledger"),
-    makes: decided.map(({ table }) => table).filter((name) => !isThere.has(name)),
-    strangers: tablesIn("service"),
+    adopts: tablesOf(ledger),
+    makes: tablesOf(none),
+    strangers: tablesOf(service),
   };
 }
 
@@ -136,7 +124,7 @@ export async function foreignTables(database: Knex): Promise<ReadonlySet<string>
  * @param pending the names of the migrations of the run
  * @throws ForeignTables if a table that is there, or was adopted before, is not as the contract has it
  */
-export async function decide(database: Knex, pending: readonly string[]): Promise<Decision> {
+export async function decide(database: Knex, pending: readonly string[]) {
   const { adopted, adopts, makes, strangers } = await survey(database, pending);
   const reasons = [
     ...strangers.map(
@@ -150,10 +138,12 @@ export async function decide(database: Knex, pending: readonly string[]): Promis
 }
 
 /** Records a decision, before the run makes a table. */
-export async function recordDecision(database: Knex, { adopts, makes }: Decision): Promise<void> {
-  const rows = [
-    ...adopts.map((name) => ({ name, adopted: 1 })),
-    ...makes.map((name) => ({ name, adopted: 0 })),
-  ];
+export async function recordDecision(
+  database: Knex,
+  { adopts, makes }: Awaited<ReturnType<typeof decide>>,
+): Promise<void> {
+  const rowsOf = (names: readonly string[], adopted: 0 | 1) =>
+    names.map((name) => ({ name, adopted }));
+  const rows = [...rowsOf(adopts, 1), ...rowsOf(makes, 0)];
   if (rows.length > 0) await database(MIGRATION_TABLES).insert(rows);
 }

@@ -86,17 +86,23 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
     }
   }
 
-  async function run(send: Send, connection: Connection, sql: string, bindings: readonly string[]) {
+  async function run<T>(
+    connection: Connection,
+    send: () => Promise<T>,
+    observation?: ReadObservation,
+  ): Promise<T> {
     const since = performance.now();
     try {
-      const rows = await withTimeout(send(connection, sql, bindings), timeout);
+      const rows = await withTimeout(send(), timeout);
       recordAnswer(connection);
+      observation?.ended();
       return rows;
     } catch (error) {
-      if (!mustLeave(error)) throw toServiceError(error);
       // Others may have died with it, or lead to the same server. An end says nothing about them.
       if (isSilence(error) || failureOf(error) === "node") distrust(connection, since);
-      throw new FailedAttempt(error);
+      const failure = mustLeave(error) ? new FailedAttempt(error) : toServiceError(error);
+      observation?.ended(failure);
+      throw failure;
     }
   }
 
@@ -109,15 +115,15 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
         throw new Error("expected a statement that starts with SELECT");
       signal.throwIfAborted();
       observation?.sent(operation);
-      return observed(run(execute, connection, sql, bindings), observation);
+      return run(connection, () => execute(connection, sql, bindings), observation);
     };
     return {
       query,
       async transaction(work) {
-        await run(sendText, connection, "START TRANSACTION", []);
+        await run(connection, () => sendText(connection, "START TRANSACTION", []));
         try {
           const result = await work();
-          await run(sendText, connection, "COMMIT", []);
+          await run(connection, () => sendText(connection, "COMMIT", []));
           return result;
         } catch (error) {
           connection.destroy(); // with what is open on it
@@ -140,21 +146,6 @@ export function createAttempt(client: Knex.Client, timeout: number): Attempt {
       client.releaseConnection(connection);
     }
   };
-}
-
-/** Settles as a statement does, and tells that it has ended. */
-async function observed<T>(
-  statement: Promise<T>,
-  observation: ReadObservation | undefined,
-): Promise<T> {
-  try {
-    const rows = await statement;
-    observation?.ended();
-    return rows;
-  } catch (error) {
-    observation?.ended(error);
-    throw error;
-  }
 }
 
 /** Whether the connection of a statement that failed must not be used again. */

@@ -116,7 +116,11 @@ export function toServiceError(error: unknown, connectTimeout?: number): Service
   }
   const failure = failureOf(error);
   if (failure === undefined) return ServiceError.from(error);
-  const kinds = { ended: "deadlineExceeded", full: "overloaded" } as const;
-  const kind = failure === "ended" || failure === "full" ? kinds[failure] : "databaseUnavailable";
-  return new ServiceError(kind, undefined, { cause: error });
+  const cause = { cause: error };
+  if (failure === "ended") return new ServiceError("deadlineExceeded", undefined, cause);
+  return new ServiceError(
+    failure === "full" ? "overloaded" : "databaseUnavailable",
+    undefined,
+    cause,
+  );
 }

@@ -81,12 +81,8 @@ export function createFairShare(size: number, maxWait: number): FairShare {
         };
         const timer = setTimeout(() => {
           leave();
-          const busy = `within ${maxWait} ms; ${free} of ${size} are free, for other providers`;
-          const reason =
-            free > 0
-              ? `no connection of the provider's share became free ${busy}`
-              : `no connection became free within ${maxWait} ms`;
-          reject(overloaded(reason));
+          const others = free > 0 ? `; ${free} of ${size} are free, for other providers` : "";
+          reject(overloaded(`no connection became free within ${maxWait} ms${others}`));
         }, maxWait);
         signal.addEventListener("abort", abort, { once: true });
         queue.add(grant);

@@ -93,15 +93,11 @@ function variables(options: SessionOptions): readonly Variable[] {
     // Both refuse statements of people who forget a WHERE.
     { name: "sql_safe_updates", value: "0", protects: true },
     { name: "sql_big_selects", value: "1", protects: true },
-    ...(lockWait === undefined ? [] : [lockWaitOf(lockWait)]),
+    ...(lockWait === undefined ? [] : [{ ...LOCK_WAIT, value: String(lockWait) }]),
   ];
 }
 
-const lockWaitOf = (seconds: number): Variable => ({
-  name: "lock_wait_timeout",
-  value: String(seconds),
-  protects: true,
-});
+const LOCK_WAIT = { name: "lock_wait_timeout", protects: true } as const;
 
 /** The items of a list, each as a comment if only one engine executes it. */
 function listOf(items: readonly { readonly engine: Engine; readonly sql: string }[]): string {

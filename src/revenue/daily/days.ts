@@ -1,7 +1,7 @@
 /** The days of a period. */
 import { DAY, EARLIEST } from "../../db/datetime.ts";
 import { DEFAULT_DAYS, type Period, type RequestedPeriod } from "../period.ts";
-import { type DayNumber, dateOf, dayAt, startOfDay } from "../time-zone.ts";
+import { dateOf, dayAt, startOfDay } from "../time-zone.ts";
 
 /** A calendar day, from its first instant to that of the next day that exists, in epoch ms. */
 export interface Day {
@@ -20,13 +20,9 @@ export const STRETCHES = { day: daysOf } as const;
 export type StretchKind = keyof typeof STRETCHES;
 
 /** The days that a period touches, and that the zone has, oldest first. */
-export function daysOf({ start, end }: Period, zone: string): readonly Day[] {
-  return listDays(dayAt(start, zone), dayAt(end, zone), zone);
-}
-
-/** The days that a zone has, from one to another. */
-function listDays(from: DayNumber, to: DayNumber, zone: string): readonly Day[] {
+export function daysOf(period: Period, zone: string): readonly Day[] {
   const days: Day[] = [];
+  const [from, to] = [dayAt(period.start, zone), dayAt(period.end, zone)];
   let start = startOfDay(from, zone);
   for (let day = from; day <= to; day++) {
     const end = startOfDay(day + 1, zone);
@@ -41,8 +37,8 @@ export function isPartial(day: Day, { start, end }: Period, now: number): boolea
   return start > day.start || Math.min(end + 1, now) < day.end;
 }
 
-/** The place of the day that an instant lies in, in a list. */
-export function indexOf(instant: number, days: readonly Day[]): number {
+/** The place of the day that an instant lies in, in a list of days in their order. */
+export function indexOf(instant: number, days: readonly Pick<Day, "start">[]): number {
   let [low, high] = [0, days.length - 1];
   while (low < high) {
     const middle = (low + high + 1) >> 1;

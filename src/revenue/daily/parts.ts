@@ -2,15 +2,13 @@
  * What a rollup covers of days: its increments of days in UTC, or of a zone the parts that these are made of, which must
  * add up to them.
  */
-import { fromDatetime, instantOf, toDatetime } from "../../db/datetime.ts";
+import { instantOf } from "../../db/datetime.ts";
 import {
-  LENGTHS,
   MINUTE,
   QUARTER_LENGTHS,
   QUARTER_SUMS,
   type STORED_QUARTERS,
   sixHoursOf,
-  stretchOf,
 } from "../../rollup/increments.ts";
 import type { Boundaries } from "../../rollup/read/boundaries.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
@@ -20,9 +18,6 @@ import { type Day, indexOf, isUtc, timesWithin } from "./days.ts";
 
 /** Sums at an instant, as DATETIME text. */
 export type ChargesRow = SumsRow & Readonly<Record<"at" | "charges", string>>;
-
-/** What is covered of a day, by its start (epoch ms). */
-export type Added = readonly [at: number, sums: Sums];
 
 /** A row that may have its quarters. */
 type IncrementRow = ChargesRow & { readonly [Column in keyof typeof STORED_QUARTERS]?: string };
@@ -35,8 +30,28 @@ export interface DailyRows
   readonly confirmed: readonly { readonly version: string }[];
 }
 
+/** Sums of a stretch of time in one day, and an instant of it, in epoch ms. */
+export interface Part {
+  readonly at: number;
+  readonly sums: Sums;
+}
+export const partOf = (row: ChargesRow): Part => ({ at: instantOf(row.at), sums: sumsOf(row) });
+
+/** The sums of each of some consecutive days, of parts of them. */
+export function sumsByDay(
+  parts: readonly Part[],
+  days: readonly Pick<Day, "start">[],
+): readonly Sums[] {
+  const byDay = days.map(() => NO_SUMS);
+  for (const { at, sums } of parts) {
+    const day = indexOf(at, days);
+    byDay[day] = plus(byDay[day] ?? NO_SUMS, sums);
+  }
+  return byDay;
+}
+
 /**
- * What is covered of days between two marks.
+ * What is covered of days between two marks, as a part for each day that has any.
  *
  * @throws DamagedRollup if all days differ from the provider as a whole, or a day in UTC from its parts
  */
@@ -45,45 +60,37 @@ export function covered(
   { first, last }: Boundaries,
   watermark: string,
   days: readonly Day[],
-): readonly Added[] {
+): readonly Part[] {
   const [allDays, total] = [sumsOf(stored.allDays[0] ?? {}), sumsOf(stored.total[0] ?? {})];
   compareSums([{ at: "days", parts: allDays, total }]);
   const parts = isUtc(days) ? stored.days.map(partOf) : partsOf(days, stored);
   // Up to the watermark, everything counts.
   const [from, to] = [instantOf(first), last > watermark ? Infinity : instantOf(last)];
-  const byDay = new Map<number, Sums>();
-  for (const { at, sums } of parts) {
-    if (at < from || at >= to) continue;
-    const { start } = days[indexOf(at, days)] as Day;
-    byDay.set(start, plus(byDay.get(start) ?? NO_SUMS, sums));
-  }
-  return [...byDay];
+  const byDay = sumsByDay(
+    parts.filter(({ at }) => at >= from && at < to),
+    days,
+  );
+  return days
+    .map(({ start }, nth) => ({ at: start, sums: byDay[nth] ?? NO_SUMS }))
+    .filter(({ sums }) => sums !== NO_SUMS);
 }
-
-/** Sums of a stretch of time in one day, and its start in epoch ms. */
-interface Part {
-  readonly at: number;
-  readonly sums: Sums;
-}
-const partOf = (row: ChargesRow): Part => ({ at: fromDatetime(row.at), sums: sumsOf(row) });
 
 /** The quarters of rows that have charges; their length is in minutes. */
 function quartersOf(rows: readonly IncrementRow[], length: number): Part[] {
-  const quarters: Part[] = [];
-  for (const row of rows) {
-    const start = fromDatetime(row.at);
-    for (const [nth, columns] of QUARTER_SUMS.entries()) {
+  return rows.flatMap((row) =>
+    QUARTER_SUMS.flatMap((columns, nth) => {
       const [gross, charges, refunds] = [
         row[columns.gross],
         row[columns.charges],
         row[columns.refunds],
       ];
-      if (!gross || !charges || !refunds) continue;
-      const sums = sumsOf({ gross, charges, refunds });
-      quarters.push({ at: start + nth * length * MINUTE, sums });
-    }
-  }
-  return quarters;
+      if (!gross || !charges || !refunds) return [];
+      return {
+        at: instantOf(row.at) + nth * length * MINUTE,
+        sums: sumsOf({ gross, charges, refunds }),
+      };
+    }),
+  );
 }
 
 /**
@@ -102,15 +109,11 @@ function partsOf(days: readonly Day[], stored: DailyRows): readonly Part[] {
     ...replaced.map(({ at, sums }) => ({ at, sums: minus(NO_SUMS, sums) })),
     ...quartersOf(stored.cutHours, QUARTER_LENGTHS.hour),
   ];
-  const byDay = Map.groupBy(parts, ({ at }) => stretchOf(at, LENGTHS.day)[0]);
-  const compared = stored.days.map(partOf).map(({ at, sums: total }) => {
-    const ofDay = byDay.get(at) ?? [];
-    return {
-      at: toDatetime(at),
-      parts: ofDay.map(({ sums }) => sums).reduce(plus, NO_SUMS),
-      total,
-    };
-  });
-  compareSums(compared);
+  // In their order, of which SQL promises none for a part of a UNION.
+  const daysInUtc = stored.days
+    .map((row) => ({ at: row.at, start: instantOf(row.at), total: sumsOf(row) }))
+    .sort((one, other) => one.start - other.start);
+  const sums = sumsByDay(parts, daysInUtc);
+  compareSums(daysInUtc.map((day, nth) => ({ ...day, parts: sums[nth] ?? NO_SUMS })));
   return parts;
 }

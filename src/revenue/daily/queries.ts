@@ -20,7 +20,7 @@ export const MAX_DAYS = 400;
  * The times of day (UTC) at which the days of a period may begin: so many in `MAX_DAYS` days of any zone at most.
  * Summer time takes two.
  */
-export const MAX_TIMES = 4;
+const MAX_TIMES = 4;
 
 /** The parameters that are times of day at which days begin, in seconds from midnight, in their order. */
 export const TIMES = Array.from({ length: MAX_TIMES }, (_, nth) => `time${nth}`);

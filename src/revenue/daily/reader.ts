@@ -1,25 +1,16 @@
 /**
  * Reads the sums of days. What a rollup covers of them is cached by its version: past days change with that alone.
  */
-import { instantOf, LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
+import { LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
 import { leafAt, QUARTER } from "../../rollup/leaves.ts";
 import { type Question, question } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf, countUncovered } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
-import { sumsOf } from "../../rollup/stored-sums.ts";
-import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
+import type { Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
-import {
-  type Day,
-  indexOf,
-  isUtc,
-  STRETCHES,
-  type StretchKind,
-  timesOf,
-  timesWithin,
-} from "./days.ts";
-import { type Added, type ChargesRow, covered, type DailyRows } from "./parts.ts";
+import { type Day, isUtc, STRETCHES, type StretchKind, timesOf, timesWithin } from "./days.ts";
+import { covered, type DailyRows, type Part, partOf, sumsByDay } from "./parts.ts";
 import { TIMES, utcDaily, zonedDaily } from "./queries.ts";
 
 /** What the days of a period are made of. */
@@ -36,8 +27,8 @@ const MAX_CACHED_DAYS = 100_000;
 
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
 export function createDailyReader(observeCache?: (hit: boolean) => void) {
-  const cache = createSumsCache<readonly Added[]>(
-    (added) => added.length,
+  const cache = createSumsCache<readonly Part[]>(
+    (parts) => parts.length,
     MAX_CACHED_DAYS,
     observeCache,
   );
@@ -56,7 +47,7 @@ export function createDailyReader(observeCache?: (hit: boolean) => void) {
     const marks =
       rollup && boundariesOf(rollup.watermark, end, marksOfDays(days, period.start, end));
     const isStored = marks !== undefined && marks.first < marks.last;
-    return question<DailyRows, readonly Added[], Daily>({
+    return question<DailyRows, readonly Part[], Daily>({
       rollup,
       statements: isUtc(days) ? utcDaily : zonedDaily,
       values: {
@@ -74,10 +65,13 @@ export function createDailyReader(observeCache?: (hit: boolean) => void) {
           sumsOf: (rows) => covered(rows, marks, rollup?.watermark ?? "", days),
         },
       }),
-      answer: (rows, added = []) => ({
+      answer: (rows, parts = []) => ({
         value: {
           ...{ period, days, now },
-          sums: sumsByDay([...rows.head, ...rows.tail, ...rows.uncovered], added, days),
+          sums: sumsByDay(
+            [...parts, ...[...rows.head, ...rows.tail, ...rows.uncovered].map(partOf)],
+            days,
+          ),
         },
         uncoveredCharges: countUncovered(rows, marks, rollup?.watermark),
       }),
@@ -116,20 +110,4 @@ export function timeParameters(days: readonly Day[]): Readonly<Record<string, st
   }
   const last = times.at(-1) ?? 0;
   return Object.fromEntries(TIMES.map((name, nth) => [name, String((times[nth] ?? last) / 1_000)]));
-}
-
-/** The sums of each of some consecutive days. */
-function sumsByDay(
-  rows: readonly ChargesRow[],
-  stored: readonly Added[],
-  days: readonly Day[],
-): readonly Sums[] {
-  const byDay = days.map(() => NO_SUMS);
-  const add = (at: number, added: Sums) => {
-    const day = indexOf(at, days);
-    byDay[day] = plus(byDay[day] ?? NO_SUMS, added);
-  };
-  for (const row of rows) add(instantOf(row.at), sumsOf(row));
-  for (const [at, added] of stored) add(at, added);
-  return byDay;
 }

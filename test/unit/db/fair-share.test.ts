@@ -44,10 +44,7 @@ it("those who wait are served by owner in turn", async () => {
 
 it.each([
   [["a", "a", "b", "c"], "no connection became free within 2000 ms"],
-  [
-    ["a", "a"],
-    "no connection of the provider's share became free within 2000 ms; 2 of 4 are free, for other providers",
-  ],
+  [["a", "a"], "no connection became free within 2000 ms; 2 of 4 are free, for other providers"],
 ])(
   "who gets no place in time, as %j have some, is told why, and leaves nothing behind",
   async (owners, message) => {
