@@ -70,7 +70,8 @@ export function Figures({ apiKey, entered, reject, forget }: FiguresProps) {
   useEffect(() => {
     if (entered) heading.current?.focus();
   }, [entered]);
-  const page = { client, timeZone, asOf, today, address, go, reject };
+  const provider = overview.data?.providerName ?? "";
+  const page = { client, timeZone, provider, asOf, today, address, go, reject };
   const opened = daysIn(address.charges);
   const month = monthsUpTo(today).find((month) => month === address.statement);
   const total = opened && grossOf(opened, address.server, period, breakdown.data, daily.data?.days);

@@ -7,6 +7,8 @@ import type { CallState, Reject } from "./call/use-call.ts";
 export interface Page {
   readonly client: ReturnType<typeof createRevenueClient>;
   readonly timeZone: string;
+  /** The provider's name; "" before it is known, and if there is none. */
+  readonly provider: string;
   /** The instant of the figures; undefined before there are any. */
   readonly asOf: Date | undefined;
   /** The day of that instant in the zone. */

@@ -29,6 +29,8 @@ import { EMPTY, FORMULA, fillLedger, LARGE, LARGEST, PAYOUTS, SERVERS } from "./
 const TODAY = Temporal.Now.plainDateISO("UTC");
 const LAST_MONTH = TODAY.toPlainYearMonth().subtract({ months: 1 });
 const LAST_PERIOD: Period = [`${LAST_MONTH}-01`, `${LAST_MONTH}-${LAST_MONTH.daysInMonth}`];
+/** The first provider's name, as names of files have it. */
+const PROVIDER = "Nordlicht-Compute-GmbH";
 const CALLS = ["GetOverview", "GetDailyRevenue", "GetServerBreakdown", "ListPayouts"];
 
 /** Serves the example, with the service's address in it. */
@@ -322,7 +324,7 @@ it("shows a chosen period; its CSV files have the rows of the service's, one eac
     all.filter(({ instanceId }) => (instanceId === "") === isOwn),
   );
   const [name, csv] = await downloaded("Servers");
-  expect(name).toBe(`revenue_Servers_${LAST_PERIOD.join("_")}_UTC`);
+  expect(name).toBe(`revenue_${PROVIDER}_Servers_${LAST_PERIOD.join("_")}_UTC`);
   expect(rowsOf(csv)).toEqual(ofServers.map(({ instanceId: _, instanceName: __, ...row }) => row));
   expect(csv).toContain(`,"'=HYPERLINK(""x"")`);
   const [, instances] = await downloaded("Servers", "Instances");
@@ -333,7 +335,7 @@ it("shows days with the digits of REST, whose CSV is the service's own, and a ba
   await expectDays(page, "UTC");
   const period: Period = [`${TODAY.subtract({ days: 29 })}`, `${TODAY}`];
   expect(await downloaded("Days")).toEqual([
-    `revenue_Days_${period.join("_")}_UTC`,
+    `revenue_${PROVIDER}_Days_${period.join("_")}_UTC`,
     await rest("/daily", period, "UTC", "text/csv"),
   ]);
   const chart = page.locator(".bars");
@@ -379,7 +381,8 @@ it("a statement for a month adds up, says so, and is light on paper", async () =
   expect(await line("Gross revenue")).toBe(usd(totalRevenue));
   expect(await line("Platform fee")).toBe(usd(-platformFees));
   expect(await line("Sum")).toBe(usd(earnings));
-  expect(await page.title()).toContain("Statement for");
+  expect(await page.title()).toMatch(/^Statement for .* Nordlicht-Compute-GmbH$/);
+  await page.locator("#statement").getByText("Nordlicht Compute GmbH", { exact: true }).waitFor();
 
   expect(await faultsOfLook(page, NARROW)).toEqual([]);
   await page.emulateMedia({ colorScheme: "dark", media: "print" });

@@ -40,7 +40,8 @@ interface ChargesProps extends Page {
 }
 
 /** Shows the charges. */
-export function Charges({ client, period, total, timeZone, asOf, address, reject }: ChargesProps) {
+export function Charges(props: ChargesProps) {
+  const { client, period, total, timeZone, provider, asOf, address, reject } = props;
   const { server } = address;
   const columns = useMemo(() => columnsOf(timeZone), [timeZone]);
   const parameters = { ...period, timeZone };
@@ -66,7 +67,9 @@ export function Charges({ client, period, total, timeZone, asOf, address, reject
       title={`Charges${title}`}
       call={pages}
       about={`${periodText(period)}, ${timeZone}`}
-      head={<Export title="Charges" method="listCharges" {...{ answer, parameters, asOf }} />}
+      head={
+        <Export title="Charges" method="listCharges" {...{ answer, parameters, provider, asOf }} />
+      }
     >
       <ProblemNotice calls={[pages]} />
       <section class="card" aria-label="Each charge">

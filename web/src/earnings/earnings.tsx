@@ -31,7 +31,7 @@ const CHARTS = ["12 months", "7 days", "30 days", "90 days", "365 days"];
 
 /** Shows the section, of the days of this month and of the 12 before it. */
 export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
-  const { call, today, timeZone, address, go } = props;
+  const { call, today, timeZone, provider, address, go } = props;
   const days = call.data?.days;
   const chart = CHARTS.find((title) => title === address.chart) ?? CHARTS[0] ?? "";
   const [count, unit] = chart.split(" ");
@@ -64,6 +64,7 @@ export function Earnings(props: PageCall<GetDailyRevenueResponse>) {
               method="getDailyRevenue"
               answer={{ days: shown }}
               parameters={{ ...period, timeZone }}
+              provider={provider}
               asOf={call.asOf}
               csv={what === "Month" ? spansCsv(spans) : undefined}
             />

@@ -5,6 +5,7 @@ import { CSV_ROWS } from "../../../src/gateway/csv-rows.ts";
 import { compileCsvWriter } from "../../../src/gateway/transcoding/csv-writer.ts";
 import { SERVICE_URL } from "../service-url.ts";
 import { curlCommand, type Parameters, targetOf } from "./curl-command.ts";
+import { fileName } from "./file-name.ts";
 
 interface ExportProps {
   /** What the table holds, in the plural. */
@@ -15,6 +16,8 @@ interface ExportProps {
   readonly answer: object | undefined;
   /** The parameters of the call. */
   readonly parameters?: Parameters;
+  /** Whose figures they are. */
+  readonly provider: string;
   /** The instant of the figures. */
   readonly asOf: Date | undefined;
   /** The rows as CSV, if they are not those of the service. */
@@ -22,14 +25,15 @@ interface ExportProps {
 }
 
 /** Shows the button, and what it opens. */
-export function Export({ title, method, answer, parameters = {}, asOf, csv }: ExportProps) {
+export function Export(props: ExportProps) {
+  const { title, method, answer, parameters = {}, provider, asOf, csv } = props;
   if (answer === undefined) return null;
   const rpc: DescMethod = RevenueService.method[method];
   const [writeRows, writeInstances] = (["outer", "contained"] as const).map((rows) =>
     compileCsvWriter(rpc.output, CSV_ROWS[rpc.name], rows),
   );
   const id = `export-${title.toLowerCase()}`;
-  const name = (what: string) => nameOf([what, ...Object.values(parameters)], asOf);
+  const name = (what: string) => fileName(provider, [what, ...Object.values(parameters)], asOf);
   const file = (what: string, write: () => string | undefined) => (
     <button type="button" onClick={() => download(name(what), write() ?? "")}>
       {what} as CSV
@@ -59,12 +63,6 @@ export function Export({ title, method, answer, parameters = {}, asOf, csv }: Ex
       </div>
     </div>
   );
-}
-
-/** The name of a file: what it holds, of which days in which zone, and of which day the figures are. */
-function nameOf(parts: readonly string[], asOf: Date | undefined): string {
-  const name = ["revenue", ...parts, "as-of", asOf?.toJSON().slice(0, 10)].join("_");
-  return `${name.replaceAll("/", "-")}.csv`;
 }
 
 /** Spreadsheets read a CSV file as UTF-8 if it begins with a byte order mark. */

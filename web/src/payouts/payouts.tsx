@@ -37,7 +37,8 @@ interface PayoutsProps extends Page {
 }
 
 /** Shows the section. */
-export function Payouts({ balance, call, today, timeZone }: PayoutsProps) {
+export function Payouts({ balance, call, today, timeZone, provider }: PayoutsProps) {
+  const { asOf } = call;
   const payouts = call.data?.rows;
   const answer = payouts && { payouts };
   const settlement = payouts && settlementOf(payouts, today, timeZone);
@@ -46,7 +47,7 @@ export function Payouts({ balance, call, today, timeZone }: PayoutsProps) {
       id="payouts"
       title="Payouts"
       call={call}
-      head={<Export title="Payouts" method="listPayouts" answer={answer} asOf={call.asOf} />}
+      head={<Export title="Payouts" method="listPayouts" {...{ answer, provider, asOf }} />}
     >
       <Failed payouts={settlement?.failed ?? []} timeZone={timeZone} />
       <FigureCards figures={figuresOf(balance, settlement, today, timeZone)} />

@@ -18,7 +18,7 @@ interface ServersProps extends PageCall<GetServerBreakdownResponse> {
 }
 
 /** Shows the section. */
-export function Servers({ call, period, today, timeZone, go }: ServersProps) {
+export function Servers({ call, period, today, timeZone, provider, go }: ServersProps) {
   const { data, asOf } = call;
   const parameters = { ...period, timeZone };
   return (
@@ -30,7 +30,7 @@ export function Servers({ call, period, today, timeZone, go }: ServersProps) {
           <Export
             title="Servers"
             method="getServerBreakdown"
-            {...{ answer: data, parameters, asOf }}
+            {...{ answer: data, parameters, provider, asOf }}
           />
         </ServerList>
       </section>

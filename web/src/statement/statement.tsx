@@ -11,7 +11,9 @@ import { ProblemNotice } from "../call/problem-notice.tsx";
 import { Section } from "../call/section.tsx";
 import { useRpc } from "../call/use-call.ts";
 import { targetOf } from "../export/curl-command.ts";
+import { safeName } from "../export/file-name.ts";
 import { instant, longMonth } from "../instant.ts";
+import { Name } from "../name.tsx";
 import type { Page } from "../page.ts";
 import { PayoutTable } from "../payouts/payouts.tsx";
 import { paidIn } from "../payouts/settlement.ts";
@@ -42,7 +44,7 @@ interface StatementProps extends Page {
 
 /** Shows the statement. */
 export function Statement(props: StatementProps) {
-  const { client, month, days, payouts, asOf, today, timeZone, reject, go } = props;
+  const { client, month, days, payouts, asOf, today, timeZone, provider, reject, go } = props;
   const period = monthPeriod(month);
   const call = useRpc(client.getServerBreakdown, { ...period, timeZone }, asOf, reject);
   const figures = call.data && days && statementOf(call.data, within(days, period));
@@ -51,11 +53,11 @@ export function Statement(props: StatementProps) {
   const title = `Statement for ${longMonth(month)}`;
   useEffect(() => {
     // The name of the PDF.
-    document.title = title;
+    document.title = [title, safeName(provider)].filter(Boolean).join(" ");
     return () => {
       document.title = "Revenue";
     };
-  }, [title]);
+  }, [title, provider]);
   const lines = [
     ["Charged", "totalRevenue − refunds ¹", sum && sum.gross - (refunds ?? 0n)],
     ["Refunds", "refunds ¹", refunds],
@@ -72,6 +74,11 @@ export function Statement(props: StatementProps) {
       about={call.asOf && `as of ${instant(call.asOf, timeZone)}, ${timeZone}, US dollars`}
     >
       <ProblemNotice calls={[call]} />
+      {provider && (
+        <p>
+          <Name name={provider} id="" />
+        </p>
+      )}
       <div class="buttons">
         <select
           aria-label="Month"
