@@ -49,18 +49,11 @@ export function untilUnlocked<T>(
 
 const waitedInVain = (error: Error) => "code" in error && error.code === "ER_LOCK_WAIT_TIMEOUT";
 
-interface Transaction {
-  readonly session: number;
-  readonly user: string | null;
-  readonly db: string | null;
-  readonly seconds: number;
-}
-
 /** A line for each of the oldest open transactions. */
 async function oldestTransactions(database: Knex): Promise<readonly string[]> {
   try {
     const [rows] = await database.raw(OLDEST);
-    return rows.map(({ session, user, db, seconds }: Transaction) => {
+    return rows.map(({ session, user, db, seconds }: Record<string, string | number | null>) => {
       const whose = `of ${user ?? "nobody who is connected"}${db === null ? "" : ` on ${db}`}`;
       return `  open for ${seconds} s: session ${session} ${whose}; KILL ${session} ends it`;
     });

@@ -40,14 +40,8 @@ export function after(at: string): string {
 }
 
 /** The earlier of two, as DATETIME(3) text, and the later one. */
-export function earlierOf(one: string, other: string): string {
-  if (one < other) return one;
-  return other;
-}
-export function laterOf(one: string, other: string): string {
-  if (one > other) return one;
-  return other;
-}
+export const earlierOf = (one: string, other: string) => (one < other ? one : other);
+export const laterOf = (one: string, other: string) => (one > other ? one : other);
 
 /** The end of a stretch of time, in epoch ms, as a boundary. What goes on up to the last instant ends with it. */
 export function toBoundary(at: number): string {

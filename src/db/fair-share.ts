@@ -13,17 +13,7 @@ import { ServiceError } from "../errors.ts";
 const MAX_WAITING = 10_000;
 
 /** The places and those who wait for them. Every place that was taken must be given back once. */
-export interface FairShare {
-  /** Takes a place at once. Returns false if the owner has to wait for one. */
-  take(owner: string): boolean;
-  /**
-   * Waits for a place. Rejects with `ServiceError("overloaded")` if there is none in time, and with the signal's
-   * reason as soon as it aborts.
-   */
-  wait(owner: string, signal: AbortSignal): Promise<void>;
-  /** Gives a place back. */
-  give(owner: string): void;
-}
+export type FairShare = ReturnType<typeof createFairShare>;
 
 /**
  * Creates the queue of one pool.
@@ -31,7 +21,7 @@ export interface FairShare {
  * @param size the number of places
  * @param maxWait how long to wait for a place, in ms
  */
-export function createFairShare(size: number, maxWait: number): FairShare {
+export function createFairShare(size: number, maxWait: number) {
   let free = size;
   let waitingCount = 0;
   /** Places by owner; none for an owner without any. */
@@ -39,6 +29,7 @@ export function createFairShare(size: number, maxWait: number): FairShare {
   /** Those who wait, by owner. The owner whose turn is next comes first. */
   const waiting = new Map<string, Set<() => void>>();
 
+  /** Takes a place at once. Returns false if the owner has to wait for one. */
   function take(owner: string): boolean {
     const count = held.get(owner) ?? 0;
     if (count >= free) return false;
@@ -60,7 +51,11 @@ export function createFairShare(size: number, maxWait: number): FairShare {
 
   return {
     take,
-    wait(owner, signal) {
+    /**
+     * Waits for a place. Rejects with `ServiceError("overloaded")` if there is none in time, and with the signal's
+     * reason as soon as it aborts.
+     */
+    wait(owner: string, signal: AbortSignal): Promise<void> {
       if (waitingCount >= MAX_WAITING) return Promise.reject(overloaded("too many reads wait"));
       return new Promise((resolve, reject) => {
         const queue = waiting.getOrInsertComputed(owner, () => new Set());
@@ -89,7 +84,8 @@ export function createFairShare(size: number, maxWait: number): FairShare {
         waitingCount++;
       });
     },
-    give(owner) {
+    /** Gives a place back. */
+    give(owner: string): void {
       const count = (held.get(owner) ?? 0) - 1;
       if (count > 0) held.set(owner, count);
       else held.delete(owner);

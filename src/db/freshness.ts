@@ -29,8 +29,7 @@ class StaleAnswer extends Error {
  */
 export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void = () => {}): Read {
   const limit = (text: string): number => {
-    const instants = parseInstants(text);
-    const age = ageOf(instants);
+    const { instants, age } = parseInstants(text);
     if (!Number.isNaN(age)) onAge(age);
     const problem = problemOf(age, maxLag);
     if (problem !== undefined) throw new FailedAttempt(new StaleAnswer(problem));
@@ -49,18 +48,14 @@ export function limitAge(read: Read, maxLag: number, onAge: (ms: number) => void
  */
 export async function staleness(database: Knex, maxLag: number): Promise<string | undefined> {
   const [[{ instants }]] = await database.raw(`SELECT ${INSTANT_AND_HEARTBEAT} AS instants`);
-  return problemOf(ageOf(parseInstants(instants)), maxLag);
+  return problemOf(parseInstants(instants).age, maxLag);
 }
 
-/** When the statement began and when its heartbeat was written, in epoch ms; NaN without one. */
-type Instants = readonly [instant: number, heartbeat: number];
-
-function parseInstants(text: string): Instants {
-  const [instant = "", heartbeat = ""] = text.split("/");
-  return [fromDatetime(instant), fromDatetime(heartbeat)];
+/** When the statement began and when its heartbeat was written, in epoch ms, and the difference; NaN without one. */
+function parseInstants(text: string) {
+  const [instant = NaN, heartbeat = NaN] = text.split("/").map(fromDatetime);
+  return { instants: [instant, heartbeat], age: instant - heartbeat };
 }
-
-const ageOf = ([instant, heartbeat]: Instants) => instant - heartbeat;
 
 function problemOf(age: number, maxLag: number): string | undefined {
   if (Number.isNaN(age)) {

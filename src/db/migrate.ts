@@ -91,16 +91,11 @@ async function refuseOthers(database: Knex): Promise<void> {
   const known = new Set(migrationNames());
   const others = completed.filter((name) => !known.has(name));
   if (others.length === 0) return;
-  const list = `knex_migrations has ${others.join(", ")}`;
-  if (others.length === completed.length) {
-    throw new Error(
-      `the database has the migrations of another program, or of a version whose layout cannot be changed into this one: give this service a database of its own; what an older version had is carried over as docs/deployment.md says, "Backup and restore" (${list})`,
-    );
-  }
   throw new Error(
-    "the database has the layout of an older version, which cannot be changed into this one: create a " +
-      "new database, run `npm run migrate` on that, and copy the rows of the ledger (docs/deployment.md, " +
-      `"Backup and restore"); rollups are built from them (${list})`,
+    "the database has migrations that this version lacks: those of another program, or of an older version, whose " +
+      "layout cannot be changed into this one. Give this service a database of its own, run `npm run migrate` on it, " +
+      'and copy the rows of the ledger (docs/deployment.md, "Backup and restore"); rollups are built from them ' +
+      `(knex_migrations has ${others.join(", ")})`,
   );
 }
 

@@ -145,17 +145,15 @@ export async function checkSession(
     engine,
     sql: `CAST(${read} AS CHAR) AS ${name}`,
   }));
-  const now = "SELECT UTC_TIMESTAMP(6) AS at";
   // A clock that was stopped (SET timestamp) has the same time twice. SYSDATE would tell, but also of a statement that
   // waited for its node to catch up (Galera).
   const { row, stopped } = await database.transaction(async (session) => {
-    const [[before]] = await session.raw(now);
     // Without a row, sql_select_limit is 0.
     const [[row]] = await session.raw(
-      `SELECT ${listOf(columns)}, @@max_connections AS \`all\`, @@max_user_connections AS own`,
+      `SELECT ${listOf(columns)}, UTC_TIMESTAMP(6) AS at, @@max_connections AS \`all\`, @@max_user_connections AS own`,
     );
-    const [[after]] = await session.raw(now);
-    return { row, stopped: before !== undefined && before.at === after?.at };
+    const [[after]] = await session.raw("SELECT UTC_TIMESTAMP(6) AS at");
+    return { row, stopped: row !== undefined && row.at === after?.at };
   });
   const read: Readonly<Record<string, unknown>> = row ?? { sql_select_limit: "0" };
   const differing = stated.filter(

@@ -29,19 +29,10 @@ export interface PagedRequest {
 }
 
 /** Writes and reads page tokens. */
-export interface PageTokens {
-  /** The token of the page that begins with `contents`: the same one each time, so that the page's entity tag is. */
-  write(request: PagedRequest, contents: readonly string[]): string;
-  /**
-   * The contents of a token.
-   *
-   * @throws ServiceError `invalidArgument` if it is not one of this request; the message says what differs
-   */
-  read(token: string, request: PagedRequest): readonly string[];
-}
+export type PageTokens = ReturnType<typeof createPageTokens>;
 
 /** @param secret of all who are to read each other's tokens, 32 random bytes */
-export function createPageTokens(secret: Uint8Array): PageTokens {
+export function createPageTokens(secret: Uint8Array) {
   const digest = (text: string) => createHmac("sha256", secret).update(text).digest();
   const key = digest("encryption"); // no JSON, as the texts of nonces are
 
@@ -60,7 +51,8 @@ export function createPageTokens(secret: Uint8Array): PageTokens {
   }
 
   return {
-    write(request, contents) {
+    /** The token of the page that begins with `contents`: the same one each time, so that the page's entity tag is. */
+    write(request: PagedRequest, contents: readonly string[]): string {
       const belonging = belongingOf(request);
       const text = JSON.stringify([...Object.values(request.parameters), ...contents]);
       // Another text has another nonce, and the same one the same: a random nonce would change the page's entity tag.
@@ -69,7 +61,12 @@ export function createPageTokens(secret: Uint8Array): PageTokens {
       const encrypted = Buffer.concat([cipher.update(text), cipher.final()]);
       return Buffer.concat([nonce, cipher.getAuthTag(), encrypted]).toString("base64url");
     },
-    read(token, request) {
+    /**
+     * The contents of a token.
+     *
+     * @throws ServiceError `invalidArgument` if it is not one of this request; the message says what differs
+     */
+    read(token: string, request: PagedRequest): readonly string[] {
       const names = Object.keys(request.parameters);
       const texts = decrypt(token, belongingOf(request));
       if (texts === undefined) {

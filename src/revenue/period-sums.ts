@@ -42,15 +42,8 @@ const countIf = (condition: string) => `SUM(CASE WHEN ${condition} THEN 1 ELSE 0
 /** SQL condition: the rental ran at some time of the period. */
 const RAN_IN_PERIOD = `(ended_at IS NULL OR ended_at >= ${START}) AND started_at < ${AFTER}`;
 
-/** What rentals add to the totals of their owner. */
-interface RentalFigures {
-  /** Those that ran in the period. */
-  readonly rentals: string;
-  /** Those that run now. */
-  readonly running: string;
-  /** How long they ran in the period, in ms. */
-  readonly rented: string;
-}
+/** What rentals add to the totals of their owner: those of the period, that run now, and how long they ran in it (ms). */
+type RentalFigures = Readonly<Record<"rentals" | "running" | "rented", string>>;
 
 /** The queries of rows that match an SQL condition, for a grouping. */
 function queriesBy({ owner, by, stored }: Grouping) {

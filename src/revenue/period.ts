@@ -24,16 +24,11 @@ export const DEFAULT_LENGTH = DEFAULT_DAYS * DAY;
 /** DATETIME(3) text of the start of a period. What is dated before the first instant counts as dated at it. */
 export const includingEarlier = (at: string): string => (at === FIRST_INSTANT ? BEFORE_ALL : at);
 
-/** A period up to now, as DATETIME(3) text for parameters of statements. */
-export interface Bounds {
-  readonly start: string;
-  /** The first instant after its end. Nothing that is dated after now counts. */
-  readonly after: string;
-  readonly now: string;
-}
-
-/** The parameters of a period at `now` (epoch ms). */
-export function boundsOf({ start, end }: Period, now: number): Bounds {
+/**
+ * The parameters of a period at `now` (epoch ms), as DATETIME(3) text: `after` is the first instant after its end.
+ * Nothing that is dated after now counts.
+ */
+export function boundsOf({ start, end }: Period, now: number) {
   return {
     start: includingEarlier(toDatetime(start)),
     after: toDatetime(Math.min(end, now) + 1),
@@ -153,15 +148,8 @@ function checkYear(parameter: string, text: string, instant: number): number {
   throw invalid(parameter, text, "the year must be 0001 to 9999, in UTC");
 }
 
-/** Whether a day exists. `date` is YYYY-MM-DD. */
-function isDay(date: string): boolean {
-  try {
-    Temporal.PlainDate.from(date);
-    return true;
-  } catch {
-    return false;
-  }
-}
+/** Whether a day exists, YYYY-MM-DD: of a 30th of February comes 2 March, and of a month 13 nothing. */
+const isDay = (date: string) => new Date(`${date}T00:00Z`).toJSON()?.startsWith(date) === true;
 
 function invalid(parameter: string, text: string, reason?: string): ServiceError {
   return new ServiceError(

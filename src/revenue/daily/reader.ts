@@ -87,10 +87,8 @@ const utcDaysOf = ({ first, last }: Boundaries) => ({
 
 /** The first start of a day in a period, and the last one up to the instant after its end, all in epoch ms. */
 function marksOfDays(days: readonly Day[], start: number, end: number): Boundaries {
-  const [first, last] = [days[0], days.at(-1)];
-  const starts = [...days.map((day) => day.start), last?.end ?? end];
-  const mark = (at: number | undefined) =>
-    includingEarlier(toBoundary(at ?? first?.start ?? start));
+  const starts = [...days.map((day) => day.start), days.at(-1)?.end ?? end];
+  const mark = (at = days[0]?.start ?? start) => includingEarlier(toBoundary(at));
   return {
     first: mark(starts.find((at) => at >= start)),
     last: mark(starts.findLast((at) => at <= end + 1)),

@@ -8,7 +8,7 @@ import type {
   Summary,
 } from "../../../gen/revenue/v1/revenue_pb.ts";
 import { parseCents } from "../../db/cents.ts";
-import type { Answer, Context } from "../../handler.ts";
+import type { Context } from "../../handler.ts";
 import type { Ask } from "../../rollup/read/ask.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 import { type Month, recentMonths } from "../calendar.ts";
@@ -23,20 +23,18 @@ import { createOverviewReader, type Overview } from "./reader.ts";
 /** Creates the RPC's function. It rejects with a `ServiceError`, as `Ask` does. */
 export function createGetOverview(ask: Ask, observeCache?: (hit: boolean) => void) {
   const overviewFor = createOverviewReader(observeCache);
-  return async (
-    _request: GetOverviewRequest,
-    context: Context,
-  ): Promise<Answer<GetOverviewResponse>> => {
+  return async (_request: GetOverviewRequest, context: Context) => {
     const { providerId } = context.caller;
     const { value: overview, asOf } = await ask(context, (facts) => overviewFor(providerId, facts));
     const months = recentMonths(overview.now);
+    const [{ balance, name } = { balance: "", name: "" }] = overview.rows.confirmed;
     const message: GetOverviewResponse = {
       $typeName: "revenue.v1.GetOverviewResponse",
-      summary: summary(months, overview),
+      summary: summary(months, overview, balance),
       monthlyEarnings: months.map((month) => monthlyEarnings(month, sumsOf(month, overview))),
       serverRevenue: serverRevenue(overview),
       recentPayouts: overview.rows.payouts.toSorted(newestFirst).map(payout),
-      providerName: overview.name,
+      providerName: name,
     };
     return { message, asOf };
   };
@@ -46,7 +44,7 @@ function sumsOf(month: Month, { byMonth }: Overview): Sums {
   return byMonth.get(month.start) ?? NO_SUMS;
 }
 
-function summary(months: readonly Month[], overview: Overview): Summary {
+function summary(months: readonly Month[], overview: Overview, balance: string): Summary {
   const [current] = months as [Month];
   const yearToDate = split(
     months
@@ -60,7 +58,7 @@ function summary(months: readonly Month[], overview: Overview): Summary {
     platformFeesYtd: money(yearToDate.fee),
     grossRevenueYtd: money(yearToDate.gross),
     currentMonthEarnings: money(split(sumsOf(current, overview)).earnings),
-    availableBalance: money(parseCents(overview.balance || "0.00")),
+    availableBalance: money(parseCents(balance || "0.00")),
   };
 }
 

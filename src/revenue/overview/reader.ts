@@ -9,12 +9,12 @@ import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
-import { monthOf, recentMonths } from "../calendar.ts";
+import { monthOf } from "../calendar.ts";
 import { overviewStatements } from "./queries.ts";
 
 /** Sums of charges: those of the rollup in the cache, of all until now in a response. */
 interface OverviewSums {
-  /** By `Month.start`. */
+  /** By `Month.start`, of each month that has a charge. */
   readonly byMonth: ReadonlyMap<number, Sums>;
   /** Lifetime sums of each server that has a charge, by `servers.id`. */
   readonly byServer: ReadonlyMap<string, Sums>;
@@ -27,45 +27,32 @@ type Rows = Awaited<ReturnType<typeof overviewStatements.full.run>>["rows"];
 /** What an overview is made of. */
 export interface Overview extends OverviewSums {
   readonly rows: Rows;
-  /** The wallet's balance, as decimal text; "" without a wallet. */
-  readonly balance: string;
-  /** The provider's name; "" without one. */
-  readonly name: string;
   readonly now: number;
 }
 
 /** The maximum number of rows in the cache, each of about 205 bytes: 40 MB. */
 const MAX_CACHED_ROWS = 200_000;
 
-/** Creates the question for the overview of a provider, given the facts. */
-type OverviewFor = (provider: string, facts: Facts) => Question<Overview>;
-
 /** Creates a reader with an empty cache. `observeCache` is called with each lookup in the cache. */
-export function createOverviewReader(observeCache?: (hit: boolean) => void): OverviewFor {
+export function createOverviewReader(observeCache?: (hit: boolean) => void) {
   const cache = createSumsCache<OverviewSums>(
     ({ byMonth, byServer }) => byMonth.size + byServer.size,
     MAX_CACHED_ROWS,
     observeCache,
   );
-  return (provider, { now, rollup }) => {
-    const starts = recentMonths(now).map(({ start }) => start);
-    return question({
+  /** Makes the question for the overview of a provider, given the facts. */
+  return (provider: string, { now, rollup }: Facts): Question<Overview> =>
+    question({
       rollup,
       statements: overviewStatements,
       values: { provider, now: toDatetime(now), ...rollup, mark: LAST_INSTANT },
-      stored: {
-        cache,
-        place: String(Math.min(...starts)),
-        sumsOf: (rows) => sumsFromRollup(rows, starts),
-      },
+      stored: { cache, place: "", sumsOf: sumsFromRollup },
       answer(rows, sums = NO_OVERVIEW_SUMS) {
         const charges = [...rows.late, ...rows.recent];
-        const { balance = "", name = "" } = rows.confirmed[0] ?? {};
-        const value = { rows, balance, name, now, ...complete(sums, charges) };
+        const value = { rows, now, ...complete(sums, charges) };
         return { value, uncoveredCharges: countCharges(charges) };
       },
     });
-  };
 }
 
 /**
@@ -73,19 +60,14 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void): Ove
  *
  * @throws DamagedRollup if the charges of all servers, or of all months, differ from those of the provider as a whole
  */
-function sumsFromRollup(
-  { total, months, sumsByServer }: Rows,
-  starts: readonly number[],
-): OverviewSums {
-  const byMonth = new Map(starts.map((start) => [start, NO_SUMS]));
-  const all = sumsOf(total[0] ?? {});
+function sumsFromRollup({ total: [whole], months, sumsByServer }: Rows): OverviewSums {
+  const total = sumsOf(whole ?? {});
   const byServer = new Map(sumsByServer.map((row) => [row.server, sumsOf(row)]));
-  const ofMonths = months.map((row) => ({ start: fromDatetime(row.at), sums: sumsOf(row) }));
+  const byMonth = new Map(months.map((row) => [fromDatetime(row.at), sumsOf(row)]));
   compareSums([
-    { at: "W", parts: byServer.values().reduce(plus, NO_SUMS), total: all },
-    { at: "months", parts: ofMonths.map(({ sums }) => sums).reduce(plus, NO_SUMS), total: all },
+    { at: "W", parts: byServer.values().reduce(plus, NO_SUMS), total },
+    { at: "months", parts: byMonth.values().reduce(plus, NO_SUMS), total },
   ]);
-  for (const { start, sums } of ofMonths) if (byMonth.has(start)) byMonth.set(start, sums);
   return { byMonth, byServer };
 }
 

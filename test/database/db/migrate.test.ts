@@ -90,14 +90,10 @@ it("a database of an older version, or of another program, is refused with what 
   await forgetLast();
   await knex("knex_migrations").insert({ name: "0009_a.ts", batch: 1 });
   await expect(migrateToLatest(knex)).rejects.toThrow(
-    /older version, which cannot be changed into this one: create a new database.* \(knex_migrations has 0009_a.ts\)$/,
+    /another program, or of an older version, .* a database of its own.* \(knex_migrations has 0009_a.ts\)$/,
   );
-  const kept = await knex("knex_migrations").whereNot({ name: "0009_a.ts" });
-  await knex("knex_migrations").whereNot({ name: "0009_a.ts" }).del();
-  await expect(migrateToLatest(knex)).rejects.toThrow("the migrations of another program");
   expect(await locks()).toEqual([0]);
-  await knex("knex_migrations").del();
-  await knex("knex_migrations").insert(kept);
+  await knex("knex_migrations").where({ name: "0009_a.ts" }).del();
   await migrateToLatest(knex);
 });
 
