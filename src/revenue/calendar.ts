@@ -24,11 +24,6 @@ export function recentMonths(now: number): readonly Month[] {
   return Array.from({ length: MONTHS }, (_, ago) => month(index - ago));
 }
 
-/** The start of the month that contains an instant, both in epoch ms. */
-export function monthOf(instant: number): number {
-  return startOf(indexOf(instant));
-}
-
 /** Months from January of year 0 to that of an instant. */
 function indexOf(instant: number): number {
   const date = new Date(instant);

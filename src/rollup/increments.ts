@@ -3,7 +3,7 @@
  * days a month. The row of an hour also has its four quarter hours, and that of a day its four six hours. So each tells
  * whether one of the others was changed or lost, and a day of any zone needs the hours of few six hours.
  */
-import { DAY, monthStart } from "../db/datetime.ts";
+import { startOf } from "./stretches.ts";
 import type { CHARGE_SUMS, SumName } from "./sums.ts";
 
 /** The lengths of stretches that have a row, in minutes. That of a month stands for any. */
@@ -11,21 +11,9 @@ export const LENGTHS = { hour: 60, day: 1_440, month: 43_200 } as const;
 
 /** The lengths of their quarters, which have columns of their rows. */
 export const QUARTER_LENGTHS = { hour: LENGTHS.hour / 4, day: LENGTHS.day / 4 } as const;
-const SIX_HOURS = QUARTER_LENGTHS.day;
 
 /** A minute in ms. */
 export const MINUTE = 60_000;
-
-/** The start of the stretch of a length that an instant lies in, and the start of the next one, in epoch ms. */
-export function stretchOf(at: number, length: number): readonly [start: number, end: number] {
-  if (length === LENGTHS.month) {
-    const [year, month] = [new Date(at).getUTCFullYear(), new Date(at).getUTCMonth()];
-    return [monthStart(year, month), monthStart(year, month + 1)];
-  }
-  const ms = length * MINUTE;
-  const start = Math.floor(at / ms) * ms;
-  return [start, start + ms];
-}
 
 /** The four quarters of a row, from 0 on. */
 export const QUARTERS = [0, 1, 2, 3] as const;
@@ -55,5 +43,5 @@ export const PARTS = QUARTERS.join(", ");
 
 /** The number of the six hours of its day that an instant (epoch ms) lies in: 0 to 3. */
 export function sixHoursOf(at: number): number {
-  return Math.floor((at - Math.floor(at / DAY) * DAY) / (SIX_HOURS * MINUTE));
+  return (startOf(at, "PT6H") - startOf(at, "P1D")) / (QUARTER_LENGTHS.day * MINUTE);
 }

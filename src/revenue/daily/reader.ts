@@ -2,11 +2,11 @@
  * Reads the sums of days. What a rollup covers of them is cached by its version: past days change with that alone.
  */
 import { LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
-import { leafAt, QUARTER } from "../../rollup/leaves.ts";
 import { type Question, question } from "../../rollup/read/ask.ts";
 import { type Boundaries, boundariesOf, countUncovered } from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
+import { QUARTER, stretchAt } from "../../rollup/stretches.ts";
 import type { Sums } from "../../rollup/sums.ts";
 import { boundsOf, includingEarlier, type Period } from "../period.ts";
 import { type Day, isUtc, STRETCHES, type StretchKind, timesOf, timesWithin } from "./days.ts";
@@ -81,8 +81,8 @@ export function createDailyReader(observeCache?: (hit: boolean) => void) {
 
 /** The days in UTC that hold what lies between two marks: the start of the first, and the end of the last one. */
 const utcDaysOf = ({ first, last }: Boundaries) => ({
-  from: leafAt(first, "P1D").from,
-  to: leafAt(last, "P1D").to,
+  from: stretchAt(first, "P1D").from,
+  to: stretchAt(last, "P1D").to,
 });
 
 /** The first start of a day in a period, and the last one up to the instant after its end, all in epoch ms. */

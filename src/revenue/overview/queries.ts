@@ -2,6 +2,7 @@
 import { instant } from "../../db/sql-time.ts";
 import { CHARGES } from "../../rollup/coverage.ts";
 import { increments, OWNER_SUMS, sumsAt, totalAt } from "../../rollup/read/stored.ts";
+import { byMonth } from "../../rollup/stretches.ts";
 import { CHARGE_SUMS, STORED_CHARGE_SUMS, TOTAL_CHARGE_SUMS } from "../../rollup/sums.ts";
 import { PAYOUT } from "../payouts/payout.ts";
 import { compileQuestion } from "../question-statements.ts";
@@ -33,13 +34,12 @@ const PAYOUTS = {
 };
 
 /**
- * Sums the charges that match an SQL condition by server and month, with an instant in the month. A day 0 is in the
- * month before (`instantOf`).
+ * Sums the charges that match an SQL condition by server and month, with an instant in the month.
  */
 const sumCharges = (condition: string) => ({
   select: { server: "server_id", at: "MAX(charged_at)", ...CHARGE_SUMS },
   from: `charges WHERE provider_id = :provider AND ${condition}
-    GROUP BY server_id, EXTRACT(YEAR_MONTH FROM charged_at) - (DAY(charged_at) = 0) ORDER BY NULL`,
+    GROUP BY server_id, ${byMonth("charged_at")} ORDER BY NULL`,
 });
 
 const [NOW, WATERMARK] = [instant(":now"), instant(":watermark")];

@@ -8,8 +8,8 @@ import { createSumsCache } from "../../rollup/read/cache.ts";
 import { compareSums } from "../../rollup/read/damage.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
 import { countCharges, type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
+import { startOf } from "../../rollup/stretches.ts";
 import { NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
-import { monthOf } from "../calendar.ts";
 import { overviewStatements } from "./queries.ts";
 
 /** Sums of charges: those of the rollup in the cache, of all until now in a response. */
@@ -80,7 +80,7 @@ function complete(sums: OverviewSums, charges: readonly ChargesRow[]): OverviewS
   const byServer = new Map(sums.byServer);
   for (const row of charges) {
     const sums = sumsOf(row);
-    increase(byMonth, monthOf(instantOf(row.at)), sums);
+    increase(byMonth, startOf(instantOf(row.at), "P1M"), sums);
     increase(byServer, row.server, sums);
   }
   return { byMonth, byServer };

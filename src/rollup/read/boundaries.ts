@@ -4,8 +4,8 @@
  */
 import { after, earlierOf, FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
-import { type LeafLength, leafAt } from "../leaves.ts";
 import { countCharges } from "../stored-sums.ts";
+import { type Length, stretchAt } from "../stretches.ts";
 
 /** `first` is `last` if none lies in the period. */
 export interface Boundaries {
@@ -46,11 +46,11 @@ export function countUncovered(
 type ChargesRow = { readonly charges: string };
 
 /** The marks of leaves in a period, whose ends are in epoch ms. */
-export function marksOf(leaf: LeafLength, start: number, end: number): Boundaries {
+export function marksOf(leaf: Length, start: number, end: number): Boundaries {
   const from = toDatetime(start);
-  const leafOfStart = leafAt(from, leaf);
+  const leafOfStart = stretchAt(from, leaf);
   const first = leafOfStart.from === from ? from : leafOfStart.to;
-  return { first: mark(first), last: mark(leafAt(toDatetime(end + 1), leaf).from) };
+  return { first: mark(first), last: mark(stretchAt(toDatetime(end + 1), leaf).from) };
 }
 
 /** The first mark is before all rows: those that are dated before the first instant count as dated at it. */

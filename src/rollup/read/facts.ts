@@ -8,7 +8,7 @@ import type { Query } from "../../db/query.ts";
 import { NOW } from "../../db/sql-time.ts";
 import { compileStatement } from "../../db/statement.ts";
 import { TABLES } from "../coverage.ts";
-import { isLength, type LeafLength } from "../leaves.ts";
+import { isLength, type Length } from "../stretches.ts";
 import { FORMAT } from "../sums.ts";
 
 /** The rollup that answers of a provider are made with. */
@@ -20,7 +20,7 @@ export interface CurrentRollup {
   /** Which of the two sets of rows in `rollup_sums` is its own: "0" or "1". */
   readonly slot: string;
   /** The length of its leaves. */
-  readonly leaf: LeafLength;
+  readonly leaf: Length;
 }
 
 /** What an answer is made with. */
@@ -66,6 +66,6 @@ export async function readFacts(query: Query, provider: string): Promise<Facts> 
   const isUsable = version !== "" && isLength(leaf);
   return {
     now: fromDatetime(now),
-    rollup: isUsable ? { version, watermark, slot, leaf: leaf as LeafLength } : undefined,
+    rollup: isUsable ? { version, watermark, slot, leaf: leaf as Length } : undefined,
   };
 }

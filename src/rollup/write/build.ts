@@ -5,7 +5,8 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { chooseLeaf, isLength, rowsPerLeaf, stepsShorter } from "../leaves.ts";
+import { chooseLeaf, rowsPerLeaf, stepsShorter } from "../leaves.ts";
+import { isLength } from "../stretches.ts";
 import { COUNT_NAMES, FORMAT } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { movedTo, stateOf } from "./build-state.ts";

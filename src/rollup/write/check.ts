@@ -5,7 +5,7 @@
  */
 import type { Knex } from "knex";
 import { FIRST_INSTANT, fromDatetime, LAST_INSTANT, toDatetime } from "../../db/datetime.ts";
-import type { Leaf } from "../leaves.ts";
+import type { Stretch } from "../stretches.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { hasOutgrown } from "./build.ts";
 import { computeChange, writeChange } from "./change.ts";
@@ -75,7 +75,7 @@ export async function checkSlice(
 }
 
 /** The part of a rollup that some leaves are, by its stored boundaries: those of all slices add up to 1. */
-function shareOf(leaves: readonly Leaf[], stored: readonly string[], isLast: boolean): number {
+function shareOf(leaves: readonly Stretch[], stored: readonly string[], isLast: boolean): number {
   if (stored.length === 0) return isLast ? 1 : 0;
   const boundaries = new Set(stored);
   return leaves.filter(({ to }) => boundaries.has(to)).length / stored.length;

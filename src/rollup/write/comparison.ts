@@ -5,8 +5,8 @@
 import type { Knex } from "knex";
 import { earlierOf, FIRST_INSTANT, laterOf } from "../../db/datetime.ts";
 import { CHARGES, RENTAL_RAN, RENTALS } from "../coverage.ts";
-import type { Leaf } from "../leaves.ts";
 import { type SumsRow, sumsOf } from "../stored-sums.ts";
+import type { Stretch } from "../stretches.ts";
 import {
   CHARGE_NAMES,
   NO_SUMS,
@@ -24,7 +24,7 @@ import { type Branch, type Rollup, STORED } from "./state.ts";
 
 /** What the ledger has of an owner in a leaf, and the rollup lacks; negative if it has more. */
 export interface Difference extends Sums {
-  readonly leaf: Leaf;
+  readonly leaf: Stretch;
   /** The owner: ids of the server and of the instance, "0" for none. */
   readonly server: string;
   readonly instance: string;
@@ -34,9 +34,9 @@ export interface Difference extends Sums {
 
 /** What is compared: some leaves of owners, and the hours of the same time. */
 export interface Compared {
-  readonly leaves: readonly Leaf[];
+  readonly leaves: readonly Stretch[];
   /** Each of whole leaves and whole hours; together they hold the leaves, and no row of others. */
-  readonly stretches: readonly Leaf[];
+  readonly stretches: readonly Stretch[];
   /** Where rows became covered, for a refresh: if these are all that differs, nothing else is read. */
   readonly fresh?: Fresh | undefined;
 }
@@ -44,7 +44,7 @@ export interface Compared {
 /** Where rows became covered. */
 interface Fresh {
   /** Stretches of whole hours that have such charges. */
-  readonly hours: readonly Leaf[];
+  readonly hours: readonly Stretch[];
   /** The boundaries of leaves that have starts or ends of such rentals. */
   readonly rentals: ReadonlySet<string>;
 }
@@ -57,7 +57,7 @@ export interface Differences {
 
 /** The maximum number of leaves, or of stretches, that one statement compares. */
 const MAX_LEAVES = 64;
-const batchesOf = (leaves: readonly Leaf[]) =>
+const batchesOf = (leaves: readonly Stretch[]) =>
   Array.from({ length: Math.ceil(leaves.length / MAX_LEAVES) }, (_, nth) =>
     leaves.slice(nth * MAX_LEAVES, (nth + 1) * MAX_LEAVES),
   );
@@ -115,7 +115,7 @@ interface Comparison {
 }
 
 /** The parts of a leaf in some stretches. */
-const partsOf = (leaf: Leaf, stretches: readonly Leaf[]): Leaf[] =>
+const partsOf = (leaf: Stretch, stretches: readonly Stretch[]): Stretch[] =>
   stretches
     .filter(({ from, to }) => from < leaf.to && to > leaf.from)
     .map(({ from, to }) => ({ from: laterOf(from, leaf.from), to: earlierOf(to, leaf.to) }));
@@ -130,7 +130,7 @@ const select = (sqls: readonly string[]) =>
 /** Compares each leaf by owner, in the database: it sends the differences alone. */
 async function compareOwners(
   reader: Knex.Transaction,
-  leaves: readonly Leaf[],
+  leaves: readonly Stretch[],
   comparison: Comparison,
 ): Promise<Difference[]> {
   const { rollup, stored, until, fresh } = comparison;
@@ -168,7 +168,7 @@ async function compareOwners(
     branches.flatMap(({ bindings }) => bindings),
   );
   return rows.map((row: Row): Difference => {
-    const [leaf, sums] = [leaves[Number(row.leaf)] as Leaf, sumsOf(row)];
+    const [leaf, sums] = [leaves[Number(row.leaf)] as Stretch, sumsOf(row)];
     const owner = { server: String(row.server_id), instance: String(row.instance_id) };
     return { leaf, ...owner, ...sums, unexplained: unexplainedOf(row, sums) };
   });
@@ -188,7 +188,7 @@ const CONDITIONS = {
 /** What the ledger has of owners in a leaf, or in a part of it, of the rows that some sums are made of. */
 function coveredRows(
   { rollup, until, fresh: onlyFresh }: Comparison,
-  { from, to }: Leaf,
+  { from, to }: Stretch,
   nth: number,
   own: readonly SumName[],
 ): Branch {

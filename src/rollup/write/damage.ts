@@ -4,8 +4,8 @@
  */
 import type { Knex } from "knex";
 import { LENGTHS } from "../increments.ts";
-import { isBoundary, isLength, type Leaf } from "../leaves.ts";
 import { sumsOf } from "../stored-sums.ts";
+import { isBoundary, isLength, type Stretch } from "../stretches.ts";
 import {
   CHARGE_NAMES,
   isZero,
@@ -56,7 +56,7 @@ export async function findContradictions(
   reader: Knex.Transaction,
   rollup: Rollup,
   stored: readonly string[],
-  stretch: Leaf,
+  stretch: Stretch,
 ): Promise<string[]> {
   const { provider, slot, leaf } = rollup;
   const { from, to } = stretch;

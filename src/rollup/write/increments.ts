@@ -4,19 +4,20 @@
  * their hours, and months of their days.
  */
 import type { Knex } from "knex";
-import {
-  EARLIEST,
-  FIRST_INSTANT,
-  fromDatetime,
-  toBoundary,
-  toDatetime,
-} from "../../db/datetime.ts";
+import { EARLIEST, FIRST_INSTANT, toBoundary, toDatetime } from "../../db/datetime.ts";
 import { millisecondsOf } from "../../db/sql-time.ts";
 import { CHARGES, TABLES } from "../coverage.ts";
-import { LENGTHS, PARTS, QUARTERS, quarterColumn, sixHoursOf, stretchOf } from "../increments.ts";
-import { joined, type Leaf, QUARTER } from "../leaves.ts";
+import { LENGTHS, PARTS, QUARTERS, quarterColumn, sixHoursOf } from "../increments.ts";
+import {
+  byStretch,
+  joined,
+  justBefore,
+  QUARTER,
+  type Stretch,
+  startOf,
+  stretchAt,
+} from "../stretches.ts";
 import { CHARGE_NAMES, FORMAT, sumIf } from "../sums.ts";
-import { byLeaf } from "./ledger.ts";
 import { type Branch, INCREMENTS, type Rollup } from "./state.ts";
 
 /** The columns that place a row, and those of its sums: its own, and those of its quarters. */
@@ -42,15 +43,16 @@ export type QuarterDifference = Readonly<Record<(typeof CHARGE_NAMES)[number], s
 };
 
 /** The quarter of an hour of a difference. */
-export function leafOf({ start }: QuarterDifference): Leaf {
+export function leafOf({ start }: QuarterDifference): Stretch {
   return { from: toDatetime(start), to: toBoundary(start + QUARTER.ms) };
 }
 
-/** The kinds of increments. */
-type Kind = keyof typeof LENGTHS;
+/** The kinds of increments, and the stretches that they are of. */
+const KINDS = { hour: "PT1H", day: "P1D", month: "P1M" } as const;
+type Kind = keyof typeof KINDS;
 
 /** What follows FROM for those of a kind in some stretches of time. */
-function stored({ provider, slot }: Rollup, kind: Kind, stretches: readonly Leaf[]): Branch {
+function stored({ provider, slot }: Rollup, kind: Kind, stretches: readonly Stretch[]): Branch {
   const inStretches = stretches.map(() => "at >= ? AND at < ?").join(" OR ");
   const parts = kind === "hour" ? `IN (${PARTS})` : "= 0";
   return {
@@ -63,7 +65,7 @@ function stored({ provider, slot }: Rollup, kind: Kind, stretches: readonly Leaf
 export async function compareQuarters(
   reader: Knex.Transaction,
   rollup: Rollup,
-  stretches: readonly Leaf[],
+  stretches: readonly Stretch[],
   until: string,
 ): Promise<QuarterDifference[]> {
   const ofLedger = stretches.map(({ from, to }): Branch => {
@@ -72,7 +74,7 @@ export async function compareQuarters(
     return {
       sql: `SELECT MIN(charged_at) AS at, ${CHARGE_NAMES.map((name) => `${sumIf(name)} AS ${name}`).join(", ")}
         FROM charges WHERE provider_id = ? ${after} AND charged_at < ? AND ${CHARGES.covered("?")}
-        GROUP BY ${byLeaf("charged_at", QUARTER.length)}`,
+        GROUP BY ${byStretch("charged_at", QUARTER.length)}`,
       bindings: [rollup.provider, ...start, to, until, until],
     };
   });
@@ -116,7 +118,7 @@ const MADE_OF = {
 type Longer = keyof typeof MADE_OF;
 
 /** SQL: the rows of days, or of months, as what they are made of has them; of whole ones. */
-function made(rollup: Rollup, kind: Longer, stretches: readonly Leaf[]): Branch {
+function made(rollup: Rollup, kind: Longer, stretches: readonly Stretch[]): Branch {
   const { of, start, quarters } = MADE_OF[kind];
   const { sql, bindings } = stored(rollup, of, stretches);
   const sums = [...CHARGE_NAMES.map((name) => `SUM(${name})`), ...quarters];
@@ -128,13 +130,6 @@ function made(rollup: Rollup, kind: Longer, stretches: readonly Leaf[]): Branch 
   };
 }
 
-/** The days, or months, from one instant (epoch ms) to another one, as a stretch of time. */
-function wholeOf(kind: Longer, first: number, last: number): Leaf {
-  const [start] = stretchOf(first, LENGTHS[kind]);
-  const [, end] = stretchOf(last, LENGTHS[kind]);
-  return { from: toDatetime(start), to: toBoundary(end) };
-}
-
 /** The number of rows, or of stretches of time, in one INSERT. */
 const [ROWS_PER_INSERT, STRETCHES_PER_INSERT] = [500, 64];
 
@@ -144,8 +139,7 @@ export async function addToIncrements(
   rollup: Rollup,
   quarters: readonly QuarterDifference[],
 ): Promise<void> {
-  const startOf = (at: number) => stretchOf(at, LENGTHS.hour)[0];
-  const hours = [...Map.groupBy(quarters, ({ start }) => startOf(start))];
+  const hours = [...Map.groupBy(quarters, ({ start }) => startOf(start, KINDS.hour))];
   for (let first = 0; first < hours.length; first += ROWS_PER_INSERT) {
     const some = hours.slice(first, first + ROWS_PER_INSERT);
     // Numbers that were bound would cost the command most of a build.
@@ -155,8 +149,8 @@ export async function addToIncrements(
     );
   }
   for (const kind of ["day", "month"] as const) {
-    const starts = new Set(hours.map(([hour]) => stretchOf(hour, LENGTHS[kind])[0]));
-    const changed = joined([...starts].map((start) => wholeOf(kind, start, start)));
+    const starts = new Set(hours.map(([hour]) => startOf(hour, KINDS[kind])));
+    const changed = joined(starts.values().map((at) => stretchAt(toDatetime(at), KINDS[kind])));
     for (let first = 0; first < changed.length; first += STRETCHES_PER_INSERT) {
       const { sql, bindings } = made(
         rollup,
@@ -190,7 +184,7 @@ const SET = SUMS.map((column) => `${column} = VALUES(${column})`).join(", ");
 export async function findWrongIncrements(
   reader: Knex.Transaction,
   rollup: Rollup,
-  { from, to }: Leaf,
+  { from, to }: Stretch,
 ): Promise<string[]> {
   const hours = stored(rollup, "hour", [{ from, to }]);
   const differ = CHARGE_NAMES.map((name) => {
@@ -204,7 +198,8 @@ export async function findWrongIncrements(
     },
   ];
   for (const kind of ["day", "month"] as const) {
-    const whole = [wholeOf(kind, fromDatetime(from), fromDatetime(to) - 1)];
+    const [first, last] = [from, justBefore(to)].map((at) => stretchAt(at, KINDS[kind]));
+    const whole = [{ from: (first as Stretch).from, to: (last as Stretch).to }];
     const [parts, rows] = [made(rollup, kind, whole), stored(rollup, kind, whole)];
     wrong.push({
       sql: `SELECT '${kind}', start FROM (SELECT start, ${SUMMED} FROM (

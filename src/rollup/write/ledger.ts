@@ -1,7 +1,6 @@
 /** Where the rows of a provider's ledger lie, and how many owners they have. */
 import type { Knex } from "knex";
-import { dateExists } from "../../db/sql-time.ts";
-import { type LeafLength, type RowsByDay, secondsUpToDay } from "../leaves.ts";
+import type { RowsByDay } from "../leaves.ts";
 
 /** The index on a column. The server would take one that holds all columns, and read it from end to end. */
 export const KEYS = {
@@ -14,15 +13,6 @@ export const KEYS = {
 
 /** The days that count as recent. */
 const RECENT = 90;
-
-/**
- * SQL: the same for all instants in a column that lie in one leaf, if the leaf is a day or shorter. A date
- * that does not exist is a group of its own: many of them may lie far from each other.
- */
-export function byLeaf(column: string, leaf: LeafLength): string {
-  const ofOtherDates = `CASE WHEN ${dateExists(column)} THEN NULL ELSE CAST(${column} AS CHAR) END`;
-  return `TO_SECONDS(${column}) DIV ${secondsUpToDay(leaf)}, ${ofOtherDates}`;
-}
 
 /** The number of servers and instances of a provider. */
 export async function ownersOf(reader: Knex, provider: string): Promise<number> {

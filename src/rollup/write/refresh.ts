@@ -1,11 +1,11 @@
 /** Refreshing a rollup: moving its watermark forward, and adding what became covered. */
 import type { Knex } from "knex";
-import { joined, leavesOf } from "../leaves.ts";
+import { joined, stretchesOf } from "../stretches.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { type Change, computeChange, MAX_CHANGED_LEAVES, writeChange } from "./change.ts";
 import { findDamage } from "./damage.ts";
+import { type Fresh, readFresh } from "./fresh.ts";
 import { type Repair, rebuildOf, repairOf } from "./repair.ts";
-import { newSpans } from "./spans.ts";
 import { inSnapshot, type Rollup, readRollups } from "./state.ts";
 
 /** Up to so many stretches of hours with charges that became covered are compared alone, without their leaves. */
@@ -51,17 +51,19 @@ export async function refresh(
 /** Why a rollup whose rows contradict each other is built anew. */
 export const DAMAGED = "rows of the rollup were changed or lost";
 
+const atOf = ({ at }: Fresh) => at;
+
 /** The change that moves a rollup's watermark to `until`. */
 async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: string) {
   if (await findDamage(reader, rollup)) return "damaged" as const;
-  const spans = await newSpans(reader, rollup, until);
-  const leaves = leavesOf(spans, rollup.leaf);
+  const rows = await readFresh(reader, rollup, until);
+  const leaves = stretchesOf(rows.map(atOf), rollup.leaf);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
   const boundaries = await readBoundaries(reader, rollup, first);
-  const { charges = [], rentals = [] } = Object.groupBy(spans, ({ table }) => table);
-  const hours = joined(leavesOf(charges, "PT1H"));
-  const ends = new Set(leavesOf(rentals, rollup.leaf).map(({ to }) => to));
+  const { charges = [], rentals = [] } = Object.groupBy(rows, ({ table }) => table);
+  const hours = joined(stretchesOf(charges.map(atOf), "PT1H"));
+  const ends = new Set(stretchesOf(rentals.map(atOf), rollup.leaf).map(({ to }) => to));
   const fresh = hours.length <= MAX_HOURS ? { hours, rentals: ends } : undefined;
   const compared = { leaves, stretches: joined(leaves), fresh };
   return computeChange(reader, rollup, boundaries, compared, until);

@@ -1,11 +1,11 @@
 /** The next part of a rollup that a build adds, or a check compares. */
 import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
-import { justBefore, type Leaf, leafAt, leavesOf, type Span } from "../leaves.ts";
+import { byStretch, justBefore, stretchAt, stretchesOf } from "../stretches.ts";
 import type { Boundaries } from "./boundaries.ts";
 import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";
-import { byLeaf, KEYS, ownersOf } from "./ledger.ts";
+import { KEYS, ownersOf } from "./ledger.ts";
 import type { Rollup } from "./state.ts";
 
 /** Consecutive leaves of a rollup. */
@@ -47,30 +47,31 @@ export async function nextSlice(
     { provider, from, watermark },
   );
   // A leaf may have more rows than that, for example all at one instant.
-  const until = leafAt(last, leaf).to;
+  const until = stretchAt(last, leaf).to;
   const [found] = await reader.raw(
     DATED.map(
       (dated) =>
-        `(SELECT MIN(${dated.column}) AS \`from\`, MAX(${dated.column}) AS \`to\`
-          ${source(dated)} AND ${dated.column} <= :until GROUP BY ${byLeaf(dated.column, leaf)})`,
+        `(SELECT MIN(${dated.column}) AS at
+          ${source(dated)} AND ${dated.column} <= :until GROUP BY ${byStretch(dated.column, leaf)})`,
     ).join(" UNION ALL "),
     { provider, from, until, watermark },
   );
   const stored = boundaries.stored.filter((at) => at > from).map(justBefore);
-  const inOrder = leavesOf([...found, ...stored], leaf);
+  const instants = found.map(({ at }: { readonly at: string }) => at);
+  const inOrder = stretchesOf([...instants, ...stored], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
   const width = Math.max(await ownersOf(reader, provider), boundaries.width);
   const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
   const some = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
   // So that no slice ends within an hour.
-  const leaves = leavesOf(some.map(lastInstantOf), leaf);
+  const leaves = stretchesOf(
+    some.map(({ to }) => justBefore(to)),
+    leaf,
+  );
   const isLast = last === LAST_INSTANT && whole.length <= most;
   const next = isLast ? LAST_INSTANT : (leaves.at(-1)?.to ?? LAST_INSTANT);
   return { compared: { leaves, stretches: [{ from, to: next }] }, next };
 }
-
-/** The last instant of a leaf, as a span. */
-const lastInstantOf = ({ to }: Leaf): Span => justBefore(to);
 
 /** The columns that place rows on the timeline. */
 const DATED = [

@@ -4,7 +4,7 @@ import { randomBytes } from "node:crypto";
 import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import type { LeafLength } from "../leaves.ts";
+import type { Length } from "../stretches.ts";
 import { FORMAT } from "../sums.ts";
 import { withRetry } from "./run/retry.ts";
 
@@ -20,7 +20,7 @@ export interface Rollup {
   /** Recording time, as DATETIME(3) text in UTC. */
   readonly watermark: string;
   /** The length of its leaves. */
-  readonly leaf: LeafLength;
+  readonly leaf: Length;
   /** Event time from which the next slice of the check begins, or the next step of the build. */
   readonly nextFrom: string;
   /** The charges, starts and ends of rentals that are left of a build, about. */

@@ -3,9 +3,9 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { TABLES } from "../coverage.ts";
-import { isLength, type Leaf } from "../leaves.ts";
 import { MIN_ROWS } from "../size.ts";
 import { sumsOf } from "../stored-sums.ts";
+import { isLength, type Stretch } from "../stretches.ts";
 import { FORMAT, formatSums, type Sums, sumsFrom } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
@@ -22,7 +22,7 @@ const ROWS = 20_000;
 
 /** Yields one line of text for each difference; nothing if the provider has no rollup. */
 export async function* verify(database: Knex, provider: string): AsyncGenerator<string> {
-  const describe = ({ from, to }: Leaf, of: string, sums: Sums) =>
+  const describe = ({ from, to }: Stretch, of: string, sums: Sums) =>
     `provider ${provider}, ${from} to ${to}, ${of}: the rollup differs from the ledger by ${formatSums(sumsFrom((name) => -sums[name]))}`;
   const reader = await database.transaction(undefined, REPEATABLE_READ);
   try {

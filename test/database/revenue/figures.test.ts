@@ -7,7 +7,7 @@ import { expect, it, onTestFinished } from "vitest";
 import { toDatetime } from "../../../src/db/datetime.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { createRevenueService } from "../../../src/revenue/service.ts";
-import { LEAVES } from "../../../src/rollup/leaves.ts";
+import { ALL_LENGTHS } from "../../../src/rollup/stretches.ts";
 import { testPool } from "../../support/database.ts";
 import { startDatabaseProxy } from "../../support/database-proxy.ts";
 import { anyLedger } from "../../support/ledger/any-ledger.ts";
@@ -93,7 +93,7 @@ const anySituation = anyNow.chain((now) =>
 const anyDays = fc.constantFrom(0, 5, 10, 15, 20, 25, 30);
 /** The watermarks of a build and of the refreshes after it, and the leaves. */
 const anyRollup = fc.record({
-  leaf: fc.constantFrom(...LEAVES),
+  leaf: fc.constantFrom(...ALL_LENGTHS),
   built: anyDays,
   refreshed: fc.array(anyDays, { maxLength: 2 }).map((days) => days.sort((a, b) => b - a)),
 });

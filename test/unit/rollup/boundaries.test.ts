@@ -1,14 +1,14 @@
 /** Where the stored sums of an answer begin and end, by table. */
 import { describe, expect, it } from "vitest";
-import type { LeafLength } from "../../../src/rollup/leaves.ts";
 import { boundariesOf, marksOf } from "../../../src/rollup/read/boundaries.ts";
+import type { Length } from "../../../src/rollup/stretches.ts";
 
 const at = (text: string) => Date.parse(`${text.replace(" ", "T")}Z`);
 const BEFORE_ALL = "0000-00-00 00:00:00.000";
 
 const full = (text: string) => `${text}${" 00:00:00.000".slice(text.length - 10)}`;
 
-it.each<[LeafLength, start: string, end: string, first: string, last: string]>([
+it.each<[Length, start: string, end: string, first: string, last: string]>([
   // From a mark to the instant before another one: both ends are marks.
   ["P1D", "2026-11-01", "2026-11-30 23:59:59.999", "2026-11-01", "2026-12-01"],
   ["P1D", "2026-11-01 00:00:00.001", "2026-11-30 23:59:59.998", "2026-11-02", "2026-11-30"],

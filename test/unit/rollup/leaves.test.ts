@@ -1,10 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { FIRST_INSTANT, LAST_INSTANT, toDatetime } from "../../../src/db/datetime.ts";
-import { chooseLeaf, isLength, LEAVES, leafAt, leavesOf } from "../../../src/rollup/leaves.ts";
+import { chooseLeaf } from "../../../src/rollup/leaves.ts";
+import {
+  ALL_LENGTHS,
+  isLength,
+  type Length,
+  stretchAt,
+  stretchesOf,
+} from "../../../src/rollup/stretches.ts";
 
 const midnight = (day: string) => `${day} 00:00:00.000`;
 
-describe("the leaf of an instant", () => {
+describe("the stretch of an instant", () => {
   // Rollups store these texts. Every length is compared with another calculation in database/rollup/read/any-history.
   it.each([
     ["PT15M", "2026-11-20 09:30:00.000", "2026-11-20 09:45:00.000"],
@@ -13,9 +20,9 @@ describe("the leaf of an instant", () => {
     ["P1Y", midnight("2026-01-01"), midnight("2027-01-01")],
   ] as const)("of length %s begins at %s and ends before %s", (length, from, to) => {
     for (const instant of [from, "2026-11-20 09:34:59.999"]) {
-      expect(leafAt(instant, length)).toEqual({ from, to });
+      expect(stretchAt(instant, length)).toEqual({ from, to });
     }
-    expect(leafAt(to, length).from).toBe(to);
+    expect(stretchAt(to, length).from).toBe(to);
   });
 
   it("is that of no other length", () => {
@@ -25,29 +32,25 @@ describe("the leaf of an instant", () => {
   });
 
   it("is the first one at the first instant, and the last one ends at the last", () => {
-    for (const length of LEAVES) {
-      expect(leafAt(FIRST_INSTANT, length).from).toBe(FIRST_INSTANT);
-      expect(leafAt(LAST_INSTANT, length).to).toBe(LAST_INSTANT);
+    for (const length of ALL_LENGTHS) {
+      expect(stretchAt(FIRST_INSTANT, length).from).toBe(FIRST_INSTANT);
+      expect(stretchAt(LAST_INSTANT, length).to).toBe(LAST_INSTANT);
     }
-    expect(leafAt(FIRST_INSTANT, "P1Y").to).toBe(midnight("0002-01-01"));
-    expect(leafAt(LAST_INSTANT, "P4D").from).toBe(midnight("9999-12-29"));
+    expect(stretchAt(FIRST_INSTANT, "P1Y").to).toBe(midnight("0002-01-01"));
+    expect(stretchAt(LAST_INSTANT, "P4D").from).toBe(midnight("9999-12-29"));
   });
 });
 
-it("the leaves of spans are those that overlap any of them, once and in order", () => {
-  const span = (from: string, to: string) => ({ from: midnight(from), to: midnight(to) });
-  const spans = [span("2026-03-05", "2026-03-07"), span("2026-02-27", "2026-02-27")];
-  const ends = (found: ReturnType<typeof leavesOf>) => found.map(({ to }) => to.slice(0, 10));
-  expect(ends(leavesOf([...spans, span("2026-03-06", "2026-03-06")], "P1D"))).toEqual([
-    "2026-02-28",
-    "2026-03-06",
-    "2026-03-07",
-    "2026-03-08",
-  ]);
-  expect(ends(leavesOf(spans, "P1M"))).toEqual(["2026-03-01", "2026-04-01"]);
-  expect(leavesOf([{ from: LAST_INSTANT, to: LAST_INSTANT }], "P1Y").map(({ to }) => to)).toEqual([
-    LAST_INSTANT,
-  ]);
+it("the stretches of instants are those that overlap their hours, once and in order", () => {
+  const instants = ["2026-03-05 10:20:00.000", "2026-02-27 00:00:00.000"];
+  const ends = (length: Length) =>
+    stretchesOf([...instants, "2026-03-05 10:59:59.999"], length).map(({ to }) => to.slice(5, 16));
+  expect(ends("P1D")).toEqual(["02-28 00:00", "03-06 00:00"]);
+  expect(ends("P1M")).toEqual(["03-01 00:00", "04-01 00:00"]);
+  expect(ends("PT30M")).toEqual(["02-27 00:30", "02-27 01:00", "03-05 10:30", "03-05 11:00"]);
+  for (const length of ["PT15M", "P1Y"] as const) {
+    expect(stretchesOf([LAST_INSTANT], length).at(-1)?.to).toBe(LAST_INSTANT);
+  }
 });
 
 describe("the length of leaves", () => {

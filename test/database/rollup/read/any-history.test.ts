@@ -10,7 +10,7 @@ import { beforeAll, expect, it } from "vitest";
 import { toDatetime } from "../../../../src/db/datetime.ts";
 import { createRead } from "../../../../src/db/query.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { LEAVES } from "../../../../src/rollup/leaves.ts";
+import { ALL_LENGTHS } from "../../../../src/rollup/stretches.ts";
 import { buildStep } from "../../../../src/rollup/write/build.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
@@ -126,9 +126,9 @@ const STEPS = {
     if (rollup) await refresh(knex, "1", until);
   },
   build: (knex, second, { n }) =>
-    build(knex, "1", toDatetime(at(second - (n % 2))), LEAVES[n % LEAVES.length]),
+    build(knex, "1", toDatetime(at(second - (n % 2))), ALL_LENGTHS[n % ALL_LENGTHS.length]),
   async beginBuild(knex, second, { n }) {
-    await begin(knex, "1", toDatetime(at(second)), LEAVES[n % 3] ?? DAY);
+    await begin(knex, "1", toDatetime(at(second)), ALL_LENGTHS[n % 3] ?? DAY);
     for (let step = 0; step <= n % 4; step++) {
       await buildStep(knex, "1", toDatetime(at(second)));
     }

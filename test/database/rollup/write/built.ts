@@ -1,7 +1,7 @@
 /** Building a provider's rollup at once. */
 import type { Knex } from "knex";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import type { LeafLength } from "../../../../src/rollup/leaves.ts";
+import type { Length } from "../../../../src/rollup/stretches.ts";
 import { beginBuild, buildStep } from "../../../../src/rollup/write/build.ts";
 import { refresh } from "../../../../src/rollup/write/refresh.ts";
 import { verify } from "../../../../src/rollup/write/verify.ts";
@@ -14,7 +14,7 @@ export async function begin(
   database: Knex,
   provider: string,
   watermark: string,
-  leaf: LeafLength,
+  leaf: Length,
 ): Promise<void> {
   await beginBuild(database, provider, watermark, undefined, true);
   await database(TABLES.rollups).where({ provider_id: provider, building: 1 }).update({ leaf });
@@ -25,7 +25,7 @@ export async function build(
   database: Knex,
   provider: string,
   watermark: string,
-  leaf: LeafLength = DAY,
+  leaf: Length = DAY,
 ): Promise<void> {
   await begin(database, provider, watermark, leaf);
   await finish(database, provider, watermark);

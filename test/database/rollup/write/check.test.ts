@@ -2,7 +2,7 @@
 import { beforeAll, beforeEach, expect, it } from "vitest";
 import { FIRST_INSTANT, fromDatetime, toDatetime } from "../../../../src/db/datetime.ts";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import { LEAVES } from "../../../../src/rollup/leaves.ts";
+import { ALL_LENGTHS } from "../../../../src/rollup/stretches.ts";
 import { checkSlice } from "../../../../src/rollup/write/check.ts";
 import { scheduleCheck } from "../../../../src/rollup/write/state.ts";
 import { addBulk } from "../../../support/rollup/bulk.ts";
@@ -105,11 +105,11 @@ it.each([
   ["two steps too long for the last months are built again", 2, 0],
   ["one step too long stay", 1, 1],
 ])("leaves that are %s", async (_, steps, left) => {
-  const fitting = LEAVES.indexOf("P4D"); // the longest of up to 250 rows
-  await build(knex, "1", toDatetime(Date.now() - 60_000), LEAVES[fitting + steps]);
+  const fitting = ALL_LENGTHS.indexOf("P4D"); // the longest of up to 250 rows
+  await build(knex, "1", toDatetime(Date.now() - 60_000), ALL_LENGTHS[fitting + steps]);
   await setDue(-1_000);
   await rollUp(knex, { margin: 3_600_000 });
-  expect((await state()).leaf).toBe(LEAVES[fitting + left]);
+  expect((await state()).leaf).toBe(ALL_LENGTHS[fitting + left]);
   await expectStored(knex);
 });
 

@@ -5,7 +5,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { TABLES } from "../../../../src/rollup/coverage.ts";
-import type { LeafLength } from "../../../../src/rollup/leaves.ts";
+import type { Length } from "../../../../src/rollup/stretches.ts";
 import { CHARGE_NAMES, FORMAT, SUM_NAMES, SUMS, typeOf } from "../../../../src/rollup/sums.ts";
 import { databaseOfFile } from "../../file-database.ts";
 import { build, charge, DAY, FIVE_MINUTES, MONTH, rental } from "./built.ts";
@@ -70,7 +70,7 @@ const RENTALS = [
 ];
 
 /** The stored rows of the ledger, with leaves of some lengths. */
-async function readBoundaries(leaf: LeafLength) {
+async function readBoundaries(leaf: Length) {
   await build(knex, "1", WATERMARK, leaf);
   const { slot } = await knex(TABLES.rollups).where({ building: 0 }).first();
   const columns = ["total", "at", "server_id", "instance_id", ...SUM_NAMES];
