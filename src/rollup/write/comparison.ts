@@ -19,8 +19,9 @@ import {
   sumsFrom,
   zero,
 } from "../sums.ts";
+import { type Branch, differing } from "./differing.ts";
 import { compareQuarters, type QuarterDifference } from "./increments.ts";
-import { type Branch, type Rollup, STORED } from "./state.ts";
+import { type Rollup, STORED } from "./state.ts";
 
 /** What the ledger has of an owner in a leaf, and the rollup lacks; negative if it has more. */
 export interface Difference extends Sums {
@@ -160,20 +161,15 @@ async function compareOwners(
     if (before !== undefined) parts.push(storedAt(before, nth, ""));
     return parts;
   });
-  const differs = columns.map((column) => `${column} <> 0`);
-  const [rows] = await reader.raw(
-    `SELECT leaf, server_id, instance_id, ${select(columns.map((column) => `SUM(${column})`))}
-     FROM (${branches.map(({ sql }) => sql).join(" UNION ALL ")}) AS parts
-     GROUP BY leaf, server_id, instance_id HAVING ${differs.join(" OR ")} ORDER BY leaf, server_id, instance_id`,
-    branches.flatMap(({ bindings }) => bindings),
-  );
-  return rows.map((row: Row): Difference => {
+  const rows = await differing<Row>(reader, OWNER, columns, branches);
+  return rows.map((row): Difference => {
     const [leaf, sums] = [leaves[Number(row.leaf)] as Stretch, sumsOf(row)];
     const owner = { server: String(row.server_id), instance: String(row.instance_id) };
     return { leaf, ...owner, ...sums, unexplained: unexplainedOf(row, sums) };
   });
 }
 
+const OWNER = ["leaf", "server_id", "instance_id"];
 type Row = SumsRow & Readonly<Record<string, string>>;
 
 /** The names of the sums that are made of the same rows. */

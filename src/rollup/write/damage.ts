@@ -4,23 +4,20 @@
  */
 import type { Knex } from "knex";
 import { LENGTHS } from "../increments.ts";
-import { sumsOf } from "../stored-sums.ts";
 import { isBoundary, isLength, type Stretch } from "../stretches.ts";
-import {
-  CHARGE_NAMES,
-  isZero,
-  minus,
-  NO_SUMS,
-  SUM_NAMES,
-  SUMS,
-  type Sums,
-  sumsFrom,
-} from "../sums.ts";
+import { CHARGE_NAMES, SUM_NAMES } from "../sums.ts";
+import { type Branch, differing } from "./differing.ts";
 import { findWrongIncrements } from "./increments.ts";
 import { INCREMENTS, type Rollup, STORED } from "./state.ts";
 
-/** SQL condition: the row is one of the provider as a whole, and not one of an owner that was changed into one. */
-const IS_WHOLE = "total = 1 AND server_id = 0 AND instance_id = 0";
+/** SQL condition: a row of the provider as a whole is not one of an owner that was changed into one. */
+const IS_WHOLE = "server_id = 0 AND instance_id = 0";
+
+/** SQL: sums of rows, by the names of all sums. */
+const summed = (names: readonly string[], sign = "") =>
+  SUM_NAMES.map((name) => (names.includes(name) ? `${sign}SUM(${name})` : "0"))
+    .map((sum, nth) => `${sum} AS ${SUM_NAMES[nth]}`)
+    .join(", ");
 
 /**
  * Whether, of everything covered, the owners together or the days have other sums than the provider as a whole, or the
@@ -31,20 +28,23 @@ export async function findDamage(
   { provider, slot, leaf }: Rollup,
 ): Promise<boolean> {
   if (!isLength(leaf)) return true;
-  const sum = (names: readonly string[], from: string) =>
-    `SELECT ${SUM_NAMES.map((name) => `${names.includes(name) ? `COALESCE(SUM(${name}), 0)` : "0"} AS ${name}`).join(", ")} FROM ${from}`;
-  const last = (total: 0 | 1) => `(SELECT MAX(at) FROM ${STORED} AND total = ${total})`;
-  const [rows] = await reader.raw(
-    [
-      sum(SUM_NAMES, `${STORED} AND total = 0 AND at = ${last(0)}`),
-      sum(SUM_NAMES, `${STORED} AND ${IS_WHOLE} AND at = ${last(1)}`),
-      sum(CHARGE_NAMES, `${INCREMENTS} AND length = ${LENGTHS.day} AND part = 0`),
-    ].join(" UNION ALL "),
-    Array.from({ length: 5 }, () => [provider, slot]).flat(),
-  );
-  const [owners = NO_SUMS, whole = NO_SUMS, days = NO_SUMS] = rows.map(sumsOf) as Sums[];
-  const charges = sumsFrom((name) => (SUMS[name].table === "charges" ? whole[name] : 0n));
-  return !isZero(minus(owners, whole)) || !isZero(minus(days, charges));
+  const last = (total: 0 | 1): Branch => ({
+    sql: `${STORED} AND total = ${total} AND at = (SELECT MAX(at) FROM ${STORED} AND total = ${total})`,
+    bindings: [provider, slot, provider, slot],
+  });
+  const days = `${INCREMENTS} AND length = ${LENGTHS.day} AND part = 0`;
+  const side = (of: string, sums: string, { sql, bindings }: Branch): Branch => ({
+    sql: `SELECT '${of}' AS parts, ${sums} FROM ${sql}`,
+    bindings,
+  });
+  const whole = { ...last(1), sql: `${last(1).sql} AND ${IS_WHOLE}` };
+  const different = await differing(reader, ["parts"], SUM_NAMES, [
+    side("owners", summed(SUM_NAMES), last(0)),
+    side("owners", summed(SUM_NAMES, "-"), whole),
+    side("days", summed(CHARGE_NAMES), { sql: days, bindings: [provider, slot] }),
+    side("days", summed(CHARGE_NAMES, "-"), whole),
+  ]);
+  return different.length > 0;
 }
 
 /**
@@ -61,22 +61,23 @@ export async function findContradictions(
   const { provider, slot, leaf } = rollup;
   const { from, to } = stretch;
   const misplaced = stored.filter((at) => at > from && at <= to && !isBoundary(at, leaf));
-  const differs = SUM_NAMES.map(
-    (name) => `SUM(CASE WHEN total = 0 THEN ${name} WHEN ${IS_WHOLE} THEN -${name} END) <> 0`,
-  );
-  // Of no owner, or the row of one that is not the whole.
-  const [different] = await reader.raw(
-    `SELECT at FROM ${STORED} AND total IN (0, 1) AND at > ? AND at <= ? GROUP BY at
-     HAVING MIN(total) = 1 OR MAX(total = 1 AND NOT (${IS_WHOLE})) = 1 OR ${differs.join(" OR ")} ORDER BY at`,
-    [provider, slot, from, to],
+  const side = (total: 0 | 1, sums: string, wholes: string): Branch => ({
+    sql: `SELECT at, ${sums}, ${wholes} AS wholes FROM ${STORED} AND total = ${total} AND at > ? AND at <= ? GROUP BY at`,
+    bindings: [provider, slot, from, to],
+  });
+  // Where there are owners, there is one row of the whole, and the other way round.
+  const different = await differing<{ readonly at: string }>(
+    reader,
+    ["at"],
+    [...SUM_NAMES, "wholes"],
+    [
+      side(0, summed(SUM_NAMES), "1"),
+      side(1, summed(SUM_NAMES, "-"), `SUM(CASE WHEN ${IS_WHOLE} THEN -1 ELSE 1 END)`),
+    ],
   );
   return [
     ...misplaced.map((at) => `sums at ${at}, where no leaf ends`),
-    ...different.map(({ at }: BoundaryRow) => `the owners and the provider as a whole at ${at}`),
+    ...different.map(({ at }) => `the owners and the provider as a whole at ${at}`),
     ...(await findWrongIncrements(reader, rollup, stretch)),
   ];
-}
-
-interface BoundaryRow {
-  readonly at: string;
 }

@@ -18,7 +18,8 @@ import {
   stretchAt,
 } from "../stretches.ts";
 import { CHARGE_NAMES, FORMAT, sumIf } from "../sums.ts";
-import { type Branch, INCREMENTS, type Rollup } from "./state.ts";
+import { type Branch, differing, union } from "./differing.ts";
+import { INCREMENTS, type Rollup } from "./state.ts";
 
 /** The columns that place a row, and those of its sums: its own, and those of its quarters. */
 const PLACE = ["provider_id", "format", "slot", "length", "part", "at"];
@@ -27,11 +28,6 @@ const SUMS = [
   ...QUARTERS.flatMap((nth) => CHARGE_NAMES.map((name) => quarterColumn(name, nth))),
 ];
 const INSERT = `INSERT INTO ${TABLES.increments} (${[...PLACE, ...SUMS].join(", ")})`;
-const [SUMMED, NEGATIVE] = [
-  SUMS.map((column) => `SUM(${column}) AS ${column}`).join(", "),
-  SUMS.map((column) => `-${column} AS ${column}`).join(", "),
-];
-const DIFFERS = SUMS.map((column) => `${column} <> 0`).join(" OR ");
 
 /**
  * What a quarter of an hour should have, and its increment lacks; negative if it has more. In the words of the database,
@@ -50,6 +46,10 @@ export function leafOf({ start }: QuarterDifference): Stretch {
 /** The kinds of increments, and the stretches that they are of. */
 const KINDS = { hour: "PT1H", day: "P1D", month: "P1M" } as const;
 type Kind = keyof typeof KINDS;
+
+/** SQL: expressions by the names of the columns; NULL for the last ones that there is no expression for. */
+const named = (expressions: readonly string[]) =>
+  SUMS.map((column, nth) => `${expressions[nth] ?? "NULL"} AS ${column}`).join(", ");
 
 /** What follows FROM for those of a kind in some stretches of time. */
 function stored({ provider, slot }: Rollup, kind: Kind, stretches: readonly Stretch[]): Branch {
@@ -86,19 +86,19 @@ export async function compareQuarters(
       bindings,
     };
   });
-  const branches = [...ofLedger, ...ofRollup];
-  const [rows] = await reader.raw(
-    `SELECT quarter, ${CHARGE_NAMES.map((name) => `SUM(${name}) AS ${name}`).join(", ")}
-     FROM (SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")}
-       FROM (${branches.map((branch) => branch.sql).join(" UNION ALL ")}) AS parts) AS quarters
-     GROUP BY quarter HAVING ${CHARGE_NAMES.map((name) => `${name} <> 0`).join(" OR ")} ORDER BY quarter`,
-    branches.flatMap((branch) => branch.bindings),
-  );
-  return rows.map(({ quarter, ...sums }: QuarterDifference & { readonly quarter: string }) => ({
+  const both = union([...ofLedger, ...ofRollup]);
+  const quarters = {
+    sql: `SELECT ${millisecondsOf("at")} DIV ${QUARTER.ms} AS quarter, ${CHARGE_NAMES.join(", ")} FROM (${both.sql}) AS parts`,
+    bindings: both.bindings,
+  };
+  const rows = await differing<QuarterRow>(reader, ["quarter"], CHARGE_NAMES, [quarters]);
+  return rows.map(({ quarter, ...sums }) => ({
     ...sums,
     start: EARLIEST + Number(quarter) * QUARTER.ms,
   }));
 }
+
+type QuarterRow = Omit<QuarterDifference, "start"> & { readonly quarter: string };
 
 /** What the longer kinds are made of, the start of one, and its quarters. */
 const MADE_OF = {
@@ -112,7 +112,7 @@ const MADE_OF = {
   month: {
     of: "day",
     start: "DATE(at) - INTERVAL DAYOFMONTH(at) - 1 DAY",
-    quarters: SUMS.slice(CHARGE_NAMES.length).map(() => "NULL"),
+    quarters: [],
   },
 } as const;
 type Longer = keyof typeof MADE_OF;
@@ -123,8 +123,7 @@ function made(rollup: Rollup, kind: Longer, stretches: readonly Stretch[]): Bran
   const { sql, bindings } = stored(rollup, of, stretches);
   const sums = [...CHARGE_NAMES.map((name) => `SUM(${name})`), ...quarters];
   return {
-    sql: `SELECT provider_id, format, slot, ${LENGTHS[kind]} AS kind, 0 AS parts, ${start} AS start,
-        ${sums.map((sum, nth) => `${sum} AS ${SUMS[nth]}`).join(", ")}
+    sql: `SELECT provider_id, format, slot, ${LENGTHS[kind]} AS kind, 0 AS parts, ${start} AS start, ${named(sums)}
       FROM ${sql} GROUP BY provider_id, format, slot, start`,
     bindings,
   };
@@ -186,34 +185,33 @@ export async function findWrongIncrements(
   rollup: Rollup,
   { from, to }: Stretch,
 ): Promise<string[]> {
-  const hours = stored(rollup, "hour", [{ from, to }]);
-  const differ = CHARGE_NAMES.map((name) => {
-    const quarters = QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`);
-    return `${name} <> ${quarters.join(" + ")}`;
-  });
-  const wrong: Branch[] = [
-    {
-      sql: `SELECT 'hour' AS kind, at FROM ${hours.sql} AND (${differ.join(" OR ")})`,
-      bindings: hours.bindings,
-    },
+  const { sql, bindings } = stored(rollup, "hour", [{ from, to }]);
+  const lacking = CHARGE_NAMES.map((name) =>
+    [name, ...QUARTERS.map((nth) => `COALESCE(${quarterColumn(name, nth)}, 0)`)].join(" - "),
+  );
+  const sides: Branch[] = [
+    { sql: `SELECT at, 'hour' AS kind, ${named(lacking)} FROM ${sql}`, bindings },
   ];
   for (const kind of ["day", "month"] as const) {
     const [first, last] = [from, justBefore(to)].map((at) => stretchAt(at, KINDS[kind]));
     const whole = [{ from: (first as Stretch).from, to: (last as Stretch).to }];
     const [parts, rows] = [made(rollup, kind, whole), stored(rollup, kind, whole)];
-    wrong.push({
-      sql: `SELECT '${kind}', start FROM (SELECT start, ${SUMMED} FROM (
-          SELECT start, ${SUMS.join(", ")} FROM (${parts.sql}) AS made_of
-          UNION ALL SELECT at, ${NEGATIVE} FROM ${rows.sql}) AS parts GROUP BY start HAVING ${DIFFERS}) AS ${kind}s`,
-      bindings: [...parts.bindings, ...rows.bindings],
-    });
+    sides.push(
+      {
+        ...parts,
+        sql: `SELECT start, '${kind}', ${SUMS.join(", ")} FROM (${parts.sql}) AS ${kind}s`,
+      },
+      {
+        ...rows,
+        sql: `SELECT at, '${kind}', ${SUMS.map((column) => `-${column}`).join(", ")} FROM ${rows.sql}`,
+      },
+    );
   }
-  const [found] = await reader.raw(
-    `${wrong.map(({ sql }) => sql).join(" UNION ALL ")} ORDER BY at`,
-    wrong.flatMap(({ bindings }) => bindings),
+  const wrong = await differing<{ readonly kind: string; readonly at: string }>(
+    reader,
+    ["at", "kind"],
+    SUMS,
+    sides,
   );
-  return found.map(
-    ({ kind, at }: { readonly kind: string; readonly at: string }) =>
-      `the ${kind} of ${at} and its parts`,
-  );
+  return wrong.map(({ kind, at }) => `the ${kind} of ${at} and its parts`);
 }

@@ -98,12 +98,6 @@ export const OF_ROLLUP = `provider_id = ? AND format = ${FORMAT} AND slot = ?`;
 export const STORED = `${TABLES.sums} WHERE ${OF_ROLLUP}`;
 export const INCREMENTS = `${TABLES.increments} WHERE ${OF_ROLLUP}`;
 
-/** A part of a statement, with `?` for its bindings. */
-export interface Branch {
-  readonly sql: string;
-  readonly bindings: readonly (string | number)[];
-}
-
 /** A version that no rollup has had. It has 63 bits: MySQL takes a parameter for a signed number. */
 export function newVersion(): string {
   return String(BigInt.asUintN(63, randomBytes(8).readBigUInt64BE()) || 1n);
