@@ -4,9 +4,9 @@ import { type Question, question, type Statements } from "../rollup/read/ask.ts"
 import {
   type Boundaries,
   boundariesOf,
+  boundariesOfLeaves,
   countUncovered,
-  marksOf,
-  storedMark,
+  storedBoundary,
 } from "../rollup/read/boundaries.ts";
 import type { SumsCache } from "../rollup/read/cache.ts";
 import { compareSums } from "../rollup/read/damage.ts";
@@ -54,35 +54,35 @@ export function periodQuestion<R extends Rows, T>(
     until: BigInt(Math.min(period.end + 1, now) - EARLIEST),
   };
   const [from, until] = [String(stretch.from), String(stretch.until)];
-  const edges = rollup && edgesOf(period, now, rollup);
+  const inRollup = rollup && boundaryValues(period, now, rollup);
   return question<R, StoredSums, T>({
     rollup,
     statements,
-    values: { provider, ...bounds, from, until, ...edges?.values },
-    ...(edges && {
+    values: { provider, ...bounds, from, until, ...inRollup?.values },
+    ...(inRollup && {
       stored: {
         cache,
-        place: `${edges.boundaries.first} ${edges.boundaries.last}`,
-        sumsOf: (rows) => storedSums(rows, edges.boundaries),
+        place: `${inRollup.boundaries.first} ${inRollup.boundaries.last}`,
+        sumsOf: (rows) => storedSums(rows, inRollup.boundaries),
       },
     }),
     answer: (rows, stored = NO_STORED_SUMS) => ({
       value: answerOf(rows, totalsOf(rows, stored, stretch)),
-      uncoveredCharges: countUncovered(rows, edges?.boundaries, rollup?.watermark),
+      uncoveredCharges: countUncovered(rows, inRollup?.boundaries, rollup?.watermark),
     }),
   });
 }
 
 /** The boundaries of a rollup in a period, and what lies between them and its ends as parameters. */
-function edgesOf(period: Period, now: number, { watermark, slot, leaf }: CurrentRollup) {
+function boundaryValues(period: Period, now: number, { watermark, slot, leaf }: CurrentRollup) {
   const end = Math.min(period.end, now);
-  const boundaries = boundariesOf(watermark, end, marksOf(leaf, period.start, end));
+  const boundaries = boundariesOf(watermark, end, boundariesOfLeaves(leaf, period.start, end));
   const { first, last } = boundaries;
   const { start } = boundsOf(period, now);
   const values = {
     ...{ watermark, slot, first, last },
-    mark: storedMark(first, watermark),
-    other: storedMark(last, watermark),
+    boundary: storedBoundary(first, watermark),
+    other: storedBoundary(last, watermark),
     // Without a boundary in the period the last one is before its start.
     tailFrom: laterOf(last, start),
     headFrom: earlierOf(first, start),

@@ -57,9 +57,9 @@ function queriesBy({ owner, by, stored }: Grouping) {
   });
 
   return {
-    storedAt: (mark: string) => ({
+    storedAt: (boundary: string) => ({
       select: { ...owner, ...stored.select },
-      from: sumsAt(OWNER_SUMS, mark) + stored.by,
+      from: sumsAt(OWNER_SUMS, boundary) + stored.by,
     }),
 
     sumCharges: (condition: string) => ({
@@ -93,7 +93,7 @@ function queriesBy({ owner, by, stored }: Grouping) {
      * between the start and the first boundary, in either order, or from the last boundary to the end. Those at the
      * start have the sign -1 if the boundary comes after it.
      */
-    edgeRentals(column: "started_at" | "ended_at") {
+    rentalsBeside(column: "started_at" | "ended_at") {
       const inHead = `${column} >= ${instant(":headFrom")} AND ${column} < ${instant(":headTo")}`;
       const inTail = `${column} >= ${LAST} AND ${column} < ${AFTER}`;
       const headSign = milliseconds(":headSign");
@@ -117,7 +117,7 @@ function queriesBy({ owner, by, stored }: Grouping) {
 
 /** The queries of the totals of a period, for the statements of a question. */
 export function periodQueries(grouping: Grouping) {
-  const { sumCharges, clippedRentals, edgeRentals, openBefore, storedAt } = queriesBy(grouping);
+  const { sumCharges, clippedRentals, rentalsBeside, openBefore, storedAt } = queriesBy(grouping);
   const raw = {
     uncovered: sumCharges(`charged_at >= ${START} AND charged_at < ${AFTER}`),
     /** Rentals that end in the period or after now, or have no end and started in the period. */
@@ -134,8 +134,8 @@ export function periodQueries(grouping: Grouping) {
     uncovered: sumCharges(
       `${CHARGES.late(WATERMARK)} AND charged_at >= ${FIRST} AND charged_at < ${LAST}`,
     ),
-    startsAtEdges: edgeRentals("started_at"),
-    endsAtEdges: edgeRentals("ended_at"),
+    startsBeside: rentalsBeside("started_at"),
+    endsBeside: rentalsBeside("ended_at"),
     /** Rentals that were written after the watermark, and ended before it. */
     written: clippedRentals(`${RENTALS.late(WATERMARK)} AND ${RENTAL_RAN} AND ${RAN_IN_PERIOD}`),
     /** Those that end after it, or have no end and started in the period. */
@@ -146,8 +146,8 @@ export function periodQueries(grouping: Grouping) {
   };
   /** The sums of owners at the boundaries, and what they must be together. */
   const stored = {
-    atFirst: storedAt(":mark"),
-    totalAtFirst: { select: STORED_SUMS, from: totalAt(":mark") },
+    atFirst: storedAt(":boundary"),
+    totalAtFirst: { select: STORED_SUMS, from: totalAt(":boundary") },
     atLast: storedAt(":other"),
     totalAtLast: { select: STORED_SUMS, from: totalAt(":other") },
   };

@@ -2,10 +2,10 @@
  * The period of a request, parsed from the texts of `startDate` and `endDate`. All protocols pass the
  * texts unchanged, so they accept the same formats.
  */
-import { DAY, EARLIEST, FIRST_INSTANT, LATEST, toDatetime } from "../db/datetime.ts";
-import { BEFORE_ALL } from "../db/sql-time.ts";
+import { DAY, EARLIEST, LATEST, toDatetime } from "../db/datetime.ts";
 import { ServiceError } from "../errors.ts";
 import { quote } from "../quote.ts";
+import { includingEarlier } from "../rollup/read/boundaries.ts";
 import { type DayNumber, dayOfDate, hasDay, instantAt, startOfDay, UTC } from "./time-zone.ts";
 
 /** A period in epoch ms. Both ends are inclusive, and the start is never after the end. */
@@ -20,9 +20,6 @@ export type RequestedPeriod = { readonly [End in keyof Period]: number | undefin
 /** The default length of a period, in days and in ms. */
 export const DEFAULT_DAYS = 30;
 export const DEFAULT_LENGTH = DEFAULT_DAYS * DAY;
-
-/** DATETIME(3) text of the start of a period. What is dated before the first instant counts as dated at it. */
-export const includingEarlier = (at: string): string => (at === FIRST_INSTANT ? BEFORE_ALL : at);
 
 /**
  * The parameters of a period at `now` (epoch ms), as DATETIME(3) text: `after` is the first instant after its end.

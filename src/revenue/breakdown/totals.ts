@@ -18,7 +18,7 @@ export function ownerSums(rows: readonly (Owner & SumsRow)[]) {
 }
 
 /** A period up to now, in ms from the first instant there is. */
-interface Stretch {
+interface InMs {
   readonly from: bigint;
   readonly until: bigint;
 }
@@ -30,7 +30,7 @@ type RentalsRow = Owner & Readonly<Record<"rentals" | "running" | "rented", stri
 /** The rows that complete stored sums, or those of the ledger alone. */
 export type PeriodRows = Readonly<
   Record<"head" | "tail" | "uncovered", readonly ChargesRow[]> &
-    Record<"startsAtEdges" | "endsAtEdges" | "written" | "ending" | "open", readonly RentalsRow[]>
+    Record<"startsBeside" | "endsBeside" | "written" | "ending" | "open", readonly RentalsRow[]>
 >;
 
 /** The totals of an instance, of a server or of the provider in a period. */
@@ -134,13 +134,13 @@ function sum(parts: Iterable<Totals>): Totals {
 }
 
 /** Adds up the parts of a period. */
-export function totalsOf(rows: PeriodRows, { atFirst, atLast }: StoredSums, period: Stretch) {
+export function totalsOf(rows: PeriodRows, { atFirst, atLast }: StoredSums, period: InMs) {
   const totals = new TotalsByOwner();
   for (const owner of atLast) totals.of(owner).addStored(owner.sums, period.until, true);
   for (const owner of atFirst) totals.of(owner).addStored(owner.sums, period.from, false);
   for (const row of [...rows.head, ...rows.tail, ...rows.uncovered]) totals.of(row).addCharges(row);
-  const { startsAtEdges, endsAtEdges, written, ending, open } = rows;
-  for (const row of [...startsAtEdges, ...endsAtEdges, ...written, ...ending, ...open]) {
+  const { startsBeside, endsBeside, written, ending, open } = rows;
+  for (const row of [...startsBeside, ...endsBeside, ...written, ...ending, ...open]) {
     totals.of(row).addRentals(row);
   }
   return totals;

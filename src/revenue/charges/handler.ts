@@ -9,6 +9,7 @@ import { parseCents } from "../../db/cents.ts";
 import { instantOf, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import type { Context } from "../../handler.ts";
+import { includingEarlier } from "../../rollup/read/boundaries.ts";
 import { readFacts } from "../../rollup/read/facts.ts";
 import { money } from "../message.ts";
 import type { PageTokens } from "../page-token.ts";
@@ -20,13 +21,7 @@ import {
   parsePage,
   placeAfter,
 } from "../pages.ts";
-import {
-  fixPeriod,
-  fromPeriodTexts,
-  includingEarlier,
-  periodTexts,
-  type RequestedPeriod,
-} from "../period.ts";
+import { fixPeriod, fromPeriodTexts, periodTexts, type RequestedPeriod } from "../period.ts";
 import { chargesOfDefault, chargesOfMaximum } from "./queries.ts";
 
 /**

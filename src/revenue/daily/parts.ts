@@ -51,7 +51,7 @@ export function sumsByDay(
 }
 
 /**
- * What is covered of days between two marks, as a part for each day that has any.
+ * What is covered of days between two boundaries, as a part for each day that has any.
  *
  * @throws DamagedRollup if all days differ from the provider as a whole, or a day in UTC from its parts
  */

@@ -45,7 +45,7 @@ const IN_DAYS = `at >= ${instant(":from")} AND at < ${instant(":to")}`;
 /** The sums of the rollup. */
 const STORED = {
   /** Everything covered, and the same as all days; no row if nothing is. */
-  total: { select: STORED_CHARGE_SUMS, from: totalAt(":mark") },
+  total: { select: STORED_CHARGE_SUMS, from: totalAt(":boundary") },
   allDays: { select: TOTAL_CHARGE_SUMS, from: `${increments("day")} GROUP BY provider_id` },
   days: {
     select: { at: "at", ...STORED_CHARGE_SUMS },

@@ -3,12 +3,17 @@
  */
 import { LAST_INSTANT, laterOf, toBoundary } from "../../db/datetime.ts";
 import { type Question, question } from "../../rollup/read/ask.ts";
-import { type Boundaries, boundariesOf, countUncovered } from "../../rollup/read/boundaries.ts";
+import {
+  type Boundaries,
+  boundariesOf,
+  countUncovered,
+  includingEarlier,
+} from "../../rollup/read/boundaries.ts";
 import { createSumsCache } from "../../rollup/read/cache.ts";
 import type { Facts } from "../../rollup/read/facts.ts";
 import { QUARTER, stretchAt } from "../../rollup/stretches.ts";
 import type { Sums } from "../../rollup/sums.ts";
-import { boundsOf, includingEarlier, type Period } from "../period.ts";
+import { boundsOf, type Period } from "../period.ts";
 import { type Day, isUtc, STRETCHES, type StretchKind, timesOf, timesWithin } from "./days.ts";
 import { covered, type DailyRows, type Part, partOf, sumsByDay } from "./parts.ts";
 import { TIMES, utcDaily, zonedDaily } from "./queries.ts";
@@ -44,25 +49,25 @@ export function createDailyReader(observeCache?: (hit: boolean) => void) {
     const rollup = timesWithin(days, QUARTER.ms).length === 0 ? current : undefined;
     const bounds = boundsOf(period, now);
     const end = Math.min(period.end, now);
-    const marks =
-      rollup && boundariesOf(rollup.watermark, end, marksOfDays(days, period.start, end));
-    const isStored = marks !== undefined && marks.first < marks.last;
+    const boundaries =
+      rollup && boundariesOf(rollup.watermark, end, boundariesOfDays(days, period.start, end));
+    const isStored = boundaries !== undefined && boundaries.first < boundaries.last;
     return question<DailyRows, readonly Part[], Daily>({
       rollup,
       statements: isUtc(days) ? utcDaily : zonedDaily,
       values: {
-        ...{ provider, ...bounds, ...timeParameters(days), ...rollup, mark: LAST_INSTANT },
-        ...(marks && {
-          ...marks,
-          ...utcDaysOf(marks),
-          tailFrom: laterOf(marks.last, bounds.start),
+        ...{ provider, ...bounds, ...timeParameters(days), ...rollup, boundary: LAST_INSTANT },
+        ...(boundaries && {
+          ...boundaries,
+          ...utcDaysOf(boundaries),
+          tailFrom: laterOf(boundaries.last, bounds.start),
         }),
       },
       ...(isStored && {
         stored: {
           cache,
-          place: `${kind} ${zone} ${marks.first} ${marks.last}`,
-          sumsOf: (rows) => covered(rows, marks, rollup?.watermark ?? "", days),
+          place: `${kind} ${zone} ${boundaries.first} ${boundaries.last}`,
+          sumsOf: (rows) => covered(rows, boundaries, rollup?.watermark ?? "", days),
         },
       }),
       answer: (rows, parts = []) => ({
@@ -73,25 +78,25 @@ export function createDailyReader(observeCache?: (hit: boolean) => void) {
             days,
           ),
         },
-        uncoveredCharges: countUncovered(rows, marks, rollup?.watermark),
+        uncoveredCharges: countUncovered(rows, boundaries, rollup?.watermark),
       }),
     });
   };
 }
 
-/** The days in UTC that hold what lies between two marks: the start of the first, and the end of the last one. */
+/** The days in UTC that hold what lies between two boundaries: the start of the first, and the end of the last one. */
 const utcDaysOf = ({ first, last }: Boundaries) => ({
   from: stretchAt(first, "P1D").from,
   to: stretchAt(last, "P1D").to,
 });
 
 /** The first start of a day in a period, and the last one up to the instant after its end, all in epoch ms. */
-function marksOfDays(days: readonly Day[], start: number, end: number): Boundaries {
+function boundariesOfDays(days: readonly Day[], start: number, end: number): Boundaries {
   const starts = [...days.map((day) => day.start), days.at(-1)?.end ?? end];
-  const mark = (at = days[0]?.start ?? start) => includingEarlier(toBoundary(at));
+  const boundary = (at = days[0]?.start ?? start) => includingEarlier(toBoundary(at));
   return {
-    first: mark(starts.find((at) => at >= start)),
-    last: mark(starts.findLast((at) => at <= end + 1)),
+    first: boundary(starts.find((at) => at >= start)),
+    last: boundary(starts.findLast((at) => at <= end + 1)),
   };
 }
 

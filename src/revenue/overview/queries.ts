@@ -57,13 +57,13 @@ export const overviewStatements = compileQuestion(
     },
     stored: {
       /** Everything covered; no row if nothing is. */
-      total: { select: STORED_CHARGE_SUMS, from: totalAt(":mark") },
+      total: { select: STORED_CHARGE_SUMS, from: totalAt(":boundary") },
       /** The same by month. */
       months: { select: { at: "at", ...STORED_CHARGE_SUMS }, from: increments("month") },
       /** Everything covered, per server that has a charge. */
       sumsByServer: {
         select: { server: "server_id", ...TOTAL_CHARGE_SUMS },
-        from: `${sumsAt(OWNER_SUMS, ":mark")} AND charges > 0 GROUP BY server_id`,
+        from: `${sumsAt(OWNER_SUMS, ":boundary")} AND charges > 0 GROUP BY server_id`,
       },
     },
     others: { servers: SERVERS, payouts: PAYOUTS },

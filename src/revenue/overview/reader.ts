@@ -45,7 +45,7 @@ export function createOverviewReader(observeCache?: (hit: boolean) => void) {
     question({
       rollup,
       statements: overviewStatements,
-      values: { provider, now: toDatetime(now), ...rollup, mark: LAST_INSTANT },
+      values: { provider, now: toDatetime(now), ...rollup, boundary: LAST_INSTANT },
       stored: { cache, place: "", sumsOf: sumsFromRollup },
       answer(rows, sums = NO_OVERVIEW_SUMS) {
         const charges = [...rows.late, ...rows.recent];

@@ -7,6 +7,7 @@ import { LATEST, toDatetime } from "../../db/datetime.ts";
 import type { Read } from "../../db/query.ts";
 import { BEFORE_ALL } from "../../db/sql-time.ts";
 import type { Context } from "../../handler.ts";
+import { includingEarlier } from "../../rollup/read/boundaries.ts";
 import type { PageTokens } from "../page-token.ts";
 import {
   DEFAULT_SIZE,
@@ -16,7 +17,6 @@ import {
   parsePage,
   placeAfter,
 } from "../pages.ts";
-import { includingEarlier } from "../period.ts";
 import { payout } from "./payout.ts";
 import { payoutsOfDefault, payoutsOfMaximum } from "./queries.ts";
 

@@ -19,15 +19,16 @@ export interface Boundaries {
  * The boundaries of a period.
  *
  * @param end its last instant, in epoch ms, at most now
- * @param marks the first mark of the calendar from its start on, and the last one up to the instant after its end
+ * @param ofCalendar the first boundary of the calendar from its start on, and the last one up to the instant after its
+ *   end
  */
-export function boundariesOf(watermark: string, end: number, marks: Boundaries): Boundaries {
-  const last = toDatetime(end) >= watermark ? after(watermark) : marks.last;
-  return { first: earlierOf(marks.first, last), last };
+export function boundariesOf(watermark: string, end: number, ofCalendar: Boundaries): Boundaries {
+  const last = toDatetime(end) >= watermark ? after(watermark) : ofCalendar.last;
+  return { first: earlierOf(ofCalendar.first, last), last };
 }
 
-/** The mark at which sums are stored up to a boundary: the one after the watermark is none of the clock's. */
-export const storedMark = (at: string, watermark: string): string =>
+/** The boundary at which sums are stored up to a boundary: the one after the watermark is none of the clock's. */
+export const storedBoundary = (at: string, watermark: string): string =>
   at > watermark ? LAST_INSTANT : at;
 
 /**
@@ -45,15 +46,16 @@ export function countUncovered(
 
 type ChargesRow = { readonly charges: string };
 
-/** The marks of leaves in a period, whose ends are in epoch ms. */
-export function marksOf(leaf: Length, start: number, end: number): Boundaries {
+/** The boundaries of leaves in a period, whose ends are in epoch ms. */
+export function boundariesOfLeaves(leaf: Length, start: number, end: number): Boundaries {
   const from = toDatetime(start);
   const leafOfStart = stretchAt(from, leaf);
   const first = leafOfStart.from === from ? from : leafOfStart.to;
-  return { first: mark(first), last: mark(stretchAt(toDatetime(end + 1), leaf).from) };
+  const last = stretchAt(toDatetime(end + 1), leaf).from;
+  return { first: includingEarlier(first), last: includingEarlier(last) };
 }
 
-/** The first mark is before all rows: those that are dated before the first instant count as dated at it. */
-function mark(at: string): string {
+/** An instant at which something begins. What is dated before the first instant counts as dated at it. */
+export function includingEarlier(at: string): string {
   return at === FIRST_INSTANT ? BEFORE_ALL : at;
 }

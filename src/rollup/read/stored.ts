@@ -1,5 +1,5 @@
 /**
- * SQL for the stored sums of the rollup in the facts. *F* at a mark is that of the last stored boundary up to it:
+ * SQL for the stored sums of the rollup in the facts. *F* at a boundary is that of the last stored boundary up to it:
  * behind a boundary that is not stored there is nothing covered. Each sub-select reads one entry of the index.
  */
 import { instant } from "../../db/sql-time.ts";
@@ -17,10 +17,10 @@ const TOTAL_SUMS = `${rows(TABLES.sums)} AND total = 1`;
 export const increments = (length: keyof typeof LENGTHS): string =>
   `${rows(TABLES.increments)} AND length = ${LENGTHS[length]}${length === "hour" ? "" : " AND part = 0"}`;
 
-/** The rows of either that have the sums at a mark, a parameter; none if nothing is covered before. */
-export const sumsAt = (of: string, mark: string): string =>
-  `${of} AND at = (SELECT MAX(at) FROM ${of} AND at <= ${instant(mark)})`;
+/** The rows of either that have the sums at a boundary, a parameter; none if nothing is covered before. */
+export const sumsAt = (of: string, boundary: string): string =>
+  `${of} AND at = (SELECT MAX(at) FROM ${of} AND at <= ${instant(boundary)})`;
 
 /** The row of the provider as a whole that has them; not one of an owner that was changed into one of it. */
-export const totalAt = (mark: string): string =>
-  `${sumsAt(TOTAL_SUMS, mark)} AND server_id = 0 AND instance_id = 0`;
+export const totalAt = (boundary: string): string =>
+  `${sumsAt(TOTAL_SUMS, boundary)} AND server_id = 0 AND instance_id = 0`;

@@ -54,10 +54,10 @@ function addedBoundaries(
   stored: readonly string[],
 ): NewBoundary[] {
   const known = new Set(stored);
-  let place = 0;
+  let nth = 0;
   return [...new Set(differences.map(({ leaf }) => leaf.to))].sort().flatMap((at) => {
-    while ((stored[place] ?? LAST_INSTANT) < at) place++;
-    return known.has(at) ? [] : [{ at, before: stored[place - 1] }];
+    while ((stored[nth] ?? LAST_INSTANT) < at) nth++;
+    return known.has(at) ? [] : [{ at, before: stored[nth - 1] }];
   });
 }
 

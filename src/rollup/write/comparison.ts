@@ -154,10 +154,10 @@ async function compareOwners(
         coveredRows(comparison, part, nth, names),
       );
     });
-    const place = stored.findLastIndex((at) => at <= leaf.to);
-    if (!hasRentals || stored[place] !== leaf.to) return parts;
+    const last = stored.findLastIndex((at) => at <= leaf.to);
+    if (!hasRentals || stored[last] !== leaf.to) return parts;
     parts.push(storedAt(leaf.to, nth, "-"));
-    const before = stored[place - 1];
+    const before = stored[last - 1];
     if (before !== undefined) parts.push(storedAt(before, nth, ""));
     return parts;
   });
