@@ -15,7 +15,7 @@ import { createFindProvider } from "./auth/provider.ts";
 import { check } from "./cli/check.ts";
 import { ignoreClosedOutput } from "./cli/closed-output.ts";
 import { createCommand } from "./cli/command.ts";
-import { formatError } from "./cli/format-error.ts";
+import { reasonsOf } from "./cli/format-error.ts";
 import { misspelled } from "./config/misspellings.ts";
 import { type Config, ConfigError, readConfig, tlsFiles } from "./config.ts";
 import {
@@ -72,23 +72,22 @@ try {
   const config = readConfig(process.env);
   if (flags.check) {
     ignoreClosedOutput();
+    const warn = (message: string) => console.error(`warning: ${message}`);
+    misspellings.forEach(warn);
+    isTracingOn(process.env, warn);
     const database = openPool(config, 1, config.databaseUrl);
-    const checkOne = async (warn: (message: string) => void) => {
-      misspellings.forEach(warn);
-      isTracingOn(process.env, warn);
-      return checkSessionOf(config, database, warn);
-    };
+    const checkSession = () => checkSessionOf(config, database, warn);
     const open = (name: string) => openPool(config, 1, { ...config.databaseUrl, database: name });
-    const parts = { database, checkSession: checkOne, statements: statementsOf(config), open };
+    const parts = { database, checkSession, statements: statementsOf(config), open };
     process.exit((await check(config, parts)) ? 0 : 1);
   }
   await start(config);
 } catch (error) {
-  const isMistaken = error instanceof ConfigError;
-  const reasons = isMistaken ? error.mistakes : [formatError(error)];
-  for (const reason of reasons) console.error(`cannot start: ${reason}`);
+  for (const reason of reasonsOf(error)) console.error(`cannot start: ${reason}`);
   // They may be why. With a valid configuration the log has them already.
-  if (isMistaken) for (const line of misspellings) console.error(`warning: ${line}`);
+  if (error instanceof ConfigError) {
+    for (const line of misspellings) console.error(`warning: ${line}`);
+  }
   process.exit(1);
 }
 

@@ -1,4 +1,5 @@
 /** Formats errors for the operator who ran a command or started the service. */
+import { ConfigError } from "../config.ts";
 import { failureOf, isTooLong, TOO_LONG } from "../db/driver-error.ts";
 import { SHARDED } from "../db/shards.ts";
 
@@ -29,6 +30,11 @@ const explanations = new Map([
   ["ER_NO_SUCH_TABLE", NO_TABLES],
   ["ER_BAD_FIELD_ERROR", NO_TABLES],
 ]);
+
+/** Explains a thrown value, in a line for each mistake of the configuration. */
+export function reasonsOf(thrown: unknown): readonly string[] {
+  return thrown instanceof ConfigError ? thrown.mistakes : [formatError(thrown)];
+}
 
 /**
  * Explains a thrown value in one line: an explanation for common codes, the database's message

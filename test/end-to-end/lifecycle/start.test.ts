@@ -71,12 +71,7 @@ it("--check of a valid environment, with the database's URL in a file, ends with
   const { ending, stdout, stderr } = await runService(environment, ["--check"]);
   expect({ ending, stderr }).toEqual({ ending: 0, stderr: "" });
   expect(stdout.split("\n")).toEqual([
-    "ok: the configuration is valid",
-    "ok: HTTP on 127.0.0.1:0, gRPC on 127.0.0.1:0, metrics and health on [::1]:9464",
-    expect.stringMatching(
-      /^ok: the certificate for DNS:localhost, IP Address:127\.0\.0\.1 expires \d{4}-[\d-]+T[\d:.]+Z$/,
-    ),
-    "ok: gRPC clients must present a certificate",
+    "ok: the configuration is valid, and the files that it names",
     expect.stringMatching(/^ok: the database answers: \d+\.\d+.*, not encrypted$/),
     "ok: a session of it is as the service sets it up",
     "ok: the schema is up to date",
