@@ -118,7 +118,7 @@ interface RevokeOptions {
   readonly allServices?: boolean;
 }
 
-/** Resolves to what is told of it. */
+/** Revokes a key. Resolves to the line that says so. */
 async function revoke(database: Knex, selector: KeySelector): Promise<string> {
   const { row, changed } = await revokeKey(database, selector);
   const owner = isServiceKey(row) ? "" : ` of provider ${row.providerId}`;

@@ -1,4 +1,4 @@
-/** What `npm run rollup` tells about its runs. */
+/** What `npm run rollup` prints about its runs. */
 import { SingleBar } from "cli-progress";
 import type { Knex } from "knex";
 import { fromDatetime } from "../db/datetime.ts";
@@ -50,7 +50,7 @@ export function createOutcomeLog(log: Log) {
     },
     succeeded({ waitsFor }: RollupResult): void {
       if (failures > 0) {
-        // What is told of them comes before their end.
+        // Their count comes before the line that they are over.
         logOpenSums();
         log.info({ failures }, "runs succeed again");
       }

@@ -206,7 +206,7 @@ function createSessionCheck({ flags, log, warnOnce }: RunParts) {
   };
 }
 
-/** Creates the run of the command. `--rebuild` holds for the first one that comes to its end. */
+/** Creates the run of the command. `--rebuild` holds until a run has ended. */
 function createRun({ flags, log, signal, admin }: RunParts, heartbeat: Heartbeat) {
   const { watch, margin, checkPeriod, concurrency } = flags;
   let { rebuild = false } = flags;

@@ -28,23 +28,23 @@ export function follow<Contents>({ contents, read, use, refuse }: Followed<Conte
   const look = () => attempt(read);
   let used = contents;
   let found = look();
-  /** The problems that were told, until there are none. */
-  let told: readonly string[] = [];
+  /** The problems that were reported, until there are none. */
+  let reported: readonly string[] = [];
 
   function check(): void {
     const before = found;
     found = look();
     const { value, problems } = found;
-    if (value !== undefined && isDeepStrictEqual(value, used)) told = [];
+    if (value !== undefined && isDeepStrictEqual(value, used)) reported = [];
     else if (isDeepStrictEqual(found, before)) settle(value, problems);
   }
 
-  /** Uses what was found twice, or tells why not. */
+  /** Uses what was found twice, or reports why not. */
   function settle(value: Contents | undefined, unread: readonly string[]): void {
     const problems = value === undefined ? unread : attempt(() => use(value)).problems;
-    if (problems.length > 0 && !isDeepStrictEqual(problems, told)) refuse(problems);
+    if (problems.length > 0 && !isDeepStrictEqual(problems, reported)) refuse(problems);
     if (value !== undefined && problems.length === 0) used = value;
-    told = problems;
+    reported = problems;
   }
 
   setInterval(check, CHECK_INTERVAL).unref();

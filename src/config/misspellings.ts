@@ -1,6 +1,6 @@
 /**
- * Names that are almost those of settings, and so probably misspelled. It is told at start, and stops
- * nothing: the environment may be that of several programs.
+ * Names that are almost those of settings, and so probably misspelled. A warning at start names
+ * them. It stops nothing: the environment may be that of several programs.
  */
 import { distance } from "fastest-levenshtein";
 import { VARIABLES } from "./variables.ts";

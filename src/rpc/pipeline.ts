@@ -162,7 +162,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
   return { accept: accept as Rpc["accept"] };
 }
 
-/** What tells a service key, and every cache, whom the response is about. A provider is told no number. */
+/** The headers that name the provider to a service key, and to caches. A provider never gets its number. */
 function about(providerId: string): Metadata {
   return { [PROVIDER_HEADER]: providerId, vary: PROVIDER_HEADER };
 }

@@ -2,7 +2,7 @@
  * The rate limit of each share (a provider, or a service key): one token bucket for all of its requests to
  * this process, whatever the RPC and the protocol (src/rpc/token-buckets.ts says what that guarantees).
  *
- * Every request is told what is left, in the headers of
+ * Every response says what is left, in the headers of
  * https://datatracker.ietf.org/doc/html/draft-ietf-httpapi-ratelimit-headers-11
  */
 import { createTokenBuckets, type Taken } from "./token-buckets.ts";

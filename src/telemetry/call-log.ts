@@ -42,9 +42,9 @@ export type LogCall = (record: CallRecord) => void;
 
 /**
  * Creates the log of calls: at level `error` if the service is at fault, `warn` if it is slow, without
- * its database or at a limit, `info` otherwise. Of an error the line names the field that was refused; its
- * message is left out, because `asked` has what came. Causes are logged for the first two. Every call that succeeded has its line; those that failed
- * with one reason are sampled.
+ * its database or at a limit, `info` otherwise. The line of an error names the field that was refused. It has no
+ * message, because `asked` has what came, and a cause at `error` and `warn` only. Each call that succeeded has a line;
+ * those that failed for one reason are sampled.
  */
 export function createCallLog(log: Log): LogCall {
   const failures = createSampledLog(log, { by: "reason" });

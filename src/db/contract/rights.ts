@@ -16,8 +16,8 @@ export interface Refusal {
 const BROKEN_VIEW = 1356;
 
 /**
- * Prepares statements, and resolves to those that the server refuses: for want of a right, a table or a column. A
- * reason that several have is told once. Rejects with the driver's error if the database is unavailable.
+ * Prepares statements, and resolves to those that the server refuses: because a right, a table or a column is missing.
+ * Of several with one reason only the first is listed. Rejects with the driver's error if the database is unavailable.
  *
  * vtgate prepares nothing before it has values, so there every statement passes.
  */

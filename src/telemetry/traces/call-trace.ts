@@ -28,7 +28,7 @@ export interface TraceHeaders {
   readonly tracestate?: string | undefined;
 }
 
-/** What a span tells of its call. */
+/** What a span has of its call. */
 export interface TracedCall {
   readonly method: { readonly name: string; readonly parent: { readonly typeName: string } };
   readonly protocol: string;
