@@ -1,7 +1,6 @@
 /** Totals of a breakdown by owner: what its rows add up to per server and per instance. */
-import { parseCents } from "../../db/cents.ts";
 import { type SumsRow, sumsOf } from "../../rollup/stored-sums.ts";
-import type { Sums } from "../../rollup/sums.ts";
+import { minus, NO_SUMS, plus, type Sums } from "../../rollup/sums.ts";
 
 /** The server and instance of a row. The instance is "0" if the row has none. */
 export interface Owner {
@@ -24,7 +23,7 @@ interface InMs {
 }
 
 /** A row of charges. */
-type ChargesRow = Owner & Readonly<Record<"gross" | "refunds" | "charges", string>>;
+type ChargesRow = Owner & SumsRow & Readonly<Record<"charges", string>>;
 /** A row of rentals: those of the period, those that run now, and how long they ran in the period, in ms. */
 type RentalsRow = Owner & Readonly<Record<"rentals" | "running" | "rented", string>>;
 /** The rows that complete stored sums, or those of the ledger alone. */
@@ -35,10 +34,8 @@ export type PeriodRows = Readonly<
 
 /** The totals of an instance, of a server or of the provider in a period. */
 export class Totals {
-  /** In cents, as `refunds`. */
-  gross = 0n;
-  refunds = 0n;
-  charges = 0n;
+  /** The sums of the charges of the period. */
+  charged = NO_SUMS;
   /** The rentals that run now, whatever the period. */
   running = 0;
   #rentals = 0;
@@ -56,23 +53,19 @@ export class Totals {
 
   /** Whether there was a charge or a rental in the period, even if the charges add up to zero. */
   get hadActivity(): boolean {
-    return this.charges > 0n || this.rentals > 0;
+    return this.charged.charges > 0n || this.rentals > 0;
   }
 
   /** Adds the totals of a part. */
   add(part: Totals): void {
-    this.gross += part.gross;
-    this.refunds += part.refunds;
-    this.charges += part.charges;
+    this.charged = plus(this.charged, part.charged);
     this.running += part.running;
     this.#rentals += part.#rentals;
     this.#rented += part.#rented;
   }
 
   addCharges(row: ChargesRow): void {
-    this.gross += parseCents(row.gross);
-    this.refunds += parseCents(row.refunds);
-    this.charges += BigInt(row.charges);
+    this.charged = plus(this.charged, sumsOf(row));
   }
 
   addRentals(row: RentalsRow): void {
@@ -87,13 +80,11 @@ export class Totals {
    * itself runs for as long either way.
    */
   addStored(sums: Sums, at: bigint, isEnd: boolean): void {
-    const { gross, refunds, charges, started, ended, started_ms, ended_ms } = sums;
-    const sign = isEnd ? 1n : -1n;
-    this.gross += sign * gross;
-    this.refunds += sign * refunds;
-    this.charges += sign * charges;
+    const { started, ended, started_ms, ended_ms } = sums;
+    const rented = at * (started - ended) - (started_ms - ended_ms);
+    this.charged = isEnd ? plus(this.charged, sums) : minus(this.charged, sums);
     this.#rentals += Number(isEnd ? started : -ended);
-    this.#rented += sign * (at * (started - ended) - (started_ms - ended_ms));
+    this.#rented += isEnd ? rented : -rented;
   }
 }
 

@@ -75,20 +75,14 @@ export function covered(
     .filter(({ sums }) => sums !== NO_SUMS);
 }
 
-/** The quarters of rows that have charges; their length is in minutes. */
+/** The quarters of rows that have charges, of which all columns are NULL otherwise; their length is in minutes. */
 function quartersOf(rows: readonly IncrementRow[], length: number): Part[] {
   return rows.flatMap((row) =>
     QUARTER_SUMS.flatMap((columns, nth) => {
-      const [gross, charges, refunds] = [
-        row[columns.gross],
-        row[columns.charges],
-        row[columns.refunds],
-      ];
-      if (!gross || !charges || !refunds) return [];
-      return {
-        at: instantOf(row.at) + nth * length * MINUTE,
-        sums: sumsOf({ gross, charges, refunds }),
-      };
+      const texts = Object.entries(columns).map(([name, column]) => [name, row[column]]);
+      if (texts.some(([, text]) => !text)) return [];
+      const at = instantOf(row.at) + nth * length * MINUTE;
+      return { at, sums: sumsOf(Object.fromEntries(texts)) };
     }),
   );
 }

@@ -91,17 +91,17 @@ function providerRevenue(
   byOwner: TotalsByOwner,
 ) {
   const totals = byOwner.total();
-  const { gross, fee, earnings } = split(totals);
+  const { gross, fee, earnings } = split(totals.charged);
   const amount = (text?: string) => money(parseCents(text || "0.00"));
   return {
     $typeName: "revenue.v1.ProviderRevenue",
     providerId: id,
     name,
     grossRevenue: money(gross),
-    refunds: money(totals.refunds),
+    refunds: money(totals.charged.refunds),
     platformFees: money(fee),
     earnings: money(earnings),
-    charges: Number(totals.charges),
+    charges: Number(totals.charged.charges),
     rentedHours: hours(totals.rented),
     completedPayouts: amount(payouts?.completed),
     otherPayouts: amount(payouts?.other),
