@@ -9,9 +9,6 @@ import type { Plugin } from "vite";
 
 const ROOT = join(import.meta.dirname, "..");
 
-/** Sections of `docs/api.md` that are for operators. */
-const LEFT_OUT = ["API keys"];
-
 const EXAMPLES = [
   { title: "curl", path: "examples/curl/revenue.sh" },
   { title: "TypeScript", path: "examples/typescript/revenue.mts" },
@@ -41,14 +38,12 @@ interface Section {
 
 function sections(): Section[] {
   const [, ...parts] = readFileSync(join(ROOT, "docs/api.md"), "utf8").split(/^## /m);
-  return parts
-    .map((part) => {
-      const end = part.indexOf("\n");
-      const title = part.slice(0, end);
-      const text = part.slice(end).replaceAll(/<!--.*?-->\n*/g, "");
-      return { title, id: title.toLowerCase().replace(/\W+/g, "-"), text };
-    })
-    .filter(({ title }) => !LEFT_OUT.includes(title));
+  return parts.map((part) => {
+    const end = part.indexOf("\n");
+    const title = part.slice(0, end);
+    const text = part.slice(end).replaceAll(/<!--.*?-->\n*/g, "");
+    return { title, id: title.toLowerCase().replace(/\W+/g, "-"), text };
+  });
 }
 
 function contents(): string {

@@ -151,7 +151,7 @@ it("the account of the rollup can run it until SIGTERM", async () => {
 
 let key: string;
 let serviceKey: string;
-it("the account of the keys can create a key, list and revoke keys, as docs/api.md does", async () => {
+it("the account of the keys can create a key, list and revoke keys, as docs/data-model.md does", async () => {
   const account = "npm run key";
   const paste = (action: string) => {
     const found = commands.filter(({ text }) => text.startsWith(`${account} -- ${action}`));
@@ -168,7 +168,7 @@ it("the account of the keys can create a key, list and revoke keys, as docs/api.
     paste("create --service").then(keyOf),
     paste("revoke 7"),
   ]);
-  const [pattern = "never"] = codeIn(section("docs/api.md", "API keys")).filter((code) =>
+  const [pattern = "never"] = codeIn(section("docs/data-model.md", "API keys")).filter((code) =>
     code.startsWith("rv[ks]_["),
   );
   for (const made of [key, serviceKey]) expect(made).toMatch(new RegExp(`^${pattern}$`));
