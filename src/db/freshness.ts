@@ -59,7 +59,7 @@ function parseInstants(text: string) {
 
 function problemOf(age: number, maxLag: number): string | undefined {
   if (Number.isNaN(age)) {
-    return "there is no heartbeat, which tells the age of the data: run `npm run rollup -- --watch`";
+    return "there is no heartbeat, so the age of the data is unknown: run `npm run rollup -- --watch`";
   }
   return age <= maxLag
     ? undefined

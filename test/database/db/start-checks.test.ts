@@ -43,7 +43,7 @@ it("a key of page tokens, one for all instances; what the message says makes one
 
 it("data that is not too old, with which every call would fail", async () => {
   expect(await errorsOf()).toEqual([
-    "error: calls would fail: there is no heartbeat, which tells the age of the data: run `npm run rollup -- --watch`",
+    "error: calls would fail: there is no heartbeat, so the age of the data is unknown: run `npm run rollup -- --watch`",
   ]);
   await knex.raw("INSERT INTO heartbeat VALUES (1, UTC_TIMESTAMP(3))");
   expect(await errorsOf()).toEqual([]);
