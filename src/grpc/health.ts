@@ -17,7 +17,6 @@ import {
   type HealthCheckRequest,
   HealthCheckRequestSchema,
   HealthCheckResponseSchema,
-  HealthListResponseSchema,
   HealthCheckResponse_ServingStatus as ServingStatus,
 } from "../../gen/health/v1/health_pb.ts";
 import { defineMethod } from "./method-definition.ts";
@@ -38,40 +37,38 @@ type Watch = ServerWritableStream<HealthCheckRequest, Buffer>;
  * @param names the services that it reports on; "" stands for the whole server
  */
 export function addHealthService(server: Server, names: readonly string[]): HealthService {
-  /** The open watches, also of names that are not known. */
   const watches = new Set<Watch>();
-  let current = responsesOf(ServingStatus.NOT_SERVING, names);
-  const responseTo = ({ request }: Watch) =>
-    names.includes(request.service) ? current.one : UNKNOWN.one;
+  let current = NOT_SERVING;
+  const isKnown = ({ service }: HealthCheckRequest) => names.includes(service);
 
   server.addService(
     {
       check: defineMethod(Health.method.check, decode),
       watch: defineMethod(Health.method.watch, decode),
-      list: defineMethod(Health.method.list, () => ({})),
     },
     {
-      check(call: ServerUnaryCall<HealthCheckRequest, Buffer>, callback: sendUnaryData<Buffer>) {
-        if (names.includes(call.request.service)) callback(null, current.one);
+      check(
+        { request }: ServerUnaryCall<HealthCheckRequest, Buffer>,
+        callback: sendUnaryData<Buffer>,
+      ) {
+        if (isKnown(request)) callback(null, current);
         else callback({ code: status.NOT_FOUND, details: "unknown service" });
       },
       watch(call: Watch) {
         watches.add(call);
         call.once("close", () => watches.delete(call));
-        call.write(responseTo(call));
+        // The set of names is fixed, so one that is not known stays so.
+        call.write(isKnown(call.request) ? current : UNKNOWN);
       },
-      list: (_call: unknown, callback: sendUnaryData<Buffer>) => callback(null, current.all),
     },
   );
 
   return {
     setServing(serving) {
-      const next = serving ? ServingStatus.SERVING : ServingStatus.NOT_SERVING;
-      if (next === current.status) return;
-      current = responsesOf(next, names);
-      for (const watch of watches) {
-        if (names.includes(watch.request.service)) watch.write(current.one);
-      }
+      const next = serving ? SERVING : NOT_SERVING;
+      if (next === current) return;
+      current = next;
+      for (const watch of watches) if (isKnown(watch.request)) watch.write(current);
     },
     end() {
       const stopping = { code: status.UNAVAILABLE, details: "the service is stopping" };
@@ -81,18 +78,8 @@ export function addHealthService(server: Server, names: readonly string[]): Heal
 }
 
 const decode = (bytes: Buffer) => fromBinary(HealthCheckRequestSchema, bytes);
-
-/** The responses with a status, made once. */
-function responsesOf(status: ServingStatus, names: readonly string[]) {
-  const response = create(HealthCheckResponseSchema, { status });
-  const statuses = Object.fromEntries(names.map((name) => [name, response]));
-  const list = create(HealthListResponseSchema, { statuses });
-  return {
-    status,
-    one: Buffer.from(toBinary(HealthCheckResponseSchema, response)),
-    all: Buffer.from(toBinary(HealthListResponseSchema, list)),
-  };
-}
-
-/** The set of names is fixed, so this status never changes. */
-const UNKNOWN = responsesOf(ServingStatus.SERVICE_UNKNOWN, []);
+const responseOf = (status: ServingStatus) =>
+  Buffer.from(toBinary(HealthCheckResponseSchema, create(HealthCheckResponseSchema, { status })));
+const SERVING = responseOf(ServingStatus.SERVING);
+const NOT_SERVING = responseOf(ServingStatus.NOT_SERVING);
+const UNKNOWN = responseOf(ServingStatus.SERVICE_UNKNOWN);

@@ -152,7 +152,6 @@ export const GRPC_CALLS: readonly (readonly [path: string, message: Uint8Array])
   [BREAKDOWN, DATES_PROTO],
   ["/grpc.health.v1.Health/Check", HEALTH],
   ["/grpc.health.v1.Health/Watch", HEALTH],
-  ["/grpc.health.v1.Health/List", Buffer.alloc(0)],
   [REFLECTION, textFields({ 4: SERVICE })],
   [REFLECTION.replace("v1", "v1alpha"), textFields({ 7: "*" })],
 ];

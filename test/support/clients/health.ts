@@ -13,13 +13,6 @@ export function healthOf(address: string) {
   return {
     /** The status of a service. Rejects with a `ConnectError`. */
     check: async (service: string) => statusName(await client.check({ service })),
-    /** The status of every service by name. */
-    async list(): Promise<Record<string, string>> {
-      const { statuses } = await client.list({});
-      return Object.fromEntries(
-        Object.entries(statuses).map(([name, response]) => [name, statusName(response)]),
-      );
-    },
     /** The statuses of a service from now on. Its `return` cancels the call. */
     async *watch(service: string): AsyncGenerator<string> {
       for await (const response of client.watch({ service })) yield statusName(response);
