@@ -29,6 +29,7 @@ import { memoize } from "../rpc/memoize.ts";
 import { requestIdFrom } from "../rpc/request-id.ts";
 import { decompress } from "./compression.ts";
 import { defineMethod } from "./method-definition.ts";
+import { PEER } from "./streams.ts";
 
 /** Why a call ends that its caller cancels. Without a reason, `abort()` makes an error each time. */
 const CANCELED = new ServiceError("canceled");
@@ -104,7 +105,7 @@ async function serve(
         xProviderId: values(call.metadata, PROVIDER_HEADER),
       },
       address: addresses.clientOf(
-        hostOf(call.getPeer()),
+        values(call.metadata, PEER)[0],
         values(call.metadata, "x-forwarded-for").join(","),
       ),
       deadline,
@@ -124,11 +125,6 @@ async function serve(
   } finally {
     answered = true;
   }
-}
-
-/** The host of `host:port`, as grpc-js writes it: the IPv6 address has no brackets. */
-function hostOf(peer: string): string {
-  return peer.slice(0, peer.lastIndexOf(":"));
 }
 
 function values(metadata: Metadata, name: string): string[] {

@@ -37,6 +37,8 @@ const NEEDED: Readonly<Record<string, number>> = {
   ...{ "x-api-key": 256, authorization: 256, [PROVIDER_HEADER]: 32 },
   ...{ "x-request-id": 256, "x-forwarded-for": 2_048, traceparent: 128, tracestate: 1_024 },
 };
+/** What stands for the address of its client in the metadata of a call. */
+export const PEER = "peer-address";
 /** Those that say who calls, and about whom: one that is too long is a wrong one, and not none. */
 const IDENTITY = new Set(["x-api-key", "authorization", PROVIDER_HEADER]);
 /** gRPC with protobuf. */
@@ -132,10 +134,11 @@ export function followStreams(
     // grpc-js handles the first error of a stream. Node may emit another one, which would be uncaught.
     stream.on("error", () => {});
     reduceHeaders(headers);
+    const { session } = stream;
+    headers[PEER] = session?.socket.remoteAddress;
     const isReflection = `${headers[":path"]}`.startsWith("/grpc.reflection.");
     limitMessages(stream, isReflection, report);
     open.add(stream);
-    const { session } = stream;
     if (session && !connections.has(session))
       connections.set(session, connectionOf(session.socket));
     stream.once("close", () => {
