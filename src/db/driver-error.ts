@@ -74,12 +74,12 @@ type Fields = Readonly<Record<string, unknown>>;
 
 /** What an error says; undefined if it says nothing about connections, servers or other sessions. */
 export function failureOf(error: unknown): Failure | undefined {
-  const { code, errno, sqlState, message } = (error ?? {}) as Fields;
+  const { code, errno, sqlState, fatal } = (error ?? {}) as Fields;
   const known = FAILURES.get(Number(errno)) ?? FAILURES.get(String(code));
   if (known !== undefined) return known;
   const isLost =
     String(sqlState).startsWith("08") || // "connection exception"
-    String(message).includes("closed state"); // mysql2, of a connection that was closed
+    (fatal === true && errno === undefined); // mysql2's own, which ends the connection, or finds it closed
   return isLost ? "lost" : undefined;
 }
 
