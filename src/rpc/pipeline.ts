@@ -6,19 +6,15 @@ import type { DescMethodUnary } from "@bufbuild/protobuf";
 import type { Authenticate } from "../auth/authentication.ts";
 import { checkPlatformCaller, type FindProvider, PROVIDER_HEADER } from "../auth/provider.ts";
 import { ServiceError } from "../errors.ts";
-import { type CallerKey, NO_PROVIDER, shareOf } from "../handler.ts";
+import { NO_PROVIDER, shareOf } from "../handler.ts";
 import { createCallLog } from "../telemetry/call-log.ts";
 import type { Log } from "../telemetry/log.ts";
 import type { CallMetrics } from "../telemetry/metrics/calls.ts";
-import {
-  type CallTrace,
-  type TraceCall,
-  traceIdOf,
-  within,
-} from "../telemetry/traces/call-trace.ts";
+import { type CallTrace, type TraceCall, within } from "../telemetry/traces/call-trace.ts";
 import { type AdmissionLimits, createAdmission } from "./admission.ts";
-import { type Asked, askedOf } from "./asked.ts";
+import { askedOf } from "./asked.ts";
 import type { AcceptedCall, IncomingCall, Rpc } from "./call.ts";
+import { createOpenCall } from "./call-end.ts";
 import { startDeadline } from "./deadline.ts";
 import type { RateLimit } from "./rate-limit.ts";
 import { createRun, type RunParts } from "./run.ts";
@@ -55,7 +51,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
   const { clock = Date.now, isForPlatform = () => false } = options;
   const admit = createAdmission(options.limits);
   const runCall = createRun(options);
-  const logCall = createCallLog(options.log);
+  const openCall = createOpenCall(createCallLog(options.log), metrics);
 
   function accept(incoming: IncomingCall): Promise<AcceptedCall> {
     const trace = traceCall?.(incoming);
@@ -71,61 +67,22 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
     const now = clock();
     const deadline = startDeadline(now, incoming.deadline, incoming.signal, maxCall);
     const { signal } = deadline;
-    let release = () => {};
-    let key: CallerKey | undefined;
-    let providerId: string | undefined;
-    let asked: Asked | undefined;
-    let ended = false;
-
-    // Anyone may send a short deadline. Its end is no failure of the service, and before the key is known none is.
-    const isCallersDeadline = (error?: ServiceError) =>
-      error?.kind === "deadlineExceeded" &&
-      signal.aborted &&
-      (deadline.isShort || (deadline.isCallers && key === undefined));
-    const end = (error?: ServiceError, coalesced = false) => {
-      if (ended) return;
-      ended = true;
-      deadline.clear();
-      release();
-      const milliseconds = performance.now() - started;
-      trace?.end(error, key);
-      const record = {
-        requestId: incoming.requestId,
-        protocol: incoming.protocol,
-        method: incoming.method.name,
-        key,
-        providerId,
-        asked,
-        milliseconds,
-        error,
-        isCallersDeadline: isCallersDeadline(error),
-        traceId: trace?.traceId ?? traceIdOf(incoming.trace),
-        sampled: trace?.sampled ?? false,
-        coalesced,
-      };
-      metrics?.ended(record);
-      logCall(record);
-    };
-    const fail = (thrown: unknown): ServiceError => {
-      const error = ServiceError.from(thrown);
-      end(error);
-      return error;
-    };
-
+    const { known, end, fail } = openCall(incoming, started, deadline, trace);
     try {
       const { address, method, protocol, credentials } = incoming;
       const caller = await authenticate(credentials, { address, signal, protocol }, now);
-      key = caller;
+      known.key = caller;
       const share = shareOf(caller);
       const limits = rateLimit === undefined ? NONE : spend(rateLimit, share);
       signal.throwIfAborted();
-      release = admit(share);
+      known.release = admit(share);
       const { xProviderId } = credentials;
       if (isForPlatform(method)) checkPlatformCaller(caller, xProviderId);
-      else providerId = await findProvider(caller, xProviderId, signal);
+      else known.providerId = await findProvider(caller, xProviderId, signal);
       signal.throwIfAborted();
-      const isTold = caller.kind === "service" && providerId !== undefined;
-      const metadata = isTold ? { ...limits, ...about(providerId as string) } : limits;
+      const { providerId } = known;
+      const isNamed = caller.kind === "service" && providerId !== undefined;
+      const metadata = isNamed ? { ...limits, ...about(providerId) } : limits;
 
       // The message may never arrive: until `run`, the call ends at its deadline by itself.
       const abandon = () => fail(signal.reason);
@@ -137,7 +94,7 @@ export function createRpc<Methods extends Record<string, DescMethodUnary>>(
           signal.removeEventListener("abort", abandon);
           const decodeOnce = () => {
             const request = decode();
-            asked = askedOf(method, request);
+            known.asked = askedOf(method, request);
             return request;
           };
           const about = { providerId: providerId ?? NO_PROVIDER, share };
