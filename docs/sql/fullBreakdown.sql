@@ -147,7 +147,7 @@ UNION ALL
   CAST(started_ms AS CHAR),
   CAST(ended_ms AS CHAR)
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))))
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:boundary AS DATETIME(3))))
 UNION ALL
 (SELECT 12,
   CAST(gross AS CHAR),
@@ -160,7 +160,7 @@ UNION ALL
   NULL,
   NULL
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:boundary AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 13,
   CAST(server_id AS CHAR),

@@ -44,7 +44,7 @@ UNION ALL
   CAST(refunds AS CHAR),
   NULL
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:boundary AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 5,
   CAST(SUM(gross) AS CHAR),

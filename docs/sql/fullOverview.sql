@@ -53,7 +53,7 @@ UNION ALL
   NULL,
   NULL
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:boundary AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 6,
   CAST(at AS CHAR),
@@ -72,4 +72,4 @@ UNION ALL
   NULL,
   NULL
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))) AND charges > 0 GROUP BY server_id);
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:boundary AS DATETIME(3))) AND charges > 0 GROUP BY server_id);

@@ -136,7 +136,7 @@ UNION ALL
   CAST(SUM(started_ms) AS CHAR),
   CAST(SUM(ended_ms) AS CHAR)
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:mark AS DATETIME(3))) GROUP BY provider_id)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 0 AND at <= CAST(:boundary AS DATETIME(3))) GROUP BY provider_id)
 UNION ALL
 (SELECT 11,
   CAST(gross AS CHAR),
@@ -149,7 +149,7 @@ UNION ALL
   NULL,
   NULL
   FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at = (SELECT MAX(at)
-  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:mark AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
+  FROM rollup_sums WHERE provider_id = :provider AND format = 6 AND slot = :slot AND total = 1 AND at <= CAST(:boundary AS DATETIME(3))) AND server_id = 0 AND instance_id = 0)
 UNION ALL
 (SELECT 12,
   CAST(0 AS CHAR),
