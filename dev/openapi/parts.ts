@@ -49,7 +49,7 @@ const text = (description: string, required?: true): HeaderDetails => ({
 const headers: Readonly<Record<string, HeaderDetails>> = {
   "x-request-id": {
     description:
-      "Identifies the request in the service's log: the request's own `x-request-id` if it is one value of up to 128 letters, digits and `._:+=/-` without `rvk_` and `rvs_`, otherwise a new UUID.",
+      "Identifies the request in the service's log: the request's own `x-request-id` if it is one value of up to 128 letters, digits and `._:+=/-` and holds no key, otherwise a new UUID.",
     required: true,
     schema: { type: "string", pattern: "^[A-Za-z0-9._:+=/-]{1,128}$" },
   },
