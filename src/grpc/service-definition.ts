@@ -69,7 +69,10 @@ export function defineService(service: DescService, parts: CallParts): GrpcServi
 }
 
 function handlerOf(method: DescMethodUnary, parts: CallParts): handleUnaryCall<Buffer, Buffer> {
-  const serialize = memoize((message: Message) => Buffer.from(toBinary(method.output, message)));
+  const serialize = memoize((message: Message) => {
+    const { buffer, byteOffset, byteLength } = toBinary(method.output, message);
+    return Buffer.from(buffer, byteOffset, byteLength); // of the bytes alone, it would be a copy
+  });
   return (call, callback) => {
     serve(parts, method, call).then(
       ({ message, metadata }) => callback(null, serialize(message), metadataOf(metadata)),
