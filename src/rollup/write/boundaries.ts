@@ -4,14 +4,6 @@ import type { Knex } from "knex";
 import { FIRST_INSTANT } from "../../db/datetime.ts";
 import { type Rollup, STORED } from "./state.ts";
 
-/** The stored boundaries of a rollup, in order: all, or those of a part of the timeline. */
-export interface Boundaries {
-  /** Those from an event time on, and the last one before it. */
-  readonly stored: readonly string[];
-  /** The number of owners at the last one: of rows that a further one has. */
-  readonly width: number;
-}
-
 /**
  * Reads the stored boundaries of a rollup from an event time on, and the last one before it. There is one
  * for each leaf with rows, so a build that read all of them in each step would take ever longer steps.
@@ -20,7 +12,7 @@ export async function readBoundaries(
   reader: Knex.Transaction,
   { provider, slot }: Rollup,
   from: string = FIRST_INSTANT,
-): Promise<Boundaries> {
+): Promise<string[]> {
   const [rows] = await reader.raw(
     // Grouped by all columns of the index up to `at`, the server can skip from one boundary to the next. It does once
     // its statistics say that boundaries have many rows: those of a table that is being filled do not.
@@ -29,10 +21,5 @@ export async function readBoundaries(
      GROUP BY provider_id, format, slot, total, at ORDER BY provider_id, format, slot, total, at`,
     [provider, slot, provider, slot, from, from],
   );
-  const stored: string[] = rows.map(({ at }: { readonly at: string }) => at);
-  const [[{ width }]] = await reader.raw(
-    `SELECT COUNT(*) AS width FROM ${STORED} AND total = 0 AND at = ?`,
-    [provider, slot, stored.at(-1) ?? FIRST_INSTANT],
-  );
-  return { stored, width: Number(width) };
+  return rows.map(({ at }: { readonly at: string }) => at);
 }

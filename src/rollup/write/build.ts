@@ -153,10 +153,10 @@ export async function buildStep(
 
 async function computeStep(reader: Knex.Transaction, build: Rollup, rows: number) {
   const { nextFrom, watermark } = build;
-  const boundaries = await readBoundaries(reader, build, nextFrom);
-  const { compared, next } = await nextSlice(reader, build, boundaries, nextFrom, rows);
+  const stored = await readBoundaries(reader, build, nextFrom);
+  const { compared, next } = await nextSlice(reader, build, stored, nextFrom, rows);
   // Its slice bounds what it writes, so it has no other limit.
-  const change = await computeChange(reader, build, boundaries, compared, watermark, Infinity);
+  const change = await computeChange(reader, build, stored, compared, watermark, Infinity);
   return { change: change as Change, next };
 }
 

@@ -4,9 +4,9 @@
  */
 import type { Knex } from "knex";
 import { addDifferences, laterThan, ownerOf } from "./additions.ts";
-import type { Boundaries } from "./boundaries.ts";
 import { type Compared, compareLeaves, type Difference } from "./comparison.ts";
 import { addToIncrements, type QuarterDifference } from "./increments.ts";
+import { ownersOf } from "./ledger.ts";
 import {
   inShortTransaction,
   newVersion,
@@ -28,25 +28,26 @@ export interface Change {
   /** The watermark after the change. */
   readonly until: string;
   readonly differences: readonly Difference[];
-  readonly boundaries: Boundaries;
+  /** The boundaries that are stored near them. */
+  readonly stored: readonly string[];
   readonly quarters: readonly QuarterDifference[];
 }
 
 /**
  * Computes a change. Resolves to "too large" if it would write too many rows.
  *
- * @param boundaries those near what is compared
+ * @param stored the boundaries near what is compared
  * @param limit the maximum number of rows, about
  */
 export async function computeChange(
   reader: Knex.Transaction,
   rollup: Rollup,
-  boundaries: Boundaries,
+  stored: readonly string[],
   compared: Compared,
   until: string,
   limit = MAX_CHANGED_ROWS,
 ): Promise<Change | "too large"> {
-  const { stored, width } = boundaries;
+  const owners = await ownersOf(reader, rollup.provider);
   const differences: Difference[] = [];
   const quarters: QuarterDifference[] = [];
   const known = new Set(stored);
@@ -64,11 +65,11 @@ export async function computeChange(
       changed.set(owner, most);
       if (known.has(difference.leaf.to)) continue;
       known.add(difference.leaf.to);
-      rows += width;
+      rows += owners;
     }
     if (rows + quarters.length > limit) return "too large";
   }
-  return { rollup, until, differences, boundaries, quarters };
+  return { rollup, until, differences, stored, quarters };
 }
 
 /**
@@ -82,7 +83,7 @@ export function writeChange(
   change: Change,
   columns: RowColumns = {},
 ): Promise<boolean> {
-  const { rollup, until, differences, boundaries, quarters } = change;
+  const { rollup, until, differences, stored, quarters } = change;
   const changes = until !== rollup.watermark || differences.length + quarters.length > 0;
   if (!changes && Object.keys(columns).length === 0) return Promise.resolve(true);
   const version = changes ? newVersion() : rollup.version;
@@ -92,7 +93,7 @@ export function writeChange(
       // It is written if only the answer to COMMIT was lost.
       return (await rowOf(transaction, rollup).where({ version }).first()) !== undefined;
     }
-    await addDifferences(transaction, rollup, differences, boundaries.stored);
+    await addDifferences(transaction, rollup, differences, stored);
     await addToIncrements(transaction, rollup, quarters);
     return true;
   });

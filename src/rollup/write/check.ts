@@ -85,14 +85,14 @@ function shareOf(leaves: readonly Stretch[], stored: readonly string[], isLast: 
 async function compareSlice(reader: Knex.Transaction, rollup: Rollup, rows: number) {
   if (await findDamage(reader, rollup)) return { damaged: true };
   const { nextFrom, watermark } = rollup;
-  const boundaries = await readBoundaries(reader, rollup);
-  const { compared, next } = await nextSlice(reader, rollup, boundaries, nextFrom, rows);
+  const stored = await readBoundaries(reader, rollup);
+  const { compared, next } = await nextSlice(reader, rollup, stored, nextFrom, rows);
   const stretch = { from: nextFrom, to: next };
-  const contradictions = await findContradictions(reader, rollup, boundaries.stored, stretch);
+  const contradictions = await findContradictions(reader, rollup, stored, stretch);
   if (contradictions.length > 0) return { damaged: true };
-  const change = await computeChange(reader, rollup, boundaries, compared, watermark);
+  const change = await computeChange(reader, rollup, stored, compared, watermark);
   if (change === "too large") return { damaged: false };
   const isLast = next === LAST_INSTANT;
   if (isLast && (await hasOutgrown(reader, rollup))) return { damaged: false };
-  return { change, next, share: shareOf(compared.leaves, boundaries.stored, isLast) };
+  return { change, next, share: shareOf(compared.leaves, stored, isLast) };
 }

@@ -60,13 +60,13 @@ async function changeUpTo(reader: Knex.Transaction, rollup: Rollup, until: strin
   const leaves = stretchesOf(rows.map(atOf), rollup.leaf);
   if (leaves.length > MAX_CHANGED_LEAVES) return "too large" as const;
   const first = leaves.map(({ from }) => from).sort()[0] ?? until;
-  const boundaries = await readBoundaries(reader, rollup, first);
+  const stored = await readBoundaries(reader, rollup, first);
   const { charges = [], rentals = [] } = Object.groupBy(rows, ({ table }) => table);
   const hours = joined(stretchesOf(charges.map(atOf), "PT1H"));
   const ends = new Set(stretchesOf(rentals.map(atOf), rollup.leaf).map(({ to }) => to));
   const fresh = hours.length <= MAX_HOURS ? { hours, rentals: ends } : undefined;
   const compared = { leaves, stretches: joined(leaves), fresh };
-  return computeChange(reader, rollup, boundaries, compared, until);
+  return computeChange(reader, rollup, stored, compared, until);
 }
 
 /** The number of charges that a change adds. */

@@ -2,7 +2,6 @@
 import type { Knex } from "knex";
 import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { byStretch, justBefore, stretchAt, stretchesOf } from "../stretches.ts";
-import type { Boundaries } from "./boundaries.ts";
 import { MAX_CHANGED_LEAVES } from "./change.ts";
 import type { Compared } from "./comparison.ts";
 import { KEYS, ownersOf } from "./ledger.ts";
@@ -29,7 +28,7 @@ const [MAX_SLICE_LEAVES, MAX_SLICE_ROWS] = [MAX_CHANGED_LEAVES, 100_000];
 export async function nextSlice(
   reader: Knex.Transaction,
   rollup: Rollup,
-  boundaries: Boundaries,
+  boundaries: readonly string[],
   from: string,
   rows: number,
 ): Promise<Slice> {
@@ -56,12 +55,12 @@ export async function nextSlice(
     ).join(" UNION ALL "),
     { provider, from, until, watermark },
   );
-  const stored = boundaries.stored.filter((at) => at > from).map(justBefore);
+  const stored = boundaries.filter((at) => at > from).map(justBefore);
   const instants = found.map(({ at }: { readonly at: string }) => at);
   const inOrder = stretchesOf([...instants, ...stored], leaf);
   const whole = inOrder.filter(({ to }) => to > from && to <= last);
-  const width = Math.max(await ownersOf(reader, provider), boundaries.width);
-  const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / width)));
+  const owners = Math.max(1, await ownersOf(reader, provider));
+  const most = Math.min(MAX_SLICE_LEAVES, Math.max(1, Math.floor(MAX_SLICE_ROWS / owners)));
   const some = whole.length > 0 ? whole.slice(0, most) : inOrder.slice(0, 1);
   // So that no slice ends within an hour.
   const leaves = stretchesOf(

@@ -1,19 +1,17 @@
 /** Comparing a provider's rollup with the ledger, in one snapshot. */
 
 import type { Knex } from "knex";
-import { FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
-import { TABLES } from "../coverage.ts";
-import { MIN_ROWS } from "../size.ts";
+import { DAY, FIRST_INSTANT, LAST_INSTANT } from "../../db/datetime.ts";
 import { sumsOf } from "../stored-sums.ts";
 import { isLength, type Stretch } from "../stretches.ts";
-import { FORMAT, formatSums, type Sums, sumsFrom } from "../sums.ts";
+import { formatSums, type Sums, sumsFrom } from "../sums.ts";
 import { readBoundaries } from "./boundaries.ts";
 import { compareLeaves } from "./comparison.ts";
 import { findContradictions, findDamage } from "./damage.ts";
 import { leafOf } from "./increments.ts";
 import { readClock } from "./run/clock.ts";
-import { readPages } from "./run/pages.ts";
-import { withMinRows } from "./run/size.ts";
+import { readChecked } from "./run/due.ts";
+import { findNews } from "./run/news.ts";
 import { nextSlice } from "./slice.ts";
 import { REPEATABLE_READ, readRollups } from "./state.ts";
 
@@ -39,10 +37,9 @@ export async function* verify(database: Knex, provider: string): AsyncGenerator<
     if (await findDamage(reader, rollup)) {
       yield `provider ${provider}: the rollup's owners, its days and the provider as a whole have other sums`;
     }
-    const boundaries = await readBoundaries(reader, rollup);
-    const { stored } = boundaries;
+    const stored = await readBoundaries(reader, rollup);
     for (let from = FIRST_INSTANT; from !== LAST_INSTANT; ) {
-      const { compared, next } = await nextSlice(reader, rollup, boundaries, from, ROWS);
+      const { compared, next } = await nextSlice(reader, rollup, stored, from, ROWS);
       for (const line of await findContradictions(reader, rollup, stored, { from, to: next })) {
         yield `provider ${provider}: the rollup contradicts itself: ${line}`;
       }
@@ -71,16 +68,8 @@ export async function countRollups(
   providers: readonly string[],
   margin: number,
 ): Promise<{ readonly compared: number; readonly missing: number }> {
-  const built = await readPages<{ readonly provider_id: string | number }>((after) =>
-    database(TABLES.rollups)
-      .where({ format: FORMAT, building: 0 })
-      .where((where) => after && where.where("provider_id", ">", after.provider_id))
-      .orderBy("provider_id")
-      .select("provider_id"),
-  );
-  const ids = new Set(built.map(({ provider_id }) => String(provider_id)));
-  const without = providers.filter((provider) => !ids.has(provider));
   const { until } = await readClock(database, margin, false);
-  const missing = await withMinRows(database, without, until, MIN_ROWS);
-  return { compared: providers.length - without.length, missing: missing.size };
+  const news = await findNews(database, providers, { until }, { all: false });
+  const { rollups: compared } = await readChecked(database, DAY);
+  return { compared, missing: news.filter(({ version }) => version === undefined).length };
 }

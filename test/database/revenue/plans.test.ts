@@ -201,7 +201,7 @@ describe("with a rollup, the age of the ledger makes no difference to", () => {
       const { current } = await readRollups(reader, "2");
       if (current === undefined) throw new Error("expected a rollup");
       const from = toDatetime(NOW - 300 * DAY);
-      await nextSlice(reader, current, { stored: [], width: 0 }, from, ROWS);
+      await nextSlice(reader, current, [], from, ROWS);
       // Of each of three columns: up to the end of the slice, and once more to group its rows.
       const read = (await readBy(session)) - before;
       expect(read).toBeGreaterThan(ROWS);
