@@ -11,7 +11,7 @@ const knex = await createSmallDatabase();
 const insert = (at: string, recordedAt: string) =>
   knex("charges").insert(charge(at, recordedAt, "5.00"));
 const MARCH = "2026-03-05 12:00:00.000";
-/** The statements of a breakdown that has the sums at its marks from the cache, and that reads them. */
+/** The statements of a breakdown that has the sums at its boundaries from the cache, and that reads them. */
 const CACHED = ["facts", "cachedBreakdown"] as const;
 const FULL = ["facts", "fullBreakdown"] as const;
 
@@ -68,7 +68,7 @@ describe.each([
       await knex(table).del();
       await knex.raw(`INSERT INTO ${table} SELECT * FROM copy_of_${table}`);
     }
-    expect(await call()).toEqual(["facts", full]);
+    expect(await call()).toEqual(["facts", cached]); // the sums of this very version
     await insert("2026-03-05 13:00:00.000", minute(5));
     await refreshTo(knex, "1", minute(6)); // the watermark that was cached before
     expect(await call()).toEqual(["facts", full]);
@@ -77,14 +77,14 @@ describe.each([
 
 // The leaves are days.
 it.each([
-  ["to others between the same marks", "02-09T00:00:00.001Z", "10-11T23:59:59.998Z", CACHED],
-  ["that starts a ms after a mark", "02-10T00:00:00.001Z", "10-10T23:59:59.999Z", FULL],
+  ["to others between the same boundaries", "02-09T00:00:00.001Z", "10-11T23:59:59.998Z", CACHED],
+  ["that starts a ms after a boundary", "02-10T00:00:00.001Z", "10-10T23:59:59.999Z", FULL],
   ["that ends on a day", "02-10T00:00:00.000Z", "10-10T23:59:59.998Z", FULL],
   ["up to now", "02-10T00:00:00.000Z", NOW.slice(5), FULL],
   ["within a day", "03-05T00:00:00.001Z", "03-05T23:59:59.998Z", FULL],
   ["of other days", "03-06T00:00:00.001Z", "11-10T23:59:59.998Z", FULL],
 ] as const)(
-  "a period %s uses cached sums if both its marks are those of an earlier one",
+  "a period %s uses cached sums if both its boundaries are those of an earlier one",
   async (...row) => {
     const [, start, end, statements] = row;
     await build(knex, "1", minute(2), DAY);
@@ -96,7 +96,7 @@ it.each([
   },
 );
 
-it("a period by default uses cached sums until its start passes a mark", async () => {
+it("a period by default uses cached sums until its start passes a boundary", async () => {
   await build(knex, "1", minute(2), DAY);
   const { breakdown } = createComparedService(knex);
   const at = (now: string) => breakdown(["", ""], now);
