@@ -1,5 +1,4 @@
 /** `npm run bench`: the benchmarks. Each figure comes with one of a peer from the same run. */
-import { Option } from "commander";
 import { createCommand } from "../src/cli/command.ts";
 import { benchPeers } from "./peers.ts";
 import { benchRelease } from "./release.ts";
@@ -14,7 +13,6 @@ program
   .option("--rounds <n>", "rounds per peer, interleaved", Number, 5)
   .option("--connections <n>", "keep-alive connections", Number, 32)
   .option("--charges <n>", "charges of the provider with 200 servers", Number, 500_000)
-  .addOption(new Option("--only <size>", "one kind of provider").choices(["small", "large"]))
   .action(benchPeers);
 
 program

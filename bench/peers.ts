@@ -4,10 +4,9 @@
  */
 import { startPrivateDatabase } from "../dev/private-database/private-database.ts";
 import { createFixture, type Fixture } from "./fixture.ts";
-import { LARGE, SMALL } from "./ledger.ts";
+import { LARGE, type LedgerSize, SMALL } from "./ledger.ts";
 import { grpcLoad } from "./load/grpc.ts";
-import { type Load, oneKeyEach } from "./load/keys.ts";
-import { restLoad } from "./load/rest.ts";
+import { type Load, restLoad } from "./load/rest.ts";
 import { startProcess } from "./process.ts";
 import { type Measurement, measureInRounds, type Peer, type Rounds } from "./rounds.ts";
 
@@ -16,8 +15,6 @@ export interface PeersOptions extends Rounds {
   readonly connections: number;
   /** The number of charges of the provider with 200 servers. */
   readonly charges: number;
-  /** Measures only the small provider, or the one with 200 servers. */
-  readonly only?: "small" | "large";
 }
 
 /** The measured RPCs and their REST paths. */
@@ -32,34 +29,29 @@ export async function benchPeers(options: PeersOptions): Promise<void> {
   const log = (line: string) => console.error(line);
   await using database = await startPrivateDatabase({ log, bufferPool: "1G" });
   const { url, pid = Number.NaN, server } = database;
-  const { rounds, seconds, connections, charges, only } = options;
+  const { rounds, seconds, connections, charges } = options;
   log(`${rounds} rounds of ${seconds} s per peer, interleaved, ${connections} connections`);
   console.log(`\n${server.engine} ${server.version}, ${connections} connections, medians`);
 
-  const measure = async (
-    title: string,
-    peers: Awaited<ReturnType<typeof startPeers>>,
-    target: Target,
-    load: Load,
-  ) => {
-    log(title);
-    const peersOf = await peers.serving(target, load);
-    console.log(`\n${title}`);
-    console.table(table(await measureInRounds(peersOf, pid, options)));
+  const measure = async (name: string, size: LedgerSize, targets: Record<string, Target>) => {
+    const fixture = await createFixture(url, name, size);
+    await using peers = await startPeers(fixture);
+    for (const [title, target] of Object.entries(targets)) {
+      log(title);
+      const peersOf = await peers.serving(target, { connections, key: fixture.keys[0] ?? "" });
+      console.log(`\n${title}`);
+      console.table(table(await measureInRounds(peersOf, pid, options)));
+    }
   };
-  if (only !== "large") {
-    const small = await createFixture(url, "small", SMALL);
-    await using peers = await startPeers(small);
-    const one = oneKeyEach(connections, small.keys);
-    await measure("Overview, a small provider", peers, OVERVIEW, one);
-  }
-  if (only !== "small") {
-    const large = await createFixture(url, "large", { ...LARGE, charges });
-    await using peers = await startPeers(large);
-    const one = oneKeyEach(connections, large.keys);
-    await measure("Overview, 200 servers", peers, OVERVIEW, one);
-    await measure("30 days, 200 servers and 800 instances", peers, BREAKDOWN, one);
-  }
+  await measure("small", SMALL, { "Overview, a small provider": OVERVIEW });
+  await measure(
+    "large",
+    { ...LARGE, charges },
+    {
+      "Overview, 200 servers": OVERVIEW,
+      "30 days, 200 servers and 800 instances": BREAKDOWN,
+    },
+  );
 }
 
 /** Starts the peers on a database. None shares a process: what one has served before changes its costs. */
@@ -89,7 +81,7 @@ async function startPeers({ url }: Fixture) {
         pids: [pid],
       });
       const fewer = { ...requests, connections: Math.ceil(requests.connections / CALLS_AT_ONCE) };
-      const headers = { "x-api-key": requests.drawKey(0) };
+      const headers = { "x-api-key": requests.key };
       const response = await fetch(service.url + path, { headers });
       const size = (await response.arrayBuffer()).byteLength;
       return {

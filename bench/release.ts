@@ -164,7 +164,7 @@ async function measureCalls(
           return times;
         });
       }
-      const load = grpcLoad(grpcPort, "GetOverview", { connections: 1, drawKey: () => key });
+      const load = grpcLoad(grpcPort, "GetOverview", { connections: 1, key });
       await measure("GetOverview, gRPC", () => load(slice));
     }
   }

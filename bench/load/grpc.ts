@@ -8,7 +8,7 @@
 import { connect, type Socket } from "node:net";
 import { FRAME_HEADER, frame, PREFACE } from "../../dev/http2-frame.ts";
 import { RevenueService } from "../../gen/revenue/v1/revenue_pb.ts";
-import type { Load } from "./keys.ts";
+import type { Load } from "./rest.ts";
 
 const TYPE = { data: 0, headers: 1, reset: 3, settings: 4, ping: 6, goAway: 7, windowUpdate: 8 };
 const FLAG = { ack: 0x1, endStream: 0x1, endHeaders: 0x4 };
@@ -25,13 +25,11 @@ const ADDED = 0x40;
 const NOT_ADDED = 0x00;
 
 /** Returns a load generator for an RPC: `calls` at once on each connection. Throws on a gRPC error. */
-export function grpcLoad(port: number, rpc: string, { connections, drawKey }: Load, calls = 1) {
+export function grpcLoad(port: number, rpc: string, { connections, key }: Load, calls = 1) {
   return async (seconds: number): Promise<number> => {
     const end = performance.now() + seconds * 1_000;
     const counts = await Promise.all(
-      Array.from({ length: connections }, (_, connection) =>
-        callUntil(end, port, rpc, () => drawKey(connection), calls),
-      ),
+      Array.from({ length: connections }, () => callUntil(end, port, rpc, key, calls)),
     );
     return counts.reduce((sum, count) => sum + count, 0);
   };
@@ -42,7 +40,7 @@ function callUntil(
   end: number,
   port: number,
   rpc: string,
-  drawKey: () => string,
+  key: string,
   calls: number,
 ): Promise<number> {
   const { promise, resolve, reject } = Promise.withResolvers<number>();
@@ -60,7 +58,7 @@ function callUntil(
     // The calls that follow the responses of one read are one write, as those of a client are.
     if (requests.length === 0) queueMicrotask(sendRequests);
     requests.push(
-      frame(TYPE.headers, FLAG.endHeaders, stream, headerBlock(drawKey())),
+      frame(TYPE.headers, FLAG.endHeaders, stream, headerBlock(key)),
       frame(TYPE.data, FLAG.endStream, stream, EMPTY_MESSAGE),
     );
   };
