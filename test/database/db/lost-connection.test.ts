@@ -2,8 +2,9 @@
  * A session that ends or fails is left, whatever the error: its connection is closed, a read that ran
  * on a pooled connection is run again on a new one, and the error is never `internal`.
  */
+import { createConnection } from "mysql2/promise";
 import { describe, expect, it } from "vitest";
-import { FAILURES, TOO_LONG } from "../../../src/db/driver-error.ts";
+import { FAILURES, failureOf, TOO_LONG } from "../../../src/db/driver-error.ts";
 import { createRead } from "../../../src/db/query.ts";
 import { ServiceError } from "../../../src/errors.ts";
 import { testPool } from "../../support/database.ts";
@@ -53,6 +54,13 @@ describe("a connection that the server closes", () => {
     await untilSlow(0);
     expect(reads.proxy.made()).toBe(1);
   });
+});
+
+it("a statement on a connection that has been closed says that it is lost", async () => {
+  const connection = await createConnection(reads.database.url);
+  await connection.end();
+  const error = await connection.query("SELECT 1").catch((thrown: unknown) => thrown);
+  expect(failureOf(error)).toBe("lost");
 });
 
 it("after any error of a session on a pooled connection the read is answered on another", async () => {
