@@ -47,15 +47,9 @@ export const SURVIVORS: readonly Survivor[] = [
     reason: "any bound of this size is right; that the cache is bounded is tested with another",
   },
   {
-    path: "src/revenue/daily/queries.ts",
-    before: `GROUP BY (TO_DAYS(at) * 4 + part) * \${LATER.length + 1} + \${LATER.join(" + ")} ORDER BY NULL\`,`,
-    after: `GROUP BY (TO_DAYS(at) * 4 + part) * \${LATER.length + 2} + \${LATER.join(" + ")} ORDER BY NULL\`,`,
-    reason: "any factor above the number of times keeps the groups of two six hours apart",
-  },
-  {
     path: "src/revenue/daily/reader.ts",
-    before: "last: mark(starts.findLast((at) => at <= end + 1)),",
-    after: "last: mark(starts.findLast((at) => at <= end - 1)),",
+    before: "last: boundary(starts.findLast((at) => at <= end + 1)),",
+    after: "last: boundary(starts.findLast((at) => at <= end - 1)),",
     reason:
       "the last day, though whole, is then read from the ledger: the same figures, of one day",
   },

@@ -1,27 +1,6 @@
-/** The rules for tests in CONTRIBUTING.md: one time limit, seeds, and where the test of a file is. */
-import { readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+/** The rules for tests in CONTRIBUTING.md: one time limit, and seeds. */
 import { expect, it } from "vitest";
-import { filesBelow, ROOT } from "./source.ts";
-
-/** What CONTRIBUTING.md says of folders whose names do not say it. */
-const [, named = ""] = readFileSync(join(ROOT, "CONTRIBUTING.md"), "utf8").split(
-  "### Where the test of a file is",
-);
-
-const foldersOf = (folder: string) =>
-  readdirSync(join(ROOT, folder), { withFileTypes: true })
-    .filter((entry) => entry.isDirectory())
-    .map(({ name }) => name);
-const ofCode = ["src", "dev", "."].flatMap(foldersOf);
-
-it.each(["unit", "database", "end-to-end", "docs"])(
-  "each folder of test/%s has the name of one of the code, or is named in CONTRIBUTING.md",
-  (kind) => {
-    const others = foldersOf(`test/${kind}`).filter((name) => !ofCode.includes(name));
-    expect(others.filter((name) => !named.includes(`\`test/${kind}/${name}/`))).toEqual([]);
-  },
-);
+import { filesBelow } from "./source.ts";
 
 /** The lines of the tests, and of what they use of `dev/`, that break a rule. */
 function linesWith(pattern: RegExp): string[] {
